@@ -1,0 +1,119 @@
+//! The pipeline that all families share: match, rank, resolve, with a witness beside it.
+
+use upheld_model::Id;
+
+use crate::witness::Witness;
+
+/// One statement of one policy, the thing that matches and ranks. Each family keeps its own.
+#[derive(Clone, Copy, Debug)]
+pub enum AnyEntry {}
+
+/// Which entry of a family.
+pub type EntryId = Id<AnyEntry>;
+
+/// An entry that matched, at one place of the question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit<M> {
+    /// Which entry.
+    pub entry: EntryId,
+    /// Whether all facts are known; an uncertain hit may turn out not to match.
+    pub certain: bool,
+    /// What ranking reads of this match.
+    pub measure: M,
+}
+
+/// How an entry fits a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit<M> {
+    /// It matches.
+    Yes(M),
+    /// It matches if a missing fact is as it wants.
+    Unknown(M),
+}
+
+/// A family of policies: the semantics of matching and resolving, with no file format in sight.
+pub trait Family {
+    /// What is asked.
+    type Question<'q>;
+    /// What ranking reads of a match.
+    type Measure: Copy;
+    /// The answer: ids, no lifetimes.
+    type Answer;
+    /// Room to work in, reused between questions.
+    type Scratch: Default;
+
+    /// All entries.
+    fn entries(&self) -> impl Iterator<Item = EntryId>;
+
+    /// All hits through the index, unordered, each place once. A witness that does not record may be spared the hits
+    /// that cannot change the answer.
+    fn find<W: Witness<Self::Measure>>(
+        &self,
+        question: &Self::Question<'_>,
+        scratch: &mut Self::Scratch,
+        hits: &mut Vec<Hit<Self::Measure>>,
+    );
+
+    /// One entry without the index: the same truth, and it tells the witness why not. Calls `sit` for each place.
+    fn check<W: Witness<Self::Measure>>(
+        &self,
+        entry: EntryId,
+        question: &Self::Question<'_>,
+        witness: &mut W,
+        sit: impl FnMut(Fit<Self::Measure>),
+    );
+
+    /// Ranks the hits and folds them into the answer; tells the witness what became of each.
+    fn resolve<W: Witness<Self::Measure>>(
+        &self,
+        question: &Self::Question<'_>,
+        hits: &mut Vec<Hit<Self::Measure>>,
+        witness: &mut W,
+    ) -> Self::Answer;
+}
+
+/// Room for one asker. Not shared between threads; keeps its memory between questions.
+#[derive(Debug)]
+pub struct Scratch<F: Family> {
+    own: F::Scratch,
+    hits: Vec<Hit<F::Measure>>,
+}
+
+impl<F: Family> Default for Scratch<F> {
+    fn default() -> Self {
+        Self { own: F::Scratch::default(), hits: Vec::new() }
+    }
+}
+
+impl<F: Family> Scratch<F> {
+    /// The hits of the last question; families say in their answer which of them count.
+    pub fn hits(&self) -> &[Hit<F::Measure>] {
+        &self.hits
+    }
+}
+
+/// Answers a question. With [`crate::Silent`] this is the hot path; a recording witness gets the whole story of the
+/// same evaluation.
+pub fn ask<F: Family, W: Witness<F::Measure>>(
+    family: &F,
+    question: &F::Question<'_>,
+    scratch: &mut Scratch<F>,
+    witness: &mut W,
+) -> F::Answer {
+    let Scratch { own, hits } = scratch;
+    hits.clear();
+    if W::SWEEPS {
+        for entry in family.entries() {
+            family.check(entry, question, witness, |fit| {
+                let (certain, measure) = match fit {
+                    Fit::Yes(measure) => (true, measure),
+                    Fit::Unknown(measure) => (false, measure),
+                };
+                hits.push(Hit { entry, certain, measure });
+            });
+        }
+    } else {
+        family.find::<W>(question, own, hits);
+    }
+    family.resolve(question, hits, witness)
+}

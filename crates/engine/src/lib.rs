@@ -1,0 +1,33 @@
+//! The engine: which policies apply to a question, which one stands, and why.
+//!
+//! ```text
+//! snapshot + question ──▶ ask ──▶ match    find (index) or check (sweep), one truth      ask, select
+//!                                 rank     a ladder of rungs, each an integer            ladder
+//!                                 resolve  the hits fold into one answer                 select
+//!                         witness is told what happens ──▶ ruling                        witness, ruling
+//! reason ──▶ sentence                                                                    words
+//! ```
+//!
+//! A kind of policy is three choices (how it matches, ranks and resolves), see [`kind`]. Families own semantics and
+//! know no file format.
+//!
+//! Invariant: no I/O, no clock, no async, no panic; the same input gives the same bytes.
+
+pub mod ask;
+pub mod kind;
+pub mod ladder;
+pub mod partition;
+pub mod ruling;
+pub mod select;
+pub mod snapshot;
+pub mod witness;
+pub mod words;
+
+pub use ask::{EntryId, Family, Fit, Hit, Scratch, ask};
+pub use kind::{Empty, Match, PolicyKind, Resolve, SelectKind};
+pub use ladder::{Best, Column, Ladder, Rung};
+pub use partition::Partition;
+pub use ruling::{Candidate, Ruling};
+pub use select::{Entry, Granted, Question, Select, Selected, Specificity};
+pub use snapshot::{KindId, ObjectId, PolicyId, Snapshot};
+pub use witness::{Everything, Matched, Silent, Witness};

@@ -1,0 +1,78 @@
+//! The answer with everything that explains it. Renderers see nothing else.
+
+use upheld_model::{Code, Reason, State};
+
+use crate::ask::{EntryId, Family, Scratch, ask};
+use crate::witness::{Everything, Matched, Record};
+
+/// An entry that was looked at, and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate<M> {
+    /// Which entry.
+    pub entry: EntryId,
+    /// What became of it.
+    pub state: State,
+    /// What ranking read of it, if it matched.
+    pub measure: Option<M>,
+    /// How much of it would have to change to match; zero if it matches.
+    pub distance: u32,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// An answer and its reasons.
+#[derive(Debug)]
+pub struct Ruling<F: Family> {
+    /// The answer, the same as the silent evaluation gives.
+    pub answer: F::Answer,
+    /// All candidates: those that count, then the beaten ones by rank, then the others, nearest miss first.
+    pub candidates: Vec<Candidate<F::Measure>>,
+    /// What stands when nothing matches: a row like the others.
+    pub default: DefaultRow,
+    /// The rung (from zero) that separated the winner from the runner-up, if there was one.
+    pub decided: Option<usize>,
+    /// Remarks on the answer.
+    pub notes: Vec<Reason>,
+}
+
+/// What became of the default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DefaultRow {
+    /// WON if nothing matched, else LOST.
+    pub state: State,
+    /// Why.
+    pub reason: Reason,
+}
+
+impl<F: Family> Ruling<F> {
+    /// Asks and records everything, also why the others do not match.
+    pub fn explain(family: &F, question: &F::Question<'_>) -> Self {
+        let mut witness = Everything::default();
+        let answer = ask(family, question, &mut Scratch::default(), &mut witness);
+        Self::new(answer, witness.0)
+    }
+
+    /// Asks through the index and records those that match.
+    pub fn matched(family: &F, question: &F::Question<'_>) -> Self {
+        let mut witness = Matched::default();
+        let answer = ask(family, question, &mut Scratch::default(), &mut witness);
+        Self::new(answer, witness.0)
+    }
+
+    fn new(answer: F::Answer, record: Record<F::Measure>) -> Self {
+        let Record { mut candidates, decided, notes } = record;
+        candidates.sort_by_key(|candidate| (candidate.state, candidate.distance));
+        let stands = !candidates.iter().any(|candidate| matches!(candidate.state, State::Won | State::Kept));
+        let default = if stands {
+            DefaultRow { state: State::Won, reason: Reason::new(Code::DefaultStands, &[]) }
+        } else {
+            DefaultRow { state: State::Lost, reason: Reason::new(Code::DefaultNotReached, &[]) }
+        };
+        Self { answer, candidates, default, decided, notes }
+    }
+
+    /// The candidates in one state.
+    pub fn in_state(&self, state: State) -> impl Iterator<Item = &Candidate<F::Measure>> {
+        self.candidates.iter().filter(move |candidate| candidate.state == state)
+    }
+}

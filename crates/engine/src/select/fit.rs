@@ -1,0 +1,181 @@
+//! Whether selectors match tags, without an index: yes, no and why not, or unknown because a fact is missing.
+
+use upheld_model::{Code, Param, Reason, Selector, Side, Sym, TagSet, Want};
+
+use super::Specificity;
+use super::index::{SelectorId, SideIndex};
+use crate::ask::Fit;
+use crate::kind::Counts;
+
+/// How specific a selector is; it does not depend on what it matches.
+pub(super) fn specificity(selector: &Selector) -> Specificity {
+    specificity_of(selector.wants())
+}
+
+pub(super) fn specificity_of(wants: &[(Sym, Want)]) -> Specificity {
+    wants.iter().fold(Specificity::default(), |sum, (_, want)| {
+        sum.plus(match want {
+            Want::Exactly(_) => Specificity { exact: 1, wild: 0 },
+            Want::Any => Specificity { exact: 0, wild: 1 },
+        })
+    })
+}
+
+/// How one selector fits one set of tags.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Found {
+    Yes,
+    Unknown(Reason),
+    No(Reason),
+}
+
+/// Whether any selector of a list matches any part, with the reason of the nearest miss.
+pub(super) fn any_selector(selectors: &[Selector], parts: &[TagSet], side: Side) -> Found {
+    let mut nearest = (u32::MAX, Found::No(Reason::new(Code::SkipNoSelector, &[Param::Side(side)])));
+    for selector in selectors {
+        for part in parts {
+            let (distance, found) = one(selector.wants(), part, None, side);
+            if distance < nearest.0 {
+                nearest = (distance, found);
+            }
+        }
+    }
+    nearest.1
+}
+
+/// One selector against one set of tags: how many wants fail, and the first that does. Unknown ones count half, so
+/// that a selector which may match is nearer than one that does not.
+fn one(wants: &[(Sym, Want)], part: &TagSet, sees: Option<&[Sym]>, side: Side) -> (u32, Found) {
+    let mut distance = 0;
+    let mut failed: Option<Reason> = None;
+    let mut unknown: Option<Reason> = None;
+    for (key, want) in wants {
+        let visible = sees.is_none_or(|keys| keys.contains(key));
+        let tag = part.get(*key).filter(|_| visible);
+        let wanted = match want {
+            Want::Any => Param::Nothing,
+            Want::Exactly(value) => Param::Text(*value),
+        };
+        let (side, key) = (Param::Side(side), Param::Text(*key));
+        match (tag.map(|tag| tag.value), want) {
+            (None, _) => {
+                distance += 2;
+                failed.get_or_insert_with(|| Reason::new(Code::SkipTagAbsent, &[side, key, wanted]));
+            }
+            (Some(None), _) => {
+                distance += 1;
+                unknown.get_or_insert_with(|| Reason::new(Code::UnknownTag, &[side, key, wanted]));
+            }
+            (Some(Some(have)), Want::Exactly(value)) if have != *value => {
+                distance += 2;
+                failed.get_or_insert_with(|| Reason::new(Code::SkipTag, &[side, key, wanted, Param::Text(have)]));
+            }
+            (Some(Some(_)), _) => {}
+        }
+    }
+    let found = match (failed, unknown) {
+        (Some(reason), _) => Found::No(reason),
+        (None, Some(reason)) => Found::Unknown(reason),
+        (None, None) => Found::Yes,
+    };
+    (distance, found)
+}
+
+/// How one side of an entry fits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SideFitness {
+    certain: Option<Specificity>,
+    uncertain: Option<Specificity>,
+    distance: u32,
+    reason: Reason,
+}
+
+/// How an entry fits a question.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fitness {
+    certain: Option<Specificity>,
+    uncertain: Option<Specificity>,
+    /// How far from a match.
+    pub(super) distance: u32,
+    /// Why it does not match, or which fact is missing.
+    pub(super) reason: Reason,
+}
+
+impl SideIndex {
+    /// How the selectors of an entry fit the parts of one side; the best matching selector counts.
+    pub(super) fn fitness(&self, selectors: &[SelectorId], parts: Option<&[TagSet]>, side: Side) -> SideFitness {
+        let nothing = Reason::new(Code::SkipNoSelector, &[Param::Side(side)]);
+        let asked = self.item().zip(parts);
+        let Some((item, parts)) = asked else {
+            // Nobody asked, or the kind does not look at this side: no restriction and no rank.
+            let certain = Some(Specificity::default());
+            return SideFitness { certain, uncertain: None, distance: 0, reason: nothing };
+        };
+        let mut fitness = SideFitness { certain: None, uncertain: None, distance: u32::MAX, reason: nothing };
+        let mut packed = [0_u64; 2];
+        for &selector in selectors {
+            let specificity = Counts::of(item.counts, self.own_specificity(selector));
+            let rank = self.packed(selector);
+            for part in parts {
+                let (distance, found) = one(self.wants(selector), part, item.sees.as_deref(), side);
+                let [best_certain, best_uncertain] = &mut packed;
+                match found {
+                    Found::Yes if fitness.certain.is_none() || rank > *best_certain => {
+                        *best_certain = rank;
+                        fitness.certain = Some(specificity);
+                    }
+                    Found::Unknown(_) if fitness.uncertain.is_none() || rank > *best_uncertain => {
+                        *best_uncertain = rank;
+                        fitness.uncertain = Some(specificity);
+                    }
+                    _ => {}
+                }
+                if distance < fitness.distance
+                    && let Found::No(reason) | Found::Unknown(reason) = found
+                {
+                    fitness.distance = distance;
+                    fitness.reason = reason;
+                }
+            }
+        }
+        if fitness.certain.is_some() {
+            fitness.distance = 0;
+        }
+        fitness
+    }
+}
+
+impl SideFitness {
+    /// Both sides together; `pack` ranks.
+    pub(super) fn and(self, other: Self, pack: impl Fn(Specificity) -> u64) -> Fitness {
+        let certain = self.certain.zip(other.certain).map(|(mine, theirs)| mine.plus(theirs));
+        let best = |side: &Self| match (side.certain, side.uncertain) {
+            (Some(certain), Some(uncertain)) if pack(uncertain) > pack(certain) => Some(uncertain),
+            (Some(certain), _) => Some(certain),
+            (None, uncertain) => uncertain,
+        };
+        // An uncertain hit matters only where it ranks above the certain one.
+        let uncertain = best(&self)
+            .zip(best(&other))
+            .map(|(mine, theirs)| mine.plus(theirs))
+            .filter(|measure| certain.is_none_or(|certain| pack(*measure) > pack(certain)));
+        let fails = |side: &Self| side.certain.is_none() && side.uncertain.is_none();
+        let reason = match (fails(&self), fails(&other)) {
+            (true, _) => self.reason,
+            (_, true) => other.reason,
+            _ if self.certain.is_none() || (self.uncertain.is_some() && other.uncertain.is_none()) => self.reason,
+            _ => other.reason,
+        };
+        Fitness { certain, uncertain, distance: self.distance.saturating_add(other.distance), reason }
+    }
+}
+
+impl Fitness {
+    pub(super) fn matches(&self) -> bool {
+        self.certain.is_some() || self.uncertain.is_some()
+    }
+
+    pub(super) fn fits(&self) -> impl Iterator<Item = Fit<Specificity>> {
+        self.certain.map(Fit::Yes).into_iter().chain(self.uncertain.map(Fit::Unknown))
+    }
+}

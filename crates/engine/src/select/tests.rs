@@ -1,0 +1,1 @@
+//! Laws and rules of the family, each under its own name.

@@ -1,0 +1,102 @@
+//! Who is told what happens during an evaluation.
+
+use upheld_model::{Reason, State};
+
+use crate::ask::EntryId;
+use crate::ruling::Candidate;
+
+/// Told about every step; the compiler removes the calls for [`Silent`].
+pub trait Witness<M> {
+    /// Wants states and reasons.
+    const RECORDS: bool;
+    /// Wants those that do not match, too, so the index is not used.
+    const SWEEPS: bool;
+
+    /// An entry ended in a state.
+    fn state(&mut self, entry: EntryId, state: State, measure: Option<M>, why: impl FnOnce() -> Reason);
+
+    /// An entry does not match; `distance` says how much of it would have to change.
+    fn miss(&mut self, entry: EntryId, distance: u32, why: impl FnOnce() -> Reason);
+
+    /// The rung (from zero) that separated the winner from the runner-up.
+    fn decided(&mut self, rung: usize);
+
+    /// Something else worth saying about the answer.
+    fn note(&mut self, why: impl FnOnce() -> Reason);
+}
+
+/// Records nothing: the hot path.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl<M> Witness<M> for Silent {
+    const RECORDS: bool = false;
+    const SWEEPS: bool = false;
+
+    fn state(&mut self, _: EntryId, _: State, _: Option<M>, _: impl FnOnce() -> Reason) {}
+    fn miss(&mut self, _: EntryId, _: u32, _: impl FnOnce() -> Reason) {}
+    fn decided(&mut self, _: usize) {}
+    fn note(&mut self, _: impl FnOnce() -> Reason) {}
+}
+
+/// What a recording witness has heard.
+#[derive(Debug)]
+pub struct Record<M> {
+    /// What became of each entry.
+    pub candidates: Vec<Candidate<M>>,
+    /// The rung that decided.
+    pub decided: Option<usize>,
+    /// Remarks on the answer.
+    pub notes: Vec<Reason>,
+}
+
+impl<M> Default for Record<M> {
+    fn default() -> Self {
+        Self { candidates: Vec::new(), decided: None, notes: Vec::new() }
+    }
+}
+
+macro_rules! recording {
+    ($(#[$doc:meta])* $name:ident, sweeps: $sweeps:literal) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name<M>(pub Record<M>);
+
+        impl<M> Default for $name<M> {
+            fn default() -> Self {
+                Self(Record::default())
+            }
+        }
+
+        impl<M> Witness<M> for $name<M> {
+            const RECORDS: bool = true;
+            const SWEEPS: bool = $sweeps;
+
+            fn state(&mut self, entry: EntryId, state: State, measure: Option<M>, why: impl FnOnce() -> Reason) {
+                self.0.candidates.push(Candidate { entry, state, measure, distance: 0, reason: why() });
+            }
+
+            fn miss(&mut self, entry: EntryId, distance: u32, why: impl FnOnce() -> Reason) {
+                let (state, reason) = (State::Skip, why());
+                self.0.candidates.push(Candidate { entry, state, measure: None, distance, reason });
+            }
+
+            fn decided(&mut self, rung: usize) {
+                self.0.decided = Some(rung);
+            }
+
+            fn note(&mut self, why: impl FnOnce() -> Reason) {
+                self.0.notes.push(why());
+            }
+        }
+    };
+}
+
+recording! {
+    /// Records those that match, through the index: for servers.
+    Matched, sweeps: false
+}
+recording! {
+    /// Records everything, also why the others do not match: for `explain`.
+    Everything, sweeps: true
+}

@@ -1,0 +1,142 @@
+//! Sentences, made from reasons in this one place. A code without a sentence does not compile.
+
+use upheld_model::{Code, Lookup, Param, Reason, State};
+
+use crate::ladder::{Column, Rung};
+
+/// How the two ends of a connection are called in sentences.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends<'n> {
+    /// Who calls, for example `web-1`.
+    pub source: &'n str,
+    /// Who is called.
+    pub destination: &'n str,
+}
+
+/// Makes sentences for one question.
+#[derive(Clone, Copy, Debug)]
+pub struct Words<'w> {
+    /// Texts of names and values.
+    pub lookup: &'w Lookup<'w>,
+    /// How the ends are called.
+    pub ends: Ends<'w>,
+}
+
+impl Words<'_> {
+    /// A few words for the row of a candidate: `most tags (4 against 2)`.
+    pub fn because(&self, state: State, reason: &Reason) -> String {
+        let won = matches!(state, State::Won | State::Kept);
+        let [first, second, third, _] = &reason.params;
+        let against = || format!("({} against {})", self.param(first), self.param(second));
+        let choose = |winner: &str, loser: &str| (if won { winner } else { loser }).to_owned();
+        match reason.code {
+            Code::SelectMoreTags => format!("{} {}", choose("most tags", "fewer tags"), against()),
+            Code::SelectMoreExact => format!("{} {}", choose("more exact values", "fewer exact values"), against()),
+            Code::SelectFewerWildcards => format!("{} {}", choose("fewer wildcards", "more wildcards"), against()),
+            Code::SelectAudienceTags => format!("{} {}", choose("narrower audience", "wider audience"), against()),
+            Code::SelectAudienceExact => {
+                format!("{} {}", choose("more exact audience", "less exact audience"), against())
+            }
+            Code::SelectNewer => format!("{} {}", choose("created later", "created earlier"), against()),
+            Code::SelectOlder => format!("{} {}", choose("created earlier", "created later"), against()),
+            Code::SelectHigherField => format!("{} {} {}", choose("higher", "lower"), self.param(third), against()),
+            Code::SelectLowerField => format!("{} {} {}", choose("lower", "higher"), self.param(third), against()),
+            Code::SelectNameOrder if won => format!("first by name, before {} (arbitrary)", self.param(first)),
+            Code::SelectNameOrder => format!("equal otherwise, after {} by name (arbitrary)", self.param(first)),
+            Code::SelectIdentity if won => format!("first by identity, before {} (arbitrary)", self.param(first)),
+            Code::SelectIdentity => format!("equal otherwise, after {} by identity (arbitrary)", self.param(first)),
+            Code::SelectOnly => "the only one that matches".to_owned(),
+            Code::SelectAggregate => "all that match apply".to_owned(),
+            Code::SkipTag | Code::SkipTagAbsent | Code::UnknownTag => self.tag(reason),
+            Code::SkipNoSelector => format!("has no selector for the {}", self.param(first)),
+            Code::SkipAudience => format!("speaks about other clients ({})", self.param(first)),
+            Code::DefaultStands => "no policy of this kind matches".to_owned(),
+            Code::DefaultNotReached => "not reached".to_owned(),
+        }
+    }
+
+    fn tag(&self, reason: &Reason) -> String {
+        let [side, key, want, have] = &reason.params;
+        let end = match side {
+            Param::Side(upheld_model::Side::Destination) => self.ends.destination,
+            _ => self.ends.source,
+        };
+        let wanted = match want {
+            Param::Nothing => "any value".to_owned(),
+            value => self.param(value),
+        };
+        let (side, key) = (self.param(side), self.param(key));
+        match reason.code {
+            Code::SkipTag => format!("{side} tag {key}: wants {wanted}, {end} has {}", self.param(have)),
+            Code::UnknownTag => format!("{side} tag {key}: wants {wanted}, of {end} it is not known"),
+            _ => format!("{side} tag {key}: wants {wanted}, {end} has no such tag"),
+        }
+    }
+
+    /// The clause of the headline after the colon: `it matches by 4 tags, the runner-up by 2`.
+    pub fn won_by(&self, reason: &Reason) -> String {
+        let [first, second, third, _] = &reason.params;
+        let (mine, theirs) = (self.param(first), self.param(second));
+        match reason.code {
+            Code::SelectMoreTags => format!("it matches by {}, the runner-up by {theirs}", counted(first, "tag")),
+            Code::SelectMoreExact => {
+                format!("it matches {} exactly, the runner-up {theirs}", counted(first, "tag"))
+            }
+            Code::SelectFewerWildcards => {
+                format!("it needs {}, the runner-up {theirs}", counted(first, "wildcard"))
+            }
+            Code::SelectAudienceTags => {
+                format!("its audience is described by {}, the runner-up's by {theirs}", counted(first, "tag"))
+            }
+            Code::SelectAudienceExact => {
+                format!("its audience is described by {}, the runner-up's by {theirs}", counted(first, "exact value"))
+            }
+            Code::SelectNewer | Code::SelectOlder => {
+                format!("it was created {mine}, the runner-up {theirs}")
+            }
+            Code::SelectHigherField | Code::SelectLowerField => {
+                format!("its {} is {mine}, the runner-up's {theirs}", self.param(third))
+            }
+            Code::SelectNameOrder | Code::SelectIdentity => {
+                format!("it ties with {mine} in every respect and comes first by name, which is arbitrary")
+            }
+            Code::SelectOnly => "it is the only one that matches".to_owned(),
+            _ => self.because(State::Won, reason),
+        }
+    }
+
+    /// A parameter as text.
+    pub fn param(&self, param: &Param) -> String {
+        match param {
+            Param::Number(number) => number.to_string(),
+            Param::Text(symbol) => self.lookup.text(*symbol).to_owned(),
+            Param::Nothing => "nothing".to_owned(),
+            Param::Side(side) => side.word().to_owned(),
+            Param::Time(Some(moment)) => moment.to_string(),
+            Param::Time(None) => "at an unknown time".to_owned(),
+        }
+    }
+}
+
+fn counted(param: &Param, noun: &str) -> String {
+    match param {
+        Param::Number(1) => format!("1 {noun}"),
+        Param::Number(number) => format!("{number} {noun}s"),
+        _ => noun.to_owned(),
+    }
+}
+
+/// What a rung is called: `tag count`.
+pub fn rung_name(rung: Rung, lookup: &Lookup<'_>) -> String {
+    match rung.column {
+        Column::Tags => "tag count".to_owned(),
+        Column::ExactTags => "exact values".to_owned(),
+        Column::WildTags => "wildcards".to_owned(),
+        Column::TagsIn(field) => format!("tag count of {}", lookup.text(field)),
+        Column::ExactTagsIn(field) => format!("exact values of {}", lookup.text(field)),
+        Column::Created => "creation time".to_owned(),
+        Column::Number(_, field) => lookup.text(field).to_owned(),
+        Column::Name => "name order".to_owned(),
+        Column::Identity => "identity".to_owned(),
+    }
+}

@@ -1,0 +1,32 @@
+//! What the rest of `upheld` speaks about: documents with positions, objects, policies, tags and reasons.
+//!
+//! ```text
+//! text ──(input)──▶ Tree of Values, each with a Span        tree, source
+//!      ──(dialects)─▶ Object, Policy in a Draft             object, policy, tags, symbols
+//!      ──(engine)───▶ Reason: a Code with parameters        reason
+//! what is wrong with a text is a Diagnostic                 diagnostic
+//! ```
+//!
+//! Invariant: nothing here reads a file, a clock or the environment, and nothing here knows a file format or a
+//! policy system.
+
+pub mod diagnostic;
+pub mod draft;
+pub mod id;
+pub mod nearest;
+pub mod reason;
+pub mod source;
+pub mod symbols;
+pub mod tags;
+pub mod time;
+pub mod tree;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Fault, Label, Severity};
+pub use draft::{Draft, Object, Part, Policy, Role, SelectorList};
+pub use id::{Id, Table};
+pub use reason::{Code, Param, Reason, Side, State};
+pub use source::{File, Files, NodeRef, SourceId};
+pub use symbols::{Lookup, Sym, Symbols};
+pub use tags::{Selector, TagSet, Want};
+pub use time::Timestamp;
+pub use tree::{Kind, Span, Tree, TreeBuilder, Value};

@@ -1,0 +1,73 @@
+//! The nearest valid name, for "did you mean".
+
+/// The candidate that a typo most likely meant, if any is near enough.
+///
+/// ```
+/// use upheld_model::nearest::nearest;
+///
+/// assert_eq!(nearest("sorces", ["sources", "destinations"]), Some("sources"));
+/// assert_eq!(nearest("entirely-else", ["sources", "destinations"]), None);
+/// ```
+pub fn nearest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let written_folded = written.to_lowercase();
+    let allowed = 1 + written_folded.chars().count() / 3;
+    candidates
+        .into_iter()
+        .filter_map(|candidate| {
+            let folded = candidate.to_lowercase();
+            // Lengths that differ by more than the allowance cannot be near: skip the quadratic part.
+            if folded.chars().count().abs_diff(written_folded.chars().count()) > allowed {
+                return None;
+            }
+            let distance = distance(&written_folded, &folded);
+            (distance <= allowed).then_some((distance, candidate))
+        })
+        .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)))
+        .map(|(_, candidate)| candidate)
+}
+
+/// Edits between two texts, a swap of neighbours counting as one.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    let mut previous: Option<char> = None;
+    for (row, x) in a.chars().enumerate() {
+        let mut next = Vec::with_capacity(last.len());
+        next.push(row + 1);
+        for (column, &y) in b.iter().enumerate() {
+            let at = |line: &[usize], index: usize| line.get(index).copied().unwrap_or(usize::MAX / 2);
+            let mut best =
+                (at(&last, column) + usize::from(x != y)).min(at(&last, column + 1) + 1).min(at(&next, column) + 1);
+            let swapped = column > 0 && previous == Some(y) && b.get(column - 1) == Some(&x);
+            if swapped {
+                best = best.min(at(&before, column - 1) + 1);
+            }
+            next.push(best);
+        }
+        before = std::mem::replace(&mut last, next);
+        previous = Some(x);
+    }
+    last.last().copied().unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_swap_counts_once() {
+        assert_eq!(distance("destinatoins", "destinations"), 1);
+    }
+
+    #[test]
+    fn equal_distance_goes_to_the_first_by_name() {
+        assert_eq!(nearest("web-3", ["web-2", "web-1"]), Some("web-1"));
+    }
+
+    #[test]
+    fn long_texts_do_not_explode() {
+        let long = "x".repeat(5_000);
+        assert_eq!(nearest(&long, ["sources"]), None);
+    }
+}

@@ -1,0 +1,488 @@
+//! Documents as one flat list of nodes, each with its place in the text.
+//!
+//! Nodes stand in document order and know how many nodes they span, so a subtree is a slice: copying what an alias
+//! refers to is a copy of that slice. Scalars point into the text; only those that differ from what is written
+//! (escapes, folding) are stored apart. This is why reading costs little more than parsing.
+
+use std::fmt;
+
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+
+/// A range of bytes in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Nothing: `null`, `~` or an empty value.
+    Null,
+    /// `true` or `false`.
+    Bool,
+    /// A whole number.
+    Integer,
+    /// Any other number.
+    Float,
+    /// Text.
+    Text,
+    /// Items in order.
+    List,
+    /// Keys with values, in the order of the document.
+    Map,
+}
+
+impl Kind {
+    /// How messages call it, with its article.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Null => "nothing",
+            Self::Bool => "a boolean",
+            Self::Integer | Self::Float => "a number",
+            Self::Text => "text",
+            Self::List => "a list",
+            Self::Map => "a map",
+        }
+    }
+}
+
+/// The text of a scalar: either in the source or among the texts that were unescaped.
+#[derive(Clone, Copy, Debug)]
+enum Scalar {
+    Source { start: u32, end: u32 },
+    Unescaped { start: u32, end: u32 },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    span: Span,
+    scalar: Scalar,
+    /// Nodes of this subtree, this one included.
+    size: u32,
+    kind: Kind,
+}
+
+/// All documents of one text.
+pub struct Tree {
+    text: String,
+    unescaped: String,
+    nodes: Vec<Node>,
+    roots: Vec<u32>,
+    /// Byte offsets of line starts.
+    lines: Vec<u32>,
+}
+
+impl fmt::Debug for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tree")
+            .field("bytes", &self.text.len())
+            .field("nodes", &self.nodes.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Tree {
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The root values of the documents in order.
+    pub fn documents(&self) -> impl ExactSizeIterator<Item = Value<'_>> {
+        self.roots.iter().map(|&at| Value { tree: self, at })
+    }
+
+    /// The value at a node number.
+    pub fn value(&self, at: u32) -> Option<Value<'_>> {
+        self.nodes.get(at as usize).map(|_| Value { tree: self, at })
+    }
+
+    /// How many nodes all documents have.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Line and column (in characters) of a byte, both from one.
+    pub fn position(&self, byte: u32) -> (usize, usize) {
+        let line = self.lines.partition_point(|&start| start <= byte).max(1);
+        let start = self.lines.get(line - 1).copied().unwrap_or(0) as usize;
+        let column = self.text.get(start..byte as usize).map_or(0, |before| before.chars().count());
+        (line, column + 1)
+    }
+}
+
+fn line_starts(text: &str) -> Vec<u32> {
+    let mut starts = vec![0];
+    starts.extend(
+        text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').filter_map(|(at, _)| u32::try_from(at + 1).ok()),
+    );
+    starts
+}
+
+/// One value of a [`Tree`]: a number with a lifetime, cheap to copy.
+#[derive(Clone, Copy)]
+pub struct Value<'t> {
+    tree: &'t Tree,
+    at: u32,
+}
+
+impl fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind() {
+            Kind::List => f.debug_list().entries(self.items()).finish(),
+            Kind::Map => f.debug_map().entries(self.entries()).finish(),
+            _ => write!(f, "{:?}", self.text()),
+        }
+    }
+}
+
+impl<'t> Value<'t> {
+    fn node(self) -> Option<&'t Node> {
+        self.tree.nodes.get(self.at as usize)
+    }
+
+    /// The node number, to refer to this value later.
+    pub fn number(self) -> u32 {
+        self.at
+    }
+
+    /// What it is.
+    pub fn kind(self) -> Kind {
+        self.node().map_or(Kind::Null, |node| node.kind)
+    }
+
+    /// Where it stands.
+    pub fn span(self) -> Span {
+        self.node().map_or(Span::default(), |node| node.span)
+    }
+
+    /// The text of a scalar of any kind, unescaped; empty for lists and maps.
+    pub fn text(self) -> &'t str {
+        match self.node() {
+            Some(Node { kind: Kind::List | Kind::Map, .. }) | None => "",
+            Some(node) => match node.scalar {
+                Scalar::Source { start, end } => self.tree.text.get(start as usize..end as usize),
+                Scalar::Unescaped { start, end } => self.tree.unescaped.get(start as usize..end as usize),
+            }
+            .unwrap_or(""),
+        }
+    }
+
+    /// The text, if this is text and not a number or the like.
+    pub fn as_text(self) -> Option<&'t str> {
+        (self.kind() == Kind::Text).then(|| self.text())
+    }
+
+    /// The truth value, if this is one.
+    pub fn as_bool(self) -> Option<bool> {
+        (self.kind() == Kind::Bool).then(|| self.text().eq_ignore_ascii_case("true"))
+    }
+
+    /// The whole number, if this is one and it fits.
+    pub fn as_integer(self) -> Option<i64> {
+        if self.kind() != Kind::Integer {
+            return None;
+        }
+        let text = self.text();
+        if let Some(digits) = text.strip_prefix("0x") {
+            return i64::from_str_radix(digits, 16).ok();
+        }
+        if let Some(digits) = text.strip_prefix("0o") {
+            return i64::from_str_radix(digits, 8).ok();
+        }
+        text.parse().ok()
+    }
+
+    /// The number, if this is one.
+    pub fn as_number(self) -> Option<f64> {
+        match self.kind() {
+            #[expect(clippy::cast_precision_loss, reason = "a float was asked for")]
+            Kind::Integer => self.as_integer().map(|number| number as f64).or_else(|| self.text().parse().ok()),
+            Kind::Float => match self.text().trim_start_matches(['+', '-']).to_ascii_lowercase().as_str() {
+                ".nan" => Some(f64::NAN),
+                ".inf" if self.text().starts_with('-') => Some(f64::NEG_INFINITY),
+                ".inf" => Some(f64::INFINITY),
+                _ => self.text().parse().ok(),
+            },
+            _ => None,
+        }
+    }
+
+    /// The items of a list; nothing for other kinds.
+    pub fn items(self) -> Items<'t> {
+        let size = match self.node() {
+            Some(node) if node.kind == Kind::List => node.size,
+            _ => 1,
+        };
+        Items { tree: self.tree, next: self.at + 1, end: self.at + size }
+    }
+
+    /// Keys and values of a map in document order; nothing for other kinds.
+    pub fn entries(self) -> Entries<'t> {
+        let size = match self.node() {
+            Some(node) if node.kind == Kind::Map => node.size,
+            _ => 1,
+        };
+        Entries { nodes: Items { tree: self.tree, next: self.at + 1, end: self.at + size } }
+    }
+
+    /// The value of a key of a map.
+    pub fn get(self, key: &str) -> Option<Value<'t>> {
+        self.entries().find(|(name, _)| name.text() == key).map(|(_, value)| value)
+    }
+
+    /// Follows keys from map to map.
+    pub fn at_path(self, path: &[&str]) -> Option<Value<'t>> {
+        path.iter().try_fold(self, |value, key| value.get(key))
+    }
+}
+
+/// Iterator over the children of a list.
+#[derive(Clone, Debug)]
+pub struct Items<'t> {
+    tree: &'t Tree,
+    next: u32,
+    end: u32,
+}
+
+impl<'t> Iterator for Items<'t> {
+    type Item = Value<'t>;
+
+    fn next(&mut self) -> Option<Value<'t>> {
+        if self.next >= self.end {
+            return None;
+        }
+        let node = self.tree.nodes.get(self.next as usize)?;
+        let value = Value { tree: self.tree, at: self.next };
+        self.next += node.size.max(1);
+        Some(value)
+    }
+}
+
+/// Iterator over keys and values of a map.
+#[derive(Clone, Debug)]
+pub struct Entries<'t> {
+    nodes: Items<'t>,
+}
+
+impl<'t> Iterator for Entries<'t> {
+    type Item = (Value<'t>, Value<'t>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some((self.nodes.next()?, self.nodes.next()?))
+    }
+}
+
+impl Serialize for Value<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.kind() {
+            Kind::Null => serializer.serialize_unit(),
+            Kind::Bool => serializer.serialize_bool(self.as_bool().unwrap_or_default()),
+            Kind::Integer => match (self.as_integer(), self.text().parse::<u64>()) {
+                (Some(number), _) => serializer.serialize_i64(number),
+                (None, Ok(number)) => serializer.serialize_u64(number),
+                (None, Err(_)) => serializer.serialize_str(self.text()),
+            },
+            Kind::Float => match self.as_number() {
+                Some(number) if number.is_finite() => serializer.serialize_f64(number),
+                _ => serializer.serialize_str(self.text()),
+            },
+            Kind::Text => serializer.serialize_str(self.text()),
+            Kind::List => {
+                let mut list = serializer.serialize_seq(None)?;
+                for item in self.items() {
+                    list.serialize_element(&item)?;
+                }
+                list.end()
+            }
+            Kind::Map => {
+                let mut map = serializer.serialize_map(None)?;
+                for (key, value) in self.entries() {
+                    map.serialize_entry(key.text(), &value)?;
+                }
+                map.end()
+            }
+        }
+    }
+}
+
+/// How the text of a scalar reaches the tree.
+#[derive(Clone, Copy, Debug)]
+pub enum Written<'a> {
+    /// Exactly these bytes of the source.
+    Verbatim(Span),
+    /// Other than what stands in the source: escapes, folded lines.
+    Unescaped(&'a str),
+}
+
+/// Builds a [`Tree`] from a stream of events.
+///
+/// ```
+/// use upheld_model::tree::{Kind, Span, TreeBuilder, Written};
+///
+/// let mut tree = TreeBuilder::default();
+/// tree.open(Kind::Map, Span { start: 0, end: 0 });
+/// tree.scalar(Kind::Text, Span { start: 0, end: 4 }, Written::Verbatim(Span { start: 0, end: 4 }));
+/// tree.scalar(Kind::Text, Span { start: 6, end: 9 }, Written::Verbatim(Span { start: 6, end: 9 }));
+/// tree.close(9);
+/// let tree = tree.finish("name: web".to_owned());
+/// let document = tree.documents().next().unwrap();
+/// assert_eq!(document.get("name").and_then(|name| name.as_text()), Some("web"));
+/// ```
+#[derive(Debug, Default)]
+pub struct TreeBuilder {
+    unescaped: String,
+    nodes: Vec<Node>,
+    roots: Vec<u32>,
+    open: Vec<u32>,
+}
+
+impl TreeBuilder {
+    /// How many nodes there are.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// How many lists and maps are open.
+    pub fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The node number that the next value gets.
+    pub fn next_node(&self) -> u32 {
+        u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Adds a scalar and returns its number.
+    pub fn scalar(&mut self, kind: Kind, span: Span, written: Written<'_>) -> u32 {
+        let scalar = match written {
+            Written::Verbatim(Span { start, end }) => Scalar::Source { start, end },
+            Written::Unescaped(text) => {
+                let offset = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+                let start = offset(self.unescaped.len());
+                self.unescaped.push_str(text);
+                Scalar::Unescaped { start, end: offset(self.unescaped.len()) }
+            }
+        };
+        self.push(Node { span, scalar, size: 1, kind })
+    }
+
+    /// Opens a list or a map. Its children follow until [`TreeBuilder::close`]; a map's are key, value, key, value.
+    pub fn open(&mut self, kind: Kind, span: Span) -> u32 {
+        let number = self.push(Node { span, scalar: Scalar::Source { start: 0, end: 0 }, size: 1, kind });
+        self.open.push(number);
+        number
+    }
+
+    /// Closes the innermost list or map; it ends before this byte. Returns its number.
+    pub fn close(&mut self, end: u32) -> Option<u32> {
+        let number = self.open.pop()?;
+        let next = self.next_node();
+        if let Some(node) = self.nodes.get_mut(number as usize) {
+            node.size = next - number;
+            node.span.end = node.span.end.max(end);
+        }
+        Some(number)
+    }
+
+    /// Repeats a finished subtree, as an alias does; the copy stands where the alias stands.
+    pub fn copy(&mut self, number: u32, span: Span) -> Option<u32> {
+        let size = self.nodes.get(number as usize)?.size;
+        let range = number as usize..(number + size) as usize;
+        if range.end > self.nodes.len() {
+            return None;
+        }
+        let copy = self.begin();
+        self.nodes.extend_from_within(range);
+        if let Some(root) = self.nodes.get_mut(copy as usize) {
+            root.span = span;
+        }
+        Some(copy)
+    }
+
+    /// How many nodes a finished subtree has.
+    pub fn size(&self, number: u32) -> usize {
+        self.nodes.get(number as usize).map_or(0, |node| node.size as usize)
+    }
+
+    /// Children of the innermost open value, or of a finished one, by node number.
+    pub fn children(&self, number: u32) -> Vec<u32> {
+        let open = self.open.contains(&number);
+        let end = if open { self.next_node() } else { number + u32::try_from(self.size(number)).unwrap_or(0) };
+        let mut next = number + 1;
+        let mut children = Vec::new();
+        while next < end {
+            children.push(next);
+            next += u32::try_from(self.size(next)).unwrap_or(1).max(1);
+        }
+        children
+    }
+
+    /// Kind of a node.
+    pub fn kind(&self, number: u32) -> Option<Kind> {
+        self.nodes.get(number as usize).map(|node| node.kind)
+    }
+
+    /// Place of a node.
+    pub fn span(&self, number: u32) -> Option<Span> {
+        self.nodes.get(number as usize).map(|node| node.span)
+    }
+
+    /// Text of a scalar, given the source.
+    pub fn text<'a>(&'a self, number: u32, source: &'a str) -> &'a str {
+        self.nodes
+            .get(number as usize)
+            .and_then(|node| match node.scalar {
+                Scalar::Source { start, end } => source.get(start as usize..end as usize),
+                Scalar::Unescaped { start, end } => self.unescaped.get(start as usize..end as usize),
+            })
+            .unwrap_or("")
+    }
+
+    /// Puts the children of the innermost open map anew, each a finished subtree of this builder; what is not
+    /// named goes. This is how merge keys (`<<`) take effect.
+    pub fn replace_children(&mut self, children: &[u32]) {
+        let Some(&open) = self.open.last() else { return };
+        let mut kept: Vec<Node> = Vec::new();
+        for &child in children {
+            let range = child as usize..child as usize + self.size(child);
+            kept.extend(self.nodes.get(range).unwrap_or_default());
+        }
+        self.nodes.truncate(open as usize + 1);
+        self.nodes.extend(kept);
+    }
+
+    /// Gives up what is open, down to a number of nodes that was noted before: after a syntax error the documents
+    /// before it stay.
+    pub fn rewind(&mut self, nodes: u32) {
+        self.nodes.truncate(nodes as usize);
+        self.open.clear();
+        self.roots.retain(|&root| root < nodes);
+    }
+
+    /// The finished tree. What is still open is closed at the end of the text.
+    pub fn finish(mut self, text: String) -> Tree {
+        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        while self.close(end).is_some() {}
+        let lines = line_starts(&text);
+        Tree { text, unescaped: self.unescaped, nodes: self.nodes, roots: self.roots, lines }
+    }
+
+    fn begin(&mut self) -> u32 {
+        let number = self.next_node();
+        if self.open.is_empty() {
+            self.roots.push(number);
+        }
+        number
+    }
+
+    fn push(&mut self, node: Node) -> u32 {
+        let number = self.begin();
+        self.nodes.push(node);
+        number
+    }
+}
