@@ -1,1 +1,36 @@
-//! stub
+//! Dialects: documents of the source systems in, engine questions and native shapes out.
+//!
+//! ```text
+//! documents ──recognise──▶ Draft + kinds          recognise (all dialects), document, shape, policy_kind, select_policy
+//! names ─────────────────▶ ends of a connection    ends
+//! kuma                     documents, built-in kinds, native shapes
+//! ```
+//!
+//! A dialect knows formats and leaves semantics to the engine's families. Built-in kinds are `PolicyKind` documents in the
+//! users' own format ([`builtin`]); they are read by the same code.
+//!
+//! Invariant: no I/O; every mistake in a document is a located diagnostic, and a bad document never hides a good one.
+
+pub mod document;
+pub mod ends;
+pub mod kuma;
+pub mod policy_kind;
+pub mod recognise;
+pub mod select_policy;
+pub mod shape;
+
+pub use recognise::{Recognised, SetAside, recognise};
+
+/// A document that is part of the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Builtin {
+    /// How messages call it.
+    pub name: &'static str,
+    /// YAML.
+    pub text: &'static str,
+}
+
+/// The built-in kinds of all dialects.
+pub const fn builtin() -> &'static [Builtin] {
+    &kuma::KINDS
+}

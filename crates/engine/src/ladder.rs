@@ -26,8 +26,8 @@ pub enum Column {
     ExactTagsIn(Sym),
     /// When it was created; unknown is before all others.
     Created,
-    /// The n-th number that the kind reads from the document; absent is lowest.
-    Number(u8, Sym),
+    /// A whole number of the document; absent is lowest.
+    Number(Sym),
     /// Place in the order of names.
     Name,
     /// Place in the order of identities: separates any two.
@@ -70,8 +70,8 @@ impl Rung {
             (Column::ExactTagsIn(_), _) => Code::SelectAudienceExact,
             (Column::Created, Best::Highest) => Code::SelectNewer,
             (Column::Created, Best::Lowest) => Code::SelectOlder,
-            (Column::Number(..), Best::Highest) => Code::SelectHigherField,
-            (Column::Number(..), Best::Lowest) => Code::SelectLowerField,
+            (Column::Number(_), Best::Highest) => Code::SelectHigherField,
+            (Column::Number(_), Best::Lowest) => Code::SelectLowerField,
             (Column::Name, _) => Code::SelectNameOrder,
             (Column::Identity, _) => Code::SelectIdentity,
         }

@@ -255,7 +255,7 @@ impl Select {
         let created = |hit: &Hit<Specificity>| Param::Time(self.entry(hit.entry).and_then(|e| e.created));
         let params = match rung.column {
             Column::Created => [created(mine), created(theirs), Param::Nothing],
-            Column::Number(_, field) => [count(mine), count(theirs), Param::Text(field)],
+            Column::Number(field) => [count(mine), count(theirs), Param::Text(field)],
             Column::Name | Column::Identity => {
                 let other = self.entry(theirs.entry).map_or(Param::Nothing, |entry| Param::Text(entry.name));
                 [other, Param::Nothing, Param::Nothing]
@@ -489,7 +489,10 @@ fn fixed_column<'p>(
         Column::TagsIn(field) => i64::from(first(field).tags()),
         Column::ExactTagsIn(field) => i64::from(first(field).exact),
         Column::Created => policy.created.map_or(i64::MIN, |Timestamp(nanoseconds)| nanoseconds),
-        Column::Number(index, _) => policy.numbers.get(usize::from(index)).copied().flatten().unwrap_or(i64::MIN),
+        Column::Number(field) => {
+            let number = policy.numbers.iter().find(|(known, _)| *known == field);
+            number.map_or(i64::MIN, |(_, number)| *number)
+        }
         Column::Name => i64::try_from(place).unwrap_or(i64::MAX),
         Column::Identity => i64::try_from(entry).unwrap_or(i64::MAX),
     }

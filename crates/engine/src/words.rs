@@ -135,7 +135,7 @@ pub fn rung_name(rung: Rung, lookup: &Lookup<'_>) -> String {
         Column::TagsIn(field) => format!("tag count of {}", lookup.text(field)),
         Column::ExactTagsIn(field) => format!("exact values of {}", lookup.text(field)),
         Column::Created => "creation time".to_owned(),
-        Column::Number(_, field) => lookup.text(field).to_owned(),
+        Column::Number(field) => lookup.text(field).to_owned(),
         Column::Name => "name order".to_owned(),
         Column::Identity => "identity".to_owned(),
     }

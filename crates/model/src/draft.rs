@@ -87,8 +87,8 @@ pub struct Policy {
     pub payload: Option<NodeRef>,
     /// Its selectors by field.
     pub selectors: Vec<SelectorList>,
-    /// Whole numbers that its kind ranks by, in the order of the kind; absent is lowest.
-    pub numbers: Vec<Option<i64>>,
+    /// Whole numbers that its kinds rank by, with their fields.
+    pub numbers: Vec<(Sym, i64)>,
 }
 
 /// The selectors of one field of a policy; any of them may match.

@@ -1,0 +1,2 @@
+//! Runs corpora of real cases against the engine.
+fn main() {}

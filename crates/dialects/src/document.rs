@@ -1,0 +1,173 @@
+//! The two forms in which a resource is written, seen as one: Universal (`type:`, fields at the top) and Kubernetes
+//! (`apiVersion:`, `kind:`, `metadata:`, fields under `spec:`).
+
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId, Timestamp};
+
+use crate::shape::{Field, Shape, list, map_of, optional, required};
+
+/// How a resource was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// `type: TrafficLog`
+    Universal,
+    /// `kind: TrafficLog`
+    Kubernetes,
+}
+
+/// A document with a type and a name; what it says is in its body.
+#[derive(Clone, Copy, Debug)]
+pub struct Resource<'t> {
+    /// How it was written.
+    pub form: Form,
+    /// Its type.
+    pub kind: Value<'t>,
+    /// The whole document.
+    pub document: Value<'t>,
+}
+
+/// The mesh of resources that name none.
+pub const DEFAULT_MESH: &str = "default";
+
+impl<'t> Resource<'t> {
+    /// The resource of a document, if it has a type.
+    pub fn of(document: Value<'t>) -> Option<Self> {
+        if let Some(kind) = document.get("type") {
+            return Some(Self { form: Form::Universal, kind, document });
+        }
+        let kind = document.get("kind")?;
+        document.get("apiVersion")?;
+        Some(Self { form: Form::Kubernetes, kind, document })
+    }
+
+    /// The API group of the Kubernetes form: `kuma.io` of `kuma.io/v1alpha1`.
+    pub fn group(self) -> Option<&'t str> {
+        let version = self.document.get("apiVersion")?.text();
+        Some(version.split_once('/').map_or("", |(group, _)| group))
+    }
+
+    /// The fields that are not about who the resource is.
+    pub fn body(self) -> Option<Value<'t>> {
+        match self.form {
+            Form::Universal => Some(self.document),
+            Form::Kubernetes => self.document.get("spec"),
+        }
+    }
+
+    /// A field of the body.
+    pub fn field(self, name: &str) -> Option<Value<'t>> {
+        self.body()?.get(name).filter(|value| value.kind() != Kind::Null)
+    }
+
+    /// A field of the body by a path of names with dots.
+    pub fn at_path(self, path: &str) -> Option<Value<'t>> {
+        path.split('.').try_fold(self.body()?, Value::get)
+    }
+
+    fn meta(self, name: &str) -> Option<Value<'t>> {
+        match self.form {
+            Form::Universal => self.document.get(name),
+            Form::Kubernetes => self.document.get("metadata")?.get(name),
+        }
+    }
+
+    /// The name; in Kubernetes with its namespace, as in `backend.finance`.
+    pub fn name(self) -> String {
+        let name = self.meta("name").map_or("", Value::text);
+        match (self.form, self.meta("namespace").map(Value::text)) {
+            (Form::Kubernetes, Some(namespace)) if !namespace.is_empty() => format!("{name}.{namespace}"),
+            _ => name.to_owned(),
+        }
+    }
+
+    /// The mesh: its own field, or the label, or the default one.
+    pub fn mesh(self) -> &'t str {
+        let label = || self.meta("labels").and_then(|labels| labels.get("kuma.io/mesh"));
+        self.document
+            .get("mesh")
+            .filter(|mesh| mesh.kind() == Kind::Text)
+            .or_else(label)
+            .map_or(DEFAULT_MESH, Value::text)
+    }
+
+    /// When it was created, if the document says so. The zero time of the source systems means unknown.
+    pub fn created(self, source: SourceId, found: &mut Diagnostics) -> Option<Timestamp> {
+        let field = match self.form {
+            Form::Universal => "creationTime",
+            Form::Kubernetes => "creationTimestamp",
+        };
+        let value = self.meta(field).filter(|value| value.kind() != Kind::Null)?;
+        if value.text().starts_with("0001-01-01T00:00:00") {
+            return None;
+        }
+        let created = value.text().parse().ok();
+        if created.is_none() {
+            found.push(
+                Diagnostic::error(Fault::WrongValue, format!("`{field}` is no time: `{}`", value.text())).at_value(
+                    source,
+                    value,
+                    "expected a time such as 2025-03-01T12:00:00Z",
+                ),
+            );
+        }
+        created
+    }
+}
+
+/// The shape of a resource in one form, given the fields of its body.
+pub fn resource_shape(form: Form, body: Vec<Field>) -> Shape {
+    match form {
+        Form::Universal => {
+            let mut fields = vec![
+                required("type", Shape::Text, "the type of the resource"),
+                required("name", Shape::Text, "the name, unique in its mesh"),
+                optional("mesh", Shape::Text, "the mesh; `default` when left out"),
+                optional("labels", map_of(Shape::Text), "labels of the resource"),
+                optional("creationTime", Shape::Text, "when it was created"),
+                optional("modificationTime", Shape::Text, "when it was changed last"),
+                optional("kri", Shape::Text, "identifier given by the control plane"),
+            ];
+            fields.extend(body);
+            Shape::Object(fields)
+        }
+        Form::Kubernetes => {
+            let spec_needed = body.iter().any(|field| field.need == crate::shape::Need::Required);
+            let spec = Shape::Object(body);
+            Shape::Object(vec![
+                required("apiVersion", Shape::Text, "`kuma.io/v1alpha1`"),
+                required("kind", Shape::Text, "the type of the resource"),
+                optional("mesh", Shape::Text, "the mesh; `default` when left out"),
+                required("metadata", metadata(), "name, namespace and the rest"),
+                if spec_needed { required("spec", spec, "the policy") } else { optional("spec", spec, "the policy") },
+                optional("status", Shape::Opaque, "kept by the control plane"),
+            ])
+        }
+    }
+}
+
+fn metadata() -> Shape {
+    let opaque = |name: &str| optional(name, Shape::Opaque, "kept by Kubernetes");
+    let mut fields = vec![
+        required("name", Shape::Text, "the name"),
+        optional("namespace", Shape::Text, "the namespace"),
+        optional("labels", map_of(Shape::Text), "labels"),
+        optional("annotations", map_of(Shape::Text), "annotations"),
+        optional("creationTimestamp", Shape::Text, "when it was created"),
+        optional("finalizers", list(Shape::Text), "kept by Kubernetes"),
+    ];
+    fields.extend(
+        [
+            "deletionGracePeriodSeconds",
+            "deletionTimestamp",
+            "generateName",
+            "generation",
+            "managedFields",
+            "ownerReferences",
+            "resourceVersion",
+            "selfLink",
+            "uid",
+        ]
+        .map(opaque),
+    );
+    Shape::Object(fields)
+}

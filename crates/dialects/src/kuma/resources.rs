@@ -1,0 +1,299 @@
+//! Mesh, Dataplane and `ExternalService`: their shapes, and what selectors see of them.
+
+use upheld_model::tree::Value;
+use upheld_model::{Diagnostics, Draft, NodeRef, Object, Part, Role, SourceId, Symbols, TagSet};
+
+use crate::document::{Form, Resource, resource_shape};
+use crate::shape::{Checker, Field, Shape, list, map_of, optional, required};
+
+/// A type of object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResourceType {
+    /// A mesh.
+    Mesh,
+    /// A proxy.
+    Dataplane,
+    /// A service outside the mesh.
+    ExternalService,
+}
+
+impl ResourceType {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Mesh, Self::Dataplane, Self::ExternalService];
+
+    /// The name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mesh => "Mesh",
+            Self::Dataplane => "Dataplane",
+            Self::ExternalService => "ExternalService",
+        }
+    }
+
+    /// The type of a name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// What its documents look like.
+    pub fn shape(self, form: Form) -> Shape {
+        resource_shape(form, self.body())
+    }
+
+    fn body(self) -> Vec<Field> {
+        let opaque = |name: &str| optional(name, Shape::Opaque, "");
+        match self {
+            Self::Mesh => {
+                ["constraints", "logging", "meshServices", "metrics", "mtls", "networking", "routing", "tracing"]
+                    .map(opaque)
+                    .into_iter()
+                    .chain([optional("skipCreatingInitialPolicies", list(Shape::Text), "defaults that are not made")])
+                    .collect()
+            }
+            Self::Dataplane => {
+                vec![
+                    required("networking", networking(), "where the proxy listens and whom it calls"),
+                    opaque("metrics"),
+                    opaque("probes"),
+                    opaque("envoy"),
+                ]
+            }
+            Self::ExternalService => vec![
+                required("tags", map_of(Shape::Text), "tags that destinations select"),
+                required(
+                    "networking",
+                    Shape::Object(vec![optional("address", Shape::Text, "host and port"), opaque("tls")]),
+                    "where the service is",
+                ),
+            ],
+        }
+    }
+}
+
+/// Reads the objects of one type.
+#[derive(Debug)]
+pub struct ObjectReader {
+    /// The type.
+    pub kind: ResourceType,
+    universal: Shape,
+    kubernetes: Shape,
+}
+
+impl ObjectReader {
+    /// A reader for a type.
+    pub fn new(kind: ResourceType) -> Self {
+        Self { kind, universal: kind.shape(Form::Universal), kubernetes: kind.shape(Form::Kubernetes) }
+    }
+
+    /// Reads one object; every mistake is reported.
+    pub fn read(
+        &self,
+        source: SourceId,
+        resource: Resource<'_>,
+        draft: &mut Draft,
+        found: &mut Diagnostics,
+    ) -> Option<Object> {
+        let shape = match resource.form {
+            Form::Universal => &self.universal,
+            Form::Kubernetes => &self.kubernetes,
+        };
+        if !Checker::new(source, found).check(resource.document, shape) {
+            return None;
+        }
+        let created = resource.created(source, found);
+        let symbols = &mut draft.symbols;
+        let parts = match self.kind {
+            ResourceType::Mesh => Vec::new(),
+            ResourceType::Dataplane => dataplane_parts(resource, symbols),
+            ResourceType::ExternalService => {
+                let tags = tag_set(resource.field("tags"), symbols);
+                vec![Part { role: Role::Whole, section: symbols.intern(""), tags }]
+            }
+        };
+        let name = resource.name();
+        let scope = if self.kind == ResourceType::Mesh { name.as_str() } else { resource.mesh() };
+        Some(Object {
+            kind: symbols.intern(self.kind.name()),
+            scope: symbols.intern(scope),
+            name: symbols.intern(&name),
+            parts,
+            at: NodeRef { source, node: resource.document.number() },
+            created,
+        })
+    }
+}
+
+fn networking() -> Shape {
+    let opaque = |name: &str| optional(name, Shape::Opaque, "");
+    let port = |name: &str, about| optional(name, Shape::Integer, about);
+    let address = |name: &str| optional(name, Shape::Text, "an address");
+    let tags = || optional("tags", map_of(Shape::Text), "tags that selectors see");
+    let inbound = Shape::Object(vec![
+        port("port", "the port of the proxy"),
+        port("servicePort", "the port of the workload"),
+        address("serviceAddress"),
+        address("address"),
+        optional("name", Shape::Text, "name of the inbound"),
+        optional("protocol", Shape::Text, "protocol of the inbound"),
+        optional("interface", Shape::Text, "address, port and workload port in one, as before 0.4"),
+        tags(),
+        opaque("health"),
+        opaque("serviceProbe"),
+        opaque("state"),
+    ]);
+    let outbound = Shape::Object(vec![
+        port("port", "the port on which the workload calls"),
+        address("address"),
+        optional("service", Shape::Text, "the called service, as before 0.7"),
+        optional("interface", Shape::Text, "address and port in one, as before 0.4"),
+        tags(),
+        opaque("backendRef"),
+    ]);
+    let gateway = Shape::Object(vec![tags(), optional("type", Shape::Text, "DELEGATED or BUILTIN")]);
+    Shape::Object(vec![
+        address("address"),
+        address("advertisedAddress"),
+        opaque("advertisedPort"),
+        opaque("admin"),
+        opaque("ingress"),
+        opaque("listeners"),
+        opaque("transparentProxying"),
+        optional("gateway", gateway, "tags of a gateway"),
+        optional("inbound", list(inbound), "where it is called"),
+        optional("outbound", list(outbound), "whom it calls"),
+    ])
+}
+
+fn dataplane_parts(resource: Resource<'_>, symbols: &mut Symbols) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let dataplane = Dataplane::of(resource);
+    for inbound in dataplane.inbounds() {
+        let tags = tag_set(inbound.value.get("tags"), symbols);
+        parts.push(Part { role: Role::Inbound, section: symbols.intern(&inbound.section()), tags });
+    }
+    if let Some(gateway) = dataplane.gateway() {
+        let tags = tag_set(gateway.get("tags"), symbols);
+        parts.push(Part { role: Role::Gateway, section: symbols.intern("gateway"), tags });
+    }
+    for outbound in dataplane.outbounds() {
+        let tags = match outbound.value.get("service") {
+            Some(service) => TagSet::new([(symbols.intern("service"), Some(symbols.intern(service.text())))]),
+            None => tag_set(outbound.value.get("tags"), symbols),
+        };
+        parts.push(Part { role: Role::Outbound, section: symbols.intern(&outbound.section()), tags });
+    }
+    parts
+}
+
+fn tag_set(tags: Option<Value<'_>>, symbols: &mut Symbols) -> TagSet {
+    let pairs = tags.into_iter().flat_map(Value::entries);
+    TagSet::new(
+        pairs.map(|(key, value)| (symbols.intern(key.text()), Some(symbols.intern(value.text())))).collect::<Vec<_>>(),
+    )
+}
+
+/// The parts of a Dataplane document that views need besides tags.
+#[derive(Clone, Copy, Debug)]
+pub struct Dataplane<'t> {
+    networking: Option<Value<'t>>,
+}
+
+impl<'t> Dataplane<'t> {
+    /// Of a document.
+    pub fn of(resource: Resource<'t>) -> Self {
+        Self { networking: resource.field("networking") }
+    }
+
+    /// The address of the proxy; empty when the document has none.
+    pub fn address(self) -> &'t str {
+        self.text("address").unwrap_or("")
+    }
+
+    fn text(self, name: &str) -> Option<&'t str> {
+        self.networking?.get(name).map(Value::text)
+    }
+
+    /// Where it is called.
+    pub fn inbounds(self) -> impl Iterator<Item = Inbound<'t>> {
+        let items = self.networking.and_then(|networking| networking.get("inbound"));
+        items.into_iter().flat_map(Value::items).map(move |value| Inbound { dataplane: self, value })
+    }
+
+    /// Whom it calls.
+    pub fn outbounds(self) -> impl Iterator<Item = Outbound<'t>> {
+        let items = self.networking.and_then(|networking| networking.get("outbound"));
+        items.into_iter().flat_map(Value::items).map(|value| Outbound { value })
+    }
+
+    /// The gateway section.
+    pub fn gateway(self) -> Option<Value<'t>> {
+        self.networking?.get("gateway")
+    }
+}
+
+/// One inbound.
+#[derive(Clone, Copy, Debug)]
+pub struct Inbound<'t> {
+    dataplane: Dataplane<'t>,
+    /// The item of the document.
+    pub value: Value<'t>,
+}
+
+impl<'t> Inbound<'t> {
+    fn text(self, name: &str) -> Option<&'t str> {
+        self.value.get(name).map(Value::text).filter(|text| !text.is_empty())
+    }
+
+    /// How users pick it: its name, else its port.
+    pub fn section(self) -> String {
+        let port = || {
+            let interface = self.text("interface")?;
+            interface.rsplit(':').nth(1)
+        };
+        self.text("name").or_else(|| self.text("port")).or_else(port).unwrap_or("").to_owned()
+    }
+
+    /// The address of the proxy here.
+    pub fn proxy_address(self) -> &'t str {
+        self.text("address").unwrap_or_else(|| self.dataplane.address())
+    }
+
+    /// The port of the proxy here.
+    pub fn proxy_port(self) -> &'t str {
+        self.text("port").unwrap_or("0")
+    }
+
+    /// The address of the workload; the proxy's when the document names none.
+    pub fn workload_address(self) -> &'t str {
+        self.text("serviceAddress").unwrap_or_else(|| self.proxy_address())
+    }
+
+    /// The port of the workload; the proxy's when the document names none.
+    pub fn workload_port(self) -> &'t str {
+        self.text("servicePort").filter(|port| *port != "0").unwrap_or_else(|| self.proxy_port())
+    }
+}
+
+/// One outbound.
+#[derive(Clone, Copy, Debug)]
+pub struct Outbound<'t> {
+    /// The item of the document.
+    pub value: Value<'t>,
+}
+
+impl Outbound<'_> {
+    /// Address and port on which the workload calls.
+    pub fn section(self) -> String {
+        if let Some(interface) = self.value.get("interface") {
+            return interface.text().to_owned();
+        }
+        let address = self.value.get("address").map(Value::text).filter(|text| !text.is_empty());
+        let port = self.value.get("port").map_or("0", Value::text);
+        format!("{}:{port}", address.unwrap_or("127.0.0.1"))
+    }
+
+    /// Whether it names a real resource instead of tags.
+    pub fn has_backend(self) -> bool {
+        self.value.get("backendRef").is_some()
+    }
+}

@@ -1,0 +1,197 @@
+//! `PolicyKind` documents: the three choices of a kind, written by us for the built-in kinds and by users for theirs.
+
+use upheld_engine::kind::Counts;
+use upheld_engine::ladder::{Best, Column, Ladder, Rung};
+use upheld_engine::{Empty, Match, PolicyKind, Resolve, SelectKind};
+use upheld_model::nearest::nearest;
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, Side, SourceId, Symbols};
+
+use crate::shape::{Checker, Shape, list, optional, required};
+
+/// The value of `kind:` that marks these documents.
+pub const POLICY_KIND: &str = "PolicyKind";
+
+/// Rungs that are a word.
+const RUNGS: [(&str, Column, Best); 6] = [
+    ("more-tags", Column::Tags, Best::Highest),
+    ("more-exact-tags", Column::ExactTags, Best::Highest),
+    ("fewer-wildcards", Column::WildTags, Best::Lowest),
+    ("newest", Column::Created, Best::Highest),
+    ("oldest", Column::Created, Best::Lowest),
+    ("name", Column::Name, Best::Lowest),
+];
+
+/// Rungs that are a word with a field.
+const FIELD_RUNGS: [&str; 4] = ["highest", "lowest", "more-tags-in", "more-exact-tags-in"];
+
+/// What a `PolicyKind` document looks like.
+pub fn shape() -> Shape {
+    let matching = Shape::Object(vec![
+        required("field", Shape::Text, "the field of a policy that holds the selectors"),
+        required("side", Shape::Choice(&["source", "destination"]), "the end of the connection that they select"),
+        optional("sees", list(Shape::Text), "the only tags that are visible there; all when left out"),
+        optional("empty", Shape::Choice(&["nothing", "everything"]), "what a policy without selectors matches"),
+        optional("counts", Shape::Bool, "whether matching here adds to the rank; true when left out"),
+    ]);
+    let field_rungs = FIELD_RUNGS.map(|name| optional(name, Shape::Text, "a field of the policy")).to_vec();
+    let default = Shape::Object(vec![
+        optional("name", Shape::Text, "how the row is called"),
+        optional("means", Shape::Text, "what it means that nothing matches"),
+    ]);
+    Shape::Object(vec![
+        optional("apiVersion", Shape::Choice(&["upheld/v1"]), "the edition of this format"),
+        required("kind", Shape::Choice(&[POLICY_KIND]), "marks the document"),
+        required("name", Shape::Text, "the name by which users ask"),
+        optional("about", Shape::Text, "what policies of this kind decide"),
+        optional("governs", Shape::Text, "the type of policies that it is about; the name when left out"),
+        optional("semantics", Shape::Text, "the edition that it belongs to; all when left out"),
+        required("family", Shape::Choice(&["select"]), "the family of policies"),
+        required("match", list(matching), "which field is held against which side"),
+        optional("split", Shape::Text, "a field: each of its selectors counts as an entry of its own"),
+        required(
+            "rank",
+            list(Shape::Either(vec![Shape::Text, Shape::Object(field_rungs)])),
+            "rungs, the first counts most",
+        ),
+        required("resolve", Shape::Choice(&["first", "all"]), "whether the best one stands or all count"),
+        optional("grants", Shape::Text, "a field with the clients of the winner; who is not in it gets nothing"),
+        optional("payload", Shape::Text, "the field that holds the result"),
+        optional("default", default, "what stands when nothing matches"),
+    ])
+}
+
+/// Whether a document is one of these.
+pub fn is_policy_kind(document: Value<'_>) -> bool {
+    document.get("kind").is_some_and(|kind| kind.text() == POLICY_KIND)
+}
+
+/// Reads one; every mistake is reported.
+pub fn read(
+    source: SourceId,
+    document: Value<'_>,
+    symbols: &mut Symbols,
+    found: &mut Diagnostics,
+) -> Option<PolicyKind> {
+    if !Checker::new(source, found).check(document, &shape()) {
+        return None;
+    }
+    let before = found.errors();
+    let text = |name: &str| document.get(name).map(Value::text);
+    let name = symbols.intern(text("name").unwrap_or_default());
+    let governs = text("governs").map_or(name, |governs| symbols.intern(governs));
+    let semantics = text("semantics").map(|semantics| symbols.intern(semantics));
+    let matches = read_matches(source, document, symbols, found);
+    let rank = read_ladder(source, document, symbols, found);
+    let default = |field: &str| document.get("default").and_then(|default| default.get(field)).map(Value::text);
+    let resolve = if text("resolve") == Some("all") { Resolve::All } else { Resolve::First };
+    if let (Resolve::All, Some(grants)) = (resolve, document.get("grants")) {
+        found.push(
+            Diagnostic::error(Fault::BrokenKind, "`grants` needs a winner, but `resolve: all` has none")
+                .at_value(source, grants, "cannot be used with `resolve: all`")
+                .help("match the field instead: `- {field: sources, side: source, counts: false}`"),
+        );
+    }
+    let kind = PolicyKind {
+        name,
+        governs,
+        semantics,
+        select: SelectKind {
+            matches,
+            split: text("split").map(|field| symbols.intern(field)),
+            rank,
+            resolve,
+            grants: text("grants").map(|field| symbols.intern(field)),
+        },
+        payload: text("payload").map(|field| symbols.intern(field)),
+        default_name: symbols.intern(default("name").unwrap_or("(default)")),
+        default_means: symbols.intern(default("means").unwrap_or("no policy of this kind matches")),
+        at: NodeRef { source, node: document.number() },
+    };
+    (found.errors() == before).then_some(kind)
+}
+
+fn read_matches(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found: &mut Diagnostics) -> Vec<Match> {
+    let mut matches: Vec<Match> = Vec::new();
+    let items = document.get("match").into_iter().flat_map(Value::items);
+    for item in items {
+        let text = |name: &str| item.get(name).map(Value::text);
+        let side = if text("side") == Some("destination") { Side::Destination } else { Side::Source };
+        if matches.iter().any(|known| known.side == side) {
+            found.push(
+                Diagnostic::error(Fault::BrokenKind, format!("two fields for the {}", side.word()))
+                    .at_value(source, item, "one field a side")
+                    .help("put all selectors of a side into one field"),
+            );
+        }
+        let sees = item.get("sees").map(|keys| keys.items().map(|key| symbols.intern(key.text())).collect());
+        let empty = if text("empty") == Some("everything") { Empty::Everything } else { Empty::Nothing };
+        let counts = if item.get("counts").and_then(Value::as_bool) == Some(false) { Counts::No } else { Counts::Yes };
+        matches.push(Match { field: symbols.intern(text("field").unwrap_or_default()), side, sees, empty, counts });
+    }
+    if matches.is_empty() {
+        let place = document.get("match").unwrap_or(document);
+        found.push(
+            Diagnostic::error(Fault::BrokenKind, "`match` names no field, so the kind would match nothing")
+                .at_value(source, place, "expected at least one field")
+                .help("for example `match: [{field: sources, side: source}]`"),
+        );
+    }
+    matches
+}
+
+fn read_ladder(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found: &mut Diagnostics) -> Ladder {
+    let mut rungs: Vec<Rung> = Vec::new();
+    for item in document.get("rank").into_iter().flat_map(Value::items) {
+        let Some((column, best)) = read_rung(source, item, symbols, found) else { continue };
+        if rungs.iter().any(|rung| rung.column == column) {
+            found.push(
+                Diagnostic::error(Fault::BrokenKind, "this rung stands twice, so the second can decide nothing")
+                    .at_value(source, item, "stands above already"),
+            );
+        }
+        rungs.push(Rung { column, best });
+    }
+    Ladder::new(rungs)
+}
+
+fn read_rung(
+    source: SourceId,
+    item: Value<'_>,
+    symbols: &mut Symbols,
+    found: &mut Diagnostics,
+) -> Option<(Column, Best)> {
+    if item.kind() == Kind::Text {
+        if let Some((_, column, best)) = RUNGS.iter().find(|(name, ..)| *name == item.text()) {
+            return Some((*column, *best));
+        }
+        let names = || RUNGS.iter().map(|(name, ..)| *name).chain(FIELD_RUNGS);
+        let diagnostic = Diagnostic::error(Fault::BrokenKind, format!("there is no rung `{}`", item.text())).at_value(
+            source,
+            item,
+            "unknown rung",
+        );
+        found.push(match nearest(item.text(), names()) {
+            Some(name) if FIELD_RUNGS.contains(&name) => diagnostic.help(format!("did you mean `{name}: FIELD`?")),
+            Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
+            None => diagnostic.help(format!("rungs: {}", names().collect::<Vec<_>>().join(", "))),
+        });
+        return None;
+    }
+    let mut entries = item.entries();
+    let (Some((name, field)), None) = (entries.next(), entries.next()) else {
+        found.push(Diagnostic::error(Fault::BrokenKind, "a rung is one word, or one word with a field").at_value(
+            source,
+            item,
+            "expected one entry, for example `highest: priority`",
+        ));
+        return None;
+    };
+    let field = symbols.intern(field.text());
+    Some(match name.text() {
+        "highest" => (Column::Number(field), Best::Highest),
+        "lowest" => (Column::Number(field), Best::Lowest),
+        "more-tags-in" => (Column::TagsIn(field), Best::Highest),
+        _ => (Column::ExactTagsIn(field), Best::Highest),
+    })
+}

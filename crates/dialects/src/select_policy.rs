@@ -1,0 +1,142 @@
+//! Policies of the select family: selectors in the fields that their kind names, and a payload that stays opaque.
+
+use upheld_engine::ladder::Column;
+use upheld_engine::{Empty, PolicyKind};
+use upheld_model::tree::Value;
+use upheld_model::{Diagnostics, Draft, NodeRef, Policy, Selector, SelectorList, SourceId, Sym, Symbols, Want};
+
+use crate::document::{Form, Resource, resource_shape};
+use crate::shape::{Checker, Field, Need, Shape, list, map_of, optional, required};
+
+/// Reads the policies of one type, for all kinds that govern it.
+#[derive(Debug)]
+pub struct PolicyReader {
+    shapes: [(Form, Shape); 2],
+    selector_fields: Vec<(Sym, String)>,
+    number_fields: Vec<(Sym, String)>,
+    payload: Option<String>,
+}
+
+impl PolicyReader {
+    /// A reader for a type, given the kinds that govern it (at least one).
+    pub fn new(kinds: &[&PolicyKind], symbols: &Symbols) -> Self {
+        let mut selector_fields: Vec<(Sym, Need)> = Vec::new();
+        let mut number_fields: Vec<Sym> = Vec::new();
+        let mut payload: Option<Sym> = None;
+        for kind in kinds {
+            payload = payload.or(kind.payload);
+            let matches = kind.select.matches.iter().map(|item| {
+                (item.field, if item.empty == Empty::Everything { Need::Optional } else { Need::Required })
+            });
+            let others = kind.select.split.into_iter().chain(kind.select.grants);
+            let ranked = kind.select.rank.rungs().iter().filter_map(|rung| match rung.column {
+                Column::TagsIn(field) | Column::ExactTagsIn(field) => Some(field),
+                _ => None,
+            });
+            for (field, need) in matches.chain(others.chain(ranked).map(|field| (field, Need::Required))) {
+                if !selector_fields.iter().any(|(known, _)| *known == field) {
+                    selector_fields.push((field, need));
+                }
+            }
+            for rung in kind.select.rank.rungs() {
+                if let Column::Number(field) = rung.column
+                    && !number_fields.contains(&field)
+                {
+                    number_fields.push(field);
+                }
+            }
+        }
+        let body = body_fields(&selector_fields, &number_fields, payload, symbols);
+        Self {
+            shapes: [Form::Universal, Form::Kubernetes].map(|form| (form, resource_shape(form, body.clone()))),
+            selector_fields: selector_fields
+                .iter()
+                .map(|(field, _)| (*field, symbols.text(*field).to_owned()))
+                .collect(),
+            number_fields: number_fields.iter().map(|field| (*field, symbols.text(*field).to_owned())).collect(),
+            payload: payload.map(|field| symbols.text(field).to_owned()),
+        }
+    }
+
+    /// What these policies look like in a form.
+    pub fn shape(&self, form: Form) -> &Shape {
+        let [universal, kubernetes] = &self.shapes;
+        if form == Form::Universal { &universal.1 } else { &kubernetes.1 }
+    }
+
+    /// Reads one policy into the draft; every mistake is reported.
+    pub fn read(
+        &self,
+        source: SourceId,
+        resource: Resource<'_>,
+        draft: &mut Draft,
+        found: &mut Diagnostics,
+    ) -> Option<Policy> {
+        if !Checker::new(source, found).check(resource.document, self.shape(resource.form)) {
+            return None;
+        }
+        let created = resource.created(source, found);
+        let symbols = &mut draft.symbols;
+        let selectors = (self.selector_fields.iter())
+            .filter_map(|(field, name)| {
+                let value = resource.field(name)?;
+                Some(SelectorList { field: *field, selectors: read_selectors(source, value, symbols) })
+            })
+            .collect();
+        let payload = self.payload.as_deref().and_then(|name| resource.field(name));
+        Some(Policy {
+            kind: symbols.intern(resource.kind.text()),
+            scope: symbols.intern(resource.mesh()),
+            name: symbols.intern(&resource.name()),
+            created,
+            at: NodeRef { source, node: resource.document.number() },
+            payload: payload.map(|value| NodeRef { source, node: value.number() }),
+            selectors,
+            numbers: (self.number_fields.iter())
+                .filter_map(|(field, path)| Some((*field, resource.at_path(path)?.as_integer()?)))
+                .collect(),
+        })
+    }
+}
+
+/// Reads `- match: {tag: value}` items.
+pub fn read_selectors(source: SourceId, value: Value<'_>, symbols: &mut Symbols) -> Vec<Selector> {
+    let mut selectors = Vec::new();
+    for item in value.items() {
+        let at = NodeRef { source, node: item.number() };
+        let wants = item.get("match").into_iter().flat_map(Value::entries).map(|(key, value)| {
+            let want = if value.text() == "*" { Want::Any } else { Want::Exactly(symbols.intern(value.text())) };
+            (symbols.intern(key.text()), want)
+        });
+        selectors.push(Selector::new(wants.collect::<Vec<_>>(), at));
+    }
+    selectors
+}
+
+fn body_fields(
+    selector_fields: &[(Sym, Need)],
+    number_fields: &[Sym],
+    payload: Option<Sym>,
+    symbols: &Symbols,
+) -> Vec<Field> {
+    let selector = Shape::Object(vec![required("match", map_of(Shape::Text), "tags with values; `*` is any value")]);
+    let mut fields = Vec::new();
+    for (field, need) in selector_fields {
+        let about = "a list of selectors; any of them may match";
+        fields.push(Field { name: symbols.text(*field).to_owned(), shape: list(selector.clone()), need: *need, about });
+    }
+    for field in number_fields {
+        let path = symbols.text(*field);
+        let shape = if path.contains('.') { Shape::Opaque } else { Shape::Integer };
+        let first = path.split('.').next().unwrap_or(path);
+        if !fields.iter().any(|known| known.name == first)
+            && payload.map(|payload| symbols.text(payload)) != Some(first)
+        {
+            fields.push(optional(first, shape, "ranks the policy"));
+        }
+    }
+    if let Some(payload) = payload {
+        fields.push(optional(symbols.text(payload), Shape::Opaque, "the configuration, kept whole"));
+    }
+    fields
+}

@@ -1,0 +1,274 @@
+//! What a document may look like: one description that checks documents, locates every mistake, and prints as JSON Schema.
+
+use serde_json::{Map, Value as Json, json};
+use upheld_model::nearest::nearest;
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
+
+/// The shape of a value.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// Anything; not ours to read.
+    Opaque,
+    /// Text; numbers and booleans must be quoted.
+    Text,
+    /// A whole number.
+    Integer,
+    /// `true` or `false`.
+    Bool,
+    /// One of these texts.
+    Choice(&'static [&'static str]),
+    /// A list of values of one shape.
+    List(Box<Shape>),
+    /// A map with any keys and values of one shape.
+    MapOf(Box<Shape>),
+    /// A map with these keys and no others.
+    Object(Vec<Field>),
+    /// Any of these; the kind of value tells which.
+    Either(Vec<Shape>),
+}
+
+/// One key of an object.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// What its value looks like.
+    pub shape: Shape,
+    /// Whether it must be there.
+    pub need: Need,
+    /// One line for people.
+    pub about: &'static str,
+}
+
+/// Whether a field must be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// It must.
+    Required,
+    /// It may be left out.
+    Optional,
+}
+
+/// A field that must be there.
+pub fn required(name: impl Into<String>, shape: Shape, about: &'static str) -> Field {
+    Field { name: name.into(), shape, need: Need::Required, about }
+}
+
+/// A field that may be left out.
+pub fn optional(name: impl Into<String>, shape: Shape, about: &'static str) -> Field {
+    Field { name: name.into(), shape, need: Need::Optional, about }
+}
+
+/// A list of values of one shape.
+pub fn list(shape: Shape) -> Shape {
+    Shape::List(Box::new(shape))
+}
+
+/// A map with any keys and values of one shape.
+pub fn map_of(shape: Shape) -> Shape {
+    Shape::MapOf(Box::new(shape))
+}
+
+/// Compares documents with shapes and reports every difference.
+#[derive(Debug)]
+pub struct Checker<'c> {
+    source: SourceId,
+    found: &'c mut Diagnostics,
+    path: String,
+}
+
+impl<'c> Checker<'c> {
+    /// For documents of one file.
+    pub fn new(source: SourceId, found: &'c mut Diagnostics) -> Self {
+        Self { source, found, path: String::new() }
+    }
+
+    /// Checks a value; whether it is right in every respect.
+    pub fn check(&mut self, value: Value<'_>, shape: &Shape) -> bool {
+        match shape {
+            Shape::Opaque => true,
+            Shape::Object(fields) => self.expect(value, shape) && self.check_fields(value, fields),
+            Shape::List(item) => {
+                self.expect(value, shape)
+                    && value.items().enumerate().fold(true, |right, (index, value)| {
+                        self.within(&format!("[{index}]"), |checker| checker.check(value, item)) && right
+                    })
+            }
+            Shape::MapOf(item) => {
+                self.expect(value, shape)
+                    && value.entries().fold(true, |right, (key, value)| {
+                        self.within(&key_path(key.text()), |checker| checker.check(value, item)) && right
+                    })
+            }
+            Shape::Choice(choices) => {
+                self.expect(value, shape) && (choices.contains(&value.text()) || self.wrong_choice(value, choices))
+            }
+            Shape::Either(shapes) => match shapes.iter().find(|shape| fits(value.kind(), shape)) {
+                Some(shape) => self.check(value, shape),
+                None => self.expect(value, shape),
+            },
+            Shape::Text | Shape::Integer | Shape::Bool => self.expect(value, shape),
+        }
+    }
+
+    fn check_fields(&mut self, value: Value<'_>, fields: &[Field]) -> bool {
+        let mut right = true;
+        for (key, value) in value.entries() {
+            match fields.iter().find(|field| field.name == key.text()) {
+                // A field that is there but empty counts as left out.
+                Some(field) if value.kind() == Kind::Null && field.need == Need::Optional => {}
+                Some(field) => {
+                    right &= self.within(&key_path(&field.name), |checker| checker.check(value, &field.shape));
+                }
+                None => {
+                    right = false;
+                    self.unknown_field(key, value, fields);
+                }
+            }
+        }
+        for field in fields.iter().filter(|field| field.need == Need::Required && value.get(&field.name).is_none()) {
+            right = false;
+            let here = self.here("the document");
+            let span = value.entries().next().map_or(value.span(), |(key, _)| key.span());
+            self.found.push(
+                Diagnostic::error(Fault::MissingField, format!("{here} has no `{}`", field.name))
+                    .at(self.source, span, format!("`{}` is missing here", field.name))
+                    .help(format!("add `{}:`, {}", field.name, field.about)),
+            );
+        }
+        right
+    }
+
+    fn unknown_field(&mut self, key: Value<'_>, value: Value<'_>, fields: &[Field]) {
+        let written = key.text();
+        let names = fields.iter().map(|field| field.name.as_str());
+        let message = format!("{} has no field `{written}`", self.here("this document"));
+        let mut diagnostic =
+            Diagnostic::error(Fault::UnknownField, message).at_value(self.source, key, "unknown field");
+        diagnostic = diagnostic.help(if let Some(name) = nearest(written, names) {
+            format!("did you mean `{name}`?")
+        } else {
+            let names: Vec<_> = fields.iter().map(|field| format!("`{}`", field.name)).collect();
+            format!("fields here: {}", names.join(", "))
+        });
+        if value.kind() == Kind::Null && written.contains(':') {
+            diagnostic = diagnostic.help("is a space missing after the colon?");
+        }
+        self.found.push(diagnostic);
+    }
+
+    fn wrong_choice(&mut self, value: Value<'_>, choices: &[&str]) -> bool {
+        let names: Vec<_> = choices.iter().map(|choice| format!("`{choice}`")).collect();
+        let message = format!("{} cannot be `{}`", self.here("this value"), value.text());
+        let diagnostic = Diagnostic::error(Fault::WrongValue, message).at_value(
+            self.source,
+            value,
+            format!("expected {}", names.join(" or ")),
+        );
+        self.found.push(match nearest(value.text(), choices.iter().copied()) {
+            Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
+            None => diagnostic,
+        });
+        false
+    }
+
+    /// Whether the value is of the kind that the shape needs.
+    fn expect(&mut self, value: Value<'_>, shape: &Shape) -> bool {
+        if fits(value.kind(), shape) {
+            return true;
+        }
+        let (expected, found) = (shape.noun(), value.kind().noun());
+        let message = format!("{} must be {expected}, not {found}", self.here("this document"));
+        let mut diagnostic =
+            Diagnostic::error(Fault::WrongType, message).at_value(self.source, value, format!("expected {expected}"));
+        let scalar = matches!(value.kind(), Kind::Bool | Kind::Integer | Kind::Float);
+        if scalar && matches!(shape, Shape::Text | Shape::Choice(_)) {
+            diagnostic = diagnostic.help(format!("put it in quotes: \"{}\"", value.text()));
+        }
+        if matches!(shape, Shape::List(_)) && value.kind() == Kind::Map {
+            diagnostic = diagnostic.help("begin each item with a dash: `- `");
+        }
+        self.found.push(diagnostic);
+        false
+    }
+
+    fn within<T>(&mut self, step: &str, act: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.path.len();
+        let dot = if self.path.is_empty() || step.starts_with('[') { "" } else { "." };
+        self.path.push_str(dot);
+        self.path.push_str(step);
+        let result = act(self);
+        self.path.truncate(length);
+        result
+    }
+
+    fn here(&self, whole: &str) -> String {
+        if self.path.is_empty() { whole.to_owned() } else { format!("`{}`", self.path) }
+    }
+}
+
+fn key_path(key: &str) -> String {
+    if key.contains(['.', '/', '[']) { format!("[\"{key}\"]") } else { key.to_owned() }
+}
+
+fn fits(kind: Kind, shape: &Shape) -> bool {
+    match shape {
+        Shape::Opaque => true,
+        Shape::Text | Shape::Choice(_) => kind == Kind::Text,
+        Shape::Integer => kind == Kind::Integer,
+        Shape::Bool => kind == Kind::Bool,
+        Shape::List(_) => kind == Kind::List,
+        Shape::MapOf(_) | Shape::Object(_) => kind == Kind::Map,
+        Shape::Either(shapes) => shapes.iter().any(|shape| fits(kind, shape)),
+    }
+}
+
+impl Shape {
+    fn noun(&self) -> String {
+        match self {
+            Self::Opaque => "anything".to_owned(),
+            Self::Text | Self::Choice(_) => "text".to_owned(),
+            Self::Integer => "a whole number".to_owned(),
+            Self::Bool => "`true` or `false`".to_owned(),
+            Self::List(_) => "a list".to_owned(),
+            Self::MapOf(_) | Self::Object(_) => "a map".to_owned(),
+            Self::Either(shapes) => shapes.iter().map(Self::noun).collect::<Vec<_>>().join(" or "),
+        }
+    }
+
+    /// As JSON Schema.
+    pub fn schema(&self) -> Json {
+        match self {
+            Self::Opaque => json!(true),
+            Self::Text => json!({"type": "string"}),
+            Self::Integer => json!({"type": "integer"}),
+            Self::Bool => json!({"type": "boolean"}),
+            Self::Choice(choices) => json!({"enum": choices}),
+            Self::List(item) => json!({"type": "array", "items": item.schema()}),
+            Self::MapOf(item) => json!({"type": "object", "additionalProperties": item.schema()}),
+            Self::Either(shapes) => json!({"anyOf": shapes.iter().map(Self::schema).collect::<Vec<_>>()}),
+            Self::Object(fields) => {
+                let mut properties = Map::new();
+                for field in fields {
+                    let mut schema = match &field.shape {
+                        Self::Opaque => json!({}),
+                        shape => shape.schema(),
+                    };
+                    if let (Some(schema), false) = (schema.as_object_mut(), field.about.is_empty()) {
+                        schema.insert("description".to_owned(), json!(field.about));
+                    }
+                    properties.insert(field.name.clone(), schema);
+                }
+                let required: Vec<_> =
+                    fields.iter().filter(|field| field.need == Need::Required).map(|field| &field.name).collect();
+                json!({
+                    "type": "object",
+                    "properties": properties,
+                    "required": required,
+                    "additionalProperties": false,
+                })
+            }
+        }
+    }
+}
