@@ -2,11 +2,17 @@
 //!
 //! - [`resources`]: what the documents look like and how they become objects
 //! - [`routes`]: which services a proxy reaches
+//! - [`gateway`]: what built-in gateways choose differently
+//! - [`summary`]: a configuration in a few words
 //! - [`view`]: the shapes of Kuma's own inspection endpoints
 //! - `kinds/*.yaml`: the built-in kinds, by edition
 
+pub mod gateway;
 pub mod resources;
 pub mod routes;
+pub mod summary;
+#[cfg(test)]
+mod testing;
 pub mod view;
 
 use crate::Builtin;

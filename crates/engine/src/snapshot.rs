@@ -31,8 +31,8 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Sorts everything by identity, so that the order of arrival is forgotten, and builds one index for each kind and
-    /// scope.
-    pub fn build(draft: Draft, kinds: Vec<PolicyKind>, files: Files) -> Result<Self, Vec<Diagnostic>> {
+    /// scope. Gives the files back if there is more than an index can hold.
+    pub fn build(draft: Draft, kinds: Vec<PolicyKind>, files: Files) -> Result<Self, (Files, Vec<Diagnostic>)> {
         let Draft { symbols, objects, policies } = draft;
         let objects: Table<Object> = by_identity(objects, &symbols, |o| (o.kind, o.scope, o.name));
         let policies: Table<Policy> = by_identity(policies, &symbols, |p| (p.kind, p.scope, p.name));
@@ -63,7 +63,7 @@ impl Snapshot {
         if problems.is_empty() {
             Ok(Self { files, symbols, objects, policies, kinds, selects, digest: OnceLock::new() })
         } else {
-            Err(problems)
+            Err((files, problems))
         }
     }
 

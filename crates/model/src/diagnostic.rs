@@ -171,6 +171,8 @@ pub enum Fault {
     DefinedTwice,
     /// A `PolicyKind` that cannot work.
     BrokenKind,
+    /// Wildcards beat exact values, because the number of tags is compared first.
+    WildcardsOutrank,
     /// The winner was chosen by the last, arbitrary rung.
     ArbitraryTie,
     /// A name that nothing has.
@@ -185,7 +187,7 @@ pub enum Fault {
 
 impl Fault {
     /// All codes in order.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Syntax,
         Self::DuplicateKey,
         Self::NotUtf8,
@@ -200,6 +202,7 @@ impl Fault {
         Self::UnknownDocument,
         Self::DefinedTwice,
         Self::BrokenKind,
+        Self::WildcardsOutrank,
         Self::ArbitraryTie,
         Self::NotFound,
         Self::Ambiguous,
@@ -224,6 +227,7 @@ impl Fault {
             Self::UnknownDocument => "UP014",
             Self::DefinedTwice => "UP015",
             Self::BrokenKind => "UP016",
+            Self::WildcardsOutrank => "UP107",
             Self::ArbitraryTie => "UP201",
             Self::NotFound => "UP901",
             Self::Ambiguous => "UP902",

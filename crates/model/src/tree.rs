@@ -5,6 +5,7 @@
 //! (escapes, folding) are stored apart. This is why reading costs little more than parsing.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
@@ -72,8 +73,8 @@ pub struct Tree {
     unescaped: String,
     nodes: Vec<Node>,
     roots: Vec<u32>,
-    /// Byte offsets of line starts.
-    lines: Vec<u32>,
+    /// Byte offsets of line starts, found when a position is first asked for: most texts are never asked.
+    lines: OnceLock<Vec<u32>>,
 }
 
 impl fmt::Debug for Tree {
@@ -108,8 +109,9 @@ impl Tree {
 
     /// Line and column (in characters) of a byte, both from one.
     pub fn position(&self, byte: u32) -> (usize, usize) {
-        let line = self.lines.partition_point(|&start| start <= byte).max(1);
-        let start = self.lines.get(line - 1).copied().unwrap_or(0) as usize;
+        let lines = self.lines.get_or_init(|| line_starts(&self.text));
+        let line = lines.partition_point(|&start| start <= byte).max(1);
+        let start = lines.get(line - 1).copied().unwrap_or(0) as usize;
         let column = self.text.get(start..byte as usize).map_or(0, |before| before.chars().count());
         (line, column + 1)
     }
@@ -461,15 +463,17 @@ impl TreeBuilder {
     pub fn rewind(&mut self, nodes: u32) {
         self.nodes.truncate(nodes as usize);
         self.open.clear();
-        self.roots.retain(|&root| root < nodes);
+        // Roots ascend, so only the last ones can go: a text may have many documents and many errors.
+        while self.roots.last().is_some_and(|&root| root >= nodes) {
+            self.roots.pop();
+        }
     }
 
     /// The finished tree. What is still open is closed at the end of the text.
     pub fn finish(mut self, text: String) -> Tree {
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         while self.close(end).is_some() {}
-        let lines = line_starts(&text);
-        Tree { text, unescaped: self.unescaped, nodes: self.nodes, roots: self.roots, lines }
+        Tree { text, unescaped: self.unescaped, nodes: self.nodes, roots: self.roots, lines: OnceLock::new() }
     }
 
     fn begin(&mut self) -> u32 {

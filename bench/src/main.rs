@@ -1,0 +1,2 @@
+//! Measures upheld.
+fn main() {}

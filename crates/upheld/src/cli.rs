@@ -1,0 +1,307 @@
+//! The command line, as users see it.
+
+use std::path::PathBuf;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::engine::ArgValueCompleter;
+
+use crate::complete;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Yellow.on_default().bold())
+    .usage(AnsiColor::Yellow.on_default().bold())
+    .literal(AnsiColor::Green.on_default())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// Which policies apply, which one stands, what is the effective result, and why.
+#[derive(Debug, Parser)]
+#[command(
+    name = "upheld",
+    version,
+    styles = STYLES,
+    max_term_width = 100,
+    after_help = "Examples:\n  \
+        upheld demo\n  \
+        upheld explain --kind TrafficLog --from web-1 --to backend-1\n  \
+        upheld explain -f policies/ --from web-1 --to backend-1\n\n\
+        Exit codes: 0 yes or fine, 1 no, 2 wrong usage or unreadable input, 3 undecided"
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Common {
+    /// File, folder, glob or `-` to read; repeatable [default: the files of upheld.yaml, else this folder]
+    #[arg(short = 'f', long = "file", value_name = "PATH", global = true)]
+    pub(crate) files: Vec<String>,
+    /// Read the files as of a git revision
+    #[arg(long, value_name = "REV", global = true)]
+    pub(crate) at: Option<String>,
+    /// Only this mesh
+    #[arg(short, long, global = true, add = ArgValueCompleter::new(complete::meshes))]
+    pub(crate) mesh: Option<String>,
+    /// The edition of the rules, for example kuma/0.3 or kuma/0.4
+    #[arg(long, value_name = "NAME", global = true, value_delimiter = ',')]
+    pub(crate) semantics: Vec<String>,
+    /// How to print the answer [default: table]
+    #[arg(short, long, value_name = "FORMAT", global = true, value_enum)]
+    pub(crate) output: Option<Format>,
+    /// Run again on every change of the files
+    #[arg(short, long, global = true)]
+    pub(crate) watch: bool,
+    /// Show everything, also what does not match
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// When to use colour [default: auto]
+    #[arg(long, value_name = "WHEN", global = true, value_enum)]
+    pub(crate) color: Option<Color>,
+    /// Use plain symbols instead of arrows
+    #[arg(long, global = true)]
+    pub(crate) ascii: bool,
+    /// The moment that ages are counted from, for example 2025-03-01T12:00:00Z [default: the clock]
+    #[arg(long, value_name = "TIME", global = true)]
+    pub(crate) now: Option<String>,
+}
+
+/// Output formats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    #[default]
+    Table,
+    /// For people with a wide screen
+    Wide,
+    /// One JSON document with everything
+    Json,
+    /// One YAML document with everything
+    Yaml,
+    /// One JSON document a line
+    Jsonl,
+    /// Names only
+    Name,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On terminals, unless `NO_COLOR` is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Which policy governs a connection, who lost, who does not match, and why
+    #[command(after_help = "Examples:\n  \
+        upheld explain --kind TrafficLog --from web-1 --to backend-1     one kind, with every candidate\n  \
+        upheld explain --from web-1 --to backend-1                       all kinds, a line each\n  \
+        upheld explain --kind Retry --from kuma.io/service=web,cloud=aws --to backend\n  \
+        upheld explain --kind TrafficLog --to backend-1#8080 --from web  one inbound, all proxies of web\n  \
+        upheld explain --kind TrafficLog --all-pairs -o jsonl            every proxy and service")]
+    Explain(Explain),
+    /// Just the result, for pipes
+    #[command(after_help = "Examples:\n  \
+        upheld resolve --kind TrafficLog --from web-1 --to backend-1\n  \
+        upheld resolve --kind TrafficLog --from web-1 --to backend-1 --field backend\n  \
+        upheld resolve --kind TrafficLog --from web-1 --to backend-1 -o name")]
+    Resolve(Question),
+    /// What was read: policies, objects, services, meshes
+    #[command(after_help = "Examples:\n  \
+        upheld list\n  \
+        upheld list policies --kind TrafficLog -o wide\n  \
+        upheld list services -o name")]
+    List(List),
+    /// One policy or object: what it says, where it applies, where it wins
+    #[command(after_help = "Examples:\n  \
+        upheld show web-to-backend-policy\n  \
+        upheld show TrafficLog/web-to-backend-policy -o json\n  \
+        upheld show dataplane/web-1")]
+    Show(Show),
+    /// The kinds of policies: how each matches, ranks and resolves
+    #[command(after_help = "Examples:\n  \
+        upheld kinds\n  \
+        upheld kinds show TrafficLog\n  \
+        upheld kinds --semantics kuma/0.4")]
+    Kinds(Kinds),
+    /// What a code means, with a bad and a good example
+    #[command(after_help = "Examples:\n  upheld codes\n  upheld codes UP010\n  upheld codes select.more-tags")]
+    Codes {
+        /// A code, or the beginning of one
+        code: Option<String>,
+    },
+    /// JSON Schemas of the documents, for editors and checks
+    #[command(after_help = "Examples:\n  upheld schema\n  upheld schema TrafficLog\n  upheld schema PolicyKind")]
+    Schema {
+        /// A document type; all of them when left out
+        #[arg(value_name = "TYPE")]
+        document: Option<String>,
+    },
+    /// The first five minutes, on built-in data
+    #[command(after_help = "Examples:\n  upheld demo\n  upheld demo --write shop\n  \
+        upheld explain -f builtin:demo --from web-1 --to backend-1")]
+    Demo {
+        /// Copy the files of the demo into this folder
+        #[arg(long, value_name = "DIR")]
+        write: Option<PathBuf>,
+    },
+    /// Write an upheld.yaml for this folder
+    #[command(after_help = "Examples:\n  upheld init\n  upheld init policies/ dataplanes/")]
+    Init {
+        /// Files and folders to read; what is found here when left out
+        paths: Vec<String>,
+    },
+    /// The settings in force
+    #[command(after_help = "Examples:\n  upheld config\n  upheld config --show-origin")]
+    Config {
+        /// Say where each setting comes from
+        #[arg(long)]
+        show_origin: bool,
+    },
+    /// Completion script for a shell
+    #[command(after_help = "Examples:\n  source <(upheld completion bash)\n  \
+        upheld completion fish > ~/.config/fish/completions/upheld.fish")]
+    Completion {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// The manual pages
+    #[command(after_help = "Examples:\n  upheld man | man -l -\n  upheld man --dir ~/.local/share/man/man1")]
+    Man {
+        /// Write a page for each command into this folder
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// What this program is
+    Version,
+}
+
+/// A connection, and what to know of it.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Question {
+    /// The calling proxy or service, or its tags; the same as --from
+    #[arg(value_name = "WHAT", conflicts_with = "from", add = ArgValueCompleter::new(complete::ends))]
+    pub(crate) what: Option<String>,
+    /// The calling proxy or service, or its tags (kuma.io/service=web,cloud=aws; cloud=? is not known)
+    #[arg(long, value_name = "NAME|TAGS", add = ArgValueCompleter::new(complete::ends))]
+    pub(crate) from: Option<String>,
+    /// The called proxy (backend-1, backend-1#8080), service or external service, or its tags
+    #[arg(long, value_name = "NAME|TAGS", add = ArgValueCompleter::new(complete::ends))]
+    pub(crate) to: Option<String>,
+    /// The kind of policy; all kinds when left out
+    #[arg(short, long, add = ArgValueCompleter::new(complete::kinds))]
+    pub(crate) kind: Option<String>,
+    /// One field of the result, for example http.requestTimeout
+    #[arg(long, value_name = "PATH")]
+    pub(crate) field: Option<String>,
+}
+
+impl Question {
+    /// Who calls.
+    pub(crate) fn source(&self) -> Option<&str> {
+        self.from.as_deref().or(self.what.as_deref())
+    }
+}
+
+/// Options of `explain`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    pub(crate) question: Question,
+    /// Every proxy and every service of the mesh
+    #[arg(long, requires = "kind", conflicts_with_all = ["what", "from", "to", "field"])]
+    pub(crate) all_pairs: bool,
+}
+
+/// Options of `list`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct List {
+    /// What to list
+    #[arg(value_enum)]
+    pub(crate) what: Option<Listed>,
+    /// Only this type
+    #[arg(short, long, add = ArgValueCompleter::new(complete::kinds))]
+    pub(crate) kind: Option<String>,
+}
+
+/// What `list` can list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Listed {
+    /// Policies
+    #[value(alias = "policy")]
+    Policies,
+    /// Proxies, external services and meshes
+    #[value(alias = "object")]
+    Objects,
+    /// Services that something offers or calls
+    #[value(alias = "service")]
+    Services,
+    /// Meshes
+    #[value(alias = "mesh")]
+    Meshes,
+}
+
+/// Options of `show`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Show {
+    /// A name, or kind/name, or kind/mesh/name
+    #[arg(add = ArgValueCompleter::new(complete::things))]
+    pub(crate) name: String,
+}
+
+/// Options of `kinds`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Kinds {
+    #[command(subcommand)]
+    pub(crate) action: Option<KindsAction>,
+}
+
+/// What to do with kinds.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum KindsAction {
+    /// The document of one kind
+    Show {
+        /// Its name
+        #[arg(add = ArgValueCompleter::new(complete::kinds))]
+        name: String,
+    },
+}
+
+/// Shells with completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    /// bash
+    Bash,
+    /// zsh
+    Zsh,
+    /// fish
+    Fish,
+    /// PowerShell
+    Powershell,
+    /// elvish
+    Elvish,
+}
+
+impl Shell {
+    /// The name that the completion engine uses.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Zsh => "zsh",
+            Self::Fish => "fish",
+            Self::Powershell => "powershell",
+            Self::Elvish => "elvish",
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! One file for each command; what they share is here.
+
+mod all_pairs;
+mod config;
+mod explain;
+mod init;
+mod inventory;
+mod kinds;
+mod question;
+mod reference;
+mod resolve;
+mod show;
+
+use std::io::Write;
+
+use upheld_input::load::Loaded;
+use upheld_model::{Diagnostic, Files};
+
+use crate::cli::{Cli, Command, Common};
+use crate::config::{BadSettings, Settings, settings};
+use crate::exit::Exit;
+use crate::render::{Screen, diagnostics, screen};
+use crate::{demo, load, watch};
+
+/// Runs a command, again and again if the user watches.
+pub(crate) fn run(cli: &Cli) -> Exit {
+    let settings = match settings(&cli.common, |name| std::env::var(name).ok()) {
+        Ok(settings) => settings,
+        Err(BadSettings { files, diagnostics }) => {
+            diagnostics::print(&files, &diagnostics);
+            return Exit::Failed;
+        }
+    };
+    let Common { verbose, ascii, .. } = cli.common;
+    let screen = screen(settings.output.value, settings.color.value, verbose, ascii);
+    let session = Session { settings, screen, common: &cli.common };
+    if cli.common.watch { watch::run(&session, &cli.command) } else { session.run(&cli.command) }
+}
+
+/// What every command gets.
+#[derive(Debug)]
+pub(crate) struct Session<'c> {
+    pub(crate) settings: Settings,
+    pub(crate) screen: Screen,
+    pub(crate) common: &'c Common,
+}
+
+impl Session<'_> {
+    /// Runs a command once.
+    pub(crate) fn run(&self, command: &Command) -> Exit {
+        match command {
+            Command::Explain(explain) if explain.all_pairs => all_pairs::run(self, &explain.question),
+            Command::Explain(explain) => explain::run(self, &explain.question),
+            Command::Resolve(question) => resolve::run(self, question),
+            Command::List(list) => inventory::run(self, list),
+            Command::Show(show) => show::run(self, show),
+            Command::Kinds(kinds) => kinds::run(self, kinds),
+            Command::Codes { code } => reference::codes(self, code.as_deref()),
+            Command::Schema { document } => reference::schema(self, document.as_deref()),
+            Command::Demo { write } => demo::run(self, write.as_deref()),
+            Command::Init { paths } => init::run(paths),
+            Command::Config { show_origin } => config::run(self, *show_origin),
+            Command::Completion { shell } => reference::completion(*shell),
+            Command::Man { dir } => reference::man(dir.as_deref()),
+            Command::Version => reference::version(self),
+        }
+    }
+
+    /// The snapshot of the user's files; problems were printed if there is none.
+    fn load(&self) -> Option<Loaded> {
+        let loaded = load::snapshot(&self.settings, self.common.at.as_deref())?;
+        self.tell_set_aside(&loaded);
+        Some(loaded)
+    }
+
+    fn tell_set_aside(&self, loaded: &Loaded) {
+        let by_type = &loaded.set_aside.by_type;
+        let count: usize = by_type.values().sum();
+        if count == 0 {
+            return;
+        }
+        let mut types: Vec<String> = by_type.iter().map(|(name, count)| format!("{name} ({count})")).collect();
+        let shown = if self.screen.verbose { types.len() } else { 5 };
+        let more = types.len().saturating_sub(shown);
+        types.truncate(shown);
+        let more = if more > 0 { format!(" and {more} more types") } else { String::new() };
+        let noun = if count == 1 { "document" } else { "documents" };
+        say(&format!("note: {count} {noun} of types that are not resolved here: {}{more}", types.join(", ")));
+    }
+}
+
+/// Talks to the person, not to the pipe.
+pub(crate) fn say(text: &str) {
+    let mut err = anstream::stderr().lock();
+    drop(writeln!(err, "{text}"));
+}
+
+/// Prints problems that are not about a place in a file.
+fn refuse(problems: &[Diagnostic]) -> Exit {
+    diagnostics::print(&Files::default(), problems);
+    Exit::Failed
+}

@@ -1,0 +1,45 @@
+//! `config`: the settings in force and where each comes from.
+
+use serde_json::{Map, json};
+
+use super::Session;
+use crate::cli::Format;
+use crate::exit::Exit;
+use crate::render::print_plain;
+use crate::render::table::{Align, Table};
+
+pub(super) fn run(session: &Session<'_>, show_origin: bool) -> Exit {
+    let settings = &session.settings;
+    let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
+    let rows = [
+        ("files", settings.files.value.join(", "), &settings.files.origin),
+        ("semantics", settings.semantics.value.join(", "), &settings.semantics.origin),
+        ("mesh", settings.mesh.value.clone().unwrap_or_default(), &settings.mesh.origin),
+        ("output", name(&settings.output.value), &settings.output.origin),
+        ("color", name(&settings.color.value), &settings.color.origin),
+    ];
+    match session.screen.format {
+        Format::Table | Format::Wide => {
+            let mut columns = vec![("SETTING", Align::Left), ("VALUE", Align::Left)];
+            if show_origin {
+                columns.push(("ORIGIN", Align::Left));
+            }
+            let mut table = Table::new(&columns);
+            for (setting, value, origin) in rows {
+                let value = if value.is_empty() { "-".to_owned() } else { value };
+                let origin = show_origin.then(|| origin.clone());
+                table.row(anstyle::Style::new(), [setting.to_owned(), value].into_iter().chain(origin));
+            }
+            session.screen.print(&table.render(session.screen.width, usize::from(show_origin)));
+        }
+        Format::Name => print_plain(&rows.map(|(setting, ..)| format!("{setting}\n")).concat()),
+        Format::Json | Format::Yaml | Format::Jsonl => {
+            let map: Map<_, _> = rows
+                .into_iter()
+                .map(|(setting, value, origin)| (setting.to_owned(), json!({"value": value, "origin": origin})))
+                .collect();
+            session.screen.print_data(&map);
+        }
+    }
+    Exit::Yes
+}

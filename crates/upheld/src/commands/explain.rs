@@ -1,0 +1,180 @@
+//! `explain`: what is the result here, and why?
+
+use serde_json::{Value as Json, json};
+
+use super::question::{Answers, Group, answer};
+use super::{Session, refuse};
+use crate::cli::{Format, Question};
+use crate::exit::Exit;
+use crate::render::{explanation, print_plain, style, table};
+use crate::report::{Explanation, Outcome};
+
+pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
+    let Some(loaded) = session.load() else { return Exit::Failed };
+    let mut answers = match answer(session, &loaded.snapshot, question) {
+        Ok(answers) => answers,
+        Err(problems) => return refuse(&problems),
+    };
+    for group in &mut answers.groups {
+        // What was decided first, alphabetically; what fell to the default last.
+        group.explanations.sort_by_key(|explanation| explanation.outcome == Outcome::Default);
+    }
+    match session.screen.format {
+        Format::Json | Format::Yaml => {
+            let digest = loaded.snapshot.digest();
+            session.screen.print_data(&document(&answers, digest));
+        }
+        Format::Jsonl => {
+            for group in &answers.groups {
+                for explanation in &group.explanations {
+                    session.screen.print_data(&with_pairs(explanation, group));
+                }
+            }
+        }
+        Format::Name => print_plain(&names(&answers)),
+        Format::Table | Format::Wide => session.screen.print(&text(session, question, &answers)),
+    }
+    Exit::Yes
+}
+
+/// Everything, for programs.
+fn document(answers: &Answers, digest: &str) -> Json {
+    let groups = answers.groups.iter();
+    let all: Vec<Json> =
+        groups.flat_map(|group| group.explanations.iter().map(|explanation| with_pairs(explanation, group))).collect();
+    json!({"apiVersion": "upheld/v1", "kind": "Explanation", "snapshot": digest, "answers": all})
+}
+
+fn with_pairs(explanation: &Explanation, group: &Group) -> Json {
+    let mut document = serde_json::to_value(explanation).unwrap_or_default();
+    if let Some(map) = document.as_object_mut() {
+        map.insert("for".to_owned(), json!(group.pairs));
+    }
+    document
+}
+
+/// `Kind/policy` a line.
+pub(super) fn names(answers: &Answers) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for explanation in answers.groups.iter().flat_map(|group| &group.explanations) {
+        let standing: Vec<&String> = if explanation.policies.is_empty() {
+            vec![&explanation.default.name]
+        } else {
+            explanation.policies.iter().collect()
+        };
+        for name in standing {
+            let name = format!("{}/{name}\n", explanation.kind);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names.concat()
+}
+
+fn text(session: &Session<'_>, question: &Question, answers: &Answers) -> String {
+    let screen = &session.screen;
+    let several = answers.groups.len() > 1;
+    let mut text = String::new();
+    if several {
+        let pairs: usize = answers.groups.iter().map(|group| group.pairs.len()).sum();
+        let answer =
+            format!("{} is {pairs} connections with {} different answers.", answers.between, answers.groups.len());
+        text.push_str(&style::paint(style::ANSWER, &table::wrap(&answer, screen.width)));
+        text.push_str("\n\n");
+    }
+    for (index, group) in answers.groups.iter().enumerate() {
+        if index > 0 {
+            text.push('\n');
+        }
+        if several {
+            text.push_str(&style::paint(
+                style::HEADING,
+                &format!("{}. {}\n", index + 1, listed(&group.pairs, screen.verbose)),
+            ));
+        }
+        text.push_str(&group_text(session, question, group));
+        if !several && group.pairs.len() > 1 {
+            let same = listed(&group.pairs, screen.verbose);
+            text.push_str(&format!("\n  The same holds for all {}: {same}\n", group.pairs.len()));
+        }
+    }
+    text
+}
+
+fn group_text(session: &Session<'_>, question: &Question, group: &Group) -> String {
+    let screen = &session.screen;
+    match (group.explanations.as_slice(), &question.kind, &question.field) {
+        ([one], Some(_), Some(path)) => explanation::field(path, one, screen),
+        ([one], Some(_), None) => explanation::one(one, screen),
+        ([], ..) => "No kind of policy that can be asked here has a policy in this mesh.\n\n  \
+                     `upheld list policies` shows what was read; `upheld kinds` what is known.\n"
+            .to_owned(),
+        (several, _, _) => {
+            let answer = overview_sentence(several, group.pairs.first().map_or("", String::as_str));
+            let details = several.iter().find(|explanation| is_tie(explanation)).or_else(|| several.first());
+            let details = details.map(|explanation| command(session, question, &explanation.kind));
+            explanation::overview(&answer, several, details.as_deref(), screen)
+        }
+    }
+}
+
+fn is_tie(explanation: &Explanation) -> bool {
+    explanation.rung.as_ref().is_some_and(|rung| rung.arbitrary)
+}
+
+fn overview_sentence(explanations: &[Explanation], pair: &str) -> String {
+    let applied = explanations.iter().filter(|explanation| !explanation.policies.is_empty()).count();
+    let ties = explanations.iter().filter(|explanation| is_tie(explanation)).count();
+    let undecided = explanations.iter().filter(|explanation| explanation.outcome == Outcome::Undecided).count();
+    let kinds = if applied == 1 { "1 kind applies".to_owned() } else { format!("{applied} kinds apply") };
+    let mut sentence = format!("{kinds} to {pair}");
+    match ties {
+        0 => {}
+        1 => sentence.push_str("; 1 of them rests on an arbitrary tie-break"),
+        ties => sentence.push_str(&format!("; {ties} of them rest on arbitrary tie-breaks")),
+    }
+    if undecided > 0 {
+        sentence.push_str(&format!("; {undecided} undecided because a fact is missing"));
+    }
+    sentence + "."
+}
+
+/// The command that shows one kind in full, ready to paste.
+fn command(session: &Session<'_>, question: &Question, kind: &str) -> String {
+    let mut words = vec!["upheld".to_owned(), "explain".to_owned()];
+    let mut flag = |name: &str, value: &str| {
+        words.push(name.to_owned());
+        words.push(if value.chars().any(|c| c.is_whitespace() || "*?#&'\"$()".contains(c)) {
+            format!("'{value}'")
+        } else {
+            value.to_owned()
+        });
+    };
+    for file in &session.common.files {
+        flag("-f", file);
+    }
+    flag("--kind", kind);
+    if let Some(source) = question.source() {
+        flag("--from", source);
+    }
+    if let Some(destination) = &question.to {
+        flag("--to", destination);
+    }
+    if let Some(mesh) = &session.common.mesh {
+        flag("--mesh", mesh);
+    }
+    for semantics in &session.common.semantics {
+        flag("--semantics", semantics);
+    }
+    words.join(" ")
+}
+
+fn listed(pairs: &[String], verbose: bool) -> String {
+    const SHOWN: usize = 5;
+    if verbose || pairs.len() <= SHOWN {
+        return pairs.join(", ");
+    }
+    let shown: Vec<&str> = pairs.iter().take(SHOWN).map(String::as_str).collect();
+    format!("{} and {} more", shown.join(", "), pairs.len() - SHOWN)
+}

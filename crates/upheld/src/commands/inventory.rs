@@ -1,0 +1,215 @@
+//! `list`: what was read.
+
+use anstyle::Style;
+use serde_json::{Value as Json, json};
+use upheld_dialects::ends::{meshes, services};
+use upheld_engine::Snapshot;
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Fault, NodeRef, Role, Sym, Timestamp};
+
+use super::{Session, refuse};
+use crate::cli::{Format, List, Listed};
+use crate::exit::Exit;
+use crate::render::print_plain;
+use crate::render::table::{Align, Table};
+use crate::report::At;
+
+/// One row; columns that a thing does not have stay empty.
+struct Row {
+    kind: String,
+    mesh: String,
+    name: String,
+    tags: String,
+    created: Option<Timestamp>,
+    at: Option<At>,
+}
+
+pub(super) fn run(session: &Session<'_>, list: &List) -> Exit {
+    let now = match session.now() {
+        Ok(now) => now,
+        Err(problem) => return refuse(&[problem]),
+    };
+    let Some(loaded) = session.load() else { return Exit::Failed };
+    let snapshot = &loaded.snapshot;
+    let mut rows = match list.what {
+        Some(Listed::Policies) => policies(snapshot),
+        Some(Listed::Objects) => objects(snapshot),
+        Some(Listed::Services) => service_rows(snapshot),
+        Some(Listed::Meshes) => mesh_rows(snapshot),
+        None => policies(snapshot).into_iter().chain(objects(snapshot)).collect(),
+    };
+    if let Some(mesh) = &session.settings.mesh.value {
+        rows.retain(|row| row.mesh == *mesh);
+    }
+    if let Some(kind) = &list.kind {
+        if let Some(problem) = unknown_type(snapshot, kind) {
+            return refuse(&[problem]);
+        }
+        rows.retain(|row| row.kind.eq_ignore_ascii_case(kind));
+    }
+    print(session, &rows, now);
+    Exit::Yes
+}
+
+fn policies(snapshot: &Snapshot) -> Vec<Row> {
+    let row = |policy: &upheld_model::Policy| Row {
+        kind: snapshot.text(policy.kind).to_owned(),
+        mesh: snapshot.text(policy.scope).to_owned(),
+        name: snapshot.text(policy.name).to_owned(),
+        tags: String::new(),
+        created: policy.created,
+        at: at(snapshot, policy.at),
+    };
+    snapshot.policies().iter().map(|(_, policy)| row(policy)).collect()
+}
+
+fn objects(snapshot: &Snapshot) -> Vec<Row> {
+    let row = |object: &upheld_model::Object| Row {
+        kind: snapshot.text(object.kind).to_owned(),
+        mesh: snapshot.text(object.scope).to_owned(),
+        name: snapshot.text(object.name).to_owned(),
+        tags: (object.parts.iter())
+            .filter(|part| part.role != Role::Outbound)
+            .map(|part| tags_text(snapshot, &part.tags))
+            .collect::<Vec<_>>()
+            .join(" | "),
+        created: object.created,
+        at: at(snapshot, object.at),
+    };
+    snapshot.objects().iter().map(|(_, object)| row(object)).collect()
+}
+
+fn service_rows(snapshot: &Snapshot) -> Vec<Row> {
+    let row = |kind: &str, mesh: Sym, name: Sym, tags: String| Row {
+        kind: kind.to_owned(),
+        mesh: snapshot.text(mesh).to_owned(),
+        name: snapshot.text(name).to_owned(),
+        tags,
+        created: None,
+        at: None,
+    };
+    let services = services(snapshot).into_iter();
+    services
+        .map(|service| {
+            let tags = format!("{}={}", snapshot.text(service.tag), snapshot.text(service.name));
+            row("Service", service.mesh, service.name, tags)
+        })
+        .collect()
+}
+
+fn mesh_rows(snapshot: &Snapshot) -> Vec<Row> {
+    let row = |mesh: Sym| Row {
+        kind: "Mesh".to_owned(),
+        mesh: snapshot.text(mesh).to_owned(),
+        name: snapshot.text(mesh).to_owned(),
+        tags: String::new(),
+        created: None,
+        at: None,
+    };
+    meshes(snapshot).into_iter().map(row).collect()
+}
+
+/// `key=value,…` by key.
+pub(super) fn tags_text(snapshot: &Snapshot, tags: &upheld_model::TagSet) -> String {
+    let mut pairs: Vec<String> = (tags.as_slice().iter())
+        .map(|tag| format!("{}={}", snapshot.text(tag.key), tag.value.map_or("?", |value| snapshot.text(value))))
+        .collect();
+    pairs.sort();
+    pairs.join(",")
+}
+
+fn at(snapshot: &Snapshot, node: NodeRef) -> Option<At> {
+    At::of(snapshot.files(), node)
+}
+
+fn unknown_type(snapshot: &Snapshot, kind: &str) -> Option<Diagnostic> {
+    let mut known: Vec<&str> = snapshot.kinds().iter().map(|(_, known)| snapshot.text(known.governs)).collect();
+    known.extend(["Mesh", "Dataplane", "ExternalService"]);
+    known.sort_unstable();
+    known.dedup();
+    if known.iter().any(|known| known.eq_ignore_ascii_case(kind)) {
+        return None;
+    }
+    let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no type `{kind}`"));
+    Some(match nearest(kind, known.iter().copied()) {
+        Some(nearest) => diagnostic.help(format!("did you mean `--kind {nearest}`?")),
+        None => diagnostic.help(format!("types: {}", known.join(", "))),
+    })
+}
+
+fn print(session: &Session<'_>, rows: &[Row], now: Timestamp) {
+    let screen = &session.screen;
+    let json = |row: &Row| -> Json {
+        json!({
+            "kind": row.kind, "mesh": row.mesh, "name": row.name, "tags": row.tags,
+            "created": row.created.map(|created| created.to_string()), "at": row.at,
+        })
+    };
+    match screen.format {
+        Format::Json | Format::Yaml => {
+            screen.print_data(&json!({"items": rows.iter().map(json).collect::<Vec<_>>()}));
+        }
+        Format::Jsonl => rows.iter().for_each(|row| screen.print_data(&json(row))),
+        Format::Name => {
+            let names: String = rows.iter().map(|row| format!("{}/{}/{}\n", row.kind, row.mesh, row.name)).collect();
+            print_plain(&names);
+        }
+        Format::Table | Format::Wide if rows.is_empty() => super::say("Nothing of that sort was read."),
+        Format::Table | Format::Wide => {
+            let wide = screen.format == Format::Wide;
+            let mut columns = vec![("KIND", Align::Left), ("MESH", Align::Left), ("NAME", Align::Left)];
+            if wide {
+                columns.extend([("AGE", Align::Right), ("TAGS", Align::Left)]);
+            }
+            columns.push(("AT", Align::Left));
+            let mut table = Table::new(&columns);
+            for row in rows {
+                let mut cells = vec![row.kind.clone(), row.mesh.clone(), row.name.clone()];
+                if wide {
+                    cells.extend([row.created.map_or("-".to_owned(), |created| age(created, now)), row.tags.clone()]);
+                }
+                cells.push(row.at.as_ref().map(ToString::to_string).unwrap_or_default());
+                table.row(Style::new(), cells);
+            }
+            screen.print(&table.render(screen.width, 1));
+        }
+    }
+}
+
+/// `41s`, `3h`, `12d`: as Kubernetes users know it.
+fn age(created: Timestamp, now: Timestamp) -> String {
+    let seconds = now.0.saturating_sub(created.0) / 1_000_000_000;
+    match seconds {
+        i64::MIN..0 => "in the future".to_owned(),
+        0..120 => format!("{seconds}s"),
+        120..7_200 => format!("{}m", seconds / 60),
+        7_200..172_800 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+impl Session<'_> {
+    /// The moment that ages are counted from.
+    fn now(&self) -> Result<Timestamp, Diagnostic> {
+        match &self.common.now {
+            Some(text) => text.parse().map_err(|_| {
+                Diagnostic::error(Fault::WrongValue, format!("`--now {text}` is no time"))
+                    .help("write it as 2025-03-01T12:00:00Z")
+            }),
+            None => Ok(Timestamp(i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_read_as_in_kubernetes() {
+        let second = 1_000_000_000;
+        let ages = [41, 180, 7_200, 172_800].map(|seconds| age(Timestamp(0), Timestamp(seconds * second)));
+        assert_eq!(ages, ["41s", "3m", "2h", "2d"]);
+        assert_eq!(age(Timestamp(second), Timestamp(0)), "in the future");
+    }
+}

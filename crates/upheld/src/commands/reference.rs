@@ -1,0 +1,205 @@
+//! What the program says about itself: codes, schemas, completion, manual, version.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anstyle::Style;
+use clap::CommandFactory;
+use serde_json::{Map, Value as Json, json};
+use upheld_dialects::document::Form;
+use upheld_dialects::kuma::resources::ResourceType;
+use upheld_dialects::select_policy::PolicyReader;
+use upheld_dialects::{policy_kind, shape::Shape};
+use upheld_engine::{PolicyKind, Snapshot};
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Fault};
+
+use super::{Session, refuse, say};
+use crate::cli::{Cli, Format, Shell};
+use crate::codes::{Meaning, all};
+use crate::config;
+use crate::exit::Exit;
+use crate::render::print_plain;
+use crate::render::style::{ANSWER, HEADING, paint};
+use crate::render::table::{Align, Table, wrap};
+
+/// `codes`
+pub(super) fn codes(session: &Session<'_>, wanted: Option<&str>) -> Exit {
+    let fits = |meaning: &Meaning| {
+        wanted.is_none_or(|wanted| {
+            meaning.code.get(..wanted.len()).is_some_and(|start| start.eq_ignore_ascii_case(wanted))
+        })
+    };
+    let mut found: Vec<Meaning> = all().filter(fits).collect();
+    if let Some(exact) =
+        found.iter().find(|meaning| wanted.is_some_and(|wanted| meaning.code.eq_ignore_ascii_case(wanted)))
+    {
+        found = vec![*exact];
+    }
+    let screen = &session.screen;
+    match (found.as_slice(), screen.format) {
+        ([], _) => {
+            let wanted = wanted.unwrap_or_default();
+            let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no code `{wanted}`"));
+            let codes: Vec<&str> = all().map(|meaning| meaning.code).collect();
+            return refuse(&[match nearest(wanted, codes) {
+                Some(code) => diagnostic.help(format!("did you mean `upheld codes {code}`?")),
+                None => diagnostic.help("`upheld codes` lists all of them"),
+            }]);
+        }
+        (_, Format::Json | Format::Yaml | Format::Jsonl) => {
+            let json = |meaning: &Meaning| {
+                let Meaning { code, title, text, bad, good } = meaning;
+                json!({"code": code, "title": title, "text": text, "bad": bad, "good": good})
+            };
+            screen.print_data(&found.iter().map(json).collect::<Vec<_>>());
+        }
+        (_, Format::Name) => {
+            print_plain(&found.iter().map(|meaning| format!("{}\n", meaning.code)).collect::<String>());
+        }
+        ([one], _) => {
+            let indent = |text: &str| text.lines().map(|line| format!("  {line}\n")).collect::<String>();
+            screen.print(&format!(
+                "{}\n\n{}\n\n{}\n{}\n{}\n{}",
+                paint(ANSWER, &format!("{}: {}", one.code, one.title)),
+                wrap(one.text, Some(screen.width.unwrap_or(100).min(100))),
+                paint(HEADING, "Bad"),
+                indent(one.bad),
+                paint(HEADING, "Good"),
+                indent(one.good)
+            ));
+        }
+        (several, _) => {
+            let mut table = Table::new(&[("CODE", Align::Left), ("MEANS", Align::Left)]);
+            for meaning in several {
+                table.row(Style::new(), [meaning.code.to_owned(), meaning.title.to_owned()]);
+            }
+            screen.print(&(table.render(screen.width, 0) + "\n  Explain one: upheld codes UP010\n"));
+        }
+    }
+    Exit::Yes
+}
+
+/// `schema`
+pub(super) fn schema(session: &Session<'_>, wanted: Option<&str>) -> Exit {
+    let Some(loaded) = session.load_or_builtin() else { return Exit::Failed };
+    let schemas = schemas(&loaded.snapshot);
+    let screen = &session.screen;
+    let Some(wanted) = wanted else {
+        if screen.format == Format::Name {
+            print_plain(&schemas.keys().map(|name| format!("{name}\n")).collect::<String>());
+        } else {
+            let all: Map<String, Json> = schemas.into_iter().collect();
+            screen.print_data(&json!({
+                "$schema": "https://json-schema.org/draft/2020-12/schema",
+                "$defs": all,
+                "anyOf": all.keys().map(|name| json!({"$ref": format!("#/$defs/{name}")})).collect::<Vec<_>>(),
+            }));
+        }
+        return Exit::Yes;
+    };
+    match schemas.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)) {
+        Some((_, schema)) => {
+            screen.print_data(schema);
+            Exit::Yes
+        }
+        None => {
+            let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no document type `{wanted}`"));
+            refuse(&[match nearest(wanted, schemas.keys().map(String::as_str)) {
+                Some(name) => diagnostic.help(format!("did you mean `upheld schema {name}`?")),
+                None => diagnostic.help("`upheld schema -o name` lists all of them"),
+            }])
+        }
+    }
+}
+
+fn schemas(snapshot: &Snapshot) -> BTreeMap<String, Json> {
+    let document = |title: &str, schema: Json| {
+        let mut whole = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title});
+        if let (Some(whole), Json::Object(schema)) = (whole.as_object_mut(), schema) {
+            whole.extend(schema);
+        }
+        whole
+    };
+    let both = |universal: &Shape, kubernetes: &Shape| json!({"anyOf": [universal.schema(), kubernetes.schema()]});
+    let mut schemas = BTreeMap::new();
+    let mut by_type: BTreeMap<&str, Vec<&PolicyKind>> = BTreeMap::new();
+    for (_, kind) in snapshot.kinds().iter() {
+        by_type.entry(snapshot.text(kind.governs)).or_default().push(kind);
+    }
+    for (name, kinds) in by_type {
+        let reader = PolicyReader::new(&kinds, snapshot.symbols());
+        let schema = both(reader.shape(Form::Universal), reader.shape(Form::Kubernetes));
+        schemas.insert(name.to_owned(), document(name, schema));
+    }
+    for kind in ResourceType::ALL {
+        let schema = both(&kind.shape(Form::Universal), &kind.shape(Form::Kubernetes));
+        schemas.insert(kind.name().to_owned(), document(kind.name(), schema));
+    }
+    schemas.insert("PolicyKind".to_owned(), document("PolicyKind", policy_kind::shape().schema()));
+    schemas.insert(config::FILE.to_owned(), document(config::FILE, config::shape().schema()));
+    schemas
+}
+
+/// `completion`
+pub(super) fn completion(shell: Shell) -> Exit {
+    let shells = clap_complete::env::Shells::builtins();
+    let mut script = Vec::new();
+    let written = shells.completer(shell.name()).is_some_and(|completer| {
+        completer.write_registration("COMPLETE", "upheld", "upheld", "upheld", &mut script).is_ok()
+    });
+    if !written {
+        return Exit::Failed;
+    }
+    print_plain(&String::from_utf8_lossy(&script));
+    Exit::Yes
+}
+
+/// `man`
+pub(super) fn man(folder: Option<&Path>) -> Exit {
+    let command = Cli::command();
+    let Some(folder) = folder else {
+        let mut page = Vec::new();
+        return match clap_mangen::Man::new(command).render(&mut page) {
+            Ok(()) => {
+                print_plain(&String::from_utf8_lossy(&page));
+                Exit::Yes
+            }
+            Err(_) => Exit::Failed,
+        };
+    };
+    let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
+    match written {
+        Ok(()) => {
+            say(&format!("Wrote the manual pages to {}", folder.display()));
+            Exit::Yes
+        }
+        Err(error) => {
+            refuse(&[Diagnostic::error(Fault::Unreadable, format!("cannot write to {}: {error}", folder.display()))])
+        }
+    }
+}
+
+/// `version`
+pub(super) fn version(session: &Session<'_>) -> Exit {
+    let version = env!("CARGO_PKG_VERSION");
+    let semantics = ["kuma/0.3", "kuma/0.4"];
+    let facts = json!({
+        "version": version,
+        "semantics": semantics,
+        "families": ["select"],
+        "formats": ["yaml", "json", "jsonl"],
+        "platform": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+    });
+    if session.screen.for_people() {
+        print_plain(&format!(
+            "upheld {version}\nsemantics: {}\nfamilies: select\nplatform: {}-{}\n",
+            semantics.join(", "),
+            std::env::consts::ARCH,
+            std::env::consts::OS
+        ));
+    } else {
+        session.screen.print_data(&facts);
+    }
+    Exit::Yes
+}

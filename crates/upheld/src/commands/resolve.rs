@@ -1,0 +1,108 @@
+//! `resolve`: just the result, for pipes.
+
+use serde_json::{Map, Value as Json, json};
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Fault};
+
+use super::explain::names;
+use super::question::answer;
+use super::{Session, refuse, say};
+use crate::cli::{Format, Question};
+use crate::exit::Exit;
+use crate::render::print_plain;
+use crate::render::yaml;
+use crate::report::{Explanation, Outcome};
+
+pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
+    let Some(loaded) = session.load() else { return Exit::Failed };
+    let answers = match answer(session, &loaded.snapshot, question) {
+        Ok(answers) => answers,
+        Err(problems) => return refuse(&problems),
+    };
+    let [group] = answers.groups.as_slice() else {
+        let examples: Vec<&str> =
+            answers.groups.iter().filter_map(|group| group.pairs.first()).map(String::as_str).collect();
+        let message = format!("{} has {} different results", answers.between, answers.groups.len());
+        return refuse(&[Diagnostic::error(Fault::Ambiguous, message)
+            .help(format!("ask for one of: {}", examples.join(", ")))
+            .help("`upheld explain` shows all of them")]);
+    };
+    if session.screen.format == Format::Name {
+        print_plain(&names(&answers));
+        return exit(&group.explanations);
+    }
+    let mut missing = Vec::new();
+    let mut value_of = |explanation: &Explanation| {
+        let whole = result(explanation);
+        match &question.field {
+            None => whole,
+            Some(path) => at_path(&whole, path).unwrap_or_else(|| {
+                missing.push(not_set(explanation, path));
+                Json::Null
+            }),
+        }
+    };
+    let value = match (group.explanations.as_slice(), &question.kind) {
+        ([one], Some(_)) => value_of(one),
+        (several, _) => {
+            let map: Map<String, Json> =
+                several.iter().map(|explanation| (explanation.kind.clone(), value_of(explanation))).collect();
+            Json::Object(map)
+        }
+    };
+    // Under all kinds, most have no such field; it is missing only if none has it.
+    if !missing.is_empty() && missing.len() == group.explanations.len() {
+        for text in &missing {
+            say(text);
+        }
+        return Exit::No;
+    }
+    print(session, &value);
+    for explanation in group.explanations.iter().filter(|explanation| explanation.policies.is_empty()) {
+        say(&format!("note: {}: {}", explanation.default.name, explanation.answer));
+    }
+    exit(&group.explanations)
+}
+
+fn exit(explanations: &[Explanation]) -> Exit {
+    let undecided = explanations.iter().any(|explanation| explanation.outcome == Outcome::Undecided);
+    if undecided { Exit::Undecided } else { Exit::Yes }
+}
+
+/// The configuration; for kinds that grant, whether it is granted and by whom.
+fn result(explanation: &Explanation) -> Json {
+    match explanation.granted {
+        Some(granted) => json!({"allowed": granted, "by": explanation.policies}),
+        None => explanation.result.clone(),
+    }
+}
+
+fn print(session: &Session<'_>, value: &Json) {
+    match (session.screen.format, value) {
+        // A single scalar is most useful bare.
+        (Format::Table | Format::Wide, Json::String(text)) => print_plain(&format!("{text}\n")),
+        (Format::Table | Format::Wide, _) => print_plain(&yaml(value).unwrap_or_default()),
+        _ => session.screen.print_data(value),
+    }
+}
+
+/// Follows `a.b[0].c`.
+fn at_path(value: &Json, path: &str) -> Option<Json> {
+    let mut value = value;
+    for step in path.split('.') {
+        let (key, indexes) = step.split_once('[').map_or((step, ""), |(key, rest)| (key, rest));
+        if !key.is_empty() {
+            value = value.get(key)?;
+        }
+        for index in indexes.split('[').filter(|index| !index.is_empty()) {
+            value = value.get(index.trim_end_matches(']').parse::<usize>().ok()?)?;
+        }
+    }
+    Some(value.clone())
+}
+
+fn not_set(explanation: &Explanation, path: &str) -> String {
+    let known = explanation.fields.iter().map(|field| field.path.as_str());
+    let hint = nearest(path, known).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    format!("{}: `{path}` is not set{hint}", explanation.kind)
+}

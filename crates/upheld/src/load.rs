@@ -1,0 +1,65 @@
+//! From settings to a snapshot.
+
+use std::path::Path;
+
+use upheld_input::load::{Broken, Loaded, load};
+use upheld_input::{Input, discover, discover_at};
+use upheld_model::{Diagnostic, Files};
+
+use crate::config::{FILE, Settings};
+use crate::demo;
+use crate::render::diagnostics;
+
+/// Reads everything that the settings name. Problems are printed; `None` if nothing can be answered.
+pub(crate) fn snapshot(settings: &Settings, revision: Option<&str>) -> Option<Loaded> {
+    match try_snapshot(settings, revision) {
+        Ok(loaded) => {
+            if !loaded.warnings.as_slice().is_empty() {
+                diagnostics::print(loaded.snapshot.files(), loaded.warnings.as_slice());
+            }
+            Some(loaded)
+        }
+        Err(broken) => {
+            diagnostics::print(&broken.files, broken.diagnostics.as_slice());
+            None
+        }
+    }
+}
+
+/// As [`snapshot`], without printing.
+pub(crate) fn try_snapshot(settings: &Settings, revision: Option<&str>) -> Result<Loaded, Box<Broken>> {
+    let (inputs, problems) = inputs(settings, revision);
+    let semantics: Vec<&str> = settings.semantics.value.iter().map(String::as_str).collect();
+    match load(inputs, &semantics) {
+        Ok(loaded) if problems.is_empty() => Ok(loaded),
+        Ok(Loaded { warnings, .. }) => {
+            let mut diagnostics = warnings;
+            diagnostics.extend(problems);
+            Err(Box::new(Broken { files: Files::default(), diagnostics }))
+        }
+        Err(mut broken) => {
+            broken.diagnostics.extend(problems);
+            Err(broken)
+        }
+    }
+}
+
+fn inputs(settings: &Settings, revision: Option<&str>) -> (Vec<Input>, Vec<Diagnostic>) {
+    let (builtin, named): (Vec<&String>, Vec<&String>) =
+        settings.files.value.iter().partition(|path| path.as_str() == demo::NAME);
+    let (mut inputs, problems) = match (named.is_empty(), revision) {
+        (true, _) => (Vec::new(), Vec::new()),
+        (false, None) => discover(&named),
+        (false, Some(revision)) => discover_at(revision, &named),
+    };
+    // Settings are no documents; a folder that has both is the usual case.
+    inputs.retain(|input| named.iter().any(|path| path.as_str() == input.name()) || !is_settings(input.name()));
+    if !builtin.is_empty() {
+        inputs.extend(demo::inputs());
+    }
+    (inputs, problems)
+}
+
+fn is_settings(name: &str) -> bool {
+    Path::new(name).file_name().is_some_and(|file| file == FILE)
+}

@@ -1,0 +1,37 @@
+//! `upheld`: which policies apply, which one stands, what is the effective result, and why.
+//!
+//! ```text
+//! arguments, environment, upheld.yaml ──▶ settings      cli, config
+//! settings ──▶ files ──▶ snapshot                        load
+//! question ──▶ ruling ──▶ report ──▶ table, JSON, YAML   commands, report, render
+//!                                └─▶ exit code           exit
+//! ```
+//!
+//! Invariant: renderers see reports only, so every format and every exit code comes from the same ruling.
+
+mod cli;
+mod codes;
+mod commands;
+mod complete;
+mod config;
+mod demo;
+mod exit;
+mod load;
+mod render;
+mod report;
+mod watch;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::cli::Cli;
+
+fn main() -> ExitCode {
+    clap_complete::env::CompleteEnv::with_factory(Cli::command).complete();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::usage(&error),
+    };
+    commands::run(&cli).into()
+}

@@ -1,0 +1,73 @@
+//! Reports as text: tables for people, JSON and YAML for programs, diagnostics with carets.
+
+pub(crate) mod diagnostics;
+pub(crate) mod explanation;
+pub(crate) mod style;
+pub(crate) mod table;
+
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+
+use crate::cli::{Color, Format};
+
+/// Where answers go, and how wide it is. Only terminals have a width: piped output never depends on one.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    /// How to print.
+    pub(crate) format: Format,
+    /// Columns of the terminal, if there is one.
+    pub(crate) width: Option<usize>,
+    /// Show everything.
+    pub(crate) verbose: bool,
+    /// Plain symbols only.
+    pub(crate) ascii: bool,
+}
+
+impl Screen {
+    /// Prints text; colours are removed where they are not wanted. A closed pipe ends the output, not the program.
+    pub(crate) fn print(&self, text: &str) {
+        let mut out = anstream::stdout().lock();
+        let text = if self.ascii { text.replace('→', "->").replace('…', "...") } else { text.to_owned() };
+        drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    }
+
+    /// Whether the format is for people.
+    pub(crate) fn for_people(&self) -> bool {
+        matches!(self.format, Format::Table | Format::Wide | Format::Name)
+    }
+
+    /// Prints a report for programs; as JSON where the format is for people.
+    pub(crate) fn print_data(&self, report: &impl Serialize) {
+        let text = match self.format {
+            Format::Jsonl => serde_json::to_string(report).map(|text| text + "\n").ok(),
+            Format::Yaml => yaml(report),
+            Format::Json | Format::Table | Format::Wide | Format::Name => {
+                serde_json::to_string_pretty(report).map(|text| text + "\n").ok()
+            }
+        };
+        print_plain(&text.unwrap_or_default());
+    }
+}
+
+/// Prints text as it is: data must not be changed by options for people.
+pub(crate) fn print_plain(text: &str) {
+    let mut out = io::stdout().lock();
+    drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+/// A report as YAML.
+pub(crate) fn yaml(report: &impl Serialize) -> Option<String> {
+    serde_saphyr::to_string(report).ok()
+}
+
+/// Sets the colour for the whole run and measures the terminal.
+pub(crate) fn screen(format: Format, color: Color, verbose: bool, ascii: bool) -> Screen {
+    match color {
+        Color::Auto => {}
+        Color::Always => anstream::ColorChoice::Always.write_global(),
+        Color::Never => anstream::ColorChoice::Never.write_global(),
+    }
+    let width = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
+    Screen { format, width: width.map(|(columns, _)| usize::from(columns.0)), verbose, ascii }
+}

@@ -1,0 +1,89 @@
+//! Diagnostics with the text, a caret, and what to do next.
+
+use std::io::Write;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use upheld_model::{Diagnostic, Files, Label, Severity, SourceId};
+
+/// Prints diagnostics to standard error, with a last line that counts them.
+pub(crate) fn print(files: &Files, diagnostics: &[Diagnostic]) {
+    let mut err = anstream::stderr().lock();
+    drop(err.write_all(render(files, diagnostics).as_bytes()));
+}
+
+/// All diagnostics as text.
+pub(crate) fn render(files: &Files, diagnostics: &[Diagnostic]) -> String {
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        text.push_str(&one(files, diagnostic));
+        text.push_str("\n\n");
+    }
+    text.push_str(&summary(diagnostics));
+    text
+}
+
+fn one(files: &Files, diagnostic: &Diagnostic) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let mut group = Group::with_title(level.primary_title(&diagnostic.message).id(diagnostic.fault.code()));
+    let mut sources: Vec<SourceId> = Vec::new();
+    for label in diagnostic.label.iter().chain(&diagnostic.related) {
+        if !sources.contains(&label.source) {
+            sources.push(label.source);
+        }
+    }
+    for source in sources {
+        let primary = diagnostic.label.iter().filter(|label| label.source == source).map(|label| (label, true));
+        let related = diagnostic.related.iter().filter(|label| label.source == source).map(|label| (label, false));
+        group = group.elements(snippet(files, source, &primary.chain(related).collect::<Vec<_>>()));
+    }
+    group = group.elements(diagnostic.help.iter().map(|help| Level::HELP.message(help)));
+    Renderer::styled().render(&[group])
+}
+
+/// The lines around the labels only: files may be large.
+fn snippet<'a>(
+    files: &'a Files,
+    source: SourceId,
+    labels: &[(&'a Label, bool)],
+) -> Option<Snippet<'a, annotate_snippets::Annotation<'a>>> {
+    let file = files.get(source)?;
+    let text = file.tree.text();
+    let start = labels.iter().map(|(label, _)| label.span.start as usize).min()?.min(text.len());
+    let end = labels.iter().map(|(label, _)| label.span.end as usize).max()?.clamp(start, text.len());
+    let window_start = text.get(..start)?.rfind('\n').map_or(0, |newline| newline + 1);
+    let window_end = text.get(end..)?.find('\n').map_or(text.len(), |newline| end + newline);
+    let line = text.get(..window_start)?.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    let window = text.get(window_start..window_end)?;
+    let annotations = labels.iter().map(|(label, primary)| {
+        let kind = if *primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+        let from = (label.span.start as usize).clamp(window_start, window_end) - window_start;
+        let to = first_line_end(window, from, (label.span.end as usize).clamp(window_start, window_end) - window_start);
+        let annotation = kind.span(from..to.max(from));
+        if label.text.is_empty() { annotation } else { annotation.label(&label.text) }
+    });
+    Some(Snippet::source(window).line_start(line).path(&file.name).fold(true).annotations(annotations))
+}
+
+/// A long value is marked on its first line.
+fn first_line_end(window: &str, from: usize, to: usize) -> usize {
+    let newline = window.get(from..to).and_then(|marked| marked.find('\n'));
+    newline.map_or(to, |newline| from + newline)
+}
+
+fn summary(diagnostics: &[Diagnostic]) -> String {
+    let count = |severity| diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count();
+    let counted = |count: usize, noun: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {noun}")),
+        count => Some(format!("{count} {noun}s")),
+    };
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let parts: Vec<String> = [counted(errors, "error"), counted(warnings, "warning")].into_iter().flatten().collect();
+    let Some(first) = diagnostics.iter().max_by_key(|diagnostic| diagnostic.severity) else { return String::new() };
+    let answered = if errors > 0 { "; nothing was answered" } else { "" };
+    format!("{}{answered}. Explain a code: upheld codes {}\n", parts.join(" and "), first.fault.code())
+}

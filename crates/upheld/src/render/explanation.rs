@@ -1,0 +1,213 @@
+//! Explanations for people: the answer, the result with its origin, then who won, lost and did not match.
+
+use anstyle::Style;
+use upheld_model::State;
+
+use super::Screen;
+use super::style::{ANSWER, DIM, WARNING, paint, state};
+use super::table::{Align, Table, wrap};
+use crate::cli::Format;
+use crate::report::{Candidate, Explanation, Field, Outcome};
+
+/// How many rows of a sort are shown before "and N more".
+const ROWS: usize = 8;
+
+/// One kind in full.
+pub(crate) fn one(explanation: &Explanation, screen: &Screen) -> String {
+    let mut text = paint(ANSWER, &wrap(&explanation.answer, screen.width)) + "\n";
+    let limit = if screen.verbose { usize::MAX } else { ROWS };
+    if !explanation.fields.is_empty() {
+        text.push('\n');
+        text.push_str(&fields(&explanation.fields, limit));
+    }
+    text.push('\n');
+    text.push_str(&candidates(explanation, screen));
+    let mut remarks = Vec::new();
+    if !explanation.ranking.is_empty() {
+        remarks.push(explanation.ranking.clone());
+    }
+    remarks.extend(explanation.notes.iter().map(|note| paint(WARNING, &format!("! {} ({})", note.text, note.code))));
+    for remark in remarks {
+        text.push_str("\n  ");
+        text.push_str(&wrap(&remark, screen.width));
+        text.push('\n');
+    }
+    text
+}
+
+fn fields(fields: &[Field], limit: usize) -> String {
+    let shown = fields.iter().take(limit);
+    let width = |of: fn(&Field) -> String| shown.clone().map(|field| of(field).len()).max().unwrap_or(0);
+    let (names, values) = (width(|field| field.path.clone()), width(Field::text).clamp(30, 60));
+    let mut text = String::new();
+    for field in shown {
+        let at = field.at.as_ref().map(ToString::to_string).unwrap_or_default();
+        let line = format!("  {:names$}   {:values$}   {}", field.path, field.text(), paint(DIM, &at));
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    more(fields.len(), limit, "fields", &mut text);
+    text
+}
+
+fn candidates(explanation: &Explanation, screen: &Screen) -> String {
+    let wide = screen.format == Format::Wide;
+    let mut columns = vec![
+        ("STATE", Align::Left),
+        ("POLICY", Align::Left),
+        ("TAGS", Align::Right),
+        ("EXACT", Align::Right),
+        ("WILD", Align::Right),
+    ];
+    if wide {
+        columns.push(("CODE", Align::Left));
+    }
+    columns.extend([("BECAUSE", Align::Left), ("AT", Align::Left)]);
+    let mut table = Table::new(&columns);
+    let limit = if screen.verbose { usize::MAX } else { ROWS };
+    let mut left_out = 0;
+    for group in [State::Won, State::Kept, State::Lost, State::Unknown, State::Skip, State::Off] {
+        let rows: Vec<_> = explanation.candidates.iter().filter(|candidate| candidate.state == group).collect();
+        left_out += rows.len().saturating_sub(limit);
+        for candidate in rows.into_iter().take(limit) {
+            table.row(state(group), candidate_cells(candidate, wide));
+        }
+    }
+    let default = &explanation.default;
+    if default.state == State::Won || screen.verbose {
+        let mut cells = vec![default.state.word().to_owned(), default.name.clone()];
+        cells.extend(["-", "-", "-"].map(str::to_owned));
+        if wide {
+            cells.push(default.code.to_owned());
+        }
+        cells.extend([
+            if default.state == State::Won { default.means.clone() } else { default.because.clone() },
+            String::new(),
+        ]);
+        table.row(state(default.state), cells);
+    }
+    let mut text = table.render(screen.width, 2);
+    if left_out > 0 {
+        text.push_str(&paint(DIM, &format!("  … and {left_out} more (--verbose shows all)")));
+        text.push('\n');
+    }
+    text
+}
+
+fn candidate_cells(candidate: &Candidate, wide: bool) -> Vec<String> {
+    let number = |number: Option<u32>| number.map_or("-".to_owned(), |number| number.to_string());
+    let name = match candidate.selector {
+        Some(selector) => format!("{}[{selector}]", candidate.policy),
+        None => candidate.policy.clone(),
+    };
+    let mut cells = vec![
+        candidate.state.word().to_owned(),
+        name,
+        number(candidate.tags),
+        number(candidate.exact.map(u32::from)),
+        number(candidate.wildcards.map(u32::from)),
+    ];
+    if wide {
+        cells.push(candidate.code.to_owned());
+    }
+    cells.extend([candidate.because.clone(), candidate.at.as_ref().map(ToString::to_string).unwrap_or_default()]);
+    cells
+}
+
+fn more(count: usize, limit: usize, noun: &str, text: &mut String) {
+    if count > limit {
+        text.push_str(&paint(DIM, &format!("  … and {} more {noun} (--verbose shows all)\n", count - limit)));
+    }
+}
+
+/// All kinds, a line each.
+pub(crate) fn overview(answer: &str, explanations: &[Explanation], details: Option<&str>, screen: &Screen) -> String {
+    let mut table = Table::new(&[
+        ("KIND", Align::Left),
+        ("RESULT", Align::Left),
+        ("FROM", Align::Left),
+        ("BEAT", Align::Right),
+        ("NOTE", Align::Left),
+    ]);
+    for explanation in explanations {
+        let decided = explanation.outcome == Outcome::Decided;
+        let beaten = explanation.candidates.iter().filter(|candidate| candidate.state == State::Lost).count();
+        let from = match (explanation.policies.as_slice(), explanation.outcome) {
+            ([], _) => explanation.default.name.clone(),
+            ([only], _) => only.clone(),
+            (several, _) => {
+                let noun = if explanation.granted.is_some() { "grants" } else { "policies" };
+                format!("{} {noun} (all apply)", several.len())
+            }
+        };
+        let beat = if decided { beaten.to_string() } else { "-".to_owned() };
+        let cells = [explanation.kind.clone(), explanation.summary.clone(), from, beat, note(explanation)];
+        table.row(Style::new(), cells);
+    }
+    let mut text = paint(ANSWER, &wrap(answer, screen.width)) + "\n\n";
+    text.push_str(&table.render(screen.width, 1));
+    if let Some(details) = details {
+        text.push_str(&format!("\n  Details: {details}\n"));
+    }
+    text
+}
+
+fn note(explanation: &Explanation) -> String {
+    let tie = explanation.rung.as_ref().is_some_and(|rung| rung.arbitrary);
+    match explanation.outcome {
+        _ if tie => "! tie, won by name (UP201)".to_owned(),
+        Outcome::Default => explanation.default.means.clone(),
+        Outcome::Undecided => "! a fact is missing".to_owned(),
+        Outcome::Decided if explanation.granted == Some(false) => "the winner does not grant it".to_owned(),
+        _ => explanation.notes.first().map(|note| format!("! {} ({})", note.text, note.code)).unwrap_or_default(),
+    }
+}
+
+/// One field: its value, and what every matching policy says of it.
+pub(crate) fn field(path: &str, explanation: &Explanation, screen: &Screen) -> String {
+    let within = |fields: &[Field]| -> Vec<Field> {
+        fields.iter().filter(|field| is_within(&field.path, path)).cloned().collect()
+    };
+    let show = |fields: &[Field]| match fields {
+        [] => "not set".to_owned(),
+        [only] if only.path == path => only.text(),
+        several => {
+            several.iter().map(|field| format!("{}: {}", field.path, field.text())).collect::<Vec<_>>().join(", ")
+        }
+    };
+    let found = within(&explanation.fields);
+    let origin = found.first().map(|field| {
+        let at = field.at.as_ref().map(|at| format!(", {at}")).unwrap_or_default();
+        format!("   from {}{at}", field.policy)
+    });
+    let mut text = paint(ANSWER, &format!("{path} = {}", show(&found))) + &origin.unwrap_or_default() + "\n\n";
+    let mut table = Table::new(&[
+        ("STATE", Align::Left),
+        ("POLICY", Align::Left),
+        ("VALUE", Align::Left),
+        ("BECAUSE", Align::Left),
+        ("AT", Align::Left),
+    ]);
+    for candidate in explanation.candidates.iter().filter(|candidate| candidate.tags.is_some()) {
+        let own = within(&candidate.fields);
+        let at = own.first().and_then(|field| field.at.as_ref()).or(candidate.at.as_ref());
+        let cells = [
+            candidate.state.word().to_owned(),
+            candidate.policy.clone(),
+            show(&own),
+            candidate.because.clone(),
+            at.map(ToString::to_string).unwrap_or_default(),
+        ];
+        table.row(state(candidate.state), cells);
+    }
+    let default = &explanation.default;
+    let cells = [default.state.word(), &default.name, "not set", &default.because, ""].map(str::to_owned);
+    table.row(state(default.state), cells);
+    text.push_str(&table.render(screen.width, 2));
+    text
+}
+
+/// Whether a leaf is the field or lies below it.
+pub(crate) fn is_within(leaf: &str, path: &str) -> bool {
+    leaf.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}

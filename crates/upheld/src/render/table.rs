@@ -1,0 +1,150 @@
+//! Columns that line up.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::style::{HEADING, paint};
+
+/// How a column stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Align {
+    /// Text.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// A table; the first row is the heading.
+#[derive(Debug)]
+pub(crate) struct Table {
+    columns: Vec<(&'static str, Align)>,
+    rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+struct Row {
+    cells: Vec<String>,
+    style: anstyle::Style,
+}
+
+const INDENT: &str = "  ";
+const GAP: usize = 2;
+
+impl Table {
+    /// A table with these columns.
+    pub(crate) fn new(columns: &[(&'static str, Align)]) -> Self {
+        Self { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row whose first cell has a style.
+    pub(crate) fn row(&mut self, style: anstyle::Style, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(Row { cells: cells.into_iter().collect(), style });
+    }
+
+    /// The lines of the table. On a terminal that is too narrow, the last `foldable` columns go to a line of their own.
+    pub(crate) fn render(&self, width: Option<usize>, foldable: usize) -> String {
+        let widths: Vec<usize> = (0..self.columns.len()).map(|column| self.width(column)).collect();
+        let total = INDENT.len() + widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
+        let fold = width.is_some_and(|width| total > width) && foldable > 0;
+        let kept = if fold { self.columns.len().saturating_sub(foldable) } else { self.columns.len() };
+        let heading: Vec<String> = self.columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let mut text = String::new();
+        self.line(&heading, &widths, kept, |_, cell| paint(HEADING, cell), &mut text);
+        for row in &self.rows {
+            let style = |column: usize, cell: &str| if column == 0 { paint(row.style, cell) } else { cell.to_owned() };
+            self.line(&row.cells, &widths, kept, style, &mut text);
+            if fold {
+                let rest: Vec<&str> =
+                    row.cells.iter().skip(kept).map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+                let indent = INDENT.len() + widths.first().copied().unwrap_or(0) + GAP;
+                text.push_str(&" ".repeat(indent));
+                text.push_str(&rest.join("  "));
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    fn width(&self, column: usize) -> usize {
+        let heading = self.columns.get(column).map_or(0, |(name, _)| name.width());
+        let cells = self.rows.iter().filter_map(|row| row.cells.get(column)).map(|cell| cell.width());
+        cells.fold(heading, usize::max)
+    }
+
+    fn line(
+        &self,
+        cells: &[String],
+        widths: &[usize],
+        kept: usize,
+        style: impl Fn(usize, &str) -> String,
+        text: &mut String,
+    ) {
+        let mut line = INDENT.to_owned();
+        for (column, ((cell, width), (_, align))) in cells.iter().zip(widths).zip(&self.columns).take(kept).enumerate()
+        {
+            let padding = " ".repeat(width.saturating_sub(cell.width()));
+            if column > 0 {
+                line.push_str(&" ".repeat(GAP));
+            }
+            match align {
+                Align::Left => line.push_str(&(style(column, cell) + &padding)),
+                Align::Right => line.push_str(&(padding + &style(column, cell))),
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}
+
+/// Breaks a sentence at spaces; without a width it stays one line.
+pub(crate) fn wrap(sentence: &str, width: Option<usize>) -> String {
+    let Some(width) = width else { return sentence.to_owned() };
+    let mut lines: Vec<String> = Vec::new();
+    for word in sentence.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Table {
+        let mut table = Table::new(&[("STATE", Align::Left), ("TAGS", Align::Right), ("BECAUSE", Align::Left)]);
+        table.row(anstyle::Style::new(), ["WON", "4", "most tags"].map(str::to_owned));
+        table.row(anstyle::Style::new(), ["LOST", "12", ""].map(str::to_owned));
+        table
+    }
+
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
+    #[test]
+    fn columns_line_up_and_lines_do_not_end_in_spaces() {
+        assert_eq!(
+            plain(&sample().render(None, 1)),
+            "  STATE  TAGS  BECAUSE\n  WON       4  most tags\n  LOST     12\n"
+        );
+    }
+
+    #[test]
+    fn a_narrow_terminal_folds_the_last_columns() {
+        assert_eq!(
+            plain(&sample().render(Some(20), 1)),
+            "  STATE  TAGS\n  WON       4\n         most tags\n  LOST     12\n         \n"
+        );
+    }
+
+    #[test]
+    fn piped_sentences_stay_one_line() {
+        assert_eq!(wrap("one two three", None), "one two three");
+        assert_eq!(wrap("one two three", Some(8)), "one two\nthree");
+    }
+}

@@ -1,0 +1,32 @@
+//! What an answer says, ready to be printed: made from a ruling, seen by all renderers, and the JSON that programs get.
+
+mod explanation;
+mod payload;
+
+pub(crate) use explanation::{Asked, Candidate, Explanation, Outcome, explain};
+pub(crate) use payload::{Field, leaves};
+
+use serde::Serialize;
+use upheld_model::{Files, NodeRef};
+
+/// A place in a file.
+#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+pub(crate) struct At {
+    file: String,
+    line: usize,
+    column: usize,
+}
+
+impl At {
+    /// The place of a value.
+    pub(crate) fn of(files: &Files, node: NodeRef) -> Option<Self> {
+        let place = files.locate(node)?;
+        Some(Self { file: place.file.to_owned(), line: place.line, column: place.column })
+    }
+}
+
+impl std::fmt::Display for At {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}

@@ -1,0 +1,465 @@
+//! One kind, one connection: from the ruling of the engine to what users read.
+
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+use upheld_dialects::ends::Member;
+use upheld_dialects::kuma;
+use upheld_engine::ladder::{Column, Rung};
+use upheld_engine::words::{Ends, Words, rung_name};
+use upheld_engine::{EntryId, Granted, KindId, PolicyKind, Question, Resolve, Ruling, Select, Snapshot, Specificity};
+use upheld_model::{Code, Fault, Lookup, Param, Policy, Reason, Side, State, Sym};
+
+use super::{At, Field, leaves};
+
+/// How a question ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Outcome {
+    /// One policy stands.
+    Decided,
+    /// All that match apply.
+    Aggregated,
+    /// Nothing matches, the default stands.
+    Default,
+    /// A missing fact could change the answer.
+    Undecided,
+}
+
+/// The answer for one kind and one connection.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Explanation {
+    pub(crate) kind: String,
+    pub(crate) semantics: Option<String>,
+    pub(crate) mesh: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) to: Option<String>,
+    /// The sentence that answers.
+    pub(crate) answer: String,
+    pub(crate) outcome: Outcome,
+    /// For kinds that grant: whether this caller may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) granted: Option<bool>,
+    /// The policies that stand, best first.
+    pub(crate) policies: Vec<String>,
+    /// The result in a few words.
+    pub(crate) summary: String,
+    /// The result as it was written; a list when several apply.
+    pub(crate) result: Json,
+    /// The result leaf by leaf, with its origin.
+    pub(crate) fields: Vec<Field>,
+    /// The rung that decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rung: Option<DecidingRung>,
+    /// How ranking went, in a sentence.
+    pub(crate) ranking: String,
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) default: DefaultRow,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// The rung that separated the winner from the runner-up.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct DecidingRung {
+    /// From one.
+    pub(crate) number: usize,
+    pub(crate) of: usize,
+    pub(crate) name: String,
+    pub(crate) code: &'static str,
+    /// Whether renaming a policy would flip it.
+    pub(crate) arbitrary: bool,
+}
+
+/// A policy that was looked at.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Candidate {
+    #[serde(serialize_with = "word")]
+    pub(crate) state: State,
+    pub(crate) policy: String,
+    /// Which selector, for kinds that split a policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) selector: Option<usize>,
+    pub(crate) tags: Option<u32>,
+    pub(crate) exact: Option<u16>,
+    pub(crate) wildcards: Option<u16>,
+    pub(crate) because: String,
+    pub(crate) code: &'static str,
+    pub(crate) parameters: Map<String, Json>,
+    pub(crate) at: Option<At>,
+    /// The policy's own configuration, for questions about one field.
+    #[serde(skip)]
+    pub(crate) fields: Vec<Field>,
+}
+
+/// What stands when nothing matches.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct DefaultRow {
+    #[serde(serialize_with = "word")]
+    pub(crate) state: State,
+    pub(crate) name: String,
+    pub(crate) means: String,
+    pub(crate) because: String,
+    pub(crate) code: &'static str,
+}
+
+/// Something else worth knowing.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Note {
+    pub(crate) code: &'static str,
+    pub(crate) text: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde wants")]
+fn word<S: serde::Serializer>(state: &State, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(state.word())
+}
+
+/// What is asked of one kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) lookup: &'a Lookup<'a>,
+    pub(crate) kind: KindId,
+    pub(crate) mesh: Sym,
+    pub(crate) source: Option<&'a Member>,
+    pub(crate) destination: Option<&'a Member>,
+}
+
+/// Asks and explains. `None` only for a kind of another snapshot.
+pub(crate) fn explain(asked: &Asked<'_>) -> Option<Explanation> {
+    let kind = asked.snapshot.kind(asked.kind)?;
+    let empty;
+    let select = match asked.snapshot.select(asked.kind, asked.mesh) {
+        Some(select) => select,
+        None => {
+            empty = Select::compile(&kind.select, &[], asked.snapshot.symbols()).ok()?;
+            &empty
+        }
+    };
+    let question = Question {
+        source: asked.source.map(|member| member.parts.as_slice()),
+        destination: asked.destination.map(|member| member.parts.as_slice()),
+    };
+    let ruling = Ruling::explain(select, &question);
+    Some(Teller { asked, kind, select, ruling: &ruling }.explanation())
+}
+
+struct Teller<'a> {
+    asked: &'a Asked<'a>,
+    kind: &'a PolicyKind,
+    select: &'a Select,
+    ruling: &'a Ruling<Select>,
+}
+
+impl Teller<'_> {
+    fn explanation(&self) -> Explanation {
+        let snapshot = self.asked.snapshot;
+        let standing: Vec<EntryId> = self.standing();
+        // A kind that splits policies may have several entries of one.
+        let mut payloads: Vec<&Policy> = Vec::new();
+        for policy in standing.iter().filter_map(|entry| self.policy(*entry)) {
+            if !payloads.iter().any(|known| known.name == policy.name) {
+                payloads.push(policy);
+            }
+        }
+        let policies: Vec<String> = payloads.iter().map(|policy| snapshot.text(policy.name).to_owned()).collect();
+        let outcome = self.outcome();
+        let fields: Vec<Field> = (payloads.iter())
+            .filter_map(|policy| Some(leaves(snapshot, policy.payload?, snapshot.text(policy.name))))
+            .flatten()
+            .collect();
+        let mut values = payloads.iter().map(|policy| {
+            let value = policy.payload.and_then(|payload| snapshot.files().value(payload));
+            serde_json::to_value(value).unwrap_or_default()
+        });
+        let result = match self.kind.select.resolve {
+            Resolve::First => values.next().unwrap_or_default(),
+            Resolve::All => values.collect(),
+        };
+        let granted = self.granted();
+        Explanation {
+            kind: snapshot.text(self.kind.name).to_owned(),
+            semantics: self.kind.semantics.map(|semantics| snapshot.text(semantics).to_owned()),
+            mesh: self.asked.lookup.text(self.asked.mesh).to_owned(),
+            from: self.end(Side::Source).map(str::to_owned),
+            to: self.end(Side::Destination).map(str::to_owned),
+            answer: self.answer(&policies, outcome, granted),
+            outcome,
+            granted,
+            summary: self.summary(&payloads, &fields, outcome, granted),
+            policies,
+            result,
+            fields,
+            rung: self.deciding_rung(),
+            ranking: self.ranking(),
+            candidates: self.ruling.candidates.iter().map(|candidate| self.candidate(candidate)).collect(),
+            default: DefaultRow {
+                state: self.ruling.default.state,
+                name: snapshot.text(self.kind.default_name).to_owned(),
+                means: snapshot.text(self.kind.default_means).to_owned(),
+                because: self.words().because(self.ruling.default.state, &self.ruling.default.reason),
+                code: self.ruling.default.reason.code.text(),
+            },
+            notes: self.notes(),
+        }
+    }
+
+    fn words(&self) -> Words<'_> {
+        Words {
+            lookup: self.asked.lookup,
+            ends: Ends {
+                source: self.asked.source.map_or("it", |member| member.label.as_str()),
+                destination: self.asked.destination.map_or("it", |member| member.label.as_str()),
+            },
+        }
+    }
+
+    fn standing(&self) -> Vec<EntryId> {
+        let stands = |state| matches!(state, State::Won | State::Kept);
+        self.ruling
+            .candidates
+            .iter()
+            .filter(|candidate| stands(candidate.state))
+            .map(|candidate| candidate.entry)
+            .collect()
+    }
+
+    fn policy(&self, entry: EntryId) -> Option<&Policy> {
+        self.asked.snapshot.policy(self.select.entry(entry)?.policy)
+    }
+
+    fn policy_name(&self, entry: EntryId) -> String {
+        self.policy(entry).map_or("", |policy| self.asked.snapshot.text(policy.name)).to_owned()
+    }
+
+    /// The label of an end, if the kind looks at it.
+    fn end(&self, side: Side) -> Option<&str> {
+        let looks =
+            self.kind.select.side(side).is_some() || (side == Side::Source && self.kind.select.grants.is_some());
+        let member = match side {
+            Side::Source => self.asked.source,
+            Side::Destination => self.asked.destination,
+        };
+        member.filter(|_| looks).map(|member| member.label.as_str())
+    }
+
+    fn between(&self) -> String {
+        match (self.end(Side::Source), self.end(Side::Destination)) {
+            (Some(source), Some(destination)) => format!("{source} → {destination}"),
+            (Some(only), None) | (None, Some(only)) => only.to_owned(),
+            (None, None) => String::new(),
+        }
+    }
+
+    fn outcome(&self) -> Outcome {
+        let answer = &self.ruling.answer;
+        // One certain grant is enough, whatever else is not known.
+        let grants = self.kind.payload.is_none() && self.kind.select.resolve == Resolve::All && answer.kept > 0;
+        match self.kind.select.resolve {
+            _ if answer.undecided && !grants => Outcome::Undecided,
+            _ if answer.granted == Granted::Unknown => Outcome::Undecided,
+            _ if answer.winner.is_none() => Outcome::Default,
+            Resolve::First => Outcome::Decided,
+            Resolve::All => Outcome::Aggregated,
+        }
+    }
+
+    /// Kinds without a payload, and those with a list of clients, say whether the caller may.
+    fn granted(&self) -> Option<bool> {
+        let answer = &self.ruling.answer;
+        let asked = self.asked.source.is_some();
+        match (answer.granted, self.kind.payload, self.kind.select.grants) {
+            (Granted::Yes, ..) => Some(true),
+            (Granted::No, ..) => Some(false),
+            (Granted::NotAsked, _, Some(_)) => (asked && answer.winner.is_none()).then_some(false),
+            (Granted::NotAsked, None, None) if asked && self.outcome() != Outcome::Undecided => Some(answer.kept > 0),
+            _ => None,
+        }
+    }
+
+    fn answer(&self, policies: &[String], outcome: Outcome, granted: Option<bool>) -> String {
+        let kind = self.asked.snapshot.text(self.kind.name);
+        let between = self.between();
+        let winner = policies.first().map_or("", String::as_str);
+        match outcome {
+            Outcome::Undecided => self.undecided(kind, &between),
+            Outcome::Default => self.nothing_matches(kind, &between),
+            Outcome::Aggregated => {
+                let names = policies.join(", ");
+                match (granted, policies.len()) {
+                    (Some(_), 1) => format!("{between} is allowed by 1 {kind}: {names}."),
+                    (Some(_), count) => format!("{between} is allowed by {count} {kind} policies: {names}."),
+                    (None, 1) => format!("1 {kind} policy applies to {between}: {names}."),
+                    (None, count) => format!("All {count} {kind} policies that match {between} apply: {names}."),
+                }
+            }
+            Outcome::Decided => {
+                let won = self.ruling.in_state(State::Won).next();
+                let by = won.map_or_else(String::new, |won| self.words().won_by(&won.reason));
+                let decides = format!("{winner} decides {kind} for {between}: {by}");
+                match (granted, self.ruling.notes.first()) {
+                    (Some(true), _) => format!("{decides}. It grants the connection."),
+                    (Some(false), Some(note)) => {
+                        format!(
+                            "{decides}. It does not grant the connection: {}.",
+                            self.words().because(State::Skip, note)
+                        )
+                    }
+                    _ => format!("{decides}."),
+                }
+            }
+        }
+    }
+
+    fn nothing_matches(&self, kind: &str, between: &str) -> String {
+        let means = self.asked.snapshot.text(self.kind.default_means);
+        let looked_at = self.select.len();
+        let default = format!("No {kind} policy matches {between}");
+        let consequence = if means == "no policy of this kind matches" { String::new() } else { format!(": {means}") };
+        match self.ruling.candidates.first() {
+            None => format!("{default}{consequence}. There is none in this mesh."),
+            Some(closest) => format!(
+                "{default}{consequence}. {looked_at} looked at; closest is {} ({}).",
+                self.policy_name(closest.entry),
+                self.words().because(closest.state, &closest.reason)
+            ),
+        }
+    }
+
+    fn undecided(&self, kind: &str, between: &str) -> String {
+        let unknown = self.ruling.in_state(State::Unknown).next();
+        let reason = unknown
+            .map(|unknown| (self.policy_name(unknown.entry), self.words().because(State::Unknown, &unknown.reason)));
+        match (reason, self.ruling.notes.first()) {
+            (Some((policy, because)), _) => {
+                format!("{kind} for {between} is undecided: {policy} could change it ({because}).")
+            }
+            (None, Some(note)) => {
+                format!("{kind} for {between} is undecided: {}.", self.words().because(State::Unknown, note))
+            }
+            (None, None) => format!("{kind} for {between} is undecided."),
+        }
+    }
+
+    fn summary(&self, policies: &[&Policy], fields: &[Field], outcome: Outcome, granted: Option<bool>) -> String {
+        match (granted, outcome) {
+            (Some(true), _) => return "allowed".to_owned(),
+            (Some(false), _) => return "not allowed".to_owned(),
+            (None, Outcome::Undecided) => return "undecided".to_owned(),
+            (None, Outcome::Default) => return "none".to_owned(),
+            (None, _) => {}
+        }
+        let native = policies
+            .first()
+            .and_then(|policy| kuma::summary::summary(self.asked.snapshot.files().value(policy.payload?)?));
+        native.unwrap_or_else(|| match fields {
+            [] => "no configuration".to_owned(),
+            [only] => format!("{}: {}", only.path, only.text()),
+            [first, rest @ ..] => format!("{}: {} (+{} more)", first.path, first.text(), rest.len()),
+        })
+    }
+
+    fn deciding(&self) -> Option<(usize, Rung)> {
+        let number = self.ruling.decided?;
+        self.select.ladder().rungs().get(number).map(|rung| (number, *rung))
+    }
+
+    fn deciding_rung(&self) -> Option<DecidingRung> {
+        let (number, rung) = self.deciding()?;
+        Some(DecidingRung {
+            number: number + 1,
+            of: self.select.ladder().rungs().len(),
+            name: rung_name(rung, self.asked.lookup),
+            code: rung.code().text(),
+            arbitrary: rung.arbitrary(),
+        })
+    }
+
+    fn ranking(&self) -> String {
+        let rungs = self.select.ladder().rungs();
+        match (self.deciding(), self.kind.select.resolve) {
+            (Some((number, rung)), _) => {
+                let name = rung_name(rung, self.asked.lookup);
+                let decided = format!("Decided on rung {} of {} ({name})", number + 1, rungs.len());
+                match rungs.last() {
+                    _ if rung.arbitrary() => format!("{decided}; renaming a policy would flip it."),
+                    Some(last) if last.arbitrary() => {
+                        format!("{decided}. {} was not needed.", capital(&rung_name(*last, self.asked.lookup)))
+                    }
+                    _ => format!("{decided}."),
+                }
+            }
+            (None, Resolve::All) if self.ruling.answer.kept > 0 => {
+                "All that match apply; ranking only orders them.".to_owned()
+            }
+            (None, _) if self.ruling.answer.kept > 0 => "Only one policy matches, so no rung was needed.".to_owned(),
+            (None, _) => String::new(),
+        }
+    }
+
+    fn candidate(&self, candidate: &upheld_engine::Candidate<Specificity>) -> Candidate {
+        let snapshot = self.asked.snapshot;
+        let policy = self.policy(candidate.entry);
+        let Reason { code, params } = &candidate.reason;
+        let name = self.policy_name(candidate.entry);
+        Candidate {
+            state: candidate.state,
+            selector: self.select.entry(candidate.entry).and_then(|entry| entry.split),
+            tags: candidate.measure.map(Specificity::tags),
+            exact: candidate.measure.map(|measure| measure.exact),
+            wildcards: candidate.measure.map(|measure| measure.wild),
+            because: self.words().because(candidate.state, &candidate.reason),
+            code: code.text(),
+            parameters: parameters(*code, params, self.asked.lookup),
+            at: policy.and_then(|policy| At::of(snapshot.files(), policy.at)),
+            fields: (policy.and_then(|policy| policy.payload))
+                .filter(|_| candidate.measure.is_some())
+                .map(|payload| leaves(snapshot, payload, &name))
+                .unwrap_or_default(),
+            policy: name,
+        }
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        let mut notes = Vec::new();
+        if self.deciding().is_some_and(|(_, rung)| rung.arbitrary()) {
+            let tied = self.ruling.in_state(State::Lost).next().map(|lost| self.policy_name(lost.entry));
+            let text =
+                format!("a tie: only the order of names puts it before {}", tied.as_deref().unwrap_or("the runner-up"));
+            notes.push(Note { code: Fault::ArbitraryTie.code(), text });
+        }
+        if self.deciding().is_some_and(|(_, rung)| rung.column == Column::Tags)
+            && let Some(winner) = self.ruling.in_state(State::Won).next()
+        {
+            let exact = |candidate: &upheld_engine::Candidate<Specificity>| candidate.measure.map_or(0, |m| m.exact);
+            let beaten = self.ruling.in_state(State::Lost).find(|lost| exact(lost) > exact(winner));
+            notes.extend(beaten.map(|beaten| Note {
+                code: Fault::WildcardsOutrank.code(),
+                text: format!(
+                    "more tags win before exact values are compared: {} has {} exact values against {} and still lost",
+                    self.policy_name(beaten.entry),
+                    exact(beaten),
+                    exact(winner)
+                ),
+            }));
+        }
+        notes
+    }
+}
+
+fn parameters(code: Code, params: &[Param; 4], lookup: &Lookup<'_>) -> Map<String, Json> {
+    let value = |param: &Param| match param {
+        Param::Number(number) => json!(number),
+        Param::Text(symbol) => json!(lookup.text(*symbol)),
+        Param::Side(side) => json!(side.word()),
+        Param::Time(Some(moment)) => json!(moment.to_string()),
+        Param::Nothing | Param::Time(None) => Json::Null,
+    };
+    code.parameters().iter().zip(params).map(|(name, param)| ((*name).to_owned(), value(param))).collect()
+}
+
+fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}

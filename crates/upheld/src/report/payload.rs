@@ -1,0 +1,63 @@
+//! The configuration of a policy, leaf by leaf.
+
+use serde::Serialize;
+use upheld_engine::Snapshot;
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{NodeRef, SourceId};
+
+use super::At;
+
+/// One leaf of a configuration.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Field {
+    /// Its path, for example `http.requestTimeout`.
+    #[serde(rename = "field")]
+    pub(crate) path: String,
+    /// Its value.
+    pub(crate) value: serde_json::Value,
+    /// The policy that sets it.
+    pub(crate) policy: String,
+    /// Where.
+    pub(crate) at: Option<At>,
+}
+
+impl Field {
+    /// The value as people read it.
+    pub(crate) fn text(&self) -> String {
+        match &self.value {
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// All leaves of the payload of a policy, in the order of the document.
+pub(crate) fn leaves(snapshot: &Snapshot, payload: NodeRef, policy: &str) -> Vec<Field> {
+    let mut fields = Vec::new();
+    if let Some(value) = snapshot.files().value(payload) {
+        walk(snapshot, payload.source, value, String::new(), policy, &mut fields);
+    }
+    fields
+}
+
+fn walk(snapshot: &Snapshot, source: SourceId, value: Value<'_>, path: String, policy: &str, fields: &mut Vec<Field>) {
+    let step = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match value.kind() {
+        Kind::Map if value.entries().next().is_some() => {
+            for (key, value) in value.entries() {
+                walk(snapshot, source, value, step(key.text()), policy, fields);
+            }
+        }
+        Kind::List if value.items().next().is_some() => {
+            for (index, value) in value.items().enumerate() {
+                walk(snapshot, source, value, format!("{path}[{index}]"), policy, fields);
+            }
+        }
+        _ => fields.push(Field {
+            path,
+            value: serde_json::to_value(value).unwrap_or_default(),
+            policy: policy.to_owned(),
+            at: At::of(snapshot.files(), NodeRef { source, node: value.number() }),
+        }),
+    }
+}

@@ -1,0 +1,97 @@
+//! `-w`: run again on every change of the files.
+
+use std::collections::BTreeSet;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use notify::{RecursiveMode, Watcher};
+use upheld_model::{Diagnostic, Fault, Files};
+
+use crate::cli::Command;
+use crate::commands::{Session, say};
+use crate::exit::Exit;
+use crate::render::diagnostics;
+use crate::render::print_plain;
+
+/// Editors write in several steps; what comes within this time is one change.
+const QUIET: Duration = Duration::from_millis(100);
+
+/// Runs the command now and after every change, until the user stops it.
+pub(crate) fn run(session: &Session<'_>, command: &Command) -> Exit {
+    let folders = folders(&session.settings.files.value);
+    if folders.is_empty() {
+        return problem("there are no files to watch");
+    }
+    let (tell, changes) = channel();
+    let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        if event.is_ok_and(|event| !event.kind.is_access()) {
+            // Nobody listens only when the program is about to end.
+            let _ = tell.send(());
+        }
+    });
+    let Ok(mut watcher) = watcher else { return problem("this system cannot watch files") };
+    for (folder, depth) in &folders {
+        let mode = match depth {
+            Depth::Flat => RecursiveMode::NonRecursive,
+            Depth::Deep => RecursiveMode::Recursive,
+        };
+        if let Err(error) = watcher.watch(folder, mode) {
+            return problem(&format!("cannot watch {}: {error}", folder.display()));
+        }
+    }
+    let terminal = std::io::stdout().is_terminal();
+    loop {
+        if terminal {
+            print_plain("\x1b[2J\x1b[H");
+        }
+        let last = session.run(command);
+        if terminal {
+            say("Watching; stop with Ctrl-C.");
+        }
+        if !wait(&changes) {
+            return last;
+        }
+    }
+}
+
+/// Waits for a change and lets the ones that follow at once pass; `false` if none can come any more.
+fn wait(changes: &Receiver<()>) -> bool {
+    if changes.recv().is_err() {
+        return false;
+    }
+    while changes.recv_timeout(QUIET).is_ok() {}
+    true
+}
+
+/// What to watch: folders as a whole; for a file its folder, since editors and config maps replace files.
+fn folders(files: &[String]) -> BTreeSet<(PathBuf, Depth)> {
+    let mut folders = BTreeSet::new();
+    for file in files.iter().filter(|file| *file != "-" && !file.starts_with("builtin:")) {
+        let path = Path::new(file);
+        if path.is_dir() {
+            folders.insert((path.to_path_buf(), Depth::Deep));
+        } else {
+            let mut folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+            // A glob is watched from its last folder without a wildcard.
+            while folder.to_string_lossy().contains(['*', '?', '[', '{']) && folder.pop() {}
+            let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
+            let glob = file.contains(['*', '?', '[', '{']);
+            folders.insert((folder, if glob { Depth::Deep } else { Depth::Flat }));
+        }
+    }
+    folders
+}
+
+/// Whether folders below count, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Depth {
+    Flat,
+    Deep,
+}
+
+fn problem(text: &str) -> Exit {
+    diagnostics::print(&Files::default(), &[Diagnostic::error(Fault::Unreadable, text)]);
+    Exit::Failed
+}

@@ -1,0 +1,122 @@
+//! The developers' own commands: each step of CI is one that a developer can type.
+//!
+//! ```text
+//! cargo xtask test            all tests
+//! cargo xtask ci              everything a change must pass
+//! cargo xtask bench select    measurements, with ratios against a rival in the same run
+//! ```
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+const HELP: &str = "\
+cargo xtask COMMAND
+
+  test           all tests: units, properties, commands, documentation
+  ci             everything a change must pass: format, lint, test, doc, conformance
+  format         check the format (cargo fmt --all puts it right)
+  lint           clippy, warnings denied
+  doc            build the documentation, warnings denied
+  conformance    run the corpora, where they are
+  bench NAME     measure; NAME is one of: select
+";
+
+/// Where the corpora are, seen from the project.
+const CORPORA: &str = "../shared/corpora";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let passed = match arguments.as_slice() {
+        ["test", rest @ ..] => test(rest),
+        ["ci"] => ci(),
+        ["format"] => format(),
+        ["lint"] => lint(),
+        ["doc"] => doc(),
+        ["conformance", rest @ ..] => conformance(rest),
+        ["bench", rest @ ..] => bench(rest),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            true
+        }
+        [unknown, ..] => {
+            eprint!("there is no command `{unknown}`\n\n{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn ci() -> bool {
+    let steps: [(&str, fn() -> bool); 5] =
+        [("format", format), ("lint", lint), ("test", || test(&[])), ("doc", doc), ("conformance", || conformance(&[]))];
+    for (name, step) in steps {
+        println!("\n== {name}");
+        if !step() {
+            eprintln!("\nfailed: cargo xtask {name}");
+            return false;
+        }
+    }
+    true
+}
+
+/// All tests, through the command that the README names. A Rust toolchain is all they need.
+fn test(rest: &[&str]) -> bool {
+    if !runs("git", &["--version"]) {
+        println!("note: git is not installed; the tests of `--at REV` need it. Install it with your package manager.");
+    }
+    cargo(&[&["test", "--workspace"], rest].concat())
+}
+
+fn format() -> bool {
+    cargo(&["fmt", "--all", "--", "--check"])
+}
+
+fn lint() -> bool {
+    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+fn doc() -> bool {
+    let arguments = ["doc", "--workspace", "--no-deps", "--document-private-items"];
+    let mut command = cargo_command(&arguments);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    run(command, &format!("cargo {}", arguments.join(" ")))
+}
+
+fn conformance(rest: &[&str]) -> bool {
+    if rest.is_empty() && !Path::new(CORPORA).is_dir() {
+        println!("note: no corpora at {CORPORA}; nothing to run");
+        return true;
+    }
+    cargo(&[&["run", "--release", "--quiet", "--package", "conformance", "--"], rest].concat())
+}
+
+fn bench(rest: &[&str]) -> bool {
+    cargo(&[&["run", "--profile", "dist", "--quiet", "--package", "bench", "--"], rest].concat())
+}
+
+fn cargo(arguments: &[&str]) -> bool {
+    run(cargo_command(arguments), &format!("cargo {}", arguments.join(" ")))
+}
+
+fn cargo_command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments);
+    command
+}
+
+fn run(mut command: Command, shown: &str) -> bool {
+    println!("$ {shown}");
+    match command.status() {
+        Ok(status) => status.success(),
+        Err(error) => {
+            eprintln!("cannot run `{shown}`: {error}");
+            false
+        }
+    }
+}
+
+fn runs(program: &str, arguments: &[&str]) -> bool {
+    let output = Command::new(program).args(arguments).output();
+    output.is_ok_and(|output| output.status.success())
+}
