@@ -46,6 +46,11 @@ impl Specificity {
         Self { exact: self.exact.saturating_add(other.exact), wild: self.wild.saturating_add(other.wild) }
     }
 
+    /// Which of two selectors of one policy is shown where the ladder does not care.
+    fn fullness(self) -> (u32, u16) {
+        (self.tags(), self.exact)
+    }
+
     pub(crate) fn column(self, column: Column) -> u32 {
         match column {
             Column::Tags => self.tags(),
@@ -225,6 +230,11 @@ impl Select {
         }
     }
 
+    /// Which of two matches of one entry counts: the better rank, then the fuller one.
+    fn preference(&self, measure: Specificity) -> (u64, (u32, u16)) {
+        (self.layout.pack(measure), measure.fullness())
+    }
+
     fn key(&self, entry: EntryId, measure: Specificity) -> u64 {
         self.keys.get(entry.index()).copied().unwrap_or_default() + self.layout.pack(measure)
     }
@@ -292,18 +302,13 @@ impl Select {
         hits: &mut [Hit<Specificity>],
         witness: &mut W,
     ) -> Selected {
-        let best = |certain: bool| {
-            hits.iter()
-                .filter(|hit| hit.certain == certain)
-                .map(|hit| (self.key(hit.entry, hit.measure), hit.entry))
-                .max_by_key(|(key, _)| *key)
-        };
-        let winner = best(true);
-        let undecided = match (winner, best(false)) {
-            (_, None) => false,
-            (None, Some(_)) => true,
-            (Some((certain, winner)), Some((uncertain, entry))) => uncertain > certain && entry != winner,
-        };
+        let ranked = hits.iter().map(|hit| (self.key(hit.entry, hit.measure), hit));
+        let winner = ranked.clone().filter(|(_, hit)| hit.certain).max_by_key(|(key, _)| *key);
+        let winner = winner.map(|(key, hit)| (key, hit.entry));
+        // An uncertain hit of the winner itself cannot take the win away; one of another entry that ranks above can.
+        let undecided = ranked
+            .filter(|(_, hit)| !hit.certain)
+            .any(|(key, hit)| winner.is_none_or(|(winning, entry)| key > winning && hit.entry != entry));
         let winner = winner.map(|(_, entry)| entry);
         if W::RECORDS {
             self.tell_first(winner, question, hits, witness);
@@ -422,7 +427,7 @@ impl Family for Select {
                 for &entry in bucket {
                     let found = Hit { entry: Id::new(entry as usize), certain: true, measure };
                     match seen.get(&entry).and_then(|&place| hits.get_mut(place)) {
-                        Some(known) if self.layout.pack(known.measure) >= self.layout.pack(measure) => {}
+                        Some(known) if self.preference(known.measure) >= self.preference(measure) => {}
                         Some(known) => *known = found,
                         None => {
                             seen.insert(entry, hits.len());

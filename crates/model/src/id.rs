@@ -12,6 +12,9 @@ pub struct Id<T> {
 }
 
 impl<T> Id<T> {
+    /// The first position.
+    pub const FIRST: Self = Self { index: 0, marker: PhantomData };
+
     /// The id at a position; positions past `u32::MAX` saturate and are found in no table.
     pub fn new(index: usize) -> Self {
         Self { index: u32::try_from(index).unwrap_or(u32::MAX), marker: PhantomData }

@@ -112,13 +112,13 @@ impl SideIndex {
             return SideFitness { certain, uncertain: None, distance: 0, reason: nothing };
         };
         let mut fitness = SideFitness { certain: None, uncertain: None, distance: u32::MAX, reason: nothing };
-        let mut packed = [0_u64; 2];
+        let mut best = [(0, (0, 0)); 2];
         for &selector in selectors {
             let specificity = Counts::of(item.counts, self.own_specificity(selector));
-            let rank = self.packed(selector);
+            let rank = (self.packed(selector), specificity.fullness());
             for part in parts {
                 let (distance, found) = one(self.wants(selector), part, item.sees.as_deref(), side);
-                let [best_certain, best_uncertain] = &mut packed;
+                let [best_certain, best_uncertain] = &mut best;
                 match found {
                     Found::Yes if fitness.certain.is_none() || rank > *best_certain => {
                         *best_certain = rank;

@@ -1,1 +1,6 @@
-//! Laws and rules of the family, each under its own name.
+//! The laws of the engine, for this family, over random policies and questions.
+
+mod laws;
+mod ranks;
+mod unknown;
+mod world;

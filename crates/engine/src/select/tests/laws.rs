@@ -1,0 +1,156 @@
+//! An indexed answer equals the naive one; a recorded answer equals the silent one; losers do not matter.
+
+use proptest::prelude::*;
+use upheld_model::{Lookup, State};
+
+use super::super::matrix::{Classes, Matrix, RowScratch};
+use super::super::reference::{NaivePolicy, Tags, ranking};
+use super::world::{World, ladder, parts, policies};
+use crate::kind::Resolve;
+use crate::words::{Ends, Words};
+use crate::{Partition, Question, Ruling, Scratch, Select, Silent, ask};
+
+/// Names of those that stand, through the index and without a witness.
+fn silent(world: &World, sources: &[Tags], destinations: &[Tags]) -> Vec<String> {
+    let Some(select) = world.select() else { return Vec::new() };
+    let (sources, destinations) = (world.tag_sets(sources), world.tag_sets(destinations));
+    let question = Question { source: Some(&sources), destination: Some(&destinations) };
+    let mut scratch = Scratch::default();
+    let answer = ask(select, &question, &mut scratch, &mut Silent);
+    match select.kind().resolve {
+        Resolve::First => answer.winner.into_iter().map(|entry| world.name(entry).to_owned()).collect(),
+        Resolve::All => scratch.hits()[..answer.kept].iter().map(|hit| world.name(hit.entry).to_owned()).collect(),
+    }
+}
+
+fn explained(world: &World, sources: &[Tags], destinations: &[Tags]) -> Option<Ruling<Select>> {
+    let (sources, destinations) = (world.tag_sets(sources), world.tag_sets(destinations));
+    let question = Question { source: Some(&sources), destination: Some(&destinations) };
+    world.select().map(|select| Ruling::explain(select, &question))
+}
+
+/// Everything that a person would read, in order.
+fn told(world: &World, ruling: &Ruling<Select>) -> Vec<String> {
+    let lookup = Lookup::new(world.snapshot.symbols());
+    let words = Words { lookup: &lookup, ends: Ends { source: "web", destination: "backend" } };
+    let rows = ruling.candidates.iter().map(|candidate| {
+        let because = words.because(candidate.state, &candidate.reason);
+        format!("{} {} {:?} {because}", candidate.state.word(), world.name(candidate.entry), candidate.measure)
+    });
+    rows.collect()
+}
+
+fn naive_names(found: &[&NaivePolicy], resolve: Resolve) -> Vec<String> {
+    let count = if resolve == Resolve::First { 1 } else { usize::MAX };
+    found.iter().take(count).map(|policy| policy.name.clone()).collect()
+}
+
+fn resolve() -> impl Strategy<Value = Resolve> {
+    prop_oneof![Just(Resolve::First), Just(Resolve::All)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn an_indexed_answer_equals_the_naive_one(
+        policies in policies(), ladder in ladder(), sources in parts(), destinations in parts(), resolve in resolve(),
+    ) {
+        let world = World::new(&policies, &ladder, resolve);
+        let naive = ranking(&policies, &ladder, &sources, &destinations);
+        prop_assert_eq!(silent(&world, &sources, &destinations), naive_names(&naive, resolve));
+    }
+
+    #[test]
+    fn all_witnesses_hear_the_same_answer(
+        policies in policies(), ladder in ladder(), sources in parts(), destinations in parts(), resolve in resolve(),
+    ) {
+        let world = World::new(&policies, &ladder, resolve);
+        let Some(select) = world.select() else { return Ok(()) };
+        let (source, destination) = (world.tag_sets(&sources), world.tag_sets(&destinations));
+        let question = Question { source: Some(&source), destination: Some(&destination) };
+        let quiet = ask(select, &question, &mut Scratch::default(), &mut Silent);
+        let matched = Ruling::matched(select, &question);
+        let everything = Ruling::explain(select, &question);
+        prop_assert_eq!(quiet, matched.answer);
+        prop_assert_eq!(quiet, everything.answer);
+        let hits: Vec<_> = everything.candidates.iter().filter(|candidate| candidate.measure.is_some()).copied().collect();
+        prop_assert_eq!(matched.candidates, hits);
+    }
+
+    #[test]
+    fn a_ruling_rederives_its_answer_from_its_candidates(
+        policies in policies(), ladder in ladder(), sources in parts(), destinations in parts(), resolve in resolve(),
+    ) {
+        let world = World::new(&policies, &ladder, resolve);
+        let Some(ruling) = explained(&world, &sources, &destinations) else { return Ok(()) };
+        let standing: Vec<_> =
+            ruling.candidates.iter().filter(|c| matches!(c.state, State::Won | State::Kept)).collect();
+        prop_assert_eq!(ruling.answer.kept, standing.len());
+        prop_assert_eq!(ruling.answer.winner, standing.first().map(|candidate| candidate.entry));
+        prop_assert_eq!(ruling.default.state == State::Won, standing.is_empty());
+        prop_assert_eq!(ruling.candidates.len(), policies.len());
+        // The rung that decided separates the two best, and is named by the winner's reason.
+        if let (Resolve::First, Some(rung)) = (resolve, ruling.decided) {
+            let code = world.select().map(|select| select.ladder().rungs()[rung].code());
+            prop_assert_eq!(code, standing.first().map(|winner| winner.reason.code));
+        }
+    }
+
+    #[test]
+    fn the_order_of_arrival_never_shows(
+        policies in policies().prop_shuffle(), ladder in ladder(), sources in parts(), destinations in parts(),
+    ) {
+        let world = World::new(&policies, &ladder, Resolve::First);
+        let mut sorted = policies.clone();
+        sorted.sort_by(|a, b| a.name.cmp(&b.name));
+        let other = World::new(&sorted, &ladder, Resolve::First);
+        let tell = |world: &World| explained(world, &sources, &destinations).map(|ruling| told(world, &ruling));
+        prop_assert_eq!(tell(&world), tell(&other));
+    }
+
+    #[test]
+    fn removing_a_loser_or_one_that_does_not_match_changes_nothing(
+        policies in policies(), ladder in ladder(), sources in parts(), destinations in parts(), resolve in resolve(),
+    ) {
+        let world = World::new(&policies, &ladder, resolve);
+        let Some(ruling) = explained(&world, &sources, &destinations) else { return Ok(()) };
+        let before = silent(&world, &sources, &destinations);
+        for candidate in ruling.candidates.iter().filter(|c| matches!(c.state, State::Lost | State::Skip)) {
+            let name = world.name(candidate.entry);
+            let rest: Vec<_> = policies.iter().filter(|policy| policy.name != name).cloned().collect();
+            prop_assert_eq!(&silent(&World::new(&rest, &ladder, resolve), &sources, &destinations), &before);
+        }
+    }
+
+    #[test]
+    fn all_pairs_equal_single_questions_and_classes_equal_their_members(
+        policies in policies(), ladder in ladder(),
+        callers in proptest::collection::vec(parts(), 1..6), called in proptest::collection::vec(parts(), 1..4),
+    ) {
+        let world = World::new(&policies, &ladder, Resolve::First);
+        let Some(select) = world.select() else { return Ok(()) };
+        let sources: Vec<_> = callers.iter().map(|parts| world.tag_sets(parts)).collect();
+        let destinations: Vec<_> = called.iter().map(|parts| world.tag_sets(parts)).collect();
+        let mut classes = Classes::new(select);
+        for source in &sources {
+            classes.classify(source);
+        }
+        let matrix = Matrix::new(select, destinations.iter().map(Vec::as_slice));
+        let mut scratch = RowScratch::default();
+        for source in &sources {
+            let cell = classes.locate(source).expect("every source has a class");
+            let representative = classes.representative(&classes.cells()[cell]);
+            let mut row = Vec::new();
+            matrix.row(representative, &mut scratch, |winner| row.push(winner));
+            let asked: Vec<_> = destinations
+                .iter()
+                .map(|destination| {
+                    let question = Question { source: Some(source), destination: Some(destination) };
+                    ask(select, &question, &mut Scratch::default(), &mut Silent).winner
+                })
+                .collect();
+            prop_assert_eq!(row, asked);
+        }
+    }
+}

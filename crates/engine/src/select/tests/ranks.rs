@@ -1,0 +1,53 @@
+//! Ranks: what counts first, and that sums of sides keep the order.
+
+use proptest::prelude::*;
+
+use super::super::Specificity;
+use crate::ladder::{Best, Column, Ladder, Layout, Rung};
+
+fn layout(rungs: &[(Column, Best)]) -> Layout {
+    let rungs = rungs.iter().map(|(column, best)| Rung { column: *column, best: *best }).collect();
+    let (layout, ..) = Layout::new(&Ladder::new(rungs), 1, 100, |_, _| 0).expect("one entry fits");
+    layout
+}
+
+fn specificity() -> impl Strategy<Value = Specificity> {
+    (0_u16..50, 0_u16..50).prop_map(|(exact, wild)| Specificity { exact, wild })
+}
+
+proptest! {
+    #[test]
+    fn the_sum_of_both_sides_is_the_whole(source in specificity(), destination in specificity()) {
+        let layout = layout(&[(Column::Tags, Best::Highest), (Column::WildTags, Best::Lowest)]);
+        let sides = layout.pack_side(source) + layout.pack_side(destination);
+        prop_assert_eq!(sides, layout.pack(source.plus(destination)));
+    }
+
+    #[test]
+    fn tags_count_before_exact_values(a in specificity(), b in specificity()) {
+        let layout = layout(&[(Column::Tags, Best::Highest), (Column::ExactTags, Best::Highest)]);
+        let expected = (a.tags(), a.exact).cmp(&(b.tags(), b.exact));
+        prop_assert_eq!(layout.pack(a).cmp(&layout.pack(b)), expected);
+    }
+}
+
+#[test]
+fn a_rank_that_needs_too_many_bits_is_refused() {
+    let rungs = vec![Rung { column: Column::Tags, best: Best::Highest }];
+    let result = Layout::new(&Ladder::new(rungs), 4, u64::MAX / 4, |entry, _| i64::try_from(entry).unwrap());
+    assert!(result.is_err());
+}
+
+#[test]
+fn a_rung_of_the_entry_may_stand_before_one_of_the_match() {
+    // Entry 1 has the higher number and beats any number of tags of entry 0.
+    let field = upheld_model::Symbols::default().intern("priority");
+    let rungs = vec![
+        Rung { column: Column::Number(field), best: Best::Highest },
+        Rung { column: Column::Tags, best: Best::Highest },
+    ];
+    let number = |entry: usize, column| if matches!(column, Column::Number(_)) { [1, 2][entry] } else { 0 };
+    let (layout, keys, _) = Layout::new(&Ladder::new(rungs), 2, 10, number).expect("two entries fit");
+    let many = layout.pack(Specificity { exact: 20, wild: 0 });
+    assert!(keys[1] > keys[0] + many);
+}

@@ -1,0 +1,177 @@
+//! Small random worlds: three tags with two values each, so that policies meet, tie and miss.
+
+use proptest::prelude::*;
+use upheld_model::{Draft, Files, NodeRef, Policy, Selector, SelectorList, Side, SourceId, TagSet, Timestamp, Want};
+
+use super::super::reference::{NaivePolicy, NaiveRung, Tags};
+use crate::kind::{Counts, Empty, Match, PolicyKind, Resolve, SelectKind};
+use crate::ladder::{Best, Column, Ladder, Rung};
+use crate::select::Select;
+use crate::snapshot::{KindId, Snapshot};
+
+pub(super) const KEYS: [&str; 3] = ["service", "cloud", "version"];
+pub(super) const VALUES: [&str; 2] = ["one", "two"];
+const NOWHERE: NodeRef = NodeRef { source: SourceId::FIRST, node: 0 };
+
+/// A selector: each key exact, wild or not named.
+pub(super) fn selector() -> impl Strategy<Value = Tags> {
+    tags_with(&["one", "two", "*"])
+}
+
+/// Tags of an object: each key with a value or absent.
+pub(super) fn object() -> impl Strategy<Value = Tags> {
+    tags_with(&VALUES)
+}
+
+fn tags_with(values: &'static [&'static str]) -> impl Strategy<Value = Tags> {
+    let value = proptest::option::weighted(0.5, proptest::sample::select(values));
+    proptest::collection::vec(value, KEYS.len()).prop_map(|values| {
+        let pairs = KEYS.iter().zip(values).filter_map(|(key, value)| Some(((*key).to_owned(), value?.to_owned())));
+        pairs.collect()
+    })
+}
+
+/// Policies with distinct names.
+pub(super) fn policies() -> impl Strategy<Value = Vec<NaivePolicy>> {
+    let selectors = || proptest::collection::vec(selector(), 0..3);
+    let policy = (proptest::option::of(0_i64..3), selectors(), selectors());
+    proptest::collection::vec(policy, 0..8).prop_map(|policies| {
+        let named = policies.into_iter().enumerate().map(|(index, (created, sources, destinations))| {
+            // Names in another order than arrival.
+            NaivePolicy { name: format!("p{}", (index * 5) % 8), created, sources, destinations }
+        });
+        named.collect()
+    })
+}
+
+/// Rungs in any order, each at most once, the name last.
+pub(super) fn ladder() -> impl Strategy<Value = Vec<NaiveRung>> {
+    let rungs = vec![
+        NaiveRung::MoreTags,
+        NaiveRung::MoreExactTags,
+        NaiveRung::FewerWildcards,
+        NaiveRung::Newest,
+        NaiveRung::Oldest,
+    ];
+    (Just(rungs).prop_shuffle(), 0_usize..=5).prop_map(|(mut rungs, length)| {
+        rungs.truncate(length);
+        // Two directions of one column: the second could decide nothing.
+        if let Some(oldest) = rungs.iter().position(|rung| *rung == NaiveRung::Oldest)
+            && rungs.contains(&NaiveRung::Newest)
+        {
+            rungs.remove(oldest);
+        }
+        rungs.push(NaiveRung::Name);
+        rungs
+    })
+}
+
+/// The parts of one end.
+pub(super) fn parts() -> impl Strategy<Value = Vec<Tags>> {
+    proptest::collection::vec(object(), 1..3)
+}
+
+/// A snapshot with one kind and one scope.
+pub(super) struct World {
+    pub(super) snapshot: Snapshot,
+    pub(super) kind: KindId,
+    pub(super) scope: upheld_model::Sym,
+}
+
+impl World {
+    pub(super) fn new(policies: &[NaivePolicy], ladder: &[NaiveRung], resolve: Resolve) -> Self {
+        let mut draft = Draft::default();
+        let symbols = &mut draft.symbols;
+        let (kind, scope) = (symbols.intern("Kind"), symbols.intern("scope"));
+        let fields = [symbols.intern("sources"), symbols.intern("destinations")];
+        // Every text of a question is known, as it would be after reading objects.
+        for text in KEYS.iter().chain(&VALUES) {
+            symbols.intern(text);
+        }
+        for policy in policies {
+            let selectors = [(fields[0], &policy.sources), (fields[1], &policy.destinations)]
+                .map(|(field, list)| {
+                    let selectors = list.iter().map(|tags| {
+                        let wants = tags.iter().map(|(key, value)| {
+                            let want = if value == "*" { Want::Any } else { Want::Exactly(symbols.intern(value)) };
+                            (symbols.intern(key), want)
+                        });
+                        Selector::new(wants.collect::<Vec<_>>(), NOWHERE)
+                    });
+                    SelectorList { field, selectors: selectors.collect() }
+                })
+                .to_vec();
+            draft.policies.push(Policy {
+                kind,
+                scope,
+                name: symbols.intern(&policy.name),
+                created: policy.created.map(Timestamp),
+                at: NOWHERE,
+                payload: None,
+                selectors,
+                numbers: Vec::new(),
+            });
+        }
+        let matches = Side::BOTH.iter().zip(fields).map(|(side, field)| Match {
+            field,
+            side: *side,
+            sees: None,
+            empty: Empty::Nothing,
+            counts: Counts::Yes,
+        });
+        let policy_kind = PolicyKind {
+            name: kind,
+            governs: kind,
+            semantics: None,
+            select: SelectKind {
+                matches: matches.collect(),
+                split: None,
+                rank: Ladder::new(ladder.iter().map(|naive| rung(*naive)).collect()),
+                resolve,
+                grants: None,
+            },
+            payload: None,
+            default_name: kind,
+            default_means: kind,
+            at: NOWHERE,
+        };
+        let snapshot = Snapshot::build(draft, vec![policy_kind], Files::default()).expect("small worlds fit");
+        Self { snapshot, kind: KindId::new(0), scope }
+    }
+
+    pub(super) fn select(&self) -> Option<&Select> {
+        self.snapshot.select(self.kind, self.scope)
+    }
+
+    pub(super) fn tag_sets(&self, parts: &[Tags]) -> Vec<TagSet> {
+        let mut lookup = self.snapshot.lookup();
+        let set = |tags: &Tags, lookup: &mut upheld_model::Lookup<'_>| {
+            TagSet::new(
+                tags.iter()
+                    .map(|(key, value)| {
+                        let value = (value != "?").then(|| lookup.symbol(value));
+                        (lookup.symbol(key), value)
+                    })
+                    .collect::<Vec<_>>(),
+            )
+        };
+        parts.iter().map(|tags| set(tags, &mut lookup)).collect()
+    }
+
+    pub(super) fn name(&self, entry: crate::EntryId) -> &str {
+        let entry = self.select().and_then(|select| select.entry(entry)).expect("entry of this world");
+        self.snapshot.text(self.snapshot.policy(entry.policy).expect("policy of this world").name)
+    }
+}
+
+fn rung(naive: NaiveRung) -> Rung {
+    let (column, best) = match naive {
+        NaiveRung::MoreTags => (Column::Tags, Best::Highest),
+        NaiveRung::MoreExactTags => (Column::ExactTags, Best::Highest),
+        NaiveRung::FewerWildcards => (Column::WildTags, Best::Lowest),
+        NaiveRung::Newest => (Column::Created, Best::Highest),
+        NaiveRung::Oldest => (Column::Created, Best::Lowest),
+        NaiveRung::Name => (Column::Name, Best::Lowest),
+    };
+    Rung { column, best }
+}
