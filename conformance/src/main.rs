@@ -1,2 +1,103 @@
-//! Runs corpora of real cases against the engine.
-fn main() {}
+//! Runs corpora of real cases against the engine and counts.
+//!
+//! ```text
+//! root/<corpus>/<family>/…   ──(corpus)──▶ families with their case files
+//! case file                  ──(case)────▶ Case ──(adapter of the family)──▶ Outcome
+//! outcomes                   ──(report)──▶ one line a family, the total last
+//! ```
+//!
+//! An adapter reads the format of its family and knows no case by name: a folder with the same layout and other cases
+//! runs as well. It feeds documents through the same door as everybody else and compares what the engine says.
+
+mod case;
+mod corpus;
+mod difference;
+mod kuma;
+mod outcome;
+mod report;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Parser;
+use globset::Glob;
+
+use crate::case::Case;
+use crate::corpus::{CaseFile, Family};
+use crate::outcome::{Outcome, Tally};
+
+/// Runs the cases of one family.
+type Adapter = fn(&Case) -> anyhow::Result<Outcome>;
+
+/// Run corpora of real cases against the engine.
+#[derive(Debug, Parser)]
+#[command(name = "conformance")]
+struct Arguments {
+    /// The folder that holds the corpora
+    #[arg(long, value_name = "DIR", default_value = "../shared/corpora")]
+    root: PathBuf,
+    /// Only families whose name matches, for example 'kuma/legacy-*'
+    #[arg(long, value_name = "GLOB", default_value = "*")]
+    family: Glob,
+    /// Show how each failure differs, and why each skipped case was skipped
+    #[arg(long)]
+    verbose: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse(), &mut io::stdout().lock()) {
+        Ok(total) if total.failed == 0 => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::from(1),
+        Err(problem) if is_broken_pipe(&problem) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("conformance: {problem:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &Arguments, out: &mut impl Write) -> anyhow::Result<Tally> {
+    let root = &arguments.root;
+    let families = corpus::families(root).with_context(|| {
+        format!("cannot read the corpora in `{}` (use --root to say where they are)", root.display())
+    })?;
+    let wanted = arguments.family.compile_matcher();
+    let chosen: Vec<&Family> = families.iter().filter(|family| wanted.is_match(&family.name)).collect();
+    if chosen.is_empty() {
+        let mut corpora: Vec<_> = families.iter().filter_map(|family| family.name.split_once('/')).collect();
+        corpora.dedup_by_key(|(corpus, _)| *corpus);
+        let known: Vec<String> = corpora.iter().map(|(corpus, _)| format!("'{corpus}/*'")).collect();
+        let known = if known.is_empty() { "there are none".to_owned() } else { known.join(", ") };
+        bail!("no family in `{}` matches `{}` (families: {known})", root.display(), arguments.family);
+    }
+    let mut total = Tally::default();
+    for family in chosen {
+        let outcomes: Vec<(&CaseFile, Outcome)> =
+            family.cases.iter().map(|case| (case, run_case(family, case))).collect();
+        total += report::family(out, family, &outcomes, arguments.verbose)?;
+    }
+    writeln!(out, "{total}")?;
+    Ok(total)
+}
+
+fn run_case(family: &Family, file: &CaseFile) -> Outcome {
+    let Some(adapter) = adapter(&family.name) else {
+        return Outcome::Skipped(format!("family {} is not supported yet", family.name));
+    };
+    // A case that cannot be put to the engine has not passed.
+    Case::read(&file.path).and_then(|case| adapter(&case)).unwrap_or_else(|problem| Outcome::failed(&problem))
+}
+
+fn adapter(family: &str) -> Option<Adapter> {
+    match family.split_once('/') {
+        Some(("kuma", family)) => kuma::adapter(family),
+        _ => None,
+    }
+}
+
+/// Whoever reads the output has seen enough.
+fn is_broken_pipe(problem: &anyhow::Error) -> bool {
+    problem.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -48,8 +48,13 @@ fn main() -> ExitCode {
 }
 
 fn ci() -> bool {
-    let steps: [(&str, fn() -> bool); 5] =
-        [("format", format), ("lint", lint), ("test", || test(&[])), ("doc", doc), ("conformance", || conformance(&[]))];
+    let steps: [(&str, fn() -> bool); 5] = [
+        ("format", format),
+        ("lint", lint),
+        ("test", || test(&[])),
+        ("doc", doc),
+        ("conformance", || conformance(&[])),
+    ];
     for (name, step) in steps {
         println!("\n== {name}");
         if !step() {

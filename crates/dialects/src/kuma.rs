@@ -30,8 +30,8 @@ pub(crate) const KINDS: [Builtin; 2] = [
 ];
 
 /// Types of Kuma that are no source/destination policies and no objects of such: they are set aside, not refused.
-pub(crate) const OTHER_TYPES: [&str; 34] = [
-    "CircuitBreakerInsight",
+pub(crate) const OTHER_TYPES: [&str; 41] = [
+    "Config",
     "ContainerPatch",
     "DataplaneInsight",
     "GlobalSecret",
@@ -51,6 +51,7 @@ pub(crate) const OTHER_TYPES: [&str; 34] = [
     "MeshLoadBalancingStrategy",
     "MeshMetric",
     "MeshMultiZoneService",
+    "MeshOpenTelemetryBackend",
     "MeshPassthrough",
     "MeshProxyPatch",
     "MeshRateLimit",
@@ -61,8 +62,14 @@ pub(crate) const OTHER_TYPES: [&str; 34] = [
     "MeshTimeout",
     "MeshTrace",
     "MeshTrafficPermission",
+    "MeshTrust",
     "Secret",
     "ServiceInsight",
+    "Workload",
     "Zone",
     "ZoneEgress",
+    "ZoneEgressInsight",
+    "ZoneIngress",
+    "ZoneIngressInsight",
+    "ZoneInsight",
 ];

@@ -114,6 +114,8 @@ impl<'c> Checker<'c> {
 
     fn check_fields(&mut self, value: Value<'_>, fields: &[Field]) -> bool {
         let mut right = true;
+        // A field under a wrong name is one mistake, not two.
+        let mut meant: Vec<&str> = Vec::new();
         for (key, value) in value.entries() {
             match fields.iter().find(|field| field.name == key.text()) {
                 // A field that is there but empty counts as left out.
@@ -123,11 +125,15 @@ impl<'c> Checker<'c> {
                 }
                 None => {
                     right = false;
-                    self.unknown_field(key, value, fields);
+                    meant.extend(self.unknown_field(key, value, fields));
                 }
             }
         }
-        for field in fields.iter().filter(|field| field.need == Need::Required && value.get(&field.name).is_none()) {
+        let missing = |field: &&Field| {
+            let name = field.name.as_str();
+            field.need == Need::Required && value.get(name).is_none() && !meant.contains(&name)
+        };
+        for field in fields.iter().filter(missing) {
             right = false;
             let here = self.here("the document");
             let span = value.entries().next().map_or(value.span(), |(key, _)| key.span());
@@ -140,13 +146,15 @@ impl<'c> Checker<'c> {
         right
     }
 
-    fn unknown_field(&mut self, key: Value<'_>, value: Value<'_>, fields: &[Field]) {
+    /// Reports it, and says which field was probably meant.
+    fn unknown_field<'f>(&mut self, key: Value<'_>, value: Value<'_>, fields: &'f [Field]) -> Option<&'f str> {
         let written = key.text();
         let names = fields.iter().map(|field| field.name.as_str());
         let message = format!("{} has no field `{written}`", self.here("this document"));
         let mut diagnostic =
             Diagnostic::error(Fault::UnknownField, message).at_value(self.source, key, "unknown field");
-        diagnostic = diagnostic.help(if let Some(name) = nearest(written, names) {
+        let meant = nearest(written, names);
+        diagnostic = diagnostic.help(if let Some(name) = meant {
             format!("did you mean `{name}`?")
         } else {
             let names: Vec<_> = fields.iter().map(|field| format!("`{}`", field.name)).collect();
@@ -156,6 +164,7 @@ impl<'c> Checker<'c> {
             diagnostic = diagnostic.help("is a space missing after the colon?");
         }
         self.found.push(diagnostic);
+        meant
     }
 
     fn wrong_choice(&mut self, value: Value<'_>, choices: &[&str]) -> bool {

@@ -261,7 +261,11 @@ impl Select {
     fn separation(&self, mine: &Hit<Specificity>, theirs: &Hit<Specificity>) -> Option<(usize, Reason)> {
         let (number, rung) =
             self.kind.rank.separate(|column| self.read(mine, column), |column| self.read(theirs, column))?;
-        let count = |hit| Param::Number(self.read(hit, rung.column));
+        let count = |hit| match self.read(hit, rung.column) {
+            // What the document does not say ranks below all numbers.
+            i64::MIN => Param::Nothing,
+            number => Param::Number(number),
+        };
         let created = |hit: &Hit<Specificity>| Param::Time(self.entry(hit.entry).and_then(|e| e.created));
         let params = match rung.column {
             Column::Created => [created(mine), created(theirs), Param::Nothing],
@@ -311,7 +315,7 @@ impl Select {
             .any(|(key, hit)| winner.is_none_or(|(winning, entry)| key > winning && hit.entry != entry));
         let winner = winner.map(|(_, entry)| entry);
         if W::RECORDS {
-            self.tell_first(winner, question, hits, witness);
+            self.tell_first(winner, undecided, question, hits, witness);
         }
         let granted = self.granted(winner, question, witness);
         Selected { winner, kept: usize::from(winner.is_some()), undecided, granted }
@@ -320,20 +324,24 @@ impl Select {
     fn tell_first<W: Witness<Specificity>>(
         &self,
         winner: Option<EntryId>,
+        undecided: bool,
         question: &Question<'_>,
         hits: &mut [Hit<Specificity>],
         witness: &mut W,
     ) {
         self.sort(hits);
         let winning = hits.iter().find(|hit| hit.certain && Some(hit.entry) == winner).copied();
-        let runner_up = hits.iter().find(|hit| hit.certain && Some(hit.entry) != winner);
+        let mut after = hits.iter().skip_while(|hit| !(hit.certain && Some(hit.entry) == winner));
+        let runner_up = after.find(|hit| Some(hit.entry) != winner);
         if let Some(winning) = winning {
-            let separation = runner_up.and_then(|runner_up| self.separation(&winning, runner_up));
+            let separation =
+                runner_up.filter(|_| !undecided).and_then(|runner_up| self.separation(&winning, runner_up));
+            let alone = if undecided { Code::SelectCertain } else { Code::SelectOnly };
             if let Some((rung, _)) = separation {
                 witness.decided(rung);
             }
             witness.state(winning.entry, State::Won, Some(winning.measure), || {
-                separation.map_or(Reason::new(Code::SelectOnly, &[]), |(_, reason)| reason)
+                separation.map_or(Reason::new(alone, &[]), |(_, reason)| reason)
             });
         }
         for hit in hits.iter().filter(|hit| Some(hit.entry) != winner) {

@@ -46,6 +46,7 @@ impl Words<'_> {
             Code::SelectIdentity if won => format!("first by identity, before {} (arbitrary)", self.param(first)),
             Code::SelectIdentity => format!("equal otherwise, after {} by identity (arbitrary)", self.param(first)),
             Code::SelectOnly => "the only one that matches".to_owned(),
+            Code::SelectCertain => "the best of those that certainly match".to_owned(),
             Code::SelectAggregate => "all that match apply".to_owned(),
             Code::SkipTag | Code::SkipTagAbsent | Code::UnknownTag => self.tag(reason),
             Code::SkipNoSelector => format!("has no selector for the {}", self.param(first)),
@@ -68,7 +69,7 @@ impl Words<'_> {
         let (side, key) = (self.param(side), self.param(key));
         match reason.code {
             Code::SkipTag => format!("{side} tag {key}: wants {wanted}, {end} has {}", self.param(have)),
-            Code::UnknownTag => format!("{side} tag {key}: wants {wanted}, of {end} it is not known"),
+            Code::UnknownTag => format!("{side} tag {key}: wants {wanted}, its value is not known"),
             _ => format!("{side} tag {key}: wants {wanted}, {end} has no such tag"),
         }
     }
@@ -110,7 +111,7 @@ impl Words<'_> {
         match param {
             Param::Number(number) => number.to_string(),
             Param::Text(symbol) => self.lookup.text(*symbol).to_owned(),
-            Param::Nothing => "nothing".to_owned(),
+            Param::Nothing => "none".to_owned(),
             Param::Side(side) => side.word().to_owned(),
             Param::Time(Some(moment)) => moment.to_string(),
             Param::Time(None) => "at an unknown time".to_owned(),

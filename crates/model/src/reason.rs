@@ -118,6 +118,8 @@ pub enum Code {
     SelectIdentity,
     /// The only one that matches.
     SelectOnly,
+    /// The best of those that certainly match; a missing fact could let another win.
+    SelectCertain,
     /// All that match apply.
     SelectAggregate,
     /// A tag has another value.
@@ -138,7 +140,7 @@ pub enum Code {
 
 impl Code {
     /// All codes in order.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::SelectMoreTags,
         Self::SelectMoreExact,
         Self::SelectFewerWildcards,
@@ -151,6 +153,7 @@ impl Code {
         Self::SelectNameOrder,
         Self::SelectIdentity,
         Self::SelectOnly,
+        Self::SelectCertain,
         Self::SelectAggregate,
         Self::SkipTag,
         Self::SkipTagAbsent,
@@ -176,6 +179,7 @@ impl Code {
             Self::SelectNameOrder => "select.name-order",
             Self::SelectIdentity => "select.identity",
             Self::SelectOnly => "select.only",
+            Self::SelectCertain => "select.certain",
             Self::SelectAggregate => "select.aggregate",
             Self::SkipTag => "skip.tag",
             Self::SkipTagAbsent => "skip.tag-absent",
@@ -203,7 +207,11 @@ impl Code {
             Self::SkipTagAbsent | Self::UnknownTag => &["side", "key", "want"],
             Self::SkipNoSelector => &["side"],
             Self::SkipAudience => &["field"],
-            Self::SelectOnly | Self::SelectAggregate | Self::DefaultStands | Self::DefaultNotReached => &[],
+            Self::SelectOnly
+            | Self::SelectCertain
+            | Self::SelectAggregate
+            | Self::DefaultStands
+            | Self::DefaultNotReached => &[],
         }
     }
 }

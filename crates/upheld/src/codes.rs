@@ -217,6 +217,12 @@ fn reason(code: Code) -> Meaning {
             "one policy for one service, none for the rest",
             "a catch-all policy beside it",
         ),
+        Code::SelectCertain => (
+            "the best that is certain",
+            "It is the best of those that certainly match. A fact is missing, so another one could win: the answer is undecided.",
+            "--from kuma.io/service=web,cloud=?",
+            "--from kuma.io/service=web,cloud=aws",
+        ),
         Code::SelectAggregate => (
             "all apply",
             "Policies of this kind add up: every one that matches counts.",

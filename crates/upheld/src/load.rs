@@ -28,7 +28,12 @@ pub(crate) fn snapshot(settings: &Settings, revision: Option<&str>) -> Option<Lo
 
 /// As [`snapshot`], without printing.
 pub(crate) fn try_snapshot(settings: &Settings, revision: Option<&str>) -> Result<Loaded, Box<Broken>> {
-    let (inputs, problems) = inputs(settings, revision);
+    let (inputs, mut problems) = inputs(settings, revision);
+    if settings.files.origin == "default" {
+        for problem in &mut problems {
+            problem.help.push("name your files with -f, or see how it looks on built-in data: upheld demo".to_owned());
+        }
+    }
     let semantics: Vec<&str> = settings.semantics.value.iter().map(String::as_str).collect();
     match load(inputs, &semantics) {
         Ok(loaded) if problems.is_empty() => Ok(loaded),

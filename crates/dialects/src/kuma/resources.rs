@@ -244,23 +244,25 @@ impl<'t> Inbound<'t> {
         self.value.get(name).map(Value::text).filter(|text| !text.is_empty())
     }
 
+    /// Address, port and workload port in one text, as before 0.4; counted from the last, since addresses may have colons.
+    fn of_interface(self, from_last: usize) -> Option<&'t str> {
+        let mut parts = self.text("interface")?.rsplitn(3, ':');
+        parts.nth(from_last).filter(|part| !part.is_empty())
+    }
+
     /// How users pick it: its name, else its port.
     pub fn section(self) -> String {
-        let port = || {
-            let interface = self.text("interface")?;
-            interface.rsplit(':').nth(1)
-        };
-        self.text("name").or_else(|| self.text("port")).or_else(port).unwrap_or("").to_owned()
+        self.text("name").unwrap_or_else(|| self.proxy_port()).to_owned()
     }
 
     /// The address of the proxy here.
     pub fn proxy_address(self) -> &'t str {
-        self.text("address").unwrap_or_else(|| self.dataplane.address())
+        self.text("address").or_else(|| self.of_interface(2)).unwrap_or_else(|| self.dataplane.address())
     }
 
     /// The port of the proxy here.
     pub fn proxy_port(self) -> &'t str {
-        self.text("port").unwrap_or("0")
+        self.text("port").or_else(|| self.of_interface(1)).unwrap_or("0")
     }
 
     /// The address of the workload; the proxy's when the document names none.
@@ -270,7 +272,8 @@ impl<'t> Inbound<'t> {
 
     /// The port of the workload; the proxy's when the document names none.
     pub fn workload_port(self) -> &'t str {
-        self.text("servicePort").filter(|port| *port != "0").unwrap_or_else(|| self.proxy_port())
+        let written = self.text("servicePort").filter(|port| *port != "0");
+        written.or_else(|| self.of_interface(0)).unwrap_or_else(|| self.proxy_port())
     }
 }
 

@@ -81,6 +81,7 @@ fn kinds() -> Vec<Json> {
         "resolve": "all",
     });
     let whole = json!({"match": [{"field": "selectors", "side": "source", "empty": "everything"}]});
+    let virtual_outbound = json!({"match": [{"field": "selectors", "side": "destination"}], "resolve": "all"});
     let permission = json!({"match": [{"field": "destinations", "side": "destination"}], "grants": "sources"});
     let mut kinds = vec![
         kind("TrafficPermission", permission),
@@ -89,6 +90,7 @@ fn kinds() -> Vec<Json> {
         kind("RateLimitOutbound", with(outbound.clone(), &json!({"governs": "RateLimit"}))),
         kind("TrafficTrace", whole.clone()),
         kind("ProxyTemplate", whole),
+        kind("VirtualOutbound", virtual_outbound),
     ];
     let same = ["TrafficRoute", "TrafficLog", "Timeout", "HealthCheck", "CircuitBreaker", "Retry"];
     kinds.extend(same.map(|name| kind(name, outbound.clone())));

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! In goes the path of a request, out comes the body of the response. Both endpoints show the same thing from two sides:
-//! the [`attachments`] of policies to proxies, for which the engine is asked with the kinds of [`EDITION`].
+//! the `attachments` of policies to proxies, for which the engine is asked with the kinds of [`EDITION`].
 
 mod attachments;
 mod metrics;
@@ -27,7 +27,7 @@ use crate::ends::{meshes, proxies};
 /// The edition whose choices these endpoints show.
 pub const EDITION: &str = "kuma/0.4";
 
-/// The types of policies, as they are spelt in paths.
+/// The types of policies, as they are spelt in paths. A `VirtualOutbound` is attached to no proxy, so its list is empty.
 const POLICIES: [(&str, &str); 12] = [
     ("circuit-breakers", "CircuitBreaker"),
     ("fault-injections", "FaultInjection"),
@@ -49,7 +49,7 @@ const ZERO_TIME: &str = "0001-01-01T00:00:00Z";
 /// Answers a request by its path.
 pub fn inspect(snapshot: &Snapshot, path: &str) -> Result<Json, InspectError> {
     let no_endpoint = || InspectError::NoEndpoint { path: path.to_owned() };
-    let steps: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+    let steps: Vec<&str> = path.strip_prefix('/').unwrap_or(path).split('/').collect();
     match steps.as_slice() {
         ["meshes", mesh, "dataplanes", name, "policies"] => dataplane_policies(snapshot, mesh, name),
         ["meshes", mesh, policies, name, "dataplanes"] => {

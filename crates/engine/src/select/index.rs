@@ -109,8 +109,14 @@ impl SideIndex {
     /// The distinct selectors that match any of these sets of tags, each once.
     pub(super) fn matching(&self, parts: &[TagSet], found: &mut Vec<SelectorId>) {
         found.clear();
-        found.extend(&self.always);
-        let Some(item) = &self.item else { return };
+        let Some(item) = &self.item else {
+            found.extend(&self.always);
+            return;
+        };
+        // Nothing at all matches no selector, not even an empty one.
+        if !parts.is_empty() {
+            found.extend(&self.always);
+        }
         let visible = |key: Sym| item.sees.as_ref().is_none_or(|keys| keys.contains(&key));
         for part in parts {
             for tag in part.as_slice().iter().filter(|tag| visible(tag.key)) {

@@ -209,13 +209,19 @@ impl Tally {
     pub(super) fn sentence(&self, kind: &str) -> String {
         let verb = if self.resolve_all { "applies to" } else { "wins for" };
         let Self { pairs, of, proxies, services, .. } = self;
-        format!("{kind}: {verb} {pairs} of {of} pairs of proxy and service ({proxies} proxies, {services} services)")
+        let proxies = plural(*proxies, "proxy", "proxies");
+        let services = plural(*services, "service", "services");
+        format!("{kind}: {verb} {pairs} of {of} pairs of proxy and service ({proxies}, {services})")
     }
 
     /// For programs.
     pub(super) fn json(&self) -> Json {
         json!({"pairs": self.pairs, "of": self.of, "proxies": self.proxies, "services": self.services})
     }
+}
+
+fn plural(count: usize, one: &str, several: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {several}") }
 }
 
 fn print(session: &Session<'_>, snapshot: &Snapshot, kind: KindId, tables: &[Pairs]) {

@@ -57,10 +57,10 @@ fn with_pairs(explanation: &Explanation, group: &Group) -> Json {
 pub(super) fn names(answers: &Answers) -> String {
     let mut names: Vec<String> = Vec::new();
     for explanation in answers.groups.iter().flat_map(|group| &group.explanations) {
-        let standing: Vec<&String> = if explanation.policies.is_empty() {
-            vec![&explanation.default.name]
-        } else {
-            explanation.policies.iter().collect()
+        let standing: Vec<&str> = match (explanation.outcome, explanation.policies.as_slice()) {
+            (Outcome::Undecided, _) => vec!["(undecided)"],
+            (_, []) => vec![&explanation.default.name],
+            (_, policies) => policies.iter().map(String::as_str).collect(),
         };
         for name in standing {
             let name = format!("{}/{name}\n", explanation.kind);
@@ -127,7 +127,11 @@ fn overview_sentence(explanations: &[Explanation], pair: &str) -> String {
     let applied = explanations.iter().filter(|explanation| !explanation.policies.is_empty()).count();
     let ties = explanations.iter().filter(|explanation| is_tie(explanation)).count();
     let undecided = explanations.iter().filter(|explanation| explanation.outcome == Outcome::Undecided).count();
-    let kinds = if applied == 1 { "1 kind applies".to_owned() } else { format!("{applied} kinds apply") };
+    let kinds = match applied {
+        0 => "No kind applies".to_owned(),
+        1 => "1 kind applies".to_owned(),
+        applied => format!("{applied} kinds apply"),
+    };
     let mut sentence = format!("{kinds} to {pair}");
     match ties {
         0 => {}

@@ -59,7 +59,7 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     }
     print(session, &value);
     for explanation in group.explanations.iter().filter(|explanation| explanation.policies.is_empty()) {
-        say(&format!("note: {}: {}", explanation.default.name, explanation.answer));
+        say(&format!("note: {}", explanation.answer));
     }
     exit(&group.explanations)
 }

@@ -133,6 +133,7 @@ pub(crate) fn overview(answer: &str, explanations: &[Explanation], details: Opti
         let decided = explanation.outcome == Outcome::Decided;
         let beaten = explanation.candidates.iter().filter(|candidate| candidate.state == State::Lost).count();
         let from = match (explanation.policies.as_slice(), explanation.outcome) {
+            ([], Outcome::Undecided) => "(undecided)".to_owned(),
             ([], _) => explanation.default.name.clone(),
             ([only], _) => only.clone(),
             (several, _) => {

@@ -155,7 +155,9 @@ struct Teller<'a> {
 impl Teller<'_> {
     fn explanation(&self) -> Explanation {
         let snapshot = self.asked.snapshot;
-        let standing: Vec<EntryId> = self.standing();
+        let outcome = self.outcome();
+        // What a missing fact could change is no result.
+        let standing = if outcome == Outcome::Undecided { Vec::new() } else { self.standing() };
         // A kind that splits policies may have several entries of one.
         let mut payloads: Vec<&Policy> = Vec::new();
         for policy in standing.iter().filter_map(|entry| self.policy(*entry)) {
@@ -164,7 +166,6 @@ impl Teller<'_> {
             }
         }
         let policies: Vec<String> = payloads.iter().map(|policy| snapshot.text(policy.name).to_owned()).collect();
-        let outcome = self.outcome();
         let fields: Vec<Field> = (payloads.iter())
             .filter_map(|policy| Some(leaves(snapshot, policy.payload?, snapshot.text(policy.name))))
             .flatten()
@@ -209,8 +210,8 @@ impl Teller<'_> {
         Words {
             lookup: self.asked.lookup,
             ends: Ends {
-                source: self.asked.source.map_or("it", |member| member.label.as_str()),
-                destination: self.asked.destination.map_or("it", |member| member.label.as_str()),
+                source: called(self.asked.source, "the source"),
+                destination: called(self.asked.destination, "the destination"),
             },
         }
     }
@@ -268,7 +269,7 @@ impl Teller<'_> {
     /// Kinds without a payload, and those with a list of clients, say whether the caller may.
     fn granted(&self) -> Option<bool> {
         let answer = &self.ruling.answer;
-        let asked = self.asked.source.is_some();
+        let asked = self.asked.source.is_some() && self.asked.destination.is_some();
         match (answer.granted, self.kind.payload, self.kind.select.grants) {
             (Granted::Yes, ..) => Some(true),
             (Granted::No, ..) => Some(false),
@@ -354,7 +355,8 @@ impl Teller<'_> {
             .first()
             .and_then(|policy| kuma::summary::summary(self.asked.snapshot.files().value(policy.payload?)?));
         native.unwrap_or_else(|| match fields {
-            [] => "no configuration".to_owned(),
+            [] if policies.len() > 1 => format!("{} policies", policies.len()),
+            [] => "1 policy".to_owned(),
             [only] => format!("{}: {}", only.path, only.text()),
             [first, rest @ ..] => format!("{}: {} (+{} more)", first.path, first.text(), rest.len()),
         })
@@ -389,6 +391,9 @@ impl Teller<'_> {
                     }
                     _ => format!("{decided}."),
                 }
+            }
+            (None, _) if self.outcome() == Outcome::Undecided => {
+                "Undecided: a missing fact could let another policy win.".to_owned()
             }
             (None, Resolve::All) if self.ruling.answer.kept > 0 => {
                 "All that match apply; ranking only orders them.".to_owned()
@@ -446,6 +451,11 @@ impl Teller<'_> {
         }
         notes
     }
+}
+
+/// A name; tags that the asker made up are too long for a sentence.
+fn called<'m>(member: Option<&'m Member>, otherwise: &'m str) -> &'m str {
+    member.map(|member| member.label.as_str()).filter(|label| !label.contains('=')).unwrap_or(otherwise)
 }
 
 fn parameters(code: Code, params: &[Param; 4], lookup: &Lookup<'_>) -> Map<String, Json> {

@@ -194,6 +194,16 @@ fn proxies_come_in_the_order_in_which_they_were_written() {
 }
 
 #[test]
+fn virtual_outbounds_are_attached_to_no_proxy() {
+    let documents = [
+        dataplane("web-1", "web", &["redis"]),
+        json!({"type": "VirtualOutbound", "name": "vo", "selectors": selectors(&[any()])}),
+    ];
+    assert!(places(&documents, "web-1").is_empty());
+    assert!(reached(&documents, "/meshes/default/virtual-outbounds/vo/dataplanes").is_empty());
+}
+
+#[test]
 fn policies_of_another_mesh_are_invisible() {
     let documents = [
         dataplane("web-1", "web", &["redis"]),

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::reference::{Tags, winner};
+use super::super::reference::{NaivePolicy, NaiveRung, Tags, winner};
 use super::world::{KEYS, World, ladder, parts, policies};
 use crate::kind::Resolve;
 use crate::{Question, Scratch, Silent, ask};
@@ -53,4 +53,28 @@ proptest! {
             prop_assert!(answers.iter().all(|found| *found == decided), "{answers:?} but decided {decided:?}");
         }
     }
+}
+
+#[test]
+fn an_uncertain_hit_of_the_winner_does_not_hide_that_of_another() {
+    let tags = |pairs: &[(&str, &str)]| -> Tags {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    };
+    let policy = |name: &str, sources: Vec<Tags>| NaivePolicy {
+        name: name.to_owned(),
+        created: None,
+        sources,
+        destinations: vec![Tags::new()],
+    };
+    let policies = [
+        policy("sure", vec![Tags::new(), tags(&[("service", "one"), ("version", "one")])]),
+        policy("perhaps", vec![tags(&[("version", "one")])]),
+    ];
+    let world = World::new(&policies, &[NaiveRung::MoreTags, NaiveRung::Name], Resolve::First);
+    let sources = world.tag_sets(&[tags(&[("service", "?"), ("version", "?")])]);
+    let destinations = world.tag_sets(&[Tags::new()]);
+    let question = Question { source: Some(&sources), destination: Some(&destinations) };
+    let answer = ask(world.select().unwrap(), &question, &mut Scratch::default(), &mut Silent);
+    assert_eq!(answer.winner.map(|entry| world.name(entry)), Some("sure"));
+    assert!(answer.undecided);
 }

@@ -1,0 +1,48 @@
+//! The Kuma corpus: one adapter for each family.
+//!
+//! - [`documents`]: from the input of a case to documents as users write them
+//! - [`world`]: from documents to a snapshot, and questions to it
+//! - the others: what a family asks, and how its answers are written
+
+mod dataplane_policy;
+mod destination_map;
+mod documents;
+mod external_service;
+mod gateway_destination;
+mod inbound;
+mod inspect;
+mod outbound;
+mod seed;
+mod tag_selector;
+mod virtual_outbound;
+mod world;
+
+use crate::Adapter;
+
+/// Which adapter reads which family.
+const ADAPTERS: [(&str, Adapter); 11] = [
+    ("legacy-dataplane-policy", dataplane_policy::run),
+    ("legacy-destination-map", destination_map::run),
+    ("legacy-external-service-permission", external_service::run),
+    ("legacy-gateway-destination", gateway_destination::run),
+    ("legacy-inbound-connection", inbound::run),
+    ("legacy-inspect", inspect::run),
+    ("legacy-outbound-connection", outbound::run),
+    ("legacy-seed-doc", seed::run),
+    ("legacy-tagselector", tag_selector::run),
+    ("legacy-v03-alphabetical", outbound::run_up_to_03),
+    ("legacy-virtual-outbound", virtual_outbound::run),
+];
+
+/// The adapter of a family, if it is supported.
+pub(crate) fn adapter(family: &str) -> Option<Adapter> {
+    ADAPTERS.iter().find(|(name, _)| *name == family).map(|(_, adapter)| *adapter)
+}
+
+/// The edition that most families show.
+const FROM_04: &str = "kuma/0.4";
+/// The edition before.
+const UP_TO_03: &str = "kuma/0.3";
+
+/// The half of a `RateLimit` that is about callers is a kind of its own, over the same policies.
+const OUTBOUND_RATE_LIMIT: &str = "RateLimitOutbound";

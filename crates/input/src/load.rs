@@ -1,0 +1,78 @@
+//! From inputs to a snapshot: read, recognise, index. What a program that embeds `upheld` starts with.
+
+use upheld_dialects::{Recognised, SetAside, builtin, recognise};
+use upheld_engine::Snapshot;
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Diagnostics, Fault, Files};
+
+use crate::{Format, Input, read};
+
+/// A snapshot, with what is worth knowing about how it came about.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Everything that questions are asked of.
+    pub snapshot: Snapshot,
+    /// Warnings; there are no errors.
+    pub warnings: Diagnostics,
+    /// Documents that were left out because they are not ours to resolve.
+    pub set_aside: SetAside,
+}
+
+/// Inputs with at least one error. Nothing is answered from them: an answer without the broken policy could be wrong.
+#[derive(Debug)]
+pub struct Broken {
+    /// The files, to show the places.
+    pub files: Files,
+    /// Errors and warnings.
+    pub diagnostics: Diagnostics,
+}
+
+/// Loads inputs together with the built-in kinds.
+///
+/// ```
+/// use upheld_input::{Format, Input, load::load};
+///
+/// let policy = "
+/// type: TrafficLog
+/// name: all
+/// mesh: default
+/// sources: [{match: {kuma.io/service: '*'}}]
+/// destinations: [{match: {kuma.io/service: '*'}}]
+/// conf: {backend: splunk}
+/// ";
+/// let loaded = load(vec![Input::text("all.yaml", Format::Yaml, policy)], &["kuma/0.3"]).unwrap();
+/// assert_eq!(loaded.snapshot.policies().len(), 1);
+/// ```
+pub fn load(inputs: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
+    let builtin = builtin().iter().map(|document| Input::text(document.name, Format::Yaml, document.text));
+    let (files, mut diagnostics) = read(inputs.into_iter().chain(builtin).collect());
+    let Recognised { draft, kinds, editions, diagnostics: found, set_aside } = recognise(&files, semantics);
+    let unknown: Vec<Diagnostic> = semantics.iter().filter_map(|name| unknown_edition(name, &editions)).collect();
+    // Without its kinds no policy can be recognised: that would be said of every one of them.
+    if unknown.is_empty() {
+        diagnostics.extend(found);
+    }
+    diagnostics.extend(unknown);
+    diagnostics.sort();
+    if diagnostics.errors() > 0 {
+        return Err(Box::new(Broken { files, diagnostics }));
+    }
+    match Snapshot::build(draft, kinds, files) {
+        Ok(snapshot) => Ok(Loaded { snapshot, warnings: diagnostics, set_aside }),
+        Err((files, problems)) => {
+            diagnostics.extend(problems);
+            Err(Box::new(Broken { files, diagnostics }))
+        }
+    }
+}
+
+fn unknown_edition(name: &str, editions: &[String]) -> Option<Diagnostic> {
+    if editions.iter().any(|edition| edition == name) {
+        return None;
+    }
+    let diagnostic = Diagnostic::error(Fault::BadSetting, format!("there are no semantics `{name}`"));
+    Some(match nearest(name, editions.iter().map(String::as_str)) {
+        Some(nearest) => diagnostic.help(format!("did you mean `{nearest}`?")),
+        None => diagnostic.help(format!("there are: {}", editions.join(", "))),
+    })
+}

@@ -1,0 +1,60 @@
+//! Files broken on purpose: what comes out must say where, what was expected, and what to do. Five ways that every new
+//! user finds, and a few that only some do.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::{root, run, shown};
+
+/// A copy of the demo with one text replaced in one file, and what `explain` then prints.
+fn broken(file: &str, from: &str, to: &str) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    copy(&root().join("examples/demo"), folder.path());
+    let path = folder.path().join(file);
+    let text = fs::read_to_string(&path).expect("a file of the demo");
+    assert!(text.contains(from), "{file} has no {from:?}");
+    fs::write(&path, text.replacen(from, to, 1)).expect("the copy is writable");
+    shown(&run(folder.path(), "explain --kind TrafficLog --from web-1 --to backend-1"))
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("the copy is writable");
+    for entry in fs::read_dir(from).expect("the demo is readable").flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("the copy is writable");
+        }
+    }
+}
+
+macro_rules! broken {
+    ($name:ident, $file:literal, $from:literal => $to:literal) => {
+        #[test]
+        fn $name() {
+            insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
+                insta::assert_snapshot!(concat!("broken_", stringify!($name)), broken($file, $from, $to));
+            });
+        }
+    };
+}
+
+// The five.
+broken!(misspelt_field, "policies/logging.yaml", "sources:" => "sorces:");
+broken!(misspelt_type, "policies/resilience.yaml", "type: HealthCheck" => "type: HealtCheck");
+broken!(number_without_quotes, "dataplanes.yaml", "version: v1}" => "version: 1.10}");
+broken!(wrong_indentation, "policies/logging.yaml", "    kuma.io/service: web\n" => "   kuma.io/service: web\n");
+broken!(name_given_twice, "policies/logging.yaml", "name: web-on-gcp" => "name: catch-all-policy");
+
+// The others.
+broken!(tab, "policies/logging.yaml", "    cloud: aws" => "\tcloud: aws");
+broken!(duplicate_key, "policies/logging.yaml", "    cloud: aws" => "    cloud: aws\n    cloud: gcp");
+broken!(missing_dash, "policies/logging.yaml", "- match:\n    kuma.io/service: web\n" => "  match:\n    kuma.io/service: web\n");
+broken!(missing_name, "policies/logging.yaml", "name: web-on-gcp\n" => "");
+broken!(unclosed_quote, "policies/logging.yaml", "'*'" => "'*");
+broken!(bare_yes, "policies/logging.yaml", "backend: splunk" => "backend: yes");
+broken!(unknown_document, "mesh.yaml", "type: Mesh" => "sort: Mesh");
+broken!(wrong_time, "policies/logging.yaml", "name: web-on-gcp" => "name: web-on-gcp\ncreationTime: yesterday");

@@ -1,0 +1,147 @@
+//! Commands as users type them, with all that they print.
+
+mod support;
+
+use support::{root, run, shown, upheld};
+
+/// Runs a line in the root of the project and compares all that it printed.
+macro_rules! command {
+    ($name:ident, $line:literal) => {
+        #[test]
+        fn $name() {
+            insta::with_settings!({omit_expression => true, description => $line, prepend_module_to_snapshot => false}, {
+                insta::assert_snapshot!(stringify!($name), shown(&run(&root(), $line)));
+            });
+        }
+    };
+}
+
+// The first mock of the interaction design: one kind, every candidate.
+command!(explain_one_kind, "explain -f examples/demo --kind TrafficLog --from web-1 --to backend-1");
+// The second mock: all kinds, a line each.
+command!(explain_all_kinds, "explain -f examples/demo --from web-1 --to backend-1");
+command!(explain_wide, "explain -f examples/demo --kind HealthCheck --from web-1 --to backend-1 -o wide");
+command!(
+    explain_verbose_shows_the_default,
+    "explain -f examples/demo --kind TrafficLog --from web-1 --to backend-1 -v"
+);
+command!(explain_json, "explain -f examples/demo --kind TrafficLog --from web-1 --to backend-1 -o json");
+command!(explain_yaml, "explain -f examples/demo --kind Retry --from web-1 --to backend -o yaml");
+command!(explain_jsonl, "explain -f examples/demo --from web-1 --to backend -o jsonl");
+command!(explain_names, "explain -f examples/demo --from web-1 --to backend -o name");
+command!(explain_field, "explain -f examples/demo --kind TrafficLog --from web-1 --to backend-1 --field backend");
+command!(explain_ascii, "explain -f examples/demo --from web-1 --to backend-1 --ascii");
+command!(explain_tie, "explain -f examples/demo --kind HealthCheck --from web-1 --to backend-1");
+command!(explain_nothing_matches, "explain -f examples/demo --kind Retry --from web-1 --to backend-1");
+command!(explain_no_policy_of_the_kind, "explain -f examples/demo --kind Timeout --from web-1 --to backend-1");
+command!(explain_grants_add_up, "explain -f examples/demo --kind TrafficPermission --from web-1 --to backend-1");
+command!(explain_who_may_call, "explain -f examples/demo --kind TrafficPermission --to backend-1");
+command!(
+    explain_one_permission_in_0_4,
+    "explain -f examples/demo --kind TrafficPermission --from web-2 --to backend-1 --semantics kuma/0.4"
+);
+command!(explain_service_to_service, "explain -f examples/demo --kind TrafficLog --from web --to backend");
+command!(explain_agreeing_group, "explain -f examples/demo --kind TrafficLog --from api --to backend");
+command!(
+    explain_free_tags,
+    "explain -f examples/demo --kind TrafficLog --from kuma.io/service=web,cloud=aws,region=us --to backend"
+);
+command!(
+    explain_unknown_tag,
+    "explain -f examples/demo --kind TrafficLog --from kuma.io/service=web,cloud=?,region=us --to backend"
+);
+command!(explain_external_service, "explain -f examples/demo --kind TrafficLog --from web-1 --to payments");
+command!(explain_inbound, "explain -f examples/demo --kind TrafficLog --from web-1 --to 'backend-1#9090'");
+command!(explain_proxy_alone, "explain -f examples/demo web-1");
+command!(explain_all_pairs, "explain -f examples/demo --kind TrafficLog --all-pairs");
+command!(explain_all_pairs_json, "explain -f examples/demo --kind TrafficLog --all-pairs -o json");
+command!(explain_all_pairs_jsonl, "explain -f examples/demo --kind TrafficPermission --all-pairs -o jsonl");
+command!(explain_own_kind, "explain -f examples/own-kind --kind CostCentre --from shop-1 --to mail");
+command!(explain_typo_in_name, "explain -f examples/demo --kind TrafficLog --from wbe-1 --to backend-1");
+command!(explain_typo_in_kind, "explain -f examples/demo --kind TraficLog --from web-1 --to backend-1");
+command!(explain_incomplete, "explain -f examples/demo --kind TrafficLog --from web-1");
+command!(explain_without_question, "explain -f examples/demo");
+command!(explain_unknown_inbound, "explain -f examples/demo --kind TrafficLog --from web-1 --to 'backend-1#80'");
+command!(explain_bad_tags, "explain -f examples/demo --kind TrafficLog --from kuma.io/service= --to backend");
+command!(explain_unknown_semantics, "explain -f examples/demo --semantics kuma/0.5 --from web-1 --to backend-1");
+command!(resolve_one, "resolve -f examples/demo --kind TrafficRoute --from web-1 --to backend-1");
+command!(resolve_field, "resolve -f examples/demo --kind TrafficLog --from web-1 --to backend-1 --field backend");
+command!(resolve_all_kinds_json, "resolve -f examples/demo --from web-1 --to backend-1 -o json");
+command!(resolve_name, "resolve -f examples/demo --kind TrafficLog --from web-1 --to backend-1 -o name");
+command!(resolve_default, "resolve -f examples/demo --kind Retry --from web-1 --to backend-1");
+command!(
+    resolve_missing_field,
+    "resolve -f examples/demo --kind TrafficLog --from web-1 --to backend-1 --field bakend"
+);
+command!(
+    resolve_undecided,
+    "resolve -f examples/demo --kind TrafficLog --from kuma.io/service=web,cloud=?,region=us --to backend"
+);
+command!(resolve_group_that_differs, "resolve -f examples/demo --kind TrafficLog --from web --to backend");
+command!(list_everything, "list -f examples/demo");
+command!(list_wide_with_ages, "list policies -f examples/demo -o wide --now 2025-03-01T12:00:00Z");
+command!(list_services, "list services -f examples/demo");
+command!(list_names, "list objects -f examples/demo -o name");
+command!(list_unknown_type, "list -f examples/demo --kind Dataplan");
+command!(show_policy, "show -f examples/demo web-to-backend-policy");
+command!(show_object_json, "show -f examples/demo dataplane/backend-1 -o json");
+command!(show_nothing, "show -f examples/demo web-to-backend-polic");
+command!(kinds_list, "kinds -f builtin:demo");
+command!(kinds_of_0_4, "kinds -f builtin:demo --semantics kuma/0.4 -o wide");
+command!(kinds_show, "kinds -f builtin:demo show TrafficLog");
+command!(codes_list, "codes");
+command!(codes_one, "codes UP010");
+command!(codes_unknown, "codes UP0101");
+command!(schema_one, "schema -f builtin:demo TrafficLog");
+command!(schema_names, "schema -f builtin:demo -o name");
+command!(schema_settings, "schema -f builtin:demo upheld.yaml");
+command!(demo, "demo");
+command!(help, "--help");
+command!(help_explain, "explain --help");
+command!(version_facts, "version -o name");
+command!(missing_folder, "list -f example");
+command!(unknown_command, "explian");
+
+#[test]
+fn every_format_of_every_answer_is_whole() {
+    for format in ["json", "yaml", "jsonl", "name", "table", "wide"] {
+        let line = format!("explain -f examples/demo --kind TrafficLog --from web-1 --to backend-1 -o {format}");
+        let text = shown(&run(&root(), &line));
+        assert!(text.contains("web-to-backend-policy"), "{format}: {text}");
+    }
+}
+
+#[test]
+fn manual_and_completion_are_printed() {
+    assert!(shown(&run(&root(), "man")).contains(".TH upheld"));
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let text = shown(&run(&root(), &format!("completion {shell}")));
+        assert!(text.starts_with("exit 0") && text.contains("upheld"), "{shell}: {text}");
+    }
+}
+
+#[test]
+fn completion_knows_names_from_the_files() {
+    let folder = root().join("examples/demo");
+    let complete = |words: &[&str]| {
+        let mut command = upheld(&folder);
+        command.env("COMPLETE", "fish").arg("--").arg("upheld").args(words);
+        shown(&command.output().expect("the program starts"))
+    };
+    assert!(complete(&["explain", "--kind", "TrafficL"]).contains("TrafficLog"));
+    assert!(complete(&["explain", "--from", "web"]).contains("web-1"));
+    assert!(complete(&["show", "hc"]).contains("hc-a"));
+}
+
+#[test]
+fn colour_only_where_it_is_wanted() {
+    let line = "explain -f examples/demo --kind TrafficLog --from web-1 --to backend-1";
+    let plain = shown(&run(&root(), line));
+    assert!(!plain.contains('\x1b'), "piped output has no colour");
+    let forced = shown(&run(&root(), &format!("{line} --color always")));
+    assert!(forced.contains("\x1b[1m"), "{forced}");
+    let mut command = upheld(&root());
+    command.args(support::words(line)).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1");
+    let output = command.output().expect("the program starts");
+    assert!(!shown(&output).contains("\x1b[3"), "NO_COLOR wins");
+}
