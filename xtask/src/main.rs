@@ -47,8 +47,11 @@ fn main() -> ExitCode {
     if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// Whether it passed.
+type Step = fn() -> bool;
+
 fn ci() -> bool {
-    let steps: [(&str, fn() -> bool); 5] = [
+    let steps: [(&str, Step); 5] = [
         ("format", format),
         ("lint", lint),
         ("test", || test(&[])),

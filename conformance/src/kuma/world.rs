@@ -5,9 +5,7 @@ use serde_json::Value as Json;
 use upheld_dialects::document::Resource;
 use upheld_dialects::ends::proxies;
 use upheld_dialects::kuma::resources::Dataplane;
-use upheld_engine::{
-    Entry, KindId, PolicyKind, Question, Resolve, Ruling, Scratch, Select, SelectKind, Silent, Snapshot, ask,
-};
+use upheld_engine::{Entry, KindId, PolicyKind, Question, Resolve, Ruling, Scratch, Select, SelectKind, Snapshot};
 use upheld_input::{Format, Input};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Object, Policy, Severity, State, TagSet};
@@ -130,13 +128,7 @@ impl World {
 
 /// The entries that count for a question, best first.
 pub(super) fn counting<'e>(select: &'e Select, question: &Question<'_>) -> Vec<&'e Entry> {
-    let mut scratch = Scratch::default();
-    let selected = ask(select, question, &mut scratch, &mut Silent);
-    let entries: Vec<_> = match select.kind().resolve {
-        Resolve::First => selected.winner.into_iter().collect(),
-        Resolve::All => scratch.hits().iter().take(selected.kept).map(|hit| hit.entry).collect(),
-    };
-    entries.into_iter().filter_map(|entry| select.entry(entry)).collect()
+    select.standing(question, &mut Scratch::default())
 }
 
 /// Tags of a case as pairs.

@@ -19,11 +19,11 @@ use upheld_model::{Code, Id, Param, Policy, Reason, Selector, Side, State, Sym, 
 
 use self::fit::Fitness;
 use self::index::{SelectorId, SideIndex};
-use crate::ask::{EntryId, Family, Fit, Hit};
+use crate::ask::{EntryId, Family, Fit, Hit, Scratch, ask};
 use crate::kind::{Counts, Resolve, SelectKind};
 use crate::ladder::{Column, Ladder, Layout, TooManyBits};
 use crate::snapshot::PolicyId;
-use crate::witness::Witness;
+use crate::witness::{Silent, Witness};
 
 /// How specific a match is: tags of the matching selectors, by kind of value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -195,6 +195,15 @@ impl Select {
         }
         let pairs = pairs_of(&entries, &keys);
         Ok(Self { kind: kind.clone(), entries, sides, layout, keys, by_ordinal, pairs })
+    }
+
+    /// The entries that count for a question, best first.
+    pub fn standing(&self, question: &Question<'_>, scratch: &mut Scratch<Self>) -> Vec<&Entry> {
+        let selected = ask(self, question, scratch, &mut Silent);
+        match self.kind.resolve {
+            Resolve::First => selected.winner.and_then(|entry| self.entry(entry)).into_iter().collect(),
+            Resolve::All => scratch.hits().iter().take(selected.kept).filter_map(|hit| self.entry(hit.entry)).collect(),
+        }
     }
 
     /// One entry.

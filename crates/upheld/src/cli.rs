@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::complete;
@@ -32,6 +32,12 @@ pub(crate) struct Cli {
     pub(crate) common: Common,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// The whole command line. Help of a command shows examples before options.
+pub(crate) fn command() -> clap::Command {
+    const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+    Cli::command().mut_subcommands(|command| command.help_template(TEMPLATE))
 }
 
 /// Options of every command.
@@ -103,7 +109,7 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Which policy governs a connection, who lost, who does not match, and why
-    #[command(after_help = "Examples:\n  \
+    #[command(before_help = "Examples:\n  \
         upheld explain --kind TrafficLog --from web-1 --to backend-1     one kind, with every candidate\n  \
         upheld explain --from web-1 --to backend-1                       all kinds, a line each\n  \
         upheld explain --kind Retry --from kuma.io/service=web,cloud=aws --to backend\n  \
@@ -111,44 +117,44 @@ pub(crate) enum Command {
         upheld explain --kind TrafficLog --all-pairs -o jsonl            every proxy and service")]
     Explain(Explain),
     /// Just the result, for pipes
-    #[command(after_help = "Examples:\n  \
+    #[command(before_help = "Examples:\n  \
         upheld resolve --kind TrafficLog --from web-1 --to backend-1\n  \
         upheld resolve --kind TrafficLog --from web-1 --to backend-1 --field backend\n  \
         upheld resolve --kind TrafficLog --from web-1 --to backend-1 -o name")]
     Resolve(Question),
     /// What was read: policies, objects, services, meshes
-    #[command(after_help = "Examples:\n  \
+    #[command(before_help = "Examples:\n  \
         upheld list\n  \
         upheld list policies --kind TrafficLog -o wide\n  \
         upheld list services -o name")]
     List(List),
     /// One policy or object: what it says, where it applies, where it wins
-    #[command(after_help = "Examples:\n  \
+    #[command(before_help = "Examples:\n  \
         upheld show web-to-backend-policy\n  \
         upheld show TrafficLog/web-to-backend-policy -o json\n  \
         upheld show dataplane/web-1")]
     Show(Show),
     /// The kinds of policies: how each matches, ranks and resolves
-    #[command(after_help = "Examples:\n  \
+    #[command(before_help = "Examples:\n  \
         upheld kinds\n  \
         upheld kinds show TrafficLog\n  \
         upheld kinds --semantics kuma/0.4")]
     Kinds(Kinds),
     /// What a code means, with a bad and a good example
-    #[command(after_help = "Examples:\n  upheld codes\n  upheld codes UP010\n  upheld codes select.more-tags")]
+    #[command(before_help = "Examples:\n  upheld codes\n  upheld codes UP010\n  upheld codes select.more-tags")]
     Codes {
         /// A code, or the beginning of one
         code: Option<String>,
     },
     /// JSON Schemas of the documents, for editors and checks
-    #[command(after_help = "Examples:\n  upheld schema\n  upheld schema TrafficLog\n  upheld schema PolicyKind")]
+    #[command(before_help = "Examples:\n  upheld schema\n  upheld schema TrafficLog\n  upheld schema PolicyKind")]
     Schema {
         /// A document type; all of them when left out
         #[arg(value_name = "TYPE")]
         document: Option<String>,
     },
     /// The first five minutes, on built-in data
-    #[command(after_help = "Examples:\n  upheld demo\n  upheld demo --write shop\n  \
+    #[command(before_help = "Examples:\n  upheld demo\n  upheld demo --write shop\n  \
         upheld explain -f builtin:demo --from web-1 --to backend-1")]
     Demo {
         /// Copy the files of the demo into this folder
@@ -156,20 +162,20 @@ pub(crate) enum Command {
         write: Option<PathBuf>,
     },
     /// Write an upheld.yaml for this folder
-    #[command(after_help = "Examples:\n  upheld init\n  upheld init policies/ dataplanes/")]
+    #[command(before_help = "Examples:\n  upheld init\n  upheld init policies/ dataplanes/")]
     Init {
         /// Files and folders to read; what is found here when left out
         paths: Vec<String>,
     },
     /// The settings in force
-    #[command(after_help = "Examples:\n  upheld config\n  upheld config --show-origin")]
+    #[command(before_help = "Examples:\n  upheld config\n  upheld config --show-origin")]
     Config {
         /// Say where each setting comes from
         #[arg(long)]
         show_origin: bool,
     },
     /// Completion script for a shell
-    #[command(after_help = "Examples:\n  source <(upheld completion bash)\n  \
+    #[command(before_help = "Examples:\n  source <(upheld completion bash)\n  \
         upheld completion fish > ~/.config/fish/completions/upheld.fish")]
     Completion {
         /// The shell
@@ -177,7 +183,7 @@ pub(crate) enum Command {
         shell: Shell,
     },
     /// The manual pages
-    #[command(after_help = "Examples:\n  upheld man | man -l -\n  upheld man --dir ~/.local/share/man/man1")]
+    #[command(before_help = "Examples:\n  upheld man | man -l -\n  upheld man --dir ~/.local/share/man/man1")]
     Man {
         /// Write a page for each command into this folder
         #[arg(long, value_name = "DIR")]

@@ -8,9 +8,7 @@ use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 use upheld_dialects::ends::{Service, caller_parts, meshes, proxies, services};
 use upheld_engine::select::matrix::{Classes, Matrix, RowScratch};
-use upheld_engine::{
-    EntryId, KindId, Partition, PolicyId, Question as Connection, Resolve, Scratch, Select, Silent, Snapshot, ask,
-};
+use upheld_engine::{EntryId, KindId, Partition, PolicyId, Question as Connection, Resolve, Scratch, Select, Snapshot};
 use upheld_model::{Diagnostic, Fault, Sym, TagSet};
 
 use super::question::find_kind;
@@ -38,7 +36,7 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
             .help("`upheld list meshes` shows all of them")]);
     }
     let bar = progress();
-    let tables: Vec<Pairs> = chosen.iter().map(|mesh| tally(snapshot, kind, *mesh, &|done| bar.inc(done))).collect();
+    let tables: Vec<Pairs> = chosen.iter().map(|mesh| tally(snapshot, kind, *mesh, &bar)).collect();
     bar.finish_and_clear();
     print(session, snapshot, kind, &tables);
     Exit::Yes
@@ -46,9 +44,11 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
 
 /// A bar on terminals; it hides itself elsewhere.
 fn progress() -> ProgressBar {
-    let style = ProgressStyle::with_template("{elapsed_precise} {human_pos} pairs {per_sec}").ok();
-    let bar = ProgressBar::new_spinner();
-    style.map_or(bar.clone(), |style| bar.with_style(style))
+    let bar = ProgressBar::new(0);
+    match ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len} pairs, {eta}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
 }
 
 /// Who stands for each pair of one mesh.
@@ -78,7 +78,7 @@ pub(super) struct Tally {
 }
 
 /// Computes all pairs of a mesh for a kind. Proxies that no policy can tell apart are answered once.
-pub(super) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, done: &(dyn Fn(u64) + Sync)) -> Pairs {
+pub(super) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, bar: &ProgressBar) -> Pairs {
     let callers: Vec<(Sym, Vec<TagSet>)> = proxies(snapshot)
         .filter(|(_, proxy)| proxy.scope == mesh)
         .map(|(_, proxy)| (proxy.name, caller_parts(proxy)))
@@ -102,6 +102,8 @@ pub(super) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, done: &(dyn Fn
     };
     let mut classes = Classes::new(select);
     pairs.class_of = callers.iter().map(|(_, parts)| classes.classify(parts)).collect();
+    let row_length = destinations.len() as u64;
+    bar.inc_length(classes.cells().len() as u64 * row_length);
     let matrix = Matrix::new(select, destinations.iter().map(Vec::as_slice));
     pairs.rows = (classes.cells().par_iter())
         .map_init(RowScratch::default, |scratch, source| {
@@ -109,7 +111,7 @@ pub(super) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, done: &(dyn Fn
                 Resolve::First => first_row(select, &matrix, source, scratch, destinations.len()),
                 Resolve::All => all_row(select, source, &destinations),
             };
-            done(destinations.len() as u64);
+            bar.inc(row_length);
             row
         })
         .collect();
@@ -133,9 +135,8 @@ fn all_row(select: &Select, source: &[TagSet], destinations: &[Vec<TagSet>]) -> 
     let mut row = Vec::with_capacity(destinations.len());
     for destination in destinations {
         let question = Connection { source: Some(source), destination: Some(destination) };
-        let kept = ask(select, &question, &mut scratch, &mut Silent).kept;
-        let mut policies: Vec<PolicyId> =
-            scratch.hits().iter().take(kept).filter_map(|hit| policy(select, Some(hit.entry))).collect();
+        let standing = select.standing(&question, &mut scratch);
+        let mut policies: Vec<PolicyId> = standing.into_iter().map(|entry| entry.policy).collect();
         policies.dedup();
         row.push(Standing(policies));
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anstyle::Style;
-use clap::CommandFactory;
 use serde_json::{Map, Value as Json, json};
 use upheld_dialects::document::Form;
 use upheld_dialects::kuma::resources::ResourceType;
@@ -15,7 +14,7 @@ use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
 use super::{Session, refuse, say};
-use crate::cli::{Cli, Format, Shell};
+use crate::cli::{self, Format, Shell};
 use crate::codes::{Meaning, all};
 use crate::config;
 use crate::exit::Exit;
@@ -157,7 +156,7 @@ pub(super) fn completion(shell: Shell) -> Exit {
 
 /// `man`
 pub(super) fn man(folder: Option<&Path>) -> Exit {
-    let command = Cli::command();
+    let command = cli::command();
     let Some(folder) = folder else {
         let mut page = Vec::new();
         return match clap_mangen::Man::new(command).render(&mut page) {

@@ -1,5 +1,6 @@
 //! `show`: one policy or object, with what it says and where it counts.
 
+use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
 use upheld_engine::{ObjectId, PolicyId, Snapshot};
 use upheld_model::nearest::nearest;
@@ -110,7 +111,7 @@ impl Report {
                 counts: (snapshot.kinds().iter())
                     .filter(|(_, kind)| kind.governs == policy.kind)
                     .map(|(kind, described)| {
-                        (text(described.name), tally(snapshot, kind, policy.scope, &|_| {}).of(id))
+                        (text(described.name), tally(snapshot, kind, policy.scope, &ProgressBar::hidden()).of(id))
                     })
                     .collect(),
             }),

@@ -10,9 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use upheld_engine::{
-    KindId, PolicyId, PolicyKind, Question, Resolve, Scratch, Select, SelectKind, Silent, Snapshot, ask,
-};
+use upheld_engine::{KindId, PolicyId, PolicyKind, Question, Resolve, Scratch, Select, SelectKind, Snapshot};
 use upheld_model::{Object, Policy, Role, Side, Sym, TagSet};
 
 use super::metrics::metrics_inbound;
@@ -167,13 +165,7 @@ impl<'s> Inspector<'s> {
     fn counting(&self, kinds: &[&str], question: &Question<'_>) -> Vec<PolicyId> {
         let mut policies = Vec::new();
         for select in kinds.iter().filter_map(|kind| self.select(kind)) {
-            let mut scratch = Scratch::default();
-            let selected = ask(select, question, &mut scratch, &mut Silent);
-            let entries: Vec<_> = match select.kind().resolve {
-                Resolve::First => selected.winner.into_iter().collect(),
-                Resolve::All => scratch.hits().iter().take(selected.kept).map(|hit| hit.entry).collect(),
-            };
-            policies.extend(entries.into_iter().filter_map(|entry| select.entry(entry)).map(|entry| entry.policy));
+            policies.extend(select.standing(question, &mut Scratch::default()).into_iter().map(|entry| entry.policy));
         }
         policies
     }

@@ -15,12 +15,8 @@ fn silent(world: &World, sources: &[Tags], destinations: &[Tags]) -> Vec<String>
     let Some(select) = world.select() else { return Vec::new() };
     let (sources, destinations) = (world.tag_sets(sources), world.tag_sets(destinations));
     let question = Question { source: Some(&sources), destination: Some(&destinations) };
-    let mut scratch = Scratch::default();
-    let answer = ask(select, &question, &mut scratch, &mut Silent);
-    match select.kind().resolve {
-        Resolve::First => answer.winner.into_iter().map(|entry| world.name(entry).to_owned()).collect(),
-        Resolve::All => scratch.hits()[..answer.kept].iter().map(|hit| world.name(hit.entry).to_owned()).collect(),
-    }
+    let standing = select.standing(&question, &mut Scratch::default());
+    standing.into_iter().map(|entry| world.policy_name(entry.policy).to_owned()).collect()
 }
 
 fn explained(world: &World, sources: &[Tags], destinations: &[Tags]) -> Option<Ruling<Select>> {

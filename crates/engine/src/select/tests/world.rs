@@ -160,7 +160,11 @@ impl World {
 
     pub(super) fn name(&self, entry: crate::EntryId) -> &str {
         let entry = self.select().and_then(|select| select.entry(entry)).expect("entry of this world");
-        self.snapshot.text(self.snapshot.policy(entry.policy).expect("policy of this world").name)
+        self.policy_name(entry.policy)
+    }
+
+    pub(super) fn policy_name(&self, policy: crate::PolicyId) -> &str {
+        self.snapshot.text(self.snapshot.policy(policy).expect("policy of this world").name)
     }
 }
 

@@ -1,13 +1,11 @@
 //! The same answer whatever the order of files and documents; standard input, pipes, git revisions, settings, watching.
 
-mod support;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use support::{root, run, shown, upheld, words};
+use crate::support::{root, run, shown, upheld, words};
 
 const EXPLAIN: &str = "explain --from web-1 --to backend-1 -o json";
 

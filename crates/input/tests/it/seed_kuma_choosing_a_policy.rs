@@ -1,8 +1,6 @@
 //! Every rule and every example of the document "How Kuma chooses the right policy to apply", by name.
 
-mod support;
-
-use support::World;
+use crate::support::World;
 use upheld_model::Code;
 
 const DATAPLANES: &str = "

@@ -1,12 +1,10 @@
 //! Every `$ upheld …` in the documentation is run, and must print what stands below it.
 //!
-//! `UPDATE_TRANSCRIPTS=1 cargo test -p upheld --test transcripts` writes what was printed into the documents.
-
-mod support;
+//! `UPDATE_TRANSCRIPTS=1 cargo test -p upheld transcripts` writes what was printed into the documents.
 
 use std::path::{Path, PathBuf};
 
-use support::{root, run};
+use crate::support::{root, run};
 
 #[test]
 fn transcripts_in_the_documentation_are_real() {

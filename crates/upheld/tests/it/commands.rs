@@ -1,8 +1,6 @@
 //! Commands as users type them, with all that they print.
 
-mod support;
-
-use support::{root, run, shown, upheld};
+use crate::support::{root, run, shown, upheld};
 
 /// Runs a line in the root of the project and compares all that it printed.
 macro_rules! command {
@@ -141,7 +139,7 @@ fn colour_only_where_it_is_wanted() {
     let forced = shown(&run(&root(), &format!("{line} --color always")));
     assert!(forced.contains("\x1b[1m"), "{forced}");
     let mut command = upheld(&root());
-    command.args(support::words(line)).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1");
+    command.args(crate::support::words(line)).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1");
     let output = command.output().expect("the program starts");
     assert!(!shown(&output).contains("\x1b[3"), "NO_COLOR wins");
 }

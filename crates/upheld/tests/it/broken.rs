@@ -1,12 +1,10 @@
 //! Files broken on purpose: what comes out must say where, what was expected, and what to do. Five ways that every new
 //! user finds, and a few that only some do.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
-use support::{root, run, shown};
+use crate::support::{root, run, shown};
 
 /// A copy of the demo with one text replaced in one file, and what `explain` then prints.
 fn broken(file: &str, from: &str, to: &str) -> String {

@@ -1,0 +1,8 @@
+//! The program from the outside, as users run it.
+#![cfg(test)]
+
+mod broken;
+mod commands;
+mod streams;
+mod support;
+mod transcripts;
