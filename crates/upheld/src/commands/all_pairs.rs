@@ -71,7 +71,7 @@ struct Standing(Vec<PolicyId>);
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     resolve_all: bool,
-    pairs: usize,
+    pub(super) pairs: usize,
     proxies: usize,
     services: usize,
     of: usize,
@@ -160,7 +160,7 @@ impl Pairs {
     }
 
     /// How often each policy counts; the default is under `None`.
-    fn tallies(&self) -> BTreeMap<Option<PolicyId>, Tally> {
+    pub(super) fn tallies(&self) -> BTreeMap<Option<PolicyId>, Tally> {
         let mut members = vec![0_usize; self.rows.len()];
         for class in &self.class_of {
             if let Some(members) = members.get_mut(*class) {
@@ -200,8 +200,12 @@ impl Pairs {
 
     /// How often one policy counts.
     pub(super) fn of(&self, policy: PolicyId) -> Tally {
-        let none = Tally { of: self.count(), resolve_all: self.resolve == Resolve::All, ..Tally::default() };
-        self.tallies().get(&Some(policy)).copied().unwrap_or(none)
+        self.tallies().get(&Some(policy)).copied().unwrap_or_else(|| self.none())
+    }
+
+    /// Of a policy that counts nowhere.
+    pub(super) fn none(&self) -> Tally {
+        Tally { of: self.count(), resolve_all: self.resolve == Resolve::All, ..Tally::default() }
     }
 }
 
@@ -213,6 +217,11 @@ impl Tally {
         let proxies = plural(*proxies, "proxy", "proxies");
         let services = plural(*services, "service", "services");
         format!("{kind}: {verb} {pairs} of {of} pairs of proxy and service ({proxies}, {services})")
+    }
+
+    /// `12 of 40 pairs`.
+    pub(super) fn short(&self) -> String {
+        format!("{} of {} pairs", self.pairs, self.of)
     }
 
     /// For programs.

@@ -1,12 +1,16 @@
 //! `list`: what was read.
 
+use std::collections::BTreeMap;
+
 use anstyle::Style;
+use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
 use upheld_dialects::ends::{meshes, services};
-use upheld_engine::Snapshot;
+use upheld_engine::{PolicyId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, NodeRef, Role, Sym, Timestamp};
 
+use super::all_pairs::{Tally, tally};
 use super::{Session, refuse};
 use crate::cli::{Format, List, Listed};
 use crate::exit::Exit;
@@ -20,6 +24,8 @@ struct Row {
     mesh: String,
     name: String,
     tags: String,
+    /// For how many pairs of proxy and service a policy stands.
+    stands: Option<Tally>,
     created: Option<Timestamp>,
     at: Option<At>,
 }
@@ -32,11 +38,11 @@ pub(super) fn run(session: &Session<'_>, list: &List) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
     let snapshot = &loaded.snapshot;
     let mut rows = match list.what {
-        Some(Listed::Policies) => policies(snapshot),
+        Some(Listed::Policies) => policies(session, snapshot),
         Some(Listed::Objects) => objects(snapshot),
         Some(Listed::Services) => service_rows(snapshot),
         Some(Listed::Meshes) => mesh_rows(snapshot),
-        None => policies(snapshot).into_iter().chain(objects(snapshot)).collect(),
+        None => policies(session, snapshot).into_iter().chain(objects(snapshot)).collect(),
     };
     if let Some(mesh) = &session.settings.mesh.value {
         rows.retain(|row| row.mesh == *mesh);
@@ -51,8 +57,12 @@ pub(super) fn run(session: &Session<'_>, list: &List) -> Exit {
     Exit::Yes
 }
 
-fn policies(snapshot: &Snapshot) -> Vec<Row> {
-    let row = |policy: &upheld_model::Policy| Row {
+fn policies(session: &Session<'_>, snapshot: &Snapshot) -> Vec<Row> {
+    // Only those who look for it pay for all pairs.
+    let counted = !matches!(session.screen.format, Format::Table | Format::Name);
+    let mut tallies = if counted { tallies(snapshot) } else { BTreeMap::new() };
+    let mut row = |id: PolicyId, policy: &upheld_model::Policy| Row {
+        stands: tallies.remove(&id),
         kind: snapshot.text(policy.kind).to_owned(),
         mesh: snapshot.text(policy.scope).to_owned(),
         name: snapshot.text(policy.name).to_owned(),
@@ -60,11 +70,35 @@ fn policies(snapshot: &Snapshot) -> Vec<Row> {
         created: policy.created,
         at: at(snapshot, policy.at),
     };
-    snapshot.policies().iter().map(|(_, policy)| row(policy)).collect()
+    snapshot.policies().iter().map(|(id, policy)| row(id, policy)).collect()
+}
+
+/// Where each policy stands; of several kinds that govern it, the one that it stands for most.
+fn tallies(snapshot: &Snapshot) -> BTreeMap<PolicyId, Tally> {
+    let mut tallies: BTreeMap<PolicyId, Tally> = BTreeMap::new();
+    for (id, kind) in snapshot.kinds().iter() {
+        for mesh in meshes(snapshot) {
+            if snapshot.select(id, mesh).is_none() {
+                continue;
+            }
+            let pairs = tally(snapshot, id, mesh, &ProgressBar::hidden());
+            let found = pairs.tallies();
+            let policies = snapshot.policies().iter();
+            for (policy, _) in policies.filter(|(_, policy)| policy.kind == kind.governs && policy.scope == mesh) {
+                let tally = found.get(&Some(policy)).copied().unwrap_or_else(|| pairs.none());
+                let best = tallies.entry(policy).or_insert(tally);
+                if tally.pairs > best.pairs {
+                    *best = tally;
+                }
+            }
+        }
+    }
+    tallies
 }
 
 fn objects(snapshot: &Snapshot) -> Vec<Row> {
     let row = |object: &upheld_model::Object| Row {
+        stands: None,
         kind: snapshot.text(object.kind).to_owned(),
         mesh: snapshot.text(object.scope).to_owned(),
         name: snapshot.text(object.name).to_owned(),
@@ -81,6 +115,7 @@ fn objects(snapshot: &Snapshot) -> Vec<Row> {
 
 fn service_rows(snapshot: &Snapshot) -> Vec<Row> {
     let row = |kind: &str, mesh: Sym, name: Sym, tags: String| Row {
+        stands: None,
         kind: kind.to_owned(),
         mesh: snapshot.text(mesh).to_owned(),
         name: snapshot.text(name).to_owned(),
@@ -99,6 +134,7 @@ fn service_rows(snapshot: &Snapshot) -> Vec<Row> {
 
 fn mesh_rows(snapshot: &Snapshot) -> Vec<Row> {
     let row = |mesh: Sym| Row {
+        stands: None,
         kind: "Mesh".to_owned(),
         mesh: snapshot.text(mesh).to_owned(),
         name: snapshot.text(mesh).to_owned(),
@@ -142,6 +178,7 @@ fn print(session: &Session<'_>, rows: &[Row], now: Timestamp) {
     let json = |row: &Row| -> Json {
         json!({
             "kind": row.kind, "mesh": row.mesh, "name": row.name, "tags": row.tags,
+            "stands": row.stands.map(|tally| tally.json()),
             "created": row.created.map(|created| created.to_string()), "at": row.at,
         })
     };
@@ -159,13 +196,14 @@ fn print(session: &Session<'_>, rows: &[Row], now: Timestamp) {
             let wide = screen.format == Format::Wide;
             let mut columns = vec![("KIND", Align::Left), ("MESH", Align::Left), ("NAME", Align::Left)];
             if wide {
-                columns.extend([("AGE", Align::Right), ("TAGS", Align::Left)]);
+                columns.extend([("STANDS FOR", Align::Left), ("AGE", Align::Right), ("TAGS", Align::Left)]);
             }
             columns.push(("AT", Align::Left));
             let mut table = Table::new(&columns);
             for row in rows {
                 let mut cells = vec![row.kind.clone(), row.mesh.clone(), row.name.clone()];
                 if wide {
+                    cells.push(row.stands.map_or("-".to_owned(), |tally| tally.short()));
                     cells.extend([row.created.map_or("-".to_owned(), |created| age(created, now)), row.tags.clone()]);
                 }
                 cells.push(row.at.as_ref().map(ToString::to_string).unwrap_or_default());
