@@ -16,6 +16,7 @@
 pub mod ask;
 pub mod kind;
 pub mod ladder;
+pub mod merge;
 pub mod partition;
 pub mod ruling;
 pub mod select;

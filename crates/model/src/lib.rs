@@ -10,6 +10,7 @@
 //! Invariant: nothing here reads a file, a clock or the environment, and nothing here knows a file format or a
 //! policy system.
 
+pub mod config;
 pub mod diagnostic;
 pub mod draft;
 pub mod id;
@@ -21,6 +22,7 @@ pub mod tags;
 pub mod time;
 pub mod tree;
 
+pub use config::{Config, Content};
 pub use diagnostic::{Diagnostic, Diagnostics, Fault, Label, Severity};
 pub use draft::{Draft, Object, Part, Policy, Role, SelectorList};
 pub use id::{Id, Table};

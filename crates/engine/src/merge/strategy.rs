@@ -1,0 +1,72 @@
+//! How layers meet: data, so that a document can say it.
+
+use smol_str::SmolStr;
+
+/// How layers meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strategy {
+    /// How deep.
+    pub depth: Depth,
+    /// What a null in a layer means.
+    pub nulls: Nulls,
+    /// Lists under a key with this beginning add up, the worst layer first, instead of replacing each other.
+    pub append_prefix: Option<SmolStr>,
+    /// Lists whose items meet by a key instead of replacing each other.
+    pub keyed: Vec<Keyed>,
+}
+
+/// How deep layers meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The best layer counts as a whole.
+    Whole,
+    /// The fields of the top level meet; what is below belongs to the layer that sets the field.
+    Shallow,
+    /// Maps meet at every depth.
+    Deep,
+}
+
+/// What a null in a layer means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nulls {
+    /// Remove what worse layers say, as in RFC 7396.
+    Erase,
+    /// The same as saying nothing.
+    Ignore,
+}
+
+/// A list whose items meet by a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keyed {
+    /// The field that holds the list, anywhere.
+    pub field: SmolStr,
+    /// The field of an item by which two are the same.
+    pub key: SmolStr,
+    /// The field of an item whose values meet.
+    pub payload: SmolStr,
+}
+
+impl Strategy {
+    /// RFC 7396: maps meet, everything else is replaced, null removes.
+    pub fn patch() -> Self {
+        Self { depth: Depth::Deep, nulls: Nulls::Erase, append_prefix: None, keyed: Vec::new() }
+    }
+
+    /// The best layer as a whole.
+    pub fn whole() -> Self {
+        Self { depth: Depth::Whole, ..Self::patch() }
+    }
+
+    /// Top-level fields, each from the best layer that sets it.
+    pub fn shallow() -> Self {
+        Self { depth: Depth::Shallow, ..Self::patch() }
+    }
+
+    pub(super) fn appends(&self, key: &str) -> bool {
+        self.append_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix.as_str()))
+    }
+
+    pub(super) fn keyed(&self, key: &str) -> Option<&Keyed> {
+        self.keyed.iter().find(|keyed| keyed.field == key)
+    }
+}
