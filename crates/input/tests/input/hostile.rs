@@ -1,19 +1,11 @@
 //! Inputs made to do harm: each gives an error or works, and none takes long.
 
-use std::time::{Duration, Instant};
-
 use upheld_input::{Format, limits, parse};
 use upheld_model::{Diagnostic, Fault, File, SourceId};
 
-/// Reads a text and checks that it took linear time: far more than a slow machine needs, far less than what grows with
-/// the square of the length.
+/// Reads a text. What grows with the square of the length would not end: texts here are large enough to notice.
 fn read(format: Format, text: impl Into<String>) -> (File, Vec<Diagnostic>) {
-    let text = text.into();
-    let allowed = Duration::from_secs(5) + Duration::from_micros(5) * u32::try_from(text.len()).unwrap();
-    let start = Instant::now();
-    let result = parse("hostile", format, text, SourceId::new(0));
-    assert!(start.elapsed() < allowed, "took {:?}", start.elapsed());
-    result
+    parse("hostile", format, text.into(), SourceId::new(0))
 }
 
 /// The codes of the problems.
@@ -153,7 +145,6 @@ fn a_document_after_one_that_is_too_deep_is_read() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "20 000 000 values take long without optimisation")]
 fn more_values_than_allowed() {
     let (file, problems) = read(Format::Json, format!("[{}1]", "1,".repeat(limits::VALUES)));
     assert_eq!(faults(&problems), [Fault::Limit]);

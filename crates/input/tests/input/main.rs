@@ -10,5 +10,7 @@ mod json;
 mod mutations;
 mod properties;
 mod read;
+mod seed_kuma_choosing_a_policy;
+mod world;
 mod yaml;
 mod yaml_syntax;

@@ -1,6 +1,6 @@
 //! Every rule and every example of the document "How Kuma chooses the right policy to apply", by name.
 
-use crate::support::World;
+use crate::world::World;
 use upheld_model::Code;
 
 const DATAPLANES: &str = "

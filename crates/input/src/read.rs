@@ -1,0 +1,141 @@
+//! From inputs to files with trees: in go names with where their bytes are, out come files and all their problems.
+//!
+//! Inputs are read and parsed in parallel; what comes out is in the order of what went in, so that two runs over the
+//! same inputs say the same.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use rayon::prelude::*;
+use upheld_model::{Diagnostic, Diagnostics, File, Files, SourceId, Tree, TreeBuilder};
+
+use crate::format::Format;
+use crate::text::{self, Decoded};
+use crate::{json, limits, paths, yaml};
+
+/// Something to read, with the name that users know it by.
+#[derive(Debug)]
+pub struct Input {
+    name: String,
+    /// Unless the name or the text tells.
+    format: Option<Format>,
+    content: Content,
+}
+
+/// Where the content of an input is.
+#[derive(Debug)]
+pub enum Content {
+    /// In a file that was not opened yet.
+    File(PathBuf),
+    /// In what is piped into this process.
+    StandardInput,
+    /// In memory, as bytes.
+    Bytes(Vec<u8>),
+    /// In memory, as text.
+    Text(String),
+}
+
+impl Input {
+    /// A file; its format is told by its name or its text.
+    pub fn file(name: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+        Self { name: name.into(), format: None, content: Content::File(path.into()) }
+    }
+
+    /// Standard input; its format is told by its text.
+    pub fn standard_input() -> Self {
+        Self { name: paths::STANDARD_INPUT.to_owned(), format: None, content: Content::StandardInput }
+    }
+
+    /// Bytes in memory; their format is told by the name or the text.
+    pub fn bytes(name: impl Into<String>, bytes: Vec<u8>) -> Self {
+        Self { name: name.into(), format: None, content: Content::Bytes(bytes) }
+    }
+
+    /// A text in memory, for example a built-in document.
+    pub fn text(name: impl Into<String>, format: Format, text: impl Into<String>) -> Self {
+        Self { name: name.into(), format: Some(format), content: Content::Text(text.into()) }
+    }
+
+    /// How users call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where its content is.
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
+}
+
+/// Reads all inputs. The [`SourceId`] of a file is the position of its input.
+///
+/// ```
+/// use upheld_input::{Format, Input, read};
+///
+/// let (files, problems) = read(vec![Input::text("mesh.yaml", Format::Yaml, "kind: Mesh")]);
+/// assert_eq!(problems.errors(), 0);
+/// assert_eq!(files.iter().count(), 1);
+/// ```
+pub fn read(inputs: Vec<Input>) -> (Files, Diagnostics) {
+    let results: Vec<(File, Vec<Diagnostic>)> =
+        inputs.into_par_iter().enumerate().map(|(position, input)| read_one(SourceId::new(position), input)).collect();
+    let mut problems = Diagnostics::default();
+    let files = results.into_iter().map(|(file, found)| {
+        problems.extend(found);
+        file
+    });
+    (files.collect(), problems)
+}
+
+/// Parses one text.
+pub fn parse(name: impl Into<String>, format: Format, mut text: String, source: SourceId) -> (File, Vec<Diagnostic>) {
+    let name = name.into();
+    if text.len() as u64 > limits::BYTES {
+        let problem = limits::too_large(&name);
+        return (File { name, tree: without_documents(String::new()) }, vec![problem]);
+    }
+    if text.starts_with(text::BYTE_ORDER_MARK) {
+        text.drain(..text::BYTE_ORDER_MARK.len());
+    }
+    let (tree, problems) = match format {
+        Format::Yaml => yaml::read(source, text),
+        Format::Json => json::read(source, text),
+        Format::JsonLines => json::read_lines(source, text),
+    };
+    (File { name, tree }, problems)
+}
+
+fn read_one(source: SourceId, input: Input) -> (File, Vec<Diagnostic>) {
+    let Input { name, format, content } = input;
+    let Decoded { text, problem } = decoded(source, &name, content);
+    if let Some(problem) = problem {
+        return (File { name, tree: without_documents(text) }, vec![problem]);
+    }
+    let format = format.or_else(|| Format::of_name(&name)).unwrap_or_else(|| Format::of_text(&text));
+    parse(name, format, text, source)
+}
+
+fn decoded(source: SourceId, name: &str, content: Content) -> Decoded {
+    let bytes = match content {
+        Content::Text(text) => return Decoded { text, problem: None },
+        Content::Bytes(bytes) => Ok(Some(bytes)),
+        Content::StandardInput => text::read_to_limit(io::stdin().lock(), 0),
+        Content::File(path) => read_file(&path),
+    };
+    let problem = match bytes {
+        Ok(Some(bytes)) => return text::decode(source, bytes),
+        Ok(None) => limits::too_large(name),
+        Err(error) => paths::unreadable(name, &error),
+    };
+    Decoded { text: String::new(), problem: Some(problem) }
+}
+
+fn read_file(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let file = fs::File::open(path)?;
+    let length = file.metadata()?.len();
+    text::read_to_limit(file, length)
+}
+
+fn without_documents(text: String) -> Tree {
+    TreeBuilder::default().finish(text)
+}

@@ -1,0 +1,11 @@
+//! Any bytes as JSON and as JSON Lines.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use upheld_input::Format;
+
+fuzz_target!(|bytes: &[u8]| {
+    upheld_fuzz::check(Format::Json, bytes);
+    upheld_fuzz::check(Format::JsonLines, bytes);
+});

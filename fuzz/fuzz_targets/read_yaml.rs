@@ -1,0 +1,8 @@
+//! Any bytes as YAML.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use upheld_input::Format;
+
+fuzz_target!(|bytes: &[u8]| upheld_fuzz::check(Format::Yaml, bytes));
