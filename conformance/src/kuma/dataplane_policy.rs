@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use upheld_dialects::document::DEFAULT_MESH;
-use upheld_dialects::ends::caller_parts;
+use upheld_dialects::kuma::ends::caller_parts;
 use upheld_engine::{Question, Ruling};
 
 use super::world::World;

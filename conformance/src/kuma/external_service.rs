@@ -3,7 +3,7 @@
 //! The one permission that stands for the tags of a service must name the proxy among its clients.
 
 use serde_json::Value as Json;
-use upheld_dialects::ends::caller_parts;
+use upheld_dialects::kuma::ends::caller_parts;
 use upheld_engine::{Granted, Question, Scratch, Silent, ask};
 use upheld_model::{Object, TagSet};
 
@@ -17,6 +17,10 @@ const PERMISSION: &str = "TrafficPermission";
 pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     let mesh = documents::mesh(case);
     let mut all = documents::connection(case, PERMISSION)?;
+    // Here ties go by the order in which policies are given, which names in that order reproduce.
+    for (position, document) in all.iter_mut().enumerate().filter(|(_, document)| document["type"] == PERMISSION) {
+        document["name"] = format!("{position:06}").into();
+    }
     for (position, service) in case.input_list("externalServices").iter().enumerate() {
         all.push(documents::external_service(service, position, mesh)?);
     }

@@ -2,8 +2,8 @@
 
 use anyhow::Context;
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::ends::caller_parts;
 use upheld_dialects::kuma::SERVICE_TAGS;
+use upheld_dialects::kuma::ends::caller_parts;
 use upheld_dialects::kuma::routes;
 use upheld_engine::{Entry, Question, Resolve};
 use upheld_model::{Role, TagSet};

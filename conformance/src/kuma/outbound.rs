@@ -1,8 +1,8 @@
 //! `legacy-outbound-connection` and `legacy-v03-alphabetical`: the policy that stands for each thing that a proxy calls.
 
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::ends::caller_parts;
 use upheld_dialects::kuma::SERVICE_TAGS;
+use upheld_dialects::kuma::ends::caller_parts;
 use upheld_dialects::kuma::resources::{Dataplane, Outbound};
 use upheld_dialects::kuma::routes::{self, Route, Share};
 use upheld_engine::Question;

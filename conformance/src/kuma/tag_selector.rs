@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json, json};
 use upheld_dialects::document::DEFAULT_MESH;
-use upheld_dialects::ends::caller_parts;
+use upheld_dialects::kuma::ends::caller_parts;
 use upheld_engine::{Question, Ruling, Specificity};
 use upheld_model::{Param, State};
 

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use serde_json::Value as Json;
 use upheld_dialects::document::Resource;
-use upheld_dialects::ends::proxies;
+use upheld_dialects::kuma::ends::proxies;
 use upheld_dialects::kuma::resources::Dataplane;
 use upheld_engine::{Entry, KindId, PolicyKind, Question, Resolve, Ruling, Scratch, Select, SelectKind, Snapshot};
 use upheld_input::{Format, Input};
@@ -83,7 +83,7 @@ impl World {
         let (mesh, field) = (self.snapshot.symbols().get(&self.mesh), self.snapshot.symbols().get(field));
         let governed = |policy: &Policy| policy.kind == kind.governs && Some(policy.scope) == mesh;
         let policies: Vec<_> = self.snapshot.policies().iter().filter(|(_, policy)| governed(policy)).collect();
-        let split = SelectKind { split: field, ..kind.select.clone() };
+        let split = SelectKind { split: field, ..kind.select().clone() };
         match Select::compile(&split, &policies, self.snapshot.symbols()) {
             Ok(select) => Ok(select),
             Err(_) => bail!("more policies than a rank can tell apart"),
@@ -92,7 +92,7 @@ impl World {
 
     /// How the policies of a kind resolve.
     pub(super) fn resolve(&self, kind: &str) -> anyhow::Result<Resolve> {
-        self.kind(kind).map(|(_, kind)| kind.select.resolve)
+        self.kind(kind).map(|(_, kind)| kind.select().resolve)
     }
 
     /// Tags to ask about.

@@ -32,12 +32,12 @@ pub const DEFAULT_MESH: &str = "default";
 impl<'t> Resource<'t> {
     /// The resource of a document, if it has a type.
     pub fn of(document: Value<'t>) -> Option<Self> {
-        if let Some(kind) = document.get("type") {
-            return Some(Self { form: Form::Universal, kind, document });
+        // Some Kubernetes documents have a `type`, too.
+        match (document.get("apiVersion"), document.get("kind"), document.get("type")) {
+            (Some(_), Some(kind), _) => Some(Self { form: Form::Kubernetes, kind, document }),
+            (_, _, Some(kind)) => Some(Self { form: Form::Universal, kind, document }),
+            _ => None,
         }
-        let kind = document.get("kind")?;
-        document.get("apiVersion")?;
-        Some(Self { form: Form::Kubernetes, kind, document })
     }
 
     /// The API group of the Kubernetes form: `kuma.io` of `kuma.io/v1alpha1`.
@@ -85,7 +85,7 @@ impl<'t> Resource<'t> {
         let label = || self.meta("labels").and_then(|labels| labels.get("kuma.io/mesh"));
         self.document
             .get("mesh")
-            .filter(|mesh| mesh.kind() == Kind::Text)
+            .filter(|mesh| mesh.kind() == Kind::Text && !mesh.text().is_empty())
             .or_else(label)
             .map_or(DEFAULT_MESH, Value::text)
     }

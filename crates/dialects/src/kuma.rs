@@ -7,6 +7,7 @@
 //! - [`view`]: the shapes of Kuma's own inspection endpoints
 //! - `kinds/*.yaml`: the built-in kinds, by edition
 
+pub mod ends;
 pub mod gateway;
 pub mod resources;
 pub mod routes;

@@ -2,8 +2,7 @@
 //!
 //! ```text
 //! documents ──recognise──▶ Draft + kinds          recognise (all dialects), document, shape, policy_kind, select_policy
-//! names ─────────────────▶ ends of a connection    ends
-//! kuma                     documents, built-in kinds, native shapes
+//! kuma                     documents, built-in kinds, names of ends, native shapes
 //! ```
 //!
 //! A dialect knows formats and leaves semantics to the engine's families. Built-in kinds are `PolicyKind` documents in the
@@ -12,7 +11,6 @@
 //! Invariant: no I/O; every mistake in a document is a located diagnostic, and a bad document never hides a good one.
 
 pub mod document;
-pub mod ends;
 pub mod kuma;
 pub mod policy_kind;
 pub mod recognise;

@@ -1,8 +1,7 @@
 //! `PolicyKind` documents: the three choices of a kind, written by us for the built-in kinds and by users for theirs.
 
 use upheld_engine::kind::Counts;
-use upheld_engine::ladder::{Best, Column, Ladder, Rung};
-use upheld_engine::{Empty, Match, PolicyKind, Resolve, SelectKind};
+use upheld_engine::{Best, Choices, Column, Each, Empty, Grants, Ladder, Match, PolicyKind, Resolve, Rung, SelectKind};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, Side, SourceId, Symbols};
@@ -33,8 +32,14 @@ pub fn shape() -> Shape {
         optional("sees", list(Shape::Text), "the only tags that are visible there; all when left out"),
         optional("empty", Shape::Choice(&["nothing", "everything"]), "what a policy without selectors matches"),
         optional("counts", Shape::Bool, "whether matching here adds to the rank; true when left out"),
+        optional(
+            "each",
+            Shape::Choice(&["service", "inbound"]),
+            "what a service is asked as; by its name when left out",
+        ),
     ]);
     let field_rungs = FIELD_RUNGS.map(|name| optional(name, Shape::Text, "a field of the policy")).to_vec();
+    let by_match = Shape::Object(vec![required("by", Shape::Choice(&["match"]), "who matches may")]);
     let default = Shape::Object(vec![
         optional("name", Shape::Text, "how the row is called"),
         optional("means", Shape::Text, "what it means that nothing matches"),
@@ -55,7 +60,11 @@ pub fn shape() -> Shape {
             "rungs, the first counts most",
         ),
         required("resolve", Shape::Choice(&["first", "all"]), "whether the best one stands or all count"),
-        optional("grants", Shape::Text, "a field with the clients of the winner; who is not in it gets nothing"),
+        optional(
+            "grants",
+            Shape::Either(vec![Shape::Text, by_match]),
+            "who may: a field with the clients of the winner, or who matches",
+        ),
         optional("payload", Shape::Text, "the field that holds the result"),
         optional("default", default, "what stands when nothing matches"),
     ])
@@ -85,9 +94,13 @@ pub fn read(
     let rank = read_ladder(source, document, symbols, found);
     let default = |field: &str| document.get("default").and_then(|default| default.get(field)).map(Value::text);
     let resolve = if text("resolve") == Some("all") { Resolve::All } else { Resolve::First };
-    if let (Resolve::All, Some(grants)) = (resolve, document.get("grants")) {
+    let grants = document.get("grants").map(|grants| match grants.as_text() {
+        Some(field) => Grants::Field(symbols.intern(field)),
+        None => Grants::Match,
+    });
+    if let (Resolve::All, Some(Grants::Field(_)), Some(grants)) = (resolve, grants, document.get("grants")) {
         found.push(
-            Diagnostic::error(Fault::BrokenKind, "`grants` needs a winner, but `resolve: all` has none")
+            Diagnostic::error(Fault::BrokenKind, "`grants: FIELD` needs a winner, but `resolve: all` has none")
                 .at_value(source, grants, "cannot be used with `resolve: all`")
                 .help("match the field instead: `- {field: sources, side: source, counts: false}`"),
         );
@@ -96,13 +109,13 @@ pub fn read(
         name,
         governs,
         semantics,
-        select: SelectKind {
+        choices: Choices::Select(SelectKind {
             matches,
             split: text("split").map(|field| symbols.intern(field)),
             rank,
             resolve,
-            grants: text("grants").map(|field| symbols.intern(field)),
-        },
+            grants,
+        }),
         payload: text("payload").map(|field| symbols.intern(field)),
         default_name: symbols.intern(default("name").unwrap_or("(default)")),
         default_means: symbols.intern(default("means").unwrap_or("no policy of this kind matches")),
@@ -127,7 +140,9 @@ fn read_matches(source: SourceId, document: Value<'_>, symbols: &mut Symbols, fo
         let sees = item.get("sees").map(|keys| keys.items().map(|key| symbols.intern(key.text())).collect());
         let empty = if text("empty") == Some("everything") { Empty::Everything } else { Empty::Nothing };
         let counts = if item.get("counts").and_then(Value::as_bool) == Some(false) { Counts::No } else { Counts::Yes };
-        matches.push(Match { field: symbols.intern(text("field").unwrap_or_default()), side, sees, empty, counts });
+        let each = if text("each") == Some("inbound") { Each::Inbound } else { Each::Service };
+        let field = symbols.intern(text("field").unwrap_or_default());
+        matches.push(Match { field, side, sees, empty, counts, each });
     }
     if matches.is_empty() {
         let place = document.get("match").unwrap_or(document);
@@ -140,8 +155,13 @@ fn read_matches(source: SourceId, document: Value<'_>, symbols: &mut Symbols, fo
     matches
 }
 
-fn read_ladder(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found: &mut Diagnostics) -> Ladder {
-    let mut rungs: Vec<Rung> = Vec::new();
+fn read_ladder(
+    source: SourceId,
+    document: Value<'_>,
+    symbols: &mut Symbols,
+    found: &mut Diagnostics,
+) -> Ladder<Column> {
+    let mut rungs: Vec<Rung<Column>> = Vec::new();
     for item in document.get("rank").into_iter().flat_map(Value::items) {
         let Some((column, best)) = read_rung(source, item, symbols, found) else { continue };
         if rungs.iter().any(|rung| rung.column == column) {

@@ -7,7 +7,7 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, Files, NodeRef, SourceId, Sym};
 
-use crate::document::Resource;
+use crate::document::{Form, Resource};
 use crate::kuma;
 use crate::kuma::resources::{ObjectReader, ResourceType};
 use crate::policy_kind;
@@ -22,6 +22,8 @@ pub struct Recognised {
     pub kinds: Vec<PolicyKind>,
     /// Editions that some kind belongs to.
     pub editions: Vec<String>,
+    /// Types whose kinds are broken, or belong to an edition that is not in force.
+    not_in_force: BTreeMap<String, Option<String>>,
     /// What is wrong.
     pub diagnostics: Diagnostics,
     /// Documents of other systems, or of types that are not resolved.
@@ -42,7 +44,7 @@ pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
     let (kinds, others): (Vec<_>, Vec<_>) =
         documents.into_iter().partition(|(_, document)| policy_kind::is_policy_kind(*document));
     recognised.read_kinds(files, kinds, semantics);
-    let readers = recognised.readers();
+    let readers = recognised.readers(files);
     let mut seen = HashMap::new();
     for (source, document) in others {
         recognised.read_document(files, source, document, &readers, &mut seen);
@@ -85,7 +87,8 @@ fn is_list(document: Value<'_>) -> bool {
 
 /// One reader for each type.
 struct Readers {
-    policies: HashMap<String, PolicyReader>,
+    /// With whether the type is one of Kuma, and not one that users defined.
+    policies: HashMap<String, (PolicyReader, bool)>,
     objects: [ObjectReader; 3],
 }
 
@@ -93,46 +96,50 @@ type Seen = HashMap<(Sym, Sym, Sym), NodeRef>;
 
 impl Recognised {
     fn read_kinds(&mut self, files: &Files, documents: Vec<(SourceId, Value<'_>)>, semantics: &[&str]) {
-        let mut seen: BTreeMap<(String, Option<String>), NodeRef> = BTreeMap::new();
+        let mut seen: BTreeMap<String, NodeRef> = BTreeMap::new();
         for (source, document) in documents {
+            let governs = document.get("governs").or_else(|| document.get("name")).map_or("", Value::text).to_owned();
             let Some(kind) = policy_kind::read(source, document, &mut self.draft.symbols, &mut self.diagnostics) else {
+                self.not_in_force.insert(governs, None);
                 continue;
             };
             let symbols = &self.draft.symbols;
             let edition = kind.semantics.map(|edition| symbols.text(edition).to_owned());
             self.editions.extend(edition.clone().filter(|edition| !self.editions.contains(edition)));
-            let identity = (symbols.text(kind.name).to_owned(), edition.clone());
-            if let Some(first) = seen.insert(identity, kind.at) {
-                let name = symbols.text(kind.name);
-                let mut diagnostic =
-                    Diagnostic::error(Fault::DefinedTwice, format!("the kind `{name}` is defined twice"));
-                diagnostic = match document.get("name") {
-                    Some(value) => diagnostic.at_value(source, value, "second definition"),
-                    None => diagnostic,
-                };
-                let builtin = files.get(first.source).is_some_and(|file| file.name.starts_with("builtin:"));
-                self.diagnostics.push(if builtin {
-                    diagnostic.help(format!("it is built in; use another name, with `governs: {name}`"))
-                } else {
-                    with_first(diagnostic, files, first).help("rename or remove one of them")
-                });
+            if edition.as_ref().is_some_and(|edition| !semantics.contains(&edition.as_str())) {
+                self.not_in_force.insert(governs, edition);
                 continue;
             }
-            if edition.is_none_or(|edition| semantics.contains(&edition.as_str())) {
-                self.kinds.push(kind);
+            let name = symbols.text(kind.name).to_owned();
+            match seen.get(&name) {
+                Some(first) => {
+                    let problem = kind_twice(files, source, document, &name, *first);
+                    // Two editions clash in many kinds; once is enough.
+                    let said = self.diagnostics.as_slice().iter().any(|known| known.help == problem.help);
+                    if problem.label.is_some() || !said {
+                        self.diagnostics.push(problem);
+                    }
+                }
+                None => {
+                    seen.insert(name, kind.at);
+                    self.kinds.push(kind);
+                }
             }
         }
         self.editions.sort();
     }
 
-    fn readers(&self) -> Readers {
+    fn readers(&self, files: &Files) -> Readers {
         let mut by_type: BTreeMap<&str, Vec<&PolicyKind>> = BTreeMap::new();
         for kind in &self.kinds {
             by_type.entry(self.draft.symbols.text(kind.governs)).or_default().push(kind);
         }
         let policies = by_type
             .into_iter()
-            .map(|(name, kinds)| (name.to_owned(), PolicyReader::new(&kinds, &self.draft.symbols)))
+            .map(|(name, kinds)| {
+                let builtin = kinds.iter().all(|kind| is_builtin(files, kind.at));
+                (name.to_owned(), (PolicyReader::new(&kinds, &self.draft.symbols), builtin))
+            })
             .collect();
         Readers { policies, objects: ResourceType::ALL.map(ObjectReader::new) }
     }
@@ -146,26 +153,21 @@ impl Recognised {
         seen: &mut Seen,
     ) {
         let Some(resource) = Resource::of(document) else {
-            self.diagnostics.push(
-                Diagnostic::error(
-                    Fault::UnknownDocument,
-                    "this document says neither `type:` nor `apiVersion:` and `kind:`",
-                )
-                .at(source, first_span(document), "what is it?")
-                .help("a Kuma policy begins with `type: TrafficLog`, `name:` and `mesh:`"),
-            );
+            self.without_type(source, document);
             return;
         };
         let name = resource.kind.text();
+        // Other systems have types of the same name.
+        let foreign = resource.group().is_some_and(|group| group != KUMA_GROUP);
         let (draft, found) = (&mut self.draft, &mut self.diagnostics);
-        if let Some(reader) = readers.policies.get(name) {
+        if let Some((reader, _)) = readers.policies.get(name).filter(|(_, kuma)| !(foreign && *kuma)) {
             if let Some(policy) = reader.read(source, resource, draft, found) {
                 let identity = (policy.kind, policy.scope, policy.name);
                 if self.is_new(files, identity, policy.at, seen) {
                     self.draft.policies.push(policy);
                 }
             }
-        } else if let Some(reader) = readers.objects.iter().find(|reader| reader.kind.name() == name) {
+        } else if let Some(reader) = readers.objects.iter().find(|reader| reader.kind.name() == name && !foreign) {
             if let Some(object) = reader.read(source, resource, draft, found) {
                 let identity = (object.kind, object.scope, object.name);
                 if self.is_new(files, identity, object.at, seen) {
@@ -175,6 +177,22 @@ impl Recognised {
         } else {
             self.other(source, resource, readers);
         }
+    }
+
+    /// Manifests of other tools lie in the same folders; what looks like ours is refused all the same.
+    fn without_type(&mut self, source: SourceId, document: Value<'_>) {
+        if !looks_like_ours(document) {
+            *self.set_aside.by_type.entry("documents without a type".to_owned()).or_default() += 1;
+            return;
+        }
+        self.diagnostics.push(
+            Diagnostic::error(
+                Fault::UnknownDocument,
+                "this document says neither `type:` nor `apiVersion:` and `kind:`",
+            )
+            .at(source, first_span(document), "what is it?")
+            .help("a Kuma policy begins with `type: TrafficLog`, `name:` and `mesh:`"),
+        );
     }
 
     fn is_new(&mut self, files: &Files, identity: (Sym, Sym, Sym), at: NodeRef, seen: &mut Seen) -> bool {
@@ -192,27 +210,68 @@ impl Recognised {
     /// A type that nobody reads: another system, a known type that is not resolved, or a typo.
     fn other(&mut self, source: SourceId, resource: Resource<'_>, readers: &Readers) {
         let name = resource.kind.text();
-        let foreign = resource.group().is_some_and(|group| group != "kuma.io");
-        if foreign || kuma::OTHER_TYPES.contains(&name) {
+        let mut known: Vec<&str> = readers.policies.keys().map(String::as_str).collect();
+        known.extend(ResourceType::ALL.map(ResourceType::name));
+        known.sort_unstable();
+        let near = nearest(name, known.iter().copied());
+        let foreign = resource.group().is_some_and(|group| group != KUMA_GROUP);
+        let unlike = resource.form == Form::Universal && near.is_none() && !looks_like_ours(resource.document);
+        if foreign || unlike || kuma::OTHER_TYPES.contains(&name) {
             let version = resource.document.get("apiVersion").filter(|_| foreign).map(Value::text);
             let label = version.map_or_else(|| name.to_owned(), |version| format!("{version} {name}"));
             *self.set_aside.by_type.entry(label).or_default() += 1;
             return;
         }
-        let mut known: Vec<&str> = readers.policies.keys().map(String::as_str).collect();
-        known.extend(ResourceType::ALL.map(ResourceType::name));
-        known.sort_unstable();
         let diagnostic = Diagnostic::error(Fault::UnknownDocument, format!("there is no type `{name}`")).at_value(
             source,
             resource.kind,
             "unknown type",
         );
-        self.diagnostics.push(match nearest(name, known.iter().copied()) {
-            Some(nearest) => diagnostic.help(format!("did you mean `{nearest}`?")),
-            None => diagnostic
+        self.diagnostics.push(match (self.not_in_force.get(name), near) {
+            // What is wrong with its kind was said already.
+            (Some(None), _) => return,
+            (Some(Some(edition)), _) => {
+                diagnostic.help(format!("it belongs to the semantics `{edition}`: add `--semantics {edition}`"))
+            }
+            (None, Some(nearest)) => diagnostic.help(format!("did you mean `{nearest}`?")),
+            (None, None) => diagnostic
                 .help(format!("types: {}", known.join(", ")))
                 .help("write a `PolicyKind` document to define a type of your own"),
         });
+    }
+}
+
+/// The API group of Kuma's own types.
+const KUMA_GROUP: &str = "kuma.io";
+
+/// Whether a document has fields of a policy or an object.
+fn looks_like_ours(document: Value<'_>) -> bool {
+    let fields = ["mesh", "sources", "destinations", "selectors", "networking", "conf", "spec", "targetRef"];
+    let names_a_type = |value: Value<'_>| value.kind() == Kind::Text && ResourceType::of(value.text()).is_some();
+    fields.iter().any(|field| document.get(field).is_some()) || document.entries().any(|(_, value)| names_a_type(value))
+}
+
+fn is_builtin(files: &Files, at: NodeRef) -> bool {
+    files.get(at.source).is_some_and(|file| file.name.starts_with("builtin:"))
+}
+
+fn kind_twice(files: &Files, source: SourceId, document: Value<'_>, name: &str, first: NodeRef) -> Diagnostic {
+    let diagnostic = Diagnostic::error(Fault::DefinedTwice, format!("the kind `{name}` is defined twice"));
+    let here = NodeRef { source, node: document.number() };
+    if is_builtin(files, first) && is_builtin(files, here) {
+        return diagnostic.help("two editions of one system cannot be in force together: name one with `--semantics`");
+    }
+    // The built-in one may have come second; the place to change is the user's.
+    let own = if is_builtin(files, here) { first } else { here };
+    let place = files.value(own).and_then(|document| document.get("name"));
+    let diagnostic = match place {
+        Some(value) => diagnostic.at_value(own.source, value, "this one"),
+        None => diagnostic,
+    };
+    if is_builtin(files, first) || is_builtin(files, here) {
+        diagnostic.help(format!("it is built in; use another name, with `governs: {name}`"))
+    } else {
+        with_first(diagnostic, files, first).help("rename or remove one of them")
     }
 }
 

@@ -1,9 +1,10 @@
 //! Policies of the select family: selectors in the fields that their kind names, and a payload that stays opaque.
 
-use upheld_engine::ladder::Column;
-use upheld_engine::{Empty, PolicyKind};
-use upheld_model::tree::Value;
-use upheld_model::{Diagnostics, Draft, NodeRef, Policy, Selector, SelectorList, SourceId, Sym, Symbols, Want};
+use upheld_engine::{Column, Empty, Grants, PolicyKind};
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{
+    Diagnostic, Diagnostics, Draft, Fault, NodeRef, Policy, Says, Selector, SelectorList, SourceId, Sym, Symbols, Want,
+};
 
 use crate::document::{Form, Resource, resource_shape};
 use crate::shape::{Checker, Field, Need, Shape, list, map_of, optional, required};
@@ -25,11 +26,11 @@ impl PolicyReader {
         let mut payload: Option<Sym> = None;
         for kind in kinds {
             payload = payload.or(kind.payload);
-            let matches = kind.select.matches.iter().map(|item| {
+            let matches = kind.select().matches.iter().map(|item| {
                 (item.field, if item.empty == Empty::Everything { Need::Optional } else { Need::Required })
             });
-            let others = kind.select.split.into_iter().chain(kind.select.grants);
-            let ranked = kind.select.rank.rungs().iter().filter_map(|rung| match rung.column {
+            let others = kind.select().split.into_iter().chain(kind.select().grants.and_then(Grants::field));
+            let ranked = kind.select().rank.rungs().iter().filter_map(|rung| match rung.column {
                 Column::TagsIn(field) | Column::ExactTagsIn(field) => Some(field),
                 _ => None,
             });
@@ -38,7 +39,7 @@ impl PolicyReader {
                     selector_fields.push((field, need));
                 }
             }
-            for rung in kind.select.rank.rungs() {
+            for rung in kind.select().rank.rungs() {
                 if let Column::Number(field) = rung.column
                     && !number_fields.contains(&field)
                 {
@@ -77,7 +78,8 @@ impl PolicyReader {
         }
         let created = resource.created(source, found);
         let symbols = &mut draft.symbols;
-        let selectors = (self.selector_fields.iter())
+        let numbers = self.read_numbers(source, resource, found);
+        let lists = (self.selector_fields.iter())
             .filter_map(|(field, name)| {
                 let value = resource.field(name)?;
                 Some(SelectorList { field: *field, selectors: read_selectors(source, value, symbols) })
@@ -91,11 +93,29 @@ impl PolicyReader {
             created,
             at: NodeRef { source, node: resource.document.number() },
             payload: payload.map(|value| NodeRef { source, node: value.number() }),
-            selectors,
-            numbers: (self.number_fields.iter())
-                .filter_map(|(field, path)| Some((*field, resource.at_path(path)?.as_integer()?)))
-                .collect(),
+            says: Says::Selectors { lists, numbers },
         })
+    }
+}
+
+impl PolicyReader {
+    /// Numbers below an opaque field are no part of the shape, so they are checked here.
+    fn read_numbers(&self, source: SourceId, resource: Resource<'_>, found: &mut Diagnostics) -> Vec<(Sym, i64)> {
+        let mut numbers = Vec::new();
+        for (field, path) in &self.number_fields {
+            let Some(value) = resource.at_path(path).filter(|value| value.kind() != Kind::Null) else { continue };
+            match value.as_integer() {
+                Some(number) => numbers.push((*field, number)),
+                None => found.push(
+                    Diagnostic::error(
+                        Fault::WrongType,
+                        format!("`{path}` ranks the policy, so it must be a whole number"),
+                    )
+                    .at_value(source, value, "expected a whole number"),
+                ),
+            }
+        }
+        numbers
     }
 }
 

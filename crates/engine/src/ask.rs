@@ -11,15 +11,31 @@ pub enum AnyEntry {}
 /// Which entry of a family.
 pub type EntryId = Id<AnyEntry>;
 
+/// Where an entry sits for a question. Most families have one place; a label selector may hit a route and its parent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place(pub u32);
+
 /// An entry that matched, at one place of the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit<M> {
     /// Which entry.
     pub entry: EntryId,
+    /// Where it sits.
+    pub place: Place,
     /// Whether all facts are known; an uncertain hit may turn out not to match.
     pub certain: bool,
     /// What ranking reads of this match.
     pub measure: M,
+}
+
+impl<M> Hit<M> {
+    /// A fit at a place.
+    pub fn new(entry: EntryId, place: Place, fit: Fit<M>) -> Self {
+        match fit {
+            Fit::Yes(measure) => Self { entry, place, certain: true, measure },
+            Fit::Unknown(measure) => Self { entry, place, certain: false, measure },
+        }
+    }
 }
 
 /// How an entry fits a place.
@@ -60,13 +76,14 @@ pub trait Family {
         entry: EntryId,
         question: &Self::Question<'_>,
         witness: &mut W,
-        sit: impl FnMut(Fit<Self::Measure>),
+        sit: impl FnMut(Place, Fit<Self::Measure>),
     );
 
     /// Ranks the hits and folds them into the answer; tells the witness what became of each.
     fn resolve<W: Witness<Self::Measure>>(
         &self,
         question: &Self::Question<'_>,
+        scratch: &mut Self::Scratch,
         hits: &mut Vec<Hit<Self::Measure>>,
         witness: &mut W,
     ) -> Self::Answer;
@@ -104,16 +121,10 @@ pub fn ask<F: Family, W: Witness<F::Measure>>(
     hits.clear();
     if W::SWEEPS {
         for entry in family.entries() {
-            family.check(entry, question, witness, |fit| {
-                let (certain, measure) = match fit {
-                    Fit::Yes(measure) => (true, measure),
-                    Fit::Unknown(measure) => (false, measure),
-                };
-                hits.push(Hit { entry, certain, measure });
-            });
+            family.check(entry, question, witness, |place, fit| hits.push(Hit::new(entry, place, fit)));
         }
     } else {
         family.find::<W>(question, own, hits);
     }
-    family.resolve(question, hits, witness)
+    family.resolve(question, own, hits, witness)
 }

@@ -3,6 +3,7 @@
 use upheld_model::{NodeRef, Side, Sym};
 
 use crate::ladder::Ladder;
+use crate::select::Column;
 
 /// One kind, as a `PolicyKind` document says it.
 #[derive(Clone, Debug)]
@@ -14,7 +15,7 @@ pub struct PolicyKind {
     /// The edition that it belongs to; `None` fits every edition.
     pub semantics: Option<Sym>,
     /// The three choices.
-    pub select: SelectKind,
+    pub choices: Choices,
     /// The field that holds the result, opaque to the engine.
     pub payload: Option<Sym>,
     /// How the row is called that stands when nothing matches.
@@ -25,6 +26,21 @@ pub struct PolicyKind {
     pub at: NodeRef,
 }
 
+/// The three choices, by family.
+#[derive(Clone, Debug)]
+pub enum Choices {
+    /// The most specific one stands, or all count.
+    Select(SelectKind),
+}
+
+impl PolicyKind {
+    /// The choices of the select family.
+    pub fn select(&self) -> &SelectKind {
+        let Choices::Select(select) = &self.choices;
+        select
+    }
+}
+
 /// The choices of the select family.
 #[derive(Clone, Debug)]
 pub struct SelectKind {
@@ -33,17 +49,36 @@ pub struct SelectKind {
     /// One entry for each selector of this field, instead of one for the policy.
     pub split: Option<Sym>,
     /// How it ranks.
-    pub rank: Ladder,
+    pub rank: Ladder<Column>,
     /// How it resolves.
     pub resolve: Resolve,
-    /// The winner's own list of clients; who is not in it gets nothing.
-    pub grants: Option<Sym>,
+    /// Whether it says who may, and how; `None` for kinds that configure.
+    pub grants: Option<Grants>,
 }
 
 impl SelectKind {
     /// How it matches a side, if that side matters.
     pub fn side(&self, side: Side) -> Option<&Match> {
         self.matches.iter().find(|item| item.side == side)
+    }
+}
+
+/// How a kind says who may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grants {
+    /// Who matches may.
+    Match,
+    /// The winner's own list of clients: who is not in it may not.
+    Field(Sym),
+}
+
+impl Grants {
+    /// The field with the clients.
+    pub fn field(self) -> Option<Sym> {
+        match self {
+            Self::Match => None,
+            Self::Field(field) => Some(field),
+        }
     }
 }
 
@@ -60,6 +95,17 @@ pub struct Match {
     pub empty: Empty,
     /// Whether matching here adds to the rank.
     pub counts: Counts,
+    /// What a service is asked as.
+    pub each: Each,
+}
+
+/// What a question about a service is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Each {
+    /// The service by its name, which is all that callers know of it.
+    Service,
+    /// Every inbound that offers it, with all of its tags.
+    Inbound,
 }
 
 /// What an absent or empty list of selectors matches.

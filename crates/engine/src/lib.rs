@@ -24,11 +24,11 @@ pub mod snapshot;
 pub mod witness;
 pub mod words;
 
-pub use ask::{EntryId, Family, Fit, Hit, Scratch, ask};
-pub use kind::{Empty, Match, PolicyKind, Resolve, SelectKind};
-pub use ladder::{Best, Column, Ladder, Rung};
+pub use ask::{EntryId, Family, Fit, Hit, Place, Scratch, ask};
+pub use kind::{Choices, Each, Empty, Grants, Match, PolicyKind, Resolve, SelectKind};
+pub use ladder::{Best, Ladder, Rung};
 pub use partition::Partition;
 pub use ruling::{Candidate, Ruling};
-pub use select::{Entry, Granted, Question, Select, Selected, Specificity};
+pub use select::{Column, Entry, Granted, Question, Select, Selected, Specificity};
 pub use snapshot::{KindId, ObjectId, PolicyId, Snapshot};
 pub use witness::{Everything, Matched, Silent, Witness};

@@ -2,7 +2,7 @@
 
 use upheld_model::{Code, Reason, State};
 
-use crate::ask::{EntryId, Family, Scratch, ask};
+use crate::ask::{EntryId, Family, Place, Scratch, ask};
 use crate::witness::{Everything, Matched, Record};
 
 /// An entry that was looked at, and what became of it.
@@ -10,6 +10,8 @@ use crate::witness::{Everything, Matched, Record};
 pub struct Candidate<M> {
     /// Which entry.
     pub entry: EntryId,
+    /// Where it sits for the question.
+    pub place: Place,
     /// What became of it.
     pub state: State,
     /// What ranking read of it, if it matched.
@@ -38,7 +40,7 @@ pub struct Ruling<F: Family> {
 /// What became of the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefaultRow {
-    /// WON if nothing matched, else LOST.
+    /// WON if nothing matched, LOST if something did, UNKNOWN if that depends on a missing fact.
     pub state: State,
     /// Why.
     pub reason: Reason,
@@ -62,12 +64,15 @@ impl<F: Family> Ruling<F> {
     fn new(answer: F::Answer, record: Record<F::Measure>) -> Self {
         let Record { mut candidates, decided, notes } = record;
         candidates.sort_by_key(|candidate| (candidate.state, candidate.distance));
-        let stands = !candidates.iter().any(|candidate| matches!(candidate.state, State::Won | State::Kept));
-        let default = if stands {
-            DefaultRow { state: State::Won, reason: Reason::new(Code::DefaultStands, &[]) }
+        let any = |states: &[State]| candidates.iter().any(|candidate| states.contains(&candidate.state));
+        let (state, code) = if any(&[State::Won, State::Kept]) {
+            (State::Lost, Code::DefaultNotReached)
+        } else if any(&[State::Unknown]) {
+            (State::Unknown, Code::DefaultUnknown)
         } else {
-            DefaultRow { state: State::Lost, reason: Reason::new(Code::DefaultNotReached, &[]) }
+            (State::Won, Code::DefaultStands)
         };
+        let default = DefaultRow { state, reason: Reason::new(code, &[]) };
         Self { answer, candidates, default, decided, notes }
     }
 

@@ -51,7 +51,7 @@ impl Snapshot {
         let mut problems = Vec::new();
         for (id, kind) in kinds.iter() {
             for ((_, scope), group) in groups.range((kind.governs, Sym::MIN)..=(kind.governs, Sym::MAX)) {
-                match Select::compile(&kind.select, group, &symbols) {
+                match Select::compile(kind.select(), group, &symbols) {
                     Ok(select) => drop(selects.insert((id, *scope), select)),
                     Err(_) => problems.push(Diagnostic::error(
                         Fault::Limit,

@@ -2,7 +2,7 @@
 
 use upheld_model::{Reason, State};
 
-use crate::ask::EntryId;
+use crate::ask::{EntryId, Hit, Place};
 use crate::ruling::Candidate;
 
 /// Told about every step; the compiler removes the calls for [`Silent`].
@@ -12,8 +12,8 @@ pub trait Witness<M> {
     /// Wants those that do not match, too, so the index is not used.
     const SWEEPS: bool;
 
-    /// An entry ended in a state.
-    fn state(&mut self, entry: EntryId, state: State, measure: Option<M>, why: impl FnOnce() -> Reason);
+    /// A hit ended in a state.
+    fn state(&mut self, hit: &Hit<M>, state: State, why: impl FnOnce() -> Reason);
 
     /// An entry does not match; `distance` says how much of it would have to change.
     fn miss(&mut self, entry: EntryId, distance: u32, why: impl FnOnce() -> Reason);
@@ -33,7 +33,7 @@ impl<M> Witness<M> for Silent {
     const RECORDS: bool = false;
     const SWEEPS: bool = false;
 
-    fn state(&mut self, _: EntryId, _: State, _: Option<M>, _: impl FnOnce() -> Reason) {}
+    fn state(&mut self, _: &Hit<M>, _: State, _: impl FnOnce() -> Reason) {}
     fn miss(&mut self, _: EntryId, _: u32, _: impl FnOnce() -> Reason) {}
     fn decided(&mut self, _: usize) {}
     fn note(&mut self, _: impl FnOnce() -> Reason) {}
@@ -68,17 +68,18 @@ macro_rules! recording {
             }
         }
 
-        impl<M> Witness<M> for $name<M> {
+        impl<M: Copy> Witness<M> for $name<M> {
             const RECORDS: bool = true;
             const SWEEPS: bool = $sweeps;
 
-            fn state(&mut self, entry: EntryId, state: State, measure: Option<M>, why: impl FnOnce() -> Reason) {
-                self.0.candidates.push(Candidate { entry, state, measure, distance: 0, reason: why() });
+            fn state(&mut self, hit: &Hit<M>, state: State, why: impl FnOnce() -> Reason) {
+                let (entry, place, measure) = (hit.entry, hit.place, Some(hit.measure));
+                self.0.candidates.push(Candidate { entry, place, state, measure, distance: 0, reason: why() });
             }
 
             fn miss(&mut self, entry: EntryId, distance: u32, why: impl FnOnce() -> Reason) {
-                let (state, reason) = (State::Skip, why());
-                self.0.candidates.push(Candidate { entry, state, measure: None, distance, reason });
+                let (place, state, reason) = (Place::default(), State::Skip, why());
+                self.0.candidates.push(Candidate { entry, place, state, measure: None, distance, reason });
             }
 
             fn decided(&mut self, rung: usize) {

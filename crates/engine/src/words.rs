@@ -2,7 +2,8 @@
 
 use upheld_model::{Code, Lookup, Param, Reason, State};
 
-use crate::ladder::{Column, Rung};
+use crate::ladder::Rung;
+use crate::select::Column;
 
 /// How the two ends of a connection are called in sentences.
 #[derive(Clone, Copy, Debug)]
@@ -50,9 +51,9 @@ impl Words<'_> {
             Code::SelectAggregate => "all that match apply".to_owned(),
             Code::SkipTag | Code::SkipTagAbsent | Code::UnknownTag => self.tag(reason),
             Code::SkipNoSelector => format!("has no selector for the {}", self.param(first)),
-            Code::SkipAudience => format!("speaks about other clients ({})", self.param(first)),
             Code::DefaultStands => "no policy of this kind matches".to_owned(),
             Code::DefaultNotReached => "not reached".to_owned(),
+            Code::DefaultUnknown => "stands if none of the unknown ones matches".to_owned(),
         }
     }
 
@@ -93,7 +94,7 @@ impl Words<'_> {
                 format!("its audience is described by {}, the runner-up's by {theirs}", counted(first, "exact value"))
             }
             Code::SelectNewer | Code::SelectOlder => {
-                format!("it was created {mine}, the runner-up {theirs}")
+                format!("it was created at {mine}, the runner-up at {theirs}")
             }
             Code::SelectHigherField | Code::SelectLowerField => {
                 format!("its {} is {mine}, the runner-up's {theirs}", self.param(third))
@@ -114,7 +115,7 @@ impl Words<'_> {
             Param::Nothing => "none".to_owned(),
             Param::Side(side) => side.word().to_owned(),
             Param::Time(Some(moment)) => moment.to_string(),
-            Param::Time(None) => "at an unknown time".to_owned(),
+            Param::Time(None) => "an unknown time".to_owned(),
         }
     }
 }
@@ -128,7 +129,7 @@ fn counted(param: &Param, noun: &str) -> String {
 }
 
 /// What a rung is called: `tag count`.
-pub fn rung_name(rung: Rung, lookup: &Lookup<'_>) -> String {
+pub fn rung_name(rung: Rung<Column>, lookup: &Lookup<'_>) -> String {
     match rung.column {
         Column::Tags => "tag count".to_owned(),
         Column::ExactTags => "exact values".to_owned(),

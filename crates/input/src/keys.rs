@@ -70,10 +70,12 @@ impl<'t> Keys<'t> {
 
 /// The words for a key that stands twice.
 pub(crate) fn duplicate(source: SourceId, key: &str, first: Span, second: Span) -> Diagnostic {
+    let begins_a_document = matches!(key, "type" | "kind" | "apiVersion");
+    let help = if begins_a_document { "is a line `---` missing between two documents?" } else { "keep one of them" };
     Diagnostic::error(Fault::DuplicateKey, format!("key `{}` stands twice in one map", quote::short(key)))
         .at(source, second, "the second one")
         .related(source, first, "the first one")
-        .help("keep one of them")
+        .help(help)
 }
 
 fn insert_large<'t>(large: &mut HashMap<Cow<'t, str>, u32>, key: Cow<'t, str>, node: u32) -> Option<u32> {

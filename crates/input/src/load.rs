@@ -46,7 +46,7 @@ pub struct Broken {
 pub fn load(inputs: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
     let builtin = builtin().iter().map(|document| Input::text(document.name, Format::Yaml, document.text));
     let (files, mut diagnostics) = read(inputs.into_iter().chain(builtin).collect());
-    let Recognised { draft, kinds, editions, diagnostics: found, set_aside } = recognise(&files, semantics);
+    let Recognised { draft, kinds, editions, diagnostics: found, set_aside, .. } = recognise(&files, semantics);
     let unknown: Vec<Diagnostic> = semantics.iter().filter_map(|name| unknown_edition(name, &editions)).collect();
     // Without its kinds no policy can be recognised: that would be said of every one of them.
     if unknown.is_empty() {

@@ -140,101 +140,70 @@ impl IntoIterator for Diagnostics {
     }
 }
 
-/// Everything that can be wrong with an input. The numbers are stable: a code is never used for something else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
-    /// The text is not YAML or JSON.
-    Syntax,
-    /// A key stands twice in one map.
-    DuplicateKey,
-    /// The file is not UTF-8.
-    NotUtf8,
-    /// A limit was passed: size, depth, alias expansion.
-    Limit,
-    /// A file or folder cannot be read.
-    Unreadable,
-    /// A bare `yes`, `no`, `on` or `off`.
-    AmbiguousBoolean,
-    /// A YAML tag that means nothing here.
-    UnknownTag,
-    /// A field that the document type does not have.
-    UnknownField,
-    /// A field that must be there is not.
-    MissingField,
-    /// A value of the wrong type.
-    WrongType,
-    /// A value outside what is allowed.
-    WrongValue,
-    /// A document that no dialect knows.
-    UnknownDocument,
-    /// Two documents with one identity.
-    DefinedTwice,
-    /// A `PolicyKind` that cannot work.
-    BrokenKind,
-    /// Wildcards beat exact values, because the number of tags is compared first.
-    WildcardsOutrank,
-    /// The winner was chosen by the last, arbitrary rung.
-    ArbitraryTie,
-    /// A name that nothing has.
-    NotFound,
-    /// A name that several things have.
-    Ambiguous,
-    /// A question that lacks something.
-    IncompleteQuestion,
-    /// A setting that does not exist or cannot have this value.
-    BadSetting,
+/// Writes the faults down once: the list and the codes cannot differ.
+macro_rules! faults {
+    ($($(#[doc = $doc:literal])* $name:ident = $code:literal,)*) => {
+        /// Everything that can be wrong with an input. The codes are stable: none is ever used for something else.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Fault {
+            $($(#[doc = $doc])* $name,)*
+        }
+
+        impl Fault {
+            /// All of them in order.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The code that users search for and suppress by.
+            pub fn code(self) -> &'static str {
+                match self {
+                    $(Self::$name => $code,)*
+                }
+            }
+        }
+    };
 }
 
-impl Fault {
-    /// All codes in order.
-    pub const ALL: [Self; 20] = [
-        Self::Syntax,
-        Self::DuplicateKey,
-        Self::NotUtf8,
-        Self::Limit,
-        Self::Unreadable,
-        Self::AmbiguousBoolean,
-        Self::UnknownTag,
-        Self::UnknownField,
-        Self::MissingField,
-        Self::WrongType,
-        Self::WrongValue,
-        Self::UnknownDocument,
-        Self::DefinedTwice,
-        Self::BrokenKind,
-        Self::WildcardsOutrank,
-        Self::ArbitraryTie,
-        Self::NotFound,
-        Self::Ambiguous,
-        Self::IncompleteQuestion,
-        Self::BadSetting,
-    ];
-
-    /// The code that users search for and suppress by.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Syntax => "UP001",
-            Self::DuplicateKey => "UP002",
-            Self::NotUtf8 => "UP003",
-            Self::Limit => "UP004",
-            Self::Unreadable => "UP005",
-            Self::AmbiguousBoolean => "UP006",
-            Self::UnknownTag => "UP007",
-            Self::UnknownField => "UP010",
-            Self::MissingField => "UP011",
-            Self::WrongType => "UP012",
-            Self::WrongValue => "UP013",
-            Self::UnknownDocument => "UP014",
-            Self::DefinedTwice => "UP015",
-            Self::BrokenKind => "UP016",
-            Self::WildcardsOutrank => "UP107",
-            Self::ArbitraryTie => "UP201",
-            Self::NotFound => "UP901",
-            Self::Ambiguous => "UP902",
-            Self::IncompleteQuestion => "UP903",
-            Self::BadSetting => "UP904",
-        }
-    }
+faults! {
+    /// The text is not YAML or JSON.
+    Syntax = "UP001",
+    /// A key stands twice in one map.
+    DuplicateKey = "UP002",
+    /// The file is not UTF-8.
+    NotUtf8 = "UP003",
+    /// A limit was passed: size, depth, alias expansion.
+    Limit = "UP004",
+    /// A file or folder cannot be read.
+    Unreadable = "UP005",
+    /// A bare `yes`, `no`, `on` or `off`.
+    AmbiguousBoolean = "UP006",
+    /// A YAML tag that means nothing here.
+    UnknownTag = "UP007",
+    /// A field that the document type does not have.
+    UnknownField = "UP010",
+    /// A field that must be there is not.
+    MissingField = "UP011",
+    /// A value of the wrong type.
+    WrongType = "UP012",
+    /// A value outside what is allowed.
+    WrongValue = "UP013",
+    /// A document that no dialect knows.
+    UnknownDocument = "UP014",
+    /// Two documents with one identity.
+    DefinedTwice = "UP015",
+    /// A `PolicyKind` that cannot work.
+    BrokenKind = "UP016",
+    /// Wildcards beat exact values, because the number of tags is compared first.
+    WildcardsOutrank = "UP107",
+    /// The winner was chosen by the last, arbitrary rung.
+    ArbitraryTie = "UP201",
+    /// A name that nothing has.
+    NotFound = "UP901",
+    /// A name that several things have.
+    Ambiguous = "UP902",
+    /// A question that lacks something.
+    IncompleteQuestion = "UP903",
+    /// A setting that does not exist or cannot have this value.
+    BadSetting = "UP904",
 }
 
 /// A [`Diagnostic`] about one value of one file needs both; this pair is passed around while reading.

@@ -39,8 +39,10 @@ pub struct Object {
 pub struct Part {
     /// What it is to its object.
     pub role: Role,
-    /// How users pick it: a port or a name.
+    /// How users pick it: its name, or else its port.
     pub section: Sym,
+    /// Its port, by which it is found as well.
+    pub port: Option<Sym>,
     /// Its tags.
     pub tags: TagSet,
 }
@@ -85,10 +87,34 @@ pub struct Policy {
     pub at: NodeRef,
     /// Its configuration, opaque and whole.
     pub payload: Option<NodeRef>,
-    /// Its selectors by field.
-    pub selectors: Vec<SelectorList>,
-    /// Whole numbers that its kinds rank by, with their fields.
-    pub numbers: Vec<(Sym, i64)>,
+    /// What it says.
+    pub says: Says,
+}
+
+/// What a policy says, by family.
+#[derive(Clone, Debug)]
+pub enum Says {
+    /// Selectors for the ends of a connection.
+    Selectors {
+        /// By field.
+        lists: Vec<SelectorList>,
+        /// Whole numbers that kinds rank by, with their fields.
+        numbers: Vec<(Sym, i64)>,
+    },
+}
+
+impl Policy {
+    /// The selectors of a field; none where there is no such field.
+    pub fn selectors(&self, field: Sym) -> &[Selector] {
+        let Says::Selectors { lists, .. } = &self.says;
+        lists.iter().find(|list| list.field == field).map_or(&[], |list| &list.selectors)
+    }
+
+    /// A whole number of a field.
+    pub fn number(&self, field: Sym) -> Option<i64> {
+        let Says::Selectors { numbers, .. } = &self.says;
+        numbers.iter().find(|(known, _)| *known == field).map(|(_, number)| *number)
+    }
 }
 
 /// The selectors of one field of a policy; any of them may match.

@@ -15,6 +15,7 @@ pub mod diagnostic;
 pub mod draft;
 pub mod id;
 pub mod nearest;
+mod positions;
 pub mod reason;
 pub mod source;
 pub mod symbols;
@@ -24,7 +25,7 @@ pub mod tree;
 
 pub use config::{Config, Content};
 pub use diagnostic::{Diagnostic, Diagnostics, Fault, Label, Severity};
-pub use draft::{Draft, Object, Part, Policy, Role, SelectorList};
+pub use draft::{Draft, Object, Part, Policy, Role, Says, SelectorList};
 pub use id::{Id, Table};
 pub use reason::{Code, Param, Reason, Side, State};
 pub use source::{File, Files, NodeRef, SourceId};

@@ -91,127 +91,77 @@ impl Reason {
     }
 }
 
-/// Every reason there is. Codes are stable; what is added never changes what was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Code {
-    /// More (or fewer) tags than the other.
-    SelectMoreTags,
-    /// More (or fewer) exact values than the other.
-    SelectMoreExact,
-    /// Fewer (or more) wildcards than the other.
-    SelectFewerWildcards,
-    /// Its audience is described by more (or fewer) tags.
-    SelectAudienceTags,
-    /// Its audience is described by more (or fewer) exact values.
-    SelectAudienceExact,
-    /// Created later (or earlier) than the other.
-    SelectNewer,
-    /// Created earlier (or later) than the other.
-    SelectOlder,
-    /// A number of the document is higher (or lower).
-    SelectHigherField,
-    /// A number of the document is lower (or higher).
-    SelectLowerField,
-    /// First (or later) by name; arbitrary.
-    SelectNameOrder,
-    /// First (or later) by identity; arbitrary.
-    SelectIdentity,
-    /// The only one that matches.
-    SelectOnly,
-    /// The best of those that certainly match; a missing fact could let another win.
-    SelectCertain,
-    /// All that match apply.
-    SelectAggregate,
-    /// A tag has another value.
-    SkipTag,
-    /// A tag is not there.
-    SkipTagAbsent,
-    /// It has no selector for this side, so it can match nothing.
-    SkipNoSelector,
-    /// It was chosen, but speaks about other clients.
-    SkipAudience,
-    /// The value of a tag is not known.
-    UnknownTag,
-    /// Nothing matched, so the default stands.
-    DefaultStands,
-    /// Something matched, so the default was not needed.
-    DefaultNotReached,
+/// Writes the codes down once: the list, the texts and the parameters cannot differ.
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])* $name:ident = $text:literal $parameters:tt,)*) => {
+        /// Every reason there is. Codes are stable; what is added never changes what was.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $($(#[doc = $doc])* $name,)*
+        }
+
+        impl Code {
+            /// All codes in order.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The stable text of the code.
+            pub fn text(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
+            }
+
+            /// Names of the parameters, in order.
+            pub fn parameters(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$name => &$parameters,)*
+                }
+            }
+        }
+    };
 }
 
-impl Code {
-    /// All codes in order.
-    pub const ALL: [Self; 21] = [
-        Self::SelectMoreTags,
-        Self::SelectMoreExact,
-        Self::SelectFewerWildcards,
-        Self::SelectAudienceTags,
-        Self::SelectAudienceExact,
-        Self::SelectNewer,
-        Self::SelectOlder,
-        Self::SelectHigherField,
-        Self::SelectLowerField,
-        Self::SelectNameOrder,
-        Self::SelectIdentity,
-        Self::SelectOnly,
-        Self::SelectCertain,
-        Self::SelectAggregate,
-        Self::SkipTag,
-        Self::SkipTagAbsent,
-        Self::SkipNoSelector,
-        Self::SkipAudience,
-        Self::UnknownTag,
-        Self::DefaultStands,
-        Self::DefaultNotReached,
-    ];
-
-    /// The stable text of the code.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::SelectMoreTags => "select.more-tags",
-            Self::SelectMoreExact => "select.more-exact",
-            Self::SelectFewerWildcards => "select.fewer-wildcards",
-            Self::SelectAudienceTags => "select.audience-tags",
-            Self::SelectAudienceExact => "select.audience-exact",
-            Self::SelectNewer => "select.newer",
-            Self::SelectOlder => "select.older",
-            Self::SelectHigherField => "select.higher-field",
-            Self::SelectLowerField => "select.lower-field",
-            Self::SelectNameOrder => "select.name-order",
-            Self::SelectIdentity => "select.identity",
-            Self::SelectOnly => "select.only",
-            Self::SelectCertain => "select.certain",
-            Self::SelectAggregate => "select.aggregate",
-            Self::SkipTag => "skip.tag",
-            Self::SkipTagAbsent => "skip.tag-absent",
-            Self::SkipNoSelector => "skip.no-selector",
-            Self::SkipAudience => "skip.audience",
-            Self::UnknownTag => "unknown.tag",
-            Self::DefaultStands => "default.stands",
-            Self::DefaultNotReached => "default.not-reached",
-        }
-    }
-
-    /// Names of the parameters, in order.
-    pub fn parameters(self) -> &'static [&'static str] {
-        match self {
-            Self::SelectMoreTags
-            | Self::SelectMoreExact
-            | Self::SelectFewerWildcards
-            | Self::SelectAudienceTags
-            | Self::SelectAudienceExact
-            | Self::SelectNewer
-            | Self::SelectOlder => &["mine", "theirs"],
-            Self::SelectHigherField | Self::SelectLowerField => &["mine", "theirs", "field"],
-            Self::SelectNameOrder | Self::SelectIdentity => &["other"],
-            Self::SkipTag => &["side", "key", "want", "have"],
-            Self::SkipTagAbsent | Self::UnknownTag => &["side", "key", "want"],
-            Self::SkipNoSelector => &["side"],
-            Self::SkipAudience => &["field"],
-            Self::SelectOnly
-            | Self::SelectCertain
-            | Self::SelectAggregate
-            | Self::DefaultStands
-            | Self::DefaultNotReached => &[],
-        }
-    }
+codes! {
+    /// More (or fewer) tags than the other.
+    SelectMoreTags = "select.more-tags" ["mine", "theirs"],
+    /// More (or fewer) exact values than the other.
+    SelectMoreExact = "select.more-exact" ["mine", "theirs"],
+    /// Fewer (or more) wildcards than the other.
+    SelectFewerWildcards = "select.fewer-wildcards" ["mine", "theirs"],
+    /// Its audience is described by more (or fewer) tags.
+    SelectAudienceTags = "select.audience-tags" ["mine", "theirs"],
+    /// Its audience is described by more (or fewer) exact values.
+    SelectAudienceExact = "select.audience-exact" ["mine", "theirs"],
+    /// Created later (or earlier) than the other.
+    SelectNewer = "select.newer" ["mine", "theirs"],
+    /// Created earlier (or later) than the other.
+    SelectOlder = "select.older" ["mine", "theirs"],
+    /// A number of the document is higher (or lower).
+    SelectHigherField = "select.higher-field" ["mine", "theirs", "field"],
+    /// A number of the document is lower (or higher).
+    SelectLowerField = "select.lower-field" ["mine", "theirs", "field"],
+    /// First (or later) by name; arbitrary.
+    SelectNameOrder = "select.name-order" ["other"],
+    /// First (or later) by identity; arbitrary.
+    SelectIdentity = "select.identity" ["other"],
+    /// The only one that matches.
+    SelectOnly = "select.only" [],
+    /// The best of those that certainly match; a missing fact could let another win.
+    SelectCertain = "select.certain" [],
+    /// All that match apply.
+    SelectAggregate = "select.aggregate" [],
+    /// A tag has another value.
+    SkipTag = "skip.tag" ["side", "key", "want", "have"],
+    /// A tag is not there.
+    SkipTagAbsent = "skip.tag-absent" ["side", "key", "want"],
+    /// It has no selector for this side, so it can match nothing.
+    SkipNoSelector = "skip.no-selector" ["side"],
+    /// The value of a tag is not known.
+    UnknownTag = "unknown.tag" ["side", "key", "want"],
+    /// Nothing matched, so the default stands.
+    DefaultStands = "default.stands" [],
+    /// Something matched, so the default was not needed.
+    DefaultNotReached = "default.not-reached" [],
+    /// Whether the default stands depends on a missing fact.
+    DefaultUnknown = "default.unknown" [],
 }

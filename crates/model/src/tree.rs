@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
+use crate::positions::Positions;
+
 /// A range of bytes in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
@@ -73,8 +75,8 @@ pub struct Tree {
     unescaped: String,
     nodes: Vec<Node>,
     roots: Vec<u32>,
-    /// Byte offsets of line starts, found when a position is first asked for: most texts are never asked.
-    lines: OnceLock<Vec<u32>>,
+    /// Made when a position is first asked for: most texts are never asked.
+    positions: OnceLock<Positions>,
 }
 
 impl fmt::Debug for Tree {
@@ -109,20 +111,8 @@ impl Tree {
 
     /// Line and column (in characters) of a byte, both from one.
     pub fn position(&self, byte: u32) -> (usize, usize) {
-        let lines = self.lines.get_or_init(|| line_starts(&self.text));
-        let line = lines.partition_point(|&start| start <= byte).max(1);
-        let start = lines.get(line - 1).copied().unwrap_or(0) as usize;
-        let column = self.text.get(start..byte as usize).map_or(0, |before| before.chars().count());
-        (line, column + 1)
+        self.positions.get_or_init(|| Positions::of(&self.text)).find(&self.text, byte)
     }
-}
-
-fn line_starts(text: &str) -> Vec<u32> {
-    let mut starts = vec![0];
-    starts.extend(
-        text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').filter_map(|(at, _)| u32::try_from(at + 1).ok()),
-    );
-    starts
 }
 
 /// One value of a [`Tree`]: a number with a lifetime, cheap to copy.
@@ -473,7 +463,7 @@ impl TreeBuilder {
     pub fn finish(mut self, text: String) -> Tree {
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         while self.close(end).is_some() {}
-        Tree { text, unescaped: self.unescaped, nodes: self.nodes, roots: self.roots, lines: OnceLock::new() }
+        Tree { text, unescaped: self.unescaped, nodes: self.nodes, roots: self.roots, positions: OnceLock::new() }
     }
 
     fn begin(&mut self) -> u32 {

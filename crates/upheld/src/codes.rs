@@ -15,7 +15,8 @@ pub(crate) struct Meaning {
 
 /// All codes: what is wrong with an input, then reasons.
 pub(crate) fn all() -> impl Iterator<Item = Meaning> {
-    Fault::ALL.into_iter().map(fault).chain(Code::ALL.into_iter().map(reason))
+    let faults = Fault::ALL.iter().map(|known| fault(*known));
+    faults.chain(Code::ALL.iter().map(|known| reason(*known)))
 }
 
 fn fault(fault: Fault) -> Meaning {
@@ -247,12 +248,6 @@ fn reason(code: Code) -> Meaning {
             "sources: []",
             "sources: [{match: {kuma.io/service: '*'}}]",
         ),
-        Code::SkipAudience => (
-            "other clients",
-            "The policy was chosen for the destination, but speaks about other clients.",
-            "sources: [{match: {kuma.io/service: web}}] for a call from api",
-            "sources: [{match: {kuma.io/service: '*'}}]",
-        ),
         Code::UnknownTag => (
             "a value that is not known",
             "The asker said `?`. It may match, so the answer is undecided where it could change.",
@@ -264,6 +259,12 @@ fn reason(code: Code) -> Meaning {
             "No policy of this kind matches; the kind says what that means.",
             "only policies for other services",
             "a catch-all policy: sources and destinations {kuma.io/service: '*'}",
+        ),
+        Code::DefaultUnknown => (
+            "perhaps the default",
+            "Nothing certainly matches; whether the default stands depends on a missing fact.",
+            "--from kuma.io/service=web,cloud=?",
+            "--from kuma.io/service=web,cloud=aws",
         ),
         Code::DefaultNotReached => (
             "the default is not reached",

@@ -24,17 +24,20 @@ use crate::{demo, load, watch};
 
 /// Runs a command, again and again if the user watches.
 pub(crate) fn run(cli: &Cli) -> Exit {
-    let settings = match settings(&cli.common, |name| std::env::var(name).ok()) {
-        Ok(settings) => settings,
+    let load = || settings(&cli.common, |name| std::env::var(name).ok());
+    let files = || load().map(|settings| settings.files.value).unwrap_or_default();
+    let once = || match load() {
+        Ok(settings) => {
+            let Common { verbose, ascii, .. } = cli.common;
+            let screen = screen(settings.output.value, settings.color.value, verbose, ascii);
+            Session { settings, screen, common: &cli.common }.run(&cli.command)
+        }
         Err(BadSettings { files, diagnostics }) => {
             diagnostics::print(&files, &diagnostics);
-            return Exit::Failed;
+            Exit::Failed
         }
     };
-    let Common { verbose, ascii, .. } = cli.common;
-    let screen = screen(settings.output.value, settings.color.value, verbose, ascii);
-    let session = Session { settings, screen, common: &cli.common };
-    if cli.common.watch { watch::run(&session, &cli.command) } else { session.run(&cli.command) }
+    if cli.common.watch { watch::run(files, once) } else { once() }
 }
 
 /// What every command gets.

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use clap_complete::engine::CompletionCandidate;
-use upheld_dialects::ends;
+use upheld_dialects::kuma::ends;
 use upheld_engine::Snapshot;
 
 use crate::cli::Common;

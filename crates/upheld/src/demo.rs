@@ -51,7 +51,12 @@ pub(crate) fn run(session: &Session<'_>, write: Option<&Path>) -> Exit {
     };
     let Screen { format, width, verbose, ascii } = session.screen;
     let demo = Session { settings, screen: Screen { format, width, verbose, ascii }, common: &common };
-    let say_text = |text: &str| session.screen.print(text);
+    // Programs that ask for data get no prose around it.
+    let say_text = |text: &str| {
+        if session.screen.for_people() {
+            session.screen.print(text);
+        }
+    };
     say_text(&format!(
         "{}\n",
         paint(ANSWER, "Three questions about a small shop. Each is a command that you can run yourself.")

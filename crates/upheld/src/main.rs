@@ -33,5 +33,6 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };
-    commands::run(&cli).into()
+    let exit = commands::run(&cli);
+    if render::writing_failed() { exit::Exit::Failed.into() } else { exit.into() }
 }

@@ -6,6 +6,7 @@ pub(crate) mod style;
 pub(crate) mod table;
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
@@ -29,7 +30,7 @@ impl Screen {
     pub(crate) fn print(&self, text: &str) {
         let mut out = anstream::stdout().lock();
         let text = if self.ascii { text.replace('→', "->").replace('…', "...") } else { text.to_owned() };
-        drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+        note_failure(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     }
 
     /// Whether the format is for people.
@@ -53,7 +54,38 @@ impl Screen {
 /// Prints text as it is: data must not be changed by options for people.
 pub(crate) fn print_plain(text: &str) {
     let mut out = io::stdout().lock();
-    drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    note_failure(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+static WRITING_FAILED: AtomicBool = AtomicBool::new(false);
+
+/// Whether an answer could not be written; a reader that has enough is no failure.
+pub(crate) fn writing_failed() -> bool {
+    WRITING_FAILED.load(Ordering::Relaxed)
+}
+
+fn note_failure(written: io::Result<()>) {
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+        && !WRITING_FAILED.swap(true, Ordering::Relaxed)
+    {
+        drop(writeln!(anstream::stderr(), "error: cannot write the answer: {error}"));
+    }
+}
+
+/// Text of documents in one line: control characters are shown, not obeyed.
+pub(crate) fn visible(text: &str) -> String {
+    if !text.chars().any(char::is_control) {
+        return text.to_owned();
+    }
+    text.chars().fold(String::new(), |mut shown, character| {
+        if character.is_control() {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+        shown
+    })
 }
 
 /// A report as YAML.

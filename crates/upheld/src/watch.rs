@@ -9,8 +9,8 @@ use std::time::Duration;
 use notify::{RecursiveMode, Watcher};
 use upheld_model::{Diagnostic, Fault, Files};
 
-use crate::cli::Command;
-use crate::commands::{Session, say};
+use crate::commands::say;
+use crate::config::project_file;
 use crate::exit::Exit;
 use crate::render::diagnostics;
 use crate::render::print_plain;
@@ -18,12 +18,8 @@ use crate::render::print_plain;
 /// Editors write in several steps; what comes within this time is one change.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// Runs the command now and after every change, until the user stops it.
-pub(crate) fn run(session: &Session<'_>, command: &Command) -> Exit {
-    let folders = folders(&session.settings.files.value);
-    if folders.is_empty() {
-        return problem("there are no files to watch");
-    }
+/// Runs a round now and after every change, until the user stops it. Settings may change, and with them the files.
+pub(crate) fn run(files: impl Fn() -> Vec<String>, round: impl Fn() -> Exit) -> Exit {
     let (tell, changes) = channel();
     let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         if event.is_ok_and(|event| !event.kind.is_access()) {
@@ -32,21 +28,28 @@ pub(crate) fn run(session: &Session<'_>, command: &Command) -> Exit {
         }
     });
     let Ok(mut watcher) = watcher else { return problem("this system cannot watch files") };
-    for (folder, depth) in &folders {
-        let mode = match depth {
-            Depth::Flat => RecursiveMode::NonRecursive,
-            Depth::Deep => RecursiveMode::Recursive,
-        };
-        if let Err(error) = watcher.watch(folder, mode) {
-            return problem(&format!("cannot watch {}: {error}", folder.display()));
-        }
-    }
+    let mut watched = BTreeSet::new();
     let terminal = std::io::stdout().is_terminal();
     loop {
+        // Watched before they are read, so that no change is missed.
+        for (folder, depth) in folders(&files()) {
+            let mode = match depth {
+                Depth::Flat => RecursiveMode::NonRecursive,
+                Depth::Deep => RecursiveMode::Recursive,
+            };
+            if watched.insert((folder.clone(), depth))
+                && let Err(error) = watcher.watch(&folder, mode)
+            {
+                return problem(&format!("cannot watch {}: {error}", folder.display()));
+            }
+        }
+        if watched.is_empty() {
+            return problem("there are no files to watch");
+        }
         if terminal {
             print_plain("\x1b[2J\x1b[H");
         }
-        let last = session.run(command);
+        let last = round();
         if terminal {
             say("Watching; stop with Ctrl-C.");
         }
@@ -68,6 +71,8 @@ fn wait(changes: &Receiver<()>) -> bool {
 /// What to watch: folders as a whole; for a file its folder, since editors and config maps replace files.
 fn folders(files: &[String]) -> BTreeSet<(PathBuf, Depth)> {
     let mut folders = BTreeSet::new();
+    let settings = std::env::current_dir().ok().and_then(|current| project_file(&current));
+    folders.extend(settings.and_then(|file| Some((file.parent()?.to_path_buf(), Depth::Flat))));
     for file in files.iter().filter(|file| *file != "-" && !file.starts_with("builtin:")) {
         let path = Path::new(file);
         if path.is_dir() {

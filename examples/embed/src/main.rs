@@ -4,7 +4,7 @@
 
 use std::process::ExitCode;
 
-use upheld_dialects::ends::connect;
+use upheld_dialects::kuma::ends::connect;
 use upheld_engine::{Question, Scratch, Silent, ask};
 use upheld_input::discover;
 use upheld_input::load::load;
@@ -46,8 +46,9 @@ fn answer(folder: &str, kind: &str, from: &str, to: &str) -> Result<String, Stri
     let Some(select) = snapshot.select(kind, connection.mesh) else { return Ok("(default)".to_owned()) };
 
     // The hot path: no strings and no allocation; `Ruling::explain` tells the whole story of the same evaluation.
-    let first =
-        |end: &Option<upheld_dialects::ends::End>| end.as_ref()?.members.first().map(|member| member.parts.clone());
+    let first = |end: &Option<upheld_dialects::kuma::ends::End>| {
+        end.as_ref()?.members.first().map(|member| member.parts.clone())
+    };
     let (source, destination) = (first(&connection.source), first(&connection.destination));
     let question = Question { source: source.as_deref(), destination: destination.as_deref() };
     let winner = ask(select, &question, &mut Scratch::default(), &mut Silent).winner;

@@ -45,8 +45,8 @@ fn wanted_services(snapshot: &Snapshot, policy: &Policy) -> impl Iterator<Item =
     let symbol = |text: &str| snapshot.symbols().get(text);
     let destinations = symbol("destinations");
     let service_tags = SERVICE_TAGS.map(symbol);
-    let lists = policy.selectors.iter().filter(move |list| Some(list.field) == destinations);
-    let wants = lists.flat_map(|list| &list.selectors).flat_map(Selector::wants);
+    let selectors = destinations.map_or(&[][..], |field| policy.selectors(field));
+    let wants = selectors.iter().flat_map(Selector::wants);
     wants.filter(move |(key, _)| service_tags.contains(&Some(*key))).map(|(_, want)| *want)
 }
 

@@ -3,6 +3,7 @@
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostics, Draft, NodeRef, Object, Part, Role, SourceId, Symbols, TagSet};
 
+use super::SERVICE_TAGS;
 use crate::document::{Form, Resource, resource_shape};
 use crate::shape::{Checker, Field, Shape, list, map_of, optional, required};
 
@@ -107,7 +108,7 @@ impl ObjectReader {
             ResourceType::Dataplane => dataplane_parts(resource, symbols),
             ResourceType::ExternalService => {
                 let tags = tag_set(resource.field("tags"), symbols);
-                vec![Part { role: Role::Whole, section: symbols.intern(""), tags }]
+                vec![Part { role: Role::Whole, section: symbols.intern(""), port: None, tags }]
             }
         };
         let name = resource.name();
@@ -169,18 +170,19 @@ fn dataplane_parts(resource: Resource<'_>, symbols: &mut Symbols) -> Vec<Part> {
     let dataplane = Dataplane::of(resource);
     for inbound in dataplane.inbounds() {
         let tags = tag_set(inbound.value.get("tags"), symbols);
-        parts.push(Part { role: Role::Inbound, section: symbols.intern(&inbound.section()), tags });
+        let (section, port) = (symbols.intern(&inbound.section()), Some(symbols.intern(inbound.proxy_port())));
+        parts.push(Part { role: Role::Inbound, section, port, tags });
     }
     if let Some(gateway) = dataplane.gateway() {
         let tags = tag_set(gateway.get("tags"), symbols);
-        parts.push(Part { role: Role::Gateway, section: symbols.intern("gateway"), tags });
+        parts.push(Part { role: Role::Gateway, section: symbols.intern("gateway"), port: None, tags });
     }
     for outbound in dataplane.outbounds() {
         let tags = match outbound.value.get("service") {
-            Some(service) => TagSet::new([(symbols.intern("service"), Some(symbols.intern(service.text())))]),
+            Some(service) => TagSet::new([(symbols.intern(SERVICE_TAGS[0]), Some(symbols.intern(service.text())))]),
             None => tag_set(outbound.value.get("tags"), symbols),
         };
-        parts.push(Part { role: Role::Outbound, section: symbols.intern(&outbound.section()), tags });
+        parts.push(Part { role: Role::Outbound, section: symbols.intern(&outbound.section()), port: None, tags });
     }
     parts
 }

@@ -65,7 +65,7 @@ pub fn service(outbound: Outbound<'_>) -> Option<&str> {
 /// The tags of an outbound. Before 0.7 there was only the name of the service, in a field of its own.
 pub fn outbound_tags(outbound: Outbound<'_>) -> Tags<'_> {
     match outbound.value.get("service") {
-        Some(service) => Tags::from([("service", service.text())]),
+        Some(service) => Tags::from([(SERVICE_TAGS[0], service.text())]),
         None => tags(outbound.value.get("tags")),
     }
 }

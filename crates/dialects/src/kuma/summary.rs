@@ -3,32 +3,30 @@
 use upheld_model::tree::Value;
 
 use super::SERVICE_TAGS;
+use super::routes::{Route, Share};
 
-/// `90% v1, 10% v2` for the split of a `TrafficRoute`; `None` where the leaves say enough.
-pub fn summary(payload: Value<'_>) -> Option<String> {
-    let items: Vec<Value<'_>> = match payload.get("split") {
-        Some(split) => split.items().collect(),
-        None => payload.items().filter(|item| item.get("destination").is_some()).collect(),
-    };
-    let parts: Vec<String> = items
-        .iter()
-        .filter_map(|item| {
-            let weight = item.get("weight").map_or("100", Value::text);
-            Some(format!("{weight}% {}", target(item.get("destination")?)))
-        })
-        .collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+/// `90% v1, 10% v2` for the conf of a `TrafficRoute`; `None` if it says nothing of the sort.
+pub fn route_summary(conf: Value<'_>) -> Option<String> {
+    let route = Route::of(conf);
+    let total: i64 = route.split.iter().map(|share| share.weight).sum();
+    if total <= 0 {
+        return None;
+    }
+    let mut parts: Vec<String> = route.split.iter().map(|share| part(share, total)).collect();
+    match route.http.len() {
+        0 => {}
+        1 => parts.push("1 http rule".to_owned()),
+        count => parts.push(format!("{count} http rules")),
+    }
+    Some(parts.join(", "))
 }
 
-/// What tells one destination from another: its tags besides the service, or else the service.
-fn target(destination: Value<'_>) -> String {
-    let others: Vec<&str> = (destination.entries())
-        .filter(|(key, _)| !SERVICE_TAGS.contains(&key.text()))
-        .map(|(_, value)| value.text())
-        .collect();
-    if others.is_empty() {
-        SERVICE_TAGS.iter().find_map(|tag| destination.get(tag)).map_or("", Value::text).to_owned()
-    } else {
-        others.join(" ")
-    }
+/// A share and what tells it from others: its tags besides the service, or else the service.
+fn part(share: &Share<'_>, total: i64) -> String {
+    let percent = share.weight.saturating_mul(100) / total;
+    let others: Vec<&str> =
+        (share.destination.iter()).filter(|(key, _)| !SERVICE_TAGS.contains(key)).map(|(_, value)| *value).collect();
+    let service = || SERVICE_TAGS.iter().find_map(|tag| share.destination.get(tag)).copied().unwrap_or_default();
+    let target = if others.is_empty() { service().to_owned() } else { others.join(" ") };
+    format!("{percent}% {target}")
 }

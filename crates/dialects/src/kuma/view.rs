@@ -22,7 +22,7 @@ use upheld_model::{Object, Policy, Sym};
 
 use self::attachments::{Attachment, Inspector};
 use crate::document::{Form, Resource};
-use crate::ends::{meshes, proxies};
+use crate::kuma::ends::{meshes, proxies};
 
 /// The edition whose choices these endpoints show.
 pub const EDITION: &str = "kuma/0.4";

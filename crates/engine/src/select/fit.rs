@@ -1,17 +1,12 @@
 //! Whether selectors match tags, without an index: yes, no and why not, or unknown because a fact is missing.
 
-use upheld_model::{Code, Param, Reason, Selector, Side, Sym, TagSet, Want};
+use upheld_model::{Code, Param, Reason, Side, Sym, TagSet, Want};
 
-use super::Specificity;
-use super::index::{SelectorId, SideIndex};
+use super::index::{ListId, SideIndex, Wants};
+use super::rank::Specificity;
 use crate::ask::Fit;
-use crate::kind::Counts;
 
 /// How specific a selector is; it does not depend on what it matches.
-pub(super) fn specificity(selector: &Selector) -> Specificity {
-    specificity_of(selector.wants())
-}
-
 pub(super) fn specificity_of(wants: &[(Sym, Want)]) -> Specificity {
     wants.iter().fold(Specificity::default(), |sum, (_, want)| {
         sum.plus(match want {
@@ -30,11 +25,11 @@ pub(super) enum Found {
 }
 
 /// Whether any selector of a list matches any part, with the reason of the nearest miss.
-pub(super) fn any_selector(selectors: &[Selector], parts: &[TagSet], side: Side) -> Found {
+pub(super) fn any_selector(selectors: &[Wants], parts: &[TagSet], side: Side) -> Found {
     let mut nearest = (u32::MAX, Found::No(Reason::new(Code::SkipNoSelector, &[Param::Side(side)])));
-    for selector in selectors {
+    for wants in selectors {
         for part in parts {
-            let (distance, found) = one(selector.wants(), part, None, side);
+            let (distance, found) = one(wants, part, None, side);
             if distance < nearest.0 {
                 nearest = (distance, found);
             }
@@ -62,7 +57,7 @@ fn one(wants: &[(Sym, Want)], part: &TagSet, sees: Option<&[Sym]>, side: Side) -
                 distance += 2;
                 failed.get_or_insert_with(|| Reason::new(Code::SkipTagAbsent, &[side, key, wanted]));
             }
-            (Some(None), _) => {
+            (Some(None), Want::Exactly(_)) => {
                 distance += 1;
                 unknown.get_or_insert_with(|| Reason::new(Code::UnknownTag, &[side, key, wanted]));
             }
@@ -70,7 +65,8 @@ fn one(wants: &[(Sym, Want)], part: &TagSet, sees: Option<&[Sym]>, side: Side) -
                 distance += 2;
                 failed.get_or_insert_with(|| Reason::new(Code::SkipTag, &[side, key, wanted, Param::Text(have)]));
             }
-            (Some(Some(_)), _) => {}
+            // It is as wanted; any value is whatever it is.
+            (Some(_), _) => {}
         }
     }
     let found = match (failed, unknown) {
@@ -102,22 +98,23 @@ pub(super) struct Fitness {
 }
 
 impl SideIndex {
-    /// How the selectors of an entry fit the parts of one side; the best matching selector counts.
-    pub(super) fn fitness(&self, selectors: &[SelectorId], parts: Option<&[TagSet]>, side: Side) -> SideFitness {
-        let nothing = Reason::new(Code::SkipNoSelector, &[Param::Side(side)]);
-        let asked = self.item().zip(parts);
-        let Some((item, parts)) = asked else {
-            // Nobody asked, or the kind does not look at this side: no restriction and no rank.
-            let certain = Some(Specificity::default());
-            return SideFitness { certain, uncertain: None, distance: 0, reason: nothing };
+    /// How a list of selectors fits the parts of one side; the best matching selector counts.
+    pub(super) fn fitness(&self, list: ListId, parts: Option<&[TagSet]>, side: Side) -> SideFitness {
+        let reason = Reason::new(Code::SkipNoSelector, &[Param::Side(side)]);
+        let mut fitness = SideFitness { certain: None, uncertain: None, distance: u32::MAX, reason };
+        let mut selectors = self.list(list).peekable();
+        let Some((item, parts)) = self.item().zip(parts) else {
+            // Nobody asked, or the kind does not look at this side: what has a selector is not restricted here.
+            if selectors.peek().is_some() {
+                fitness = SideFitness { certain: Some(Specificity::default()), distance: 0, ..fitness };
+            }
+            return fitness;
         };
-        let mut fitness = SideFitness { certain: None, uncertain: None, distance: u32::MAX, reason: nothing };
         let mut best = [(0, (0, 0)); 2];
-        for &selector in selectors {
-            let specificity = Counts::of(item.counts, self.own_specificity(selector));
-            let rank = (self.packed(selector), specificity.fullness());
+        for (wants, specificity, packed) in selectors {
+            let rank = (packed, specificity.fullness());
             for part in parts {
-                let (distance, found) = one(self.wants(selector), part, item.sees.as_deref(), side);
+                let (distance, found) = one(wants, part, item.sees.as_deref(), side);
                 let [best_certain, best_uncertain] = &mut best;
                 match found {
                     Found::Yes if fitness.certain.is_none() || rank > *best_certain => {

@@ -1,31 +1,56 @@
-//! The inverted tag index of one side: from tags to the selectors that match them.
+//! The inverted tag index of one side: from tags to the lists of selectors that match them.
 //!
-//! Equal selectors are one. Each is found through its rarest exact tag; those with wildcards alone through a key. So the
-//! cost follows the selectors that nearly match, not all of them.
+//! Equal selectors are one, and so are equal lists; most policies have a list of one. Each selector is found through its
+//! rarest exact tag, those with wildcards alone through a key. So the cost follows the selectors that nearly match, not all
+//! of them.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use upheld_model::{Selector, Sym, Symbols, TagSet, Want};
 
-use super::Specificity;
 use super::fit::specificity_of;
+use super::rank::Specificity;
 use crate::kind::{Counts, Empty, Match};
 
 /// A distinct selector of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct SelectorId(u32);
 
-impl SelectorId {
+/// A distinct list of selectors of one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct ListId(u32);
+
+impl ListId {
     pub(super) fn index(self) -> usize {
         self.0 as usize
     }
 }
 
+/// A selector in the alphabetical order of its keys, so that reasons name the first tag that fails.
+pub(super) type Wants = Box<[(Sym, Want)]>;
+
+/// The wants of a selector in the order in which people read them.
+pub(super) fn reading_order(selector: &Selector, symbols: &Symbols) -> Wants {
+    let mut wants: Wants = selector.wants().into();
+    wants.sort_by(|(a, _), (b, _)| symbols.text(*a).cmp(symbols.text(*b)));
+    wants
+}
+
+/// A list that matches, with what its best matching selector brings.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Matching {
+    pub(super) list: ListId,
+    pub(super) packed: u64,
+    pub(super) specificity: Specificity,
+}
+
 #[derive(Debug)]
 struct Distinct {
-    /// In the alphabetical order of keys, so that reasons name the first tag that fails.
-    wants: Box<[(Sym, Want)]>,
+    wants: Wants,
+    /// What a match adds to the specificity of the whole.
     specificity: Specificity,
     packed: u64,
+    /// The lists that have it.
+    lists: Vec<ListId>,
 }
 
 /// The selectors of one side of a kind.
@@ -33,7 +58,9 @@ struct Distinct {
 pub(super) struct SideIndex {
     item: Option<Match>,
     selectors: Vec<Distinct>,
-    known: FxHashMap<Box<[(Sym, Want)]>, SelectorId>,
+    lists: Vec<Box<[SelectorId]>>,
+    known: FxHashMap<Wants, SelectorId>,
+    known_lists: FxHashMap<Box<[SelectorId]>, ListId>,
     by_tag: FxHashMap<(Sym, Sym), Vec<SelectorId>>,
     by_key: FxHashMap<Sym, Vec<SelectorId>>,
     /// Selectors that want nothing.
@@ -53,41 +80,52 @@ impl SideIndex {
         self.item.as_ref().map(|item| item.field)
     }
 
-    /// The ids of the selectors of one entry. A side that the kind does not look at has one selector that wants nothing.
-    pub(super) fn intern(&mut self, selectors: &[Selector], symbols: &Symbols) -> Box<[SelectorId]> {
+    /// The list of one entry. A side that the kind does not look at has one selector that wants nothing.
+    pub(super) fn intern(&mut self, selectors: &[Selector], symbols: &Symbols) -> ListId {
         let matches_all = self.item.as_ref().is_none_or(|item| item.empty == Empty::Everything);
+        let mut seen = FxHashSet::default();
+        let mut list: Vec<SelectorId> = Vec::with_capacity(selectors.len());
         if selectors.is_empty() && matches_all {
-            return Box::new([self.intern_wants(Box::default())]);
+            list.push(self.intern_wants(Wants::default()));
         }
-        let mut ids: Vec<SelectorId> = Vec::with_capacity(selectors.len());
         for selector in selectors {
-            let mut wants: Box<[(Sym, Want)]> = selector.wants().into();
-            wants.sort_by(|(a, _), (b, _)| symbols.text(*a).cmp(symbols.text(*b)));
-            let id = self.intern_wants(wants);
-            if !ids.contains(&id) {
-                ids.push(id);
+            let id = self.intern_wants(reading_order(selector, symbols));
+            if seen.insert(id) {
+                list.push(id);
             }
         }
-        ids.into()
+        let list: Box<[SelectorId]> = list.into();
+        if let Some(known) = self.known_lists.get(&list) {
+            return *known;
+        }
+        let id = ListId(u32::try_from(self.lists.len()).unwrap_or(u32::MAX));
+        for selector in &list {
+            if let Some(selector) = self.selectors.get_mut(selector.0 as usize) {
+                selector.lists.push(id);
+            }
+        }
+        self.lists.push(list.clone());
+        self.known_lists.insert(list, id);
+        id
     }
 
-    fn intern_wants(&mut self, wants: Box<[(Sym, Want)]>) -> SelectorId {
+    fn intern_wants(&mut self, wants: Wants) -> SelectorId {
         if let Some(id) = self.known.get(&wants) {
             return *id;
         }
         let id = SelectorId(u32::try_from(self.selectors.len()).unwrap_or(u32::MAX));
-        let specificity = specificity_of(&wants);
-        self.selectors.push(Distinct { wants: wants.clone(), specificity, packed: 0 });
+        let counts = self.item.as_ref().map_or(Counts::No, |item| item.counts);
+        let specificity = counts.of(specificity_of(&wants));
+        self.selectors.push(Distinct { wants: wants.clone(), specificity, packed: 0, lists: Vec::new() });
         self.known.insert(wants, id);
         id
     }
 
     /// Builds the index once all selectors are known.
     pub(super) fn finish(&mut self, pack: impl Fn(Specificity) -> u64) {
-        let counts = self.item.as_ref().map_or(Counts::No, |item| item.counts);
         let mut users: FxHashMap<(Sym, Want), u32> = FxHashMap::default();
         for selector in &mut self.selectors {
-            selector.packed = pack(counts.of(selector.specificity));
+            selector.packed = pack(selector.specificity);
             for want in &selector.wants {
                 *users.entry(*want).or_default() += 1;
             }
@@ -106,59 +144,60 @@ impl SideIndex {
         }
     }
 
-    /// The distinct selectors that match any of these sets of tags, each once.
-    pub(super) fn matching(&self, parts: &[TagSet], found: &mut Vec<SelectorId>) {
+    /// The lists with a selector that matches any of these sets of tags, each once with its best.
+    pub(super) fn matching(&self, parts: &[TagSet], found: &mut Vec<Matching>) {
         found.clear();
         let Some(item) = &self.item else {
-            found.extend(&self.always);
+            self.add_all(&self.always, found);
             return;
         };
         // Nothing at all matches no selector, not even an empty one.
         if !parts.is_empty() {
-            found.extend(&self.always);
+            self.add_all(&self.always, found);
         }
         let visible = |key: Sym| item.sees.as_ref().is_none_or(|keys| keys.contains(&key));
         for part in parts {
             for tag in part.as_slice().iter().filter(|tag| visible(tag.key)) {
                 let exact = tag.value.and_then(|value| self.by_tag.get(&(tag.key, value)));
-                let wild = self.by_key.get(&tag.key);
-                for &id in exact.into_iter().chain(wild).flatten() {
+                for &id in exact.into_iter().chain(self.by_key.get(&tag.key)).flatten() {
                     let holds = |(key, want): &(Sym, Want)| {
-                        visible(*key) && part.get(*key).is_some_and(|tag| want.holds(tag.value))
+                        visible(*key) && part.get(*key).is_some_and(|tag| holds(*want, tag.value))
                     };
                     if self.wants(id).iter().all(holds) {
-                        found.push(id);
+                        self.add_all(&[id], found);
                     }
                 }
             }
         }
-        if parts.len() > 1 {
-            found.sort_unstable();
-            found.dedup();
+        // Lists of several selectors, and sources of several parts, may be found more than once.
+        found.sort_unstable_by_key(|found| {
+            (found.list, std::cmp::Reverse((found.packed, found.specificity.fullness())))
+        });
+        found.dedup_by_key(|found| found.list);
+    }
+
+    fn add_all(&self, selectors: &[SelectorId], found: &mut Vec<Matching>) {
+        for id in selectors {
+            let Some(Distinct { packed, specificity, lists, .. }) = self.selectors.get(id.0 as usize) else { continue };
+            let (packed, specificity) = (*packed, *specificity);
+            found.extend(lists.iter().map(|&list| Matching { list, packed, specificity }));
         }
     }
 
+    /// How many lists there are.
     pub(super) fn len(&self) -> usize {
-        self.selectors.len()
+        self.lists.len()
     }
 
-    pub(super) fn wants(&self, id: SelectorId) -> &[(Sym, Want)] {
-        self.selectors.get(id.index()).map_or(&[], |selector| &selector.wants)
+    /// The selectors of a list, with what each brings when it matches.
+    pub(super) fn list(&self, list: ListId) -> impl Iterator<Item = (&[(Sym, Want)], Specificity, u64)> {
+        let ids = self.lists.get(list.index()).map_or(&[][..], |list| list);
+        let selectors = ids.iter().filter_map(|id| self.selectors.get(id.0 as usize));
+        selectors.map(|selector| (&*selector.wants, selector.specificity, selector.packed))
     }
 
-    pub(super) fn own_specificity(&self, id: SelectorId) -> Specificity {
-        self.selectors.get(id.index()).map_or(Specificity::default(), |selector| selector.specificity)
-    }
-
-    /// What a match adds to the specificity of the whole.
-    pub(super) fn specificity(&self, id: SelectorId) -> Specificity {
-        let counts = self.item.as_ref().map_or(Counts::No, |item| item.counts);
-        counts.of(self.own_specificity(id))
-    }
-
-    /// What a match adds to the rank.
-    pub(super) fn packed(&self, id: SelectorId) -> u64 {
-        self.selectors.get(id.index()).map_or(0, |selector| selector.packed)
+    fn wants(&self, id: SelectorId) -> &[(Sym, Want)] {
+        self.selectors.get(id.0 as usize).map_or(&[], |selector| &selector.wants)
     }
 
     /// Everything that some selector wants.
@@ -167,16 +206,19 @@ impl SideIndex {
     }
 }
 
-trait Holds {
-    fn holds(&self, value: Option<Sym>) -> bool;
+fn holds(want: Want, value: Option<Sym>) -> bool {
+    match (want, value) {
+        (Want::Any, _) => true,
+        (Want::Exactly(wanted), Some(value)) => wanted == value,
+        (Want::Exactly(_), None) => false,
+    }
 }
 
-impl Holds for Want {
-    fn holds(&self, value: Option<Sym>) -> bool {
-        match (self, value) {
-            (Self::Any, Some(_)) => true,
-            (Self::Exactly(wanted), Some(value)) => *wanted == value,
-            (_, None) => false,
+impl Counts {
+    fn of(self, specificity: Specificity) -> Specificity {
+        match self {
+            Self::Yes => specificity,
+            Self::No => Specificity::default(),
         }
     }
 }

@@ -1,14 +1,14 @@
 //! All pairs at once: every source against every destination, for kinds that resolve `first`.
 //!
-//! For one source, the best policy of each distinct *destination selector* is kept as one packed rank; each destination
-//! then takes the maximum over the selectors that match it, which were found once. Sources that no policy can tell apart
+//! For one source, the best policy of each distinct *destination list* is kept as one packed rank; each destination
+//! then takes the maximum over the lists that match it, which were found once. Sources that no policy can tell apart
 //! form a class ([`Classes`]) and are answered once.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use upheld_model::{Id, Side, Sym, TagSet, Want};
 
 use super::Select;
-use super::index::SelectorId;
+use super::index::{ListId, Matching};
 use crate::ask::EntryId;
 use crate::partition::Partition;
 
@@ -16,10 +16,10 @@ use crate::partition::Partition;
 #[derive(Debug)]
 pub struct Matrix<'s> {
     select: &'s Select,
-    /// For each source selector: destination selectors, with the rank that the best entry of the pair brings.
+    /// For each source list: destination lists, with the rank that the best entry of the pair brings.
     by_source: Vec<Vec<(u32, u64)>>,
-    /// Destination selectors that match each destination, one after the other.
-    matching: Vec<u32>,
+    /// Destination lists that match each destination, with what they bring, one after the other.
+    matching: Vec<(u32, u64)>,
     /// Where the ones of each destination end.
     ends: Vec<usize>,
 }
@@ -27,7 +27,7 @@ pub struct Matrix<'s> {
 /// Room to work in.
 #[derive(Debug, Default)]
 pub struct RowScratch {
-    sources: Vec<SelectorId>,
+    sources: Vec<Matching>,
     best: Vec<u64>,
     touched: Vec<u32>,
 }
@@ -39,15 +39,15 @@ impl<'s> Matrix<'s> {
         let mut by_source = vec![Vec::new(); select.side(Side::Source).len()];
         for (source, destination, best) in select.best_of_pairs() {
             let key = select.keys.get(best as usize).copied().unwrap_or_default();
-            let rank = key + destination_index.packed(destination) + 1;
+            // Zero is nobody.
             if let Some(list) = by_source.get_mut(source.index()) {
-                list.push((u32::try_from(destination.index()).unwrap_or(u32::MAX), rank));
+                list.push((number(destination), key + 1));
             }
         }
         let (mut matching, mut ends, mut found) = (Vec::new(), Vec::new(), Vec::new());
         for parts in destinations {
             destination_index.matching(parts, &mut found);
-            matching.extend(found.iter().map(|id| u32::try_from(id.index()).unwrap_or(u32::MAX)));
+            matching.extend(found.iter().map(|found| (number(found.list), found.packed)));
             ends.push(matching.len());
         }
         Self { select, by_source, matching, ends }
@@ -59,21 +59,25 @@ impl<'s> Matrix<'s> {
         best.resize(self.select.side(Side::Destination).len(), 0);
         let source_index = self.select.side(Side::Source);
         source_index.matching(source, sources);
-        for &selector in sources.iter() {
-            let brings = source_index.packed(selector);
-            for &(destination, rank) in self.by_source.get(selector.index()).map_or(&[][..], Vec::as_slice) {
+        for &Matching { list, packed, .. } in sources.iter() {
+            for &(destination, rank) in self.by_source.get(list.index()).map_or(&[][..], Vec::as_slice) {
                 if let Some(slot) = best.get_mut(destination as usize) {
                     if *slot == 0 {
                         touched.push(destination);
                     }
-                    *slot = (*slot).max(rank + brings);
+                    *slot = (*slot).max(rank + packed);
                 }
             }
         }
         let mut start = 0;
         for &end in &self.ends {
-            let selectors = self.matching.get(start..end).unwrap_or_default();
-            let rank = selectors.iter().map(|&id| best.get(id as usize).copied().unwrap_or(0)).max().unwrap_or(0);
+            let mut rank = 0;
+            for &(list, packed) in self.matching.get(start..end).unwrap_or_default() {
+                match best.get(list as usize) {
+                    Some(&found) if found > 0 => rank = rank.max(found + packed),
+                    _ => {}
+                }
+            }
             take(self.winner(rank));
             start = end;
         }
@@ -91,9 +95,9 @@ impl<'s> Matrix<'s> {
 }
 
 impl Select {
-    /// The best entry of each pair of selectors.
+    /// The best entry of each pair of lists.
     #[expect(clippy::iter_over_hash_type, reason = "every pair is visited once and a maximum has no order")]
-    fn best_of_pairs(&self) -> Vec<(SelectorId, SelectorId, u32)> {
+    fn best_of_pairs(&self) -> Vec<(ListId, ListId, u32)> {
         let mut best = Vec::with_capacity(self.pairs.len());
         for (&(source, destination), bucket) in &self.pairs {
             best.extend(bucket.first().map(|&entry| (source, destination, entry)));
@@ -102,32 +106,36 @@ impl Select {
     }
 }
 
+fn number(list: ListId) -> u32 {
+    u32::try_from(list.index()).unwrap_or(u32::MAX)
+}
+
 /// What policies can see of a source: of each part, the tags that some selector names. A value that none names is kept
 /// as `None` where a wildcard asks whether the tag is there, and dropped elsewhere.
 type Visible = Vec<Vec<(Sym, Option<Sym>)>>;
 
 /// Sources in cells with equal answers: those that no policy of the kind can tell apart.
 #[derive(Debug)]
-pub struct Classes<'s, 'o> {
+pub struct Classes<'o> {
     named: FxHashSet<(Sym, Sym)>,
     wild: FxHashSet<Sym>,
     cells: Vec<&'o [TagSet]>,
     known: FxHashMap<Visible, usize>,
-    select: &'s Select,
 }
 
-impl<'s, 'o> Classes<'s, 'o> {
+impl<'o> Classes<'o> {
     /// No classes yet.
-    pub fn new(select: &'s Select) -> Self {
+    pub fn new(select: &Select) -> Self {
         let side = select.side(Side::Source);
         let (mut named, mut wild) = (FxHashSet::default(), FxHashSet::default());
-        for (key, want) in side.all_wants() {
+        let granted = select.entries.iter().flat_map(|entry| entry.grants.iter().flatten().copied());
+        for (key, want) in side.all_wants().chain(granted) {
             match want {
                 Want::Exactly(value) => drop(named.insert((key, value))),
                 Want::Any => drop(wild.insert(key)),
             }
         }
-        Self { named, wild, cells: Vec::new(), known: FxHashMap::default(), select }
+        Self { named, wild, cells: Vec::new(), known: FxHashMap::default() }
     }
 
     /// The class of a source, made if it is new.
@@ -139,11 +147,6 @@ impl<'s, 'o> Classes<'s, 'o> {
         self.cells.push(source);
         self.known.insert(visible, self.cells.len() - 1);
         self.cells.len() - 1
-    }
-
-    /// The kind that this is about.
-    pub fn select(&self) -> &'s Select {
-        self.select
     }
 
     fn visible(&self, source: &[TagSet]) -> Visible {
@@ -161,7 +164,7 @@ impl<'s, 'o> Classes<'s, 'o> {
     }
 }
 
-impl<'o> Partition for Classes<'_, 'o> {
+impl<'o> Partition for Classes<'o> {
     type Question = [TagSet];
     type Cell = &'o [TagSet];
 

@@ -30,6 +30,8 @@ pub enum NaiveRung {
     MoreExactTags,
     /// `fewer-wildcards`
     FewerWildcards,
+    /// `more-tags-in: sources`
+    MoreTagsInSources,
     /// `newest`
     Newest,
     /// `oldest`
@@ -38,56 +40,109 @@ pub enum NaiveRung {
     Name,
 }
 
+/// The choices of a kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NaiveKind {
+    /// How it ranks.
+    pub ladder: Vec<NaiveRung>,
+    /// `sees`: the only tag of a destination that is visible.
+    pub sees: Option<String>,
+    /// `empty: everything` of `sources`.
+    pub empty_sources_match: bool,
+    /// `counts: false` of `sources`.
+    pub sources_do_not_count: bool,
+    /// `split: sources`
+    pub split_sources: bool,
+}
+
 /// Whether a selector matches tags.
 pub fn matches(selector: &Tags, tags: &Tags) -> bool {
     selector.iter().all(|(key, wanted)| tags.get(key).is_some_and(|value| wanted == "*" || wanted == value))
 }
 
-/// All matching policies, best first.
+/// All matching policies, best first; a policy whose sources are split may come more than once.
 pub fn ranking<'p>(
     policies: &'p [NaivePolicy],
-    ladder: &[NaiveRung],
+    kind: &NaiveKind,
     sources: &[Tags],
     destinations: &[Tags],
 ) -> Vec<&'p NaivePolicy> {
-    let mut matching: Vec<(&NaivePolicy, Counts)> = Vec::new();
+    let mut matching: Vec<Piece<'p>> = Vec::new();
+    let visible: Vec<Tags> = destinations.iter().map(|tags| kind.visible(tags)).collect();
     for policy in policies {
-        let mut best: Option<Counts> = None;
-        for source in policy.sources.iter().filter(|selector| sources.iter().any(|tags| matches(selector, tags))) {
-            for destination in
-                policy.destinations.iter().filter(|selector| destinations.iter().any(|tags| matches(selector, tags)))
-            {
-                let counts = Counts::of(source, destination);
-                if best.is_none_or(|best| counts.compare(best, ladder).is_gt()) {
-                    best = Some(counts);
+        for (number, selectors) in kind.pieces(policy).into_iter().enumerate() {
+            let mut best: Option<Counts> = None;
+            for source in selectors.iter().filter(|selector| sources.iter().any(|tags| matches(selector, tags))) {
+                for destination in
+                    policy.destinations.iter().filter(|selector| visible.iter().any(|tags| matches(selector, tags)))
+                {
+                    let counted = if kind.sources_do_not_count { Tags::new() } else { source.clone() };
+                    let counts = Counts::of(&counted, destination);
+                    if best.is_none_or(|best| counts.compare(best, &kind.ladder).is_gt()) {
+                        best = Some(counts);
+                    }
                 }
             }
+            let first = selectors.first().map_or(0, Tags::len);
+            matching.extend(best.map(|counts| Piece { policy, number, first, counts }));
         }
-        matching.extend(best.map(|counts| (policy, counts)));
     }
-    matching.sort_by(|(a, mine), (b, theirs)| {
+    matching.sort_by(|a, b| a.compare(b, &kind.ladder));
+    matching.into_iter().map(|piece| piece.policy).collect()
+}
+
+/// The one policy that stands.
+pub fn winner<'p>(
+    policies: &'p [NaivePolicy],
+    kind: &NaiveKind,
+    sources: &[Tags],
+    destinations: &[Tags],
+) -> Option<&'p NaivePolicy> {
+    ranking(policies, kind, sources, destinations).into_iter().next()
+}
+
+impl NaiveKind {
+    fn visible(&self, tags: &Tags) -> Tags {
+        let seen = |key: &String| self.sees.as_ref().is_none_or(|only| only == key);
+        tags.iter().filter(|(key, _)| seen(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+
+    /// The source selectors of each entry of a policy.
+    fn pieces(&self, policy: &NaivePolicy) -> Vec<Vec<Tags>> {
+        if self.split_sources {
+            policy.sources.iter().map(|selector| vec![selector.clone()]).collect()
+        } else if policy.sources.is_empty() && self.empty_sources_match {
+            vec![vec![Tags::new()]]
+        } else {
+            vec![policy.sources.clone()]
+        }
+    }
+}
+
+struct Piece<'p> {
+    policy: &'p NaivePolicy,
+    number: usize,
+    /// Tags of its first source selector.
+    first: usize,
+    counts: Counts,
+}
+
+impl Piece<'_> {
+    /// Less is better.
+    fn compare(&self, other: &Self, ladder: &[NaiveRung]) -> Ordering {
+        let (a, b) = (self.policy, other.policy);
         ladder
             .iter()
             .map(|rung| match rung {
                 NaiveRung::Newest => b.created.cmp(&a.created),
                 NaiveRung::Oldest => a.created.cmp(&b.created),
                 NaiveRung::Name => a.name.cmp(&b.name),
-                rung => theirs.compare(*mine, &[*rung]),
+                NaiveRung::MoreTagsInSources => other.first.cmp(&self.first),
+                rung => other.counts.compare(self.counts, &[*rung]),
             })
             .find(|order| order.is_ne())
-            .unwrap_or_else(|| a.name.cmp(&b.name))
-    });
-    matching.into_iter().map(|(policy, _)| policy).collect()
-}
-
-/// The one policy that stands.
-pub fn winner<'p>(
-    policies: &'p [NaivePolicy],
-    ladder: &[NaiveRung],
-    sources: &[Tags],
-    destinations: &[Tags],
-) -> Option<&'p NaivePolicy> {
-    ranking(policies, ladder, sources, destinations).into_iter().next()
+            .unwrap_or_else(|| (&a.name, self.number).cmp(&(&b.name, other.number)))
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +164,7 @@ impl Counts {
                 NaiveRung::MoreTags => (self.exact + self.wild).cmp(&(other.exact + other.wild)),
                 NaiveRung::MoreExactTags => self.exact.cmp(&other.exact),
                 NaiveRung::FewerWildcards => Reverse(self.wild).cmp(&Reverse(other.wild)),
-                NaiveRung::Newest | NaiveRung::Oldest | NaiveRung::Name => Ordering::Equal,
+                _ => Ordering::Equal,
             })
             .find(|order| order.is_ne())
             .unwrap_or(Ordering::Equal)

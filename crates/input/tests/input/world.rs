@@ -1,6 +1,6 @@
 //! Loads texts and asks, as a program that embeds the library would.
 
-use upheld_dialects::ends::{End, connect};
+use upheld_dialects::kuma::ends::{End, connect};
 use upheld_engine::{Question, Ruling, Select};
 use upheld_input::load::{Loaded, load};
 use upheld_input::{Format, Input};

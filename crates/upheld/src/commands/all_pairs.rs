@@ -1,15 +1,18 @@
 //! `explain --all-pairs`: every proxy and every service of a mesh, and how often each policy counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use anstyle::Style;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
-use upheld_dialects::ends::{Service, caller_parts, meshes, proxies, services};
+use upheld_dialects::kuma::ends::{Member, caller_parts, destinations, find_mesh, meshes, proxies};
 use upheld_engine::select::matrix::{Classes, Matrix, RowScratch};
-use upheld_engine::{EntryId, KindId, Partition, PolicyId, Question as Connection, Resolve, Scratch, Select, Snapshot};
-use upheld_model::{Diagnostic, Fault, Sym, TagSet};
+use upheld_engine::{
+    Each, EntryId, Granted, Grants, KindId, Partition, PolicyId, PolicyKind, Question as Connection, Resolve, Scratch,
+    Select, Silent, Snapshot, ask,
+};
+use upheld_model::{Side, Sym, TagSet};
 
 use super::question::find_kind;
 use super::{Session, refuse};
@@ -18,6 +21,7 @@ use crate::exit::Exit;
 use crate::render::print_plain;
 use crate::render::style::{ANSWER, paint};
 use crate::render::table::{Align, Table, wrap};
+use crate::report::At;
 
 pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
@@ -26,15 +30,11 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
         Ok(kind) => kind,
         Err(problem) => return refuse(&[problem]),
     };
-    let wanted = session.settings.mesh.value.as_deref();
-    let chosen: Vec<Sym> = meshes(snapshot)
-        .into_iter()
-        .filter(|mesh| wanted.is_none_or(|wanted| snapshot.text(*mesh) == wanted))
-        .collect();
-    if let (Some(wanted), []) = (wanted, chosen.as_slice()) {
-        return refuse(&[Diagnostic::error(Fault::NotFound, format!("there is no mesh `{wanted}`"))
-            .help("`upheld list meshes` shows all of them")]);
-    }
+    let wanted = session.settings.mesh.value.as_deref().map(|name| find_mesh(snapshot, name)).transpose();
+    let chosen = match wanted {
+        Ok(wanted) => wanted.map_or_else(|| meshes(snapshot), |mesh| vec![mesh]),
+        Err(problem) => return refuse(&[problem]),
+    };
     let bar = progress();
     let tables: Vec<Pairs> = chosen.iter().map(|mesh| tally(snapshot, kind, *mesh, &bar)).collect();
     bar.finish_and_clear();
@@ -55,17 +55,44 @@ fn progress() -> ProgressBar {
 pub(super) struct Pairs {
     mesh: Sym,
     proxies: Vec<Sym>,
-    services: Vec<Service>,
+    destinations: Vec<String>,
     /// The class of each proxy.
     class_of: Vec<usize>,
-    /// For each class, who stands for each service.
-    rows: Vec<Vec<Standing>>,
+    /// Who stands, for each class.
+    rows: Vec<Row>,
     resolve: Resolve,
 }
 
-/// The policies that stand for a pair; mostly one or none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Standing(Vec<PolicyId>);
+/// Who stands for each destination of one class of callers.
+enum Row {
+    /// At most one; nothing else to say.
+    One(Vec<Option<PolicyId>>),
+    /// At most one, and whether it grants the connection.
+    Granting(Vec<(Option<PolicyId>, bool)>),
+    /// All that count.
+    All(Vec<Vec<PolicyId>>),
+}
+
+/// Who stands for one pair.
+struct Cell {
+    policies: Vec<PolicyId>,
+    granted: Option<bool>,
+}
+
+impl Row {
+    fn cell(&self, column: usize) -> Cell {
+        match self {
+            Self::One(row) => {
+                Cell { policies: row.get(column).copied().flatten().into_iter().collect(), granted: None }
+            }
+            Self::Granting(row) => {
+                let (policy, granted) = row.get(column).copied().unwrap_or((None, false));
+                Cell { policies: policy.into_iter().collect(), granted: Some(granted) }
+            }
+            Self::All(row) => Cell { policies: row.get(column).cloned().unwrap_or_default(), granted: None },
+        }
+    }
+}
 
 /// How often a policy counts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,7 +100,7 @@ pub(super) struct Tally {
     resolve_all: bool,
     pub(super) pairs: usize,
     proxies: usize,
-    services: usize,
+    destinations: usize,
     of: usize,
 }
 
@@ -83,80 +110,70 @@ pub(super) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, bar: &Progress
         .filter(|(_, proxy)| proxy.scope == mesh)
         .map(|(_, proxy)| (proxy.name, caller_parts(proxy)))
         .collect();
-    let services: Vec<Service> = services(snapshot).into_iter().filter(|service| service.mesh == mesh).collect();
-    let destinations: Vec<Vec<TagSet>> =
-        services.iter().map(|service| vec![TagSet::new([(service.tag, Some(service.name))])]).collect();
-    let resolve = snapshot.kind(kind).map_or(Resolve::First, |kind| kind.select.resolve);
+    let choices = snapshot.kind(kind).map(PolicyKind::select);
+    let each = choices.and_then(|select| select.side(Side::Destination)).map_or(Each::Service, |item| item.each);
+    let called = destinations(snapshot, mesh, each);
     let mut pairs = Pairs {
         mesh,
         proxies: callers.iter().map(|(name, _)| *name).collect(),
-        services,
-        class_of: Vec::new(),
-        rows: Vec::new(),
-        resolve,
+        destinations: called.iter().map(|member| member.label.clone()).collect(),
+        class_of: vec![0; callers.len()],
+        rows: vec![Row::One(vec![None; called.len()])],
+        resolve: choices.map_or(Resolve::First, |select| select.resolve),
     };
-    let Some(select) = snapshot.select(kind, mesh) else {
-        pairs.class_of = vec![0; callers.len()];
-        pairs.rows = vec![vec![Standing::default(); destinations.len()]];
-        return pairs;
-    };
+    let Some(select) = snapshot.select(kind, mesh) else { return pairs };
     let mut classes = Classes::new(select);
     pairs.class_of = callers.iter().map(|(_, parts)| classes.classify(parts)).collect();
-    let row_length = destinations.len() as u64;
+    let row_length = called.len() as u64;
     bar.inc_length(classes.cells().len() as u64 * row_length);
-    let matrix = Matrix::new(select, destinations.iter().map(Vec::as_slice));
-    pairs.rows = (classes.cells().par_iter())
-        .map_init(RowScratch::default, |scratch, source| {
-            let row = match resolve {
-                Resolve::First => first_row(select, &matrix, source, scratch, destinations.len()),
-                Resolve::All => all_row(select, source, &destinations),
-            };
-            bar.inc(row_length);
-            row
-        })
-        .collect();
+    let matrix = Matrix::new(select, called.iter().map(|member| member.parts.as_slice()));
+    let rows = classes.cells().par_iter().map_init(RowScratch::default, |scratch, source| {
+        let row = row(select, &matrix, source, &called, scratch);
+        bar.inc(row_length);
+        row
+    });
+    pairs.rows = rows.collect();
     pairs
 }
 
-fn first_row(
-    select: &Select,
-    matrix: &Matrix<'_>,
-    source: &[TagSet],
-    scratch: &mut RowScratch,
-    len: usize,
-) -> Vec<Standing> {
-    let mut row = Vec::with_capacity(len);
-    matrix.row(source, scratch, |winner| row.push(Standing(policy(select, winner).into_iter().collect())));
-    row
-}
-
-fn all_row(select: &Select, source: &[TagSet], destinations: &[Vec<TagSet>]) -> Vec<Standing> {
-    let mut scratch = Scratch::default();
-    let mut row = Vec::with_capacity(destinations.len());
-    for destination in destinations {
-        let question = Connection { source: Some(source), destination: Some(destination) };
-        let standing = select.standing(&question, &mut scratch);
-        let mut policies: Vec<PolicyId> = standing.into_iter().map(|entry| entry.policy).collect();
-        policies.dedup();
-        row.push(Standing(policies));
+fn row(select: &Select, matrix: &Matrix<'_>, source: &[TagSet], called: &[Member], scratch: &mut RowScratch) -> Row {
+    let policy = |entry: Option<EntryId>| select.entry(entry?).map(|entry| entry.policy);
+    let questions = called.iter().map(|member| Connection { source: Some(source), destination: Some(&member.parts) });
+    match (select.kind().resolve, select.kind().grants) {
+        (Resolve::First, Some(Grants::Field(_))) => {
+            let mut room = Scratch::default();
+            let answers = questions.map(|question| ask(select, &question, &mut room, &mut Silent));
+            Row::Granting(answers.map(|answer| (policy(answer.winner), answer.granted == Granted::Yes)).collect())
+        }
+        (Resolve::First, _) => {
+            let mut row = Vec::with_capacity(called.len());
+            matrix.row(source, scratch, |winner| row.push(policy(winner)));
+            Row::One(row)
+        }
+        (Resolve::All, _) => {
+            let mut room = Scratch::default();
+            let standing = questions.map(|question| {
+                // A policy of which several entries stand counts once.
+                let mut seen = HashSet::new();
+                let entries = select.standing(&question, &mut room).into_iter().map(|entry| entry.policy);
+                entries.filter(|policy| seen.insert(*policy)).collect()
+            });
+            Row::All(standing.collect())
+        }
     }
-    row
-}
-
-fn policy(select: &Select, entry: Option<EntryId>) -> Option<PolicyId> {
-    select.entry(entry?).map(|entry| entry.policy)
 }
 
 impl Pairs {
-    fn each(&self) -> impl Iterator<Item = (Sym, Service, &Standing)> {
+    fn each(&self) -> impl Iterator<Item = (Sym, &str, Cell)> {
         self.proxies.iter().zip(&self.class_of).flat_map(move |(proxy, class)| {
-            let row = self.rows.get(*class).map_or(&[][..], Vec::as_slice);
-            self.services.iter().zip(row).map(move |(service, standing)| (*proxy, *service, standing))
+            let row = self.rows.get(*class);
+            let destinations = self.destinations.iter().enumerate();
+            destinations.filter_map(move |(column, name)| Some((*proxy, name.as_str(), row?.cell(column))))
         })
     }
 
     fn count(&self) -> usize {
-        self.proxies.len() * self.services.len()
+        self.proxies.len() * self.destinations.len()
     }
 
     /// How often each policy counts; the default is under `None`.
@@ -168,17 +185,17 @@ impl Pairs {
             }
         }
         let mut tallies: BTreeMap<Option<PolicyId>, (Tally, Vec<bool>)> = BTreeMap::new();
-        for (row, members) in self.rows.iter().zip(&members) {
+        for (row, members) in self.rows.iter().zip(members).filter(|(_, members)| *members > 0) {
             let mut in_row: BTreeMap<Option<PolicyId>, usize> = BTreeMap::new();
-            for (column, Standing(policies)) in row.iter().enumerate() {
-                let standing = policies.iter().copied().map(Some);
+            for column in 0..self.destinations.len() {
+                let Cell { policies, .. } = row.cell(column);
                 let default = policies.is_empty().then_some(None);
-                for policy in standing.chain(default) {
+                for policy in policies.into_iter().map(Some).chain(default) {
                     *in_row.entry(policy).or_default() += 1;
-                    let (_, services) =
-                        tallies.entry(policy).or_insert_with(|| (Tally::default(), vec![false; row.len()]));
-                    if let (Some(seen), true) = (services.get_mut(column), *members > 0) {
-                        *seen = true;
+                    let blank = || (Tally::default(), vec![false; self.destinations.len()]);
+                    let (_, reached) = tallies.entry(policy).or_insert_with(blank);
+                    if let Some(reached) = reached.get_mut(column) {
+                        *reached = true;
                     }
                 }
             }
@@ -189,11 +206,9 @@ impl Pairs {
                 }
             }
         }
-        let finish = |(mut tally, services): (Tally, Vec<bool>)| {
-            tally.services = services.into_iter().filter(|seen| *seen).count();
-            tally.of = self.count();
-            tally.resolve_all = self.resolve == Resolve::All;
-            tally
+        let finish = |(tally, reached): (Tally, Vec<bool>)| {
+            let destinations = reached.into_iter().filter(|reached| *reached).count();
+            Tally { pairs: tally.pairs, proxies: tally.proxies, destinations, ..self.none() }
         };
         tallies.into_iter().map(|(policy, found)| (policy, finish(found))).collect()
     }
@@ -210,13 +225,12 @@ impl Pairs {
 }
 
 impl Tally {
-    /// `TrafficLog: wins for 12 of 40 pairs of proxy and service (3 proxies, 4 services)`.
+    /// `TrafficLog: wins for 12 of 40 pairs of caller and called (3 proxies, 4 destinations)`.
     pub(super) fn sentence(&self, kind: &str) -> String {
         let verb = if self.resolve_all { "applies to" } else { "wins for" };
-        let Self { pairs, of, proxies, services, .. } = self;
-        let proxies = plural(*proxies, "proxy", "proxies");
-        let services = plural(*services, "service", "services");
-        format!("{kind}: {verb} {pairs} of {of} pairs of proxy and service ({proxies}, {services})")
+        let proxies = plural(self.proxies, "proxy", "proxies");
+        let destinations = plural(self.destinations, "destination", "destinations");
+        format!("{kind}: {verb} {} of {} pairs of caller and called ({proxies}, {destinations})", self.pairs, self.of)
     }
 
     /// `12 of 40 pairs`.
@@ -226,7 +240,7 @@ impl Tally {
 
     /// For programs.
     pub(super) fn json(&self) -> Json {
-        json!({"pairs": self.pairs, "of": self.of, "proxies": self.proxies, "services": self.services})
+        json!({"pairs": self.pairs, "of": self.of, "proxies": self.proxies, "destinations": self.destinations})
     }
 }
 
@@ -236,110 +250,130 @@ fn plural(count: usize, one: &str, several: &str) -> String {
 
 fn print(session: &Session<'_>, snapshot: &Snapshot, kind: KindId, tables: &[Pairs]) {
     let screen = &session.screen;
-    let described = snapshot.kind(kind);
-    let default = described.map_or("(default)", |kind| snapshot.text(kind.default_name));
-    let name = |policy: PolicyId| snapshot.policy(policy).map_or("", |policy| snapshot.text(policy.name));
-    let names = |Standing(policies): &Standing| -> Vec<&str> {
-        if policies.is_empty() { vec![default] } else { policies.iter().map(|policy| name(*policy)).collect() }
-    };
+    let teller = Teller { snapshot, kind: snapshot.kind(kind) };
     match screen.format {
-        Format::Jsonl => {
-            for table in tables {
-                let mesh = snapshot.text(table.mesh);
-                let mut lines = String::new();
-                for (proxy, service, standing) in table.each() {
-                    let line = json!({
-                        "mesh": mesh, "from": snapshot.text(proxy), "to": snapshot.text(service.name), "policies": names(standing),
-                    });
-                    lines.push_str(&line.to_string());
-                    lines.push('\n');
-                    if lines.len() > 1 << 16 {
-                        print_plain(&std::mem::take(&mut lines));
-                    }
-                }
-                print_plain(&lines);
-            }
-        }
+        Format::Jsonl => tables.iter().for_each(|table| teller.print_lines(table)),
         Format::Wide => {
-            let mut rows = Table::new(&[
-                ("MESH", Align::Left),
-                ("FROM", Align::Left),
-                ("TO", Align::Left),
-                ("POLICY", Align::Left),
-            ]);
+            let columns = [("MESH", Align::Left), ("FROM", Align::Left), ("TO", Align::Left), ("POLICY", Align::Left)];
+            let mut rows = Table::new(&columns);
             for table in tables {
-                for (proxy, service, standing) in table.each() {
-                    let texts = [table.mesh, proxy, service.name].map(|symbol| snapshot.text(symbol).to_owned());
-                    rows.row(Style::new(), texts.into_iter().chain([names(standing).join(", ")]));
+                for (proxy, to, cell) in table.each() {
+                    let denied = if cell.granted == Some(false) { " (does not grant it)" } else { "" };
+                    let policies = teller.names(&cell).join(", ") + denied;
+                    let [mesh, proxy] = [table.mesh, proxy].map(|symbol| snapshot.text(symbol).to_owned());
+                    rows.row(Style::new(), [mesh, proxy, to.to_owned(), policies]);
                 }
             }
             screen.print(&rows.render(screen.width, 1));
         }
         Format::Name => {
-            let mut found: Vec<PolicyId> =
+            let found: BTreeSet<PolicyId> =
                 tables.iter().flat_map(Pairs::tallies).filter_map(|(policy, _)| policy).collect();
-            found.sort_unstable();
-            found.dedup();
-            let kind = described.map_or("", |kind| snapshot.text(kind.name));
-            print_plain(&found.iter().map(|policy| format!("{kind}/{}\n", name(*policy))).collect::<String>());
+            let names = found.into_iter().map(|policy| format!("{}/{}\n", teller.kind_name(), teller.name(policy)));
+            print_plain(&names.collect::<String>());
         }
         Format::Json | Format::Yaml => {
-            let meshes: Vec<Json> = tables.iter().map(|table| summary_json(snapshot, table, default)).collect();
-            screen.print_data(&json!({"apiVersion": "upheld/v1", "kind": "AllPairs", "snapshot": snapshot.digest(), "meshes": meshes}));
+            let meshes: Vec<Json> = tables.iter().map(|table| teller.summary_json(table)).collect();
+            screen.print_data(&json!({
+                "apiVersion": "upheld/v1", "kind": "AllPairs", "policyKind": teller.kind_name(),
+                "semantics": teller.kind.and_then(|kind| kind.semantics).map(|semantics| snapshot.text(semantics)),
+                "snapshot": snapshot.digest(), "meshes": meshes,
+            }));
         }
         Format::Table => {
-            let kind = described.map_or("", |kind| snapshot.text(kind.name));
             for table in tables {
-                screen.print(&summary_text(snapshot, table, kind, default, screen.width));
+                screen.print(&teller.summary_text(table, screen.width));
             }
         }
     }
 }
 
-fn summary_json(snapshot: &Snapshot, table: &Pairs, default: &str) -> Json {
-    let policies: Vec<Json> = (table.tallies().iter())
-        .map(|(policy, tally)| {
-            let name =
-                policy.and_then(|policy| snapshot.policy(policy)).map_or(default, |policy| snapshot.text(policy.name));
-            json!({"policy": name, "pairs": tally.pairs, "proxies": tally.proxies, "services": tally.services})
-        })
-        .collect();
-    json!({
-        "mesh": snapshot.text(table.mesh), "proxies": table.proxies.len(), "services": table.services.len(),
-        "classes": table.rows.len(), "pairs": table.count(), "policies": policies,
-    })
+struct Teller<'s> {
+    snapshot: &'s Snapshot,
+    kind: Option<&'s PolicyKind>,
 }
 
-fn summary_text(snapshot: &Snapshot, table: &Pairs, kind: &str, default: &str, width: Option<usize>) -> String {
-    let answer = format!(
-        "{} pairs of {} proxies and {} services in mesh {}: who decides {kind}.",
-        table.count(),
-        table.proxies.len(),
-        table.services.len(),
-        snapshot.text(table.mesh)
-    );
-    let mut rows = Table::new(&[
-        ("POLICY", Align::Left),
-        ("PAIRS", Align::Right),
-        ("PROXIES", Align::Right),
-        ("SERVICES", Align::Right),
-        ("AT", Align::Left),
-    ]);
-    let mut tallies: Vec<_> = table.tallies().into_iter().collect();
-    tallies.sort_by_key(|(policy, tally)| (policy.is_none(), std::cmp::Reverse(tally.pairs)));
-    for (policy, tally) in tallies {
-        let policy = policy.and_then(|policy| snapshot.policy(policy));
-        let at = policy.and_then(|policy| crate::report::At::of(snapshot.files(), policy.at));
-        let name = policy.map_or(default, |policy| snapshot.text(policy.name));
-        let numbers = [tally.pairs, tally.proxies, tally.services].map(|number| number.to_string());
-        rows.row(
-            Style::new(),
-            [name.to_owned()].into_iter().chain(numbers).chain([at.map(|at| at.to_string()).unwrap_or_default()]),
-        );
+impl<'s> Teller<'s> {
+    fn kind_name(&self) -> &'s str {
+        self.kind.map_or("", |kind| self.snapshot.text(kind.name))
     }
-    format!(
-        "{}\n\n{}\n  Every pair: -o wide or -o jsonl\n",
-        paint(ANSWER, &wrap(&answer, width)),
-        rows.render(width, 1)
-    )
+
+    fn default_name(&self) -> &'s str {
+        self.kind.map_or("(default)", |kind| self.snapshot.text(kind.default_name))
+    }
+
+    fn name(&self, policy: PolicyId) -> &'s str {
+        self.snapshot.policy(policy).map_or("", |policy| self.snapshot.text(policy.name))
+    }
+
+    fn names(&self, cell: &Cell) -> Vec<&'s str> {
+        if cell.policies.is_empty() {
+            return vec![self.default_name()];
+        }
+        cell.policies.iter().map(|policy| self.name(*policy)).collect()
+    }
+
+    fn at(&self, policy: Option<PolicyId>) -> Option<At> {
+        At::of(self.snapshot.files(), self.snapshot.policy(policy?)?.at)
+    }
+
+    /// Every pair, a line each.
+    fn print_lines(&self, table: &Pairs) {
+        let mesh = self.snapshot.text(table.mesh);
+        let mut lines = String::new();
+        for (proxy, to, cell) in table.each() {
+            let mut line =
+                json!({"mesh": mesh, "from": self.snapshot.text(proxy), "to": to, "policies": self.names(&cell)});
+            if let (Some(granted), Some(line)) = (cell.granted, line.as_object_mut()) {
+                line.insert("granted".to_owned(), json!(granted));
+            }
+            lines.push_str(&line.to_string());
+            lines.push('\n');
+            if lines.len() > 1 << 16 {
+                print_plain(&std::mem::take(&mut lines));
+            }
+        }
+        print_plain(&lines);
+    }
+
+    fn summary_json(&self, table: &Pairs) -> Json {
+        let policies: Vec<Json> = (table.tallies().iter())
+            .map(|(policy, tally)| {
+                let name = policy.map_or(self.default_name(), |policy| self.name(policy));
+                json!({
+                    "policy": name, "pairs": tally.pairs, "proxies": tally.proxies,
+                    "destinations": tally.destinations, "at": self.at(*policy),
+                })
+            })
+            .collect();
+        json!({
+            "mesh": self.snapshot.text(table.mesh), "proxies": table.proxies.len(),
+            "destinations": table.destinations.len(), "classes": table.rows.len(), "pairs": table.count(),
+            "policies": policies,
+        })
+    }
+
+    fn summary_text(&self, table: &Pairs, width: Option<usize>) -> String {
+        let (pairs, proxies) = (table.count(), plural(table.proxies.len(), "proxy", "proxies"));
+        let destinations = plural(table.destinations.len(), "destination", "destinations");
+        let (mesh, kind) = (self.snapshot.text(table.mesh), self.kind_name());
+        let answer = format!("{pairs} pairs of {proxies} and {destinations} in mesh {mesh}: who decides {kind}.");
+        let mut rows = Table::new(&[
+            ("POLICY", Align::Left),
+            ("PAIRS", Align::Right),
+            ("PROXIES", Align::Right),
+            ("DESTINATIONS", Align::Right),
+            ("AT", Align::Left),
+        ]);
+        let mut tallies: Vec<_> = table.tallies().into_iter().collect();
+        tallies.sort_by_key(|(policy, tally)| (policy.is_none(), std::cmp::Reverse(tally.pairs)));
+        for (policy, tally) in tallies {
+            let name = policy.map_or(self.default_name(), |policy| self.name(policy));
+            let numbers = [tally.pairs, tally.proxies, tally.destinations].map(|number| number.to_string());
+            let at = self.at(policy).map(|at| at.to_string()).unwrap_or_default();
+            rows.row(Style::new(), [name.to_owned()].into_iter().chain(numbers).chain([at]));
+        }
+        let rows = rows.render(width, 1);
+        format!("{}\n\n{rows}\n  Every pair: -o wide or -o jsonl\n", paint(ANSWER, &wrap(&answer, width)))
+    }
 }

@@ -2,14 +2,21 @@
 
 use serde_json::{Value as Json, json};
 
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Fault};
+
 use super::question::{Answers, Group, answer};
-use super::{Session, refuse};
+use super::{Session, refuse, say};
 use crate::cli::{Format, Question};
 use crate::exit::Exit;
 use crate::render::{explanation, print_plain, style, table};
 use crate::report::{Explanation, Outcome};
 
 pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
+    if question.field.is_some() && question.kind.is_none() {
+        let message = "`--field` needs `--kind`: fields of different kinds have nothing in common";
+        return refuse(&[Diagnostic::error(Fault::IncompleteQuestion, message)]);
+    }
     let Some(loaded) = session.load() else { return Exit::Failed };
     let mut answers = match answer(session, &loaded.snapshot, question) {
         Ok(answers) => answers,
@@ -18,6 +25,17 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     for group in &mut answers.groups {
         // What was decided first, alphabetically; what fell to the default last.
         group.explanations.sort_by_key(|explanation| explanation.outcome == Outcome::Default);
+    }
+    if let Some(path) = &question.field {
+        for explanation in answers.groups.iter_mut().flat_map(|group| &mut group.explanations) {
+            let known: Vec<String> = explanation.fields.iter().map(|field| field.path.clone()).collect();
+            explanation.fields.retain(|field| explanation::is_within(&field.path, path));
+            if explanation.fields.is_empty() {
+                let hint =
+                    nearest(path, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
+                say(&format!("note: {}: `{path}` is not set{}", explanation.kind, hint.unwrap_or_default()));
+            }
+        }
     }
     match session.screen.format {
         Format::Json | Format::Yaml => {
@@ -94,6 +112,12 @@ fn text(session: &Session<'_>, question: &Question, answers: &Answers) -> String
             ));
         }
         text.push_str(&group_text(session, question, group));
+        if !answers.incomplete.is_empty() {
+            let flag = if question.to.is_some() { "--from" } else { "--to" };
+            let sentence = format!("Not asked, because they need {flag}: {}", answers.incomplete.join(", "));
+            text.push('\n');
+            text.push_str(&table::indented(&sentence, 2, screen.width));
+        }
         if !several && group.pairs.len() > 1 {
             let same = listed(&group.pairs, screen.verbose);
             text.push_str(&format!("\n  The same holds for all {}: {same}\n", group.pairs.len()));
@@ -149,14 +173,13 @@ fn command(session: &Session<'_>, question: &Question, kind: &str) -> String {
     let mut words = vec!["upheld".to_owned(), "explain".to_owned()];
     let mut flag = |name: &str, value: &str| {
         words.push(name.to_owned());
-        words.push(if value.chars().any(|c| c.is_whitespace() || "*?#&'\"$()".contains(c)) {
-            format!("'{value}'")
-        } else {
-            value.to_owned()
-        });
+        words.push(quoted(value));
     };
     for file in &session.common.files {
         flag("-f", file);
+    }
+    if let Some(revision) = &session.common.at {
+        flag("--at", revision);
     }
     flag("--kind", kind);
     if let Some(source) = question.source() {
@@ -172,6 +195,15 @@ fn command(session: &Session<'_>, question: &Question, kind: &str) -> String {
         flag("--semantics", semantics);
     }
     words.join(" ")
+}
+
+/// As a shell takes it.
+fn quoted(value: &str) -> String {
+    let plain = |character: char| character.is_alphanumeric() || "-_./:=,@%+".contains(character);
+    if !value.is_empty() && value.chars().all(plain) {
+        return value.to_owned();
+    }
+    format!("'{}'", value.replace('\'', r"'\''"))
 }
 
 fn listed(pairs: &[String], verbose: bool) -> String {

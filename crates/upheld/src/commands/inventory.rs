@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anstyle::Style;
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
-use upheld_dialects::ends::{meshes, services};
+use upheld_dialects::kuma::ends::{find_mesh, meshes, services};
 use upheld_engine::{PolicyId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, NodeRef, Role, Sym, Timestamp};
@@ -45,6 +45,9 @@ pub(super) fn run(session: &Session<'_>, list: &List) -> Exit {
         None => policies(session, snapshot).into_iter().chain(objects(snapshot)).collect(),
     };
     if let Some(mesh) = &session.settings.mesh.value {
+        if let Err(problem) = find_mesh(snapshot, mesh) {
+            return refuse(&[problem]);
+        }
         rows.retain(|row| row.mesh == *mesh);
     }
     if let Some(kind) = &list.kind {

@@ -30,11 +30,11 @@ fn list(session: &Session<'_>, snapshot: &Snapshot) {
     let screen = &session.screen;
     let text = |kind: &PolicyKind| {
         let lookup = snapshot.lookup();
-        let matches: Vec<String> = (kind.select.matches.iter())
+        let matches: Vec<String> = (kind.select().matches.iter())
             .map(|item| format!("{} ({})", snapshot.text(item.field), item.side.word()))
             .collect();
-        let rank: Vec<String> = kind.select.rank.rungs().iter().map(|rung| rung_name(*rung, &lookup)).collect();
-        let resolve = if kind.select.resolve == Resolve::All { "all" } else { "first" };
+        let rank: Vec<String> = kind.select().rank.rungs().iter().map(|rung| rung_name(*rung, &lookup)).collect();
+        let resolve = if kind.select().resolve == Resolve::All { "all" } else { "first" };
         (matches.join(" and "), rank.join(", "), resolve)
     };
     let about = |kind: &PolicyKind| {

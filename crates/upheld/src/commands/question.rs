@@ -1,7 +1,10 @@
 //! From the names on the command line to explanations.
 
-use upheld_dialects::ends::{Connection, End, Member, connect};
-use upheld_engine::{KindId, PolicyKind, Resolve, Snapshot};
+use std::collections::HashMap;
+
+use upheld_dialects::kuma::ends::{Connection, Member, connect};
+use upheld_engine::select::matrix::Classes;
+use upheld_engine::{Each, KindId, PolicyKind, Resolve, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, Lookup, Side};
 
@@ -16,6 +19,8 @@ pub(crate) struct Answers {
     pub(crate) between: String,
     /// At least one.
     pub(crate) groups: Vec<Group>,
+    /// Kinds that have policies here but need the other end, too.
+    pub(crate) incomplete: Vec<String>,
 }
 
 /// Pairs with the same answers.
@@ -50,12 +55,12 @@ pub(crate) fn answer(
                 .help("`upheld list objects` shows what there is"),
         ]);
     }
-    let kinds = match kind {
-        Some(kind) => vec![complete(snapshot, kind, &connection)?],
+    let (kinds, incomplete) = match kind {
+        Some(kind) => (vec![complete(snapshot, kind, &connection)?], Vec::new()),
         None => kinds_for(snapshot, &connection),
     };
-    let between = between(&connection);
-    Ok(Answers { between, groups: groups(snapshot, &lookup, &kinds, &connection) })
+    let asker = Asker { snapshot, lookup: &lookup, connection: &connection };
+    Ok(Answers { between: between(&connection), groups: asker.groups(&kinds), incomplete })
 }
 
 /// The kind of a name, in any case; a typo gets the nearest.
@@ -72,15 +77,18 @@ pub(crate) fn find_kind(snapshot: &Snapshot, name: &str) -> Result<KindId, Diagn
     })
 }
 
+fn asked(connection: &Connection, side: Side) -> bool {
+    match side {
+        Side::Source => connection.source.is_some(),
+        Side::Destination => connection.destination.is_some(),
+    }
+}
+
 /// A kind that chooses needs every side that it looks at; one that keeps all does not.
 fn missing_side(kind: &PolicyKind, connection: &Connection) -> Option<Side> {
-    Side::BOTH.into_iter().find(|side| {
-        let asked = match side {
-            Side::Source => connection.source.is_some(),
-            Side::Destination => connection.destination.is_some(),
-        };
-        kind.select.resolve == Resolve::First && kind.select.side(*side).is_some() && !asked
-    })
+    let select = kind.select();
+    let needs = |side: &Side| select.resolve == Resolve::First && select.side(*side).is_some();
+    Side::BOTH.into_iter().find(|side| needs(side) && !asked(connection, *side))
 }
 
 fn complete(snapshot: &Snapshot, id: KindId, connection: &Connection) -> Result<KindId, Vec<Diagnostic>> {
@@ -91,72 +99,135 @@ fn complete(snapshot: &Snapshot, id: KindId, connection: &Connection) -> Result<
         Side::Source => ("--from", "--from web-1"),
         Side::Destination => ("--to", "--to backend-1"),
     };
-    Err(vec![
-        Diagnostic::error(
-            Fault::IncompleteQuestion,
-            format!("{name} depends on the {}, so it needs `{flag}`", side.word()),
-        )
-        .help(format!("for example `upheld explain --kind {name} … {example}`")),
-    ])
+    let message = format!("{name} depends on the {}, so it needs `{flag}`", side.word());
+    let help = format!("for example `upheld explain --kind {name} … {example}`");
+    Err(vec![Diagnostic::error(Fault::IncompleteQuestion, message).help(help)])
 }
 
-/// All kinds that can be asked and that have a policy in this mesh.
-fn kinds_for(snapshot: &Snapshot, connection: &Connection) -> Vec<KindId> {
-    let kinds = snapshot.kinds().iter();
-    let asked = |kind: &PolicyKind| {
-        Side::BOTH.iter().any(|side| {
-            kind.select.side(*side).is_some()
-                && match side {
-                    Side::Source => connection.source.is_some(),
-                    Side::Destination => connection.destination.is_some(),
-                }
-        })
-    };
-    kinds
-        .filter(|(id, kind)| {
-            missing_side(kind, connection).is_none() && asked(kind) && snapshot.select(*id, connection.mesh).is_some()
-        })
-        .map(|(id, _)| id)
-        .collect()
-}
-
-fn groups(snapshot: &Snapshot, lookup: &Lookup<'_>, kinds: &[KindId], connection: &Connection) -> Vec<Group> {
-    let members = |end: &Option<End>| -> Vec<Option<Member>> {
-        end.as_ref().map_or(vec![None], |end| end.members.iter().cloned().map(Some).collect())
-    };
-    let destinations = members(&connection.destination);
-    let mut groups: Vec<(String, Group)> = Vec::new();
-    for source in members(&connection.source) {
-        for destination in &destinations {
-            let explanations: Vec<Explanation> = (kinds.iter())
-                .filter_map(|kind| {
-                    let (source, destination) = (source.as_ref(), destination.as_ref());
-                    explain(&Asked { snapshot, lookup, kind: *kind, mesh: connection.mesh, source, destination })
-                })
-                .collect();
-            let labels = source.iter().chain(destination).map(|member| member.label.clone());
-            let pair = labels.collect::<Vec<_>>().join(" → ");
-            let key = same_answer_key(&explanations);
-            match groups.iter_mut().find(|(known, _)| *known == key) {
-                Some((_, group)) => group.pairs.push(pair),
-                None => groups.push((key, Group { pairs: vec![pair], explanations })),
-            }
+/// All kinds that can be asked and that have a policy in this mesh; and the names of those that need the other end.
+fn kinds_for(snapshot: &Snapshot, connection: &Connection) -> (Vec<KindId>, Vec<String>) {
+    let (mut kinds, mut incomplete) = (Vec::new(), Vec::new());
+    for (id, kind) in snapshot.kinds().iter().filter(|(id, _)| snapshot.select(*id, connection.mesh).is_some()) {
+        let looks = Side::BOTH.iter().any(|side| kind.select().side(*side).is_some() && asked(connection, *side));
+        if missing_side(kind, connection).is_some() {
+            incomplete.push(snapshot.text(kind.name).to_owned());
+        } else if looks {
+            kinds.push(id);
         }
     }
-    groups.into_iter().map(|(_, group)| group).collect()
-}
-
-/// Two pairs have the same answer when the same policies stand for the same reasons.
-fn same_answer_key(explanations: &[Explanation]) -> String {
-    let mut key = String::new();
-    for explanation in explanations {
-        let rung = explanation.rung.as_ref().map(|rung| rung.number);
-        key.push_str(&format!("{:?}{:?}{:?}{rung:?};", explanation.policies, explanation.outcome, explanation.granted));
-    }
-    key
+    (kinds, incomplete)
 }
 
 fn between(connection: &Connection) -> String {
     let labels = connection.source.iter().chain(&connection.destination).map(|end| end.label.as_str());
     labels.collect::<Vec<_>>().join(" → ")
+}
+
+struct Asker<'a> {
+    snapshot: &'a Snapshot,
+    lookup: &'a Lookup<'a>,
+    connection: &'a Connection,
+}
+
+impl Asker<'_> {
+    /// Explains every pair of members. Callers that no policy can tell apart are explained once.
+    fn groups(&self, kinds: &[KindId]) -> Vec<Group> {
+        let mut groups: Vec<(String, Group)> = Vec::new();
+        let sources = self.sources();
+        // Kinds differ in what they ask a service as; each way is a list of pairs of its own.
+        for each in [Each::Service, Each::Inbound] {
+            let of_each: Vec<KindId> = kinds.iter().copied().filter(|kind| self.each(*kind) == each).collect();
+            if of_each.is_empty() {
+                continue;
+            }
+            let classes = self.classes(&of_each, &sources);
+            for destination in self.destinations(each) {
+                let mut told: HashMap<Vec<usize>, (String, Vec<Explanation>)> = HashMap::new();
+                for (source, class) in sources.iter().zip(&classes) {
+                    let (key, explanations) = told.entry(class.clone()).or_insert_with(|| {
+                        let explanations = self.explain(&of_each, source.as_ref(), destination.as_ref());
+                        (same_answer_key(&explanations), explanations)
+                    });
+                    let labels = source.iter().chain(&destination).map(|member| member.label.clone());
+                    let pair = labels.collect::<Vec<_>>().join(" → ");
+                    match groups.iter_mut().find(|(known, _)| known == key) {
+                        Some((_, group)) => group.pairs.push(pair),
+                        None => {
+                            let group = Group { pairs: vec![pair], explanations: explanations.clone() };
+                            groups.push((key.clone(), group));
+                        }
+                    }
+                }
+            }
+        }
+        merge_same_pairs(groups.into_iter().map(|(_, group)| group).collect())
+    }
+
+    fn explain(&self, kinds: &[KindId], source: Option<&Member>, destination: Option<&Member>) -> Vec<Explanation> {
+        let (snapshot, lookup, mesh) = (self.snapshot, self.lookup, self.connection.mesh);
+        let asked = |kind: &KindId| Asked { snapshot, lookup, kind: *kind, mesh, source, destination };
+        kinds.iter().filter_map(|kind| explain(&asked(kind))).collect()
+    }
+
+    fn sources(&self) -> Vec<Option<Member>> {
+        let source = self.connection.source.as_ref();
+        source.map_or(vec![None], |end| end.members.iter().cloned().map(Some).collect())
+    }
+
+    fn destinations(&self, each: Each) -> Vec<Option<Member>> {
+        let destination = self.connection.destination.as_ref();
+        destination.map_or(vec![None], |end| end.members_for(each).iter().cloned().map(Some).collect())
+    }
+
+    fn each(&self, kind: KindId) -> Each {
+        let destination = self.snapshot.kind(kind).and_then(|kind| kind.select().side(Side::Destination));
+        destination.map_or(Each::Service, |item| item.each)
+    }
+
+    /// For each caller, its class under every kind.
+    fn classes(&self, kinds: &[KindId], sources: &[Option<Member>]) -> Vec<Vec<usize>> {
+        let mut all: Vec<Vec<usize>> = vec![Vec::new(); sources.len()];
+        for select in kinds.iter().filter_map(|kind| self.snapshot.select(*kind, self.connection.mesh)) {
+            let mut classes = Classes::new(select);
+            for (source, class) in sources.iter().zip(&mut all) {
+                class.push(source.as_ref().map_or(0, |member| classes.classify(&member.parts)));
+            }
+        }
+        all
+    }
+}
+
+/// Two pairs have the same answer when all that match ended in the same way, by the same numbers. Why others do not match
+/// may differ.
+fn same_answer_key(explanations: &[Explanation]) -> String {
+    let mut key = String::new();
+    for explanation in explanations {
+        key.push_str(&format!("{}{:?}{:?};", explanation.kind, explanation.outcome, explanation.granted));
+        for candidate in explanation.candidates.iter().filter(|candidate| candidate.tags.is_some()) {
+            let (state, numbers) = (candidate.state, (candidate.tags, candidate.exact));
+            key.push_str(&format!(
+                "{}{:?}{state:?}{numbers:?}{};",
+                candidate.policy, candidate.selector, candidate.code
+            ));
+        }
+    }
+    key
+}
+
+/// Kinds that were asked in different ways stand together where the pairs are the same.
+fn merge_same_pairs(groups: Vec<Group>) -> Vec<Group> {
+    let mut merged: Vec<Group> = Vec::new();
+    for group in groups {
+        match merged.iter_mut().find(|known| known.pairs == group.pairs) {
+            Some(known) => known.explanations.extend(group.explanations),
+            None => merged.push(group),
+        }
+    }
+    for group in &mut merged {
+        group.explanations.sort_by(|a, b| a.kind.cmp(&b.kind));
+    }
+    if merged.is_empty() {
+        merged.push(Group { pairs: Vec::new(), explanations: Vec::new() });
+    }
+    merged
 }

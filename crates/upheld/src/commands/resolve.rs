@@ -24,7 +24,7 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
             answers.groups.iter().filter_map(|group| group.pairs.first()).map(String::as_str).collect();
         let message = format!("{} has {} different results", answers.between, answers.groups.len());
         return refuse(&[Diagnostic::error(Fault::Ambiguous, message)
-            .help(format!("ask for one of: {}", examples.join(", ")))
+            .help(format!("ask for one pair, for example {}", examples.first().copied().unwrap_or_default()))
             .help("`upheld explain` shows all of them")]);
     };
     if session.screen.format == Format::Name {
@@ -36,7 +36,7 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
         let whole = result(explanation);
         match &question.field {
             None => whole,
-            Some(path) => at_path(&whole, path).unwrap_or_else(|| {
+            Some(path) => field_of(explanation, &whole, path).unwrap_or_else(|| {
                 missing.push(not_set(explanation, path));
                 Json::Null
             }),
@@ -73,6 +73,10 @@ fn exit(explanations: &[Explanation]) -> Exit {
 fn result(explanation: &Explanation) -> Json {
     match explanation.granted {
         Some(granted) => json!({"allowed": granted, "by": explanation.policies}),
+        // Who grants, where it was not asked whom.
+        None if explanation.fields.is_empty() && !explanation.policies.is_empty() => {
+            json!({"by": explanation.policies})
+        }
         None => explanation.result.clone(),
     }
 }
@@ -84,6 +88,12 @@ fn print(session: &Session<'_>, value: &Json) {
         (Format::Table | Format::Wide, _) => print_plain(&yaml(value).unwrap_or_default()),
         _ => session.screen.print_data(value),
     }
+}
+
+/// A leaf by its path as `explain` shows it, or whatever a path leads to.
+fn field_of(explanation: &Explanation, whole: &Json, path: &str) -> Option<Json> {
+    let leaf = explanation.fields.iter().find(|field| field.path == path);
+    leaf.map(|leaf| leaf.value.clone()).or_else(|| at_path(whole, path))
 }
 
 /// Follows `a.b[0].c`.

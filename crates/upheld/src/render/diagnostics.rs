@@ -5,6 +5,9 @@ use std::io::Write;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use upheld_model::{Diagnostic, Files, Label, Severity, SourceId};
 
+/// Nobody reads more at once.
+const SHOWN: usize = 100;
+
 /// Prints diagnostics to standard error, with a last line that counts them.
 pub(crate) fn print(files: &Files, diagnostics: &[Diagnostic]) {
     let mut err = anstream::stderr().lock();
@@ -14,9 +17,12 @@ pub(crate) fn print(files: &Files, diagnostics: &[Diagnostic]) {
 /// All diagnostics as text.
 pub(crate) fn render(files: &Files, diagnostics: &[Diagnostic]) -> String {
     let mut text = String::new();
-    for diagnostic in diagnostics {
+    for diagnostic in diagnostics.iter().take(SHOWN) {
         text.push_str(&one(files, diagnostic));
         text.push_str("\n\n");
+    }
+    if let Some(more) = diagnostics.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        text.push_str(&format!("… and {more} more\n\n"));
     }
     text.push_str(&summary(diagnostics));
     text
@@ -56,7 +62,7 @@ fn snippet<'a>(
     let end = labels.iter().map(|(label, _)| label.span.end as usize).max()?.clamp(start, text.len());
     let window_start = text.get(..start)?.rfind('\n').map_or(0, |newline| newline + 1);
     let window_end = text.get(end..)?.find('\n').map_or(text.len(), |newline| end + newline);
-    let line = text.get(..window_start)?.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    let (line, _) = file.tree.position(u32::try_from(window_start).ok()?);
     let window = text.get(window_start..window_end)?;
     let annotations = labels.iter().map(|(label, primary)| {
         let kind = if *primary { AnnotationKind::Primary } else { AnnotationKind::Context };

@@ -1,11 +1,12 @@
 //! Explanations for people: the answer, the result with its origin, then who won, lost and did not match.
 
 use anstyle::Style;
+use unicode_width::UnicodeWidthStr;
 use upheld_model::State;
 
-use super::Screen;
 use super::style::{ANSWER, DIM, WARNING, paint, state};
-use super::table::{Align, Table, wrap};
+use super::table::{Align, Table, indented, wrap};
+use super::{Screen, visible};
 use crate::cli::Format;
 use crate::report::{Candidate, Explanation, Field, Outcome};
 
@@ -14,7 +15,7 @@ const ROWS: usize = 8;
 
 /// One kind in full.
 pub(crate) fn one(explanation: &Explanation, screen: &Screen) -> String {
-    let mut text = paint(ANSWER, &wrap(&explanation.answer, screen.width)) + "\n";
+    let mut text = paint(ANSWER, &wrap(&visible(&explanation.answer), screen.width)) + "\n";
     let limit = if screen.verbose { usize::MAX } else { ROWS };
     if !explanation.fields.is_empty() {
         text.push('\n');
@@ -28,22 +29,22 @@ pub(crate) fn one(explanation: &Explanation, screen: &Screen) -> String {
     }
     remarks.extend(explanation.notes.iter().map(|note| paint(WARNING, &format!("! {} ({})", note.text, note.code))));
     for remark in remarks {
-        text.push_str("\n  ");
-        text.push_str(&wrap(&remark, screen.width));
         text.push('\n');
+        text.push_str(&indented(&remark, 2, screen.width));
     }
     text
 }
 
 fn fields(fields: &[Field], limit: usize) -> String {
     let shown = fields.iter().take(limit);
-    let width = |of: fn(&Field) -> String| shown.clone().map(|field| of(field).len()).max().unwrap_or(0);
-    let (names, values) = (width(|field| field.path.clone()), width(Field::text).clamp(30, 60));
+    let widest = |of: fn(&Field) -> String| shown.clone().map(|field| of(field).width()).max().unwrap_or(0);
+    let (names, values) = (widest(Field::name), widest(Field::text).clamp(30, 60));
+    let padded = |text: String, width: usize| format!("{text}{}", " ".repeat(width.saturating_sub(text.width())));
     let mut text = String::new();
     for field in shown {
         let at = field.at.as_ref().map(ToString::to_string).unwrap_or_default();
-        let line = format!("  {:names$}   {:values$}   {}", field.path, field.text(), paint(DIM, &at));
-        text.push_str(line.trim_end());
+        let (name, value) = (padded(field.name(), names), padded(field.text(), values));
+        text.push_str(format!("  {name}   {value}   {}", paint(DIM, &at)).trim_end());
         text.push('\n');
     }
     more(fields.len(), limit, "fields", &mut text);

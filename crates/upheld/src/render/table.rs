@@ -3,6 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{HEADING, paint};
+use super::visible;
 
 /// How a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ impl Table {
 
     /// Adds a row whose first cell has a style.
     pub(crate) fn row(&mut self, style: anstyle::Style, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(Row { cells: cells.into_iter().collect(), style });
+        self.rows.push(Row { cells: cells.into_iter().map(|cell| visible(&cell)).collect(), style });
     }
 
     /// The lines of the table. On a terminal that is too narrow, the last `foldable` columns go to a line of their own.
@@ -52,13 +53,9 @@ impl Table {
         for row in &self.rows {
             let style = |column: usize, cell: &str| if column == 0 { paint(row.style, cell) } else { cell.to_owned() };
             self.line(&row.cells, &widths, kept, style, &mut text);
-            if fold {
-                let rest: Vec<&str> =
-                    row.cells.iter().skip(kept).map(String::as_str).filter(|cell| !cell.is_empty()).collect();
-                let indent = INDENT.len() + widths.first().copied().unwrap_or(0) + GAP;
-                text.push_str(&" ".repeat(indent));
-                text.push_str(&rest.join("  "));
-                text.push('\n');
+            let indent = INDENT.len() + widths.first().copied().unwrap_or(0) + GAP;
+            for cell in row.cells.iter().skip(kept).filter(|cell| !cell.is_empty()) {
+                text.push_str(&indented(cell, indent, width));
             }
         }
         text
@@ -93,6 +90,12 @@ impl Table {
         text.push_str(line.trim_end());
         text.push('\n');
     }
+}
+
+/// A sentence with an indent, broken at spaces where there is a width.
+pub(crate) fn indented(sentence: &str, indent: usize, width: Option<usize>) -> String {
+    let wrapped = wrap(sentence, width.map(|width| width.saturating_sub(indent).max(20)));
+    wrapped.lines().map(|line| format!("{}{line}\n", " ".repeat(indent))).collect()
 }
 
 /// Breaks a sentence at spaces; without a width it stays one line.
@@ -138,7 +141,7 @@ mod tests {
     fn a_narrow_terminal_folds_the_last_columns() {
         assert_eq!(
             plain(&sample().render(Some(20), 1)),
-            "  STATE  TAGS\n  WON       4\n         most tags\n  LOST     12\n         \n"
+            "  STATE  TAGS\n  WON       4\n         most tags\n  LOST     12\n"
         );
     }
 

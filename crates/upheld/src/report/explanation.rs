@@ -1,12 +1,16 @@
 //! One kind, one connection: from the ruling of the engine to what users read.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::ends::Member;
 use upheld_dialects::kuma;
-use upheld_engine::ladder::{Column, Rung};
+use upheld_dialects::kuma::ends::Member;
 use upheld_engine::words::{Ends, Words, rung_name};
-use upheld_engine::{EntryId, Granted, KindId, PolicyKind, Question, Resolve, Ruling, Select, Snapshot, Specificity};
+use upheld_engine::{
+    Column, EntryId, Granted, Grants, KindId, PolicyKind, Question, Resolve, Ruling, Rung, Select, Snapshot,
+    Specificity,
+};
 use upheld_model::{Code, Fault, Lookup, Param, Policy, Reason, Side, State, Sym};
 
 use super::{At, Field, leaves};
@@ -133,7 +137,7 @@ pub(crate) fn explain(asked: &Asked<'_>) -> Option<Explanation> {
     let select = match asked.snapshot.select(asked.kind, asked.mesh) {
         Some(select) => select,
         None => {
-            empty = Select::compile(&kind.select, &[], asked.snapshot.symbols()).ok()?;
+            empty = Select::compile(kind.select(), &[], asked.snapshot.symbols()).ok()?;
             &empty
         }
     };
@@ -159,12 +163,9 @@ impl Teller<'_> {
         // What a missing fact could change is no result.
         let standing = if outcome == Outcome::Undecided { Vec::new() } else { self.standing() };
         // A kind that splits policies may have several entries of one.
-        let mut payloads: Vec<&Policy> = Vec::new();
-        for policy in standing.iter().filter_map(|entry| self.policy(*entry)) {
-            if !payloads.iter().any(|known| known.name == policy.name) {
-                payloads.push(policy);
-            }
-        }
+        let mut seen = HashSet::new();
+        let payloads: Vec<&Policy> =
+            standing.iter().filter_map(|entry| self.policy(*entry)).filter(|policy| seen.insert(policy.name)).collect();
         let policies: Vec<String> = payloads.iter().map(|policy| snapshot.text(policy.name).to_owned()).collect();
         let fields: Vec<Field> = (payloads.iter())
             .filter_map(|policy| Some(leaves(snapshot, policy.payload?, snapshot.text(policy.name))))
@@ -174,7 +175,8 @@ impl Teller<'_> {
             let value = policy.payload.and_then(|payload| snapshot.files().value(payload));
             serde_json::to_value(value).unwrap_or_default()
         });
-        let result = match self.kind.select.resolve {
+        let result = match self.kind.select().resolve {
+            _ if outcome == Outcome::Undecided => Json::Null,
             Resolve::First => values.next().unwrap_or_default(),
             Resolve::All => values.collect(),
         };
@@ -236,8 +238,8 @@ impl Teller<'_> {
 
     /// The label of an end, if the kind looks at it.
     fn end(&self, side: Side) -> Option<&str> {
-        let looks =
-            self.kind.select.side(side).is_some() || (side == Side::Source && self.kind.select.grants.is_some());
+        let clients = self.kind.select().grants.and_then(Grants::field).is_some();
+        let looks = self.kind.select().side(side).is_some() || (side == Side::Source && clients);
         let member = match side {
             Side::Source => self.asked.source,
             Side::Destination => self.asked.destination,
@@ -256,8 +258,8 @@ impl Teller<'_> {
     fn outcome(&self) -> Outcome {
         let answer = &self.ruling.answer;
         // One certain grant is enough, whatever else is not known.
-        let grants = self.kind.payload.is_none() && self.kind.select.resolve == Resolve::All && answer.kept > 0;
-        match self.kind.select.resolve {
+        let grants = self.kind.select().grants == Some(Grants::Match) && answer.kept > 0;
+        match self.kind.select().resolve {
             _ if answer.undecided && !grants => Outcome::Undecided,
             _ if answer.granted == Granted::Unknown => Outcome::Undecided,
             _ if answer.winner.is_none() => Outcome::Default,
@@ -266,16 +268,17 @@ impl Teller<'_> {
         }
     }
 
-    /// Kinds without a payload, and those with a list of clients, say whether the caller may.
+    /// Whether the caller may, for kinds that say so and questions that name both ends.
     fn granted(&self) -> Option<bool> {
         let answer = &self.ruling.answer;
+        let grants = self.kind.select().grants?;
         let asked = self.asked.source.is_some() && self.asked.destination.is_some();
-        match (answer.granted, self.kind.payload, self.kind.select.grants) {
-            (Granted::Yes, ..) => Some(true),
-            (Granted::No, ..) => Some(false),
-            (Granted::NotAsked, _, Some(_)) => (asked && answer.winner.is_none()).then_some(false),
-            (Granted::NotAsked, None, None) if asked && self.outcome() != Outcome::Undecided => Some(answer.kept > 0),
-            _ => None,
+        if !asked || self.outcome() == Outcome::Undecided {
+            return None;
+        }
+        match grants {
+            Grants::Match => Some(answer.kept > 0),
+            Grants::Field(_) => Some(answer.granted == Granted::Yes),
         }
     }
 
@@ -345,24 +348,24 @@ impl Teller<'_> {
 
     fn summary(&self, policies: &[&Policy], fields: &[Field], outcome: Outcome, granted: Option<bool>) -> String {
         match (granted, outcome) {
+            (_, Outcome::Undecided) => return "undecided".to_owned(),
             (Some(true), _) => return "allowed".to_owned(),
             (Some(false), _) => return "not allowed".to_owned(),
-            (None, Outcome::Undecided) => return "undecided".to_owned(),
             (None, Outcome::Default) => return "none".to_owned(),
             (None, _) => {}
         }
-        let native = policies
-            .first()
-            .and_then(|policy| kuma::summary::summary(self.asked.snapshot.files().value(policy.payload?)?));
+        let is_route = self.asked.snapshot.text(self.kind.governs) == "TrafficRoute";
+        let conf = policies.first().filter(|_| is_route).and_then(|policy| policy.payload);
+        let native = conf.and_then(|conf| kuma::summary::route_summary(self.asked.snapshot.files().value(conf)?));
         native.unwrap_or_else(|| match fields {
             [] if policies.len() > 1 => format!("{} policies", policies.len()),
             [] => "1 policy".to_owned(),
-            [only] => format!("{}: {}", only.path, only.text()),
-            [first, rest @ ..] => format!("{}: {} (+{} more)", first.path, first.text(), rest.len()),
+            [only] => format!("{}: {}", only.name(), only.text()),
+            [first, rest @ ..] => format!("{}: {} (+{} more)", first.name(), first.text(), rest.len()),
         })
     }
 
-    fn deciding(&self) -> Option<(usize, Rung)> {
+    fn deciding(&self) -> Option<(usize, Rung<Column>)> {
         let number = self.ruling.decided?;
         self.select.ladder().rungs().get(number).map(|rung| (number, *rung))
     }
@@ -380,7 +383,7 @@ impl Teller<'_> {
 
     fn ranking(&self) -> String {
         let rungs = self.select.ladder().rungs();
-        match (self.deciding(), self.kind.select.resolve) {
+        match (self.deciding(), self.kind.select().resolve) {
             (Some((number, rung)), _) => {
                 let name = rung_name(rung, self.asked.lookup);
                 let decided = format!("Decided on rung {} of {} ({name})", number + 1, rungs.len());

@@ -6,6 +6,7 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{NodeRef, SourceId};
 
 use super::At;
+use crate::render::visible;
 
 /// One leaf of a configuration.
 #[derive(Clone, Debug, Serialize)]
@@ -25,9 +26,14 @@ impl Field {
     /// The value as people read it.
     pub(crate) fn text(&self) -> String {
         match &self.value {
-            serde_json::Value::String(text) => text.clone(),
+            serde_json::Value::String(text) => visible(text),
             other => other.to_string(),
         }
+    }
+
+    /// The path as people read it; a payload that is one value has none.
+    pub(crate) fn name(&self) -> String {
+        if self.path.is_empty() { "value".to_owned() } else { visible(&self.path) }
     }
 }
 

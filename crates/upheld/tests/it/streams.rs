@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::support::{root, run, shown, upheld, words};
 
@@ -187,9 +188,19 @@ fn watching_answers_again_after_a_change() {
     command.args(words("resolve -w --kind TrafficLog --from web-1 --to backend-1 --field backend"));
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    // Should no second answer ever come, the program is stopped and the test fails instead of waiting for ever.
+    let (done, finished) = std::sync::mpsc::channel::<()>();
+    let guard = std::thread::spawn(move || {
+        if finished.recv_timeout(Duration::from_secs(60)).is_err() {
+            child.kill().expect("the program runs until it is stopped");
+        }
+        child
+    });
     assert_eq!(lines.next().expect("a first answer").expect("text"), "splunk");
     fs::write(&file, documents().join("---\n").replace("backend: splunk", "backend: changed")).expect("writable");
     assert_eq!(lines.next().expect("a second answer").expect("text"), "changed");
+    done.send(()).expect("the guard waits");
+    let mut child = guard.join().expect("the guard ends");
     child.kill().expect("the program runs until it is stopped");
     child.wait().expect("the program ends");
 }

@@ -16,8 +16,8 @@ use upheld_model::{Object, Policy, Role, Side, Sym, TagSet};
 use super::metrics::metrics_inbound;
 use super::{EDITION, InspectError};
 use crate::document::Resource;
-use crate::ends::caller_parts;
 use crate::kuma::SERVICE_TAGS;
+use crate::kuma::ends::caller_parts;
 use crate::kuma::resources::{Dataplane, Outbound};
 use crate::kuma::routes::{self, Route, Tags};
 
@@ -77,10 +77,10 @@ impl<'s> Inspector<'s> {
         let mut lists = BTreeMap::new();
         let mut kinds = snapshot.kinds().iter().filter(|(_, kind)| in_edition(snapshot, kind)).peekable();
         kinds.peek().ok_or(InspectError::OtherEdition)?;
-        for (id, kind) in kinds.filter(|(_, kind)| kind.select.resolve == Resolve::All) {
+        for (id, kind) in kinds.filter(|(_, kind)| kind.select().resolve == Resolve::All) {
             let governed = |policy: &Policy| policy.kind == kind.governs && policy.scope == mesh;
             let policies: Vec<_> = snapshot.policies().iter().filter(|(_, policy)| governed(policy)).collect();
-            let list = Select::compile(&once_for_each_selector(&kind.select), &policies, snapshot.symbols());
+            let list = Select::compile(&once_for_each_selector(kind.select()), &policies, snapshot.symbols());
             lists.insert(id, list.map_err(|_| InspectError::TooManyPolicies)?);
         }
         Ok(Self { snapshot, mesh, lists })

@@ -2,13 +2,12 @@
 
 use proptest::prelude::*;
 
-use super::super::Specificity;
-use crate::ladder::{Best, Column, Ladder, Layout, Rung};
+use super::super::rank::{Column, LaidOut, Layout, Specificity};
+use crate::ladder::{Best, Ladder, Rung};
 
 fn layout(rungs: &[(Column, Best)]) -> Layout {
     let rungs = rungs.iter().map(|(column, best)| Rung { column: *column, best: *best }).collect();
-    let (layout, ..) = Layout::new(&Ladder::new(rungs), 1, 100, |_, _| 0).expect("one entry fits");
-    layout
+    Layout::lay_out(&Ladder::new(rungs), 1, 100, |_, _| 0).expect("one entry fits").layout
 }
 
 fn specificity() -> impl Strategy<Value = Specificity> {
@@ -34,7 +33,7 @@ proptest! {
 #[test]
 fn a_rank_that_needs_too_many_bits_is_refused() {
     let rungs = vec![Rung { column: Column::Tags, best: Best::Highest }];
-    let result = Layout::new(&Ladder::new(rungs), 4, u64::MAX / 4, |entry, _| i64::try_from(entry).unwrap());
+    let result = Layout::lay_out(&Ladder::new(rungs), 4, u64::MAX / 4, |entry, _| i64::try_from(entry).unwrap());
     assert!(result.is_err());
 }
 
@@ -47,7 +46,7 @@ fn a_rung_of_the_entry_may_stand_before_one_of_the_match() {
         Rung { column: Column::Tags, best: Best::Highest },
     ];
     let number = |entry: usize, column| if matches!(column, Column::Number(_)) { [1, 2][entry] } else { 0 };
-    let (layout, keys, _) = Layout::new(&Ladder::new(rungs), 2, 10, number).expect("two entries fit");
+    let LaidOut { layout, keys, .. } = Layout::lay_out(&Ladder::new(rungs), 2, 10, number).expect("two entries fit");
     let many = layout.pack(Specificity { exact: 20, wild: 0 });
     assert!(keys[1] > keys[0] + many);
 }

@@ -1,12 +1,14 @@
 //! Small random worlds: three tags with two values each, so that policies meet, tie and miss.
 
 use proptest::prelude::*;
-use upheld_model::{Draft, Files, NodeRef, Policy, Selector, SelectorList, Side, SourceId, TagSet, Timestamp, Want};
+use upheld_model::{
+    Draft, Files, NodeRef, Policy, Says, Selector, SelectorList, Side, SourceId, TagSet, Timestamp, Want,
+};
 
-use super::super::reference::{NaivePolicy, NaiveRung, Tags};
-use crate::kind::{Counts, Empty, Match, PolicyKind, Resolve, SelectKind};
-use crate::ladder::{Best, Column, Ladder, Rung};
-use crate::select::Select;
+use super::super::reference::{NaiveKind, NaivePolicy, NaiveRung, Tags};
+use crate::kind::{Choices, Counts, Each, Empty, Match, PolicyKind, Resolve, SelectKind};
+use crate::ladder::{Best, Ladder, Rung};
+use crate::select::{Column, Select};
 use crate::snapshot::{KindId, Snapshot};
 
 pub(super) const KEYS: [&str; 3] = ["service", "cloud", "version"];
@@ -44,16 +46,24 @@ pub(super) fn policies() -> impl Strategy<Value = Vec<NaivePolicy>> {
     })
 }
 
-/// Rungs in any order, each at most once, the name last.
-pub(super) fn ladder() -> impl Strategy<Value = Vec<NaiveRung>> {
+/// Kinds with rungs in any order, each at most once, the name last; and every other choice.
+pub(super) fn kind() -> impl Strategy<Value = NaiveKind> {
+    let choices = (proptest::option::of(Just("service".to_owned())), any::<bool>(), any::<bool>(), any::<bool>());
+    (ladder(), choices).prop_map(|(ladder, (sees, empty_sources_match, sources_do_not_count, split_sources))| {
+        NaiveKind { ladder, sees, empty_sources_match, sources_do_not_count, split_sources }
+    })
+}
+
+fn ladder() -> impl Strategy<Value = Vec<NaiveRung>> {
     let rungs = vec![
         NaiveRung::MoreTags,
         NaiveRung::MoreExactTags,
         NaiveRung::FewerWildcards,
+        NaiveRung::MoreTagsInSources,
         NaiveRung::Newest,
         NaiveRung::Oldest,
     ];
-    (Just(rungs).prop_shuffle(), 0_usize..=5).prop_map(|(mut rungs, length)| {
+    (Just(rungs).prop_shuffle(), 0_usize..=6).prop_map(|(mut rungs, length)| {
         rungs.truncate(length);
         // Two directions of one column: the second could decide nothing.
         if let Some(oldest) = rungs.iter().position(|rung| *rung == NaiveRung::Oldest)
@@ -79,15 +89,11 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(policies: &[NaivePolicy], ladder: &[NaiveRung], resolve: Resolve) -> Self {
+    pub(super) fn new(policies: &[NaivePolicy], naive: &NaiveKind, resolve: Resolve) -> Self {
         let mut draft = Draft::default();
         let symbols = &mut draft.symbols;
         let (kind, scope) = (symbols.intern("Kind"), symbols.intern("scope"));
         let fields = [symbols.intern("sources"), symbols.intern("destinations")];
-        // Every text of a question is known, as it would be after reading objects.
-        for text in KEYS.iter().chain(&VALUES) {
-            symbols.intern(text);
-        }
         for policy in policies {
             let selectors = [(fields[0], &policy.sources), (fields[1], &policy.destinations)]
                 .map(|(field, list)| {
@@ -108,28 +114,40 @@ impl World {
                 created: policy.created.map(Timestamp),
                 at: NOWHERE,
                 payload: None,
-                selectors,
-                numbers: Vec::new(),
+                says: Says::Selectors { lists: selectors, numbers: Vec::new() },
             });
         }
-        let matches = Side::BOTH.iter().zip(fields).map(|(side, field)| Match {
-            field,
-            side: *side,
+        // Every text of a question is known, as it would be after reading objects.
+        for text in KEYS.iter().chain(&VALUES) {
+            symbols.intern(text);
+        }
+        let source = Match {
+            field: fields[0],
+            side: Side::Source,
             sees: None,
+            empty: if naive.empty_sources_match { Empty::Everything } else { Empty::Nothing },
+            counts: if naive.sources_do_not_count { Counts::No } else { Counts::Yes },
+            each: Each::Service,
+        };
+        let destination = Match {
+            field: fields[1],
+            side: Side::Destination,
+            sees: naive.sees.as_ref().map(|key| vec![symbols.intern(key)]),
             empty: Empty::Nothing,
             counts: Counts::Yes,
-        });
+            each: Each::Service,
+        };
         let policy_kind = PolicyKind {
             name: kind,
             governs: kind,
             semantics: None,
-            select: SelectKind {
-                matches: matches.collect(),
-                split: None,
-                rank: Ladder::new(ladder.iter().map(|naive| rung(*naive)).collect()),
+            choices: Choices::Select(SelectKind {
+                matches: vec![source, destination],
+                split: naive.split_sources.then_some(fields[0]),
+                rank: Ladder::new(naive.ladder.iter().map(|naive| rung(*naive, fields[0])).collect()),
                 resolve,
                 grants: None,
-            },
+            }),
             payload: None,
             default_name: kind,
             default_means: kind,
@@ -168,11 +186,12 @@ impl World {
     }
 }
 
-fn rung(naive: NaiveRung) -> Rung {
+fn rung(naive: NaiveRung, sources: upheld_model::Sym) -> Rung<Column> {
     let (column, best) = match naive {
         NaiveRung::MoreTags => (Column::Tags, Best::Highest),
         NaiveRung::MoreExactTags => (Column::ExactTags, Best::Highest),
         NaiveRung::FewerWildcards => (Column::WildTags, Best::Lowest),
+        NaiveRung::MoreTagsInSources => (Column::TagsIn(sources), Best::Highest),
         NaiveRung::Newest => (Column::Created, Best::Highest),
         NaiveRung::Oldest => (Column::Created, Best::Lowest),
         NaiveRung::Name => (Column::Name, Best::Lowest),

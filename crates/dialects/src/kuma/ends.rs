@@ -1,0 +1,218 @@
+//! What users call the ends of a connection, and what the engine gets to see of them.
+//!
+//! `web` alone finds the only thing of that name; `dataplane/web-1`, `service/backend` and `dataplane/default/web-1#8080`
+//! leave no doubt; `kuma.io/service=web,cloud=aws` asks for tags that nobody needs to have, `cloud=?` for one whose value is
+//! not known.
+
+mod names;
+
+use upheld_engine::{Each, ObjectId, Snapshot};
+use upheld_model::{Diagnostic, Fault, Lookup, Object, Part, Role, Side, Sym, TagSet};
+
+use self::names::{Finder, suggest};
+use super::SERVICE_TAGS;
+use super::resources::ResourceType;
+use crate::document::DEFAULT_MESH;
+
+/// One end of a connection. It has several members when it is a group (all proxies of a service), or when each part is
+/// a question of its own (the inbounds of a proxy).
+#[derive(Clone, Debug)]
+pub struct End {
+    /// How it is called in answers.
+    pub label: String,
+    /// What is asked about.
+    pub members: Vec<Member>,
+    /// For a service that is called: the inbounds that offer it, with all of their tags.
+    pub inbounds: Vec<Member>,
+}
+
+impl End {
+    /// What to ask for a kind: some look at inbounds, others know a service by its name.
+    pub fn members_for(&self, each: Each) -> &[Member] {
+        if each == Each::Inbound && !self.inbounds.is_empty() { &self.inbounds } else { &self.members }
+    }
+}
+
+/// One thing to ask about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// How it is called in answers.
+    pub label: String,
+    /// Its tags; any of the sets may match.
+    pub parts: Vec<TagSet>,
+}
+
+/// The two ends and their mesh.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// The mesh.
+    pub mesh: Sym,
+    /// Who calls.
+    pub source: Option<End>,
+    /// Who is called.
+    pub destination: Option<End>,
+}
+
+/// Finds both ends. Each mistake is a diagnostic with the command or name to use instead.
+pub fn connect<'s>(
+    snapshot: &'s Snapshot,
+    lookup: &mut Lookup<'s>,
+    mesh: Option<&str>,
+    source: Option<&str>,
+    destination: Option<&str>,
+) -> Result<Connection, Vec<Diagnostic>> {
+    let wanted = mesh.map(|name| find_mesh(snapshot, name)).transpose().map_err(|problem| vec![problem])?;
+    let finder = Finder { snapshot };
+    let mut problems = Vec::new();
+    let mut look = |side, written: Option<&str>, lookup: &mut Lookup<'s>| {
+        let found = written.map(|written| finder.find(side, written, wanted, lookup)).transpose();
+        found.map_err(|problem| problems.push(problem)).ok().flatten()
+    };
+    let mut from = look(Side::Source, source, lookup);
+    let mut to = look(Side::Destination, destination, lookup);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    // An end that is clear without help says in which mesh to look for the other.
+    let clear = |found: &Option<names::Found>| found.as_ref().and_then(names::Found::only_mesh);
+    let known = wanted.or_else(|| clear(&from)).or_else(|| clear(&to));
+    if let Some(mesh) = known {
+        for (found, side) in [(&mut from, Side::Source), (&mut to, Side::Destination)] {
+            if let Some(found) = found
+                && let Err(problem) = finder.keep_mesh(found, side, mesh)
+            {
+                return Err(vec![problem]);
+            }
+        }
+    }
+    let mut end = |side, found: Option<names::Found>| {
+        let end = found.map(|found| finder.end(side, found)).transpose();
+        end.map_err(|problem| problems.push(problem)).ok().flatten()
+    };
+    let (source, destination) = (end(Side::Source, from), end(Side::Destination, to));
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let all = meshes(snapshot);
+    match (known, all.as_slice()) {
+        (Some(mesh), _) => Ok(Connection { mesh, source, destination }),
+        (None, [mesh]) => Ok(Connection { mesh: *mesh, source, destination }),
+        (None, []) => Ok(Connection { mesh: lookup.symbol(DEFAULT_MESH), source, destination }),
+        (None, several) => {
+            let names: Vec<_> = several.iter().map(|mesh| format!("`--mesh {}`", snapshot.text(*mesh))).collect();
+            let diagnostic = Diagnostic::error(Fault::Ambiguous, "these tags could be in several meshes");
+            Err(vec![diagnostic.help(format!("add {}", names.join(" or ")))])
+        }
+    }
+}
+
+/// The mesh of a name.
+pub fn find_mesh(snapshot: &Snapshot, name: &str) -> Result<Sym, Diagnostic> {
+    let all = meshes(snapshot);
+    all.iter().copied().find(|mesh| snapshot.text(*mesh) == name).ok_or_else(|| {
+        let known: Vec<_> = all.iter().map(|mesh| snapshot.text(*mesh)).collect();
+        suggest(Diagnostic::error(Fault::NotFound, format!("there is no mesh `{name}`")), name, &known)
+    })
+}
+
+/// All meshes that something is in, by name.
+pub fn meshes(snapshot: &Snapshot) -> Vec<Sym> {
+    let objects = snapshot.objects().iter().map(|(_, object)| object.scope);
+    let mut meshes: Vec<Sym> = objects.chain(snapshot.policies().iter().map(|(_, policy)| policy.scope)).collect();
+    meshes.sort_unstable();
+    meshes.dedup();
+    meshes.sort_by(|a, b| snapshot.text(*a).cmp(snapshot.text(*b)));
+    meshes
+}
+
+/// All proxies, by mesh and name.
+pub fn proxies(snapshot: &Snapshot) -> impl Iterator<Item = (ObjectId, &Object)> {
+    of_type(snapshot, ResourceType::Dataplane)
+}
+
+fn of_type(snapshot: &Snapshot, kind: ResourceType) -> impl Iterator<Item = (ObjectId, &Object)> {
+    let kind = snapshot.symbols().get(kind.name());
+    snapshot.objects().iter().filter(move |(_, object)| Some(object.kind) == kind)
+}
+
+/// A service: who it is, and the one tag that callers know of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Service {
+    /// Its mesh.
+    pub mesh: Sym,
+    /// The tag that names it.
+    pub tag: Sym,
+    /// Its name.
+    pub name: Sym,
+}
+
+/// All services that something offers or calls, by mesh and name. Where the old and the new name of the tag are both in
+/// use, the one that somebody offers counts.
+pub fn services(snapshot: &Snapshot) -> Vec<Service> {
+    let keys: Vec<Sym> = SERVICE_TAGS.iter().filter_map(|tag| snapshot.symbols().get(tag)).collect();
+    let mut found: Vec<(bool, usize, Service)> = Vec::new();
+    for (_, object) in snapshot.objects().iter() {
+        for part in &object.parts {
+            let tag = keys.iter().enumerate().find_map(|(age, key)| Some((age, part.tags.get(*key)?)));
+            if let Some((age, (tag, name))) = tag.and_then(|(age, tag)| Some((age, (tag.key, tag.value?)))) {
+                found.push((part.role == Role::Outbound, age, Service { mesh: object.scope, tag, name }));
+            }
+        }
+    }
+    found.sort_unstable_by_key(|(called, age, service)| (service.mesh, service.name, *called, *age));
+    found.dedup_by_key(|(_, _, service)| (service.mesh, service.name));
+    let mut services: Vec<Service> = found.into_iter().map(|(_, _, service)| service).collect();
+    services.sort_by_key(|service| (snapshot.text(service.mesh), snapshot.text(service.name)));
+    services
+}
+
+/// What callers look like to selectors: each inbound, and the gateway. A proxy without a gateway offers an empty set
+/// there, which only an empty selector matches.
+pub fn caller_parts(object: &Object) -> Vec<TagSet> {
+    let calls = |role| matches!(role, Role::Inbound | Role::Gateway | Role::Whole);
+    let mut parts: Vec<TagSet> =
+        object.parts.iter().filter(|part| calls(part.role)).map(|part| part.tags.clone()).collect();
+    if !object.parts.iter().any(|part| part.role == Role::Gateway) {
+        parts.push(TagSet::default());
+    }
+    parts
+}
+
+/// Everything that can be called in a mesh, as a kind looks at it: services, or inbounds and external services.
+pub fn destinations(snapshot: &Snapshot, mesh: Sym, each: Each) -> Vec<Member> {
+    match each {
+        Each::Service => {
+            let services = services(snapshot).into_iter().filter(|service| service.mesh == mesh);
+            services.map(|service| service_member(snapshot, service)).collect()
+        }
+        Each::Inbound => {
+            let own = proxies(snapshot).filter(|(_, proxy)| proxy.scope == mesh);
+            let inbounds =
+                own.flat_map(|(_, proxy)| called_parts(proxy).map(|part| inbound_member(snapshot, proxy, part)));
+            let external = of_type(snapshot, ResourceType::ExternalService).filter(|(_, object)| object.scope == mesh);
+            inbounds.chain(external.map(|(_, object)| external_member(snapshot, object))).collect()
+        }
+    }
+}
+
+fn service_member(snapshot: &Snapshot, service: Service) -> Member {
+    let Service { tag, name, .. } = service;
+    Member { label: snapshot.text(name).to_owned(), parts: vec![TagSet::new([(tag, Some(name))])] }
+}
+
+fn external_member(snapshot: &Snapshot, object: &Object) -> Member {
+    let parts = object.parts.iter().map(|part| part.tags.clone()).collect();
+    Member { label: snapshot.text(object.name).to_owned(), parts }
+}
+
+/// The parts of a proxy that can be called.
+fn called_parts(object: &Object) -> impl Iterator<Item = &Part> {
+    object.parts.iter().filter(|part| matches!(part.role, Role::Inbound | Role::Gateway))
+}
+
+fn inbound_member(snapshot: &Snapshot, object: &Object, part: &Part) -> Member {
+    let name = snapshot.text(object.name);
+    let several = called_parts(object).nth(1).is_some();
+    let label = if several { format!("{name}#{}", snapshot.text(part.section)) } else { name.to_owned() };
+    Member { label, parts: vec![part.tags.clone()] }
+}

@@ -1,0 +1,381 @@
+//! From what users write to things of the snapshot.
+
+use upheld_engine::{ObjectId, Snapshot};
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Fault, Lookup, Object, Role, Side, Sym, TagSet};
+
+use super::{
+    End, Member, Service, called_parts, caller_parts, external_member, inbound_member, of_type, proxies,
+    service_member, services,
+};
+use crate::kuma::SERVICE_TAGS;
+use crate::kuma::resources::ResourceType;
+
+/// A thing that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Thing {
+    Proxy(ObjectId),
+    External(ObjectId),
+    Service(Service),
+}
+
+/// What was found for one end.
+pub(super) enum Found {
+    /// Tags that the asker made up.
+    Tags(String, TagSet),
+    /// At least one thing with the name.
+    Things { written: String, section: Option<String>, things: Vec<(Thing, Sym)> },
+}
+
+impl Found {
+    /// The mesh, if there is no doubt about it.
+    pub(super) fn only_mesh(&self) -> Option<Sym> {
+        match self {
+            Self::Tags(..) => None,
+            Self::Things { things, .. } => {
+                let (_, first) = things.first()?;
+                things.iter().all(|(_, mesh)| mesh == first).then_some(*first)
+            }
+        }
+    }
+}
+
+pub(super) struct Finder<'s> {
+    pub(super) snapshot: &'s Snapshot,
+}
+
+impl<'s> Finder<'s> {
+    /// Everything that could be meant.
+    pub(super) fn find(
+        &self,
+        side: Side,
+        written: &str,
+        mesh: Option<Sym>,
+        lookup: &mut Lookup<'s>,
+    ) -> Result<Found, Diagnostic> {
+        if written.contains('=') {
+            return tags(written, lookup).map(|tags| Found::Tags(written.to_owned(), tags));
+        }
+        let (whole, section) = match written.split_once('#') {
+            Some((whole, section)) => (whole, Some(section.to_owned())),
+            None => (written, None),
+        };
+        let readings = readings(whole);
+        let fits = |thing: Thing, of_mesh: Sym, matches: &dyn Fn(&str, &str) -> bool| {
+            mesh.is_none_or(|mesh| mesh == of_mesh)
+                && readings.iter().any(|reading| {
+                    reading.kind.is_none_or(|kind| kind == Kind::of(thing))
+                        && reading.mesh.is_none_or(|mesh| self.snapshot.text(of_mesh) == mesh)
+                        && matches(self.name(thing), reading.name)
+                })
+        };
+        let all = self.things(side);
+        let named = |matches: &dyn Fn(&str, &str) -> bool| -> Vec<(Thing, Sym)> {
+            all.iter().copied().filter(|(thing, mesh)| fits(*thing, *mesh, matches)).collect()
+        };
+        let mut things = named(&|name, wanted| name == wanted);
+        if things.is_empty() {
+            // A name of Kubernetes without its namespace.
+            things = named(&|name, wanted| name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.')));
+        }
+        if things.is_empty() {
+            return Err(self.not_found(side, written, whole, &readings, &all));
+        }
+        Ok(Found::Things { written: written.to_owned(), section, things: self.without_doubles(side, things) })
+    }
+
+    /// Keeps what is in a mesh.
+    pub(super) fn keep_mesh(&self, found: &mut Found, side: Side, mesh: Sym) -> Result<(), Diagnostic> {
+        let Found::Things { written, things, .. } = found else { return Ok(()) };
+        let others: Vec<&str> = things.iter().map(|(_, mesh)| self.snapshot.text(*mesh)).collect();
+        let elsewhere = others.join(", ");
+        things.retain(|(_, of)| *of == mesh);
+        if things.is_empty() {
+            let mesh = self.snapshot.text(mesh);
+            let message = format!("`{written}` is in mesh {elsewhere}, but the {} is in mesh {mesh}", other(side));
+            return Err(Diagnostic::error(Fault::NotFound, message).help("a connection stays within one mesh"));
+        }
+        Ok(())
+    }
+
+    /// The end, if only one thing can be meant.
+    pub(super) fn end(&self, side: Side, found: Found) -> Result<End, Diagnostic> {
+        let (written, section, things) = match found {
+            Found::Tags(label, tags) => {
+                let members = vec![Member { label: label.clone(), parts: vec![tags] }];
+                return Ok(End { label, members, inbounds: Vec::new() });
+            }
+            Found::Things { written, section, things } => (written, section, things),
+        };
+        let [(thing, _)] = things.as_slice() else {
+            return Err(self.ambiguous(side, &written, &things, section.as_deref()));
+        };
+        if let (Some(section), true) = (&section, !matches!((thing, side), (Thing::Proxy(_), Side::Destination))) {
+            let message = format!("`#{section}` picks an inbound, which only a called proxy has");
+            return Err(
+                Diagnostic::error(Fault::WrongValue, message).help(format!("leave it out: `{}`", self.name(*thing)))
+            );
+        }
+        let label = self.name(*thing).to_owned();
+        let one = |member: Member| vec![member];
+        let (members, inbounds) = match (thing, side) {
+            (Thing::Proxy(id), Side::Source) => {
+                (self.object(*id).map(|object| one(self.caller(object))).unwrap_or_default(), Vec::new())
+            }
+            (Thing::Proxy(id), Side::Destination) => (self.called(*id, section.as_deref())?, Vec::new()),
+            (Thing::External(id), _) => (
+                self.object(*id).map(|object| one(external_member(self.snapshot, object))).unwrap_or_default(),
+                Vec::new(),
+            ),
+            (Thing::Service(service), Side::Source) => (self.callers(*service)?, Vec::new()),
+            (Thing::Service(service), Side::Destination) => {
+                (one(service_member(self.snapshot, *service)), self.offering(*service))
+            }
+        };
+        Ok(End { label, members, inbounds })
+    }
+
+    fn things(&self, side: Side) -> Vec<(Thing, Sym)> {
+        let mut things: Vec<_> = proxies(self.snapshot).map(|(id, object)| (Thing::Proxy(id), object.scope)).collect();
+        if side == Side::Destination {
+            let external = of_type(self.snapshot, ResourceType::ExternalService);
+            things.extend(external.map(|(id, object)| (Thing::External(id), object.scope)));
+        }
+        things.extend(services(self.snapshot).into_iter().map(|service| (Thing::Service(service), service.mesh)));
+        things
+    }
+
+    /// Two names of one thing are no doubt: an external service and the service that it alone offers (the first knows all
+    /// tags), and a proxy that is all of the service that calls.
+    fn without_doubles(&self, side: Side, mut things: Vec<(Thing, Sym)>) -> Vec<(Thing, Sym)> {
+        let all = things.clone();
+        things.retain(|(thing, _)| {
+            let Thing::Service(service) = thing else { return true };
+            let offering = self.offering(*service);
+            !all.iter().any(|(other, _)| match other {
+                Thing::External(id) => {
+                    offering.is_empty() && self.object(*id).is_some_and(|object| offers(object, *service))
+                }
+                Thing::Proxy(id) => {
+                    let only = self.proxies_of(*service).map(|(id, _)| id).eq([*id]);
+                    side == Side::Source && only
+                }
+                Thing::Service(_) => false,
+            })
+        });
+        things
+    }
+
+    fn caller(&self, object: &Object) -> Member {
+        Member { label: self.snapshot.text(object.name).to_owned(), parts: caller_parts(object) }
+    }
+
+    fn proxies_of(&self, service: Service) -> impl Iterator<Item = (ObjectId, &'s Object)> {
+        proxies(self.snapshot).filter(move |(_, object)| object.scope == service.mesh && offers(object, service))
+    }
+
+    /// The proxies of a service that calls.
+    fn callers(&self, service: Service) -> Result<Vec<Member>, Diagnostic> {
+        let members: Vec<Member> = self.proxies_of(service).map(|(_, object)| self.caller(object)).collect();
+        if members.is_empty() {
+            let name = self.snapshot.text(service.name);
+            return Err(Diagnostic::error(
+                Fault::NotFound,
+                format!("no proxy offers the service `{name}`, so it cannot call"),
+            )
+            .help(format!("ask for its tags instead: `--from {}={name}`", self.snapshot.text(service.tag))));
+        }
+        Ok(members)
+    }
+
+    /// The inbounds that offer a service.
+    fn offering(&self, service: Service) -> Vec<Member> {
+        let offers = |tags: &TagSet| tags.get(service.tag).is_some_and(|tag| tag.value == Some(service.name));
+        let proxies = self.proxies_of(service);
+        proxies
+            .flat_map(|(_, object)| {
+                let parts = called_parts(object).filter(|part| offers(&part.tags));
+                parts.map(|part| inbound_member(self.snapshot, object, part)).collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    /// The inbounds of a proxy, each a question of its own.
+    fn called(&self, id: ObjectId, section: Option<&str>) -> Result<Vec<Member>, Diagnostic> {
+        let Some(object) = self.object(id) else { return Ok(Vec::new()) };
+        let name = self.snapshot.text(object.name);
+        let text = |symbol: Sym| self.snapshot.text(symbol);
+        let wanted = |part: &&upheld_model::Part| {
+            section.is_none_or(|section| {
+                text(part.section) == section || part.port.is_some_and(|port| text(port) == section)
+            })
+        };
+        let members: Vec<Member> =
+            called_parts(object).filter(wanted).map(|part| inbound_member(self.snapshot, object, part)).collect();
+        match (members.is_empty(), section) {
+            (false, _) => Ok(members),
+            (true, None) => Ok(vec![Member { label: name.to_owned(), parts: vec![TagSet::default()] }]),
+            (true, Some(section)) => {
+                let known: Vec<_> = called_parts(object).map(|part| text(part.section)).collect();
+                let diagnostic = Diagnostic::error(Fault::NotFound, format!("`{name}` has no inbound `{section}`"));
+                Err(suggest(diagnostic, section, &known))
+            }
+        }
+    }
+
+    fn object(&self, id: ObjectId) -> Option<&'s Object> {
+        self.snapshot.objects().get(id)
+    }
+
+    fn name(&self, thing: Thing) -> &'s str {
+        match thing {
+            Thing::Proxy(id) | Thing::External(id) => {
+                self.object(id).map_or("", |object| self.snapshot.text(object.name))
+            }
+            Thing::Service(service) => self.snapshot.text(service.name),
+        }
+    }
+
+    fn not_found(
+        &self,
+        side: Side,
+        written: &str,
+        whole: &str,
+        readings: &[Reading<'_>],
+        all: &[(Thing, Sym)],
+    ) -> Diagnostic {
+        let what = match side {
+            Side::Source => "proxy or service",
+            Side::Destination => "proxy, service or external service",
+        };
+        let known: Vec<_> = all.iter().map(|(thing, _)| self.name(*thing)).collect();
+        let diagnostic = Diagnostic::error(Fault::NotFound, format!("no {what} is called `{written}`"));
+        let diagnostic = match (whole.split_once('/'), readings) {
+            (Some((kind, _)), [reading]) if reading.kind.is_none() => {
+                suggest(diagnostic.help(format!("`{kind}` is no kind of object")), kind, &Kind::NAMES)
+            }
+            (_, readings) => suggest(diagnostic, readings.last().map_or(whole, |reading| reading.name), &known),
+        };
+        diagnostic
+            .help("`upheld list objects` shows all of them; tags can be asked for as `kuma.io/service=web,cloud=aws`")
+    }
+
+    fn ambiguous(&self, side: Side, written: &str, things: &[(Thing, Sym)], section: Option<&str>) -> Diagnostic {
+        let flag = if side == Side::Source { "--from" } else { "--to" };
+        let several_meshes = things.iter().any(|(_, mesh)| things.first().is_some_and(|(_, first)| first != mesh));
+        let message = format!("`{written}` could be any of {} things", things.len());
+        things.iter().fold(Diagnostic::error(Fault::Ambiguous, message), |diagnostic, (thing, mesh)| {
+            let mesh = if several_meshes { format!("{}/", self.snapshot.text(*mesh)) } else { String::new() };
+            let section = section.map(|section| format!("#{section}")).unwrap_or_default();
+            diagnostic.help(format!("use `{flag} {}/{mesh}{}{section}`", Kind::of(*thing).word(), self.name(*thing)))
+        })
+    }
+}
+
+fn offers(object: &Object, service: Service) -> bool {
+    let mut parts = object.parts.iter().filter(|part| part.role != Role::Outbound);
+    parts.any(|part| part.tags.get(service.tag).is_some_and(|tag| tag.value == Some(service.name)))
+}
+
+fn other(side: Side) -> &'static str {
+    match side {
+        Side::Source => Side::Destination.word(),
+        Side::Destination => Side::Source.word(),
+    }
+}
+
+/// One way to read what was written.
+#[derive(Clone, Copy)]
+struct Reading<'w> {
+    kind: Option<Kind>,
+    mesh: Option<&'w str>,
+    name: &'w str,
+}
+
+/// `name`, `kind/name` or `kind/mesh/name`; names may have slashes of their own.
+fn readings(whole: &str) -> Vec<Reading<'_>> {
+    let mut readings = vec![Reading { kind: None, mesh: None, name: whole }];
+    if let Some((kind, rest)) = whole.split_once('/')
+        && let Some(kind) = Kind::named(kind)
+    {
+        readings.push(Reading { kind: Some(kind), mesh: None, name: rest });
+        readings.extend(rest.split_once('/').map(|(mesh, name)| Reading { kind: Some(kind), mesh: Some(mesh), name }));
+    }
+    readings
+}
+
+/// What can stand before a slash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Dataplane,
+    Service,
+    ExternalService,
+}
+
+impl Kind {
+    const NAMES: [&'static str; 3] = ["dataplane", "service", "externalservice"];
+
+    fn named(word: &str) -> Option<Self> {
+        match word.to_ascii_lowercase().as_str() {
+            "dataplane" | "dataplanes" | "dp" | "proxy" => Some(Self::Dataplane),
+            "service" | "services" | "svc" => Some(Self::Service),
+            "externalservice" | "externalservices" => Some(Self::ExternalService),
+            _ => None,
+        }
+    }
+
+    fn of(thing: Thing) -> Self {
+        match thing {
+            Thing::Proxy(_) => Self::Dataplane,
+            Thing::External(_) => Self::ExternalService,
+            Thing::Service(_) => Self::Service,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Dataplane => "dataplane",
+            Self::Service => "service",
+            Self::ExternalService => "externalservice",
+        }
+    }
+}
+
+/// Adds the nearest name, or all of them if they are few.
+pub(super) fn suggest(diagnostic: Diagnostic, written: &str, known: &[&str]) -> Diagnostic {
+    let mut known = known.to_vec();
+    known.sort_unstable();
+    known.dedup();
+    match nearest(written, known.iter().copied()) {
+        Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
+        None if known.is_empty() => {
+            diagnostic.help("nothing of that sort was read; does `-f` point to the right files?")
+        }
+        None if known.len() <= 12 => diagnostic.help(format!("there are: {}", known.join(", "))),
+        None => diagnostic,
+    }
+}
+
+/// `tag=value,tag=value`; `?` is a value that the asker does not know.
+fn tags(written: &str, lookup: &mut Lookup<'_>) -> Result<TagSet, Diagnostic> {
+    let mut tags = Vec::new();
+    for pair in written.split(',').filter(|pair| !pair.is_empty()) {
+        let Some((key, value)) = pair.split_once('=').filter(|(key, value)| !key.is_empty() && !value.is_empty())
+        else {
+            return Err(Diagnostic::error(Fault::WrongValue, format!("`{pair}` is not `tag=value`")).help(format!(
+                "write tags as `{}=web,cloud=aws`, and `cloud=?` if you do not know",
+                SERVICE_TAGS.first().copied().unwrap_or_default()
+            )));
+        };
+        if value == "*" {
+            return Err(Diagnostic::error(
+                Fault::WrongValue,
+                format!("`{pair}`: a tag has one value, only selectors have `*`"),
+            )
+            .help(format!("write `{key}=?` if you do not know the value")));
+        }
+        let value = if value == "?" { None } else { Some(lookup.symbol(value)) };
+        tags.push((lookup.symbol(key), value));
+    }
+    Ok(TagSet::new(tags))
+}
