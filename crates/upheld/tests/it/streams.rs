@@ -204,3 +204,123 @@ fn watching_answers_again_after_a_change() {
     child.kill().expect("the program runs until it is stopped");
     child.wait().expect("the program ends");
 }
+
+/// Two meshes with things of the same name, Kubernetes names, named inbounds, and documents of other systems.
+const MANY: &str = "
+{type: Dataplane, mesh: a, name: web, networking: {inbound: [{port: 80, name: main, tags: {kuma.io/service: web}}, {port: 81, tags: {kuma.io/service: admin}}]}}
+---
+{type: Dataplane, mesh: b, name: web, networking: {inbound: [{port: 80, tags: {kuma.io/service: web}}]}}
+---
+{type: Dataplane, mesh: b, name: db, networking: {inbound: [{port: 80, tags: {kuma.io/service: dbs}}], outbound: [{port: 1, service: dbs}]}}
+---
+apiVersion: kuma.io/v1alpha1
+kind: Dataplane
+mesh: b
+metadata: {name: pod-7df, namespace: shop}
+spec: {networking: {inbound: [{port: 80, tags: {kuma.io/service: team/api}}]}}
+---
+{type: ExternalService, mesh: b, name: billing, tags: {kuma.io/service: stripe}, networking: {address: 'stripe.example:443'}}
+---
+{type: ExternalService, mesh: b, name: other, tags: {kuma.io/service: billing}, networking: {address: 'billing.example:443'}}
+---
+{type: TrafficLog, mesh: b, name: all, sources: [{match: {kuma.io/service: '*'}}], destinations: [{match: {kuma.io/service: '*'}}], conf: {backend: splunk}}
+---
+{apiVersion: appmesh.k8s.aws/v1beta2, kind: Mesh, metadata: {name: foreign}, spec: {egressFilter: {}}}
+---
+{apiVersion: v1, kind: Secret, type: Opaque, metadata: {name: secret}}
+---
+{name: some-package, version: 1.0.0}
+";
+
+/// The first line of an answer, or of what was wrong; and the exit code.
+fn first_line(line: &str) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("many.yaml"), MANY).expect("writable");
+    let output = run(folder.path(), &format!("{line} --kind TrafficLog"));
+    let text =
+        String::from_utf8_lossy(if output.stdout.is_empty() { &output.stderr } else { &output.stdout }).into_owned();
+    let skip_note = |line: &&str| !line.starts_with("note:");
+    (output.status.code(), text.lines().find(skip_note).unwrap_or_default().to_owned())
+}
+
+#[test]
+fn names_find_the_only_thing_that_can_be_meant() {
+    for (line, between) in [
+        ("explain --from dataplane/b/web --to db", "web → db"),
+        ("explain --from web --to db", "web → db"),
+        ("explain --from db --to dataplane/web", "db → web"),
+        ("explain --from pod-7df --to db", "pod-7df.shop → db"),
+        ("explain --from db --to team/api", "db → team/api"),
+        ("explain --from db --to service/dbs", "db → dbs"),
+        ("explain --from service/web --mesh b --to 'web#80'", "web → web"),
+    ] {
+        let (code, text) = first_line(line);
+        assert!(code == Some(0) && text.contains(between), "{line}: {text}");
+    }
+}
+
+#[test]
+fn names_that_leave_a_doubt_are_refused_with_the_words_to_use() {
+    for (line, message) in [
+        ("explain --from dataplane/a/web --to dataplane/b/db", "is in mesh b, but the source is in mesh a"),
+        ("explain --from db --to billing", "could be any of 2 things"),
+        ("explain --from 'db#80' --to web", "only a called proxy has"),
+        ("explain --from db --to nobody", "is called `nobody`"),
+        ("explain --from dataplan/db --to web", "is called `dataplan/db`"),
+    ] {
+        let (code, text) = first_line(line);
+        assert!(code == Some(2) && text.contains(message), "{line}: {text}");
+    }
+}
+
+#[test]
+fn an_inbound_is_found_by_its_name_and_by_its_port() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("many.yaml"), MANY).expect("writable");
+    for section in ["main", "80"] {
+        let line = format!("explain --mesh a --from web --to 'web#{section}' --kind TrafficPermission");
+        assert!(shown(&run(folder.path(), &line)).contains("web → web#main"), "{section}");
+    }
+}
+
+#[test]
+fn documents_of_other_systems_are_left_aside_with_a_note() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("many.yaml"), MANY).expect("writable");
+    let text = shown(&run(folder.path(), "list meshes -o name"));
+    let note = "note: 3 documents of types that are not resolved here: appmesh.k8s.aws/v1beta2 Mesh (1), \
+                documents without a type (1), v1 Secret (1)";
+    assert!(text.starts_with("exit 0") && text.contains(note), "{text}");
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_control_characters_are_shown() {
+    if Path::new("/dev/full").exists() {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device");
+        let status = upheld(&root()).args(["version"]).stdout(full).stderr(Stdio::null()).status();
+        assert_eq!(status.expect("the program starts").code(), Some(2));
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let policy = r#"{"type":"TrafficLog","name":"bell\u0007","sources":[{"match":{"kuma.io/service":"*"}}],"destinations":[{"match":{"kuma.io/service":"*"}}],"conf":{"backend":"\u001b[2J"}}"#;
+    fs::write(folder.path().join("policy.json"), policy).expect("writable");
+    let line = "explain --kind TrafficLog --from kuma.io/service=a --to kuma.io/service=b";
+    let text = shown(&run(folder.path(), line));
+    assert!(text.contains(r"bell\u{7}") && text.contains(r"\u{1b}[2J") && !text.contains('\x1b'), "{text}");
+}
+
+#[test]
+fn split_policies_count_once_for_a_pair() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let limits = "
+{type: Dataplane, name: web, networking: {inbound: [{port: 80, tags: {kuma.io/service: web, a: b, c: d}}]}}
+---
+{type: RateLimit, name: p, sources: [{match: {a: b, c: d, kuma.io/service: web}}, {match: {kuma.io/service: web}}], destinations: [{match: {}}]}
+---
+{type: RateLimit, name: q, sources: [{match: {a: b, c: d}}], destinations: [{match: {}}]}
+";
+    fs::write(folder.path().join("limits.yaml"), limits).expect("writable");
+    let line = "explain --semantics kuma/0.4 --kind RateLimit --all-pairs -o jsonl";
+    assert!(shown(&run(folder.path(), line)).contains(r#""policies":["p","q"]"#));
+    let show = shown(&run(folder.path(), "show --semantics kuma/0.4 RateLimit/p"));
+    assert!(show.contains("RateLimit: applies to 1 of 1 pairs"), "{show}");
+}

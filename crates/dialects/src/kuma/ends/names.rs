@@ -78,6 +78,11 @@ impl<'s> Finder<'s> {
             // A name of Kubernetes without its namespace.
             things = named(&|name, wanted| name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.')));
         }
+        // Only a called proxy has inbounds to pick.
+        let has_inbounds = |thing: &Thing| matches!(thing, Thing::Proxy(_)) && side == Side::Destination;
+        if section.is_some() && things.iter().any(|(thing, _)| has_inbounds(thing)) {
+            things.retain(|(thing, _)| has_inbounds(thing));
+        }
         if things.is_empty() {
             return Err(self.not_found(side, written, whole, &readings, &all));
         }
