@@ -1,7 +1,7 @@
 //! Family *merge*: many layers of configuration become one, and every field remembers who set it and whom it overrode.
 //!
 //! - [`strategy`]: how deep layers meet, what a null means, which lists add up or meet by key
-//! - [`fold`]: the fold over layers, best first, that builds the result and the origin of each field in one pass
+//! - [`mod@fold`]: the fold over layers, best first, that builds the result and the origin of each field in one pass
 
 pub mod fold;
 pub mod strategy;
