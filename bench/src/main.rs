@@ -1,2 +1,60 @@
-//! Measures upheld.
-fn main() {}
+//! Measures `upheld`: every figure stands beside that of a rival, taken in the same run.
+//!
+//! ```text
+//! workload   meshes, policies and their documents, the same in every run
+//! measure    CPU time, medians of interleaved rounds, peak memory
+//! select     the measurements of family select
+//! report     tables, targets, and which of them were missed
+//! ```
+//!
+//! A missed target is printed and fails nothing, since machines differ. A wrong answer fails the run.
+
+mod measure;
+mod report;
+mod select;
+mod workload;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+bench NAME [--quick]
+
+  select      all pairs of proxies and services, policies that match nothing, reading, explaining
+
+  --quick     a small run of a few seconds, to see that everything works; its figures mean little
+
+Results go to standard output, progress to standard error. The exit code is 0, also if a target is missed; 1 if an
+answer is wrong or a measurement cannot run; 2 for a name that does not exist.
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if cfg!(debug_assertions) {
+        eprintln!("note: this build is not optimised; `cargo xtask bench` builds the right one");
+    }
+    let result = match arguments.as_slice() {
+        ["select"] => select::run(&select::FULL),
+        ["select", "--quick"] => select::run(&select::QUICK),
+        [select::reading::CHILD, documents] => select::reading::read_files(documents),
+        ["--help" | "-h" | "help"] => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        [] => {
+            eprint!("which measurement?\n\n{HELP}");
+            return ExitCode::from(2);
+        }
+        unknown => {
+            eprint!("there is no measurement `{}`\n\n{HELP}", unknown.join(" "));
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("failed: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! The two forms in which a resource is written, seen as one: Universal (`type:`, fields at the top) and Kubernetes
 //! (`apiVersion:`, `kind:`, `metadata:`, fields under `spec:`).
 
+use std::borrow::Cow;
+
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId, Timestamp};
 
@@ -15,6 +17,57 @@ pub enum Form {
     Kubernetes,
 }
 
+/// What every document says of itself, found in one pass.
+#[derive(Clone, Copy, Debug)]
+pub struct Header<'t> {
+    /// The whole document.
+    pub document: Value<'t>,
+    /// `type`, of the Universal form.
+    pub universal_type: Option<Value<'t>>,
+    /// `apiVersion`, of the Kubernetes form.
+    pub api_version: Option<Value<'t>>,
+    /// `kind`, of the Kubernetes form.
+    pub kind: Option<Value<'t>>,
+    /// `items`, of a list.
+    pub items: Option<Value<'t>>,
+    mesh: Option<Value<'t>>,
+    metadata: Option<Value<'t>>,
+    spec: Option<Value<'t>>,
+    name: Option<Value<'t>>,
+}
+
+impl<'t> Header<'t> {
+    /// Of a document.
+    pub fn of(document: Value<'t>) -> Self {
+        let mut header = Self {
+            document,
+            universal_type: None,
+            api_version: None,
+            kind: None,
+            items: None,
+            mesh: None,
+            metadata: None,
+            spec: None,
+            name: None,
+        };
+        for (key, value) in document.entries() {
+            let place = match key.text() {
+                "type" => &mut header.universal_type,
+                "apiVersion" => &mut header.api_version,
+                "kind" => &mut header.kind,
+                "items" => &mut header.items,
+                "mesh" => &mut header.mesh,
+                "metadata" => &mut header.metadata,
+                "spec" => &mut header.spec,
+                "name" => &mut header.name,
+                _ => continue,
+            };
+            *place = Some(value);
+        }
+        header
+    }
+}
+
 /// A document with a type and a name; what it says is in its body.
 #[derive(Clone, Copy, Debug)]
 pub struct Resource<'t> {
@@ -24,6 +77,7 @@ pub struct Resource<'t> {
     pub kind: Value<'t>,
     /// The whole document.
     pub document: Value<'t>,
+    header: Header<'t>,
 }
 
 /// The mesh of resources that name none.
@@ -32,17 +86,23 @@ pub const DEFAULT_MESH: &str = "default";
 impl<'t> Resource<'t> {
     /// The resource of a document, if it has a type.
     pub fn of(document: Value<'t>) -> Option<Self> {
+        Self::with_header(Header::of(document))
+    }
+
+    /// The resource of a document whose header is known.
+    pub fn with_header(header: Header<'t>) -> Option<Self> {
+        let document = header.document;
         // Some Kubernetes documents have a `type`, too.
-        match (document.get("apiVersion"), document.get("kind"), document.get("type")) {
-            (Some(_), Some(kind), _) => Some(Self { form: Form::Kubernetes, kind, document }),
-            (_, _, Some(kind)) => Some(Self { form: Form::Universal, kind, document }),
+        match (header.api_version, header.kind, header.universal_type) {
+            (Some(_), Some(kind), _) => Some(Self { form: Form::Kubernetes, kind, document, header }),
+            (_, _, Some(kind)) => Some(Self { form: Form::Universal, kind, document, header }),
             _ => None,
         }
     }
 
     /// The API group of the Kubernetes form: `kuma.io` of `kuma.io/v1alpha1`.
     pub fn group(self) -> Option<&'t str> {
-        let version = self.document.get("apiVersion")?.text();
+        let version = self.header.api_version?.text();
         Some(version.split_once('/').map_or("", |(group, _)| group))
     }
 
@@ -50,7 +110,7 @@ impl<'t> Resource<'t> {
     pub fn body(self) -> Option<Value<'t>> {
         match self.form {
             Form::Universal => Some(self.document),
-            Form::Kubernetes => self.document.get("spec"),
+            Form::Kubernetes => self.header.spec,
         }
     }
 
@@ -67,24 +127,27 @@ impl<'t> Resource<'t> {
     fn meta(self, name: &str) -> Option<Value<'t>> {
         match self.form {
             Form::Universal => self.document.get(name),
-            Form::Kubernetes => self.document.get("metadata")?.get(name),
+            Form::Kubernetes => self.header.metadata?.get(name),
         }
     }
 
     /// The name; in Kubernetes with its namespace, as in `backend.finance`.
-    pub fn name(self) -> String {
+    pub fn name(self) -> Cow<'t, str> {
+        if self.form == Form::Universal {
+            return Cow::Borrowed(self.header.name.map_or("", Value::text));
+        }
         let name = self.meta("name").map_or("", Value::text);
-        match (self.form, self.meta("namespace").map(Value::text)) {
-            (Form::Kubernetes, Some(namespace)) if !namespace.is_empty() => format!("{name}.{namespace}"),
-            _ => name.to_owned(),
+        match self.meta("namespace").map(Value::text) {
+            Some(namespace) if !namespace.is_empty() => Cow::Owned(format!("{name}.{namespace}")),
+            _ => Cow::Borrowed(name),
         }
     }
 
     /// The mesh: its own field, or the label, or the default one.
     pub fn mesh(self) -> &'t str {
         let label = || self.meta("labels").and_then(|labels| labels.get("kuma.io/mesh"));
-        self.document
-            .get("mesh")
+        self.header
+            .mesh
             .filter(|mesh| mesh.kind() == Kind::Text && !mesh.text().is_empty())
             .or_else(label)
             .map_or(DEFAULT_MESH, Value::text)

@@ -6,6 +6,7 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, Side, SourceId, Symbols};
 
+use crate::document::Header;
 use crate::shape::{Checker, Shape, list, optional, required};
 
 /// The value of `kind:` that marks these documents.
@@ -71,8 +72,8 @@ pub fn shape() -> Shape {
 }
 
 /// Whether a document is one of these.
-pub fn is_policy_kind(document: Value<'_>) -> bool {
-    document.get("kind").is_some_and(|kind| kind.text() == POLICY_KIND)
+pub fn is_policy_kind(header: &Header<'_>) -> bool {
+    header.kind.is_some_and(|kind| kind.text() == POLICY_KIND)
 }
 
 /// Reads one; every mistake is reported.

@@ -1,13 +1,14 @@
 //! From documents to objects, policies and kinds.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
 use upheld_engine::PolicyKind;
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, Files, NodeRef, SourceId, Sym};
 
-use crate::document::{Form, Resource};
+use crate::document::{Form, Header, Resource};
 use crate::kuma;
 use crate::kuma::resources::{ObjectReader, ResourceType};
 use crate::policy_kind;
@@ -42,34 +43,35 @@ pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
     let mut recognised = Recognised::default();
     let documents = documents(files, &mut recognised.diagnostics);
     let (kinds, others): (Vec<_>, Vec<_>) =
-        documents.into_iter().partition(|(_, document)| policy_kind::is_policy_kind(*document));
+        documents.into_iter().partition(|(_, header)| policy_kind::is_policy_kind(header));
     recognised.read_kinds(files, kinds, semantics);
     let readers = recognised.readers(files);
-    let mut seen = HashMap::new();
-    for (source, document) in others {
-        recognised.read_document(files, source, document, &readers, &mut seen);
+    let mut seen = Seen::default();
+    for (source, header) in others {
+        recognised.read_document(files, source, header, &readers, &mut seen);
     }
     recognised.diagnostics.sort();
     recognised
 }
 
 /// All documents, those inside lists too.
-fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Vec<(SourceId, Value<'f>)> {
-    let mut documents = Vec::new();
+fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Vec<(SourceId, Header<'f>)> {
+    let mut documents = Vec::with_capacity(files.iter().map(|(_, file)| file.tree.documents().len()).sum());
     for (source, file) in files.iter() {
         let mut waiting: Vec<Value<'f>> = file.tree.documents().collect();
         waiting.reverse();
         while let Some(document) = waiting.pop() {
-            match (document.kind(), document.get("items")) {
+            let header = Header::of(document);
+            match (document.kind(), header.items) {
                 (Kind::Null, _) => {}
-                (Kind::Map, Some(items)) if items.kind() == Kind::List && is_list(document) => {
+                (Kind::Map, Some(items)) if items.kind() == Kind::List && is_list(&header) => {
                     let start = waiting.len();
                     waiting.extend(items.items());
                     if let Some(added) = waiting.get_mut(start..) {
                         added.reverse();
                     }
                 }
-                (Kind::Map, _) => documents.push((source, document)),
+                (Kind::Map, _) => documents.push((source, header)),
                 (kind, _) => found.push(
                     Diagnostic::error(Fault::UnknownDocument, format!("a document must be a map, not {}", kind.noun()))
                         .at_value(source, document, "expected `type:` or `kind:` with the fields of a resource"),
@@ -81,23 +83,23 @@ fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Vec<(SourceId, Va
 }
 
 /// What `kubectl get -o yaml` and the REST API print: items, and little else.
-fn is_list(document: Value<'_>) -> bool {
-    document.get("type").is_none() && document.get("kind").is_none_or(|kind| kind.text().ends_with("List"))
+fn is_list(header: &Header<'_>) -> bool {
+    header.universal_type.is_none() && header.kind.is_none_or(|kind| kind.text().ends_with("List"))
 }
 
 /// One reader for each type.
 struct Readers {
     /// With whether the type is one of Kuma, and not one that users defined.
-    policies: HashMap<String, (PolicyReader, bool)>,
+    policies: FxHashMap<String, (PolicyReader, bool)>,
     objects: [ObjectReader; 3],
 }
 
-type Seen = HashMap<(Sym, Sym, Sym), NodeRef>;
+type Seen = FxHashMap<(Sym, Sym, Sym), NodeRef>;
 
 impl Recognised {
-    fn read_kinds(&mut self, files: &Files, documents: Vec<(SourceId, Value<'_>)>, semantics: &[&str]) {
+    fn read_kinds(&mut self, files: &Files, documents: Vec<(SourceId, Header<'_>)>, semantics: &[&str]) {
         let mut seen: BTreeMap<String, NodeRef> = BTreeMap::new();
-        for (source, document) in documents {
+        for (source, Header { document, .. }) in documents {
             let governs = document.get("governs").or_else(|| document.get("name")).map_or("", Value::text).to_owned();
             let Some(kind) = policy_kind::read(source, document, &mut self.draft.symbols, &mut self.diagnostics) else {
                 self.not_in_force.insert(governs, None);
@@ -148,12 +150,12 @@ impl Recognised {
         &mut self,
         files: &Files,
         source: SourceId,
-        document: Value<'_>,
+        header: Header<'_>,
         readers: &Readers,
         seen: &mut Seen,
     ) {
-        let Some(resource) = Resource::of(document) else {
-            self.without_type(source, document);
+        let Some(resource) = Resource::with_header(header) else {
+            self.without_type(source, header.document);
             return;
         };
         let name = resource.kind.text();

@@ -79,12 +79,12 @@ impl PolicyReader {
         let created = resource.created(source, found);
         let symbols = &mut draft.symbols;
         let numbers = self.read_numbers(source, resource, found);
-        let lists = (self.selector_fields.iter())
-            .filter_map(|(field, name)| {
-                let value = resource.field(name)?;
-                Some(SelectorList { field: *field, selectors: read_selectors(source, value, symbols) })
-            })
-            .collect();
+        let mut lists = Vec::with_capacity(self.selector_fields.len());
+        for (field, name) in &self.selector_fields {
+            if let Some(value) = resource.field(name) {
+                lists.push(SelectorList { field: *field, selectors: read_selectors(source, value, symbols) });
+            }
+        }
         let payload = self.payload.as_deref().and_then(|name| resource.field(name));
         Some(Policy {
             kind: symbols.intern(resource.kind.text()),
@@ -121,14 +121,14 @@ impl PolicyReader {
 
 /// Reads `- match: {tag: value}` items.
 pub fn read_selectors(source: SourceId, value: Value<'_>, symbols: &mut Symbols) -> Vec<Selector> {
-    let mut selectors = Vec::new();
+    let mut selectors = Vec::with_capacity(value.items().count());
     for item in value.items() {
         let at = NodeRef { source, node: item.number() };
         let wants = item.get("match").into_iter().flat_map(Value::entries).map(|(key, value)| {
             let want = if value.text() == "*" { Want::Any } else { Want::Exactly(symbols.intern(value.text())) };
             (symbols.intern(key.text()), want)
         });
-        selectors.push(Selector::new(wants.collect::<Vec<_>>(), at));
+        selectors.push(Selector::new(wants, at));
     }
     selectors
 }

@@ -75,30 +75,37 @@ pub fn map_of(shape: Shape) -> Shape {
 pub struct Checker<'c> {
     source: SourceId,
     found: &'c mut Diagnostics,
-    path: String,
+    /// The way to the value at hand; words are made of it only when something is wrong.
+    path: Vec<Step<'c>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step<'c> {
+    Key(&'c str),
+    Item(usize),
 }
 
 impl<'c> Checker<'c> {
     /// For documents of one file.
     pub fn new(source: SourceId, found: &'c mut Diagnostics) -> Self {
-        Self { source, found, path: String::new() }
+        Self { source, found, path: Vec::new() }
     }
 
     /// Checks a value; whether it is right in every respect.
-    pub fn check(&mut self, value: Value<'_>, shape: &Shape) -> bool {
+    pub fn check(&mut self, value: Value<'c>, shape: &'c Shape) -> bool {
         match shape {
             Shape::Opaque => true,
             Shape::Object(fields) => self.expect(value, shape) && self.check_fields(value, fields),
             Shape::List(item) => {
                 self.expect(value, shape)
                     && value.items().enumerate().fold(true, |right, (index, value)| {
-                        self.within(&format!("[{index}]"), |checker| checker.check(value, item)) && right
+                        self.within(Step::Item(index), |checker| checker.check(value, item)) && right
                     })
             }
             Shape::MapOf(item) => {
                 self.expect(value, shape)
                     && value.entries().fold(true, |right, (key, value)| {
-                        self.within(&key_path(key.text()), |checker| checker.check(value, item)) && right
+                        self.within(Step::Key(key.text()), |checker| checker.check(value, item)) && right
                     })
             }
             Shape::Choice(choices) => {
@@ -112,22 +119,28 @@ impl<'c> Checker<'c> {
         }
     }
 
-    fn check_fields(&mut self, value: Value<'_>, fields: &[Field]) -> bool {
+    fn check_fields(&mut self, value: Value<'c>, fields: &'c [Field]) -> bool {
         let mut right = true;
         // A field under a wrong name is one mistake, not two.
         let mut meant: Vec<&str> = Vec::new();
+        let mut present = 0;
         for (key, value) in value.entries() {
             match fields.iter().find(|field| field.name == key.text()) {
                 // A field that is there but empty counts as left out.
                 Some(field) if value.kind() == Kind::Null && field.need == Need::Optional => {}
                 Some(field) => {
-                    right &= self.within(&key_path(&field.name), |checker| checker.check(value, &field.shape));
+                    present += usize::from(field.need == Need::Required);
+                    right &= self.within(Step::Key(&field.name), |checker| checker.check(value, &field.shape));
                 }
                 None => {
                     right = false;
                     meant.extend(self.unknown_field(key, value, fields));
                 }
             }
+        }
+        // Keys stand once, so counting is enough to know that nothing is missing.
+        if present == fields.iter().filter(|field| field.need == Need::Required).count() {
+            return right;
         }
         let missing = |field: &&Field| {
             let name = field.name.as_str();
@@ -202,23 +215,28 @@ impl<'c> Checker<'c> {
         false
     }
 
-    fn within<T>(&mut self, step: &str, act: impl FnOnce(&mut Self) -> T) -> T {
-        let length = self.path.len();
-        let dot = if self.path.is_empty() || step.starts_with('[') { "" } else { "." };
-        self.path.push_str(dot);
-        self.path.push_str(step);
+    fn within<T>(&mut self, step: Step<'c>, act: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(step);
         let result = act(self);
-        self.path.truncate(length);
+        self.path.pop();
         result
     }
 
     fn here(&self, whole: &str) -> String {
-        if self.path.is_empty() { whole.to_owned() } else { format!("`{}`", self.path) }
+        if self.path.is_empty() {
+            return whole.to_owned();
+        }
+        let mut path = String::new();
+        for step in &self.path {
+            match step {
+                Step::Item(index) => path.push_str(&format!("[{index}]")),
+                Step::Key(key) if key.contains(['.', '/', '[']) => path.push_str(&format!("[\"{key}\"]")),
+                Step::Key(key) if path.is_empty() => path.push_str(key),
+                Step::Key(key) => path.push_str(&format!(".{key}")),
+            }
+        }
+        format!("`{path}`")
     }
-}
-
-fn key_path(key: &str) -> String {
-    if key.contains(['.', '/', '[']) { format!("[\"{key}\"]") } else { key.to_owned() }
 }
 
 fn fits(kind: Kind, shape: &Shape) -> bool {

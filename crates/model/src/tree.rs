@@ -224,7 +224,16 @@ impl<'t> Value<'t> {
 
     /// The value of a key of a map.
     pub fn get(self, key: &str) -> Option<Value<'t>> {
-        self.entries().find(|(name, _)| name.text() == key).map(|(_, value)| value)
+        self.entries().find(|(name, _)| name.is(key)).map(|(_, value)| value)
+    }
+
+    /// Whether this is a scalar with this text. Most keys are not the one that is looked for, and their length tells.
+    fn is(self, text: &str) -> bool {
+        let same_length = self.node().is_some_and(|node| {
+            let (Scalar::Source { start, end } | Scalar::Unescaped { start, end }) = node.scalar;
+            (end - start) as usize == text.len()
+        });
+        same_length && self.text() == text
     }
 
     /// Follows keys from map to map.

@@ -112,7 +112,7 @@ impl ObjectReader {
             }
         };
         let name = resource.name();
-        let scope = if self.kind == ResourceType::Mesh { name.as_str() } else { resource.mesh() };
+        let scope = if self.kind == ResourceType::Mesh { &*name } else { resource.mesh() };
         Some(Object {
             kind: symbols.intern(self.kind.name()),
             scope: symbols.intern(scope),

@@ -15,6 +15,12 @@ use crate::kind::{Counts, Empty, Match};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct SelectorId(u32);
 
+impl SelectorId {
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A distinct list of selectors of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct ListId(u32);
@@ -61,6 +67,12 @@ pub(super) struct SideIndex {
     lists: Vec<Box<[SelectorId]>>,
     known: FxHashMap<Wants, SelectorId>,
     known_lists: FxHashMap<Box<[SelectorId]>, ListId>,
+    postings: Postings,
+}
+
+/// Where selectors are found.
+#[derive(Debug, Default)]
+pub(super) struct Postings {
     by_tag: FxHashMap<(Sym, Sym), Vec<SelectorId>>,
     by_key: FxHashMap<Sym, Vec<SelectorId>>,
     /// Selectors that want nothing.
@@ -123,52 +135,42 @@ impl SideIndex {
 
     /// Builds the index once all selectors are known.
     pub(super) fn finish(&mut self, pack: impl Fn(Specificity) -> u64) {
-        let mut users: FxHashMap<(Sym, Want), u32> = FxHashMap::default();
         for selector in &mut self.selectors {
             selector.packed = pack(selector.specificity);
-            for want in &selector.wants {
-                *users.entry(*want).or_default() += 1;
-            }
         }
-        for (index, selector) in self.selectors.iter().enumerate() {
-            let id = SelectorId(u32::try_from(index).unwrap_or(u32::MAX));
+        self.postings = self.postings(|_| true);
+    }
+
+    /// An index of some of the selectors, for bulk questions in which the others decide nothing.
+    pub(super) fn postings(&self, is_meant: impl Fn(SelectorId) -> bool) -> Postings {
+        let ids = (0..self.selectors.len()).map(|index| SelectorId(u32::try_from(index).unwrap_or(u32::MAX)));
+        let meant = || ids.clone().zip(&self.selectors).filter(|(id, _)| is_meant(*id));
+        let mut users: FxHashMap<(Sym, Want), u32> = FxHashMap::default();
+        for want in meant().flat_map(|(_, selector)| &selector.wants) {
+            *users.entry(*want).or_default() += 1;
+        }
+        let mut postings = Postings::default();
+        for (id, selector) in meant() {
             let rarest = |exact: bool| {
                 let wants = selector.wants.iter().filter(|(_, want)| matches!(want, Want::Exactly(_)) == exact);
                 wants.min_by_key(|want| users.get(want).copied().unwrap_or_default())
             };
             match rarest(true).or_else(|| rarest(false)) {
-                Some((key, Want::Exactly(value))) => self.by_tag.entry((*key, *value)).or_default().push(id),
-                Some((key, Want::Any)) => self.by_key.entry(*key).or_default().push(id),
-                None => self.always.push(id),
+                Some((key, Want::Exactly(value))) => postings.by_tag.entry((*key, *value)).or_default().push(id),
+                Some((key, Want::Any)) => postings.by_key.entry(*key).or_default().push(id),
+                None => postings.always.push(id),
             }
         }
+        postings
     }
 
     /// The lists with a selector that matches any of these sets of tags, each once with its best.
     pub(super) fn matching(&self, parts: &[TagSet], found: &mut Vec<Matching>) {
         found.clear();
-        let Some(item) = &self.item else {
-            self.add_all(&self.always, found);
-            return;
-        };
-        // Nothing at all matches no selector, not even an empty one.
-        if !parts.is_empty() {
-            self.add_all(&self.always, found);
-        }
-        let visible = |key: Sym| item.sees.as_ref().is_none_or(|keys| keys.contains(&key));
-        for part in parts {
-            for tag in part.as_slice().iter().filter(|tag| visible(tag.key)) {
-                let exact = tag.value.and_then(|value| self.by_tag.get(&(tag.key, value)));
-                for &id in exact.into_iter().chain(self.by_key.get(&tag.key)).flatten() {
-                    let holds = |(key, want): &(Sym, Want)| {
-                        visible(*key) && part.get(*key).is_some_and(|tag| holds(*want, tag.value))
-                    };
-                    if self.wants(id).iter().all(holds) {
-                        self.add_all(&[id], found);
-                    }
-                }
-            }
-        }
+        self.each_match(&self.postings, parts, |id| {
+            let (packed, specificity) = (self.packed(id), self.specificity(id));
+            found.extend(self.lists_of(id).iter().map(|&list| Matching { list, packed, specificity }));
+        });
         // Lists of several selectors, and sources of several parts, may be found more than once.
         found.sort_unstable_by_key(|found| {
             (found.list, std::cmp::Reverse((found.packed, found.specificity.fullness())))
@@ -176,12 +178,56 @@ impl SideIndex {
         found.dedup_by_key(|found| found.list);
     }
 
-    fn add_all(&self, selectors: &[SelectorId], found: &mut Vec<Matching>) {
-        for id in selectors {
-            let Some(Distinct { packed, specificity, lists, .. }) = self.selectors.get(id.0 as usize) else { continue };
-            let (packed, specificity) = (*packed, *specificity);
-            found.extend(lists.iter().map(|&list| Matching { list, packed, specificity }));
+    /// The selectors of an index that match some part; more than once if several parts do.
+    pub(super) fn each_match(&self, postings: &Postings, parts: &[TagSet], mut take: impl FnMut(SelectorId)) {
+        // Nothing at all matches no selector, not even an empty one, unless the kind does not look at this side.
+        if !parts.is_empty() || self.item.is_none() {
+            postings.always.iter().copied().for_each(&mut take);
         }
+        let Some(item) = &self.item else { return };
+        let visible = |key: Sym| item.sees.as_ref().is_none_or(|keys| keys.contains(&key));
+        for part in parts {
+            for tag in part.as_slice().iter().filter(|tag| visible(tag.key)) {
+                let exact = tag.value.and_then(|value| postings.by_tag.get(&(tag.key, value)));
+                for &id in exact.into_iter().chain(postings.by_key.get(&tag.key)).flatten() {
+                    let holds = |(key, want): &(Sym, Want)| {
+                        visible(*key) && part.get(*key).is_some_and(|tag| holds(*want, tag.value))
+                    };
+                    if self.wants(id).iter().all(holds) {
+                        take(id);
+                    }
+                }
+            }
+        }
+    }
+
+    /// An index of all selectors.
+    pub(super) fn all(&self) -> &Postings {
+        &self.postings
+    }
+
+    /// How many selectors there are.
+    pub(super) fn selectors(&self) -> usize {
+        self.selectors.len()
+    }
+
+    /// The lists that have a selector.
+    pub(super) fn lists_of(&self, id: SelectorId) -> &[ListId] {
+        self.selectors.get(id.index()).map_or(&[], |selector| &selector.lists)
+    }
+
+    /// What a match adds to the rank.
+    pub(super) fn packed(&self, id: SelectorId) -> u64 {
+        self.selectors.get(id.index()).map_or(0, |selector| selector.packed)
+    }
+
+    fn specificity(&self, id: SelectorId) -> Specificity {
+        self.selectors.get(id.index()).map_or(Specificity::default(), |selector| selector.specificity)
+    }
+
+    /// The selectors of a list.
+    pub(super) fn selectors_of(&self, list: ListId) -> &[SelectorId] {
+        self.lists.get(list.index()).map_or(&[], |list| list)
     }
 
     /// How many lists there are.

@@ -1,14 +1,15 @@
 //! All pairs at once: every source against every destination, for kinds that resolve `first`.
 //!
-//! For one source, the best policy of each distinct *destination list* is kept as one packed rank; each destination
-//! then takes the maximum over the lists that match it, which were found once. Sources that no policy can tell apart
-//! form a class ([`Classes`]) and are answered once.
+//! For one source, the best policy of each distinct *destination selector* is kept as one packed rank; each destination
+//! then takes the maximum over the selectors that match it, which were found once. Ranks are sums, so a policy with
+//! several selectors needs no care: its best one wins. Sources that no policy can tell apart form a class ([`Classes`])
+//! and are answered once.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use upheld_model::{Id, Side, Sym, TagSet, Want};
 
 use super::Select;
-use super::index::{ListId, Matching};
+use super::index::{ListId, Postings, SelectorId};
 use crate::ask::EntryId;
 use crate::partition::Partition;
 
@@ -16,10 +17,14 @@ use crate::partition::Partition;
 #[derive(Debug)]
 pub struct Matrix<'s> {
     select: &'s Select,
-    /// For each source list: destination lists, with the rank that the best entry of the pair brings.
+    /// The source selectors that can decide something here.
+    sources: Postings,
+    /// For each source list: slots, with the rank that the best entry brings there.
     by_source: Vec<Vec<(u32, u64)>>,
-    /// Destination lists that match each destination, with what they bring, one after the other.
-    matching: Vec<(u32, u64)>,
+    /// How many destination selectors match some destination; each has a slot. The others can decide nothing here.
+    slots: usize,
+    /// Slots of the destination selectors that match each destination, one after the other.
+    matching: Vec<u32>,
     /// Where the ones of each destination end.
     ends: Vec<usize>,
 }
@@ -27,7 +32,6 @@ pub struct Matrix<'s> {
 /// Room to work in.
 #[derive(Debug, Default)]
 pub struct RowScratch {
-    sources: Vec<Matching>,
     best: Vec<u64>,
     touched: Vec<u32>,
 }
@@ -35,55 +39,63 @@ pub struct RowScratch {
 impl<'s> Matrix<'s> {
     /// Prepares the destinations; each is a list of parts, any of which may match.
     pub fn new<'d>(select: &'s Select, destinations: impl IntoIterator<Item = &'d [TagSet]>) -> Self {
-        let destination_index = select.side(Side::Destination);
-        let mut by_source = vec![Vec::new(); select.side(Side::Source).len()];
-        for (source, destination, best) in select.best_of_pairs() {
-            let key = select.keys.get(best as usize).copied().unwrap_or_default();
-            // Zero is nobody.
-            if let Some(list) = by_source.get_mut(source.index()) {
-                list.push((number(destination), key + 1));
-            }
-        }
-        let (mut matching, mut ends, mut found) = (Vec::new(), Vec::new(), Vec::new());
+        let [source_index, destination_index] = [Side::Source, Side::Destination].map(|side| select.side(side));
+        let mut slot_of: Vec<Option<u32>> = vec![None; destination_index.selectors()];
+        let mut slots = 0_u32;
+        let (mut matching, mut ends) = (Vec::new(), Vec::new());
         for parts in destinations {
-            destination_index.matching(parts, &mut found);
-            matching.extend(found.iter().map(|found| (number(found.list), found.packed)));
+            destination_index.each_match(destination_index.all(), parts, |id| {
+                let Some(slot) = slot_of.get_mut(id.index()) else { return };
+                if slot.is_none() {
+                    *slot = Some(slots);
+                    slots += 1;
+                }
+                matching.extend(*slot);
+            });
             ends.push(matching.len());
         }
-        Self { select, by_source, matching, ends }
+        let mut by_source = vec![Vec::new(); source_index.len()];
+        for (source, destination, best) in select.best_of_pairs() {
+            // Zero is nobody.
+            let key = select.keys.get(best as usize).copied().unwrap_or_default() + 1;
+            let Some(list) = by_source.get_mut(source.index()) else { continue };
+            for &selector in destination_index.selectors_of(destination) {
+                let slot = slot_of.get(selector.index()).copied().flatten();
+                list.extend(slot.map(|slot| (slot, key + destination_index.packed(selector))));
+            }
+        }
+        let decides = |list: &ListId| by_source.get(list.index()).is_some_and(|slots| !slots.is_empty());
+        let sources = source_index.postings(|id: SelectorId| source_index.lists_of(id).iter().any(decides));
+        Self { select, sources, by_source, slots: slots as usize, matching, ends }
     }
 
     /// The winners of one source: calls `take` for each destination in order.
     pub fn row(&self, source: &[TagSet], scratch: &mut RowScratch, mut take: impl FnMut(Option<EntryId>)) {
-        let RowScratch { sources, best, touched } = scratch;
-        best.resize(self.select.side(Side::Destination).len(), 0);
+        let RowScratch { best, touched } = scratch;
+        best.resize(self.slots, 0);
         let source_index = self.select.side(Side::Source);
-        source_index.matching(source, sources);
-        for &Matching { list, packed, .. } in sources.iter() {
-            for &(destination, rank) in self.by_source.get(list.index()).map_or(&[][..], Vec::as_slice) {
-                if let Some(slot) = best.get_mut(destination as usize) {
-                    if *slot == 0 {
-                        touched.push(destination);
+        source_index.each_match(&self.sources, source, |id| {
+            let brings = source_index.packed(id);
+            let slots = source_index.lists_of(id).iter().filter_map(|list| self.by_source.get(list.index())).flatten();
+            for &(slot, rank) in slots {
+                if let Some(best) = best.get_mut(slot as usize) {
+                    if *best == 0 {
+                        touched.push(slot);
                     }
-                    *slot = (*slot).max(rank + packed);
+                    *best = (*best).max(rank + brings);
                 }
             }
-        }
+        });
         let mut start = 0;
         for &end in &self.ends {
-            let mut rank = 0;
-            for &(list, packed) in self.matching.get(start..end).unwrap_or_default() {
-                match best.get(list as usize) {
-                    Some(&found) if found > 0 => rank = rank.max(found + packed),
-                    _ => {}
-                }
-            }
+            let slots = self.matching.get(start..end).unwrap_or_default();
+            let rank = slots.iter().map(|&slot| best.get(slot as usize).copied().unwrap_or(0)).max().unwrap_or(0);
             take(self.winner(rank));
             start = end;
         }
-        for destination in touched.drain(..) {
-            if let Some(slot) = best.get_mut(destination as usize) {
-                *slot = 0;
+        for slot in touched.drain(..) {
+            if let Some(best) = best.get_mut(slot as usize) {
+                *best = 0;
             }
         }
     }
@@ -104,10 +116,6 @@ impl Select {
         }
         best
     }
-}
-
-fn number(list: ListId) -> u32 {
-    u32::try_from(list.index()).unwrap_or(u32::MAX)
 }
 
 /// What policies can see of a source: of each part, the tags that some selector names. A value that none names is kept

@@ -70,14 +70,14 @@ pub fn ranking<'p>(
     let mut matching: Vec<Piece<'p>> = Vec::new();
     let visible: Vec<Tags> = destinations.iter().map(|tags| kind.visible(tags)).collect();
     for policy in policies {
-        for (number, selectors) in kind.pieces(policy).into_iter().enumerate() {
+        for (number, selectors) in kind.pieces(policy).enumerate() {
             let mut best: Option<Counts> = None;
             for source in selectors.iter().filter(|selector| sources.iter().any(|tags| matches(selector, tags))) {
                 for destination in
                     policy.destinations.iter().filter(|selector| visible.iter().any(|tags| matches(selector, tags)))
                 {
-                    let counted = if kind.sources_do_not_count { Tags::new() } else { source.clone() };
-                    let counts = Counts::of(&counted, destination);
+                    let counted = if kind.sources_do_not_count { &Tags::new() } else { source };
+                    let counts = Counts::of(counted, destination);
                     if best.is_none_or(|best| counts.compare(best, &kind.ladder).is_gt()) {
                         best = Some(counts);
                     }
@@ -108,14 +108,11 @@ impl NaiveKind {
     }
 
     /// The source selectors of each entry of a policy.
-    fn pieces(&self, policy: &NaivePolicy) -> Vec<Vec<Tags>> {
-        if self.split_sources {
-            policy.sources.iter().map(|selector| vec![selector.clone()]).collect()
-        } else if policy.sources.is_empty() && self.empty_sources_match {
-            vec![vec![Tags::new()]]
-        } else {
-            vec![policy.sources.clone()]
-        }
+    fn pieces<'p>(&self, policy: &'p NaivePolicy) -> impl Iterator<Item = &'p [Tags]> {
+        static EVERYTHING: [Tags; 1] = [Tags::new()];
+        let all_match = policy.sources.is_empty() && self.empty_sources_match && !self.split_sources;
+        let sources: &[Tags] = if all_match { &EVERYTHING } else { &policy.sources };
+        sources.chunks(if self.split_sources { 1 } else { sources.len().max(1) })
     }
 }
 

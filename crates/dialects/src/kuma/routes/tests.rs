@@ -130,7 +130,7 @@ fn an_outbound_without_a_route_reaches_its_service() {
             {"port": 2, "service": "elastic"},
         ]),
         &json!({}),
-        &json!({"elastic": [{"service": "elastic"}], "redis": [{"kuma.io/service": "redis"}]}),
+        &json!({"elastic": [{"kuma.io/service": "elastic"}], "redis": [{"kuma.io/service": "redis"}]}),
     );
 }
 

@@ -1,0 +1,86 @@
+//! How long something takes and how much memory it needs, on a machine that others use too.
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Does something and says how long this thread worked on it.
+pub(crate) fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
+    let clock = Clock::start();
+    let result = act();
+    (result, clock.elapsed())
+}
+
+/// Does all of them in turn, round after round, so that a slow moment of the machine meets all of them; the median time
+/// of each. What an act does not want to be counted it leaves out of the time that it returns.
+pub(crate) fn interleaved<const N: usize>(
+    rounds: usize,
+    mut acts: [&mut dyn FnMut() -> Result<Duration, String>; N],
+) -> Result<[Duration; N], String> {
+    let mut times = [const { Vec::new() }; N];
+    for _ in 0..rounds {
+        for (act, times) in acts.iter_mut().zip(&mut times) {
+            times.push(act()?);
+        }
+    }
+    Ok(times.map(median))
+}
+
+/// The middle one; of two, the greater.
+pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+/// Counts the CPU time of one thread: waiting for a busy core is not in it.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    worked: Option<Duration>,
+    started: Instant,
+}
+
+impl Clock {
+    pub(crate) fn start() -> Self {
+        Self { worked: cpu_time(), started: Instant::now() }
+    }
+
+    /// Since the start; the time on the wall where the system does not tell more.
+    pub(crate) fn elapsed(&self) -> Duration {
+        match (self.worked, cpu_time()) {
+            (Some(before), Some(now)) => now.saturating_sub(before),
+            _ => self.started.elapsed(),
+        }
+    }
+}
+
+/// CPU time of this thread. Linux brings its count up to date when a thread lets others go first, so it does.
+fn cpu_time() -> Option<Duration> {
+    thread::yield_now();
+    let count = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    count.split_ascii_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+}
+
+/// Forgets the peak of memory so far. Systems that cannot do it report the peak since the start.
+pub(crate) fn forget_peak_memory() {
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The most memory that this process had at once, in bytes.
+pub(crate) fn peak_memory() -> Option<usize> {
+    status("VmHWM:")
+}
+
+/// The memory that this process has now, in bytes.
+pub(crate) fn memory() -> Option<usize> {
+    status("VmRSS:")
+}
+
+fn status(field: &str) -> Option<usize> {
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    let kilobytes: usize = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kilobytes * 1024)
+}

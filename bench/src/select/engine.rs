@@ -1,0 +1,130 @@
+//! All pairs of a mesh through the engine, as `explain --all-pairs` does it, on one thread.
+
+use std::time::Duration;
+
+use upheld_dialects::Recognised;
+use upheld_dialects::kuma::ends::{caller_parts, proxies};
+use upheld_engine::select::matrix::{Classes, Matrix, RowScratch};
+use upheld_engine::select::reference::Tags;
+use upheld_engine::{EntryId, Partition, PolicyKind, Snapshot};
+use upheld_input::Format;
+use upheld_model::{Draft, Files, TagSet};
+
+use super::model;
+use crate::measure::{Clock, median};
+use crate::workload::{Mesh, documents};
+
+/// A mesh in the model, where the work of the engine begins.
+#[derive(Debug)]
+pub(super) struct Engine {
+    draft: Draft,
+    kinds: Vec<PolicyKind>,
+    destinations: Vec<[TagSet; 1]>,
+}
+
+/// Who stands for each pair, and what it cost.
+#[derive(Debug)]
+pub(super) struct Answers {
+    snapshot: Snapshot,
+    /// For each proxy, the winner for each service.
+    winners: Vec<Option<EntryId>>,
+    services: usize,
+    /// Proxies that no policy can tell apart are one.
+    pub(super) classes: usize,
+    prepare: Duration,
+    solve: Duration,
+}
+
+/// What it cost to answer all pairs, round after round.
+#[derive(Debug, Default)]
+pub(super) struct Costs {
+    prepare: Vec<Duration>,
+    solve: Vec<Duration>,
+}
+
+/// The medians.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cost {
+    /// Compiling the policies, classifying the proxies, looking up the services.
+    pub(super) prepare: Duration,
+    /// Answering each class and writing the answers of all pairs.
+    pub(super) solve: Duration,
+}
+
+impl Costs {
+    pub(super) fn add(&mut self, answers: &Answers) {
+        self.prepare.push(answers.prepare);
+        self.solve.push(answers.solve);
+    }
+
+    pub(super) fn medians(self) -> Cost {
+        Cost { prepare: median(self.prepare), solve: median(self.solve) }
+    }
+}
+
+impl Cost {
+    pub(super) fn whole(self) -> Duration {
+        self.prepare + self.solve
+    }
+}
+
+impl Engine {
+    /// Reads the documents of a mesh.
+    pub(super) fn load(mesh: &Mesh) -> Result<Self, String> {
+        let texts = [documents::json_lines(&mesh.policies), documents::json_proxies(&mesh.proxies)];
+        let (_, recognised) = model::read(texts.map(|text| (Format::JsonLines, text)).into())?;
+        let Recognised { draft, kinds, .. } = recognised;
+        let destinations = mesh.services.iter().map(|service| [tag_set(service, &draft)]).collect();
+        Ok(Self { draft, kinds, destinations })
+    }
+
+    /// Answers all pairs.
+    pub(super) fn answer(&self) -> Result<Answers, String> {
+        let Draft { symbols, objects, policies } = &self.draft;
+        let draft = Draft { symbols: symbols.clone(), objects: objects.clone(), policies: policies.clone() };
+        let kinds = self.kinds.clone();
+        let services = self.destinations.len();
+
+        let clock = Clock::start();
+        let snapshot = Snapshot::build(draft, kinds, Files::default()).map_err(|_| "too many policies")?;
+        let (kind, scope) = model::subject(&snapshot)?;
+        let select = snapshot.select(kind, scope).ok_or("no policies")?;
+        let callers: Vec<Vec<TagSet>> = proxies(&snapshot).map(|(_, proxy)| caller_parts(proxy)).collect();
+        let mut classes = Classes::new(select);
+        let class_of: Vec<usize> = callers.iter().map(|parts| classes.classify(parts)).collect();
+        let matrix = Matrix::new(select, self.destinations.iter().map(<[TagSet; 1]>::as_slice));
+        let prepare = clock.elapsed();
+
+        let clock = Clock::start();
+        let classes = classes.cells();
+        let mut scratch = RowScratch::default();
+        let mut rows = Vec::with_capacity(classes.len() * services);
+        for source in classes {
+            matrix.row(source, &mut scratch, |winner| rows.push(winner));
+        }
+        let mut winners = Vec::with_capacity(callers.len() * services);
+        for class in class_of {
+            winners.extend_from_slice(rows.get(class * services..(class + 1) * services).unwrap_or_default());
+        }
+        let solve = clock.elapsed();
+
+        let classes = classes.len();
+        Ok(Answers { snapshot, winners, services, classes, prepare, solve })
+    }
+}
+
+impl Answers {
+    /// The name of the policy that stands for a proxy and a service.
+    pub(super) fn winner(&self, (proxy, service): (usize, usize)) -> Option<&str> {
+        let winner = self.winners.get(proxy * self.services + service).copied().flatten()?;
+        let (kind, scope) = model::subject(&self.snapshot).ok()?;
+        let entry = self.snapshot.select(kind, scope)?.entry(winner)?;
+        self.snapshot.policy(entry.policy).map(|policy| self.snapshot.text(policy.name))
+    }
+}
+
+/// Tags of the workload in the symbols of the draft; services have no others than their proxies.
+fn tag_set(tags: &Tags, draft: &Draft) -> TagSet {
+    let symbol = |text: &str| draft.symbols.get(text);
+    TagSet::new(tags.iter().filter_map(|(tag, value)| Some((symbol(tag)?, Some(symbol(value)?)))))
+}
