@@ -19,7 +19,7 @@ pub(crate) fn one(explanation: &Explanation, screen: &Screen) -> String {
     let limit = if screen.verbose { usize::MAX } else { ROWS };
     if !explanation.fields.is_empty() {
         text.push('\n');
-        text.push_str(&fields(&explanation.fields, limit));
+        text.push_str(&fields(&explanation.fields, limit, screen.width));
     }
     text.push('\n');
     text.push_str(&candidates(explanation, screen));
@@ -35,7 +35,7 @@ pub(crate) fn one(explanation: &Explanation, screen: &Screen) -> String {
     text
 }
 
-fn fields(fields: &[Field], limit: usize) -> String {
+fn fields(fields: &[Field], limit: usize, width: Option<usize>) -> String {
     let shown = fields.iter().take(limit);
     let widest = |of: fn(&Field) -> String| shown.clone().map(|field| of(field).width()).max().unwrap_or(0);
     let (names, values) = (widest(Field::name), widest(Field::text).clamp(30, 60));
@@ -44,8 +44,15 @@ fn fields(fields: &[Field], limit: usize) -> String {
     for field in shown {
         let at = field.at.as_ref().map(ToString::to_string).unwrap_or_default();
         let (name, value) = (padded(field.name(), names), padded(field.text(), values));
-        text.push_str(format!("  {name}   {value}   {}", paint(DIM, &at)).trim_end());
-        text.push('\n');
+        let fits = width.is_none_or(|width| 8 + names + values + at.width() <= width);
+        if fits {
+            text.push_str(format!("  {name}   {value}   {}", paint(DIM, &at)).trim_end());
+            text.push('\n');
+        } else {
+            text.push_str(format!("  {name}   {value}").trim_end());
+            text.push('\n');
+            text.push_str(&indented(&paint(DIM, &at), 5 + names, None));
+        }
     }
     more(fields.len(), limit, "fields", &mut text);
     text
