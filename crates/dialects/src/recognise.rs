@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use upheld_engine::PolicyKind;
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
@@ -46,7 +46,8 @@ pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
         documents.into_iter().partition(|(_, header)| policy_kind::is_policy_kind(header));
     recognised.read_kinds(files, kinds, semantics);
     let readers = recognised.readers(files);
-    let mut seen = Seen::default();
+    let mut seen = Seen::with_capacity_and_hasher(others.len(), FxBuildHasher);
+    recognised.draft.policies.reserve(others.len());
     for (source, header) in others {
         recognised.read_document(files, source, header, &readers, &mut seen);
     }

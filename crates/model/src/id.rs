@@ -84,6 +84,11 @@ impl<T> Table<T> {
         id
     }
 
+    /// Makes room for more items.
+    pub fn reserve(&mut self, more: usize) {
+        self.items.reserve(more);
+    }
+
     /// The item, unless the id is of another table.
     pub fn get(&self, id: Id<T>) -> Option<&T> {
         self.items.get(id.index())

@@ -41,9 +41,10 @@ pub(crate) struct BadSettings {
 
 /// What an `upheld.yaml` looks like.
 pub(crate) fn shape() -> Shape {
+    let texts = || Shape::Either(vec![list(Shape::Text), Shape::Text]);
     Shape::Object(vec![
-        optional("files", list(Shape::Text), "files, folders and globs to read, relative to this file"),
-        optional("semantics", list(Shape::Text), "editions of the rules, for example kuma/0.4"),
+        optional("files", texts(), "files, folders and globs to read, relative to this file"),
+        optional("semantics", texts(), "editions of the rules, for example kuma/0.4"),
         optional("mesh", Shape::Text, "the mesh to ask about"),
         optional("output", Shape::Choice(&["table", "wide", "json", "yaml", "jsonl", "name"]), "how to print answers"),
         optional("color", Shape::Choice(&["auto", "always", "never"]), "when to use colour"),
