@@ -203,7 +203,7 @@ fn same_answer_key(explanations: &[Explanation]) -> String {
     let mut key = String::new();
     for explanation in explanations {
         key.push_str(&format!("{}{:?}{:?};", explanation.kind, explanation.outcome, explanation.granted));
-        for candidate in explanation.candidates.iter().filter(|candidate| candidate.tags.is_some()) {
+        for candidate in explanation.candidates.iter().filter(|candidate| candidate.matched()) {
             let (state, numbers) = (candidate.state, (candidate.tags, candidate.exact));
             key.push_str(&format!(
                 "{}{:?}{state:?}{numbers:?}{};",

@@ -197,7 +197,7 @@ pub(crate) fn field(path: &str, explanation: &Explanation, screen: &Screen) -> S
         ("BECAUSE", Align::Left),
         ("AT", Align::Left),
     ]);
-    for candidate in explanation.candidates.iter().filter(|candidate| candidate.tags.is_some()) {
+    for candidate in explanation.candidates.iter().filter(|candidate| candidate.matched()) {
         let own = within(&candidate.fields);
         let at = own.first().and_then(|field| field.at.as_ref()).or(candidate.at.as_ref());
         let cells = [

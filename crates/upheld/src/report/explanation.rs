@@ -96,6 +96,13 @@ pub(crate) struct Candidate {
     pub(crate) fields: Vec<Field>,
 }
 
+impl Candidate {
+    /// Whether it matches, as far as is known.
+    pub(crate) fn matched(&self) -> bool {
+        !matches!(self.state, State::Skip | State::Off)
+    }
+}
+
 /// What stands when nothing matches.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct DefaultRow {
@@ -411,12 +418,15 @@ impl Teller<'_> {
         let policy = self.policy(candidate.entry);
         let Reason { code, params } = &candidate.reason;
         let name = self.policy_name(candidate.entry);
+        // Kinds that rank by something else than the match have no numbers to show here.
+        let counted = self.select.ladder().rungs().iter().any(|rung| rung.column.of_match());
+        let measure = candidate.measure.filter(|_| counted);
         Candidate {
             state: candidate.state,
             selector: self.select.entry(candidate.entry).and_then(|entry| entry.split),
-            tags: candidate.measure.map(Specificity::tags),
-            exact: candidate.measure.map(|measure| measure.exact),
-            wildcards: candidate.measure.map(|measure| measure.wild),
+            tags: measure.map(Specificity::tags),
+            exact: measure.map(|measure| measure.exact),
+            wildcards: measure.map(|measure| measure.wild),
             because: self.words().because(candidate.state, &candidate.reason),
             code: code.text(),
             parameters: parameters(*code, params, self.asked.lookup),
