@@ -11,6 +11,7 @@ mod external_service;
 mod gateway_destination;
 mod inbound;
 mod inspect;
+mod merge;
 mod outbound;
 mod seed;
 mod tag_selector;
@@ -20,7 +21,7 @@ mod world;
 use crate::Adapter;
 
 /// Which adapter reads which family.
-const ADAPTERS: [(&str, Adapter); 11] = [
+const ADAPTERS: [(&str, Adapter); 12] = [
     ("legacy-dataplane-policy", dataplane_policy::run),
     ("legacy-destination-map", destination_map::run),
     ("legacy-external-service-permission", external_service::run),
@@ -32,6 +33,7 @@ const ADAPTERS: [(&str, Adapter); 11] = [
     ("legacy-tagselector", tag_selector::run),
     ("legacy-v03-alphabetical", outbound::run_up_to_03),
     ("legacy-virtual-outbound", virtual_outbound::run),
+    ("unit-merge", merge::run),
 ];
 
 /// The adapter of a family, if it is supported.

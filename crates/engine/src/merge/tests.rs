@@ -192,3 +192,14 @@ fn the_whole_strategy_takes_the_best_layer_as_it_is() {
     let result = fold(&Strategy::whole(), &numbered(&layers)).unwrap();
     assert!(matches!(&result, Merged::Whole { by: 0, overridden, .. } if overridden.len() == 1));
 }
+
+#[test]
+fn a_layer_stands_in_a_group_for_each_of_its_values() {
+    let hosts = |names: &[&str]| list(&names.iter().map(|name| text(name)).collect::<Vec<_>>());
+    let layers =
+        [map(&[("hosts", hosts(&["b", "c"]))]), map(&[("hosts", hosts(&["a", "b"]))]), map(&[("x", text("1"))])];
+    let groups = super::group::by_value("hosts", &numbered(&layers));
+    let told: Vec<Vec<usize>> = groups.iter().map(|group| group.iter().map(|layer| layer.by).collect()).collect();
+    assert_eq!(told, [vec![2], vec![1], vec![0, 1], vec![0]], "without a value, then a, b and c");
+    assert_eq!(groups[2][0].config, map(&[("hosts", hosts(&["b"]))]));
+}
