@@ -14,14 +14,22 @@ mod inspect;
 mod merge;
 mod outbound;
 mod seed;
+mod subsets;
 mod tag_selector;
 mod virtual_outbound;
 mod world;
 
+use std::sync::Arc;
+
+use anyhow::Context;
+use upheld_input::Format;
+use upheld_model::{Config, SourceId};
+
 use crate::Adapter;
 
 /// Which adapter reads which family.
-const ADAPTERS: [(&str, Adapter); 12] = [
+const ADAPTERS: [(&str, Adapter); 15] = [
+    ("derived-clique-divergence", subsets::run_divergence),
     ("legacy-dataplane-policy", dataplane_policy::run),
     ("legacy-destination-map", destination_map::run),
     ("legacy-external-service-permission", external_service::run),
@@ -33,12 +41,22 @@ const ADAPTERS: [(&str, Adapter); 12] = [
     ("legacy-tagselector", tag_selector::run),
     ("legacy-v03-alphabetical", outbound::run_up_to_03),
     ("legacy-virtual-outbound", virtual_outbound::run),
+    ("unit-cliques", subsets::run_cliques),
     ("unit-merge", merge::run),
+    ("unit-subset", subsets::run),
 ];
 
 /// The adapter of a family, if it is supported.
 pub(crate) fn adapter(family: &str) -> Option<Adapter> {
     ADAPTERS.iter().find(|(name, _)| *name == family).map(|(_, adapter)| *adapter)
+}
+
+/// A part of a case as a configuration.
+fn config(conf: &serde_json::Value) -> anyhow::Result<Arc<Config>> {
+    let source = SourceId::new(0);
+    let (file, _) = upheld_input::parse("conf", Format::Json, conf.to_string(), source);
+    let document = file.tree.documents().next().context("the conf is empty")?;
+    Ok(Config::of(source, document))
 }
 
 /// The edition that most families show.

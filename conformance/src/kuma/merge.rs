@@ -3,14 +3,11 @@
 //! The original works on typed values: a field that is always serialised carries a null where it has no value, which removes
 //! what came before. `schema` says which fields are of this sort, which append, and which list meets by key.
 
-use std::sync::Arc;
-
 use anyhow::Context;
 use serde_json::{Map, Value as Json};
 use upheld_engine::merge::{Keyed, Layer, Strategy, fold, group};
-use upheld_input::Format;
-use upheld_model::{Config, SourceId};
 
+use super::config;
 use crate::case::Case;
 use crate::outcome::Outcome;
 
@@ -72,11 +69,4 @@ fn serialise(conf: &mut Json, path: &[&str]) {
         }
         _ => {}
     }
-}
-
-fn config(conf: &Json) -> anyhow::Result<Arc<Config>> {
-    let source = SourceId::new(0);
-    let (file, _) = upheld_input::parse("conf", Format::Json, conf.to_string(), source);
-    let document = file.tree.documents().next().context("the conf is empty")?;
-    Ok(Config::of(source, document))
 }

@@ -3,6 +3,7 @@
 //! - [`resources`]: what the documents look like and how they become objects
 //! - [`routes`]: which services a proxy reaches
 //! - [`gateway`]: what built-in gateways choose differently
+//! - [`subsets`]: clients in subsets, as policies with `from` items list them
 //! - [`summary`]: a configuration in a few words
 //! - [`view`]: the shapes of Kuma's own inspection endpoints
 //! - `kinds/*.yaml`: the built-in kinds, by edition
@@ -11,6 +12,7 @@ pub mod ends;
 pub mod gateway;
 pub mod resources;
 pub mod routes;
+pub mod subsets;
 pub mod summary;
 #[cfg(test)]
 mod testing;
