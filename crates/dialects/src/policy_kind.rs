@@ -48,7 +48,7 @@ pub fn shape() -> Shape {
     Shape::Object(vec![
         optional("apiVersion", Shape::Choice(&["upheld/v1"]), "the edition of this format"),
         required("kind", Shape::Choice(&[POLICY_KIND]), "marks the document"),
-        required("name", Shape::Text, "the name by which users ask"),
+        required("name", Shape::Name, "the name by which users ask"),
         optional("about", Shape::Text, "what policies of this kind decide"),
         optional("governs", Shape::Text, "the type of policies that it is about; the name when left out"),
         optional("semantics", Shape::Text, "the edition that it belongs to; all when left out"),

@@ -12,6 +12,8 @@ pub enum Shape {
     Opaque,
     /// Text; numbers and booleans must be quoted.
     Text,
+    /// Text that is not empty.
+    Name,
     /// A whole number.
     Integer,
     /// `true` or `false`.
@@ -115,6 +117,7 @@ impl<'c> Checker<'c> {
                 Some(shape) => self.check(value, shape),
                 None => self.expect(value, shape),
             },
+            Shape::Name => self.expect(value, shape) && (!value.text().is_empty() || self.empty_name(value)),
             Shape::Text | Shape::Integer | Shape::Bool => self.expect(value, shape),
         }
     }
@@ -180,6 +183,12 @@ impl<'c> Checker<'c> {
         meant
     }
 
+    fn empty_name(&mut self, value: Value<'_>) -> bool {
+        let message = format!("{} must not be empty", self.here("this value"));
+        self.found.push(Diagnostic::error(Fault::WrongValue, message).at_value(self.source, value, "expected a name"));
+        false
+    }
+
     fn wrong_choice(&mut self, value: Value<'_>, choices: &[&str]) -> bool {
         let names: Vec<_> = choices.iter().map(|choice| format!("`{choice}`")).collect();
         let message = format!("{} cannot be `{}`", self.here("this value"), value.text());
@@ -205,7 +214,7 @@ impl<'c> Checker<'c> {
         let mut diagnostic =
             Diagnostic::error(Fault::WrongType, message).at_value(self.source, value, format!("expected {expected}"));
         let scalar = matches!(value.kind(), Kind::Bool | Kind::Integer | Kind::Float);
-        if scalar && matches!(shape, Shape::Text | Shape::Choice(_)) {
+        if scalar && matches!(shape, Shape::Text | Shape::Name | Shape::Choice(_)) {
             diagnostic = diagnostic.help(format!("put it in quotes: \"{}\"", value.text()));
         }
         if matches!(shape, Shape::List(_)) && value.kind() == Kind::Map {
@@ -242,7 +251,7 @@ impl<'c> Checker<'c> {
 fn fits(kind: Kind, shape: &Shape) -> bool {
     match shape {
         Shape::Opaque => true,
-        Shape::Text | Shape::Choice(_) => kind == Kind::Text,
+        Shape::Text | Shape::Name | Shape::Choice(_) => kind == Kind::Text,
         Shape::Integer => kind == Kind::Integer,
         Shape::Bool => kind == Kind::Bool,
         Shape::List(_) => kind == Kind::List,
@@ -255,7 +264,7 @@ impl Shape {
     fn noun(&self) -> String {
         match self {
             Self::Opaque => "anything".to_owned(),
-            Self::Text | Self::Choice(_) => "text".to_owned(),
+            Self::Text | Self::Name | Self::Choice(_) => "text".to_owned(),
             Self::Integer => "a whole number".to_owned(),
             Self::Bool => "`true` or `false`".to_owned(),
             Self::List(_) => "a list".to_owned(),
@@ -269,6 +278,7 @@ impl Shape {
         match self {
             Self::Opaque => json!(true),
             Self::Text => json!({"type": "string"}),
+            Self::Name => json!({"type": "string", "minLength": 1}),
             Self::Integer => json!({"type": "integer"}),
             Self::Bool => json!({"type": "boolean"}),
             Self::Choice(choices) => json!({"enum": choices}),

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use notify::{RecursiveMode, Watcher};
+use upheld_input::Format;
 use upheld_model::{Diagnostic, Fault, Files};
 
 use crate::commands::say;
@@ -21,8 +22,10 @@ const QUIET: Duration = Duration::from_millis(100);
 /// Runs a round now and after every change, until the user stops it. Settings may change, and with them the files.
 pub(crate) fn run(files: impl Fn() -> Vec<String>, round: impl Fn() -> Exit) -> Exit {
     let (tell, changes) = channel();
+    let named: Vec<PathBuf> = files().iter().map(PathBuf::from).collect();
     let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        if event.is_ok_and(|event| !event.kind.is_access()) {
+        let read = |event: &notify::Event| event.paths.iter().any(|path| is_read(path, &named));
+        if event.is_ok_and(|event| !event.kind.is_access() && read(&event)) {
             // Nobody listens only when the program is about to end.
             let _ = tell.send(());
         }
@@ -57,6 +60,12 @@ pub(crate) fn run(files: impl Fn() -> Vec<String>, round: impl Fn() -> Exit) -> 
             return last;
         }
     }
+}
+
+/// Whether a change of a file can change an answer; the answer itself may be written next to the files.
+fn is_read(path: &Path, named: &[PathBuf]) -> bool {
+    let known = path.file_name().is_some_and(|name| Format::of_name(&name.to_string_lossy()).is_some());
+    known || named.iter().any(|named| named.file_name() == path.file_name())
 }
 
 /// Waits for a change and lets the ones that follow at once pass; `false` if none can come any more.

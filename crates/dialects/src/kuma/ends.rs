@@ -6,10 +6,12 @@
 
 mod names;
 
+use std::collections::HashSet;
+
 use upheld_engine::{Each, ObjectId, Snapshot};
 use upheld_model::{Diagnostic, Fault, Lookup, Object, Part, Role, Side, Sym, TagSet};
 
-use self::names::{Finder, suggest};
+use self::names::{Finder, offers, suggest};
 use super::SERVICE_TAGS;
 use super::resources::ResourceType;
 use crate::document::DEFAULT_MESH;
@@ -180,15 +182,29 @@ pub fn caller_parts(object: &Object) -> Vec<TagSet> {
 
 /// Everything that can be called in a mesh, as a kind looks at it: services, or inbounds and external services.
 pub fn destinations(snapshot: &Snapshot, mesh: Sym, each: Each) -> Vec<Member> {
+    let own = || proxies(snapshot).map(|(_, proxy)| proxy).filter(|proxy| proxy.scope == mesh);
+    let offered: HashSet<Sym> =
+        own().flat_map(called_parts).flat_map(|part| part.tags.as_slice().iter().filter_map(|tag| tag.value)).collect();
     match each {
         Each::Service => {
-            let services = services(snapshot).into_iter().filter(|service| service.mesh == mesh);
-            services.map(|service| service_member(snapshot, service)).collect()
+            let own = services(snapshot).into_iter().filter(|service| service.mesh == mesh);
+            own.map(|service| {
+                // As a name does: an external service that alone offers a service of its name knows all tags.
+                let same =
+                    |object: &Object| object.scope == mesh && object.name == service.name && offers(object, service);
+                let external = of_type(snapshot, ResourceType::ExternalService).find(|(_, object)| same(object));
+                match external.filter(|_| !offered.contains(&service.name)) {
+                    Some((_, object)) => external_member(snapshot, object),
+                    None => service_member(snapshot, service),
+                }
+            })
+            .collect()
         }
         Each::Inbound => {
-            let own = proxies(snapshot).filter(|(_, proxy)| proxy.scope == mesh);
-            let inbounds =
-                own.flat_map(|(_, proxy)| called_parts(proxy).map(|part| inbound_member(snapshot, proxy, part)));
+            let inbounds = own().flat_map(|proxy| {
+                let inbounds = called_parts(proxy).filter(|part| part.role == Role::Inbound);
+                inbounds.map(|part| inbound_member(snapshot, proxy, part))
+            });
             let external = of_type(snapshot, ResourceType::ExternalService).filter(|(_, object)| object.scope == mesh);
             inbounds.chain(external.map(|(_, object)| external_member(snapshot, object))).collect()
         }

@@ -61,6 +61,8 @@ pub(super) struct Pairs {
     /// Who stands, for each class.
     rows: Vec<Row>,
     resolve: Resolve,
+    /// Whether the kind says who may.
+    grants: bool,
 }
 
 /// Who stands for each destination of one class of callers.
@@ -120,6 +122,7 @@ pub(super) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, bar: &Progress
         class_of: vec![0; callers.len()],
         rows: vec![Row::One(vec![None; called.len()])],
         resolve: choices.map_or(Resolve::First, |select| select.resolve),
+        grants: choices.is_some_and(|select| select.grants.is_some()),
     };
     let Some(select) = snapshot.select(kind, mesh) else { return pairs };
     let mut classes = Classes::new(select);
@@ -168,7 +171,14 @@ impl Pairs {
         self.proxies.iter().zip(&self.class_of).flat_map(move |(proxy, class)| {
             let row = self.rows.get(*class);
             let destinations = self.destinations.iter().enumerate();
-            destinations.filter_map(move |(column, name)| Some((*proxy, name.as_str(), row?.cell(column))))
+            destinations.filter_map(move |(column, name)| {
+                let mut cell = row?.cell(column);
+                if self.grants {
+                    // Who is matched may; nobody may by default.
+                    cell.granted = cell.granted.or(Some(!cell.policies.is_empty()));
+                }
+                Some((*proxy, name.as_str(), cell))
+            })
         })
     }
 
@@ -258,7 +268,8 @@ fn print(session: &Session<'_>, snapshot: &Snapshot, kind: KindId, tables: &[Pai
             let mut rows = Table::new(&columns);
             for table in tables {
                 for (proxy, to, cell) in table.each() {
-                    let denied = if cell.granted == Some(false) { " (does not grant it)" } else { "" };
+                    let refused = cell.granted == Some(false) && !cell.policies.is_empty();
+                    let denied = if refused { " (does not grant it)" } else { "" };
                     let policies = teller.names(&cell).join(", ") + denied;
                     let [mesh, proxy] = [table.mesh, proxy].map(|symbol| snapshot.text(symbol).to_owned());
                     rows.row(Style::new(), [mesh, proxy, to.to_owned(), policies]);
@@ -354,10 +365,11 @@ impl<'s> Teller<'s> {
     }
 
     fn summary_text(&self, table: &Pairs, width: Option<usize>) -> String {
-        let (pairs, proxies) = (table.count(), plural(table.proxies.len(), "proxy", "proxies"));
+        let pairs = plural(table.count(), "pair", "pairs");
+        let proxies = plural(table.proxies.len(), "proxy", "proxies");
         let destinations = plural(table.destinations.len(), "destination", "destinations");
         let (mesh, kind) = (self.snapshot.text(table.mesh), self.kind_name());
-        let answer = format!("{pairs} pairs of {proxies} and {destinations} in mesh {mesh}: who decides {kind}.");
+        let answer = format!("{pairs} of {proxies} and {destinations} in mesh {mesh}: who decides {kind}.");
         let mut rows = Table::new(&[
             ("POLICY", Align::Left),
             ("PAIRS", Align::Right),

@@ -30,7 +30,7 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
         for explanation in answers.groups.iter_mut().flat_map(|group| &mut group.explanations) {
             let known: Vec<String> = explanation.fields.iter().map(|field| field.path.clone()).collect();
             explanation.fields.retain(|field| explanation::is_within(&field.path, path));
-            if explanation.fields.is_empty() {
+            if explanation.fields.is_empty() && explanation.outcome != Outcome::Undecided {
                 let hint =
                     nearest(path, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
                 say(&format!("note: {}: `{path}` is not set{}", explanation.kind, hint.unwrap_or_default()));

@@ -24,12 +24,22 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
             answers.groups.iter().filter_map(|group| group.pairs.first()).map(String::as_str).collect();
         let message = format!("{} has {} different results", answers.between, answers.groups.len());
         return refuse(&[Diagnostic::error(Fault::Ambiguous, message)
-            .help(format!("ask for one pair, for example {}", examples.first().copied().unwrap_or_default()))
+            .help(format!(
+                "ask for one pair, for example `{}`",
+                pasteable(examples.first().copied().unwrap_or_default())
+            ))
             .help("`upheld explain` shows all of them")]);
     };
     if session.screen.format == Format::Name {
         print_plain(&names(&answers));
         return exit(&group.explanations);
+    }
+    if let Some(undecided) = group.explanations.iter().find(|explanation| explanation.outcome == Outcome::Undecided)
+        && question.field.is_some()
+    {
+        print(session, &Json::Null);
+        say(&format!("note: {}", undecided.answer));
+        return Exit::Undecided;
     }
     let mut missing = Vec::new();
     let mut value_of = |explanation: &Explanation| {
@@ -64,9 +74,22 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     exit(&group.explanations)
 }
 
+/// A pair as flags.
+fn pasteable(pair: &str) -> String {
+    let quoted = |name: &str| if name.contains('#') { format!("'{name}'") } else { name.to_owned() };
+    match pair.split_once(" → ") {
+        Some((from, to)) => format!("--from {} --to {}", quoted(from), quoted(to)),
+        None => pair.to_owned(),
+    }
+}
+
+/// For scripts: a refused connection is a no.
 fn exit(explanations: &[Explanation]) -> Exit {
-    let undecided = explanations.iter().any(|explanation| explanation.outcome == Outcome::Undecided);
-    if undecided { Exit::Undecided } else { Exit::Yes }
+    match explanations {
+        _ if explanations.iter().any(|explanation| explanation.outcome == Outcome::Undecided) => Exit::Undecided,
+        [one] if one.granted == Some(false) => Exit::No,
+        _ => Exit::Yes,
+    }
 }
 
 /// The configuration; for kinds that grant, whether it is granted and by whom.

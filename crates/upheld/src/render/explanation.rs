@@ -189,7 +189,11 @@ pub(crate) fn field(path: &str, explanation: &Explanation, screen: &Screen) -> S
         let at = field.at.as_ref().map(|at| format!(", {at}")).unwrap_or_default();
         format!("   from {}{at}", field.policy)
     });
-    let mut text = paint(ANSWER, &format!("{path} = {}", show(&found))) + &origin.unwrap_or_default() + "\n\n";
+    let mut text = if explanation.outcome == Outcome::Undecided {
+        paint(ANSWER, &wrap(&visible(&explanation.answer), screen.width)) + "\n\n"
+    } else {
+        paint(ANSWER, &format!("{path} = {}", show(&found))) + &origin.unwrap_or_default() + "\n\n"
+    };
     let mut table = Table::new(&[
         ("STATE", Align::Left),
         ("POLICY", Align::Left),

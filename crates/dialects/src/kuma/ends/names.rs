@@ -53,6 +53,10 @@ impl<'s> Finder<'s> {
         mesh: Option<Sym>,
         lookup: &mut Lookup<'s>,
     ) -> Result<Found, Diagnostic> {
+        if written.trim().is_empty() || written.starts_with('#') {
+            return Err(Diagnostic::error(Fault::WrongValue, format!("`{written}` names nothing"))
+                .help("`upheld list objects` shows what there is"));
+        }
         if written.contains('=') {
             return tags(written, lookup).map(|tags| Found::Tags(written.to_owned(), tags));
         }
@@ -199,7 +203,7 @@ impl<'s> Finder<'s> {
         let proxies = self.proxies_of(service);
         proxies
             .flat_map(|(_, object)| {
-                let parts = called_parts(object).filter(|part| offers(&part.tags));
+                let parts = called_parts(object).filter(|part| part.role == Role::Inbound && offers(&part.tags));
                 parts.map(|part| inbound_member(self.snapshot, object, part)).collect::<Vec<_>>()
             })
             .collect()
@@ -277,7 +281,8 @@ impl<'s> Finder<'s> {
     }
 }
 
-fn offers(object: &Object, service: Service) -> bool {
+/// Whether an object is where a service is.
+pub(super) fn offers(object: &Object, service: Service) -> bool {
     let mut parts = object.parts.iter().filter(|part| part.role != Role::Outbound);
     parts.any(|part| part.tags.get(service.tag).is_some_and(|tag| tag.value == Some(service.name)))
 }
