@@ -183,8 +183,9 @@ pub fn caller_parts(object: &Object) -> Vec<TagSet> {
 /// Everything that can be called in a mesh, as a kind looks at it: services, or inbounds and external services.
 pub fn destinations(snapshot: &Snapshot, mesh: Sym, each: Each) -> Vec<Member> {
     let own = || proxies(snapshot).map(|(_, proxy)| proxy).filter(|proxy| proxy.scope == mesh);
-    let offered: HashSet<Sym> =
-        own().flat_map(called_parts).flat_map(|part| part.tags.as_slice().iter().filter_map(|tag| tag.value)).collect();
+    let tags = |part: &Part| part.tags.as_slice().to_vec();
+    let offered: HashSet<(Sym, Option<Sym>)> =
+        own().flat_map(called_parts).flat_map(tags).map(|tag| (tag.key, tag.value)).collect();
     match each {
         Each::Service => {
             let own = services(snapshot).into_iter().filter(|service| service.mesh == mesh);
@@ -193,7 +194,7 @@ pub fn destinations(snapshot: &Snapshot, mesh: Sym, each: Each) -> Vec<Member> {
                 let same =
                     |object: &Object| object.scope == mesh && object.name == service.name && offers(object, service);
                 let external = of_type(snapshot, ResourceType::ExternalService).find(|(_, object)| same(object));
-                match external.filter(|_| !offered.contains(&service.name)) {
+                match external.filter(|_| !offered.contains(&(service.tag, Some(service.name)))) {
                     Some((_, object)) => external_member(snapshot, object),
                     None => service_member(snapshot, service),
                 }

@@ -75,6 +75,18 @@ command!(
     resolve_undecided,
     "resolve -f examples/demo --kind TrafficLog --from kuma.io/service=web,cloud=?,region=us --to backend"
 );
+command!(
+    resolve_refused,
+    "resolve -f examples/demo --kind TrafficPermission --from web-2 --to backend-1 --semantics kuma/0.4"
+);
+command!(
+    resolve_undecided_field,
+    "resolve -f examples/demo --kind TrafficLog --from kuma.io/service=web,cloud=?,region=us --to backend --field backend"
+);
+command!(
+    explain_undecided_field,
+    "explain -f examples/demo --kind TrafficLog --from kuma.io/service=web,cloud=?,region=us --to backend --field backend"
+);
 command!(resolve_group_that_differs, "resolve -f examples/demo --kind TrafficLog --from web --to backend");
 command!(list_everything, "list -f examples/demo");
 command!(list_wide_with_ages, "list policies -f examples/demo -o wide --now 2025-03-01T12:00:00Z");
