@@ -1,7 +1,7 @@
 //! Clients in subsets: how Kuma 2 turns `from` items into rules, and what the items mean.
 //!
 //! - [`Subset`]: a conjunction of tags, some of them negated
-//! - [`rules`]: the listing that Kuma prints, by its own grouping or by an exact one
+//! - [`rules()`]: the listing that Kuma prints, by its own grouping or by an exact one
 //! - [`Item::speaks_about`]: the meaning; asking goes by it, never by the listing
 //!
 //! Kuma groups items that meet pairwise (cliques). Cells of two groups may overlap, so looking a client up in that listing
