@@ -183,7 +183,7 @@ pub fn resource_shape(form: Form, body: Vec<Field>) -> Shape {
         Form::Universal => {
             let mut fields = vec![
                 required("type", Shape::Text, "the type of the resource"),
-                required("name", Shape::Name, "the name, unique in its mesh"),
+                required("name", Shape::Text, "the name, unique in its mesh"),
                 optional("mesh", Shape::Text, "the mesh; `default` when left out"),
                 optional("labels", map_of(Shape::Text), "labels of the resource"),
                 optional("creationTime", Shape::Text, "when it was created"),
@@ -211,7 +211,7 @@ pub fn resource_shape(form: Form, body: Vec<Field>) -> Shape {
 fn metadata() -> Shape {
     let opaque = |name: &str| optional(name, Shape::Opaque, "kept by Kubernetes");
     let mut fields = vec![
-        required("name", Shape::Name, "the name"),
+        required("name", Shape::Text, "the name"),
         optional("namespace", Shape::Text, "the namespace"),
         optional("labels", map_of(Shape::Text), "labels"),
         optional("annotations", map_of(Shape::Text), "annotations"),
