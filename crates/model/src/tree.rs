@@ -53,26 +53,66 @@ impl Kind {
     }
 }
 
-/// The text of a scalar: either in the source or among the texts that were unescaped.
-#[derive(Clone, Copy, Debug)]
-enum Scalar {
-    Source { start: u32, end: u32 },
-    Unescaped { start: u32, end: u32 },
+/// Where the text of a scalar is. Nearly all are what stands at their place, so a node needs no range of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TextAt {
+    /// At the span.
+    Span,
+    /// At the span, within its quotes.
+    Quotes,
+    /// Elsewhere in the source; the range is kept apart.
+    Source,
+    /// Among the unescaped texts; the range is kept apart.
+    Unescaped,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
     span: Span,
-    scalar: Scalar,
-    /// Nodes of this subtree, this one included.
-    size: u32,
+    /// Of a list or map the nodes of its subtree, itself included; of a scalar the number of the range of its text.
+    extra: u32,
     kind: Kind,
+    text: TextAt,
+}
+
+impl Node {
+    fn size(&self) -> u32 {
+        if matches!(self.kind, Kind::List | Kind::Map) { self.extra } else { 1 }
+    }
+}
+
+/// The texts of scalars.
+#[derive(Debug, Default)]
+struct Texts {
+    unescaped: String,
+    ranges: Vec<Span>,
+}
+
+impl Texts {
+    fn range(&self, node: &Node) -> Span {
+        match node.text {
+            TextAt::Span => node.span,
+            TextAt::Quotes => Span { start: node.span.start + 1, end: node.span.end.saturating_sub(1) },
+            TextAt::Source | TextAt::Unescaped => self.ranges.get(node.extra as usize).copied().unwrap_or_default(),
+        }
+    }
+
+    fn of<'a>(&'a self, node: &Node, source: &'a str) -> &'a str {
+        let Span { start, end } = self.range(node);
+        let whole = if node.text == TextAt::Unescaped { &self.unescaped } else { source };
+        whole.get(start as usize..end as usize).unwrap_or("")
+    }
+
+    fn keep(&mut self, range: Span) -> u32 {
+        self.ranges.push(range);
+        u32::try_from(self.ranges.len() - 1).unwrap_or(u32::MAX)
+    }
 }
 
 /// All documents of one text.
 pub struct Tree {
     text: String,
-    unescaped: String,
+    texts: Texts,
     nodes: Vec<Node>,
     roots: Vec<u32>,
     /// Made when a position is first asked for: most texts are never asked.
@@ -156,11 +196,7 @@ impl<'t> Value<'t> {
     pub fn text(self) -> &'t str {
         match self.node() {
             Some(Node { kind: Kind::List | Kind::Map, .. }) | None => "",
-            Some(node) => match node.scalar {
-                Scalar::Source { start, end } => self.tree.text.get(start as usize..end as usize),
-                Scalar::Unescaped { start, end } => self.tree.unescaped.get(start as usize..end as usize),
-            }
-            .unwrap_or(""),
+            Some(node) => self.tree.texts.of(node, &self.tree.text),
         }
     }
 
@@ -207,7 +243,7 @@ impl<'t> Value<'t> {
     /// The items of a list; nothing for other kinds.
     pub fn items(self) -> Items<'t> {
         let size = match self.node() {
-            Some(node) if node.kind == Kind::List => node.size,
+            Some(node) if node.kind == Kind::List => node.size(),
             _ => 1,
         };
         Items { tree: self.tree, next: self.at + 1, end: self.at + size }
@@ -216,7 +252,7 @@ impl<'t> Value<'t> {
     /// Keys and values of a map in document order; nothing for other kinds.
     pub fn entries(self) -> Entries<'t> {
         let size = match self.node() {
-            Some(node) if node.kind == Kind::Map => node.size,
+            Some(node) if node.kind == Kind::Map => node.size(),
             _ => 1,
         };
         Entries { nodes: Items { tree: self.tree, next: self.at + 1, end: self.at + size } }
@@ -230,8 +266,8 @@ impl<'t> Value<'t> {
     /// Whether this is a scalar with this text. Most keys are not the one that is looked for, and their length tells.
     fn is(self, text: &str) -> bool {
         let same_length = self.node().is_some_and(|node| {
-            let (Scalar::Source { start, end } | Scalar::Unescaped { start, end }) = node.scalar;
-            (end - start) as usize == text.len()
+            let Span { start, end } = self.tree.texts.range(node);
+            end.saturating_sub(start) as usize == text.len()
         });
         same_length && self.text() == text
     }
@@ -259,7 +295,7 @@ impl<'t> Iterator for Items<'t> {
         }
         let node = self.tree.nodes.get(self.next as usize)?;
         let value = Value { tree: self.tree, at: self.next };
-        self.next += node.size.max(1);
+        self.next += node.size().max(1);
         Some(value)
     }
 }
@@ -336,7 +372,7 @@ pub enum Written<'a> {
 /// ```
 #[derive(Debug, Default)]
 pub struct TreeBuilder {
-    unescaped: String,
+    texts: Texts,
     nodes: Vec<Node>,
     roots: Vec<u32>,
     open: Vec<u32>,
@@ -360,21 +396,25 @@ impl TreeBuilder {
 
     /// Adds a scalar and returns its number.
     pub fn scalar(&mut self, kind: Kind, span: Span, written: Written<'_>) -> u32 {
-        let scalar = match written {
-            Written::Verbatim(Span { start, end }) => Scalar::Source { start, end },
+        let quotes = Span { start: span.start + 1, end: span.end.saturating_sub(1) };
+        let (text, extra) = match written {
+            Written::Verbatim(range) if range == span => (TextAt::Span, 0),
+            Written::Verbatim(range) if range == quotes => (TextAt::Quotes, 0),
+            Written::Verbatim(range) => (TextAt::Source, self.texts.keep(range)),
             Written::Unescaped(text) => {
                 let offset = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-                let start = offset(self.unescaped.len());
-                self.unescaped.push_str(text);
-                Scalar::Unescaped { start, end: offset(self.unescaped.len()) }
+                let start = offset(self.texts.unescaped.len());
+                self.texts.unescaped.push_str(text);
+                let range = Span { start, end: offset(self.texts.unescaped.len()) };
+                (TextAt::Unescaped, self.texts.keep(range))
             }
         };
-        self.push(Node { span, scalar, size: 1, kind })
+        self.push(Node { span, extra, kind, text })
     }
 
     /// Opens a list or a map. Its children follow until [`TreeBuilder::close`]; a map's are key, value, key, value.
     pub fn open(&mut self, kind: Kind, span: Span) -> u32 {
-        let number = self.push(Node { span, scalar: Scalar::Source { start: 0, end: 0 }, size: 1, kind });
+        let number = self.push(Node { span, extra: 1, kind, text: TextAt::Span });
         self.open.push(number);
         number
     }
@@ -384,7 +424,7 @@ impl TreeBuilder {
         let number = self.open.pop()?;
         let next = self.next_node();
         if let Some(node) = self.nodes.get_mut(number as usize) {
-            node.size = next - number;
+            node.extra = next - number;
             node.span.end = node.span.end.max(end);
         }
         Some(number)
@@ -392,7 +432,7 @@ impl TreeBuilder {
 
     /// Repeats a finished subtree, as an alias does; the copy stands where the alias stands.
     pub fn copy(&mut self, number: u32, span: Span) -> Option<u32> {
-        let size = self.nodes.get(number as usize)?.size;
+        let size = self.nodes.get(number as usize)?.size();
         let range = number as usize..(number + size) as usize;
         if range.end > self.nodes.len() {
             return None;
@@ -400,6 +440,11 @@ impl TreeBuilder {
         let copy = self.begin();
         self.nodes.extend_from_within(range);
         if let Some(root) = self.nodes.get_mut(copy as usize) {
+            // The text of a scalar stays where it was, although the value now stands at the alias.
+            if matches!(root.text, TextAt::Span | TextAt::Quotes) && !matches!(root.kind, Kind::List | Kind::Map) {
+                root.extra = self.texts.keep(self.texts.range(root));
+                root.text = TextAt::Source;
+            }
             root.span = span;
         }
         Some(copy)
@@ -407,7 +452,7 @@ impl TreeBuilder {
 
     /// How many nodes a finished subtree has.
     pub fn size(&self, number: u32) -> usize {
-        self.nodes.get(number as usize).map_or(0, |node| node.size as usize)
+        self.nodes.get(number as usize).map_or(0, |node| node.size() as usize)
     }
 
     /// Children of the innermost open value, or of a finished one, by node number.
@@ -435,13 +480,7 @@ impl TreeBuilder {
 
     /// Text of a scalar, given the source.
     pub fn text<'a>(&'a self, number: u32, source: &'a str) -> &'a str {
-        self.nodes
-            .get(number as usize)
-            .and_then(|node| match node.scalar {
-                Scalar::Source { start, end } => source.get(start as usize..end as usize),
-                Scalar::Unescaped { start, end } => self.unescaped.get(start as usize..end as usize),
-            })
-            .unwrap_or("")
+        self.nodes.get(number as usize).map_or("", |node| self.texts.of(node, source))
     }
 
     /// Puts the children of the innermost open map anew, each a finished subtree of this builder; what is not
@@ -472,7 +511,7 @@ impl TreeBuilder {
     pub fn finish(mut self, text: String) -> Tree {
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         while self.close(end).is_some() {}
-        Tree { text, unescaped: self.unescaped, nodes: self.nodes, roots: self.roots, positions: OnceLock::new() }
+        Tree { text, texts: self.texts, nodes: self.nodes, roots: self.roots, positions: OnceLock::new() }
     }
 
     fn begin(&mut self) -> u32 {
