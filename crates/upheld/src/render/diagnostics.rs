@@ -2,8 +2,11 @@
 
 use std::io::Write;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use upheld_model::{Diagnostic, Files, Label, Severity, SourceId};
+
+/// The most bytes of text that are shown around a mistake.
+const LONGEST: usize = 1 << 16;
 
 /// Nobody reads more at once.
 const SHOWN: usize = 100;
@@ -44,7 +47,17 @@ fn one(files: &Files, diagnostic: &Diagnostic) -> String {
     for source in sources {
         let primary = diagnostic.label.iter().filter(|label| label.source == source).map(|label| (label, true));
         let related = diagnostic.related.iter().filter(|label| label.source == source).map(|label| (label, false));
-        group = group.elements(snippet(files, source, &primary.chain(related).collect::<Vec<_>>()));
+        let labels: Vec<(&Label, bool)> = primary.chain(related).collect();
+        // Places that are far apart are shown one by one.
+        let together = snippet(files, source, &labels).map(|snippet| vec![(labels.as_slice(), Some(snippet))]);
+        let shown =
+            together.unwrap_or_else(|| labels.chunks(1).map(|one| (one, snippet(files, source, one))).collect());
+        for (labels, snippet) in shown {
+            group = match snippet {
+                Some(snippet) => group.element(snippet),
+                None => group.elements(place(files, source, labels)),
+            };
+        }
     }
     group = group.elements(diagnostic.help.iter().map(|help| Level::HELP.message(help)));
     Renderer::styled().render(&[group])
@@ -63,7 +76,7 @@ fn snippet<'a>(
     let window_start = text.get(..start)?.rfind('\n').map_or(0, |newline| newline + 1);
     let window_end = text.get(end..)?.find('\n').map_or(text.len(), |newline| end + newline);
     let (line, _) = file.tree.position(u32::try_from(window_start).ok()?);
-    let window = text.get(window_start..window_end)?;
+    let window = text.get(window_start..window_end).filter(|window| window.len() <= LONGEST)?;
     let annotations = labels.iter().map(|(label, primary)| {
         let kind = if *primary { AnnotationKind::Primary } else { AnnotationKind::Context };
         let from = (label.span.start as usize).clamp(window_start, window_end) - window_start;
@@ -72,6 +85,13 @@ fn snippet<'a>(
         if label.text.is_empty() { annotation } else { annotation.label(&label.text) }
     });
     Some(Snippet::source(window).line_start(line).path(&file.name).fold(true).annotations(annotations))
+}
+
+/// The place alone, where the text around it is too long to show.
+fn place<'a>(files: &'a Files, source: SourceId, labels: &[(&'a Label, bool)]) -> Option<Origin<'a>> {
+    let (label, _) = labels.first()?;
+    let found = files.locate_span(source, label.span)?;
+    Some(Origin::path(found.file).line(found.line).char_column(found.column))
 }
 
 /// A long value is marked on its first line.
