@@ -177,8 +177,31 @@ impl<'t> Resource<'t> {
     }
 }
 
+/// What the resources of a type look like, in either form.
+#[derive(Debug)]
+pub struct Shapes {
+    universal: Shape,
+    kubernetes: Shape,
+}
+
+impl Shapes {
+    /// Given the fields of the body.
+    pub fn new(body: &[Field]) -> Self {
+        let shape = |form| resource_shape(form, body.to_vec());
+        Self { universal: shape(Form::Universal), kubernetes: shape(Form::Kubernetes) }
+    }
+
+    /// In one form.
+    pub fn of(&self, form: Form) -> &Shape {
+        match form {
+            Form::Universal => &self.universal,
+            Form::Kubernetes => &self.kubernetes,
+        }
+    }
+}
+
 /// The shape of a resource in one form, given the fields of its body.
-pub fn resource_shape(form: Form, body: Vec<Field>) -> Shape {
+fn resource_shape(form: Form, body: Vec<Field>) -> Shape {
     match form {
         Form::Universal => {
             let mut fields = vec![

@@ -6,13 +6,13 @@ use upheld_model::{
     Diagnostic, Diagnostics, Draft, Fault, NodeRef, Policy, Says, Selector, SelectorList, SourceId, Sym, Symbols, Want,
 };
 
-use crate::document::{Form, Resource, resource_shape};
+use crate::document::{Form, Resource, Shapes};
 use crate::shape::{Checker, Field, Need, Shape, list, map_of, optional, required};
 
 /// Reads the policies of one type, for all kinds that govern it.
 #[derive(Debug)]
 pub struct PolicyReader {
-    shapes: [(Form, Shape); 2],
+    shapes: Shapes,
     selector_fields: Vec<(Sym, String)>,
     number_fields: Vec<(Sym, String)>,
     payload: Option<String>,
@@ -49,7 +49,7 @@ impl PolicyReader {
         }
         let body = body_fields(&selector_fields, &number_fields, payload, symbols);
         Self {
-            shapes: [Form::Universal, Form::Kubernetes].map(|form| (form, resource_shape(form, body.clone()))),
+            shapes: Shapes::new(&body),
             selector_fields: selector_fields
                 .iter()
                 .map(|(field, _)| (*field, symbols.text(*field).to_owned()))
@@ -61,8 +61,7 @@ impl PolicyReader {
 
     /// What these policies look like in a form.
     pub fn shape(&self, form: Form) -> &Shape {
-        let [universal, kubernetes] = &self.shapes;
-        if form == Form::Universal { &universal.1 } else { &kubernetes.1 }
+        self.shapes.of(form)
     }
 
     /// Reads one policy into the draft; every mistake is reported.

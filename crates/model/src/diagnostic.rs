@@ -1,6 +1,6 @@
 //! What is wrong with an input: one value, rendered elsewhere.
 
-use crate::source::{NodeRef, SourceId};
+use crate::source::SourceId;
 use crate::tree::{Span, Value};
 
 /// How bad it is.
@@ -204,12 +204,4 @@ faults! {
     IncompleteQuestion = "UP903",
     /// A setting that does not exist or cannot have this value.
     BadSetting = "UP904",
-}
-
-/// A [`Diagnostic`] about one value of one file needs both; this pair is passed around while reading.
-pub type Spot<'t> = (SourceId, Value<'t>);
-
-/// The reference that belongs to a spot.
-pub fn node_ref((source, value): Spot<'_>) -> NodeRef {
-    NodeRef { source, node: value.number() }
 }

@@ -24,11 +24,6 @@ impl<T> Id<T> {
     pub fn index(self) -> usize {
         self.index as usize
     }
-
-    /// The position as stored.
-    pub fn raw(self) -> u32 {
-        self.index
-    }
 }
 
 impl<T> Clone for Id<T> {

@@ -13,11 +13,6 @@ impl Sym {
     pub const MIN: Self = Self(0);
     /// After all others, for ranges.
     pub const MAX: Self = Self(u32::MAX);
-
-    /// The number.
-    pub fn raw(self) -> u32 {
-        self.0
-    }
 }
 
 /// All texts of a snapshot. Questions only look up: a text that nobody wrote equals nothing.

@@ -38,12 +38,6 @@ impl TagSet {
         self.tags.binary_search_by_key(&key, |tag| tag.key).ok().and_then(|index| self.tags.get(index)).copied()
     }
 
-    /// Only the tags with these keys.
-    #[must_use]
-    pub fn only(&self, keys: &[Sym]) -> Self {
-        Self { tags: self.tags.iter().copied().filter(|tag| keys.contains(&tag.key)).collect() }
-    }
-
     /// Whether the value of some tag is not known.
     pub fn has_unknown(&self) -> bool {
         self.tags.iter().any(|tag| tag.value.is_none())

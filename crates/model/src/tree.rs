@@ -384,11 +384,6 @@ impl TreeBuilder {
         self.nodes.len()
     }
 
-    /// How many lists and maps are open.
-    pub fn depth(&self) -> usize {
-        self.open.len()
-    }
-
     /// The node number that the next value gets.
     pub fn next_node(&self) -> u32 {
         u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)

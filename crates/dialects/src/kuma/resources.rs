@@ -4,7 +4,7 @@ use upheld_model::tree::Value;
 use upheld_model::{Diagnostics, Draft, NodeRef, Object, Part, Role, SourceId, Symbols, TagSet};
 
 use super::SERVICE_TAGS;
-use crate::document::{Form, Resource, resource_shape};
+use crate::document::{Resource, Shapes};
 use crate::shape::{Checker, Field, Shape, list, map_of, optional, required};
 
 /// A type of object.
@@ -37,8 +37,8 @@ impl ResourceType {
     }
 
     /// What its documents look like.
-    pub fn shape(self, form: Form) -> Shape {
-        resource_shape(form, self.body())
+    pub fn shapes(self) -> Shapes {
+        Shapes::new(&self.body())
     }
 
     fn body(self) -> Vec<Field> {
@@ -76,14 +76,13 @@ impl ResourceType {
 pub struct ObjectReader {
     /// The type.
     pub kind: ResourceType,
-    universal: Shape,
-    kubernetes: Shape,
+    shapes: Shapes,
 }
 
 impl ObjectReader {
     /// A reader for a type.
     pub fn new(kind: ResourceType) -> Self {
-        Self { kind, universal: kind.shape(Form::Universal), kubernetes: kind.shape(Form::Kubernetes) }
+        Self { kind, shapes: kind.shapes() }
     }
 
     /// Reads one object; every mistake is reported.
@@ -94,11 +93,7 @@ impl ObjectReader {
         draft: &mut Draft,
         found: &mut Diagnostics,
     ) -> Option<Object> {
-        let shape = match resource.form {
-            Form::Universal => &self.universal,
-            Form::Kubernetes => &self.kubernetes,
-        };
-        if !Checker::new(source, found).check(resource.document, shape) {
+        if !Checker::new(source, found).check(resource.document, self.shapes.of(resource.form)) {
             return None;
         }
         let created = resource.created(source, found);

@@ -132,7 +132,8 @@ fn schemas(snapshot: &Snapshot) -> BTreeMap<String, Json> {
         schemas.insert(name.to_owned(), document(name, schema));
     }
     for kind in ResourceType::ALL {
-        let schema = both(&kind.shape(Form::Universal), &kind.shape(Form::Kubernetes));
+        let shapes = kind.shapes();
+        let schema = both(shapes.of(Form::Universal), shapes.of(Form::Kubernetes));
         schemas.insert(kind.name().to_owned(), document(kind.name(), schema));
     }
     schemas.insert("PolicyKind".to_owned(), document("PolicyKind", policy_kind::shape().schema()));
