@@ -1,29 +1,60 @@
-//! One case file, read with the reader that reads everybody's files.
+//! One case, read with the reader that reads everybody's files.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json};
 use upheld_input::Format;
 use upheld_model::{Severity, SourceId};
 
-/// A case: fields by name. A field that is not there is null.
+use crate::corpus::CaseFile;
+
+/// A case: fields by name if it is one file, or several files. A field that is not there is null.
 #[derive(Debug)]
 pub(crate) struct Case {
+    name: String,
     fields: Json,
+    files: Vec<(String, PathBuf)>,
 }
 
 impl Case {
-    /// Reads a case of one YAML document.
-    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-        let (file, problems) = upheld_input::parse("case", Format::Yaml, text, SourceId::new(0));
-        if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
-            bail!("the case file is broken: {}", problem.message);
+    /// Reads a case of one YAML document; of several files, none is read yet.
+    pub(crate) fn read(case: &CaseFile) -> anyhow::Result<Self> {
+        let mut fields = Json::Null;
+        if let [(ending, path)] = case.files.as_slice()
+            && ending == CaseFile::ALONE
+        {
+            fields = documents(&text(path)?)?.into_iter().next().context("the case file is empty")?;
         }
-        let document = file.tree.documents().next().context("the case file is empty")?;
-        Ok(Self { fields: serde_json::to_value(document)? })
+        Ok(Self { name: case.name.clone(), fields, files: case.files.clone() })
+    }
+
+    /// The variant that it is, for a case with variants.
+    pub(crate) fn variant(&self) -> Option<&str> {
+        self.name.split_once('/').map(|(_, variant)| variant)
+    }
+
+    /// The text of the file with an ending, for example `input.yaml`.
+    pub(crate) fn file(&self, ending: &str) -> anyhow::Result<String> {
+        let found = self.files.iter().find(|(known, _)| known == ending);
+        let (_, path) = found.with_context(|| format!("the case has no file `{ending}`"))?;
+        text(path)
+    }
+
+    /// Whether there is a file with an ending.
+    pub(crate) fn has_file(&self, ending: &str) -> bool {
+        self.files.iter().any(|(known, _)| known == ending)
+    }
+
+    /// All YAML documents of the file with an ending.
+    pub(crate) fn documents(&self, ending: &str) -> anyhow::Result<Vec<Json>> {
+        documents(&self.file(ending)?).with_context(|| format!("in `{ending}`"))
+    }
+
+    /// The one YAML document of the file with an ending; null if the file is empty.
+    pub(crate) fn document(&self, ending: &str) -> anyhow::Result<Json> {
+        Ok(self.documents(ending)?.into_iter().next().unwrap_or_default())
     }
 
     /// A field of the case.
@@ -60,4 +91,18 @@ impl Case {
     pub(crate) fn expected_map(&self) -> anyhow::Result<&Map<String, Json>> {
         self.expected().as_object().context("the case expects something that is no map")
     }
+}
+
+fn text(path: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))
+}
+
+fn documents(text: &str) -> anyhow::Result<Vec<Json>> {
+    let (file, problems) = upheld_input::parse("case", Format::Yaml, text.to_owned(), SourceId::new(0));
+    if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
+        bail!("the case file is broken: {}", problem.message);
+    }
+    let values = file.tree.documents().map(serde_json::to_value);
+    let values: Vec<Json> = values.collect::<Result<_, _>>()?;
+    Ok(values.into_iter().filter(|value| !value.is_null()).collect())
 }

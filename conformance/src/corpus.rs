@@ -2,7 +2,9 @@
 //!
 //! A family is a folder of a corpus, or a file directly in it, named by those two parts without an ending. Its cases are
 //! its files `*.case.yaml`; without any, what lies directly in its folder, one case for each name before the first dot
-//! (`a.input.yaml` and `a.golden.yaml` are one, and so are they with a folder `a`). Texts about a corpus are no cases.
+//! (`a.input.yaml` and `a.golden.yaml` are one). With a folder `a` beside them, each name in that folder is a case of its
+//! own, `a/b`, that has the files of both. A file `a_00.golden.json` belongs to `a` if there is an `a.input.yaml`. Texts
+//! about a corpus are no cases.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,16 +21,28 @@ pub(crate) struct Family {
 }
 
 /// Where a case is.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct CaseFile {
     /// Its name.
     pub(crate) name: String,
-    /// Its file or folder, the first if there are several.
-    pub(crate) path: PathBuf,
+    /// Its files, each with what its name has beyond that of the case: `input.yaml`, or `_00.golden.json`.
+    pub(crate) files: Vec<(String, PathBuf)>,
+}
+
+impl CaseFile {
+    /// The ending under which a file is known that is a case alone.
+    pub(crate) const ALONE: &str = "case.yaml";
+
+    fn alone(name: String, path: PathBuf) -> Self {
+        Self { name, files: vec![(Self::ALONE.to_owned(), path)] }
+    }
 }
 
 /// The endings of files with data; the others are about them.
 const DATA_ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
+
+/// The ending of files with what goes in.
+const INPUT_ENDING: &str = "input.yaml";
 
 /// The ending of files that are a case each.
 const CASE_ENDING: &str = ".case.yaml";
@@ -37,9 +51,13 @@ const CASE_ENDING: &str = ".case.yaml";
 pub(crate) fn families(root: &Path) -> io::Result<Vec<Family>> {
     let mut families = Vec::new();
     for corpus in data_in(root)?.into_iter().filter(|path| path.is_dir()) {
-        for family in by_stem(data_in(&corpus)?) {
-            let name = format!("{}/{}", file_name(&corpus), family.name);
-            let cases = if family.path.is_dir() { cases_among(data_in(&family.path)?) } else { vec![family] };
+        for family in data_in(&corpus)? {
+            let name = format!("{}/{}", file_name(&corpus), stem(&family));
+            let cases = if family.is_dir() {
+                cases_among(data_in(&family)?)?
+            } else {
+                vec![CaseFile::alone(stem(&family), family)]
+            };
             families.push(Family { name, cases });
         }
     }
@@ -47,20 +65,46 @@ pub(crate) fn families(root: &Path) -> io::Result<Vec<Family>> {
 }
 
 /// The cases of a family, given what lies in its folder.
-fn cases_among(mut paths: Vec<PathBuf>) -> Vec<CaseFile> {
+fn cases_among(mut paths: Vec<PathBuf>) -> io::Result<Vec<CaseFile>> {
     let is_case = |path: &PathBuf| file_name(path).ends_with(CASE_ENDING);
     if paths.iter().any(is_case) {
         paths.retain(is_case);
+        return Ok(paths.into_iter().map(|path| CaseFile::alone(stem(&path), path)).collect());
     }
-    by_stem(paths)
+    let (folders, files): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.is_dir());
+    let mut cases = by_stem(files);
+    for folder in folders {
+        let whole = cases.remove(&file_name(&folder)).unwrap_or_default();
+        for (name, mut variant) in by_stem(data_in(&folder)?) {
+            variant.extend(whole.iter().cloned());
+            cases.insert(format!("{}/{name}", file_name(&folder)), variant);
+        }
+    }
+    Ok(cases.into_iter().map(|(name, files)| CaseFile { name, files }).collect())
 }
 
-fn by_stem(paths: Vec<PathBuf>) -> Vec<CaseFile> {
-    let mut by_name: BTreeMap<String, PathBuf> = BTreeMap::new();
+type Files = Vec<(String, PathBuf)>;
+
+fn by_stem(paths: Vec<PathBuf>) -> BTreeMap<String, Files> {
+    let inputs: Vec<String> = paths.iter().filter(|path| ending(path) == INPUT_ENDING).map(|path| stem(path)).collect();
+    let mut by_name: BTreeMap<String, Files> = BTreeMap::new();
     for path in paths {
-        by_name.entry(stem(&path)).or_insert(path);
+        let (name, ending) = (stem(&path), ending(&path));
+        let numbered = name.rsplit_once('_').filter(|(name, number)| {
+            number.bytes().all(|byte| byte.is_ascii_digit()) && inputs.iter().any(|input| input == name)
+        });
+        let (name, ending) = match numbered {
+            Some((whole, number)) if ending != INPUT_ENDING => (whole.to_owned(), format!("_{number}.{ending}")),
+            _ => (name, ending),
+        };
+        by_name.entry(name).or_default().push((ending, path));
     }
-    by_name.into_iter().map(|(name, path)| CaseFile { name, path }).collect()
+    by_name
+}
+
+/// What a file name has after its first dot.
+fn ending(path: &Path) -> String {
+    file_name(path).split_once('.').map(|(_, ending)| ending.to_owned()).unwrap_or_default()
 }
 
 fn stem(path: &Path) -> String {
@@ -95,20 +139,32 @@ fn file_name(path: &Path) -> String {
 mod tests {
     use super::*;
 
+    fn cases(files: &[&str]) -> Vec<CaseFile> {
+        cases_among(files.iter().map(PathBuf::from).collect()).unwrap()
+    }
+
     #[track_caller]
     fn check(files: &[&str], expected: &[&str]) {
-        let cases = cases_among(files.iter().map(PathBuf::from).collect());
+        let cases = cases(files);
         let names: Vec<_> = cases.iter().map(|case| case.name.as_str()).collect();
         assert_eq!(names, expected);
     }
 
     #[test]
     fn case_files_stand_for_themselves() {
-        check(&["f/b.case.yaml", "f/a-1.2.case.yaml", "f/a-1.3.case.yaml", "f/notes.yaml"], &["a-1.2", "a-1.3", "b"]);
+        check(&["f/b.case.yaml", "f/a-1.2.case.yaml", "f/a-1.3.case.yaml", "f/notes.yaml"], &["b", "a-1.2", "a-1.3"]);
     }
 
     #[test]
     fn files_with_one_stem_are_one_case() {
-        check(&["f/a", "f/a.golden.yaml", "f/a.input.yaml", "f/b.input.yaml"], &["a", "b"]);
+        check(&["f/a.golden.yaml", "f/a.input.yaml", "f/b.input.yaml"], &["a", "b"]);
+    }
+
+    #[test]
+    fn numbered_files_belong_to_their_input() {
+        let cases = cases(&["f/a.input.yaml", "f/a_00.golden.json", "f/a_01.golden.json", "f/b_00.golden.json"]);
+        let endings: Vec<Vec<&str>> =
+            cases.iter().map(|case| case.files.iter().map(|(ending, _)| ending.as_str()).collect()).collect();
+        assert_eq!(endings, [vec!["input.yaml", "_00.golden.json", "_01.golden.json"], vec!["golden.json"]]);
     }
 }

@@ -11,8 +11,12 @@ mod external_service;
 mod gateway_destination;
 mod inbound;
 mod inspect;
+mod inspect_api;
+mod layers;
+mod match_order;
 mod merge;
 mod outbound;
+mod policy_role;
 mod seed;
 mod subsets;
 mod tag_selector;
@@ -28,7 +32,7 @@ use upheld_model::{Config, SourceId};
 use crate::Adapter;
 
 /// Which adapter reads which family.
-const ADAPTERS: [(&str, Adapter); 15] = [
+const ADAPTERS: [(&str, Adapter); 18] = [
     ("derived-clique-divergence", subsets::run_divergence),
     ("legacy-dataplane-policy", dataplane_policy::run),
     ("legacy-destination-map", destination_map::run),
@@ -42,13 +46,17 @@ const ADAPTERS: [(&str, Adapter); 15] = [
     ("legacy-v03-alphabetical", outbound::run_up_to_03),
     ("legacy-virtual-outbound", virtual_outbound::run),
     ("unit-cliques", subsets::run_cliques),
+    ("unit-http-match-order", match_order::run_http),
+    ("unit-inbound-match-order", match_order::run_inbound),
     ("unit-merge", merge::run),
+    ("unit-policy-role", policy_role::run),
     ("unit-subset", subsets::run),
 ];
 
 /// The adapter of a family, if it is supported.
 pub(crate) fn adapter(family: &str) -> Option<Adapter> {
-    ADAPTERS.iter().find(|(name, _)| *name == family).map(|(_, adapter)| *adapter)
+    let mut all = ADAPTERS.iter().chain(&layers::ADAPTERS).chain(&inspect_api::ADAPTERS);
+    all.find(|(name, _)| *name == family).map(|(_, adapter)| *adapter)
 }
 
 /// A part of a case as a configuration.

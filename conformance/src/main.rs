@@ -87,7 +87,7 @@ fn run_case(family: &Family, file: &CaseFile) -> Outcome {
         return Outcome::Skipped(format!("family {} is not supported yet", family.name));
     };
     // A case that cannot be put to the engine has not passed.
-    Case::read(&file.path).and_then(|case| adapter(&case)).unwrap_or_else(|problem| Outcome::failed(&problem))
+    Case::read(file).and_then(|case| adapter(&case)).unwrap_or_else(|problem| Outcome::failed(&problem))
 }
 
 fn adapter(family: &str) -> Option<Adapter> {

@@ -54,13 +54,11 @@ fn skipped_by_reason(out: &mut impl Write, outcomes: &[(&CaseFile, Outcome)]) ->
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
     #[track_caller]
     fn check(verbose: bool, expected: &str) {
-        let named = |name: &str| CaseFile { name: name.to_owned(), path: PathBuf::new() };
+        let named = |name: &str| CaseFile { name: name.to_owned(), files: Vec::new() };
         let cases = ["a", "b", "c", "d"].map(named);
         let because = || Outcome::Skipped("because".to_owned());
         let results = [Outcome::Passed, Outcome::Failed(vec!["x: expected 1, got 2".to_owned()]), because(), because()];

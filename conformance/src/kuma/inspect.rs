@@ -30,6 +30,5 @@ fn unresolved(resource: &Json) -> Option<String> {
     if kind.starts_with("MeshGateway") || gateway == Some("BUILTIN") {
         return Some("built-in gateways are not resolved yet".to_owned());
     }
-    let with_target = kind.starts_with("Mesh") && kind != "Mesh";
-    with_target.then(|| format!("policies with a targetRef are not resolved yet ({kind})"))
+    None
 }

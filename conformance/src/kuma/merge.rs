@@ -5,7 +5,7 @@
 
 use anyhow::Context;
 use serde_json::{Map, Value as Json};
-use upheld_engine::merge::{Keyed, Layer, Strategy, fold, group};
+use upheld_engine::merge::{ItemOrder, Keyed, Layer, Strategy, fold, group};
 
 use super::config;
 use crate::case::Case;
@@ -43,7 +43,7 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
 fn strategy(schema: &Json) -> Strategy {
     let text = |name: &str| schema["mergeByKey"].get(name).and_then(Json::as_str).map(Into::into);
     let keyed = text("field").zip(text("key")).zip(text("conf"));
-    let keyed = keyed.map(|((field, key), payload)| Keyed { field, key, payload });
+    let keyed = keyed.map(|((field, key), payload)| Keyed { field, key, payload, order: ItemOrder::WorstFirst });
     Strategy { append_prefix: Some("append".into()), keyed: keyed.into_iter().collect(), ..Strategy::patch() }
 }
 

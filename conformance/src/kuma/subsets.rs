@@ -1,9 +1,14 @@
 //! `unit-subset`, `unit-cliques` and `derived-clique-divergence`: clients in subsets.
 
+use std::sync::Arc;
+
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
-use upheld_dialects::kuma::subsets::{Client, Grouping, Item, Rule, Subset, Tag, cells, lookup, rules};
+use upheld_dialects::kuma::subsets::{
+    Client, Grouping, Limits, Negations, Rule, Subset, Tag, cells, cells_with, exact_items, folding, lookup, rules,
+};
 use upheld_engine::merge::Strategy;
+use upheld_model::Config;
 
 use super::config;
 use crate::case::Case;
@@ -17,18 +22,15 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
         "Subset.Intersect" => json!(input("left").meets(&input("right"))),
         "Subset.ContainsElement" => json!(input("subset").has(&client(case.input("element")))),
         "SubsetIter" => {
-            let sequence: Vec<Json> = cells(&input("tags").tags).iter().map(subset_json).collect();
+            let sequence: Vec<Json> = cells(&input("tags").tags).map(|cell| subset_json(&cell)).collect();
             json!({"sequence": sequence})
         }
         "Rules.Compute" => {
             let mut listed = Vec::new();
             for rule in case.input_list("rules") {
                 let conf = Some(config(rule.get("conf").unwrap_or(&Json::Null))?);
-                listed.push(Rule {
-                    subset: subset(rule.get("subset").unwrap_or(&Json::Null)),
-                    conf,
-                    items: Vec::new(),
-                });
+                let subset = subset(rule.get("subset").unwrap_or(&Json::Null));
+                listed.push(Rule { subset, items: Arc::new([]), conf });
             }
             let found = lookup(&listed, &client(case.input("element")));
             found.map_or(Ok(Json::Null), |rule| conf_of(rule).map(|conf| json!({"conf": conf})))?
@@ -41,9 +43,8 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
 
 /// `unit-cliques`
 pub(super) fn run_cliques(case: &Case) -> anyhow::Result<Outcome> {
-    let items = items(case)?;
-    let listed = |grouping| rules(&items, grouping, &Strategy::patch()).map_err(|_| anyhow::anyhow!("too many cells"));
-    let (cliques, components) = (listed(Grouping::Cliques)?, listed(Grouping::Components)?);
+    let items = Items::of(case)?;
+    let (cliques, components) = (items.listed(Grouping::Cliques)?, items.listed(Grouping::Components)?);
     let mut by_element = Vec::new();
     for expected in case.expected()["byElement"].as_array().into_iter().flatten() {
         let element = expected.get("element").cloned().unwrap_or_default();
@@ -58,16 +59,16 @@ pub(super) fn run_cliques(case: &Case) -> anyhow::Result<Outcome> {
 
 /// `derived-clique-divergence`
 pub(super) fn run_divergence(case: &Case) -> anyhow::Result<Outcome> {
-    let items = items(case)?;
+    let items = Items::of(case)?;
     let client = client(case.input("client"));
     let action = |conf: &Json| conf.get("action").cloned().unwrap_or_default();
-    let exact = items.iter().rev().find(|item| item.speaks_about(&client));
-    let exact = exact.map_or(Ok(Json::Null), |item| serde_json::to_value(item.conf.as_ref()))?;
+    let last = exact_items(&items.subsets, &client).last().and_then(|number| items.confs.get(*number));
+    let exact = last.map_or(Ok(Json::Null), |conf| serde_json::to_value(conf.as_ref()))?;
     let told = |grouping| -> anyhow::Result<Json> {
-        let rules = rules(&items, grouping, &Strategy::patch()).map_err(|_| anyhow::anyhow!("too many cells"))?;
+        let rules = items.listed(grouping)?;
         let first = lookup(&rules, &client).map_or(Ok(Json::Null), conf_of)?;
         let mut allowed = false;
-        for rule in rules.iter().filter(|rule| rule.subset.has(&client)) {
+        for rule in cells_with(&rules, &client) {
             let action = action(&conf_of(rule)?);
             allowed |= action == "Allow" || action == "AllowWithShadowDeny";
         }
@@ -79,37 +80,63 @@ pub(super) fn run_divergence(case: &Case) -> anyhow::Result<Outcome> {
     Ok(Outcome::compare(case.expected(), &actual))
 }
 
-fn items(case: &Case) -> anyhow::Result<Vec<Item>> {
-    let mut items = Vec::new();
-    for item in case.input_list("from") {
-        let target = item.get("targetRef").context("a `from` item has no targetRef")?;
-        let text = |name: &str| target.get(name).and_then(Json::as_str);
-        let mut tags: Client = client(target.get("tags").unwrap_or(&Json::Null));
-        match text("kind") {
-            Some("Mesh") => tags.clear(),
-            Some("MeshSubset") => {}
-            Some("MeshService" | "MeshServiceSubset") => {
-                tags.entry("kuma.io/service".to_owned()).or_insert_with(|| text("name").unwrap_or_default().to_owned());
-            }
-            other => bail!("clients cannot be selected by {other:?}"),
+/// A rule with what its items fold into.
+type Folded = Rule<Option<Arc<Config>>>;
+
+/// The `from` items of a case.
+struct Items {
+    subsets: Vec<Subset>,
+    confs: Vec<Arc<Config>>,
+}
+
+impl Items {
+    fn of(case: &Case) -> anyhow::Result<Self> {
+        let mut items = Self { subsets: Vec::new(), confs: Vec::new() };
+        for item in case.input_list("from") {
+            let target = item.get("targetRef").context("a `from` item has no targetRef")?;
+            items.subsets.push(targeted(target)?);
+            items.confs.push(config(item.get("default").unwrap_or(&Json::Null))?);
         }
-        let tags = tags.into_iter().map(|(key, value)| Tag { key, value, not: false }).collect();
-        let conf = config(item.get("default").unwrap_or(&Json::Null))?;
-        items.push(Item { subset: Subset { tags }, conf });
+        Ok(items)
     }
-    Ok(items)
+
+    fn listed(&self, grouping: Grouping) -> anyhow::Result<Vec<Folded>> {
+        let strategy = Strategy::patch();
+        let resolve = folding(&self.confs, &strategy);
+        let listed = rules(&self.subsets, grouping, Negations::On, Limits::default(), resolve);
+        listed.map_err(|refused| anyhow::anyhow!("{} cells are too many", refused.cells))
+    }
+}
+
+fn targeted(target: &Json) -> anyhow::Result<Subset> {
+    let text = |name: &str| target.get(name).and_then(Json::as_str);
+    let mut tags: Client = client(target.get("tags").unwrap_or(&Json::Null));
+    match text("kind") {
+        Some("Mesh") => tags.clear(),
+        Some("MeshSubset") => {}
+        Some("MeshService" | "MeshServiceSubset") => {
+            tags.entry("kuma.io/service".to_owned()).or_insert_with(|| text("name").unwrap_or_default().to_owned());
+        }
+        other => bail!("clients cannot be selected by {other:?}"),
+    }
+    let tags = tags.into_iter().map(|(key, value)| Tag { key: key.into(), value: value.into(), not: false });
+    Ok(Subset { tags: tags.collect() })
 }
 
 fn subset(tags: &Json) -> Subset {
     let tag = |tag: &Json| {
-        let text = |name: &str| tag.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
+        let text = |name: &str| tag.get(name).and_then(Json::as_str).unwrap_or_default().into();
         Tag { key: text("key"), value: text("value"), not: tag.get("not").and_then(Json::as_bool).unwrap_or_default() }
     };
     Subset { tags: tags.as_array().into_iter().flatten().map(tag).collect() }
 }
 
 fn subset_json(subset: &Subset) -> Json {
-    subset.tags.iter().map(|tag| json!({"key": tag.key, "value": tag.value, "not": tag.not})).collect()
+    subset
+        .tags
+        .iter()
+        .map(|tag| json!({"key": tag.key.as_str(), "value": tag.value.as_str(), "not": tag.not}))
+        .collect()
 }
 
 fn client(tags: &Json) -> Client {
@@ -117,6 +144,6 @@ fn client(tags: &Json) -> Client {
     pairs.map(|(key, value)| (key.clone(), value.as_str().unwrap_or_default().to_owned())).collect()
 }
 
-fn conf_of(rule: &Rule) -> anyhow::Result<Json> {
+fn conf_of(rule: &Folded) -> anyhow::Result<Json> {
     Ok(rule.conf.as_ref().map_or(Ok(Json::Null), |conf| serde_json::to_value(conf.as_ref()))?)
 }

@@ -83,7 +83,7 @@ impl World {
         let (mesh, field) = (self.snapshot.symbols().get(&self.mesh), self.snapshot.symbols().get(field));
         let governed = |policy: &Policy| policy.kind == kind.governs && Some(policy.scope) == mesh;
         let policies: Vec<_> = self.snapshot.policies().iter().filter(|(_, policy)| governed(policy)).collect();
-        let split = SelectKind { split: field, ..kind.select().clone() };
+        let split = SelectKind { split: field, ..kind.select().context("the kind selects nothing")?.clone() };
         match Select::compile(&split, &policies, self.snapshot.symbols()) {
             Ok(select) => Ok(select),
             Err(_) => bail!("more policies than a rank can tell apart"),
@@ -92,7 +92,8 @@ impl World {
 
     /// How the policies of a kind resolve.
     pub(super) fn resolve(&self, kind: &str) -> anyhow::Result<Resolve> {
-        self.kind(kind).map(|(_, kind)| kind.select().resolve)
+        let (_, kind) = self.kind(kind)?;
+        Ok(kind.select().context("the kind selects nothing")?.resolve)
     }
 
     /// Tags to ask about.

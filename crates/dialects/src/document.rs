@@ -131,6 +131,27 @@ impl<'t> Resource<'t> {
         }
     }
 
+    /// The labels.
+    pub fn labels(self) -> Option<Value<'t>> {
+        self.meta("labels")
+    }
+
+    /// Name and namespace of the Kubernetes form.
+    pub fn kubernetes_name(self) -> (&'t str, Option<&'t str>) {
+        let namespace = self.meta("namespace").map(Value::text).filter(|namespace| !namespace.is_empty());
+        (self.meta("name").map_or("", Value::text), namespace)
+    }
+
+    /// The namespace of the Kubernetes form.
+    pub fn kubernetes_namespace(self) -> Option<&'t str> {
+        if self.form == Form::Kubernetes { self.kubernetes_name().1 } else { None }
+    }
+
+    /// What stands under `spec`, in either form.
+    pub fn spec(self) -> Option<Value<'t>> {
+        self.header.spec.filter(|spec| spec.kind() != Kind::Null)
+    }
+
     /// The name; in Kubernetes with its namespace, as in `backend.finance`.
     pub fn name(self) -> Cow<'t, str> {
         if self.form == Form::Universal {
@@ -185,6 +206,16 @@ pub struct Shapes {
 }
 
 impl Shapes {
+    /// Given the fields of `spec`, which Universal resources of this sort have, too.
+    pub fn with_spec(spec: &[Field]) -> Self {
+        let kubernetes = resource_shape(Form::Kubernetes, spec.to_vec());
+        let body = vec![
+            optional("spec", Shape::Object(spec.to_vec()), "what it says"),
+            optional("status", Shape::Opaque, "kept by the control plane"),
+        ];
+        Self { universal: resource_shape(Form::Universal, body), kubernetes }
+    }
+
     /// Given the fields of the body.
     pub fn new(body: &[Field]) -> Self {
         let shape = |form| resource_shape(form, body.to_vec());

@@ -12,6 +12,7 @@
 
 pub mod document;
 pub mod kuma;
+mod merge_kind;
 pub mod policy_kind;
 pub mod recognise;
 pub mod select_policy;

@@ -4,10 +4,11 @@ use upheld_engine::kind::Counts;
 use upheld_engine::{Best, Choices, Column, Each, Empty, Grants, Ladder, Match, PolicyKind, Resolve, Rung, SelectKind};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
-use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, Side, SourceId, Symbols};
+use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, Side, SourceId, Sym, Symbols};
 
 use crate::document::Header;
-use crate::shape::{Checker, Shape, list, optional, required};
+use crate::merge_kind;
+use crate::shape::{Checker, Field, Shape, list, optional, required};
 
 /// The value of `kind:` that marks these documents.
 pub const POLICY_KIND: &str = "PolicyKind";
@@ -25,8 +26,38 @@ const RUNGS: [(&str, Column, Best); 6] = [
 /// Rungs that are a word with a field.
 const FIELD_RUNGS: [&str; 4] = ["highest", "lowest", "more-tags-in", "more-exact-tags-in"];
 
-/// What a `PolicyKind` document looks like.
-pub fn shape() -> Shape {
+/// What a `PolicyKind` document of each family looks like.
+pub fn shapes() -> [(&'static str, Shape); 2] {
+    let whole = |family: &'static [&'static str], own: Vec<Field>| {
+        let mut fields = common_fields();
+        fields.push(required("family", Shape::Choice(family), "the family of policies"));
+        fields.extend(own);
+        Shape::Object(fields)
+    };
+    [("select", whole(&["select"], select_fields())), ("merge", whole(&["merge"], merge_kind::fields()))]
+}
+
+fn common_fields() -> Vec<Field> {
+    let default = Shape::Object(vec![
+        optional("name", Shape::Text, "how the row is called"),
+        optional("means", Shape::Text, "what it means that nothing matches"),
+    ]);
+    vec![
+        optional("apiVersion", Shape::Choice(&["upheld/v1"]), "the edition of this format"),
+        required("kind", Shape::Choice(&[POLICY_KIND]), "marks the document"),
+        required("name", Shape::Name, "the name by which users ask"),
+        optional("about", Shape::Text, "what policies of this kind decide"),
+        optional("governs", Shape::Text, "the type of policies that it is about; the name when left out"),
+        optional(
+            "semantics",
+            Shape::Either(vec![Shape::Text, list(Shape::Text)]),
+            "the editions that it belongs to; all when left out",
+        ),
+        optional("default", default, "what stands when nothing matches"),
+    ]
+}
+
+fn select_fields() -> Vec<Field> {
     let matching = Shape::Object(vec![
         required("field", Shape::Text, "the field of a policy that holds the selectors"),
         required("side", Shape::Choice(&["source", "destination"]), "the end of the connection that they select"),
@@ -41,18 +72,7 @@ pub fn shape() -> Shape {
     ]);
     let field_rungs = FIELD_RUNGS.map(|name| optional(name, Shape::Text, "a field of the policy")).to_vec();
     let by_match = Shape::Object(vec![required("by", Shape::Choice(&["match"]), "who matches may")]);
-    let default = Shape::Object(vec![
-        optional("name", Shape::Text, "how the row is called"),
-        optional("means", Shape::Text, "what it means that nothing matches"),
-    ]);
-    Shape::Object(vec![
-        optional("apiVersion", Shape::Choice(&["upheld/v1"]), "the edition of this format"),
-        required("kind", Shape::Choice(&[POLICY_KIND]), "marks the document"),
-        required("name", Shape::Name, "the name by which users ask"),
-        optional("about", Shape::Text, "what policies of this kind decide"),
-        optional("governs", Shape::Text, "the type of policies that it is about; the name when left out"),
-        optional("semantics", Shape::Text, "the edition that it belongs to; all when left out"),
-        required("family", Shape::Choice(&["select"]), "the family of policies"),
+    vec![
         required("match", list(matching), "which field is held against which side"),
         optional("split", Shape::Text, "a field: each of its selectors counts as an entry of its own"),
         required(
@@ -67,8 +87,7 @@ pub fn shape() -> Shape {
             "who may: a field with the clients of the winner, or who matches",
         ),
         optional("payload", Shape::Text, "the field that holds the result"),
-        optional("default", default, "what stands when nothing matches"),
-    ])
+    ]
 }
 
 /// Whether a document is one of these.
@@ -76,24 +95,59 @@ pub fn is_policy_kind(header: &Header<'_>) -> bool {
     header.kind.is_some_and(|kind| kind.text() == POLICY_KIND)
 }
 
+/// A kind as it was written, with the editions that it belongs to.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The kind; its edition is not chosen yet.
+    pub kind: PolicyKind,
+    /// None means all.
+    pub editions: Vec<Sym>,
+}
+
 /// Reads one; every mistake is reported.
-pub fn read(
-    source: SourceId,
-    document: Value<'_>,
-    symbols: &mut Symbols,
-    found: &mut Diagnostics,
-) -> Option<PolicyKind> {
-    if !Checker::new(source, found).check(document, &shape()) {
+pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found: &mut Diagnostics) -> Option<Written> {
+    let text = |name: &str| document.get(name).map(Value::text);
+    let [(_, select), (merge_word, merge)] = shapes();
+    let is_merge = text("family") == Some(merge_word);
+    if !is_merge && let Some(family) = document.get("family").filter(|family| family.text() != "select") {
+        let diagnostic = Diagnostic::error(Fault::BrokenKind, format!("there is no family `{}`", family.text()))
+            .at_value(source, family, "expected `select` or `merge`");
+        found.push(diagnostic);
+        return None;
+    }
+    if !Checker::new(source, found).check(document, if is_merge { &merge } else { &select }) {
         return None;
     }
     let before = found.errors();
-    let text = |name: &str| document.get(name).map(Value::text);
     let name = symbols.intern(text("name").unwrap_or_default());
     let governs = text("governs").map_or(name, |governs| symbols.intern(governs));
-    let semantics = text("semantics").map(|semantics| symbols.intern(semantics));
+    let editions = document.get("semantics").map_or_else(Vec::new, |semantics| match semantics.as_text() {
+        Some(one) => vec![symbols.intern(one)],
+        None => semantics.items().map(|one| symbols.intern(one.text())).collect(),
+    });
+    let default = |field: &str| document.get("default").and_then(|default| default.get(field)).map(Value::text);
+    let choices = if is_merge {
+        Choices::Merge(merge_kind::read(source, document, symbols, found))
+    } else {
+        Choices::Select(read_select(source, document, symbols, found))
+    };
+    let kind = PolicyKind {
+        name,
+        governs,
+        semantics: None,
+        choices,
+        payload: text("payload").map(|field| symbols.intern(field)),
+        default_name: symbols.intern(default("name").unwrap_or("(default)")),
+        default_means: symbols.intern(default("means").unwrap_or("no policy of this kind matches")),
+        at: NodeRef { source, node: document.number() },
+    };
+    (found.errors() == before).then_some(Written { kind, editions })
+}
+
+fn read_select(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found: &mut Diagnostics) -> SelectKind {
+    let text = |name: &str| document.get(name).map(Value::text);
     let matches = read_matches(source, document, symbols, found);
     let rank = read_ladder(source, document, symbols, found);
-    let default = |field: &str| document.get("default").and_then(|default| default.get(field)).map(Value::text);
     let resolve = if text("resolve") == Some("all") { Resolve::All } else { Resolve::First };
     let grants = document.get("grants").map(|grants| match grants.as_text() {
         Some(field) => Grants::Field(symbols.intern(field)),
@@ -106,23 +160,7 @@ pub fn read(
                 .help("match the field instead: `- {field: sources, side: source, counts: false}`"),
         );
     }
-    let kind = PolicyKind {
-        name,
-        governs,
-        semantics,
-        choices: Choices::Select(SelectKind {
-            matches,
-            split: text("split").map(|field| symbols.intern(field)),
-            rank,
-            resolve,
-            grants,
-        }),
-        payload: text("payload").map(|field| symbols.intern(field)),
-        default_name: symbols.intern(default("name").unwrap_or("(default)")),
-        default_means: symbols.intern(default("means").unwrap_or("no policy of this kind matches")),
-        at: NodeRef { source, node: document.number() },
-    };
-    (found.errors() == before).then_some(kind)
+    SelectKind { matches, split: text("split").map(|field| symbols.intern(field)), rank, resolve, grants }
 }
 
 fn read_matches(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found: &mut Diagnostics) -> Vec<Match> {

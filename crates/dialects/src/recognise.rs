@@ -1,6 +1,6 @@
 //! From documents to objects, policies and kinds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use upheld_engine::PolicyKind;
@@ -10,6 +10,8 @@ use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, Files, NodeRef, Source
 
 use crate::document::{Form, Header, Resource};
 use crate::kuma;
+use crate::kuma::edition::Edition;
+use crate::kuma::layered::Written;
 use crate::kuma::resources::{ObjectReader, ResourceType};
 use crate::policy_kind;
 use crate::select_policy::PolicyReader;
@@ -45,14 +47,38 @@ pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
     let (kinds, others): (Vec<_>, Vec<_>) =
         documents.into_iter().partition(|(_, header)| policy_kind::is_policy_kind(header));
     recognised.read_kinds(files, kinds, semantics);
+    recognised.add_common_kinds(&others);
     let readers = recognised.readers(files);
     let mut seen = Seen::with_capacity_and_hasher(others.len(), FxBuildHasher);
     recognised.draft.policies.reserve(others.len());
+    let mut layered = Vec::new();
     for (source, header) in others {
-        recognised.read_document(files, source, header, &readers, &mut seen);
+        recognised.read_document(files, source, header, &readers, &mut seen, &mut layered);
     }
+    let Recognised { draft, diagnostics, .. } = &mut recognised;
+    let edition = kuma_edition(semantics);
+    kuma::served::attach(files, edition, &mut draft.objects, &mut draft.symbols);
+    kuma::layered::read_all(files, &layered, edition, draft, diagnostics);
     recognised.diagnostics.sort();
     recognised
+}
+
+/// The edition of policies with target references.
+fn kuma_edition(semantics: &[&str]) -> Edition {
+    semantics.iter().find_map(|name| Edition::of(name)).unwrap_or(Edition::V2)
+}
+
+/// What the user named, and what nobody named but does not clash with that: a default edition gives way to a named one
+/// that governs some type of its own.
+fn in_force<'e>(types_of: &BTreeMap<String, BTreeSet<Sym>>, named: &[&'e str]) -> Vec<&'e str> {
+    let types = |name: &str| types_of.get(name);
+    let clash = |a: &str, b: &str| match (types(a), types(b)) {
+        (Some(a), Some(b)) => !a.is_disjoint(b),
+        _ => false,
+    };
+    let gives_way = |default: &&str| named.contains(default) || named.iter().any(|name| clash(name, default));
+    let kept = kuma::DEFAULT_SEMANTICS.into_iter().filter(|default| !gives_way(default));
+    named.iter().copied().chain(kept).collect()
 }
 
 /// All documents, those inside lists too.
@@ -92,28 +118,41 @@ fn is_list(header: &Header<'_>) -> bool {
 struct Readers {
     /// With whether the type is one of Kuma, and not one that users defined.
     policies: FxHashMap<String, (PolicyReader, bool)>,
-    objects: [ObjectReader; 3],
+    layered: FxHashMap<String, PolicyKind>,
+    objects: [ObjectReader; 9],
 }
 
 type Seen = FxHashMap<(Sym, Sym, Sym), NodeRef>;
 
 impl Recognised {
     fn read_kinds(&mut self, files: &Files, documents: Vec<(SourceId, Header<'_>)>, semantics: &[&str]) {
-        let mut seen: BTreeMap<String, NodeRef> = BTreeMap::new();
+        let mut written = Vec::new();
         for (source, Header { document, .. }) in documents {
-            let governs = document.get("governs").or_else(|| document.get("name")).map_or("", Value::text).to_owned();
-            let Some(kind) = policy_kind::read(source, document, &mut self.draft.symbols, &mut self.diagnostics) else {
-                self.not_in_force.insert(governs, None);
-                continue;
-            };
-            let symbols = &self.draft.symbols;
-            let edition = kind.semantics.map(|edition| symbols.text(edition).to_owned());
-            self.editions.extend(edition.clone().filter(|edition| !self.editions.contains(edition)));
-            if edition.as_ref().is_some_and(|edition| !semantics.contains(&edition.as_str())) {
-                self.not_in_force.insert(governs, edition);
+            match policy_kind::read(source, document, &mut self.draft.symbols, &mut self.diagnostics) {
+                Some(kind) => written.push((source, document, kind)),
+                None => {
+                    let governs = document.get("governs").or_else(|| document.get("name")).map_or("", Value::text);
+                    self.not_in_force.insert(governs.to_owned(), None);
+                }
+            }
+        }
+        let symbols = &self.draft.symbols;
+        let mut types_of: BTreeMap<String, BTreeSet<Sym>> = BTreeMap::new();
+        for (.., kind) in &written {
+            for edition in &kind.editions {
+                types_of.entry(symbols.text(*edition).to_owned()).or_default().insert(kind.kind.governs);
+            }
+        }
+        let in_force = in_force(&types_of, semantics);
+        self.editions = types_of.into_keys().collect();
+        let mut seen: BTreeMap<String, NodeRef> = BTreeMap::new();
+        for (source, document, policy_kind::Written { mut kind, editions }) in written {
+            let (name, governs) = (symbols.text(kind.name).to_owned(), symbols.text(kind.governs).to_owned());
+            kind.semantics = editions.iter().copied().find(|edition| in_force.contains(&symbols.text(*edition)));
+            if let (None, Some(edition)) = (kind.semantics, editions.first()) {
+                self.not_in_force.insert(governs, Some(symbols.text(*edition).to_owned()));
                 continue;
             }
-            let name = symbols.text(kind.name).to_owned();
             match seen.get(&name) {
                 Some(first) => {
                     let problem = kind_twice(files, source, document, &name, *first);
@@ -129,12 +168,52 @@ impl Recognised {
                 }
             }
         }
-        self.editions.sort();
+    }
+
+    /// A kind for every type that nobody knows but whose documents look like policies with target references. What could be
+    /// a typo gets none.
+    fn add_common_kinds(&mut self, documents: &[(SourceId, Header<'_>)]) {
+        let symbols = &mut self.draft.symbols;
+        let Some(place) = self.kinds.iter().position(|kind| symbols.text(kind.governs) == EVERY_TYPE) else { return };
+        let common = self.kinds.remove(place);
+        let known: Vec<String> = (self.kinds.iter().map(|kind| symbols.text(kind.governs).to_owned()))
+            .chain(ResourceType::ALL.map(|kind| kind.name().to_owned()))
+            .chain(kuma::OTHER_TYPES.map(str::to_owned))
+            .chain(self.not_in_force.keys().cloned())
+            .collect();
+        let mut added: Vec<&str> = Vec::new();
+        for (source, header) in documents {
+            let Some(resource) = Resource::with_header(*header) else { continue };
+            let name = resource.kind.text();
+            let ours = resource.group().is_none_or(|group| group == KUMA_GROUP);
+            let is_new = !added.contains(&name) && !known.iter().any(|known| known == name);
+            if !ours
+                || !is_new
+                || !has_target_refs(resource)
+                || nearest(name, known.iter().map(String::as_str)).is_some()
+            {
+                continue;
+            }
+            added.push(name);
+            let (kind, about) = (symbols.intern(name), "read by the common rules of policies with target references");
+            self.kinds.push(PolicyKind { name: kind, governs: kind, ..common.clone() });
+            let message = format!("nobody here knows the type `{name}`");
+            self.diagnostics.push(
+                Diagnostic::warning(Fault::CommonRules, message).at_value(*source, resource.kind, about).help(
+                    "its policies match, rank and merge as all others do; what their configuration means is not known",
+                ),
+            );
+        }
     }
 
     fn readers(&self, files: &Files) -> Readers {
         let mut by_type: BTreeMap<&str, Vec<&PolicyKind>> = BTreeMap::new();
+        let mut layered = FxHashMap::default();
         for kind in &self.kinds {
+            if kind.merge().is_some() {
+                layered.insert(self.draft.symbols.text(kind.governs).to_owned(), kind.clone());
+                continue;
+            }
             by_type.entry(self.draft.symbols.text(kind.governs)).or_default().push(kind);
         }
         let policies = by_type
@@ -144,16 +223,17 @@ impl Recognised {
                 (name.to_owned(), (PolicyReader::new(&kinds, &self.draft.symbols), builtin))
             })
             .collect();
-        Readers { policies, objects: ResourceType::ALL.map(ObjectReader::new) }
+        Readers { policies, layered, objects: ResourceType::ALL.map(ObjectReader::new) }
     }
 
-    fn read_document(
+    fn read_document<'t, 'k>(
         &mut self,
         files: &Files,
         source: SourceId,
-        header: Header<'_>,
-        readers: &Readers,
+        header: Header<'t>,
+        readers: &'k Readers,
         seen: &mut Seen,
+        layered: &mut Vec<Written<'t, 'k>>,
     ) {
         let Some(resource) = Resource::with_header(header) else {
             self.without_type(source, header.document);
@@ -169,6 +249,13 @@ impl Recognised {
                 if self.is_new(files, identity, policy.at, seen) {
                     self.draft.policies.push(policy);
                 }
+            }
+        } else if let Some(kind) = readers.layered.get(name).filter(|_| !foreign) {
+            let symbols = &mut draft.symbols;
+            let identity = (symbols.intern(name), symbols.intern(resource.mesh()), symbols.intern(&resource.name()));
+            let at = NodeRef { source, node: resource.document.number() };
+            if self.is_new(files, identity, at, seen) {
+                layered.push(Written { source, resource, kind });
             }
         } else if let Some(reader) = readers.objects.iter().find(|reader| reader.kind.name() == name && !foreign) {
             if let Some(object) = reader.read(source, resource, draft, found) {
@@ -213,7 +300,7 @@ impl Recognised {
     /// A type that nobody reads: another system, a known type that is not resolved, or a typo.
     fn other(&mut self, source: SourceId, resource: Resource<'_>, readers: &Readers) {
         let name = resource.kind.text();
-        let mut known: Vec<&str> = readers.policies.keys().map(String::as_str).collect();
+        let mut known: Vec<&str> = readers.policies.keys().chain(readers.layered.keys()).map(String::as_str).collect();
         known.extend(ResourceType::ALL.map(ResourceType::name));
         known.sort_unstable();
         let near = nearest(name, known.iter().copied());
@@ -242,6 +329,17 @@ impl Recognised {
                 .help("write a `PolicyKind` document to define a type of your own"),
         });
     }
+}
+
+/// What a kind governs that is for all types without a kind of their own.
+const EVERY_TYPE: &str = "*";
+
+/// Whether a document has the fields of a policy with target references.
+fn has_target_refs(resource: Resource<'_>) -> bool {
+    let Some(spec) = resource.spec() else { return false };
+    let item = |name: &str| spec.get(name).and_then(|list| list.items().next());
+    let has = |item: Option<Value<'_>>| item.is_some_and(|item| item.get("targetRef").is_some());
+    has(Some(spec)) || has(item("to")) || has(item("from"))
 }
 
 /// The API group of Kuma's own types.

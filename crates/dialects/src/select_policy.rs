@@ -25,12 +25,13 @@ impl PolicyReader {
         let mut number_fields: Vec<Sym> = Vec::new();
         let mut payload: Option<Sym> = None;
         for kind in kinds {
+            let Some(select) = kind.select() else { continue };
             payload = payload.or(kind.payload);
-            let matches = kind.select().matches.iter().map(|item| {
+            let matches = select.matches.iter().map(|item| {
                 (item.field, if item.empty == Empty::Everything { Need::Optional } else { Need::Required })
             });
-            let others = kind.select().split.into_iter().chain(kind.select().grants.and_then(Grants::field));
-            let ranked = kind.select().rank.rungs().iter().filter_map(|rung| match rung.column {
+            let others = select.split.into_iter().chain(select.grants.and_then(Grants::field));
+            let ranked = select.rank.rungs().iter().filter_map(|rung| match rung.column {
                 Column::TagsIn(field) | Column::ExactTagsIn(field) => Some(field),
                 _ => None,
             });
@@ -39,7 +40,7 @@ impl PolicyReader {
                     selector_fields.push((field, need));
                 }
             }
-            for rung in kind.select().rank.rungs() {
+            for rung in select.rank.rungs() {
                 if let Column::Number(field) = rung.column
                     && !number_fields.contains(&field)
                 {
@@ -89,6 +90,7 @@ impl PolicyReader {
             kind: symbols.intern(resource.kind.text()),
             scope: symbols.intern(resource.mesh()),
             name: symbols.intern(&resource.name()),
+            title: symbols.intern(&resource.name()),
             created,
             at: NodeRef { source, node: resource.document.number() },
             payload: payload.map(|value| NodeRef { source, node: value.number() }),

@@ -1,8 +1,12 @@
 //! A kind of policy is three choices: how it matches, how it ranks, how it resolves.
 
-use upheld_model::{NodeRef, Side, Sym};
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use upheld_model::{Config, Facet, NodeRef, Side, Sym};
 
 use crate::ladder::Ladder;
+use crate::merge::{self, Strategy};
 use crate::select::Column;
 
 /// One kind, as a `PolicyKind` document says it.
@@ -31,14 +35,65 @@ pub struct PolicyKind {
 pub enum Choices {
     /// The most specific one stands, or all count.
     Select(SelectKind),
+    /// Layers become one configuration.
+    Merge(MergeKind),
 }
 
 impl PolicyKind {
-    /// The choices of the select family.
-    pub fn select(&self) -> &SelectKind {
-        let Choices::Select(select) = &self.choices;
-        select
+    /// The choices of the select family, if it belongs there.
+    pub fn select(&self) -> Option<&SelectKind> {
+        match &self.choices {
+            Choices::Select(select) => Some(select),
+            Choices::Merge(_) => None,
+        }
     }
+
+    /// The choices of the merge family, if it belongs there.
+    pub fn merge(&self) -> Option<&MergeKind> {
+        match &self.choices {
+            Choices::Merge(merge) => Some(merge),
+            Choices::Select(_) => None,
+        }
+    }
+}
+
+/// The choices of the merge family.
+#[derive(Clone, Debug)]
+pub struct MergeKind {
+    /// What its statements are about, by field.
+    pub facets: Vec<FacetChoice>,
+    /// How whole policies rank; statements may rank otherwise.
+    pub rank: Ladder<merge::Column>,
+    /// How layers meet.
+    pub strategy: Strategy,
+    /// A list field: for each of its values, layers meet apart.
+    pub group: Option<SmolStr>,
+    /// Its place in listings.
+    pub position: i64,
+    /// Values that documents may leave out, by path; `[]` stands for every item of a list.
+    pub defaults: Vec<(SmolStr, Arc<Config>)>,
+}
+
+impl MergeKind {
+    /// The choice for a facet.
+    pub fn facet(&self, facet: Facet) -> Option<&FacetChoice> {
+        self.facets.iter().find(|choice| choice.facet == facet)
+    }
+}
+
+/// A field of policies whose items are about one facet of an object.
+#[derive(Clone, Debug)]
+pub struct FacetChoice {
+    /// What they are about.
+    pub facet: Facet,
+    /// The field.
+    pub field: Sym,
+    /// The field that is read where a policy has nothing in the first; what its items are about is not looked at.
+    pub instead: Option<Sym>,
+    /// What of an item is the configuration.
+    pub payload: Payload,
+    /// How they rank.
+    pub rank: Ladder<merge::Column>,
 }
 
 /// The choices of the select family.
@@ -133,4 +188,15 @@ pub enum Resolve {
     First,
     /// All of them count.
     All,
+}
+
+/// What of an item is the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Payload {
+    /// The value of a field.
+    Field(Sym),
+    /// All fields but those that say what the item is about.
+    Rest,
+    /// The first item of a list; without one, what the dialect puts there.
+    FirstOf(Sym),
 }

@@ -65,7 +65,8 @@ impl<C: Column> Ladder<C> {
     /// A ladder of these rungs. Unless it ends with an arbitrary one, the identity is added: the last rung must separate
     /// any two, else the order of arrival would show.
     pub fn new(mut rungs: Vec<Rung<C>>) -> Self {
-        let complete = rungs.last().is_some_and(|rung| rung.arbitrary());
+        let complete =
+            rungs.last().is_some_and(|rung| rung.arbitrary()) || rungs.iter().any(|rung| rung.column == C::IDENTITY);
         if !complete {
             rungs.push(Rung { column: C::IDENTITY, best: Best::Lowest });
         }

@@ -7,7 +7,8 @@ use sha2::{Digest, Sha256};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Draft, Fault, Files, Id, Lookup, Object, Policy, Sym, Symbols, Table};
 
-use crate::kind::PolicyKind;
+use crate::kind::{Choices, PolicyKind};
+use crate::merge::{Merge, Targets};
 use crate::select::Select;
 
 /// Which [`Policy`].
@@ -26,6 +27,7 @@ pub struct Snapshot {
     policies: Table<Policy>,
     kinds: Table<PolicyKind>,
     selects: BTreeMap<(KindId, Sym), Select>,
+    merges: BTreeMap<(KindId, Sym), Merge>,
     digest: OnceLock<String>,
 }
 
@@ -47,11 +49,19 @@ impl Snapshot {
         for (id, policy) in policies.iter() {
             groups.entry((policy.kind, policy.scope)).or_default().push((id, policy));
         }
-        let mut selects = BTreeMap::new();
+        let targets = Targets::new(&objects);
+        let (mut selects, mut merges) = (BTreeMap::new(), BTreeMap::new());
         let mut problems = Vec::new();
         for (id, kind) in kinds.iter() {
             for ((_, scope), group) in groups.range((kind.governs, Sym::MIN)..=(kind.governs, Sym::MAX)) {
-                match Select::compile(kind.select(), group, &symbols) {
+                let select = match &kind.choices {
+                    Choices::Select(select) => select,
+                    Choices::Merge(merge) => {
+                        merges.insert((id, *scope), Merge::compile(merge, group, &symbols, &targets));
+                        continue;
+                    }
+                };
+                match Select::compile(select, group, &symbols) {
                     Ok(select) => drop(selects.insert((id, *scope), select)),
                     Err(_) => problems.push(Diagnostic::error(
                         Fault::Limit,
@@ -61,7 +71,7 @@ impl Snapshot {
             }
         }
         if problems.is_empty() {
-            Ok(Self { files, symbols, objects, policies, kinds, selects, digest: OnceLock::new() })
+            Ok(Self { files, symbols, objects, policies, kinds, selects, merges, digest: OnceLock::new() })
         } else {
             Err((files, problems))
         }
@@ -115,6 +125,11 @@ impl Snapshot {
     /// The policies of a kind in a scope; `None` if there are none.
     pub fn select(&self, kind: KindId, scope: Sym) -> Option<&Select> {
         self.selects.get(&(kind, scope))
+    }
+
+    /// The layered policies of a kind in a scope; `None` if there are none.
+    pub fn merge(&self, kind: KindId, scope: Sym) -> Option<&Merge> {
+        self.merges.get(&(kind, scope))
     }
 
     /// A fingerprint of what the documents say: SHA-256 over all of them in the order of their identity, blind to file

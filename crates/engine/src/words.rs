@@ -3,6 +3,7 @@
 use upheld_model::{Code, Lookup, Param, Reason, State};
 
 use crate::ladder::Rung;
+use crate::merge;
 use crate::select::Column;
 
 /// How the two ends of a connection are called in sentences.
@@ -42,18 +43,54 @@ impl Words<'_> {
             Code::SelectOlder => format!("{} {}", choose("created earlier", "created later"), against()),
             Code::SelectHigherField => format!("{} {} {}", choose("higher", "lower"), self.param(third), against()),
             Code::SelectLowerField => format!("{} {} {}", choose("lower", "higher"), self.param(third), against()),
-            Code::SelectNameOrder if won => format!("first by name, before {} (arbitrary)", self.param(first)),
-            Code::SelectNameOrder => format!("equal otherwise, after {} by name (arbitrary)", self.param(first)),
-            Code::SelectIdentity if won => format!("first by identity, before {} (arbitrary)", self.param(first)),
-            Code::SelectIdentity => format!("equal otherwise, after {} by identity (arbitrary)", self.param(first)),
+            Code::SelectNameOrder | Code::MergeNameOrder if won => {
+                format!("first by name, before {} (arbitrary)", self.param(first))
+            }
+            Code::SelectNameOrder | Code::MergeNameOrder => {
+                format!("equal otherwise, after {} by name (arbitrary)", self.param(first))
+            }
+            Code::SelectIdentity | Code::MergeIdentity if won => {
+                format!("first by identity, before {} (arbitrary)", self.param(first))
+            }
+            Code::SelectIdentity | Code::MergeIdentity => {
+                format!("equal otherwise, after {} by identity (arbitrary)", self.param(first))
+            }
             Code::SelectOnly => "the only one that matches".to_owned(),
             Code::SelectCertain => "the best of those that certainly match".to_owned(),
             Code::SelectAggregate => "all that match apply".to_owned(),
+            Code::MergeRung => {
+                let (mine, theirs) = (self.param(first), self.param(second));
+                format!("{} {mine} {} {theirs}", self.param(third), choose("before", "after"))
+            }
+            Code::MergeLaterItem => choose("stands later in its list", "stands earlier in its list"),
+            Code::MergeOnly => "the only layer".to_owned(),
+            Code::MergeSets => format!("sets {}", counted(first, "field")),
+            Code::SkipFact => self.fact(reason),
+            Code::SkipNoPart => "has nothing here to attach to".to_owned(),
+            Code::SkipOtherPart => "is attached to other inbounds".to_owned(),
+            Code::SkipSection => format!("wants the section {}", self.param(first)),
+            Code::SkipOtherTarget => format!("is about another {}", self.param(first)),
+            Code::SkipDangling if *first == Param::Nothing => "its targetRef means nothing".to_owned(),
+            Code::SkipDangling => format!("refers to a {} that does not exist", self.param(first)),
+            Code::SkipOtherCaller => format!("wants another {}", self.param(first)),
+            Code::SkipSomeCallers => format!("only for callers with a certain {}", self.param(first)),
             Code::SkipTag | Code::SkipTagAbsent | Code::UnknownTag => self.tag(reason),
             Code::SkipNoSelector => format!("has no selector for the {}", self.param(first)),
             Code::DefaultStands => "no policy of this kind matches".to_owned(),
             Code::DefaultNotReached => "not reached".to_owned(),
             Code::DefaultUnknown => "stands if none of the unknown ones matches".to_owned(),
+        }
+    }
+
+    fn fact(&self, reason: &Reason) -> String {
+        let [fact, want, have, _] = &reason.params;
+        let fact = self.param(fact);
+        // Facts that no document has are named with an @.
+        let fact = fact.strip_prefix('@').unwrap_or(&fact);
+        match (want, have) {
+            (Param::Nothing, have) => format!("wants no {fact}, but it is {}", self.param(have)),
+            (want, Param::Nothing) => format!("wants {fact} {}, which is not there", self.param(want)),
+            (want, have) => format!("wants {fact} {}, but it is {}", self.param(want), self.param(have)),
         }
     }
 
@@ -99,10 +136,13 @@ impl Words<'_> {
             Code::SelectHigherField | Code::SelectLowerField => {
                 format!("its {} is {mine}, the runner-up's {theirs}", self.param(third))
             }
-            Code::SelectNameOrder | Code::SelectIdentity => {
+            Code::SelectNameOrder | Code::SelectIdentity | Code::MergeNameOrder | Code::MergeIdentity => {
                 format!("it ties with {mine} in every respect and comes first by name, which is arbitrary")
             }
             Code::SelectOnly => "it is the only one that matches".to_owned(),
+            Code::MergeRung => format!("its {} is {mine}, the runner-up's {theirs}", self.param(third)),
+            Code::MergeOnly => "it is the only layer".to_owned(),
+            Code::MergeLaterItem => "it stands later in the same list than the runner-up".to_owned(),
             _ => self.because(State::Won, reason),
         }
     }
@@ -140,5 +180,15 @@ pub fn rung_name(rung: Rung<Column>, lookup: &Lookup<'_>) -> String {
         Column::Number(field) => lookup.text(field).to_owned(),
         Column::Name => "name order".to_owned(),
         Column::Identity => "identity".to_owned(),
+    }
+}
+
+/// What a rung of layers is called: `target-kind`.
+pub fn layer_rung_name(rung: Rung<merge::Column>, lookup: &Lookup<'_>) -> String {
+    match rung.column {
+        merge::Column::Mark(column) => lookup.text(column).to_owned(),
+        merge::Column::Title => "name order".to_owned(),
+        merge::Column::Item => "place in the list".to_owned(),
+        merge::Column::Identity => "identity".to_owned(),
     }
 }

@@ -1,11 +1,12 @@
 //! From inputs to a snapshot: read, recognise, index. What a program that embeds `upheld` starts with.
 
+use upheld_dialects::kuma::implied;
 use upheld_dialects::{Recognised, SetAside, builtin, recognise};
 use upheld_engine::Snapshot;
 use upheld_model::nearest::nearest;
-use upheld_model::{Diagnostic, Diagnostics, Fault, Files};
+use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId};
 
-use crate::{Format, Input, read};
+use crate::{Format, Input, parse, read};
 
 /// A snapshot, with what is worth knowing about how it came about.
 #[derive(Debug)]
@@ -44,8 +45,26 @@ pub struct Broken {
 /// assert_eq!(loaded.snapshot.policies().len(), 1);
 /// ```
 pub fn load(inputs: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
+    load_assuming(Meshes::Implied, inputs, semantics)
+}
+
+/// Whether a mesh exists that no document describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meshes {
+    /// It does, if a policy with target references lives there: folders often leave it out.
+    Implied,
+    /// It does not.
+    Described,
+}
+
+/// As [`load`], with what is assumed about meshes.
+pub fn load_assuming(meshes: Meshes, inputs: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
     let builtin = builtin().iter().map(|document| Input::text(document.name, Format::Yaml, document.text));
-    let (files, mut diagnostics) = read(inputs.into_iter().chain(builtin).collect());
+    let (mut files, mut diagnostics) = read(inputs.into_iter().chain(builtin).collect());
+    if let Some(text) = Some(meshes).filter(|meshes| *meshes == Meshes::Implied).and_then(|_| implied::meshes(&files)) {
+        let source = SourceId::new(files.iter().len());
+        files.push(parse("(implied)", Format::Yaml, text, source).0);
+    }
     let Recognised { draft, kinds, editions, diagnostics: found, set_aside, .. } = recognise(&files, semantics);
     let unknown: Vec<Diagnostic> = semantics.iter().filter_map(|name| unknown_edition(name, &editions)).collect();
     // Without its kinds no policy can be recognised: that would be said of every one of them.

@@ -192,6 +192,16 @@ faults! {
     DefinedTwice = "UP015",
     /// A `PolicyKind` that cannot work.
     BrokenKind = "UP016",
+    /// A reference to something that is not there.
+    DanglingReference = "UP020",
+    /// Fields of a reference that do not go together, or not with its kind.
+    BadReference = "UP021",
+    /// A policy of a type that nobody knows, read by the common rules.
+    CommonRules = "UP022",
+    /// A policy that has no effect where it is attached.
+    NoEffect = "UP030",
+    /// Looking a client up in Kuma's own listing would give another answer.
+    ListingDiffers = "UP031",
     /// Wildcards beat exact values, because the number of tags is compared first.
     WildcardsOutrank = "UP107",
     /// The winner was chosen by the last, arbitrary rung.

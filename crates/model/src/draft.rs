@@ -1,6 +1,7 @@
 //! Objects and policies as dialects hand them over, before anything is indexed.
 
 use crate::id::Table;
+use crate::layers::Layers;
 use crate::source::NodeRef;
 use crate::symbols::{Sym, Symbols};
 use crate::tags::{Selector, TagSet};
@@ -26,6 +27,8 @@ pub struct Object {
     pub scope: Sym,
     /// Its name.
     pub name: Sym,
+    /// What is known of it as a whole: its labels, and what its dialect adds.
+    pub facts: TagSet,
     /// What it offers to selectors.
     pub parts: Vec<Part>,
     /// Where it was written.
@@ -52,12 +55,20 @@ pub struct Part {
 pub enum Role {
     /// It is called here.
     Inbound,
-    /// It calls and is called as a gateway.
+    /// It calls and is called as a gateway that somebody else configures.
     Gateway,
+    /// It calls and is called as a gateway that resources of the mesh configure.
+    BuiltinGateway,
     /// It calls others here.
     Outbound,
     /// The object as a whole.
     Whole,
+    /// It passes on what others call.
+    Listener,
+    /// A listener of the gateway that it serves.
+    GatewayListener,
+    /// A port of a service.
+    Port,
 }
 
 impl Role {
@@ -65,10 +76,29 @@ impl Role {
     pub fn word(self) -> &'static str {
         match self {
             Self::Inbound => "inbound",
-            Self::Gateway => "gateway",
+            Self::Gateway | Self::BuiltinGateway => "gateway",
             Self::Outbound => "outbound",
             Self::Whole => "whole",
+            Self::Listener => "listener",
+            Self::GatewayListener => "gateway listener",
+            Self::Port => "port",
         }
+    }
+}
+
+/// A set of roles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Roles(u8);
+
+impl Roles {
+    /// These roles.
+    pub fn of(roles: &[Role]) -> Self {
+        Self(roles.iter().fold(0, |set, role| set | 1 << *role as u8))
+    }
+
+    /// Whether a role is in it.
+    pub fn has(self, role: Role) -> bool {
+        self.0 & 1 << role as u8 != 0
     }
 }
 
@@ -81,6 +111,8 @@ pub struct Policy {
     pub scope: Sym,
     /// Its name.
     pub name: Sym,
+    /// How people call it: without what was added to make the name unique.
+    pub title: Sym,
     /// When it was created; unknown is before all others.
     pub created: Option<Timestamp>,
     /// Where it was written.
@@ -101,19 +133,29 @@ pub enum Says {
         /// Whole numbers that kinds rank by, with their fields.
         numbers: Vec<(Sym, i64)>,
     },
+    /// Layers of configuration for those to whom it is attached.
+    Layers(Layers),
 }
 
 impl Policy {
     /// The selectors of a field; none where there is no such field.
     pub fn selectors(&self, field: Sym) -> &[Selector] {
-        let Says::Selectors { lists, .. } = &self.says;
+        let Says::Selectors { lists, .. } = &self.says else { return &[] };
         lists.iter().find(|list| list.field == field).map_or(&[], |list| &list.selectors)
     }
 
     /// A whole number of a field.
     pub fn number(&self, field: Sym) -> Option<i64> {
-        let Says::Selectors { numbers, .. } = &self.says;
+        let Says::Selectors { numbers, .. } = &self.says else { return None };
         numbers.iter().find(|(known, _)| *known == field).map(|(_, number)| *number)
+    }
+
+    /// Its layers, if it has any.
+    pub fn layers(&self) -> Option<&Layers> {
+        match &self.says {
+            Says::Layers(layers) => Some(layers),
+            Says::Selectors { .. } => None,
+        }
     }
 }
 

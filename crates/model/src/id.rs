@@ -99,6 +99,11 @@ impl<T> Table<T> {
         &self.items
     }
 
+    /// All items in order, to change them.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.items.iter_mut()
+    }
+
     /// The items, without their ids.
     pub fn into_vec(self) -> Vec<T> {
         self.items

@@ -14,6 +14,7 @@ pub mod config;
 pub mod diagnostic;
 pub mod draft;
 pub mod id;
+pub mod layers;
 pub mod nearest;
 mod positions;
 pub mod reason;
@@ -25,8 +26,9 @@ pub mod tree;
 
 pub use config::{Config, Content};
 pub use diagnostic::{Diagnostic, Diagnostics, Fault, Label, Severity};
-pub use draft::{Draft, Object, Part, Policy, Role, Says, SelectorList};
+pub use draft::{Draft, Object, Part, Policy, Role, Roles, Says, SelectorList};
 pub use id::{Id, Table};
+pub use layers::{Facet, Layers};
 pub use reason::{Code, Param, Reason, Side, State};
 pub use source::{File, Files, NodeRef, SourceId};
 pub use symbols::{Lookup, Sym, Symbols};

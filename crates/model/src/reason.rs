@@ -150,6 +150,34 @@ codes! {
     SelectCertain = "select.certain" [],
     /// All that match apply.
     SelectAggregate = "select.aggregate" [],
+    /// It stands higher (or lower) on a rung of its ladder.
+    MergeRung = "merge.rung" ["mine", "theirs", "rung"],
+    /// First (or later) by name; arbitrary.
+    MergeNameOrder = "merge.name-order" ["other"],
+    /// It stands later (or earlier) in the same list.
+    MergeLaterItem = "merge.later-item" ["mine", "theirs"],
+    /// First (or later) by identity; arbitrary.
+    MergeIdentity = "merge.identity" ["other"],
+    /// The only layer.
+    MergeOnly = "merge.only" [],
+    /// It sets some fields of the result.
+    MergeSets = "merge.sets" ["fields"],
+    /// A fact of the object has another value.
+    SkipFact = "skip.fact" ["fact", "want", "have"],
+    /// The object has no part that it could be attached to.
+    SkipNoPart = "skip.no-part" [],
+    /// It is attached to other parts of the object.
+    SkipOtherPart = "skip.other-part" [],
+    /// No part of the object has this name.
+    SkipSection = "skip.section" ["section"],
+    /// It is about other objects.
+    SkipOtherTarget = "skip.other-target" ["kind"],
+    /// Its reference means nothing.
+    SkipDangling = "skip.dangling" ["kind"],
+    /// It is about other callers.
+    SkipOtherCaller = "skip.other-caller" ["fact"],
+    /// It is about some callers only, and nothing is known of this one.
+    SkipSomeCallers = "skip.some-callers" ["fact"],
     /// A tag has another value.
     SkipTag = "skip.tag" ["side", "key", "want", "have"],
     /// A tag is not there.

@@ -52,7 +52,7 @@ pub(crate) struct Common {
     /// Only this mesh
     #[arg(short, long, global = true, add = ArgValueCompleter::new(complete::meshes))]
     pub(crate) mesh: Option<String>,
-    /// The edition of the rules, for example kuma/0.3 or kuma/0.4
+    /// The edition of the rules, for example kuma/0.4 or kuma/3
     #[arg(long, value_name = "NAME", global = true, value_delimiter = ',')]
     pub(crate) semantics: Vec<String>,
     /// How to print the answer [default: table]
@@ -114,7 +114,10 @@ pub(crate) enum Command {
         upheld explain --from web-1 --to backend-1                       all kinds, a line each\n  \
         upheld explain --kind Retry --from kuma.io/service=web,cloud=aws --to backend\n  \
         upheld explain --kind TrafficLog --to backend-1#8080 --from web  one inbound, all proxies of web\n  \
-        upheld explain --kind TrafficLog --all-pairs -o jsonl            every proxy and service")]
+        upheld explain --kind TrafficLog --all-pairs -o jsonl            every proxy and service\n  \
+        upheld explain dataplane/web-1                                   all that a proxy gets from target references\n  \
+        upheld explain dataplane/web-1 --to meshservice/backend#http     one destination, field by field\n  \
+        upheld explain dataplane/web-1 --from kuma.io/service=frontend   one caller")]
     Explain(Explain),
     /// Just the result, for pipes
     #[command(before_help = "Examples:\n  \
@@ -122,6 +125,17 @@ pub(crate) enum Command {
         upheld resolve --kind TrafficLog --from web-1 --to backend-1 --field backend\n  \
         upheld resolve --kind TrafficLog --from web-1 --to backend-1 -o name")]
     Resolve(Question),
+    /// What Kuma's Inspect API would answer, as JSON in its own shape
+    #[command(before_help = "Examples:\n  \
+        upheld inspect /meshes/default/dataplanes/web-1/_rules\n  \
+        upheld inspect /meshes/default/dataplanes/web-1/_layout\n  \
+        upheld inspect /meshes/default/dataplanes/web-1/_outbounds/kri_msvc_default___backend_http/_policies\n  \
+        upheld inspect '/meshes/default/meshtimeouts/slow/_resources/dataplanes?size=10'\n  \
+        upheld inspect /meshes/default/traffic-logs/all/dataplanes")]
+    Inspect {
+        /// The path of the request
+        path: String,
+    },
     /// What was read: policies, objects, services, meshes
     #[command(before_help = "Examples:\n  \
         upheld list\n  \
@@ -196,8 +210,8 @@ pub(crate) enum Command {
 /// A connection, and what to know of it.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Question {
-    /// The calling proxy or service, or its tags; the same as --from
-    #[arg(value_name = "WHAT", conflicts_with = "from", add = ArgValueCompleter::new(complete::ends))]
+    /// The proxy in question: it calls (with --to), is called (with --from), or is shown alone
+    #[arg(value_name = "WHAT", add = ArgValueCompleter::new(complete::ends))]
     pub(crate) what: Option<String>,
     /// The calling proxy or service, or its tags (kuma.io/service=web,cloud=aws; cloud=? is not known)
     #[arg(long, value_name = "NAME|TAGS", add = ArgValueCompleter::new(complete::ends))]
@@ -217,6 +231,11 @@ impl Question {
     /// Who calls.
     pub(crate) fn source(&self) -> Option<&str> {
         self.from.as_deref().or(self.what.as_deref())
+    }
+
+    /// Who is called: the proxy in question, if another calls it.
+    pub(crate) fn destination(&self) -> Option<&str> {
+        self.to.as_deref().or(self.what.as_deref().filter(|_| self.from.is_some()))
     }
 }
 

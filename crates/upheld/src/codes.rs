@@ -119,6 +119,42 @@ fn fault(fault: Fault) -> Meaning {
             "hc-a and hc-b both match {kuma.io/service: '*'} on both sides",
             "make one more specific, or remove it",
         ),
+        Fault::DanglingReference => (
+            "a reference to something that is not there",
+            "The policy is valid, but what it refers to does not exist (or leads back to itself), so that part of it has no effect. \
+             Kuma itself does not say so.",
+            "type: MeshTimeout\nname: slow\nspec:\n  to:\n  - targetRef: {kind: MeshService, labels: {app: bakend}}\n    \
+             default: {idleTimeout: 1h}",
+            "type: MeshTimeout\nname: slow\nspec:\n  to:\n  - targetRef: {kind: Mesh}\n    default: {idleTimeout: 1h}",
+        ),
+        Fault::BadReference => (
+            "fields of a reference that do not go together",
+            "A targetRef by name and by labels matches by either; fields that its kind does not have mean nothing. Under kuma/3 only \
+             labels and sections are read.",
+            "type: MeshTimeout\nname: slow\nspec:\n  targetRef: {kind: Dataplane, name: web-1, labels: {app: web}}\n  to: []",
+            "type: MeshTimeout\nname: slow\nspec:\n  targetRef: {kind: Dataplane, labels: {app: web}}\n  to: []",
+        ),
+        Fault::CommonRules => (
+            "a type that nobody knows, read by the common rules",
+            "Policies with target references match, rank and merge in one way, so a new type is resolved as well. What its \
+             configuration means, its defaults and its lists that add up are not known.",
+            "type: MeshNovelty\nname: new\nspec:\n  to:\n  - targetRef: {kind: Mesh}\n    default: {limit: 1}",
+            "type: MeshTimeout\nname: known\nspec:\n  to:\n  - targetRef: {kind: Mesh}\n    default: {idleTimeout: 1h}",
+        ),
+        Fault::NoEffect => (
+            "something that has no effect",
+            "A field that the edition does not read, a policy that needs mutual TLS in a mesh without it, or a policy that is only \
+             tried (shadow).",
+            "type: MeshTrace\nname: all\nspec:\n  to: []\n  default: {backends: []}",
+            "type: MeshTrace\nname: all\nspec:\n  default: {backends: []}",
+        ),
+        Fault::ListingDiffers => (
+            "Kuma's own listing gives another answer",
+            "Late releases of Kuma 2 list clients by groups that may overlap, so a client can be found in a cell that is not \
+             meant for it. The answer here follows the policies; --semantics kuma/2-cliques shows the listing.",
+            "from {p: 1} Allow, {s: 1} Deny, {s: 2} Deny, for a client with p=1 and s=1",
+            "items whose tags do not overlap",
+        ),
         Fault::NotFound => (
             "no such name",
             "Nothing that was read has this name. The nearest name is suggested.",
@@ -230,6 +266,90 @@ fn reason(code: Code) -> Meaning {
             "expecting the narrow grant to take the wide one away",
             "removing the wide grant",
         ),
+        Code::MergeRung => (
+            "higher or lower on a rung",
+            "Layers are ordered by the rungs of their kind: `upheld kinds` shows them. What a better layer sets, a worse one cannot.",
+            "targetRef: {kind: Mesh}",
+            "targetRef: {kind: Dataplane}   more specific",
+        ),
+        Code::MergeNameOrder => (
+            "first by name",
+            "Nothing but the order of names separates the two layers. It flips on rename: see UP201.",
+            "timeout-a beats timeout-b",
+            "attach one of them to something more specific",
+        ),
+        Code::MergeLaterItem => (
+            "later in the same list",
+            "Two items of one policy speak about the same; the later one counts more.",
+            "to: [{… 1s}, {… 2s}]   the second wins",
+            "one item",
+        ),
+        Code::MergeIdentity => (
+            "first by identity",
+            "Even the names that people gave are equal, so the full names with their namespaces decide.",
+            "timeout in namespace a and timeout in namespace b",
+            "different names",
+        ),
+        Code::MergeOnly => (
+            "the only layer",
+            "No other policy of this kind speaks here.",
+            "one policy for one service, none for the rest",
+            "a policy for the mesh below it",
+        ),
+        Code::MergeSets => (
+            "sets some fields",
+            "The result has fields of several policies; each field shows its own origin and what it overrode.",
+            "expecting the better policy to replace the other as a whole",
+            "setting the field in the better policy, too",
+        ),
+        Code::SkipFact => (
+            "another proxy",
+            "The policy is attached to objects with other labels, names, zones or namespaces.",
+            "targetRef: {kind: Dataplane, labels: {app: web}} for a proxy with app: backend",
+            "targetRef: {kind: Dataplane, labels: {app: backend}}",
+        ),
+        Code::SkipNoPart => (
+            "nothing to attach to",
+            "A proxy without inbounds, listeners and gateway is never matched, not even for what it calls.",
+            "networking: {address: 10.0.0.1}",
+            "networking: {address: 10.0.0.1, inbound: [{port: 8080, tags: {kuma.io/service: web}}]}",
+        ),
+        Code::SkipOtherPart => (
+            "other inbounds",
+            "The policy is attached to this proxy, but to other inbounds of it.",
+            "sectionName: admin",
+            "no sectionName",
+        ),
+        Code::SkipSection => (
+            "no such section",
+            "The proxy has no inbound of this name or port.",
+            "sectionName: htttp",
+            "sectionName: http",
+        ),
+        Code::SkipOtherTarget => (
+            "about another resource",
+            "The statement is about other resources than the one in question. One about a service is not about its routes.",
+            "to: [{targetRef: {kind: MeshService, name: redis}}] when asked for backend",
+            "to: [{targetRef: {kind: Mesh}}]",
+        ),
+        Code::SkipDangling => (
+            "a reference that means nothing",
+            "What the statement refers to does not exist: see UP020.",
+            "labels: {app: bakend}",
+            "labels: {app: backend}",
+        ),
+        Code::SkipOtherCaller => (
+            "about other callers",
+            "The statement is about callers with another identity.",
+            "matches: [{spiffeID: {type: Exact, value: spiffe://mesh/other}}]",
+            "no matches",
+        ),
+        Code::SkipSomeCallers => (
+            "about some callers only",
+            "The statement is about callers with a certain identity, and the question names none.",
+            "upheld explain dataplane/backend-1",
+            "upheld explain dataplane/backend-1 --from spiffeID=spiffe://mesh/web",
+        ),
         Code::SkipTag => (
             "another value",
             "The selector wants another value of a tag.",
@@ -292,7 +412,7 @@ mod tests {
     }
 
     /// Documents as examples, not commands or descriptions of files.
-    const DOCUMENTS: [Fault; 8] = [
+    const DOCUMENTS: [Fault; 12] = [
         Fault::Syntax,
         Fault::DuplicateKey,
         Fault::UnknownField,
@@ -301,6 +421,10 @@ mod tests {
         Fault::WrongValue,
         Fault::DefinedTwice,
         Fault::BrokenKind,
+        Fault::DanglingReference,
+        Fault::BadReference,
+        Fault::CommonRules,
+        Fault::NoEffect,
     ];
 
     #[test]

@@ -4,8 +4,10 @@ mod all_pairs;
 mod config;
 mod explain;
 mod init;
+mod inspect;
 mod inventory;
 mod kinds;
+mod layers;
 mod question;
 mod reference;
 mod resolve;
@@ -55,6 +57,7 @@ impl Session<'_> {
             Command::Explain(explain) if explain.all_pairs => all_pairs::run(self, &explain.question),
             Command::Explain(explain) => explain::run(self, &explain.question),
             Command::Resolve(question) => resolve::run(self, question),
+            Command::Inspect { path } => inspect::run(self, path),
             Command::List(list) => inventory::run(self, list),
             Command::Show(show) => show::run(self, show),
             Command::Kinds(kinds) => kinds::run(self, kinds),

@@ -118,7 +118,7 @@ impl Layers {
         let color = one("color", "auto");
         Settings {
             files: self.find("files", current).unwrap_or_else(|| default_of(&["."])),
-            semantics: self.find("semantics", current).unwrap_or_else(|| default_of(&[kuma::DEFAULT_SEMANTICS])),
+            semantics: self.find("semantics", current).unwrap_or_else(|| default_of(&kuma::DEFAULT_SEMANTICS)),
             mesh: Setting { value: Some(mesh.value).filter(|mesh| !mesh.is_empty()), origin: mesh.origin },
             output: choose(output, "output", problems),
             color: choose(color, "color", problems),
@@ -208,12 +208,13 @@ fn shown(path: &Path, current: &Path) -> String {
 /// A starting `upheld.yaml`.
 pub(crate) fn starter(paths: &[String]) -> String {
     let files: String = paths.iter().map(|path| format!("- {}\n", quoted(path))).collect();
+    let semantics: String = kuma::DEFAULT_SEMANTICS.iter().map(|name| format!("- {name}\n")).collect();
     format!(
         "# What `upheld` reads when no -f is given. All settings: upheld schema upheld.yaml\n\
          files:\n{files}\n\
-         # The edition of the rules: kuma/0.3 (tags, exact values, name) or kuma/0.4 (the newest before the name).\n\
-         semantics:\n- {}\n",
-        kuma::DEFAULT_SEMANTICS
+         # The editions of the rules: kuma/0.3 (tags, exact values, name) or kuma/0.4 (the newest before the name) for policies\n\
+         # with sources and destinations; kuma/2, kuma/2-cliques or kuma/3 for policies with target references.\n\
+         semantics:\n{semantics}"
     )
 }
 

@@ -1,9 +1,11 @@
 //! What an answer says, ready to be printed: made from a ruling, seen by all renderers, and the JSON that programs get.
 
 mod explanation;
+mod layered;
 mod payload;
 
 pub(crate) use explanation::{Asked, Candidate, Explanation, Outcome, explain};
+pub(crate) use layered::{AskedLayers, explain as explain_layers};
 pub(crate) use payload::{Field, leaves};
 
 use serde::Serialize;

@@ -8,6 +8,7 @@ mod names;
 
 use std::collections::HashSet;
 
+use upheld_engine::merge::Target;
 use upheld_engine::{Each, ObjectId, Snapshot};
 use upheld_model::{Diagnostic, Fault, Lookup, Object, Part, Role, Side, Sym, TagSet};
 
@@ -42,6 +43,34 @@ pub struct Member {
     pub label: String,
     /// Its tags; any of the sets may match.
     pub parts: Vec<TagSet>,
+    /// What it is, if it is more than tags.
+    pub is: Option<Is>,
+}
+
+/// What a member is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Is {
+    /// A proxy that calls.
+    Proxy(ObjectId),
+    /// A part of a proxy that is called.
+    Inbound(ObjectId, u32),
+    /// A real resource that is called, or a section of it.
+    Resource(Target),
+}
+
+impl Member {
+    /// Tags alone.
+    fn tags(label: impl Into<String>, tags: TagSet) -> Self {
+        Self { label: label.into(), parts: vec![tags], is: None }
+    }
+
+    /// Whose configuration an answer for calls is about.
+    pub fn caller(&self) -> Option<ObjectId> {
+        match self.is {
+            Some(Is::Proxy(id)) => Some(id),
+            _ => None,
+        }
+    }
 }
 
 /// The two ends and their mesh.
@@ -171,10 +200,10 @@ pub fn services(snapshot: &Snapshot) -> Vec<Service> {
 /// What callers look like to selectors: each inbound, and the gateway. A proxy without a gateway offers an empty set
 /// there, which only an empty selector matches.
 pub fn caller_parts(object: &Object) -> Vec<TagSet> {
-    let calls = |role| matches!(role, Role::Inbound | Role::Gateway | Role::Whole);
+    let calls = |role| matches!(role, Role::Inbound | Role::Gateway | Role::BuiltinGateway | Role::Whole);
     let mut parts: Vec<TagSet> =
         object.parts.iter().filter(|part| calls(part.role)).map(|part| part.tags.clone()).collect();
-    if !object.parts.iter().any(|part| part.role == Role::Gateway) {
+    if !object.parts.iter().any(|part| matches!(part.role, Role::Gateway | Role::BuiltinGateway)) {
         parts.push(TagSet::default());
     }
     parts
@@ -182,10 +211,10 @@ pub fn caller_parts(object: &Object) -> Vec<TagSet> {
 
 /// Everything that can be called in a mesh, as a kind looks at it: services, or inbounds and external services.
 pub fn destinations(snapshot: &Snapshot, mesh: Sym, each: Each) -> Vec<Member> {
-    let own = || proxies(snapshot).map(|(_, proxy)| proxy).filter(|proxy| proxy.scope == mesh);
+    let own = || proxies(snapshot).filter(|(_, proxy)| proxy.scope == mesh);
     let tags = |part: &Part| part.tags.as_slice().to_vec();
     let offered: HashSet<(Sym, Option<Sym>)> =
-        own().flat_map(called_parts).flat_map(tags).map(|tag| (tag.key, tag.value)).collect();
+        own().flat_map(|(_, proxy)| called_parts(proxy)).flat_map(tags).map(|tag| (tag.key, tag.value)).collect();
     match each {
         Each::Service => {
             let own = services(snapshot).into_iter().filter(|service| service.mesh == mesh);
@@ -202,9 +231,9 @@ pub fn destinations(snapshot: &Snapshot, mesh: Sym, each: Each) -> Vec<Member> {
             .collect()
         }
         Each::Inbound => {
-            let inbounds = own().flat_map(|proxy| {
+            let inbounds = own().flat_map(|(id, proxy)| {
                 let inbounds = called_parts(proxy).filter(|part| part.role == Role::Inbound);
-                inbounds.map(|part| inbound_member(snapshot, proxy, part))
+                inbounds.map(move |part| inbound_member(snapshot, id, proxy, part))
             });
             let external = of_type(snapshot, ResourceType::ExternalService).filter(|(_, object)| object.scope == mesh);
             inbounds.chain(external.map(|(_, object)| external_member(snapshot, object))).collect()
@@ -214,22 +243,24 @@ pub fn destinations(snapshot: &Snapshot, mesh: Sym, each: Each) -> Vec<Member> {
 
 fn service_member(snapshot: &Snapshot, service: Service) -> Member {
     let Service { tag, name, .. } = service;
-    Member { label: snapshot.text(name).to_owned(), parts: vec![TagSet::new([(tag, Some(name))])] }
+    Member::tags(snapshot.text(name), TagSet::new([(tag, Some(name))]))
 }
 
 fn external_member(snapshot: &Snapshot, object: &Object) -> Member {
     let parts = object.parts.iter().map(|part| part.tags.clone()).collect();
-    Member { label: snapshot.text(object.name).to_owned(), parts }
+    Member { label: snapshot.text(object.name).to_owned(), parts, is: None }
 }
 
 /// The parts of a proxy that can be called.
 fn called_parts(object: &Object) -> impl Iterator<Item = &Part> {
-    object.parts.iter().filter(|part| matches!(part.role, Role::Inbound | Role::Gateway))
+    object.parts.iter().filter(|part| matches!(part.role, Role::Inbound | Role::Gateway | Role::BuiltinGateway))
 }
 
-fn inbound_member(snapshot: &Snapshot, object: &Object, part: &Part) -> Member {
+fn inbound_member(snapshot: &Snapshot, id: ObjectId, object: &Object, part: &Part) -> Member {
     let name = snapshot.text(object.name);
     let several = called_parts(object).nth(1).is_some();
     let label = if several { format!("{name}#{}", snapshot.text(part.section)) } else { name.to_owned() };
-    Member { label, parts: vec![part.tags.clone()] }
+    let number =
+        object.parts.iter().position(|known| std::ptr::eq(known, part)).and_then(|place| u32::try_from(place).ok());
+    Member { label, parts: vec![part.tags.clone()], is: number.map(|number| Is::Inbound(id, number)) }
 }

@@ -1,9 +1,10 @@
-//! Mesh, Dataplane and `ExternalService`: their shapes, and what selectors see of them.
+//! Meshes, proxies, services and gateways: their shapes, and what selectors and references see of them.
 
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostics, Draft, NodeRef, Object, Part, Role, SourceId, Symbols, TagSet};
 
 use super::SERVICE_TAGS;
+use super::meta::{Meta, fact};
 use crate::document::{Resource, Shapes};
 use crate::shape::{Checker, Field, Shape, list, map_of, optional, required};
 
@@ -16,11 +17,36 @@ pub enum ResourceType {
     Dataplane,
     /// A service outside the mesh.
     ExternalService,
+    /// A service of the mesh.
+    MeshService,
+    /// A service outside the mesh, the newer form.
+    MeshExternalService,
+    /// A service over several zones.
+    MeshMultiZoneService,
+    /// A built-in gateway.
+    MeshGateway,
+    /// Routes of built-in gateways.
+    MeshGatewayRoute,
+    /// How proxies prove who they are.
+    MeshIdentity,
 }
 
 impl ResourceType {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Mesh, Self::Dataplane, Self::ExternalService];
+    pub const ALL: [Self; 9] = [
+        Self::Mesh,
+        Self::Dataplane,
+        Self::ExternalService,
+        Self::MeshService,
+        Self::MeshExternalService,
+        Self::MeshMultiZoneService,
+        Self::MeshGateway,
+        Self::MeshGatewayRoute,
+        Self::MeshIdentity,
+    ];
+
+    /// Real resources that can be called.
+    pub const SERVICES: [Self; 3] = [Self::MeshService, Self::MeshExternalService, Self::MeshMultiZoneService];
 
     /// The name in documents.
     pub fn name(self) -> &'static str {
@@ -28,6 +54,12 @@ impl ResourceType {
             Self::Mesh => "Mesh",
             Self::Dataplane => "Dataplane",
             Self::ExternalService => "ExternalService",
+            Self::MeshService => "MeshService",
+            Self::MeshExternalService => "MeshExternalService",
+            Self::MeshMultiZoneService => "MeshMultiZoneService",
+            Self::MeshGateway => "MeshGateway",
+            Self::MeshGatewayRoute => "MeshGatewayRoute",
+            Self::MeshIdentity => "MeshIdentity",
         }
     }
 
@@ -38,7 +70,12 @@ impl ResourceType {
 
     /// What its documents look like.
     pub fn shapes(self) -> Shapes {
-        Shapes::new(&self.body())
+        match self {
+            Self::MeshService | Self::MeshExternalService | Self::MeshMultiZoneService | Self::MeshIdentity => {
+                Shapes::with_spec(&self.body())
+            }
+            _ => Shapes::new(&self.body()),
+        }
     }
 
     fn body(self) -> Vec<Field> {
@@ -67,8 +104,38 @@ impl ResourceType {
                     "where the service is",
                 ),
             ],
+            Self::MeshService | Self::MeshMultiZoneService => vec![
+                optional("selector", Shape::Opaque, "whose ports it offers"),
+                optional("ports", list(port_shape()), "its ports"),
+                opaque("identities"),
+                opaque("state"),
+            ],
+            Self::MeshExternalService => ["match", "endpoints", "tls", "extension"].map(opaque).into(),
+            Self::MeshGateway => vec![
+                optional("selectors", list(selector()), "the proxies that serve it"),
+                opaque("conf"),
+                optional("tags", map_of(Shape::Text), "tags of all its listeners"),
+                opaque("crossMesh"),
+            ],
+            Self::MeshGatewayRoute => {
+                vec![optional("selectors", list(selector()), "the gateways that it is for"), opaque("conf")]
+            }
+            Self::MeshIdentity => ["selector", "provider", "spiffeID"].map(opaque).into(),
         }
     }
+}
+
+fn port_shape() -> Shape {
+    Shape::Object(vec![
+        optional("name", Shape::Text, "its name"),
+        required("port", Shape::Integer, "its number"),
+        optional("targetPort", Shape::Opaque, "the port of the proxies"),
+        optional("appProtocol", Shape::Text, "what is spoken there"),
+    ])
+}
+
+fn selector() -> Shape {
+    Shape::Object(vec![required("match", map_of(Shape::Text), "tags with values; `*` is any value")])
 }
 
 /// Reads the objects of one type.
@@ -99,19 +166,40 @@ impl ObjectReader {
         let created = resource.created(source, found);
         let symbols = &mut draft.symbols;
         let parts = match self.kind {
-            ResourceType::Mesh => Vec::new(),
             ResourceType::Dataplane => dataplane_parts(resource, symbols),
             ResourceType::ExternalService => {
                 let tags = tag_set(resource.field("tags"), symbols);
                 vec![Part { role: Role::Whole, section: symbols.intern(""), port: None, tags }]
             }
+            ResourceType::MeshService | ResourceType::MeshMultiZoneService => {
+                let ports = resource.spec().and_then(|spec| spec.get("ports"));
+                ports.into_iter().flat_map(Value::items).map(|port| port_part(port, symbols)).collect()
+            }
+            ResourceType::MeshExternalService => {
+                let matching = resource.spec().and_then(|spec| spec.get("match"));
+                matching.map(|port| port_part(port, symbols)).into_iter().collect()
+            }
+            ResourceType::Mesh
+            | ResourceType::MeshGateway
+            | ResourceType::MeshGatewayRoute
+            | ResourceType::MeshIdentity => Vec::new(),
         };
+        let meta = Meta::of(resource);
+        let mut facts = meta.facts(symbols);
+        if self.kind == ResourceType::Dataplane {
+            let gateway = Dataplane::of(resource).gateway().is_some();
+            let own =
+                [(fact::PROXY_TYPE, Some(if gateway { "Gateway" } else { "Sidecar" })), (fact::ZONE, meta.zone_fact())];
+            let own = own.into_iter().filter_map(|(key, value)| Some((key, value?)));
+            facts.extend(own.map(|(key, value)| (symbols.intern(key), Some(symbols.intern(value)))));
+        }
         let name = resource.name();
         let scope = if self.kind == ResourceType::Mesh { &*name } else { resource.mesh() };
         Some(Object {
             kind: symbols.intern(self.kind.name()),
             scope: symbols.intern(scope),
             name: symbols.intern(&name),
+            facts: TagSet::new(facts),
             parts,
             at: NodeRef { source, node: resource.document.number() },
             created,
@@ -170,7 +258,13 @@ fn dataplane_parts(resource: Resource<'_>, symbols: &mut Symbols) -> Vec<Part> {
     }
     if let Some(gateway) = dataplane.gateway() {
         let tags = tag_set(gateway.get("tags"), symbols);
-        parts.push(Part { role: Role::Gateway, section: symbols.intern("gateway"), port: None, tags });
+        let builtin = gateway.get("type").is_some_and(|kind| kind.text() == "BUILTIN");
+        let role = if builtin { Role::BuiltinGateway } else { Role::Gateway };
+        parts.push(Part { role, section: symbols.intern("gateway"), port: None, tags });
+    }
+    for listener in dataplane.listeners() {
+        let (section, port) = (symbols.intern(&listener.section()), Some(symbols.intern(listener.proxy_port())));
+        parts.push(Part { role: Role::Listener, section, port, tags: TagSet::default() });
     }
     for outbound in dataplane.outbounds() {
         let tags = match outbound.value.get("service") {
@@ -182,7 +276,14 @@ fn dataplane_parts(resource: Resource<'_>, symbols: &mut Symbols) -> Vec<Part> {
     parts
 }
 
-fn tag_set(tags: Option<Value<'_>>, symbols: &mut Symbols) -> TagSet {
+fn port_part(port: Value<'_>, symbols: &mut Symbols) -> Part {
+    let number = symbols.intern(port.get("port").map_or("", Value::text));
+    let name = port.get("name").map(Value::text).filter(|name| !name.is_empty());
+    let section = name.map_or(number, |name| symbols.intern(name));
+    Part { role: Role::Port, section, port: Some(number), tags: TagSet::default() }
+}
+
+pub(super) fn tag_set(tags: Option<Value<'_>>, symbols: &mut Symbols) -> TagSet {
     let pairs = tags.into_iter().flat_map(Value::entries);
     TagSet::new(
         pairs.map(|(key, value)| (symbols.intern(key.text()), Some(symbols.intern(value.text())))).collect::<Vec<_>>(),
@@ -216,10 +317,21 @@ impl<'t> Dataplane<'t> {
         items.into_iter().flat_map(Value::items).map(move |value| Inbound { dataplane: self, value })
     }
 
+    /// Where it passes on what others call.
+    pub fn listeners(self) -> impl Iterator<Item = Inbound<'t>> {
+        let items = self.networking.and_then(|networking| networking.get("listeners"));
+        items.into_iter().flat_map(Value::items).map(move |value| Inbound { dataplane: self, value })
+    }
+
     /// Whom it calls.
     pub fn outbounds(self) -> impl Iterator<Item = Outbound<'t>> {
         let items = self.networking.and_then(|networking| networking.get("outbound"));
         items.into_iter().flat_map(Value::items).map(|value| Outbound { value })
+    }
+
+    /// How it takes over what the workload calls.
+    pub fn transparent_proxying(self) -> Option<Value<'t>> {
+        self.networking?.get("transparentProxying")
     }
 
     /// The gateway section.

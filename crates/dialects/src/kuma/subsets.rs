@@ -1,20 +1,29 @@
 //! Clients in subsets: how Kuma 2 turns `from` items into rules, and what the items mean.
 //!
 //! - [`Subset`]: a conjunction of tags, some of them negated
-//! - [`rules()`]: the listing that Kuma prints, by its own grouping or by an exact one
-//! - [`Item::speaks_about`]: the meaning; asking goes by it, never by the listing
+//! - [`exact_items`]: the meaning; asking goes by it, never by a listing
+//! - [`rules()`]: the listing that Kuma prints, by one of its own [`Grouping`]s or by an exact one
+//! - [`lookup`], [`cells_with`]: what a listing says of a client, for comparison with the meaning
 //!
-//! Kuma groups items that meet pairwise (cliques). Cells of two groups may overlap, so looking a client up in that listing
-//! can give another answer than the items themselves. Groups of items that are connected do not overlap.
+//! Kuma groups items that meet pairwise (cliques) or that are connected (components). Cells of two groups may overlap and
+//! say different things, so looking a client up in such a listing can give another answer than the items themselves: often
+//! enough with cliques, hardly ever with components, never with [`Grouping::Exact`].
 
+mod bits;
+mod cells;
+mod classes;
+mod cliques;
+mod groups;
+mod limits;
 mod rules;
 
-pub use rules::{Grouping, Rule, TooManyCells, lookup, rules};
+pub use groups::Grouping;
+pub use limits::{Limits, TooManyCells};
+pub use rules::{Negations, Rule, cells_with, folding, lookup, rules};
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use upheld_model::Config;
+use smol_str::SmolStr;
 
 /// Tags of a client.
 pub type Client = BTreeMap<String, String>;
@@ -23,9 +32,9 @@ pub type Client = BTreeMap<String, String>;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag {
     /// The name of the tag.
-    pub key: String,
+    pub key: SmolStr,
     /// The value.
-    pub value: String,
+    pub value: SmolStr,
     /// Whether the tag must have another value, or none.
     pub not: bool,
 }
@@ -64,7 +73,8 @@ impl Subset {
         if self.tags.is_empty() {
             return true;
         }
-        !client.is_empty() && self.tags.iter().all(|tag| (client.get(&tag.key) == Some(&tag.value)) != tag.not)
+        let agrees = |tag: &Tag| client.get(tag.key.as_str()).is_some_and(|value| *value == tag.value) != tag.not;
+        !client.is_empty() && self.tags.iter().all(agrees)
     }
 
     /// How many tags are not negated.
@@ -73,51 +83,43 @@ impl Subset {
     }
 }
 
-/// One `from` item; items come in the order of their priority, the lowest first.
-#[derive(Clone, Debug)]
-pub struct Item {
-    /// Whom it speaks about.
-    pub subset: Subset,
-    /// What it says.
-    pub conf: Arc<Config>,
+/// The items that speak about a client, in their order: what a listing should say of it.
+pub fn exact_items(subsets: &[Subset], client: &Client) -> Vec<usize> {
+    let speaking = subsets.iter().enumerate().filter(|(_, subset)| subset.has(client));
+    speaking.map(|(number, _)| number).collect()
 }
 
-impl Item {
-    /// Whether it speaks about a client.
-    pub fn speaks_about(&self, client: &Client) -> bool {
-        self.subset.has(client)
-    }
-}
-
-/// All cells that the tags of some subsets can tell apart, in the order in which Kuma lists them. For each key one of its
-/// values or none of them; the first key changes fastest, and the cell of all last values comes last.
-pub fn cells(tags: &[Tag]) -> Vec<Subset> {
-    let mut keys: Vec<(&str, Vec<&str>)> = Vec::new();
+/// All cells that some tags can tell apart, in the order in which Kuma lists them. For each key one of its values or none
+/// of them; the first key changes fastest, and the cell of all last values comes last.
+pub fn cells(tags: &[Tag]) -> impl Iterator<Item = Subset> {
+    let mut keys: Vec<(SmolStr, Vec<SmolStr>)> = Vec::new();
     for tag in tags {
         match keys.iter_mut().find(|(key, _)| *key == tag.key) {
-            Some((_, values)) if values.contains(&tag.value.as_str()) => {}
-            Some((_, values)) => values.push(&tag.value),
-            None => keys.push((&tag.key, vec![&tag.value])),
+            Some((_, values)) if values.contains(&tag.value) => {}
+            Some((_, values)) => values.push(tag.value.clone()),
+            None => keys.push((tag.key.clone(), vec![tag.value.clone()])),
         }
     }
-    let count: usize = keys.iter().map(|(_, values)| values.len() + 1).product();
-    (1..=count)
-        .map(|number| {
-            let mut rest = number % count;
-            let mut cell = Subset::default();
-            for (key, values) in &keys {
-                let digit = rest % (values.len() + 1);
-                rest /= values.len() + 1;
-                let tag = |value: &str, not| Tag { key: (*key).to_owned(), value: value.to_owned(), not };
-                match values.iter().rev().nth(digit) {
-                    Some(value) => cell.tags.push(tag(value, false)),
-                    None => cell.tags.extend(values.iter().map(|value| tag(value, true))),
-                }
-            }
-            cell
-        })
-        .collect()
+    let count = keys.iter().fold(1_usize, |count, (_, values)| count.saturating_mul(values.len() + 1));
+    (1..=count).map(move |number| cell(&keys, number % count))
 }
 
+/// The cell whose choices are the digits of a number.
+fn cell(keys: &[(SmolStr, Vec<SmolStr>)], mut number: usize) -> Subset {
+    let mut cell = Subset::default();
+    for (key, values) in keys {
+        let digit = number % (values.len() + 1);
+        number /= values.len() + 1;
+        let tag = |value: &SmolStr, not| Tag { key: key.clone(), value: value.clone(), not };
+        match values.iter().rev().nth(digit) {
+            Some(value) => cell.tags.push(tag(value, false)),
+            None => cell.tags.extend(values.iter().map(|value| tag(value, true))),
+        }
+    }
+    cell
+}
+
+#[cfg(test)]
+mod reference;
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,12 @@
 //! The fold. It walks all layers at once, from the best to the worst, and opens only what more than one layer sets.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_model::config::{Config, Content};
 
-use super::strategy::{Depth, Keyed, Nulls, Strategy};
+use super::strategy::{Depth, ItemOrder, Keyed, Nulls, Strategy};
 
 /// A configuration that takes part.
 #[derive(Clone, Debug)]
@@ -43,6 +44,8 @@ pub enum Merged {
         items: Vec<Merged>,
         /// The best layer that has it; counts where it ends up empty.
         by: usize,
+        /// What worse layers said instead of a list, and what was below that.
+        overridden: Vec<Overridden>,
     },
     /// Removed by a null.
     Gone {
@@ -77,15 +80,15 @@ pub struct Leaf<'m> {
 
 /// Merges layers, the best first. `None` if there are none, or if a null removed everything.
 pub fn fold(strategy: &Strategy, layers: &[Layer]) -> Option<Merged> {
-    let said: Vec<Said> = layers.iter().map(|layer| Said { by: layer.by, value: layer.config.clone() }).collect();
+    let said: Vec<Said<'_>> = layers.iter().map(|layer| Said { by: layer.by, value: &layer.config }).collect();
     Folder { strategy }.values(&said, 0)
 }
 
 /// What one layer says at a place.
-#[derive(Clone, Debug)]
-struct Said {
+#[derive(Clone, Copy, Debug)]
+struct Said<'c> {
     by: usize,
-    value: Arc<Config>,
+    value: &'c Arc<Config>,
 }
 
 struct Folder<'s> {
@@ -94,21 +97,29 @@ struct Folder<'s> {
 
 impl Folder<'_> {
     /// All that is said at one place, the best first.
-    fn values(&self, said: &[Said], depth: usize) -> Option<Merged> {
-        let said: Vec<&Said> = match self.strategy.nulls {
-            Nulls::Erase => said.iter().collect(),
-            Nulls::Ignore => said.iter().filter(|said| said.value.content != Content::Null).collect(),
-        };
+    fn values(&self, said: &[Said<'_>], depth: usize) -> Option<Merged> {
+        let said = self.speaking(said);
         let (best, rest) = said.split_first()?;
         match &best.value.content {
             Content::Null => Some(Merged::Gone { by: best.by, overridden: overridden(rest) }),
             Content::Map(_) if self.opens(depth) => {
                 // Only maps meet. What lies below something else was replaced by it and cannot shine through.
-                let maps = rest.iter().take_while(|said| matches!(said.value.content, Content::Map(_))).count();
-                let (meeting, hidden) = rest.split_at_checked(maps).unwrap_or((rest, &[]));
-                Some(self.map(best, meeting, hidden, depth))
+                let maps = said.iter().take_while(|said| matches!(said.value.content, Content::Map(_))).count();
+                let (meeting, hidden) = said.split_at_checked(maps).unwrap_or((&said, &[]));
+                let fields = self.fields(meeting, depth);
+                Some(Merged::Map { fields, by: best.by, overridden: overridden(hidden) })
             }
             _ => Some(Merged::Whole { value: best.value.clone(), by: best.by, overridden: overridden(rest) }),
+        }
+    }
+
+    /// Those that say something.
+    fn speaking<'a, 'c>(&self, said: &'a [Said<'c>]) -> Cow<'a, [Said<'c>]> {
+        let silent = |said: &Said<'_>| said.value.content == Content::Null;
+        if self.strategy.nulls == Nulls::Ignore && said.iter().any(silent) {
+            Cow::Owned(said.iter().filter(|said| !silent(said)).copied().collect())
+        } else {
+            Cow::Borrowed(said)
         }
     }
 
@@ -120,98 +131,129 @@ impl Folder<'_> {
         }
     }
 
-    fn map(&self, best: &Said, meeting: &[&Said], hidden: &[&Said], depth: usize) -> Merged {
-        let mut fields: Vec<(SmolStr, Vec<Said>)> = Vec::new();
-        for layer in std::iter::once(&best).chain(meeting) {
-            for (key, value) in layer.value.entries() {
-                let said = Said { by: layer.by, value: value.clone() };
-                match fields.iter_mut().find(|(known, _)| known == key) {
-                    Some((_, all)) => all.push(said),
-                    None => fields.push((key.clone(), vec![said])),
+    /// The fields of maps that meet, in the order in which they are named first.
+    fn fields(&self, maps: &[Said<'_>], depth: usize) -> Vec<(SmolStr, Merged)> {
+        if let [only] = maps {
+            let field = |(key, value): &(SmolStr, Arc<Config>)| {
+                Some((key.clone(), self.field(key, &[Said { by: only.by, value }], depth + 1)?))
+            };
+            return only.value.entries().iter().filter_map(field).collect();
+        }
+        let mut keys: Vec<&SmolStr> = Vec::new();
+        let mut said: Vec<(usize, Said<'_>)> = Vec::new();
+        for map in maps {
+            for (key, value) in map.value.entries() {
+                let place = keys.iter().position(|known| *known == key).unwrap_or(keys.len());
+                if place == keys.len() {
+                    keys.push(key);
                 }
+                said.push((place, Said { by: map.by, value }));
             }
         }
-        let fields = fields
-            .into_iter()
-            .filter_map(|(key, said)| {
-                let merged = self.field(&key, &said, depth + 1)?;
-                Some((key, merged))
-            })
-            .collect();
-        Merged::Map { fields, by: best.by, overridden: overridden(hidden) }
+        // Stable: what is said of one field stays in the order of the layers.
+        said.sort_by_key(|(place, _)| *place);
+        let mut here = Vec::new();
+        let fields = keys.iter().zip(said.chunk_by(|a, b| a.0 == b.0)).filter_map(|(key, all)| {
+            here.clear();
+            here.extend(all.iter().map(|(_, said)| *said));
+            Some(((*key).clone(), self.field(key, &here, depth + 1)?))
+        });
+        fields.collect()
     }
 
-    fn field(&self, key: &str, said: &[Said], depth: usize) -> Option<Merged> {
-        let all_lists = said.iter().all(|said| matches!(said.value.content, Content::List(_) | Content::Null));
-        let any_list = said.iter().any(|said| matches!(said.value.content, Content::List(_)));
-        if !(all_lists && any_list && self.opens(depth)) {
+    fn field(&self, key: &str, said: &[Said<'_>], depth: usize) -> Option<Merged> {
+        let (appends, keyed) = (self.strategy.appends(key), self.strategy.keyed(key));
+        if !self.opens(depth) || (!appends && keyed.is_none()) {
             return self.values(said, depth);
         }
-        if self.strategy.appends(key) {
-            return Some(appended(said));
-        }
-        match self.strategy.keyed(key) {
-            Some(keyed) => Some(self.by_key(keyed, said, depth)),
-            None => self.values(said, depth),
-        }
+        // Only lists meet, and a null between them says nothing. What lies below something else was replaced by it.
+        let speaking: Vec<Said<'_>> = said.iter().filter(|said| said.value.content != Content::Null).copied().collect();
+        let lists = speaking.iter().take_while(|said| matches!(said.value.content, Content::List(_))).count();
+        let (meeting, hidden) = speaking.split_at_checked(lists).unwrap_or((&speaking, &[]));
+        let Some(best) = meeting.first() else { return self.values(said, depth) };
+        let items = match keyed.filter(|_| !appends) {
+            Some(keyed) => self.by_key(keyed, meeting, depth),
+            None => appended(meeting),
+        };
+        Some(Merged::List { items, by: best.by, overridden: overridden(hidden) })
     }
 
-    /// Items with the same key become one, at the place of the last; the worst layer's items come first.
-    fn by_key(&self, keyed: &Keyed, said: &[Said], depth: usize) -> Merged {
-        let mut groups: Vec<(Option<Arc<Config>>, Vec<Said>)> = Vec::new();
+    /// Items with the same key become one, at the place of the best.
+    fn by_key(&self, keyed: &Keyed, said: &[Said<'_>], depth: usize) -> Vec<Merged> {
+        let mut groups: Vec<(Option<&Arc<Config>>, Vec<Said<'_>>)> = Vec::new();
         for layer in said.iter().rev() {
-            for item in layer.value.items() {
-                let key = item.get(&keyed.key).cloned();
-                let said = Said { by: layer.by, value: item.clone() };
-                let known = groups.iter().position(|(known, _)| key.is_some() && *known == key);
+            let items = layer.value.items();
+            let worst_first: Box<dyn Iterator<Item = &Arc<Config>>> = match keyed.order {
+                ItemOrder::WorstFirst => Box::new(items.iter()),
+                ItemOrder::BestFirst => Box::new(items.iter().rev()),
+            };
+            for item in worst_first {
+                let key = item.get(&keyed.key);
+                let said = Said { by: layer.by, value: item };
+                let same = |known: &Arc<Config>| key.is_some_and(|key| means_the_same(known, key));
+                let known = groups.iter().position(|(known, _)| known.is_some_and(same));
                 let mut group = known.map_or((key, Vec::new()), |place| groups.remove(place));
                 group.1.push(said);
                 groups.push(group);
             }
         }
-        let items = groups
+        let mut items: Vec<Merged> = groups
             .into_iter()
-            .filter_map(|(key, mut said)| {
+            .filter_map(|(_, mut said)| {
                 said.reverse();
-                self.keyed_item(keyed, key, &said, depth)
+                self.keyed_item(keyed, &said, depth)
             })
             .collect();
-        Merged::List { items, by: said.first().map_or(0, |said| said.by) }
+        if keyed.order == ItemOrder::BestFirst {
+            items.reverse();
+        }
+        items
     }
 
-    fn keyed_item(&self, keyed: &Keyed, key: Option<Arc<Config>>, said: &[Said], depth: usize) -> Option<Merged> {
+    /// An item as the best layer has it, with the payloads of all.
+    fn keyed_item(&self, keyed: &Keyed, said: &[Said<'_>], depth: usize) -> Option<Merged> {
         let best = said.first()?;
-        if said.len() == 1 {
-            return Some(Merged::Whole { value: best.value.clone(), by: best.by, overridden: Vec::new() });
-        }
-        let payloads: Vec<Said> = (said.iter())
-            .filter_map(|said| Some(Said { by: said.by, value: said.value.get(&keyed.payload)?.clone() }))
+        let whole = |value: &Arc<Config>| Merged::Whole { value: value.clone(), by: best.by, overridden: Vec::new() };
+        let Content::Map(own) = &best.value.content else { return Some(whole(best.value)) };
+        let payloads: Vec<Said<'_>> = (said.iter())
+            .filter_map(|said| Some(Said { by: said.by, value: said.value.get(&keyed.payload)? }))
             .collect();
-        let mut fields = Vec::new();
-        if let Some(value) = key {
-            fields.push((keyed.key.clone(), Merged::Whole { value, by: best.by, overridden: Vec::new() }));
+        let mut payload = self.values(&payloads, depth + 1);
+        let mut fields = Vec::with_capacity(own.len() + 1);
+        for (name, value) in own {
+            let field = if *name == keyed.payload { payload.take() } else { Some(whole(value)) };
+            fields.extend(field.map(|field| (name.clone(), field)));
         }
-        // Other fields of an item come from the best layer.
-        for (name, value) in
-            best.value.entries().iter().filter(|(name, _)| *name != keyed.key && *name != keyed.payload)
-        {
-            fields.push((name.clone(), Merged::Whole { value: value.clone(), by: best.by, overridden: Vec::new() }));
-        }
-        fields.extend(self.values(&payloads, depth + 1).map(|payload| (keyed.payload.clone(), payload)));
+        fields.extend(payload.map(|payload| (keyed.payload.clone(), payload)));
         Some(Merged::Map { fields, by: best.by, overridden: Vec::new() })
     }
 }
 
+/// Whether two keys are the same: in maps the order of fields means nothing.
+fn means_the_same(a: &Config, b: &Config) -> bool {
+    match (&a.content, &b.content) {
+        (Content::Map(mine), Content::Map(theirs)) => {
+            let same =
+                |(key, value): &(SmolStr, Arc<Config>)| b.get(key).is_some_and(|other| means_the_same(value, other));
+            mine.len() == theirs.len() && mine.iter().all(same)
+        }
+        (Content::List(mine), Content::List(theirs)) => {
+            mine.len() == theirs.len() && mine.iter().zip(theirs).all(|(mine, theirs)| means_the_same(mine, theirs))
+        }
+        (mine, theirs) => mine == theirs,
+    }
+}
+
 /// Items of all layers, the worst layer's first.
-fn appended(said: &[Said]) -> Merged {
+fn appended(said: &[Said<'_>]) -> Vec<Merged> {
     let items = said.iter().rev().flat_map(|layer| {
         let by = layer.by;
         layer.value.items().iter().map(move |item| Merged::Whole { value: item.clone(), by, overridden: Vec::new() })
     });
-    Merged::List { items: items.collect(), by: said.first().map_or(0, |said| said.by) }
+    items.collect()
 }
 
-fn overridden(said: &[&Said]) -> Vec<Overridden> {
+fn overridden(said: &[Said<'_>]) -> Vec<Overridden> {
     said.iter().map(|said| Overridden { by: said.by, value: said.value.clone() }).collect()
 }
 
@@ -279,10 +321,11 @@ impl Merged {
                     field.add_contributors(all);
                 }
             }
-            Self::List { items, by } => {
+            Self::List { items, by, overridden } => {
                 if items.is_empty() {
                     all.push(*by);
                 }
+                all.extend(overridden.first().map(|hiding| hiding.by));
                 for item in items {
                     item.add_contributors(all);
                 }

@@ -29,7 +29,7 @@ pub enum Depth {
 /// What a null in a layer means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nulls {
-    /// Remove what worse layers say, as in RFC 7396.
+    /// Remove what worse layers say, as in RFC 7396; but not from lists that add up or meet by key, where it says nothing.
     Erase,
     /// The same as saying nothing.
     Ignore,
@@ -44,6 +44,17 @@ pub struct Keyed {
     pub key: SmolStr,
     /// The field of an item whose values meet.
     pub payload: SmolStr,
+    /// Whose items come first.
+    pub order: ItemOrder,
+}
+
+/// In which order the items of several layers stand. An item that several layers have stands where the better one has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemOrder {
+    /// Those of the worst layer.
+    WorstFirst,
+    /// Those of the best layer; within a layer the earlier item is the better one.
+    BestFirst,
 }
 
 impl Strategy {

@@ -12,7 +12,7 @@ use upheld_engine::{
     Each, EntryId, Granted, Grants, KindId, Partition, PolicyId, PolicyKind, Question as Connection, Resolve, Scratch,
     Select, Silent, Snapshot, ask,
 };
-use upheld_model::{Side, Sym, TagSet};
+use upheld_model::{Diagnostic, Fault, Side, Sym, TagSet};
 
 use super::question::find_kind;
 use super::{Session, refuse};
@@ -30,6 +30,11 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
         Ok(kind) => kind,
         Err(problem) => return refuse(&[problem]),
     };
+    if snapshot.kind(kind).is_some_and(|kind| kind.merge().is_some()) {
+        let message = "policies of this kind are layers, so no pair has a single winner";
+        let help = "ask for a proxy: `upheld explain dataplane/web-1`, or for all its rules: `upheld inspect /meshes/default/dataplanes/web-1/_rules`";
+        return refuse(&[Diagnostic::error(Fault::IncompleteQuestion, message).help(help)]);
+    }
     let wanted = session.settings.mesh.value.as_deref().map(|name| find_mesh(snapshot, name)).transpose();
     let chosen = match wanted {
         Ok(wanted) => wanted.map_or_else(|| meshes(snapshot), |mesh| vec![mesh]),
@@ -112,7 +117,7 @@ pub(super) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, bar: &Progress
         .filter(|(_, proxy)| proxy.scope == mesh)
         .map(|(_, proxy)| (proxy.name, caller_parts(proxy)))
         .collect();
-    let choices = snapshot.kind(kind).map(PolicyKind::select);
+    let choices = snapshot.kind(kind).and_then(PolicyKind::select);
     let each = choices.and_then(|select| select.side(Side::Destination)).map_or(Each::Service, |item| item.each);
     let called = destinations(snapshot, mesh, each);
     let mut pairs = Pairs {

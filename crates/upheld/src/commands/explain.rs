@@ -113,7 +113,7 @@ fn text(session: &Session<'_>, question: &Question, answers: &Answers) -> String
         }
         text.push_str(&group_text(session, question, group));
         if !answers.incomplete.is_empty() {
-            let flag = if question.to.is_some() { "--from" } else { "--to" };
+            let flag = if question.destination().is_some() { "--from" } else { "--to" };
             let sentence = format!("Not asked, because they need {flag}: {}", answers.incomplete.join(", "));
             text.push('\n');
             text.push_str(&table::indented(&sentence, 2, screen.width));
@@ -131,6 +131,10 @@ fn group_text(session: &Session<'_>, question: &Question, group: &Group) -> Stri
     match (group.explanations.as_slice(), &question.kind, &question.field) {
         ([one], Some(_), Some(path)) => explanation::field(path, one, screen),
         ([one], Some(_), None) => explanation::one(one, screen),
+        // What a kind says at a few places of one connection is shown in full.
+        (few, Some(_), None) if (2..=3).contains(&few.len()) => {
+            few.iter().map(|one| explanation::one(one, screen)).collect::<Vec<_>>().join("\n")
+        }
         ([], ..) => "No kind of policy that can be asked here has a policy in this mesh.\n\n  \
                      `upheld list policies` shows what was read; `upheld kinds` what is known.\n"
             .to_owned(),
@@ -148,7 +152,13 @@ fn is_tie(explanation: &Explanation) -> bool {
 }
 
 fn overview_sentence(explanations: &[Explanation], pair: &str) -> String {
-    let applied = explanations.iter().filter(|explanation| !explanation.policies.is_empty()).count();
+    let mut kinds: Vec<&str> = explanations
+        .iter()
+        .filter(|explanation| !explanation.policies.is_empty())
+        .map(|explanation| explanation.kind.as_str())
+        .collect();
+    kinds.dedup();
+    let applied = kinds.len();
     let ties = explanations.iter().filter(|explanation| is_tie(explanation)).count();
     let undecided = explanations.iter().filter(|explanation| explanation.outcome == Outcome::Undecided).count();
     let kinds = match applied {
@@ -182,11 +192,11 @@ fn command(session: &Session<'_>, question: &Question, kind: &str) -> String {
         flag("--at", revision);
     }
     flag("--kind", kind);
-    if let Some(source) = question.source() {
-        flag("--from", source);
-    }
-    if let Some(destination) = &question.to {
-        flag("--to", destination);
+    let from = if question.to.is_none() { question.from.as_deref() } else { question.source() };
+    for (name, value) in [("--from", from), ("--to", question.to.as_deref())] {
+        if let Some(value) = value {
+            flag(name, value);
+        }
     }
     if let Some(mesh) = &session.common.mesh {
         flag("--mesh", mesh);
@@ -194,6 +204,7 @@ fn command(session: &Session<'_>, question: &Question, kind: &str) -> String {
     for semantics in &session.common.semantics {
         flag("--semantics", semantics);
     }
+    words.extend(question.what.as_deref().filter(|_| question.to.is_none()).map(quoted));
     words.join(" ")
 }
 

@@ -6,6 +6,8 @@ use anstyle::Style;
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
 use upheld_dialects::kuma::ends::{find_mesh, meshes, services};
+use upheld_dialects::kuma::layered::ROUTE;
+use upheld_dialects::kuma::resources::ResourceType;
 use upheld_engine::{PolicyId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, NodeRef, Role, Sym, Timestamp};
@@ -113,7 +115,9 @@ fn objects(snapshot: &Snapshot) -> Vec<Row> {
         created: object.created,
         at: at(snapshot, object.at),
     };
-    snapshot.objects().iter().map(|(_, object)| row(object)).collect()
+    // Routes are listed as the policies that they are.
+    let own = snapshot.objects().iter().filter(|(_, object)| snapshot.text(object.kind) != ROUTE);
+    own.map(|(_, object)| row(object)).collect()
 }
 
 fn service_rows(snapshot: &Snapshot) -> Vec<Row> {
@@ -163,7 +167,7 @@ fn at(snapshot: &Snapshot, node: NodeRef) -> Option<At> {
 
 fn unknown_type(snapshot: &Snapshot, kind: &str) -> Option<Diagnostic> {
     let mut known: Vec<&str> = snapshot.kinds().iter().map(|(_, known)| snapshot.text(known.governs)).collect();
-    known.extend(["Mesh", "Dataplane", "ExternalService"]);
+    known.extend(ResourceType::ALL.map(ResourceType::name));
     known.sort_unstable();
     known.dedup();
     if known.iter().any(|known| known.eq_ignore_ascii_case(kind)) {

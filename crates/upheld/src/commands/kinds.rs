@@ -2,8 +2,8 @@
 
 use anstyle::Style;
 use serde_json::{Value as Json, json};
-use upheld_engine::words::rung_name;
-use upheld_engine::{PolicyKind, Resolve, Snapshot};
+use upheld_engine::words::{layer_rung_name, rung_name};
+use upheld_engine::{Choices, PolicyKind, Resolve, Snapshot};
 
 use super::question::find_kind;
 use super::{Session, refuse};
@@ -30,12 +30,23 @@ fn list(session: &Session<'_>, snapshot: &Snapshot) {
     let screen = &session.screen;
     let text = |kind: &PolicyKind| {
         let lookup = snapshot.lookup();
-        let matches: Vec<String> = (kind.select().matches.iter())
-            .map(|item| format!("{} ({})", snapshot.text(item.field), item.side.word()))
-            .collect();
-        let rank: Vec<String> = kind.select().rank.rungs().iter().map(|rung| rung_name(*rung, &lookup)).collect();
-        let resolve = if kind.select().resolve == Resolve::All { "all" } else { "first" };
-        (matches.join(" and "), rank.join(", "), resolve)
+        match &kind.choices {
+            Choices::Select(select) => {
+                let matches: Vec<String> = (select.matches.iter())
+                    .map(|item| format!("{} ({})", snapshot.text(item.field), item.side.word()))
+                    .collect();
+                let rank: Vec<String> = select.rank.rungs().iter().map(|rung| rung_name(*rung, &lookup)).collect();
+                let resolve = if select.resolve == Resolve::All { "all" } else { "first" };
+                (matches.join(" and "), rank.join(", "), resolve)
+            }
+            Choices::Merge(merge) => {
+                let matches: Vec<String> = (merge.facets.iter())
+                    .map(|choice| format!("{} ({})", snapshot.text(choice.field), choice.facet.word()))
+                    .collect();
+                let rank: Vec<String> = merge.rank.rungs().iter().map(|rung| layer_rung_name(*rung, &lookup)).collect();
+                (matches.join(" and "), rank.join(", "), "merge")
+            }
+        }
     };
     let about = |kind: &PolicyKind| {
         snapshot.files().value(kind.at).and_then(|value| value.get("about")).map_or("", |about| about.text()).to_owned()

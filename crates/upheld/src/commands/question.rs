@@ -9,6 +9,7 @@ use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, Lookup, Side};
 
 use super::Session;
+use super::layers::{Layers, spoken};
 use crate::cli::Question;
 use crate::report::{Asked, Explanation, explain};
 
@@ -40,8 +41,12 @@ pub(crate) fn answer(
 ) -> Result<Answers, Vec<Diagnostic>> {
     let mut lookup = snapshot.lookup();
     let mesh = session.settings.mesh.value.as_deref();
+    if let (Some(what), Some(_), Some(_)) = (&question.what, &question.from, &question.to) {
+        let message = format!("`{what}`, `--from` and `--to` are three ends of one connection");
+        return Err(vec![Diagnostic::error(Fault::IncompleteQuestion, message).help("leave one of them out")]);
+    }
     let kind = question.kind.as_deref().map(|name| find_kind(snapshot, name)).transpose();
-    let connection = connect(snapshot, &mut lookup, mesh, question.source(), question.to.as_deref());
+    let connection = connect(snapshot, &mut lookup, mesh, question.source(), question.destination());
     let (kind, connection) = match (kind, connection) {
         (Ok(kind), Ok(connection)) => (kind, connection),
         (kind, connection) => {
@@ -56,11 +61,19 @@ pub(crate) fn answer(
         ]);
     }
     let (kinds, incomplete) = match kind {
+        Some(kind) if snapshot.kind(kind).is_some_and(|kind| kind.merge().is_some()) => (Vec::new(), Vec::new()),
         Some(kind) => (vec![complete(snapshot, kind, &connection)?], Vec::new()),
         None => kinds_for(snapshot, &connection),
     };
     let asker = Asker { snapshot, lookup: &lookup, connection: &connection };
-    Ok(Answers { between: between(&connection), groups: asker.groups(&kinds), incomplete })
+    let layers = Layers::new(snapshot, &lookup, &connection, kind).groups();
+    let mut groups = asker.groups(&kinds);
+    groups.extend(layers);
+    let groups = merge_same_pairs(groups);
+    if let Some(problem) = unanswered(snapshot, kind, &connection, &groups) {
+        return Err(vec![problem]);
+    }
+    Ok(Answers { between: between(&connection), groups, incomplete })
 }
 
 /// The kind of a name, in any case; a typo gets the nearest.
@@ -84,9 +97,37 @@ fn asked(connection: &Connection, side: Side) -> bool {
     }
 }
 
+/// A kind that was asked for and cannot say anything here; or a destination that needs a proxy.
+fn unanswered(
+    snapshot: &Snapshot,
+    kind: Option<KindId>,
+    connection: &Connection,
+    groups: &[Group],
+) -> Option<Diagnostic> {
+    if groups.iter().any(|group| !group.explanations.is_empty()) {
+        return None;
+    }
+    let called = connection.destination.as_ref().filter(|end| end.members.iter().any(|member| member.is.is_some()));
+    let proxied = connection.source.iter().flat_map(|end| &end.members).any(|member| member.caller().is_some());
+    if let Some(called) = called.filter(|_| !proxied) {
+        let message = format!("whose calls to {}?", called.label);
+        let help = format!("name the proxy that calls: `upheld explain dataplane/web-1 --to {}`", called.label);
+        return Some(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
+    }
+    let kind = kind.and_then(|kind| snapshot.kind(kind)).filter(|kind| kind.merge().is_some())?;
+    let name = snapshot.text(kind.name);
+    if snapshot.policies().iter().all(|(_, policy)| policy.kind != kind.governs || policy.scope != connection.mesh) {
+        let message = format!("there is no {name} in mesh `{}`", snapshot.text(connection.mesh));
+        return Some(Diagnostic::error(Fault::NotFound, message).help("`upheld list policies` shows what was read"));
+    }
+    let message = format!("{name} has nothing to say about {}", between(connection));
+    let help = "it is about proxies, what they call (`--to`) and who calls them (`--from`): `upheld kinds` shows which";
+    Some(Diagnostic::error(Fault::IncompleteQuestion, message).help(help))
+}
+
 /// A kind that chooses needs every side that it looks at; one that keeps all does not.
 fn missing_side(kind: &PolicyKind, connection: &Connection) -> Option<Side> {
-    let select = kind.select();
+    let select = kind.select()?;
     let needs = |side: &Side| select.resolve == Resolve::First && select.side(*side).is_some();
     Side::BOTH.into_iter().find(|side| needs(side) && !asked(connection, *side))
 }
@@ -108,7 +149,9 @@ fn complete(snapshot: &Snapshot, id: KindId, connection: &Connection) -> Result<
 fn kinds_for(snapshot: &Snapshot, connection: &Connection) -> (Vec<KindId>, Vec<String>) {
     let (mut kinds, mut incomplete) = (Vec::new(), Vec::new());
     for (id, kind) in snapshot.kinds().iter().filter(|(id, _)| snapshot.select(*id, connection.mesh).is_some()) {
-        let looks = Side::BOTH.iter().any(|side| kind.select().side(*side).is_some() && asked(connection, *side));
+        let looks = Side::BOTH
+            .iter()
+            .any(|side| kind.select().is_some_and(|select| select.side(*side).is_some()) && asked(connection, *side));
         if missing_side(kind, connection).is_some() {
             incomplete.push(snapshot.text(kind.name).to_owned());
         } else if looks {
@@ -180,7 +223,7 @@ impl Asker<'_> {
     }
 
     fn each(&self, kind: KindId) -> Each {
-        let destination = self.snapshot.kind(kind).and_then(|kind| kind.select().side(Side::Destination));
+        let destination = self.snapshot.kind(kind).and_then(|kind| kind.select()?.side(Side::Destination));
         destination.map_or(Each::Service, |item| item.each)
     }
 
@@ -199,10 +242,11 @@ impl Asker<'_> {
 
 /// Two pairs have the same answer when all that match ended in the same way, by the same numbers. Why others do not match
 /// may differ.
-fn same_answer_key(explanations: &[Explanation]) -> String {
+pub(super) fn same_answer_key(explanations: &[Explanation]) -> String {
     let mut key = String::new();
     for explanation in explanations {
-        key.push_str(&format!("{}{:?}{:?};", explanation.kind, explanation.outcome, explanation.granted));
+        let Explanation { kind, outcome, granted, place, .. } = explanation;
+        key.push_str(&format!("{kind}{outcome:?}{granted:?}{place:?};"));
         for candidate in explanation.candidates.iter().filter(|candidate| candidate.matched()) {
             let (state, numbers) = (candidate.state, (candidate.tags, candidate.exact));
             key.push_str(&format!(
@@ -224,7 +268,14 @@ fn merge_same_pairs(groups: Vec<Group>) -> Vec<Group> {
         }
     }
     for group in &mut merged {
+        // What a kind of layers does not say at one place is no news where it speaks at another.
+        let speaking: Vec<String> =
+            group.explanations.iter().filter(|one| spoken(one)).map(|one| one.kind.clone()).collect();
+        group.explanations.retain(|one| one.place.is_none() || spoken(one) || !speaking.contains(&one.kind));
         group.explanations.sort_by(|a, b| a.kind.cmp(&b.kind));
+    }
+    if merged.len() > 1 {
+        merged.retain(|group| !group.explanations.is_empty());
     }
     if merged.is_empty() {
         merged.push(Group { pairs: Vec::new(), explanations: Vec::new() });

@@ -6,6 +6,7 @@ use std::path::Path;
 use anstyle::Style;
 use serde_json::{Map, Value as Json, json};
 use upheld_dialects::document::Form;
+use upheld_dialects::kuma::layered;
 use upheld_dialects::kuma::resources::ResourceType;
 use upheld_dialects::select_policy::PolicyReader;
 use upheld_dialects::{policy_kind, shape::Shape};
@@ -127,6 +128,12 @@ fn schemas(snapshot: &Snapshot) -> BTreeMap<String, Json> {
         by_type.entry(snapshot.text(kind.governs)).or_default().push(kind);
     }
     for (name, kinds) in by_type {
+        if let Some(merge) = kinds.first().and_then(|kind| kind.merge()) {
+            let shapes = layered::shapes(merge, snapshot.symbols());
+            let schema = both(shapes.of(Form::Universal), shapes.of(Form::Kubernetes));
+            schemas.insert(name.to_owned(), document(name, schema));
+            continue;
+        }
         let reader = PolicyReader::new(&kinds, snapshot.symbols());
         let schema = both(reader.shape(Form::Universal), reader.shape(Form::Kubernetes));
         schemas.insert(name.to_owned(), document(name, schema));
@@ -136,7 +143,8 @@ fn schemas(snapshot: &Snapshot) -> BTreeMap<String, Json> {
         let schema = both(shapes.of(Form::Universal), shapes.of(Form::Kubernetes));
         schemas.insert(kind.name().to_owned(), document(kind.name(), schema));
     }
-    schemas.insert("PolicyKind".to_owned(), document("PolicyKind", policy_kind::shape().schema()));
+    let families: Vec<Json> = policy_kind::shapes().iter().map(|(_, shape)| shape.schema()).collect();
+    schemas.insert("PolicyKind".to_owned(), document("PolicyKind", json!({"anyOf": families})));
     schemas.insert(config::FILE.to_owned(), document(config::FILE, config::shape().schema()));
     schemas
 }

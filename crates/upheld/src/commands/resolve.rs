@@ -55,8 +55,9 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     let value = match (group.explanations.as_slice(), &question.kind) {
         ([one], Some(_)) => value_of(one),
         (several, _) => {
+            let names = names_of(several);
             let map: Map<String, Json> =
-                several.iter().map(|explanation| (explanation.kind.clone(), value_of(explanation))).collect();
+                several.iter().zip(names).map(|(explanation, name)| (name, value_of(explanation))).collect();
             Json::Object(map)
         }
     };
@@ -72,6 +73,21 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
         say(&format!("note: {}", explanation.answer));
     }
     exit(&group.explanations)
+}
+
+/// The kind; where one has several results, with the place or the destination of each.
+fn names_of(explanations: &[Explanation]) -> Vec<String> {
+    let alone = |kind: &str| explanations.iter().filter(|other| other.kind == kind).count() == 1;
+    let mut names: Vec<String> = Vec::new();
+    for Explanation { kind, place, from, to, .. } in explanations {
+        let words = [Some(kind), place.as_ref(), from.as_ref(), to.as_ref()].into_iter().flatten();
+        let mut name = if alone(kind) { kind.clone() } else { words.cloned().collect::<Vec<_>>().join(" ") };
+        while names.contains(&name) {
+            name.push('\'');
+        }
+        names.push(name);
+    }
+    names
 }
 
 /// A pair as flags.

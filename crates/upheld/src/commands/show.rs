@@ -2,6 +2,9 @@
 
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
+use upheld_dialects::kuma::ends::proxies;
+use upheld_dialects::kuma::layered::ROUTE;
+use upheld_dialects::kuma::rules::kinds;
 use upheld_engine::{ObjectId, PolicyId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, NodeRef, Sym};
@@ -51,7 +54,9 @@ fn find(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<Thing,
             && wanted_mesh.is_none_or(|mesh| snapshot.text(of_mesh) == mesh)
     };
     let policies = snapshot.policies().iter().filter(|(_, p)| fits(p.kind, p.scope, p.name));
-    let objects = snapshot.objects().iter().filter(|(_, o)| fits(o.kind, o.scope, o.name));
+    // A route is a policy as well, and shown as such.
+    let is_route = |kind: Sym| snapshot.text(kind) == ROUTE;
+    let objects = snapshot.objects().iter().filter(|(_, o)| !is_route(o.kind) && fits(o.kind, o.scope, o.name));
     let things: Vec<Thing> =
         policies.map(|(id, _)| Thing::Policy(id)).chain(objects.map(|(id, _)| Thing::Object(id))).collect();
     match things.as_slice() {
@@ -86,6 +91,20 @@ struct Report {
     parts: Vec<(String, String, String)>,
     /// Where a policy counts, by kind.
     counts: Vec<(String, Tally)>,
+    /// For policies in layers: the proxies that it is attached to, and how many there are.
+    attached: Option<(Vec<String>, usize)>,
+}
+
+/// The proxies that a policy in layers is attached to.
+fn attached(snapshot: &Snapshot, id: PolicyId) -> Option<(Vec<String>, usize)> {
+    let policy = snapshot.policies().get(id)?;
+    let all = kinds(snapshot, policy.scope);
+    let rules = all.iter().find(|rules| rules.kind.governs == policy.kind)?;
+    let own_slot = rules.merge.policies().find(|(_, known)| known.policy == id)?.0;
+    let is_policy = |slot: u32| slot == own_slot;
+    let own: Vec<_> = proxies(snapshot).map(|(_, proxy)| proxy).filter(|proxy| proxy.scope == policy.scope).collect();
+    let reached = own.iter().filter(|proxy| rules.matched(proxy).iter().any(|admitted| is_policy(admitted.slot)));
+    Some((reached.map(|proxy| snapshot.text(proxy.name).to_owned()).collect(), own.len()))
 }
 
 impl Report {
@@ -99,6 +118,7 @@ impl Report {
             created: None,
             parts: Vec::new(),
             counts: Vec::new(),
+            attached: None,
         };
         match thing {
             Thing::Policy(id) => snapshot.policies().get(id).map(|policy| Self {
@@ -108,8 +128,9 @@ impl Report {
                 node: policy.at,
                 created: policy.created.map(|created| created.to_string()),
                 parts: Vec::new(),
+                attached: attached(snapshot, id),
                 counts: (snapshot.kinds().iter())
-                    .filter(|(_, kind)| kind.governs == policy.kind)
+                    .filter(|(_, kind)| kind.governs == policy.kind && kind.select().is_some())
                     .map(|(kind, described)| {
                         (text(described.name), tally(snapshot, kind, policy.scope, &ProgressBar::hidden()).of(id))
                     })
@@ -125,6 +146,7 @@ impl Report {
                     .map(|part| (part.role.word().to_owned(), text(part.section), tags_text(snapshot, &part.tags)))
                     .collect(),
                 counts: Vec::new(),
+                attached: None,
             }),
         }
         .unwrap_or(blank)
@@ -143,6 +165,12 @@ impl Report {
         }
         for (kind, tally) in &self.counts {
             text.push_str(&format!("  {}\n", tally.sentence(kind)));
+        }
+        if let Some((names, of)) = &self.attached {
+            let shown: Vec<&str> = names.iter().take(8).map(String::as_str).collect();
+            let more = if names.len() > shown.len() { ", …" } else { "" };
+            let list = if shown.is_empty() { String::new() } else { format!(": {}{more}", shown.join(", ")) };
+            text.push_str(&format!("  attached to {} of {of} proxies{list}\n", names.len()));
         }
         for (role, section, tags) in &self.parts {
             text.push_str(&format!("  {role} {section}  {tags}\n"));
@@ -172,6 +200,7 @@ impl Report {
         json!({
             "kind": self.kind, "mesh": self.mesh, "name": self.name, "created": self.created,
             "at": At::of(snapshot.files(), self.node), "parts": parts, "counts": counts,
+            "attached": self.attached.as_ref().map(|(names, of)| json!({"proxies": names, "of": of})),
             "document": snapshot.files().value(self.node),
         })
     }

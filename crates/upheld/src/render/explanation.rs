@@ -13,6 +13,9 @@ use crate::report::{Candidate, Explanation, Field, Outcome};
 /// How many rows of a sort are shown before "and N more".
 const ROWS: usize = 8;
 
+/// How many places of a proxy are shown before "and N more".
+const PLACES: usize = 40;
+
 /// One kind in full.
 pub(crate) fn one(explanation: &Explanation, screen: &Screen) -> String {
     let mut text = paint(ANSWER, &wrap(&visible(&explanation.answer), screen.width)) + "\n";
@@ -53,20 +56,33 @@ fn fields(fields: &[Field], limit: usize, width: Option<usize>) -> String {
             text.push('\n');
             text.push_str(&indented(&paint(DIM, &at), 5 + names, None));
         }
+        for over in &field.over {
+            let at = over.at.as_ref().map(|at| format!(", {at}")).unwrap_or_default();
+            let because = if over.because.is_empty() { String::new() } else { format!(": {}", over.because) };
+            let line = format!("over {} of {}{at}{because}", one_line(&over.value), over.policy);
+            text.push_str(&indented(&paint(DIM, &line), 5 + names, width));
+        }
     }
     more(fields.len(), limit, "fields", &mut text);
     text
 }
 
+/// A value in one line.
+fn one_line(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => visible(text),
+        other => other.to_string(),
+    }
+}
+
 fn candidates(explanation: &Explanation, screen: &Screen) -> String {
     let wide = screen.format == Format::Wide;
-    let mut columns = vec![
-        ("STATE", Align::Left),
-        ("POLICY", Align::Left),
-        ("TAGS", Align::Right),
-        ("EXACT", Align::Right),
-        ("WILD", Align::Right),
-    ];
+    // Layers are not ranked by tags.
+    let counted = explanation.place.is_none();
+    let mut columns = vec![("STATE", Align::Left), ("POLICY", Align::Left)];
+    if counted {
+        columns.extend([("TAGS", Align::Right), ("EXACT", Align::Right), ("WILD", Align::Right)]);
+    }
     if wide {
         columns.push(("CODE", Align::Left));
     }
@@ -78,13 +94,15 @@ fn candidates(explanation: &Explanation, screen: &Screen) -> String {
         let rows: Vec<_> = explanation.candidates.iter().filter(|candidate| candidate.state == group).collect();
         left_out += rows.len().saturating_sub(limit);
         for candidate in rows.into_iter().take(limit) {
-            table.row(state(group), candidate_cells(candidate, wide));
+            table.row(state(group), candidate_cells(candidate, wide, counted));
         }
     }
     let default = &explanation.default;
     if default.state == State::Won || screen.verbose {
         let mut cells = vec![default.state.word().to_owned(), default.name.clone()];
-        cells.extend(["-", "-", "-"].map(str::to_owned));
+        if counted {
+            cells.extend(["-", "-", "-"].map(str::to_owned));
+        }
         if wide {
             cells.push(default.code.to_owned());
         }
@@ -102,19 +120,17 @@ fn candidates(explanation: &Explanation, screen: &Screen) -> String {
     text
 }
 
-fn candidate_cells(candidate: &Candidate, wide: bool) -> Vec<String> {
+fn candidate_cells(candidate: &Candidate, wide: bool, counted: bool) -> Vec<String> {
     let number = |number: Option<u32>| number.map_or("-".to_owned(), |number| number.to_string());
     let name = match candidate.selector {
         Some(selector) => format!("{}[{selector}]", candidate.policy),
         None => candidate.policy.clone(),
     };
-    let mut cells = vec![
-        candidate.state.word().to_owned(),
-        name,
-        number(candidate.tags),
-        number(candidate.exact.map(u32::from)),
-        number(candidate.wildcards.map(u32::from)),
-    ];
+    let mut cells = vec![candidate.state.word().to_owned(), name];
+    if counted {
+        let counts = [candidate.tags, candidate.exact.map(u32::from), candidate.wildcards.map(u32::from)];
+        cells.extend(counts.map(number));
+    }
     if wide {
         cells.push(candidate.code.to_owned());
     }
@@ -130,42 +146,60 @@ fn more(count: usize, limit: usize, noun: &str, text: &mut String) {
 
 /// All kinds, a line each.
 pub(crate) fn overview(answer: &str, explanations: &[Explanation], details: Option<&str>, screen: &Screen) -> String {
-    let mut table = Table::new(&[
-        ("KIND", Align::Left),
-        ("RESULT", Align::Left),
-        ("FROM", Align::Left),
-        ("BEAT", Align::Right),
-        ("NOTE", Align::Left),
-    ]);
-    for explanation in explanations {
-        let decided = explanation.outcome == Outcome::Decided;
+    let placed = explanations.iter().any(|explanation| explanation.place.is_some());
+    let mut columns = vec![("KIND", Align::Left)];
+    if placed {
+        columns.push(("FOR", Align::Left));
+    }
+    columns.extend([("RESULT", Align::Left), ("FROM", Align::Left), ("BEAT", Align::Right), ("NOTE", Align::Left)]);
+    let mut table = Table::new(&columns);
+    let limit = if screen.verbose { usize::MAX } else { PLACES };
+    for explanation in explanations.iter().take(limit) {
+        let decided = matches!(explanation.outcome, Outcome::Decided | Outcome::Merged);
         let beaten = explanation.candidates.iter().filter(|candidate| candidate.state == State::Lost).count();
         let from = match (explanation.policies.as_slice(), explanation.outcome) {
             ([], Outcome::Undecided) => "(undecided)".to_owned(),
             ([], _) => explanation.default.name.clone(),
             ([only], _) => only.clone(),
+            (several, Outcome::Merged) if several.len() <= 3 => several.join(", "),
+            (several, Outcome::Merged) => format!("{} policies", several.len()),
             (several, _) => {
                 let noun = if explanation.granted.is_some() { "grants" } else { "policies" };
                 format!("{} {noun} (all apply)", several.len())
             }
         };
         let beat = if decided { beaten.to_string() } else { "-".to_owned() };
-        let cells = [explanation.kind.clone(), explanation.summary.clone(), from, beat, note(explanation)];
+        let mut cells = vec![explanation.kind.clone()];
+        if placed {
+            cells.push(place(explanation));
+        }
+        cells.extend([explanation.summary.clone(), from, beat, note(explanation)]);
         table.row(Style::new(), cells);
     }
     let mut text = paint(ANSWER, &wrap(answer, screen.width)) + "\n\n";
-    text.push_str(&table.render(screen.width, 1));
+    text.push_str(&table.render(screen.width, if placed { 2 } else { 1 }));
+    more(explanations.len(), limit, "rows", &mut text);
     if let Some(details) = details {
         text.push_str(&format!("\n  Details: {details}\n"));
     }
     text
 }
 
+/// Where in a proxy an explanation holds: `→ meshservice/backend`, `inbound http`, `inbound http ← all others`.
+fn place(explanation: &Explanation) -> String {
+    match (explanation.place.as_deref(), &explanation.from, &explanation.to) {
+        (Some("outbound"), _, Some(to)) => format!("→ {to}"),
+        (Some(place), Some(from), Some(_)) => format!("{place} ← {from}"),
+        (Some(place), ..) => place.to_owned(),
+        (None, ..) => String::new(),
+    }
+}
+
 fn note(explanation: &Explanation) -> String {
     let tie = explanation.rung.as_ref().is_some_and(|rung| rung.arbitrary);
     match explanation.outcome {
         _ if tie => "! tie, won by name (UP201)".to_owned(),
-        Outcome::Default => explanation.default.means.clone(),
+        Outcome::Default if explanation.notes.is_empty() => explanation.default.means.clone(),
         Outcome::Undecided => "! a fact is missing".to_owned(),
         Outcome::Decided if explanation.granted == Some(false) => "the winner does not grant it".to_owned(),
         _ => explanation.notes.first().map(|note| format!("! {} ({})", note.text, note.code)).unwrap_or_default(),
@@ -201,6 +235,11 @@ pub(crate) fn field(path: &str, explanation: &Explanation, screen: &Screen) -> S
         ("BECAUSE", Align::Left),
         ("AT", Align::Left),
     ]);
+    if explanation.place.is_some() {
+        layered_rows(&found, &mut table);
+        text.push_str(&table.render(screen.width, 2));
+        return text;
+    }
     for candidate in explanation.candidates.iter().filter(|candidate| candidate.matched()) {
         let own = within(&candidate.fields);
         let at = own.first().and_then(|field| field.at.as_ref()).or(candidate.at.as_ref());
@@ -218,6 +257,35 @@ pub(crate) fn field(path: &str, explanation: &Explanation, screen: &Screen) -> S
     table.row(state(default.state), cells);
     text.push_str(&table.render(screen.width, 2));
     text
+}
+
+/// Layers are beaten field by field: who sets each leaf, and whom it overrode.
+fn layered_rows(found: &[Field], table: &mut Table) {
+    let several = found.len() > 1;
+    let value = |field: &Field, text: String| if several { format!("{}: {text}", field.path) } else { text };
+    for field in found {
+        let at = |at: &Option<crate::report::At>| at.as_ref().map(ToString::to_string).unwrap_or_default();
+        let because = if field.over.is_empty() { "nobody else sets it" } else { "the best layer that sets it" };
+        let cells = [
+            State::Won.word().to_owned(),
+            field.policy.clone(),
+            value(field, field.text()),
+            because.to_owned(),
+            at(&field.at),
+        ];
+        table.row(state(State::Won), cells);
+        for over in &field.over {
+            let because = format!("{} is better: {}", field.policy, over.because);
+            let cells = [
+                State::Lost.word().to_owned(),
+                over.policy.clone(),
+                value(field, one_line(&over.value)),
+                because,
+                at(&over.at),
+            ];
+            table.row(state(State::Lost), cells);
+        }
+    }
 }
 
 /// Whether a leaf is the field or lies below it.

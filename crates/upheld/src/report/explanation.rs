@@ -8,8 +8,8 @@ use upheld_dialects::kuma;
 use upheld_dialects::kuma::ends::Member;
 use upheld_engine::words::{Ends, Words, rung_name};
 use upheld_engine::{
-    Column, EntryId, Granted, Grants, KindId, PolicyKind, Question, Resolve, Ruling, Rung, Select, Snapshot,
-    Specificity,
+    Column, EntryId, Granted, Grants, KindId, PolicyKind, Question, Resolve, Ruling, Rung, Select, SelectKind,
+    Snapshot, Specificity,
 };
 use upheld_model::{Code, Fault, Lookup, Param, Policy, Reason, Side, State, Sym};
 
@@ -23,6 +23,8 @@ pub(crate) enum Outcome {
     Decided,
     /// All that match apply.
     Aggregated,
+    /// Several layers make the result.
+    Merged,
     /// Nothing matches, the default stands.
     Default,
     /// A missing fact could change the answer.
@@ -39,6 +41,9 @@ pub(crate) struct Explanation {
     pub(crate) from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) to: Option<String>,
+    /// Where in a proxy it holds, for kinds whose policies are layers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<String>,
     /// The sentence that answers.
     pub(crate) answer: String,
     pub(crate) outcome: Outcome,
@@ -140,11 +145,12 @@ pub(crate) struct Asked<'a> {
 /// Asks and explains. `None` only for a kind of another snapshot.
 pub(crate) fn explain(asked: &Asked<'_>) -> Option<Explanation> {
     let kind = asked.snapshot.kind(asked.kind)?;
+    let choices = kind.select()?;
     let empty;
     let select = match asked.snapshot.select(asked.kind, asked.mesh) {
         Some(select) => select,
         None => {
-            empty = Select::compile(kind.select(), &[], asked.snapshot.symbols()).ok()?;
+            empty = Select::compile(choices, &[], asked.snapshot.symbols()).ok()?;
             &empty
         }
     };
@@ -153,12 +159,13 @@ pub(crate) fn explain(asked: &Asked<'_>) -> Option<Explanation> {
         destination: asked.destination.map(|member| member.parts.as_slice()),
     };
     let ruling = Ruling::explain(select, &question);
-    Some(Teller { asked, kind, select, ruling: &ruling }.explanation())
+    Some(Teller { asked, kind, choices, select, ruling: &ruling }.explanation())
 }
 
 struct Teller<'a> {
     asked: &'a Asked<'a>,
     kind: &'a PolicyKind,
+    choices: &'a SelectKind,
     select: &'a Select,
     ruling: &'a Ruling<Select>,
 }
@@ -182,7 +189,7 @@ impl Teller<'_> {
             let value = policy.payload.and_then(|payload| snapshot.files().value(payload));
             serde_json::to_value(value).unwrap_or_default()
         });
-        let result = match self.kind.select().resolve {
+        let result = match self.choices.resolve {
             _ if outcome == Outcome::Undecided => Json::Null,
             Resolve::First => values.next().unwrap_or_default(),
             Resolve::All => values.collect(),
@@ -194,6 +201,7 @@ impl Teller<'_> {
             mesh: self.asked.lookup.text(self.asked.mesh).to_owned(),
             from: self.end(Side::Source).map(str::to_owned),
             to: self.end(Side::Destination).map(str::to_owned),
+            place: None,
             answer: self.answer(&policies, outcome, granted),
             outcome,
             granted,
@@ -245,8 +253,8 @@ impl Teller<'_> {
 
     /// The label of an end, if the kind looks at it.
     fn end(&self, side: Side) -> Option<&str> {
-        let clients = self.kind.select().grants.and_then(Grants::field).is_some();
-        let looks = self.kind.select().side(side).is_some() || (side == Side::Source && clients);
+        let clients = self.choices.grants.and_then(Grants::field).is_some();
+        let looks = self.choices.side(side).is_some() || (side == Side::Source && clients);
         let member = match side {
             Side::Source => self.asked.source,
             Side::Destination => self.asked.destination,
@@ -265,8 +273,8 @@ impl Teller<'_> {
     fn outcome(&self) -> Outcome {
         let answer = &self.ruling.answer;
         // One certain grant is enough, whatever else is not known.
-        let grants = self.kind.select().grants == Some(Grants::Match) && answer.kept > 0;
-        match self.kind.select().resolve {
+        let grants = self.choices.grants == Some(Grants::Match) && answer.kept > 0;
+        match self.choices.resolve {
             _ if answer.undecided && !grants => Outcome::Undecided,
             _ if answer.granted == Granted::Unknown => Outcome::Undecided,
             _ if answer.winner.is_none() => Outcome::Default,
@@ -278,7 +286,7 @@ impl Teller<'_> {
     /// Whether the caller may, for kinds that say so and questions that name both ends.
     fn granted(&self) -> Option<bool> {
         let answer = &self.ruling.answer;
-        let grants = self.kind.select().grants?;
+        let grants = self.choices.grants?;
         let asked = self.asked.source.is_some() && self.asked.destination.is_some();
         if !asked || self.outcome() == Outcome::Undecided {
             return None;
@@ -296,7 +304,7 @@ impl Teller<'_> {
         match outcome {
             Outcome::Undecided => self.undecided(kind, &between),
             Outcome::Default => self.nothing_matches(kind, &between),
-            Outcome::Aggregated => {
+            Outcome::Aggregated | Outcome::Merged => {
                 let names = policies.join(", ");
                 match (granted, policies.len()) {
                     (Some(_), 1) => format!("{between} is allowed by 1 {kind}: {names}."),
@@ -390,7 +398,7 @@ impl Teller<'_> {
 
     fn ranking(&self) -> String {
         let rungs = self.select.ladder().rungs();
-        match (self.deciding(), self.kind.select().resolve) {
+        match (self.deciding(), self.choices.resolve) {
             (Some((number, rung)), _) => {
                 let name = rung_name(rung, self.asked.lookup);
                 let decided = format!("Decided on rung {} of {} ({name})", number + 1, rungs.len());
@@ -471,7 +479,7 @@ fn called<'m>(member: Option<&'m Member>, otherwise: &'m str) -> &'m str {
     member.map(|member| member.label.as_str()).filter(|label| !label.contains('=')).unwrap_or(otherwise)
 }
 
-fn parameters(code: Code, params: &[Param; 4], lookup: &Lookup<'_>) -> Map<String, Json> {
+pub(super) fn parameters(code: Code, params: &[Param; 4], lookup: &Lookup<'_>) -> Map<String, Json> {
     let value = |param: &Param| match param {
         Param::Number(number) => json!(number),
         Param::Text(symbol) => json!(lookup.text(*symbol)),

@@ -20,6 +20,19 @@ pub(crate) struct Field {
     pub(crate) policy: String,
     /// Where.
     pub(crate) at: Option<At>,
+    /// What worse layers say here, the best of them first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) over: Vec<Over>,
+}
+
+/// A value that does not count, because a better layer says something else.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Over {
+    pub(crate) value: serde_json::Value,
+    pub(crate) policy: String,
+    /// Why the other one is better.
+    pub(crate) because: String,
+    pub(crate) at: Option<At>,
 }
 
 impl Field {
@@ -64,6 +77,7 @@ fn walk(snapshot: &Snapshot, source: SourceId, value: Value<'_>, path: String, p
             value: serde_json::to_value(value).unwrap_or_default(),
             policy: policy.to_owned(),
             at: At::of(snapshot.files(), NodeRef { source, node: value.number() }),
+            over: Vec::new(),
         }),
     }
 }

@@ -6,6 +6,84 @@ use std::path::Path;
 
 use crate::support::{root, run, shown};
 
+/// Files of the second kind: policies with target references, and what the same question prints about them.
+fn told(document: &str, semantics: &str) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("mesh.yaml"), MESH).expect("the folder is writable");
+    fs::write(folder.path().join("policy.yaml"), document).expect("the folder is writable");
+    shown(&run(folder.path(), &format!("explain web-1 --semantics {semantics}")))
+}
+
+const MESH: &str = "type: Mesh
+name: default
+---
+type: Dataplane
+name: web-1
+networking: {address: 10.0.0.1, inbound: [{port: 8080, tags: {kuma.io/service: web}}]}
+";
+
+macro_rules! told {
+    ($name:ident, $semantics:literal, $document:literal) => {
+        #[test]
+        fn $name() {
+            insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
+                insta::assert_snapshot!(concat!("told_", stringify!($name)), told($document, $semantics));
+            });
+        }
+    };
+}
+
+told!(
+    unknown_target_kind,
+    "kuma/2",
+    "type: MeshTimeout\nname: a\nspec:\n  targetRef: {kind: MeshServce, name: web}\n  to: []\n"
+);
+told!(
+    name_and_labels,
+    "kuma/2",
+    "type: MeshTimeout\nname: a\nspec:\n  targetRef: {kind: Dataplane, name: web-1, labels: {app: web}}\n  to: []\n"
+);
+told!(
+    section_on_a_kind_without_any,
+    "kuma/2",
+    "type: MeshTimeout\nname: a\nspec:\n  targetRef: {kind: Mesh, sectionName: http}\n  to: []\n"
+);
+told!(item_without_target, "kuma/2", "type: MeshTimeout\nname: a\nspec:\n  to:\n  - default: {idleTimeout: 1s}\n");
+told!(
+    dangling_references,
+    "kuma/2",
+    "type: MeshRetry\nname: a\nspec:\n  targetRef: {kind: MeshHTTPRoute, name: nowhere}\n  to: [{targetRef: {kind: Mesh}}]\n---\n\
+     type: MeshTimeout\nname: b\nspec:\n  to: [{targetRef: {kind: MeshService, labels: {app: bakend}}, default: {idleTimeout: 1s}}]\n"
+);
+told!(
+    routes_in_a_circle,
+    "kuma/2",
+    "type: MeshHTTPRoute\nname: a\nspec:\n  targetRef: {kind: MeshHTTPRoute, name: b}\n  to: []\n---\n\
+     type: MeshHTTPRoute\nname: b\nspec:\n  targetRef: {kind: MeshHTTPRoute, name: a}\n  to: []\n"
+);
+told!(
+    fields_of_older_versions,
+    "kuma/3",
+    "type: MeshTimeout\nname: a\nspec:\n  targetRef: {kind: MeshSubset, tags: {app: web}}\n  \
+     from: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1s}}]\n  \
+     to: [{targetRef: {kind: MeshService, name: backend}, default: {idleTimeout: 1s}}]\n"
+);
+told!(
+    unknown_type,
+    "kuma/2",
+    "type: MeshNovelty\nname: a\nspec:\n  to: [{targetRef: {kind: Mesh}, default: {limit: 1}}]\n"
+);
+told!(
+    misspelt_policy_type,
+    "kuma/2",
+    "type: MeshTimeuot\nname: a\nspec:\n  to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1s}}]\n"
+);
+told!(
+    misspelt_spec_field,
+    "kuma/2",
+    "type: MeshTimeout\nname: a\nspec:\n  too: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1s}}]\n"
+);
+
 /// A copy of the demo with one text replaced in one file, and what `explain` then prints.
 fn broken(file: &str, from: &str, to: &str) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");

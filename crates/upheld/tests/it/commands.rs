@@ -55,6 +55,55 @@ command!(explain_all_pairs, "explain -f examples/demo --kind TrafficLog --all-pa
 command!(explain_all_pairs_json, "explain -f examples/demo --kind TrafficLog --all-pairs -o json");
 command!(explain_all_pairs_jsonl, "explain -f examples/demo --kind TrafficPermission --all-pairs -o jsonl");
 command!(explain_own_kind, "explain -f examples/own-kind --kind CostCentre --from shop-1 --to mail");
+command!(explain_layers_of_a_proxy, "explain -f examples/kuma-matching-real-resources dataplane/web-1");
+command!(
+    explain_layers_of_a_port,
+    "explain -f examples/kuma-matching-real-resources dataplane/web-1 --to 'meshservice/backend#admin' --kind MeshTimeout"
+);
+command!(
+    explain_layers_field,
+    "explain -f examples/kuma-matching-real-resources dataplane/web-1 --to meshservice/backend --kind MeshTimeout --field http.requestTimeout"
+);
+command!(
+    explain_layers_json,
+    "explain -f examples/kuma-matching-real-resources dataplane/web-1 --to meshservice/redis --kind MeshTimeout -o json"
+);
+command!(
+    explain_layers_for_a_caller,
+    "explain -f examples/kuma-matching-real-resources dataplane/web-1 --from kuma.io/service=legacy --kind MeshTrafficPermission"
+);
+command!(
+    explain_layers_for_an_unknown_caller,
+    "explain -f examples/kuma-matching-real-resources dataplane/web-1 --from kuma.io/service=? --kind MeshTrafficPermission"
+);
+command!(explain_layers_between_proxies, "explain -f examples/kuma-matching-real-resources --from legacy-1 --to web-1");
+command!(explain_layers_no_policy, "explain -f examples/kuma-matching-real-resources web-1 --kind MeshRetry");
+command!(
+    explain_layers_without_a_proxy,
+    "explain -f examples/kuma-matching-real-resources --to meshservice/backend --kind MeshTimeout"
+);
+command!(
+    explain_layers_unknown_port,
+    "explain -f examples/kuma-matching-real-resources web-1 --to 'meshservice/backend#htttp'"
+);
+command!(explain_layers_all_pairs, "explain -f examples/kuma-matching-real-resources --kind MeshTimeout --all-pairs");
+command!(explain_three_ends, "explain -f examples/kuma-matching-real-resources web-1 --from legacy-1 --to legacy");
+command!(
+    resolve_layers_field,
+    "resolve -f examples/kuma-matching-real-resources web-1 --to meshservice/backend --kind MeshTimeout --field http.requestTimeout"
+);
+command!(
+    resolve_layers_of_all_kinds,
+    "resolve -f examples/kuma-matching-real-resources web-1 --to meshservice/backend"
+);
+command!(show_layers, "show -f examples/kuma-matching-real-resources MeshTimeout/backend");
+command!(inspect_rules, "inspect -f examples/kuma-matching-real-resources /meshes/mesh-1/dataplanes/web-1/_rules");
+command!(
+    inspect_policy_dataplanes,
+    "inspect -f examples/kuma-matching-real-resources /meshes/mesh-1/meshtimeouts/backend/_resources/dataplanes"
+);
+command!(inspect_nothing, "inspect -f examples/kuma-matching-real-resources /meshes/mesh-1/dataplanes/web-9/_rules");
+command!(inspect_no_endpoint, "inspect -f examples/kuma-matching-real-resources /meshes/mesh-1/dataplanes/web-1/_rule");
 command!(explain_typo_in_name, "explain -f examples/demo --kind TrafficLog --from wbe-1 --to backend-1");
 command!(explain_typo_in_kind, "explain -f examples/demo --kind TraficLog --from web-1 --to backend-1");
 command!(explain_incomplete, "explain -f examples/demo --kind TrafficLog --from web-1");
@@ -99,6 +148,8 @@ command!(show_nothing, "show -f examples/demo web-to-backend-polic");
 command!(kinds_list, "kinds -f builtin:demo");
 command!(kinds_of_0_4, "kinds -f builtin:demo --semantics kuma/0.4 -o wide");
 command!(kinds_show, "kinds -f builtin:demo show TrafficLog");
+command!(kinds_show_layers, "kinds -f builtin:demo show MeshTimeout");
+command!(schema_layers, "schema -f builtin:demo MeshTimeout");
 command!(codes_list, "codes");
 command!(codes_one, "codes UP010");
 command!(codes_unknown, "codes UP0101");

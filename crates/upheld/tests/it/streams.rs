@@ -270,7 +270,7 @@ fn names_that_leave_a_doubt_are_refused_with_the_words_to_use() {
     for (line, message) in [
         ("explain --from dataplane/a/web --to dataplane/b/db", "is in mesh b, but the source is in mesh a"),
         ("explain --from db --to billing", "could be any of 2 things"),
-        ("explain --from 'db#80' --to web", "only a called proxy has"),
+        ("explain --from 'db#80' --to web", "only called proxies and real resources have"),
         ("explain --from db --to nobody", "is called `nobody`"),
         ("explain --from dataplan/db --to web", "is called `dataplan/db`"),
     ] {

@@ -1,14 +1,16 @@
 //! From what users write to things of the snapshot.
 
+use upheld_engine::merge::Target;
 use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, Lookup, Object, Role, Side, Sym, TagSet};
 
 use super::{
-    End, Member, Service, called_parts, caller_parts, external_member, inbound_member, of_type, proxies,
+    End, Is, Member, Service, called_parts, caller_parts, external_member, inbound_member, of_type, proxies,
     service_member, services,
 };
 use crate::kuma::SERVICE_TAGS;
+use crate::kuma::layered::ROUTE;
 use crate::kuma::resources::ResourceType;
 
 /// A thing that has a name.
@@ -17,6 +19,8 @@ pub(super) enum Thing {
     Proxy(ObjectId),
     External(ObjectId),
     Service(Service),
+    /// A real resource that can be called.
+    Resource(ObjectId),
 }
 
 /// What was found for one end.
@@ -68,7 +72,7 @@ impl<'s> Finder<'s> {
         let fits = |thing: Thing, of_mesh: Sym, matches: &dyn Fn(&str, &str) -> bool| {
             mesh.is_none_or(|mesh| mesh == of_mesh)
                 && readings.iter().any(|reading| {
-                    reading.kind.is_none_or(|kind| kind == Kind::of(thing))
+                    reading.kind.is_none_or(|kind| kind == Kind::of(thing, self.snapshot))
                         && reading.mesh.is_none_or(|mesh| self.snapshot.text(of_mesh) == mesh)
                         && matches(self.name(thing), reading.name)
                 })
@@ -82,8 +86,9 @@ impl<'s> Finder<'s> {
             // A name of Kubernetes without its namespace.
             things = named(&|name, wanted| name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.')));
         }
-        // Only a called proxy has inbounds to pick.
-        let has_inbounds = |thing: &Thing| matches!(thing, Thing::Proxy(_)) && side == Side::Destination;
+        // Only a called proxy has inbounds to pick, and a real resource ports.
+        let has_inbounds =
+            |thing: &Thing| matches!(thing, Thing::Proxy(_) | Thing::Resource(_)) && side == Side::Destination;
         if section.is_some() && things.iter().any(|(thing, _)| has_inbounds(thing)) {
             things.retain(|(thing, _)| has_inbounds(thing));
         }
@@ -111,7 +116,7 @@ impl<'s> Finder<'s> {
     pub(super) fn end(&self, side: Side, found: Found) -> Result<End, Diagnostic> {
         let (written, section, things) = match found {
             Found::Tags(label, tags) => {
-                let members = vec![Member { label: label.clone(), parts: vec![tags] }];
+                let members = vec![Member::tags(label.clone(), tags)];
                 return Ok(End { label, members, inbounds: Vec::new() });
             }
             Found::Things { written, section, things } => (written, section, things),
@@ -119,8 +124,11 @@ impl<'s> Finder<'s> {
         let [(thing, _)] = things.as_slice() else {
             return Err(self.ambiguous(side, &written, &things, section.as_deref()));
         };
-        if let (Some(section), true) = (&section, !matches!((thing, side), (Thing::Proxy(_), Side::Destination))) {
-            let message = format!("`#{section}` picks an inbound, which only a called proxy has");
+        if let (Some(section), true) =
+            (&section, !matches!((thing, side), (Thing::Proxy(_) | Thing::Resource(_), Side::Destination)))
+        {
+            let message =
+                format!("`#{section}` picks an inbound or a port, which only called proxies and real resources have");
             return Err(
                 Diagnostic::error(Fault::WrongValue, message).help(format!("leave it out: `{}`", self.name(*thing)))
             );
@@ -128,9 +136,8 @@ impl<'s> Finder<'s> {
         let label = self.name(*thing).to_owned();
         let one = |member: Member| vec![member];
         let (members, inbounds) = match (thing, side) {
-            (Thing::Proxy(id), Side::Source) => {
-                (self.object(*id).map(|object| one(self.caller(object))).unwrap_or_default(), Vec::new())
-            }
+            (Thing::Proxy(id), Side::Source) => (one(self.caller(*id)), Vec::new()),
+            (Thing::Resource(id), _) => (one(self.resource(*id, section.as_deref())?), Vec::new()),
             (Thing::Proxy(id), Side::Destination) => (self.called(*id, section.as_deref())?, Vec::new()),
             (Thing::External(id), _) => (
                 self.object(*id).map(|object| one(external_member(self.snapshot, object))).unwrap_or_default(),
@@ -149,6 +156,10 @@ impl<'s> Finder<'s> {
         if side == Side::Destination {
             let external = of_type(self.snapshot, ResourceType::ExternalService);
             things.extend(external.map(|(id, object)| (Thing::External(id), object.scope)));
+            let real = self.snapshot.objects().iter().filter(|(_, object)| {
+                Kind::REAL.iter().any(|kind| kind.type_name() == Some(self.snapshot.text(object.kind)))
+            });
+            things.extend(real.map(|(id, object)| (Thing::Resource(id), object.scope)));
         }
         things.extend(services(self.snapshot).into_iter().map(|service| (Thing::Service(service), service.mesh)));
         things
@@ -169,14 +180,41 @@ impl<'s> Finder<'s> {
                     let only = self.proxies_of(*service).map(|(id, _)| id).eq([*id]);
                     side == Side::Source && only
                 }
-                Thing::Service(_) => false,
+                Thing::Service(_) | Thing::Resource(_) => false,
             })
         });
         things
     }
 
-    fn caller(&self, object: &Object) -> Member {
-        Member { label: self.snapshot.text(object.name).to_owned(), parts: caller_parts(object) }
+    fn caller(&self, id: ObjectId) -> Member {
+        let parts = self.object(id).map(caller_parts).unwrap_or_default();
+        Member { label: self.name(Thing::Proxy(id)).to_owned(), parts, is: Some(Is::Proxy(id)) }
+    }
+
+    /// A real resource, or the port that a section names.
+    fn resource(&self, id: ObjectId, section: Option<&str>) -> Result<Member, Diagnostic> {
+        let name = self.name(Thing::Resource(id));
+        let ports: Vec<_> = self.object(id).into_iter().flat_map(|object| &object.parts).collect();
+        let text = |symbol: Sym| self.snapshot.text(symbol);
+        let label = format!("{}/{name}", Kind::of(Thing::Resource(id), self.snapshot).word());
+        let Some(section) = section else {
+            return Ok(Member { label, parts: Vec::new(), is: Some(Is::Resource(Target::whole(id))) });
+        };
+        let wanted = |part: &&&upheld_model::Part| {
+            text(part.section) == section || part.port.is_some_and(|port| text(port) == section)
+        };
+        match ports.iter().find(wanted) {
+            Some(port) => {
+                let target = Target { object: id, section: Some(port.section) };
+                let label = format!("{label}#{}", text(port.section));
+                Ok(Member { label, parts: Vec::new(), is: Some(Is::Resource(target)) })
+            }
+            None => {
+                let known: Vec<_> = ports.iter().map(|port| text(port.section)).collect();
+                let diagnostic = Diagnostic::error(Fault::NotFound, format!("`{name}` has no port `{section}`"));
+                Err(suggest(diagnostic, section, &known))
+            }
+        }
     }
 
     fn proxies_of(&self, service: Service) -> impl Iterator<Item = (ObjectId, &'s Object)> {
@@ -185,7 +223,7 @@ impl<'s> Finder<'s> {
 
     /// The proxies of a service that calls.
     fn callers(&self, service: Service) -> Result<Vec<Member>, Diagnostic> {
-        let members: Vec<Member> = self.proxies_of(service).map(|(_, object)| self.caller(object)).collect();
+        let members: Vec<Member> = self.proxies_of(service).map(|(id, _)| self.caller(id)).collect();
         if members.is_empty() {
             let name = self.snapshot.text(service.name);
             return Err(Diagnostic::error(
@@ -202,9 +240,9 @@ impl<'s> Finder<'s> {
         let offers = |tags: &TagSet| tags.get(service.tag).is_some_and(|tag| tag.value == Some(service.name));
         let proxies = self.proxies_of(service);
         proxies
-            .flat_map(|(_, object)| {
+            .flat_map(|(id, object)| {
                 let parts = called_parts(object).filter(|part| part.role == Role::Inbound && offers(&part.tags));
-                parts.map(|part| inbound_member(self.snapshot, object, part)).collect::<Vec<_>>()
+                parts.map(|part| inbound_member(self.snapshot, id, object, part)).collect::<Vec<_>>()
             })
             .collect()
     }
@@ -220,10 +258,10 @@ impl<'s> Finder<'s> {
             })
         };
         let members: Vec<Member> =
-            called_parts(object).filter(wanted).map(|part| inbound_member(self.snapshot, object, part)).collect();
+            called_parts(object).filter(wanted).map(|part| inbound_member(self.snapshot, id, object, part)).collect();
         match (members.is_empty(), section) {
             (false, _) => Ok(members),
-            (true, None) => Ok(vec![Member { label: name.to_owned(), parts: vec![TagSet::default()] }]),
+            (true, None) => Ok(vec![Member::tags(name, TagSet::default())]),
             (true, Some(section)) => {
                 let known: Vec<_> = called_parts(object).map(|part| text(part.section)).collect();
                 let diagnostic = Diagnostic::error(Fault::NotFound, format!("`{name}` has no inbound `{section}`"));
@@ -238,7 +276,7 @@ impl<'s> Finder<'s> {
 
     fn name(&self, thing: Thing) -> &'s str {
         match thing {
-            Thing::Proxy(id) | Thing::External(id) => {
+            Thing::Proxy(id) | Thing::External(id) | Thing::Resource(id) => {
                 self.object(id).map_or("", |object| self.snapshot.text(object.name))
             }
             Thing::Service(service) => self.snapshot.text(service.name),
@@ -255,7 +293,7 @@ impl<'s> Finder<'s> {
     ) -> Diagnostic {
         let what = match side {
             Side::Source => "proxy or service",
-            Side::Destination => "proxy, service or external service",
+            Side::Destination => "proxy, service or other destination",
         };
         let known: Vec<_> = all.iter().map(|(thing, _)| self.name(*thing)).collect();
         let diagnostic = Diagnostic::error(Fault::NotFound, format!("no {what} is called `{written}`"));
@@ -276,7 +314,11 @@ impl<'s> Finder<'s> {
         things.iter().fold(Diagnostic::error(Fault::Ambiguous, message), |diagnostic, (thing, mesh)| {
             let mesh = if several_meshes { format!("{}/", self.snapshot.text(*mesh)) } else { String::new() };
             let section = section.map(|section| format!("#{section}")).unwrap_or_default();
-            diagnostic.help(format!("use `{flag} {}/{mesh}{}{section}`", Kind::of(*thing).word(), self.name(*thing)))
+            diagnostic.help(format!(
+                "use `{flag} {}/{mesh}{}{section}`",
+                Kind::of(*thing, self.snapshot).word(),
+                self.name(*thing)
+            ))
         })
     }
 }
@@ -320,22 +362,57 @@ enum Kind {
     Dataplane,
     Service,
     ExternalService,
+    MeshService,
+    MeshExternalService,
+    MeshMultiZoneService,
+    MeshHTTPRoute,
 }
 
 impl Kind {
-    const NAMES: [&'static str; 3] = ["dataplane", "service", "externalservice"];
+    const NAMES: [&'static str; 7] = [
+        "dataplane",
+        "service",
+        "externalservice",
+        "meshservice",
+        "meshexternalservice",
+        "meshmultizoneservice",
+        "meshhttproute",
+    ];
+
+    /// Real resources that can be called.
+    const REAL: [Self; 4] =
+        [Self::MeshService, Self::MeshExternalService, Self::MeshMultiZoneService, Self::MeshHTTPRoute];
+
+    /// The type of real resources.
+    fn type_name(self) -> Option<&'static str> {
+        match self {
+            Self::MeshService => Some(ResourceType::MeshService.name()),
+            Self::MeshExternalService => Some(ResourceType::MeshExternalService.name()),
+            Self::MeshMultiZoneService => Some(ResourceType::MeshMultiZoneService.name()),
+            Self::MeshHTTPRoute => Some(ROUTE),
+            Self::Dataplane | Self::Service | Self::ExternalService => None,
+        }
+    }
 
     fn named(word: &str) -> Option<Self> {
         match word.to_ascii_lowercase().as_str() {
             "dataplane" | "dataplanes" | "dp" | "proxy" => Some(Self::Dataplane),
             "service" | "services" | "svc" => Some(Self::Service),
             "externalservice" | "externalservices" => Some(Self::ExternalService),
+            "meshservice" | "meshservices" | "msvc" => Some(Self::MeshService),
+            "meshexternalservice" | "meshexternalservices" | "extsvc" => Some(Self::MeshExternalService),
+            "meshmultizoneservice" | "meshmultizoneservices" | "mzsvc" => Some(Self::MeshMultiZoneService),
+            "meshhttproute" | "meshhttproutes" | "mhttpr" => Some(Self::MeshHTTPRoute),
             _ => None,
         }
     }
 
-    fn of(thing: Thing) -> Self {
+    fn of(thing: Thing, snapshot: &Snapshot) -> Self {
         match thing {
+            Thing::Resource(id) => {
+                let kind = snapshot.objects().get(id).map(|object| snapshot.text(object.kind));
+                Self::REAL.into_iter().find(|known| known.type_name() == kind).unwrap_or(Self::MeshService)
+            }
             Thing::Proxy(_) => Self::Dataplane,
             Thing::External(_) => Self::ExternalService,
             Thing::Service(_) => Self::Service,
@@ -347,6 +424,10 @@ impl Kind {
             Self::Dataplane => "dataplane",
             Self::Service => "service",
             Self::ExternalService => "externalservice",
+            Self::MeshService => "meshservice",
+            Self::MeshExternalService => "meshexternalservice",
+            Self::MeshMultiZoneService => "meshmultizoneservice",
+            Self::MeshHTTPRoute => "meshhttproute",
         }
     }
 }

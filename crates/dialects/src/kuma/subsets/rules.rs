@@ -1,156 +1,147 @@
 //! The listing: a rule for every cell that some item speaks about.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
 use std::sync::Arc;
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use upheld_engine::merge::{Layer, Strategy, fold};
 use upheld_model::Config;
 
-use super::{Client, Item, Subset, Tag, cells};
-
-/// Which items are listed together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grouping {
-    /// Those that meet pairwise, as Kuma does it; cells of two groups may overlap.
-    Cliques,
-    /// Those that are connected; cells never overlap.
-    Components,
-}
+use super::cells::{subset_of, visit_cells};
+use super::classes::Classes;
+use super::groups::{Group, Grouping, groups};
+use super::limits::{Effort, Limits, TooManyCells};
+use super::{Client, Subset};
 
 /// A cell and what holds in it.
-#[derive(Clone, Debug)]
-pub struct Rule {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule<T> {
     /// The cell.
     pub subset: Subset,
-    /// The merged configuration.
-    pub conf: Option<Arc<Config>>,
     /// The items that speak about it, the lowest priority first.
-    pub items: Vec<usize>,
+    pub items: Arc<[usize]>,
+    /// What these items come to.
+    pub conf: T,
 }
 
-/// The listing would have more cells than anybody can use.
+/// Whether a listing needs cells that say what a client is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooManyCells {
-    /// The most that are listed.
-    pub limit: usize,
+pub enum Negations {
+    /// As for `from`: always.
+    On,
+    /// As for `to` and for whole proxies: not where there is one key at most, since rules with a tag come before the rule
+    /// of everybody.
+    Off,
 }
 
-/// The most cells of one group.
-const LIMIT: usize = 100_000;
-
-/// All rules of some items, those with more tags first.
-pub fn rules(items: &[Item], grouping: Grouping, strategy: &Strategy) -> Result<Vec<Rule>, TooManyCells> {
-    let mut rules: Vec<Rule> = Vec::new();
-    for group in groups(items, grouping) {
-        let members = group.iter().filter_map(|number| items.get(*number));
-        let tags: BTreeSet<Tag> = members.flat_map(|item| item.subset.tags.iter().cloned()).collect();
-        let tags: Vec<Tag> = tags.into_iter().collect();
-        if cell_count(&tags) > LIMIT {
-            return Err(TooManyCells { limit: LIMIT });
+/// All rules of some items, those with more tags first. Items come in the order of their priority, the lowest first.
+///
+/// What items come to is the business of the caller: `resolve` is asked once for each distinct list of items. Rules share
+/// its answers, so they should be cheap to clone. [`folding`] makes one for the plain case. Where items come to several
+/// configurations, Kuma lists the cell once for each.
+pub fn rules<T: Clone>(
+    subsets: &[Subset],
+    grouping: Grouping,
+    negations: Negations,
+    limits: Limits,
+    resolve: impl FnMut(&[usize]) -> T,
+) -> Result<Vec<Rule<T>>, TooManyCells> {
+    let classes = Classes::of(subsets);
+    let effort = Effort::new(limits);
+    let mut listing = Listing { classes: &classes, effort, resolved: FxHashMap::default(), resolve, rules: Vec::new() };
+    if negations == Negations::Off && classes.key_count() <= 1 {
+        listing.add_each_subset(subsets)?;
+        listing.rules.sort_by_key(|rule| Reverse(rule.subset.tags.len()));
+    } else {
+        for group in groups(&classes, grouping, &mut listing.effort)? {
+            listing.add_cells(&group)?;
         }
-        for subset in cells(&tags) {
-            let speaking: Vec<usize> = (items.iter().enumerate())
-                .filter(|(_, item)| item.subset.has_all_of(&subset))
-                .map(|(number, _)| number)
-                .collect();
+        listing.rules.sort_by_cached_key(|rule| Reverse(rule.subset.positive_tags()));
+    }
+    Ok(listing.rules)
+}
+
+/// The first rule that has a client: what Kuma goes by. Compare its items with the [exact ones](super::exact_items).
+pub fn lookup<'r, T>(rules: &'r [Rule<T>], client: &Client) -> Option<&'r Rule<T>> {
+    cells_with(rules, client).next()
+}
+
+/// All rules that have a client: what a proxy goes by that joins cells with "or". Compare the items of each with the
+/// [exact ones](super::exact_items).
+pub fn cells_with<'r, T>(rules: &'r [Rule<T>], client: &Client) -> impl Iterator<Item = &'r Rule<T>> {
+    rules.iter().filter(|rule| rule.subset.has(client))
+}
+
+/// Resolves items by folding their configurations into one, which is `None` where a null removed everything.
+pub fn folding(confs: &[Arc<Config>], strategy: &Strategy) -> impl FnMut(&[usize]) -> Option<Arc<Config>> {
+    |items| {
+        let best_first = items.iter().rev();
+        let layer = |number: &usize| Some(Layer { by: *number, config: confs.get(*number)?.clone() });
+        let layers: Vec<Layer> = best_first.filter_map(layer).collect();
+        fold(strategy, &layers)?.config()
+    }
+}
+
+/// A listing that grows.
+struct Listing<'l, 's, T, R> {
+    classes: &'l Classes<'s>,
+    effort: Effort,
+    /// What classes come to.
+    resolved: FxHashMap<Vec<usize>, (Arc<[usize]>, T)>,
+    resolve: R,
+    rules: Vec<Rule<T>>,
+}
+
+impl<T: Clone, R: FnMut(&[usize]) -> T> Listing<'_, '_, T, R> {
+    /// A rule for each distinct subset.
+    fn add_each_subset(&mut self, subsets: &[Subset]) -> Result<(), TooManyCells> {
+        let mut seen: FxHashSet<Subset> = FxHashSet::default();
+        for (item, subset) in subsets.iter().enumerate() {
+            let mut subset = subset.clone();
+            subset.tags.sort_unstable();
+            if !seen.insert(subset.clone()) {
+                continue;
+            }
+            self.effort.add_cells(1)?;
+            let tags = self.classes.tags_of(self.classes.class_of(item).as_slice());
+            self.effort.spend(self.classes.steps_within(&tags))?;
+            let mut speaking = self.classes.within(&tags);
+            speaking.retain(|class| self.classes.get(*class).is_some_and(|class| class.subset.has_all_of(&subset)));
             if !speaking.is_empty() {
-                rules.push(Rule { conf: merged(items, &speaking, strategy), subset, items: speaking });
+                let rule = self.rule(subset, &speaking)?;
+                self.rules.push(rule);
             }
         }
+        Ok(())
     }
-    rules.sort_by_key(|rule| std::cmp::Reverse(rule.subset.positive_tags()));
-    Ok(rules)
-}
 
-/// The first rule that has a client.
-pub fn lookup<'r>(rules: &'r [Rule], client: &Client) -> Option<&'r Rule> {
-    rules.iter().find(|rule| rule.subset.has(client))
-}
-
-/// What some items come to together.
-fn merged(items: &[Item], numbers: &[usize], strategy: &Strategy) -> Option<Arc<Config>> {
-    let best_first = numbers.iter().rev();
-    let layers: Vec<Layer> = best_first
-        .filter_map(|number| items.get(*number).map(|item| Layer { by: *number, config: item.conf.clone() }))
-        .collect();
-    fold(strategy, &layers)?.config()
-}
-
-fn cell_count(tags: &[Tag]) -> usize {
-    let mut count = 1_usize;
-    let mut previous: Option<(&str, usize)> = None;
-    for tag in tags {
-        let values = match previous {
-            Some((key, values)) if key == tag.key => {
-                count /= values + 1;
-                values + 1
+    /// A rule for each cell of a group that lies in some item.
+    fn add_cells(&mut self, group: &Group) -> Result<(), TooManyCells> {
+        let classes = self.classes;
+        let mut last = None;
+        visit_cells(classes, &group.dimensions, &group.candidates, |digits, speaking| {
+            let rule = self.rule(subset_of(classes, &group.dimensions, digits), speaking)?;
+            // Kuma counts before it lists, so what would be the first cell becomes the last.
+            if digits.iter().all(|digit| *digit == 0) {
+                last = Some(rule);
+            } else {
+                self.rules.push(rule);
             }
-            _ => 1,
-        };
-        count = count.saturating_mul(values + 1);
-        previous = Some((&tag.key, values));
+            Ok(())
+        })?;
+        self.rules.extend(last);
+        Ok(())
     }
-    count
-}
 
-/// Numbers of the items of each group, in the order in which Kuma lists groups: by their numbers as text, backwards.
-fn groups(items: &[Item], grouping: Grouping) -> Vec<Vec<usize>> {
-    let meet = |a: usize, b: usize| match (items.get(a), items.get(b)) {
-        (Some(a), Some(b)) => a.subset.meets(&b.subset),
-        _ => false,
-    };
-    let mut groups = match grouping {
-        Grouping::Cliques => {
-            let mut found = Vec::new();
-            let all: Vec<usize> = (0..items.len()).collect();
-            grow_clique(&mut Vec::new(), all, Vec::new(), &meet, &mut found);
-            found
+    fn rule(&mut self, subset: Subset, speaking: &[usize]) -> Result<Rule<T>, TooManyCells> {
+        self.effort.spend(speaking.len())?;
+        if let Some((items, conf)) = self.resolved.get(speaking) {
+            return Ok(Rule { subset, items: items.clone(), conf: conf.clone() });
         }
-        Grouping::Components => components(items.len(), &meet),
-    };
-    let text = |group: &Vec<usize>| group.iter().map(ToString::to_string).collect::<Vec<_>>().join(":");
-    groups.sort_by_key(|group| std::cmp::Reverse(text(group)));
-    groups
-}
-
-/// Bron and Kerbosch: everything in `open` meets all of `clique`, and so did everything in `done`.
-fn grow_clique(
-    clique: &mut Vec<usize>,
-    mut open: Vec<usize>,
-    mut done: Vec<usize>,
-    meet: &impl Fn(usize, usize) -> bool,
-    found: &mut Vec<Vec<usize>>,
-) {
-    if open.is_empty() && done.is_empty() && !clique.is_empty() {
-        let mut group = clique.clone();
-        group.sort_unstable();
-        found.push(group);
+        let items: Arc<[usize]> = self.classes.items_of(speaking).into();
+        self.effort.keep(items.len())?;
+        let conf = (self.resolve)(&items);
+        self.resolved.insert(speaking.to_vec(), (items.clone(), conf.clone()));
+        Ok(Rule { subset, items, conf })
     }
-    while let Some(next) = open.pop() {
-        let meeting = |others: &[usize]| others.iter().copied().filter(|other| meet(next, *other)).collect();
-        clique.push(next);
-        grow_clique(clique, meeting(&open), meeting(&done), meet, found);
-        clique.pop();
-        done.push(next);
-    }
-}
-
-fn components(count: usize, meet: &impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
-    let mut waiting: BTreeSet<usize> = (0..count).collect();
-    let mut components = Vec::new();
-    while let Some(first) = waiting.pop_first() {
-        let mut component = vec![first];
-        let mut next = 0;
-        while let Some(&member) = component.get(next) {
-            let reached: Vec<usize> = waiting.iter().copied().filter(|other| meet(member, *other)).collect();
-            for other in reached {
-                waiting.remove(&other);
-                component.push(other);
-            }
-            next += 1;
-        }
-        component.sort_unstable();
-        components.push(component);
-    }
-    components
 }

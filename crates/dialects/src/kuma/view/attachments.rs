@@ -3,6 +3,7 @@
 //! | place | kinds | asked with |
 //! |---|---|---|
 //! | the whole proxy | `TrafficTrace`, `ProxyTemplate` | what the proxy looks like as a caller |
+//! | the whole proxy | all with target references | the proxy itself |
 //! | each inbound | `TrafficPermission`, `FaultInjection`, `RateLimit` | the tags of the inbound, from whomever |
 //! | each outbound | `TrafficRoute`, `Timeout`, `RateLimitOutbound` | the caller and the one tag that names the service |
 //! | each called service | `TrafficLog` | the same |
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use upheld_engine::{KindId, PolicyId, PolicyKind, Question, Resolve, Scratch, Select, SelectKind, Snapshot};
 use upheld_model::{Object, Policy, Role, Side, Sym, TagSet};
 
+use super::listed::listed;
 use super::metrics::metrics_inbound;
 use super::{EDITION, InspectError};
 use crate::document::Resource;
@@ -77,10 +79,11 @@ impl<'s> Inspector<'s> {
         let mut lists = BTreeMap::new();
         let mut kinds = snapshot.kinds().iter().filter(|(_, kind)| in_edition(snapshot, kind)).peekable();
         kinds.peek().ok_or(InspectError::OtherEdition)?;
-        for (id, kind) in kinds.filter(|(_, kind)| kind.select().resolve == Resolve::All) {
+        for (id, kind) in kinds {
+            let Some(select) = kind.select().filter(|select| select.resolve == Resolve::All) else { continue };
             let governed = |policy: &Policy| policy.kind == kind.governs && policy.scope == mesh;
             let policies: Vec<_> = snapshot.policies().iter().filter(|(_, policy)| governed(policy)).collect();
-            let list = Select::compile(&once_for_each_selector(kind.select()), &policies, snapshot.symbols());
+            let list = Select::compile(&once_for_each_selector(select), &policies, snapshot.symbols());
             lists.insert(id, list.map_err(|_| InspectError::TooManyPolicies)?);
         }
         Ok(Self { snapshot, mesh, lists })
@@ -96,7 +99,9 @@ impl<'s> Inspector<'s> {
         let mut places = Places::default();
         let caller = caller_parts(object);
         let whole = Question { source: Some(&caller), destination: None };
-        places.attach(Place::Dataplane, "", "", self.counting(&OF_DATAPLANE, &whole));
+        let layered = listed(self.snapshot, self.mesh, object).into_iter().flat_map(|listed| listed.policies());
+        let policies = self.counting(&OF_DATAPLANE, &whole).into_iter().chain(layered).collect();
+        places.attach(Place::Dataplane, "", "", policies);
         self.attach_inbounds(object, dataplane, &mut places);
         self.attach_outbounds(dataplane, &caller, &mut places);
         self.attach_services(dataplane, &caller, &mut places);

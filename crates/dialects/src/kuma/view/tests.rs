@@ -297,3 +297,5 @@ fn other_editions_have_no_such_endpoint() {
     let error = inspect(&snapshot, "/meshes/default/dataplanes/web-1/policies").unwrap_err();
     assert_eq!(error, InspectError::OtherEdition);
 }
+
+mod native;

@@ -108,6 +108,7 @@ impl World {
                 })
                 .to_vec();
             draft.policies.push(Policy {
+                title: symbols.intern(&policy.name),
                 kind,
                 scope,
                 name: symbols.intern(&policy.name),

@@ -1,0 +1,27 @@
+//! Meshes that no document describes. In a running system every mesh exists; in a folder of manifests its document is often
+//! left out.
+
+use std::collections::BTreeSet;
+
+use upheld_model::Files;
+
+use super::resources::ResourceType;
+use crate::document::Resource;
+
+/// Documents for the meshes of policies with target references that have none. `None` if all are described.
+pub fn meshes(files: &Files) -> Option<String> {
+    let (mut described, mut used): (BTreeSet<String>, BTreeSet<String>) = (BTreeSet::new(), BTreeSet::new());
+    for (_, file) in files.iter() {
+        for resource in file.tree.documents().filter_map(Resource::of) {
+            let kind = resource.kind.text();
+            if kind == ResourceType::Mesh.name() {
+                described.insert(resource.name().into_owned());
+            } else if kind.starts_with("Mesh") && resource.spec().is_some() {
+                used.insert(resource.mesh().to_owned());
+            }
+        }
+    }
+    let quoted = |name: &String| format!("type: Mesh\nname: {}\n", serde_json::Value::from(name.as_str()));
+    let documents: Vec<String> = used.difference(&described).map(quoted).collect();
+    (!documents.is_empty()).then(|| documents.join("---\n"))
+}

@@ -1,0 +1,133 @@
+//! Who a resource is: labels, zone, namespace, and what references can see of it.
+
+use std::borrow::Cow;
+
+use upheld_model::tree::Value;
+use upheld_model::{Sym, Symbols, TagSet};
+
+use super::kri::Kri;
+use crate::document::{Form, Resource};
+
+/// Labels that Kuma itself looks at.
+pub mod label {
+    /// Where it was created: `global` or `zone`.
+    pub const ORIGIN: &str = "kuma.io/origin";
+    /// The zone.
+    pub const ZONE: &str = "kuma.io/zone";
+    /// The namespace on Kubernetes.
+    pub const NAMESPACE: &str = "k8s.kuma.io/namespace";
+    /// The name that users gave it.
+    pub const DISPLAY_NAME: &str = "kuma.io/display-name";
+    /// On whose behalf a policy speaks.
+    pub const ROLE: &str = "kuma.io/policy-role";
+    /// `shadow` for policies that are only tried.
+    pub const EFFECT: &str = "kuma.io/effect";
+}
+
+/// Facts that no label has. Their names cannot be labels.
+pub mod fact {
+    /// The identifier without a section.
+    pub const KRI: &str = "@identifier";
+    /// The display name, also where no label says it.
+    pub const DISPLAY_NAME: &str = "@name";
+    /// The zone to which policies of other zones do not reach.
+    pub const ZONE: &str = "@zone";
+    /// `Sidecar` or `Gateway`.
+    pub const PROXY_TYPE: &str = "@proxy type";
+    /// The gateway whose selectors have a proxy.
+    pub const GATEWAY: &str = "@gateway";
+    /// The same, for proxies that are built-in gateways.
+    pub const BUILTIN_GATEWAY: &str = "@built-in gateway";
+}
+
+/// Who a resource is.
+#[derive(Clone, Debug)]
+pub struct Meta<'t> {
+    /// Its type.
+    pub kind: &'t str,
+    /// Its mesh; empty for a mesh.
+    pub mesh: &'t str,
+    /// Its name; on Kubernetes with its namespace.
+    pub name: Cow<'t, str>,
+    /// Its labels in the order of the document.
+    pub labels: Vec<(&'t str, &'t str)>,
+}
+
+impl<'t> Meta<'t> {
+    /// Of a resource. On Kubernetes, namespace and display name are labels that the control plane adds.
+    pub fn of(resource: Resource<'t>) -> Self {
+        let labels = resource.labels().into_iter().flat_map(Value::entries);
+        let mut labels: Vec<(&str, &str)> = labels.map(|(key, value)| (key.text(), value.text())).collect();
+        if resource.form == Form::Kubernetes {
+            let (name, namespace) = resource.kubernetes_name();
+            for (key, value) in [(label::NAMESPACE, namespace), (label::DISPLAY_NAME, Some(name))] {
+                if let Some(value) = value.filter(|_| !labels.iter().any(|(known, _)| *known == key)) {
+                    labels.push((key, value));
+                }
+            }
+        }
+        let kind = resource.kind.text();
+        let mesh = if kind == "Mesh" { "" } else { resource.mesh() };
+        Self { kind, mesh, name: resource.name(), labels }
+    }
+
+    /// A label.
+    pub fn label(&self, key: &str) -> Option<&'t str> {
+        self.labels.iter().find(|(known, _)| *known == key).map(|(_, value)| *value)
+    }
+
+    /// The name that users gave it.
+    pub fn display_name(&self) -> &str {
+        self.label(label::DISPLAY_NAME).filter(|name| !name.is_empty()).unwrap_or(&self.name)
+    }
+
+    /// Where it was created.
+    pub fn origin(&self) -> Option<&'t str> {
+        self.label(label::ORIGIN).filter(|origin| !origin.is_empty())
+    }
+
+    /// The zone.
+    pub fn zone(&self) -> Option<&'t str> {
+        self.label(label::ZONE).filter(|zone| !zone.is_empty())
+    }
+
+    /// The namespace.
+    pub fn namespace(&self) -> Option<&'t str> {
+        self.label(label::NAMESPACE).filter(|namespace| !namespace.is_empty())
+    }
+
+    /// The identifier.
+    pub fn kri(&self) -> Kri {
+        Kri {
+            kind: self.kind.to_owned(),
+            mesh: self.mesh.to_owned(),
+            zone: self.zone().unwrap_or_default().to_owned(),
+            namespace: self.namespace().unwrap_or_default().to_owned(),
+            name: self.display_name().to_owned(),
+            section: String::new(),
+        }
+    }
+
+    /// What references see of it.
+    pub fn facts(&self, symbols: &mut Symbols) -> Vec<(Sym, Option<Sym>)> {
+        let own = [(fact::KRI, self.kri().to_string()), (fact::DISPLAY_NAME, self.display_name().to_owned())];
+        let labels = self.labels.iter().map(|(key, value)| (*key, (*value).to_owned()));
+        labels.chain(own).map(|(key, value)| (symbols.intern(key), Some(symbols.intern(&value)))).collect()
+    }
+
+    /// The zone that policies of other zones do not reach. `None` for what belongs to no zone, so that all reach it.
+    pub fn zone_fact(&self) -> Option<&'t str> {
+        match self.origin() {
+            None | Some("global") => None,
+            Some("zone") => self.zone(),
+            // Something that only Kuma understands: no zone reaches it.
+            Some(_) => Some(""),
+        }
+    }
+}
+
+/// Facts with another one in place of what was there.
+pub(crate) fn with_fact(facts: &TagSet, key: Sym, value: Option<Sym>) -> TagSet {
+    let kept = facts.as_slice().iter().filter(|tag| tag.key != key).map(|tag| (tag.key, tag.value));
+    TagSet::new(kept.chain(value.map(|value| (key, Some(value)))).collect::<Vec<_>>())
+}

@@ -1,0 +1,144 @@
+//! The part of `PolicyKind` documents that is about the merge family: what statements are about, how layers rank and meet.
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use upheld_engine::merge::{Column, Depth, ItemOrder, Keyed, Nulls, Strategy};
+use upheld_engine::{Best, FacetChoice, Ladder, MergeKind, Payload, Rung};
+use upheld_model::nearest::nearest;
+use upheld_model::tree::Value;
+use upheld_model::{Config, Diagnostic, Diagnostics, Facet, Fault, SourceId, Symbols};
+
+use crate::kuma::layered::COLUMNS;
+use crate::shape::{Field, Shape, list, optional, required};
+
+/// The words for facets.
+const FACETS: [&str; 5] = ["proxy", "resources", "services", "clients", "inbound"];
+
+/// The fields of such a document besides those that every kind has.
+pub(crate) fn fields() -> Vec<Field> {
+    let matching = Shape::Object(vec![
+        required("field", Shape::Text, "the field of a policy that holds the statements"),
+        required("of", Shape::Choice(&FACETS), "what the statements are about"),
+        optional("payload", Shape::Text, "the field of a statement with the configuration; `*` is all of it"),
+        optional("instead", Shape::Text, "the field that counts where the first is empty"),
+        optional("rank", list(Shape::Text), "rungs for these statements; those of the kind when left out"),
+    ]);
+    let keyed = Shape::Object(vec![
+        required("field", Shape::Text, "the list"),
+        required("key", Shape::Text, "the field of an item by which two are the same"),
+        required("payload", Shape::Text, "the field of an item that is merged"),
+        optional("order", Shape::Choice(&["worst-first", "best-first"]), "whose items come first"),
+    ]);
+    let strategy = Shape::Object(vec![
+        required("depth", Shape::Choice(&["whole", "shallow", "deep"]), "how deep layers meet"),
+        optional("nulls", Shape::Choice(&["erase", "ignore"]), "what a null means; erase when left out"),
+        optional("append", Shape::Text, "lists under keys with this beginning add up"),
+        optional("by-key", list(keyed), "lists whose items meet by a key"),
+        optional("apart", Shape::Text, "a list: for each of its values, layers meet apart"),
+    ]);
+    let default = Shape::Object(vec![
+        required("at", Shape::Text, "a path; `[]` is every item of a list"),
+        required("value", Shape::Opaque, "the value where none is written"),
+    ]);
+    vec![
+        required("match", list(matching), "which field is about what"),
+        required("rank", list(Shape::Text), "rungs, the first counts most"),
+        required("resolve", strategy, "how layers meet"),
+        optional("position", Shape::Integer, "its place in listings"),
+        optional("defaults", list(default), "values that documents may leave out"),
+    ]
+}
+
+/// Reads the choices of a document that has the right shape.
+pub(crate) fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found: &mut Diagnostics) -> MergeKind {
+    let rank = read_ladder(source, document.get("rank"), symbols, found);
+    let mut facets: Vec<FacetChoice> = Vec::new();
+    for item in document.get("match").into_iter().flat_map(Value::items) {
+        let text = |name: &str| item.get(name).map(Value::text);
+        let facet = Facet::ALL.into_iter().find(|facet| Some(facet.word()) == text("of"));
+        let Some(facet) = facet else { continue };
+        if facets.iter().any(|known| known.facet == facet) {
+            let message = format!("two fields for {}", facet.word());
+            found.push(Diagnostic::error(Fault::BrokenKind, message).at_value(source, item, "one field each"));
+        }
+        let payload = match text("payload") {
+            None | Some("*") => Payload::Rest,
+            Some(field) => match field.strip_suffix("[0]") {
+                Some(field) => Payload::FirstOf(symbols.intern(field)),
+                None => Payload::Field(symbols.intern(field)),
+            },
+        };
+        let own = item.get("rank").map(|own| read_ladder(source, Some(own), symbols, found));
+        facets.push(FacetChoice {
+            facet,
+            field: symbols.intern(text("field").unwrap_or_default()),
+            instead: text("instead").map(|field| symbols.intern(field)),
+            payload,
+            rank: own.unwrap_or_else(|| rank.clone()),
+        });
+    }
+    let resolve = document.get("resolve");
+    let group = resolve.and_then(|resolve| resolve.get("apart")).map(|field| SmolStr::new(field.text()));
+    let position = document.get("position").and_then(Value::as_integer).unwrap_or_default();
+    let defaults = document.get("defaults").into_iter().flat_map(Value::items).filter_map(|item| {
+        let value: Arc<Config> = Config::of(source, item.get("value")?);
+        Some((SmolStr::new(item.get("at")?.text()), Config::made(value.content.clone())))
+    });
+    MergeKind { facets, rank, strategy: read_strategy(resolve), group, position, defaults: defaults.collect() }
+}
+
+fn read_strategy(resolve: Option<Value<'_>>) -> Strategy {
+    let text = |name: &str| resolve.and_then(|resolve| resolve.get(name)).map(Value::text);
+    let keyed = resolve.and_then(|resolve| resolve.get("by-key")).into_iter().flat_map(Value::items).map(|item| {
+        let text = |name: &str| SmolStr::new(item.get(name).map_or("", Value::text));
+        let order = if text("order") == "best-first" { ItemOrder::BestFirst } else { ItemOrder::WorstFirst };
+        Keyed { field: text("field"), key: text("key"), payload: text("payload"), order }
+    });
+    Strategy {
+        depth: match text("depth") {
+            Some("whole") => Depth::Whole,
+            Some("shallow") => Depth::Shallow,
+            _ => Depth::Deep,
+        },
+        nulls: if text("nulls") == Some("ignore") { Nulls::Ignore } else { Nulls::Erase },
+        append_prefix: text("append").map(SmolStr::new),
+        keyed: keyed.collect(),
+    }
+}
+
+fn read_ladder(
+    source: SourceId,
+    rank: Option<Value<'_>>,
+    symbols: &mut Symbols,
+    found: &mut Diagnostics,
+) -> Ladder<Column> {
+    let mut rungs: Vec<Rung<Column>> = Vec::new();
+    for item in rank.into_iter().flat_map(Value::items) {
+        let column =
+            match item.text() {
+                "name" => Column::Title,
+                "identity" => Column::Identity,
+                "item" => Column::Item,
+                mark if COLUMNS.contains(&mark) => Column::Mark(symbols.intern(mark)),
+                other => {
+                    let names = || ["name", "identity", "item"].into_iter().chain(COLUMNS);
+                    let diagnostic = Diagnostic::error(Fault::BrokenKind, format!("there is no rung `{other}`"))
+                        .at_value(source, item, "unknown rung");
+                    found.push(match nearest(other, names()) {
+                        Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
+                        None => diagnostic.help(format!("rungs: {}", names().collect::<Vec<_>>().join(", "))),
+                    });
+                    continue;
+                }
+            };
+        if rungs.iter().any(|rung| rung.column == column) {
+            found.push(
+                Diagnostic::error(Fault::BrokenKind, "this rung stands twice, so the second can decide nothing")
+                    .at_value(source, item, "stands above already"),
+            );
+        }
+        rungs.push(Rung { column, best: Best::Highest });
+    }
+    Ladder::new(rungs)
+}

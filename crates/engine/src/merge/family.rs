@@ -1,0 +1,310 @@
+//! Matching and resolving: which layers speak to a question, and what they come to.
+
+use upheld_model::layers::Condition;
+use upheld_model::{Code, Facet, Param, Reason, Side, State, Sym, TagSet, Want};
+
+use super::audience::{AdmitScratch, Outside, Subject, parts_of};
+use super::fold::Merged;
+use super::index::{Column, Entry, Merge, Reached, Separation};
+use super::targets::Target;
+use crate::ask::{EntryId, Family, Fit, Hit, Place};
+use crate::witness::Witness;
+
+/// What is asked: one facet of a subject.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'q> {
+    /// Whose configuration.
+    pub subject: Subject<'q>,
+    /// For what.
+    pub about: About<'q>,
+}
+
+/// What a question is about.
+#[derive(Clone, Copy, Debug)]
+pub enum About<'q> {
+    /// The subject as a whole.
+    Whole,
+    /// A called object: the targets that concern it, the most specific first.
+    Targets(&'q [Target]),
+    /// A called service of which only tags are known.
+    Service(&'q TagSet),
+    /// A caller of a part, known by tags.
+    Client {
+        /// The part.
+        part: u32,
+        /// The caller's tags.
+        tags: &'q TagSet,
+    },
+    /// A part, for a caller with these facts. Layers for callers of whom nothing is known here do not count.
+    Inbound {
+        /// The part.
+        part: u32,
+        /// What is known of the caller.
+        caller: &'q [(Sym, &'q str)],
+    },
+}
+
+impl About<'_> {
+    /// The facet.
+    pub fn facet(self) -> Facet {
+        match self {
+            Self::Whole => Facet::Whole,
+            Self::Targets(_) => Facet::Objects,
+            Self::Service(_) => Facet::Services,
+            Self::Client { .. } => Facet::Clients,
+            Self::Inbound { .. } => Facet::Inbound,
+        }
+    }
+
+    /// The part of the subject, if it is about one.
+    pub fn part(self) -> Option<u32> {
+        match self {
+            Self::Client { part, .. } | Self::Inbound { part, .. } => Some(part),
+            Self::Whole | Self::Targets(_) | Self::Service(_) => None,
+        }
+    }
+
+    /// The end of the connection at which the subject is.
+    pub fn side(self) -> Side {
+        match self {
+            Self::Client { .. } | Self::Inbound { .. } => Side::Destination,
+            Self::Whole | Self::Targets(_) | Self::Service(_) => Side::Source,
+        }
+    }
+}
+
+/// The answer: layers and what they come to.
+#[derive(Clone, Debug, Default)]
+pub struct Layered {
+    /// All layers that speak to the question, the best first.
+    pub entries: Vec<EntryId>,
+    /// What they come to; `by` is a place in `entries`. More than one where the kind keeps values of a field apart.
+    pub results: Vec<Merged>,
+    /// Whether a missing fact could change it.
+    pub undecided: bool,
+}
+
+impl Family for Merge {
+    type Question<'q> = Question<'q>;
+    type Measure = ();
+    type Answer = Layered;
+    type Scratch = AdmitScratch;
+
+    fn entries(&self) -> impl Iterator<Item = EntryId> {
+        (0..self.entries.len()).map(EntryId::new).filter(|id| self.entry(*id).is_some())
+    }
+
+    fn find<W: Witness<()>>(&self, question: &Question<'_>, scratch: &mut AdmitScratch, hits: &mut Vec<Hit<()>>) {
+        let facet = question.about.facet();
+        for admitted in self.audiences.admit(question.subject, scratch) {
+            if question.about.part().is_some_and(|part| !admitted.has(part)) {
+                continue;
+            }
+            for (id, entry) in self.entries_of(admitted.slot, facet) {
+                if let Ok((place, fit)) = reach(entry, question.about) {
+                    hits.push(Hit::new(id, place, fit));
+                }
+            }
+        }
+    }
+
+    fn check<W: Witness<()>>(
+        &self,
+        id: EntryId,
+        question: &Question<'_>,
+        witness: &mut W,
+        mut sit: impl FnMut(Place, Fit<()>),
+    ) {
+        let Some(entry) = self.entry(id).filter(|entry| entry.facet == question.about.facet()) else { return };
+        if let Err((distance, why)) = self.attached(entry, question) {
+            witness.miss(id, distance, || why);
+            return;
+        }
+        match reach(entry, question.about) {
+            Ok((place, fit)) => sit(place, fit),
+            Err(why) => witness.miss(id, 1, || why),
+        }
+    }
+
+    fn resolve<W: Witness<()>>(
+        &self,
+        question: &Question<'_>,
+        _: &mut AdmitScratch,
+        hits: &mut Vec<Hit<()>>,
+        witness: &mut W,
+    ) -> Layered {
+        hits.sort_by(|a, b| self.compare(b.entry, a.entry));
+        hits.dedup_by_key(|hit| hit.entry);
+        let entries: Vec<EntryId> = hits.iter().map(|hit| hit.entry).collect();
+        let results = self.fold(&entries);
+        let mut contributors: Vec<usize> = results.iter().flat_map(Merged::contributors).collect();
+        contributors.sort_unstable();
+        contributors.dedup();
+        let certain = |place: &usize| hits.get(*place).is_some_and(|hit| hit.certain);
+        let undecided = !contributors.iter().all(certain);
+        let answer = Layered { entries, results, undecided };
+        if W::RECORDS {
+            self.tell(question, hits, &answer, &contributors, witness);
+        }
+        answer
+    }
+}
+
+impl Merge {
+    /// Whether the policy of an entry is attached to the subject, and to the part in question; else how far from it.
+    fn attached(&self, entry: &Entry, question: &Question<'_>) -> Result<(), (u32, Reason)> {
+        let audiences = self.audiences.of(entry.slot);
+        let mut nearest: Option<(u32, Reason)> = None;
+        let mut any = false;
+        for audience in audiences {
+            match parts_of(audience, question.subject) {
+                Ok(parts) => {
+                    any = true;
+                    if question.about.part().is_none_or(|part| parts.contains(&part)) {
+                        return Ok(());
+                    }
+                }
+                Err(outside) => {
+                    let why = outside_reason(outside, question);
+                    if nearest.is_none_or(|(known, _)| why.0 < known) {
+                        nearest = Some(why);
+                    }
+                }
+            }
+        }
+        let elsewhere = || (2, Reason::new(Code::SkipOtherPart, &[]));
+        let dangling = || (4, Reason::new(Code::SkipDangling, &[]));
+        Err(if any { elsewhere() } else { nearest.unwrap_or_else(dangling) })
+    }
+
+    fn tell<W: Witness<()>>(
+        &self,
+        question: &Question<'_>,
+        hits: &[Hit<()>],
+        answer: &Layered,
+        contributors: &[usize],
+        witness: &mut W,
+    ) {
+        let best = contributors.first().and_then(|place| hits.get(*place));
+        let beaten = (0..hits.len()).find(|place| !contributors.contains(place)).and_then(|place| hits.get(place));
+        let alone = contributors.len() == 1;
+        for (place, hit) in hits.iter().enumerate() {
+            let contributes = contributors.contains(&place);
+            if !hit.certain {
+                let why = self.entry(hit.entry).and_then(|entry| unknown(entry, question.about));
+                witness.state(hit, State::Unknown, || why.unwrap_or(Reason::new(Code::UnknownTag, &[])));
+            } else if contributes && alone {
+                let separation = beaten.and_then(|beaten| self.separate(hit.entry, beaten.entry));
+                if let Some(separation) = separation {
+                    witness.decided(separation.rung);
+                }
+                witness.state(hit, State::Won, || separation.map_or(Reason::new(Code::MergeOnly, &[]), reason));
+            } else if contributes {
+                let fields = answer.results.iter().flat_map(Merged::leaves).filter(|leaf| leaf.by == place).count();
+                let fields = i64::try_from(fields).unwrap_or(i64::MAX);
+                witness.state(hit, State::Kept, || Reason::new(Code::MergeSets, &[Param::Number(fields)]));
+            } else {
+                let separation = best.and_then(|best| self.separate(hit.entry, best.entry));
+                witness.state(hit, State::Lost, || separation.map_or(Reason::new(Code::MergeIdentity, &[]), reason));
+            }
+        }
+    }
+}
+
+/// Where an entry sits for a question, given that its policy is attached to the subject.
+fn reach(entry: &Entry, about: About<'_>) -> Result<(Place, Fit<()>), Reason> {
+    let here = Ok((Place::default(), Fit::Yes(())));
+    match (&entry.reach, about) {
+        (Reached::Objects(reference, found), About::Targets(targets)) => {
+            let place = targets.iter().position(|target| found.binary_search(target).is_ok());
+            match place {
+                Some(place) => Ok((Place(u32::try_from(place).unwrap_or(u32::MAX)), Fit::Yes(()))),
+                None if found.is_empty() => Err(Reason::new(Code::SkipDangling, &[Param::Text(reference.kind)])),
+                None => Err(Reason::new(Code::SkipOtherTarget, &[Param::Text(reference.kind)])),
+            }
+        }
+        (Reached::Tags(wants), About::Service(tags)) => fits(wants, tags, Side::Destination),
+        (Reached::Tags(wants), About::Client { tags, .. }) => fits(wants, tags, Side::Source),
+        (Reached::Callers(patterns), About::Inbound { caller, .. }) => {
+            for pattern in patterns {
+                let want = [Param::Text(pattern.key)];
+                match caller.iter().find(|(key, _)| *key == pattern.key) {
+                    Some((_, text)) if pattern.fits(text) => {}
+                    Some(_) => return Err(Reason::new(Code::SkipOtherCaller, &want)),
+                    None => return Err(Reason::new(Code::SkipSomeCallers, &want)),
+                }
+            }
+            here
+        }
+        _ => here,
+    }
+}
+
+/// The reason that a difference gives.
+pub fn reason(separation: Separation) -> Reason {
+    let param = |(number, word): (i64, Option<Sym>)| word.map_or(Param::Number(number), Param::Text);
+    let (mine, theirs) = (param(separation.mine), param(separation.theirs));
+    match separation.column {
+        Column::Mark(column) => Reason::new(Code::MergeRung, &[mine, theirs, Param::Text(column)]),
+        Column::Title => Reason::new(Code::MergeNameOrder, &[theirs]),
+        Column::Item => Reason::new(Code::MergeLaterItem, &[mine, theirs]),
+        Column::Identity => Reason::new(Code::MergeIdentity, &[theirs]),
+    }
+}
+
+fn fits(wants: &[(Sym, Sym)], tags: &TagSet, side: Side) -> Result<(Place, Fit<()>), Reason> {
+    let mut fit = Fit::Yes(());
+    for (key, want) in wants {
+        let (side, key_param, want_param) = (Param::Side(side), Param::Text(*key), Param::Text(*want));
+        match tags.get(*key).map(|tag| tag.value) {
+            Some(Some(value)) if value == *want => {}
+            Some(Some(value)) => {
+                return Err(Reason::new(Code::SkipTag, &[side, key_param, want_param, Param::Text(value)]));
+            }
+            Some(None) => fit = Fit::Unknown(()),
+            None => return Err(Reason::new(Code::SkipTagAbsent, &[side, key_param, want_param])),
+        }
+    }
+    Ok((Place::default(), fit))
+}
+
+/// The tag that is not known.
+fn unknown(entry: &Entry, about: About<'_>) -> Option<Reason> {
+    let (tags, side) = match about {
+        About::Service(tags) => (tags, Side::Destination),
+        About::Client { tags, .. } => (tags, Side::Source),
+        _ => return None,
+    };
+    let Reached::Tags(wants) = &entry.reach else { return None };
+    let (key, want) = wants.iter().find(|(key, _)| tags.get(*key).is_some_and(|tag| tag.value.is_none()))?;
+    Some(Reason::new(Code::UnknownTag, &[Param::Side(side), Param::Text(*key), Param::Text(*want)]))
+}
+
+/// Why a subject is outside, and how far.
+fn outside_reason(outside: Outside, question: &Question<'_>) -> (u32, Reason) {
+    let value = |value: Option<Sym>| value.map_or(Param::Nothing, Param::Text);
+    match outside {
+        Outside::Fact(condition) => {
+            let key = condition.key();
+            let have = question.subject.facts.get(key).and_then(|tag| tag.value);
+            let want = match condition {
+                Condition::Is(_, want) | Condition::AbsentOr(_, want) => Some(want),
+                Condition::Absent(_) => None,
+            };
+            (4, Reason::new(Code::SkipFact, &[Param::Text(key), value(want), value(have)]))
+        }
+        Outside::NoPart => (5, Reason::new(Code::SkipNoPart, &[])),
+        Outside::Section(section) => (3, Reason::new(Code::SkipSection, &[Param::Text(section)])),
+        Outside::Tag(key, want, have) => {
+            let side = Param::Side(question.about.side());
+            let want = match want {
+                Want::Exactly(want) => Param::Text(want),
+                Want::Any => Param::Nothing,
+            };
+            match have {
+                Some(have) => (3, Reason::new(Code::SkipTag, &[side, Param::Text(key), want, Param::Text(have)])),
+                None => (3, Reason::new(Code::SkipTagAbsent, &[side, Param::Text(key), want])),
+            }
+        }
+    }
+}
