@@ -4,11 +4,13 @@
 //! workload   meshes, policies and their documents, the same in every run
 //! measure    CPU time, medians of interleaved rounds, peak memory
 //! select     the measurements of family select
+//! kuma       the measurements of family merge, on policies with target references
 //! report     tables, targets, and which of them were missed
 //! ```
 //!
 //! A missed target is printed and fails nothing, since machines differ. A wrong answer fails the run.
 
+mod kuma;
 mod measure;
 mod report;
 mod select;
@@ -20,6 +22,7 @@ const HELP: &str = "\
 bench NAME [--quick]
 
   select      all pairs of proxies and services, policies that match nothing, reading, explaining
+  kuma        all rules of all proxies, listings of clients, one policy changed, looking up a resource
 
   --quick     a small run of a few seconds, to see that everything works; its figures mean little
 
@@ -36,6 +39,8 @@ fn main() -> ExitCode {
     let result = match arguments.as_slice() {
         ["select"] => select::run(&select::FULL),
         ["select", "--quick"] => select::run(&select::QUICK),
+        ["kuma"] => kuma::run(&kuma::FULL),
+        ["kuma", "--quick"] => kuma::run(&kuma::QUICK),
         [select::reading::CHILD, documents] => select::reading::read_files(documents),
         ["--help" | "-h" | "help"] => {
             print!("{HELP}");

@@ -5,7 +5,7 @@
 //! ties that only the name decides.
 
 pub(crate) mod documents;
-mod random;
+pub(crate) mod random;
 
 use upheld_engine::select::reference::{NaivePolicy, Tags};
 

@@ -2,10 +2,10 @@
 
 /// A stream of numbers.
 #[derive(Debug)]
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -17,17 +17,17 @@ impl Random {
     }
 
     /// A number below this one, which is not zero.
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % end.max(1) as u64).unwrap_or_default()
     }
 
     /// True once in so many times.
-    pub(super) fn one_in(&mut self, times: usize) -> bool {
+    pub(crate) fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
     /// Eight digits, to shuffle names.
-    pub(super) fn digits(&mut self) -> usize {
+    pub(crate) fn digits(&mut self) -> usize {
         self.below(100_000_000)
     }
 }
