@@ -9,6 +9,7 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, Files, NodeRef, SourceId, Sym};
 
 use crate::document::{Form, Header, Resource};
+use crate::gateway_api::{self, Claim};
 use crate::kuma;
 use crate::kuma::edition::Edition;
 use crate::kuma::layered::Written;
@@ -264,8 +265,30 @@ impl Recognised {
                     self.draft.objects.push(object);
                 }
             }
+        } else if let Some(claim) = gateway_api::claim(resource) {
+            self.read_gateway(files, source, resource, claim, seen);
         } else {
             self.other(source, resource, readers);
+        }
+    }
+
+    fn read_gateway(&mut self, files: &Files, source: SourceId, resource: Resource<'_>, claim: Claim, seen: &mut Seen) {
+        let (draft, found) = (&mut self.draft, &mut self.diagnostics);
+        match claim {
+            Claim::Object => {
+                if let Some(object) = gateway_api::object(source, resource, draft, found)
+                    && self.is_new(files, (object.kind, object.scope, object.name), object.at, seen)
+                {
+                    self.draft.objects.push(object);
+                }
+            }
+            Claim::Policy => {
+                if let Some(policy) = gateway_api::policy(source, resource, draft, found)
+                    && self.is_new(files, (policy.kind, policy.scope, policy.name), policy.at, seen)
+                {
+                    self.draft.policies.push(policy);
+                }
+            }
         }
     }
 
@@ -289,7 +312,7 @@ impl Recognised {
         let Some(first) = seen.insert(identity, at) else { return true };
         let text = |symbol| self.draft.symbols.text(symbol);
         let (kind, scope, name) = (text(identity.0), text(identity.1), text(identity.2));
-        let message = format!("{kind} `{name}` of mesh `{scope}` is defined twice");
+        let message = format!("{kind} `{name}` of `{scope}` is defined twice");
         let span = files.value(at).map(first_span).unwrap_or_default();
         let diagnostic = Diagnostic::error(Fault::DefinedTwice, message).at(at.source, span, "second definition");
         let diagnostic = with_first(diagnostic, files, first).help("rename or remove one of them");

@@ -135,6 +135,8 @@ pub enum Says {
     },
     /// Layers of configuration for those to whom it is attached.
     Layers(Layers),
+    /// What its document says; its dialect reads it there.
+    Document,
 }
 
 impl Policy {
@@ -154,7 +156,7 @@ impl Policy {
     pub fn layers(&self) -> Option<&Layers> {
         match &self.says {
             Says::Layers(layers) => Some(layers),
-            Says::Selectors { .. } => None,
+            Says::Selectors { .. } | Says::Document => None,
         }
     }
 }

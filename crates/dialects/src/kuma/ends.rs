@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use upheld_engine::merge::Target;
 use upheld_engine::{Each, ObjectId, Snapshot};
-use upheld_model::{Diagnostic, Fault, Lookup, Object, Part, Role, Side, Sym, TagSet};
+use upheld_model::{Diagnostic, Fault, Lookup, Object, Part, Role, Says, Side, Sym, TagSet};
 
 use self::names::{Finder, offers, suggest};
 use super::SERVICE_TAGS;
@@ -148,8 +148,10 @@ pub fn find_mesh(snapshot: &Snapshot, name: &str) -> Result<Sym, Diagnostic> {
 
 /// All meshes that something is in, by name.
 pub fn meshes(snapshot: &Snapshot) -> Vec<Sym> {
-    let objects = snapshot.objects().iter().map(|(_, object)| object.scope);
-    let mut meshes: Vec<Sym> = objects.chain(snapshot.policies().iter().map(|(_, policy)| policy.scope)).collect();
+    let of_kuma = |kind: Sym| ResourceType::of(snapshot.text(kind)).is_some();
+    let objects = snapshot.objects().iter().filter(|(_, object)| of_kuma(object.kind)).map(|(_, object)| object.scope);
+    let policies = snapshot.policies().iter().filter(|(_, policy)| !matches!(policy.says, Says::Document));
+    let mut meshes: Vec<Sym> = objects.chain(policies.map(|(_, policy)| policy.scope)).collect();
     meshes.sort_unstable();
     meshes.dedup();
     meshes.sort_by(|a, b| snapshot.text(*a).cmp(snapshot.text(*b)));

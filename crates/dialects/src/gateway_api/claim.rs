@@ -1,0 +1,104 @@
+//! Which Kubernetes documents are read for gateways, as objects or as policies.
+
+use upheld_model::tree::Kind;
+use upheld_model::{Diagnostics, Draft, NodeRef, Object, Policy, Says, SourceId, TagSet};
+
+use crate::document::Resource;
+
+/// The API group of the Gateway API.
+pub const GATEWAY: &str = "gateway.networking.k8s.io";
+/// Its group for what is not settled yet.
+pub const EXPERIMENTAL: &str = "gateway.networking.x-k8s.io";
+/// The API group of kgateway.
+pub const KGATEWAY: &str = "gateway.kgateway.dev";
+/// The namespace of documents that name none.
+pub const DEFAULT_NAMESPACE: &str = "default";
+
+/// What a document is taken as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Something that policies speak about or refer to.
+    Object,
+    /// A policy.
+    Policy,
+}
+
+/// Groups and types.
+const TYPES: [(&str, &str, Claim); 22] = [
+    ("", "ConfigMap", Claim::Object),
+    ("", "Namespace", Claim::Object),
+    ("", "Secret", Claim::Object),
+    ("", "Service", Claim::Object),
+    (GATEWAY, "BackendTLSPolicy", Claim::Policy),
+    (GATEWAY, "GRPCRoute", Claim::Object),
+    (GATEWAY, "Gateway", Claim::Object),
+    (GATEWAY, "GatewayClass", Claim::Object),
+    (GATEWAY, "HTTPRoute", Claim::Object),
+    (GATEWAY, "ListenerSet", Claim::Object),
+    (GATEWAY, "ReferenceGrant", Claim::Object),
+    (GATEWAY, "TCPRoute", Claim::Object),
+    (GATEWAY, "TLSRoute", Claim::Object),
+    (GATEWAY, "UDPRoute", Claim::Object),
+    (EXPERIMENTAL, "XListenerSet", Claim::Object),
+    (KGATEWAY, "Backend", Claim::Object),
+    (KGATEWAY, "BackendConfigPolicy", Claim::Policy),
+    (KGATEWAY, "DirectResponse", Claim::Policy),
+    (KGATEWAY, "GatewayExtension", Claim::Object),
+    (KGATEWAY, "HTTPListenerPolicy", Claim::Policy),
+    (KGATEWAY, "ListenerPolicy", Claim::Policy),
+    (KGATEWAY, "TrafficPolicy", Claim::Policy),
+];
+
+/// Whether a document is read here, and as what.
+pub fn claim(resource: Resource<'_>) -> Option<Claim> {
+    let (group, kind) = (resource.group()?, resource.kind.text());
+    TYPES.iter().find(|(known_group, known, _)| (*known_group, *known) == (group, kind)).map(|(.., claim)| *claim)
+}
+
+/// Reads an object: who it is; what it says stays in its document.
+pub(crate) fn object(
+    source: SourceId,
+    resource: Resource<'_>,
+    draft: &mut Draft,
+    found: &mut Diagnostics,
+) -> Option<Object> {
+    let created = resource.created(source, found);
+    let (name, namespace) = resource.kubernetes_name();
+    let symbols = &mut draft.symbols;
+    let labels = resource.labels().filter(|labels| labels.kind() == Kind::Map);
+    let facts = labels.into_iter().flat_map(upheld_model::Value::entries);
+    let facts: Vec<_> =
+        facts.map(|(key, value)| (symbols.intern(key.text()), Some(symbols.intern(value.text())))).collect();
+    Some(Object {
+        kind: symbols.intern(resource.kind.text()),
+        scope: symbols.intern(namespace.unwrap_or(DEFAULT_NAMESPACE)),
+        name: symbols.intern(name),
+        facts: TagSet::new(facts),
+        parts: Vec::new(),
+        at: NodeRef { source, node: resource.document.number() },
+        created,
+    })
+}
+
+/// Reads a policy: who it is; what it says stays in its document.
+pub(crate) fn policy(
+    source: SourceId,
+    resource: Resource<'_>,
+    draft: &mut Draft,
+    found: &mut Diagnostics,
+) -> Option<Policy> {
+    let created = resource.created(source, found);
+    let (name, namespace) = resource.kubernetes_name();
+    let symbols = &mut draft.symbols;
+    let name = symbols.intern(name);
+    Some(Policy {
+        kind: symbols.intern(resource.kind.text()),
+        scope: symbols.intern(namespace.unwrap_or(DEFAULT_NAMESPACE)),
+        name,
+        title: name,
+        created,
+        at: NodeRef { source, node: resource.document.number() },
+        payload: resource.spec().map(|spec| NodeRef { source, node: spec.number() }),
+        says: Says::Document,
+    })
+}

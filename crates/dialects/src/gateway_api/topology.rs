@@ -1,0 +1,135 @@
+//! Gateways, listeners and routes as one graph, and the ways that requests take through it.
+//!
+//! A [`Way`] is one match of one rule of one route, reached from a listener under a host name, perhaps through other routes
+//! that delegate to it. Ways of a host come in the order in which requests try them.
+
+use std::sync::Arc;
+
+use upheld_engine::{ObjectId, Snapshot};
+use upheld_model::{Config, NodeRef};
+
+/// All gateways of a snapshot with what is attached to them.
+#[derive(Debug)]
+pub struct Topology<'s> {
+    /// Everything there is.
+    pub snapshot: &'s Snapshot,
+    /// By namespace and name.
+    pub gateways: Vec<Gateway>,
+    /// What became of each route at each of its parents, by route.
+    pub routes: Vec<RouteReport>,
+}
+
+/// A gateway.
+#[derive(Clone, Debug)]
+pub struct Gateway {
+    /// The resource.
+    pub object: ObjectId,
+    /// Its own listeners, then those of its listener sets.
+    pub listeners: Vec<Listener>,
+    /// Hosts with their ways: by port, then by host.
+    pub hosts: Vec<Host>,
+}
+
+/// Where a gateway listens.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    /// The Gateway or the `ListenerSet` that has it.
+    pub owner: ObjectId,
+    /// Its name, by which policies and routes pick it.
+    pub name: String,
+    /// Its port.
+    pub port: u16,
+    /// What is spoken there: `HTTP`, `HTTPS`, `TLS`, `TCP`, `UDP`.
+    pub protocol: String,
+    /// The host that it is for; `None` for all.
+    pub hostname: Option<String>,
+    /// Where it was written.
+    pub at: NodeRef,
+}
+
+/// A host name on a port, and the ways under it.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// The name, `*` for all.
+    pub name: String,
+    /// The listener that owns it: a place in [`Gateway::listeners`].
+    pub listener: usize,
+    /// In the order in which requests try them.
+    pub ways: Vec<Way>,
+}
+
+/// One match of one rule, and how requests come there.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// What a request must look like, after parents were taken into account: path, method, headers and query parameters as
+    /// the rule writes them.
+    pub matching: Arc<Config>,
+    /// From the route at the listener to the one that answers.
+    pub chain: Vec<Step>,
+    /// What happens to requests.
+    pub outcome: Outcome,
+}
+
+/// A rule of a route on the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The route.
+    pub route: ObjectId,
+    /// The rule, by its place in the document.
+    pub rule: usize,
+    /// The match of the rule, by its place in the document.
+    pub matched: usize,
+    /// The parent of the route that led here, for status: a Gateway, `ListenerSet` or route, with a section if it names one.
+    pub parent: Parent,
+}
+
+/// What a route is attached to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Parent {
+    /// The resource.
+    pub object: ObjectId,
+    /// The section that the reference names.
+    pub section: Option<String>,
+}
+
+/// What happens to requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// They go on to backends.
+    Forward,
+    /// A redirect filter answers.
+    Redirect,
+    /// Something is wrong with the rule, so that it answers with an error: why, in words.
+    Replaced(String),
+}
+
+/// What became of a route at its parents.
+#[derive(Clone, Debug)]
+pub struct RouteReport {
+    /// The route.
+    pub route: ObjectId,
+    /// For each parent.
+    pub parents: Vec<ParentReport>,
+}
+
+/// What became of a route at one parent.
+#[derive(Clone, Debug)]
+pub struct ParentReport {
+    /// The parent.
+    pub parent: Parent,
+    /// Conditions by type, as the Gateway API reports them.
+    pub conditions: Vec<Condition>,
+}
+
+/// One condition of a status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// For example `Accepted`.
+    pub name: String,
+    /// Whether it holds.
+    pub status: bool,
+    /// For example `BackendNotFound`.
+    pub reason: String,
+    /// For people; names the things that are wrong.
+    pub message: String,
+}

@@ -1,0 +1,2 @@
+//! Dialect *kgateway*: which policies are attached to gateways, listeners, routes, rules and backends, what they come to, and
+//! what their status is.
