@@ -30,6 +30,7 @@ pub mod role;
 pub mod routes;
 pub mod rules;
 pub(crate) mod served;
+pub mod services;
 pub mod subsets;
 pub mod summary;
 pub mod target_ref;

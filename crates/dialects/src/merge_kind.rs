@@ -58,6 +58,10 @@ pub(crate) fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols,
         let text = |name: &str| item.get(name).map(Value::text);
         let facet = Facet::ALL.into_iter().find(|facet| Some(facet.word()) == text("of"));
         let Some(facet) = facet else { continue };
+        if text("field") != Some(field_of(facet)) {
+            let message = format!("statements about {} are read from `{}`", facet.word(), field_of(facet));
+            found.push(Diagnostic::error(Fault::BrokenKind, message).at_value(source, item, "another field"));
+        }
         if facets.iter().any(|known| known.facet == facet) {
             let message = format!("two fields for {}", facet.word());
             found.push(Diagnostic::error(Fault::BrokenKind, message).at_value(source, item, "one field each"));
@@ -86,6 +90,16 @@ pub(crate) fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols,
         Some((SmolStr::new(item.get("at")?.text()), Config::made(value.content.clone())))
     });
     MergeKind { facets, rank, strategy: read_strategy(resolve), group, position, defaults: defaults.collect() }
+}
+
+/// Where policies with target references have their statements.
+fn field_of(facet: Facet) -> &'static str {
+    match facet {
+        Facet::Whole => "default",
+        Facet::Objects | Facet::Services => "to",
+        Facet::Clients => "from",
+        Facet::Inbound => "rules",
+    }
 }
 
 fn read_strategy(resolve: Option<Value<'_>>) -> Strategy {

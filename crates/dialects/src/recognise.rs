@@ -49,7 +49,8 @@ pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
         documents.into_iter().partition(|(_, header)| policy_kind::is_policy_kind(header));
     recognised.read_kinds(files, kinds, semantics);
     recognised.add_common_kinds(&others);
-    let readers = recognised.readers(files);
+    let mut readers = recognised.readers(files);
+    readers.gateways = others.iter().any(|(_, header)| gateway_api::is_about_gateways(header));
     let mut seen = Seen::with_capacity_and_hasher(others.len(), FxBuildHasher);
     recognised.draft.policies.reserve(others.len());
     let mut layered = Vec::new();
@@ -83,7 +84,7 @@ fn in_force<'e>(types_of: &BTreeMap<String, BTreeSet<Sym>>, named: &[&'e str]) -
 }
 
 /// All documents, those inside lists too.
-fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Vec<(SourceId, Header<'f>)> {
+pub(crate) fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Vec<(SourceId, Header<'f>)> {
     let mut documents = Vec::with_capacity(files.iter().map(|(_, file)| file.tree.documents().len()).sum());
     for (source, file) in files.iter() {
         let mut waiting: Vec<Value<'f>> = file.tree.documents().collect();
@@ -119,7 +120,9 @@ fn is_list(header: &Header<'_>) -> bool {
 struct Readers {
     /// With whether the type is one of Kuma, and not one that users defined.
     policies: FxHashMap<String, (PolicyReader, bool)>,
-    layered: FxHashMap<String, PolicyKind>,
+    layered: FxHashMap<String, (PolicyKind, bool)>,
+    /// Whether some document is about gateways: only then services, secrets and the like matter.
+    gateways: bool,
     objects: [ObjectReader; 9],
 }
 
@@ -165,7 +168,11 @@ impl Recognised {
                 }
                 None => {
                     seen.insert(name, kind.at);
-                    self.kinds.push(kind);
+                    let layered = |known: &&PolicyKind| known.merge().is_some() && known.governs == kind.governs;
+                    match self.kinds.iter().find(layered).filter(|_| kind.merge().is_some()) {
+                        Some(other) => self.diagnostics.push(governed_twice(files, &kind, other, &governs)),
+                        None => self.kinds.push(kind),
+                    }
                 }
             }
         }
@@ -212,7 +219,8 @@ impl Recognised {
         let mut layered = FxHashMap::default();
         for kind in &self.kinds {
             if kind.merge().is_some() {
-                layered.insert(self.draft.symbols.text(kind.governs).to_owned(), kind.clone());
+                let own = (kind.clone(), is_builtin(files, kind.at));
+                layered.insert(self.draft.symbols.text(kind.governs).to_owned(), own);
                 continue;
             }
             by_type.entry(self.draft.symbols.text(kind.governs)).or_default().push(kind);
@@ -224,7 +232,7 @@ impl Recognised {
                 (name.to_owned(), (PolicyReader::new(&kinds, &self.draft.symbols), builtin))
             })
             .collect();
-        Readers { policies, layered, objects: ResourceType::ALL.map(ObjectReader::new) }
+        Readers { policies, layered, gateways: false, objects: ResourceType::ALL.map(ObjectReader::new) }
     }
 
     fn read_document<'t, 'k>(
@@ -251,7 +259,7 @@ impl Recognised {
                     self.draft.policies.push(policy);
                 }
             }
-        } else if let Some(kind) = readers.layered.get(name).filter(|_| !foreign) {
+        } else if let Some((kind, _)) = readers.layered.get(name).filter(|(_, kuma)| !(foreign && *kuma)) {
             let symbols = &mut draft.symbols;
             let identity = (symbols.intern(name), symbols.intern(resource.mesh()), symbols.intern(&resource.name()));
             let at = NodeRef { source, node: resource.document.number() };
@@ -265,7 +273,7 @@ impl Recognised {
                     self.draft.objects.push(object);
                 }
             }
-        } else if let Some(claim) = gateway_api::claim(resource) {
+        } else if let Some(claim) = gateway_api::claim(resource).filter(|_| foreign && readers.gateways) {
             self.read_gateway(files, source, resource, claim, seen);
         } else {
             self.other(source, resource, readers);
@@ -312,7 +320,11 @@ impl Recognised {
         let Some(first) = seen.insert(identity, at) else { return true };
         let text = |symbol| self.draft.symbols.text(symbol);
         let (kind, scope, name) = (text(identity.0), text(identity.1), text(identity.2));
-        let message = format!("{kind} `{name}` of `{scope}` is defined twice");
+        let within = match files.value(at).and_then(Resource::of).and_then(gateway_api::claim) {
+            Some(_) => "namespace",
+            None => "mesh",
+        };
+        let message = format!("{kind} `{name}` of {within} `{scope}` is defined twice");
         let span = files.value(at).map(first_span).unwrap_or_default();
         let diagnostic = Diagnostic::error(Fault::DefinedTwice, message).at(at.source, span, "second definition");
         let diagnostic = with_first(diagnostic, files, first).help("rename or remove one of them");
@@ -358,7 +370,7 @@ impl Recognised {
 const EVERY_TYPE: &str = "*";
 
 /// Whether a document has the fields of a policy with target references.
-fn has_target_refs(resource: Resource<'_>) -> bool {
+pub(crate) fn has_target_refs(resource: Resource<'_>) -> bool {
     let Some(spec) = resource.spec() else { return false };
     let item = |name: &str| spec.get(name).and_then(|list| list.items().next());
     let has = |item: Option<Value<'_>>| item.is_some_and(|item| item.get("targetRef").is_some());
@@ -396,6 +408,17 @@ fn kind_twice(files: &Files, source: SourceId, document: Value<'_>, name: &str, 
         diagnostic.help(format!("it is built in; use another name, with `governs: {name}`"))
     } else {
         with_first(diagnostic, files, first).help("rename or remove one of them")
+    }
+}
+
+/// Layers of one type are merged in one way.
+fn governed_twice(files: &Files, kind: &PolicyKind, other: &PolicyKind, governs: &str) -> Diagnostic {
+    let own = if is_builtin(files, kind.at) { other.at } else { kind.at };
+    let message = format!("two kinds of the family `merge` govern `{governs}`");
+    let diagnostic = Diagnostic::error(Fault::BrokenKind, message).help("a type in layers has one kind");
+    match files.value(own) {
+        Some(value) => diagnostic.at(own.source, first_span(value), "this one"),
+        None => diagnostic,
     }
 }
 

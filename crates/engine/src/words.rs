@@ -66,10 +66,12 @@ impl Words<'_> {
             Code::MergeOnly => "the only layer".to_owned(),
             Code::MergeSets => format!("sets {}", counted(first, "field")),
             Code::SkipFact => self.fact(reason),
-            Code::SkipNoPart => "has nothing here to attach to".to_owned(),
+            Code::SkipNoPart => "the proxy has no inbounds, listeners or gateway to attach to".to_owned(),
             Code::SkipOtherPart => "is attached to other inbounds".to_owned(),
             Code::SkipSection => format!("wants the section {}", self.param(first)),
-            Code::SkipOtherTarget => format!("is about another {}", self.param(first)),
+            Code::SkipOtherTarget => format!("is about {} resources, not this one", self.param(first)),
+            Code::SkipOtherSection => format!("is about another port: {}", self.param(first)),
+            Code::SkipShadow => "is only tried (shadow)".to_owned(),
             Code::SkipDangling if *first == Param::Nothing => "its targetRef means nothing".to_owned(),
             Code::SkipDangling => format!("refers to a {} that does not exist", self.param(first)),
             Code::SkipOtherCaller => format!("wants another {}", self.param(first)),
@@ -88,9 +90,9 @@ impl Words<'_> {
         // Facts that no document has are named with an @.
         let fact = fact.strip_prefix('@').unwrap_or(&fact);
         match (want, have) {
-            (Param::Nothing, have) => format!("wants no {fact}, but it is {}", self.param(have)),
-            (want, Param::Nothing) => format!("wants {fact} {}, which is not there", self.param(want)),
-            (want, have) => format!("wants {fact} {}, but it is {}", self.param(want), self.param(have)),
+            (Param::Nothing, have) => format!("is for proxies without {fact}; this one has {}", self.param(have)),
+            (want, Param::Nothing) => format!("is for {fact} {}; this proxy has none", self.param(want)),
+            (want, have) => format!("is for {fact} {}; this proxy has {}", self.param(want), self.param(have)),
         }
     }
 

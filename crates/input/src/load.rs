@@ -63,7 +63,7 @@ pub fn load_assuming(meshes: Meshes, inputs: Vec<Input>, semantics: &[&str]) -> 
     let (mut files, mut diagnostics) = read(inputs.into_iter().chain(builtin).collect());
     if let Some(text) = Some(meshes).filter(|meshes| *meshes == Meshes::Implied).and_then(|_| implied::meshes(&files)) {
         let source = SourceId::new(files.iter().len());
-        files.push(parse("(implied)", Format::Yaml, text, source).0);
+        files.push(parse(implied::FILE, Format::Yaml, text, source).0);
     }
     let Recognised { draft, kinds, editions, diagnostics: found, set_aside, .. } = recognise(&files, semantics);
     let unknown: Vec<Diagnostic> = semantics.iter().filter_map(|name| unknown_edition(name, &editions)).collect();

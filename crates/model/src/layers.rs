@@ -207,4 +207,10 @@ pub enum Unresolved {
     Empty,
     /// Policies cannot be attached to this type.
     Unsupported,
+    /// The policy is only tried: it is attached to nobody for now.
+    Shadow,
+    /// The policy is for its own namespace, and has none.
+    Nowhere,
+    /// Too many ways lead through too many others.
+    TooMany,
 }

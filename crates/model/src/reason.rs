@@ -174,6 +174,10 @@ codes! {
     SkipOtherTarget = "skip.other-target" ["kind"],
     /// Its reference means nothing.
     SkipDangling = "skip.dangling" ["kind"],
+    /// It is only tried, so it does not count.
+    SkipShadow = "skip.shadow" [],
+    /// It is about another port of the same object.
+    SkipOtherSection = "skip.other-section" ["section"],
     /// It is about other callers.
     SkipOtherCaller = "skip.other-caller" ["fact"],
     /// It is about some callers only, and nothing is known of this one.

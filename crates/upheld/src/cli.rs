@@ -213,10 +213,10 @@ pub(crate) struct Question {
     /// The proxy in question: it calls (with --to), is called (with --from), or is shown alone
     #[arg(value_name = "WHAT", add = ArgValueCompleter::new(complete::ends))]
     pub(crate) what: Option<String>,
-    /// The calling proxy or service, or its tags (kuma.io/service=web,cloud=aws; cloud=? is not known)
+    /// The calling proxy or service, its tags (kuma.io/service=web,cloud=?) or its identity (spiffe://…)
     #[arg(long, value_name = "NAME|TAGS", add = ArgValueCompleter::new(complete::ends))]
     pub(crate) from: Option<String>,
-    /// The called proxy (backend-1, backend-1#8080), service or external service, or its tags
+    /// The called proxy (backend-1, backend-1#8080), service, real resource (meshservice/backend#http), or its tags
     #[arg(long, value_name = "NAME|TAGS", add = ArgValueCompleter::new(complete::ends))]
     pub(crate) to: Option<String>,
     /// The kind of policy; all kinds when left out
@@ -230,12 +230,17 @@ pub(crate) struct Question {
 impl Question {
     /// Who calls.
     pub(crate) fn source(&self) -> Option<&str> {
-        self.from.as_deref().or(self.what.as_deref())
+        self.from.as_deref().or(self.what.as_deref().filter(|_| !self.is_inbound()))
+    }
+
+    /// An inbound of a proxy is asked for as what is called.
+    fn is_inbound(&self) -> bool {
+        self.to.is_none() && self.from.is_none() && self.what.as_deref().is_some_and(|what| what.contains('#'))
     }
 
     /// Who is called: the proxy in question, if another calls it.
     pub(crate) fn destination(&self) -> Option<&str> {
-        self.to.as_deref().or(self.what.as_deref().filter(|_| self.from.is_some()))
+        self.to.as_deref().or(self.what.as_deref().filter(|_| self.from.is_some() || self.is_inbound()))
     }
 }
 

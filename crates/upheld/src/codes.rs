@@ -338,6 +338,18 @@ fn reason(code: Code) -> Meaning {
             "labels: {app: bakend}",
             "labels: {app: backend}",
         ),
+        Code::SkipShadow => (
+            "only tried",
+            "The policy has the label `kuma.io/effect: shadow`, so it does not count yet.",
+            "labels: {kuma.io/effect: shadow}",
+            "no such label",
+        ),
+        Code::SkipOtherSection => (
+            "about another port",
+            "The statement is about another port of the same service.",
+            "sectionName: admin when asked for meshservice/backend#http",
+            "no sectionName, or meshservice/backend#admin",
+        ),
         Code::SkipOtherCaller => (
             "about other callers",
             "The statement is about callers with another identity.",

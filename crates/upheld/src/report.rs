@@ -4,7 +4,7 @@ mod explanation;
 mod layered;
 mod payload;
 
-pub(crate) use explanation::{Asked, Candidate, Explanation, Outcome, explain};
+pub(crate) use explanation::{Asked, Candidate, Explanation, Note, Outcome, explain};
 pub(crate) use layered::{AskedLayers, explain as explain_layers};
 pub(crate) use payload::{Field, leaves};
 

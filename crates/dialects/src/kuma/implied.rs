@@ -3,22 +3,26 @@
 
 use std::collections::BTreeSet;
 
-use upheld_model::Files;
+use upheld_model::{Diagnostics, Files};
 
 use super::resources::ResourceType;
 use crate::document::Resource;
+use crate::recognise::{documents, has_target_refs};
+
+/// How the file with these documents is called.
+pub const FILE: &str = "(implied)";
 
 /// Documents for the meshes of policies with target references that have none. `None` if all are described.
 pub fn meshes(files: &Files) -> Option<String> {
     let (mut described, mut used): (BTreeSet<String>, BTreeSet<String>) = (BTreeSet::new(), BTreeSet::new());
-    for (_, file) in files.iter() {
-        for resource in file.tree.documents().filter_map(Resource::of) {
-            let kind = resource.kind.text();
-            if kind == ResourceType::Mesh.name() {
-                described.insert(resource.name().into_owned());
-            } else if kind.starts_with("Mesh") && resource.spec().is_some() {
-                used.insert(resource.mesh().to_owned());
-            }
+    // What is wrong with documents is told when they are recognised.
+    for (_, header) in documents(files, &mut Diagnostics::default()) {
+        let Some(resource) = Resource::with_header(header) else { continue };
+        let kind = resource.kind.text();
+        if kind == ResourceType::Mesh.name() {
+            described.insert(resource.name().into_owned());
+        } else if has_target_refs(resource) || (kind.starts_with("Mesh") && resource.spec().is_some()) {
+            used.insert(resource.mesh().to_owned());
         }
     }
     let quoted = |name: &String| format!("type: Mesh\nname: {}\n", serde_json::Value::from(name.as_str()));

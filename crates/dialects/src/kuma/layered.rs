@@ -27,10 +27,10 @@ use std::collections::BTreeMap;
 
 use upheld_engine::PolicyKind;
 use upheld_engine::merge::Targets;
-use upheld_model::layers::Layers;
+use upheld_model::layers::{Dangling, Layers, Unresolved};
 use upheld_model::{Diagnostics, Draft, Files, Policy, Says, SourceId, Sym};
 
-use self::attach::Attach;
+use self::attach::{Attach, MOST_STEPS};
 use self::parsed::{Parsed, Route};
 use self::statements::Statements;
 use super::edition::Edition;
@@ -85,8 +85,9 @@ pub(crate) fn read_all(
         }
     }
     let targets = Targets::new(&draft.objects);
+    let offered = warnings::offered(draft);
     for policy in draft.policies.as_slice().get(first..).unwrap_or_default() {
-        warnings::tell(files, policy, &targets, draft, found);
+        warnings::tell(files, policy, &targets, &offered, draft, found);
     }
 }
 
@@ -112,11 +113,14 @@ fn read(
     let created = resource.created(*source, found);
     let symbols = &mut draft.symbols;
     let at = parsed.at(top.value.unwrap_or(resource.document));
-    let mut attach = Attach { edition, routes, symbols, audiences: Vec::new(), dangling: Vec::new(), at };
+    let mut attach =
+        Attach { edition, routes, symbols, audiences: Vec::new(), dangling: Vec::new(), at, steps: MOST_STEPS };
     attach.add(meta, *role, top, &[], &[]);
-    let Attach { mut audiences, dangling, .. } = attach;
+    let Attach { mut audiences, mut dangling, .. } = attach;
     if meta.label(label::EFFECT) == Some("shadow") {
         audiences.clear();
+        let (kind, name) = (symbols.intern(meta.kind), symbols.intern(meta.display_name()));
+        dangling = vec![Dangling { conditions: Vec::new(), kind, name, problem: Unresolved::Shadow, at }];
     }
     let marks = marks::of_policy(parsed, edition, symbols);
     let entries = Statements { parsed, edition, routes }.read(symbols, found);

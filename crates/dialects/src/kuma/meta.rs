@@ -111,7 +111,9 @@ impl<'t> Meta<'t> {
     /// What references see of it.
     pub fn facts(&self, symbols: &mut Symbols) -> Vec<(Sym, Option<Sym>)> {
         let own = [(fact::KRI, self.kri().to_string()), (fact::DISPLAY_NAME, self.display_name().to_owned())];
-        let labels = self.labels.iter().map(|(key, value)| (*key, (*value).to_owned()));
+        // Nobody can label a fact of ours onto a resource.
+        let labels = self.labels.iter().filter(|(key, _)| !key.starts_with('@'));
+        let labels = labels.map(|(key, value)| (*key, (*value).to_owned()));
         labels.chain(own).map(|(key, value)| (symbols.intern(key), Some(symbols.intern(&value)))).collect()
     }
 

@@ -1,7 +1,11 @@
 //! Who may call, as `MeshTrafficPermission` says it: by the action of the layers for a client, or by lists of identities.
 
 use upheld_engine::merge::{About, Layered, Merged};
-use upheld_model::{Config, Lookup};
+use upheld_model::tree::Value;
+use upheld_model::{Config, Lookup, Object, Sym};
+
+use super::rules::{Rules, mesh_object};
+use crate::document::Resource;
 
 /// The kind that says who may.
 pub const KIND: &str = "MeshTrafficPermission";
@@ -13,9 +17,40 @@ pub enum Verdict {
     Allowed,
     /// It may not.
     Refused,
+    /// That depends on who it proves to be, which is not known.
+    Unknown,
 }
 
-/// What the layers for a caller come to; `None` for other kinds, and where nothing is known of the caller.
+/// Whether permissions are enforced at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enforcement {
+    /// Proxies prove who they are.
+    On,
+    /// They do not, so nothing is refused.
+    Off,
+    /// No document describes the mesh.
+    Unknown,
+}
+
+/// Whether the mesh of a proxy has what permissions need: identities, from mutual TLS or from a `MeshIdentity`.
+pub fn enforcement(rules: &Rules<'_>, proxy: &Object) -> Enforcement {
+    let snapshot = rules.snapshot;
+    let is_identity = |kind: Sym| snapshot.text(kind) == "MeshIdentity";
+    if snapshot.objects().iter().any(|(_, other)| other.scope == proxy.scope && is_identity(other.kind)) {
+        return Enforcement::On;
+    }
+    let mesh = mesh_object(snapshot, proxy.scope).and_then(|mesh| snapshot.objects().get(mesh));
+    let implied =
+        |mesh: &Object| snapshot.files().get(mesh.at.source).is_none_or(|file| file.name == super::implied::FILE);
+    let Some(document) = mesh.filter(|mesh| !implied(mesh)).and_then(|mesh| snapshot.files().value(mesh.at)) else {
+        return Enforcement::Unknown;
+    };
+    let mtls = Resource::of(document).and_then(|mesh| mesh.field("mtls"));
+    let backend = mtls.and_then(|mtls| mtls.get("enabledBackend")).map(Value::text);
+    if backend.is_some_and(|backend| !backend.is_empty()) { Enforcement::On } else { Enforcement::Off }
+}
+
+/// What the layers for a caller come to; `None` for other kinds, and for questions about no caller.
 pub fn verdict(kind: &str, about: About<'_>, answer: &Layered, lookup: &Lookup<'_>) -> Option<Verdict> {
     if kind != KIND {
         return None;
@@ -23,34 +58,52 @@ pub fn verdict(kind: &str, about: About<'_>, answer: &Layered, lookup: &Lookup<'
     let conf = answer.results.first().and_then(Merged::config);
     match about {
         About::Client { .. } => {
-            let action = conf
-                .as_ref()
-                .and_then(|conf| conf.get("action"))
-                .and_then(|action| action.as_text().map(str::to_owned));
+            let action = conf.as_ref().and_then(|conf| conf.get("action")).and_then(|action| action.as_text());
             // Nothing is allowed unless a policy says so.
-            let allowed = action.is_some_and(|action| action == "Allow" || action == "AllowWithShadowDeny");
+            let allowed = matches!(action, Some("Allow" | "AllowWithShadowDeny"));
             Some(if allowed { Verdict::Allowed } else { Verdict::Refused })
         }
-        About::Inbound { caller, .. } => {
-            let identity = caller.iter().find(|(key, _)| lookup.text(*key) == "spiffeID").map(|(_, text)| *text)?;
-            let listed = |list: &str| {
-                let items = conf.as_ref().and_then(|conf| conf.get(list)).map_or(&[][..], |list| list.items());
-                items.iter().any(|item| names(item, identity))
-            };
-            // A deny counts before any allow.
-            let allowed = !listed("deny") && (listed("allow") || listed("allowWithShadowDeny"));
-            Some(if allowed { Verdict::Allowed } else { Verdict::Refused })
-        }
+        About::Inbound { caller, .. } => conf.map(|conf| by_lists(&conf, caller, lookup)),
         About::Whole | About::Targets(_) | About::Service(_) => None,
     }
 }
 
-/// Whether an item of a list names an identity; one without a pattern names everybody.
-fn names(item: &Config, identity: &str) -> bool {
-    let Some(pattern) = item.get("spiffeID") else { return true };
-    let text = |name: &str| pattern.get(name).and_then(|text| text.as_text()).unwrap_or_default();
-    match text("type") {
-        "Prefix" => identity.starts_with(text("value")),
-        _ => identity == text("value"),
+/// A deny counts before any allow, whichever policy has it.
+fn by_lists(conf: &Config, caller: &[(Sym, &str)], lookup: &Lookup<'_>) -> Verdict {
+    let listed = |name: &str| {
+        let items = conf.get(name).map_or(&[][..], |list| list.items());
+        items.iter().map(|item| fit(item, caller, lookup)).max().unwrap_or(Fit::No)
+    };
+    let allowed = listed("allow").max(listed("allowWithShadowDeny"));
+    match (listed("deny"), allowed) {
+        (Fit::Yes, _) => Verdict::Refused,
+        (Fit::Unknown, Fit::No) => Verdict::Refused,
+        (Fit::Unknown, _) | (Fit::No, Fit::Unknown) => Verdict::Unknown,
+        (Fit::No, Fit::Yes) => Verdict::Allowed,
+        (Fit::No, Fit::No) => Verdict::Refused,
     }
+}
+
+/// Whether an item of a list is about a caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    No,
+    Unknown,
+    Yes,
+}
+
+/// All that an item describes must fit; one that describes nothing is about everybody.
+fn fit(item: &Config, caller: &[(Sym, &str)], lookup: &Lookup<'_>) -> Fit {
+    let described = item.entries().iter().map(|(name, pattern)| {
+        let Some((_, text)) = caller.iter().find(|(key, _)| lookup.text(*key) == name.as_str()) else {
+            return Fit::Unknown;
+        };
+        let part = |name: &str| pattern.get(name).and_then(|text| text.as_text()).unwrap_or_default();
+        let fits = match part("type") {
+            "Prefix" => text.starts_with(part("value")),
+            _ => *text == part("value"),
+        };
+        if fits { Fit::Yes } else { Fit::No }
+    });
+    described.min().unwrap_or(Fit::Yes)
 }

@@ -223,8 +223,8 @@ impl Judge<'_, '_> {
             if !kind.is_in(self.edition) {
                 let message = format!("{} has no targetRef kind `{}`", self.edition.name(), kind.name());
                 self.warn("kind", message, "selects nothing", "use `Dataplane` or `MeshService` with `labels`");
+                return;
             }
-            return;
         }
         if reference.name.is_some() && reference.labels.is_some() {
             let message = format!("a {} is referred to by both name and labels", kind.name());
@@ -249,8 +249,10 @@ impl Judge<'_, '_> {
             }
             TargetKind::MeshExternalService | TargetKind::MeshHTTPRoute => &["name", "namespace", "labels"],
         };
+        let forgotten: &[&str] = if self.edition == Edition::V3 { &FORGOTTEN } else { &[] };
         for field in ["name", "namespace", "labels", "tags", "sectionName", "proxyTypes", "mesh"] {
-            if !allowed.contains(&field) {
+            // What the edition forgot was told already.
+            if !allowed.contains(&field) && !forgotten.contains(&field) {
                 let message = format!("a reference to a {} has no `{field}`", kind.name());
                 self.warn(field, message, "means nothing here", &format!("it may have: kind, {}", allowed.join(", ")));
             }

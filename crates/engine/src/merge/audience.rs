@@ -16,12 +16,19 @@ pub struct Subject<'o> {
     pub facts: &'o TagSet,
     /// Its parts.
     pub parts: &'o [Part],
+    /// The only part that counts for who is attached; `None` for all of them.
+    pub only: Option<u32>,
 }
 
 impl<'o> Subject<'o> {
     /// An object.
     pub fn of(object: &'o Object) -> Self {
-        Self { facts: &object.facts, parts: &object.parts }
+        Self { facts: &object.facts, parts: &object.parts, only: None }
+    }
+
+    /// A part of an object: policies that are attached to other parts do not count.
+    pub fn part(object: &'o Object, part: u32) -> Self {
+        Self { only: Some(part), ..Self::of(object) }
     }
 }
 
@@ -62,6 +69,9 @@ pub fn parts_of(audience: &Audience, subject: Subject<'_>) -> Result<Vec<u32>, O
     let mut why = Outside::NoPart;
     let mut parts = Vec::new();
     for (number, part) in subject.parts.iter().enumerate().filter(|(_, part)| audience.roles.has(part.role)) {
+        if subject.only.is_some_and(|only| only as usize != number) {
+            continue;
+        }
         if let Some(section) = audience.section.filter(|section| part.section != *section) {
             if why == Outside::NoPart {
                 why = Outside::Section(section);

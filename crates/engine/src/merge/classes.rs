@@ -85,6 +85,7 @@ pub struct Seen {
     facts: SeenTags,
     /// A part that nobody sees holds the place of those after it: answers number parts.
     parts: Vec<Option<(Role, Option<Sym>, SeenTags)>>,
+    only: Option<u32>,
 }
 
 impl Sees {
@@ -136,7 +137,7 @@ impl Sees {
         while matches!(parts.last(), Some(None)) {
             parts.pop();
         }
-        Seen { facts: seen(subject.facts, &self.facts, &self.fact_keys), parts }
+        Seen { facts: seen(subject.facts, &self.facts, &self.fact_keys), parts, only: subject.only }
     }
 
     /// Everything seen of a subject that an audience may be unable to do without.

@@ -1,6 +1,6 @@
 //! Matching and resolving: which layers speak to a question, and what they come to.
 
-use upheld_model::layers::Condition;
+use upheld_model::layers::{Condition, Unresolved};
 use upheld_model::{Code, Facet, Param, Reason, Side, State, Sym, TagSet, Want};
 
 use super::audience::{AdmitScratch, Outside, Subject, parts_of};
@@ -173,7 +173,10 @@ impl Merge {
             }
         }
         let elsewhere = || (2, Reason::new(Code::SkipOtherPart, &[]));
-        let dangling = || (4, Reason::new(Code::SkipDangling, &[]));
+        let shadow = self
+            .policy(entry.slot)
+            .is_some_and(|policy| policy.dangling.iter().any(|dangling| dangling.problem == Unresolved::Shadow));
+        let dangling = || (4, Reason::new(if shadow { Code::SkipShadow } else { Code::SkipDangling }, &[]));
         Err(if any { elsewhere() } else { nearest.unwrap_or_else(dangling) })
     }
 
@@ -220,6 +223,9 @@ fn reach(entry: &Entry, about: About<'_>) -> Result<(Place, Fit<()>), Reason> {
             match place {
                 Some(place) => Ok((Place(u32::try_from(place).unwrap_or(u32::MAX)), Fit::Yes(()))),
                 None if found.is_empty() => Err(Reason::new(Code::SkipDangling, &[Param::Text(reference.kind)])),
+                None if let Some(section) = other_section(found, targets) => {
+                    Err(Reason::new(Code::SkipOtherSection, &[Param::Text(section)]))
+                }
                 None => Err(Reason::new(Code::SkipOtherTarget, &[Param::Text(reference.kind)])),
             }
         }
@@ -250,6 +256,11 @@ pub fn reason(separation: Separation) -> Reason {
         Column::Item => Reason::new(Code::MergeLaterItem, &[mine, theirs]),
         Column::Identity => Reason::new(Code::MergeIdentity, &[theirs]),
     }
+}
+
+/// A section of an object in question that an entry is about instead.
+fn other_section(found: &[Target], targets: &[Target]) -> Option<Sym> {
+    found.iter().find(|own| targets.iter().any(|target| target.object == own.object))?.section
 }
 
 fn fits(wants: &[(Sym, Sym)], tags: &TagSet, side: Side) -> Result<(Place, Fit<()>), Reason> {

@@ -2,8 +2,9 @@
 //! writes a schematic `conf`, policies have `default`.
 
 use serde_json::{Value as Json, json};
+use upheld_dialects::kuma::remarks::{self, Detail};
 use upheld_dialects::kuma::rules::{Rules, kinds};
-use upheld_dialects::kuma::{remarks, view};
+use upheld_dialects::kuma::view;
 use upheld_engine::merge::{About, Merged, Question, Subject, Target};
 use upheld_engine::{ObjectId, Ruling};
 use upheld_input::load::{Loaded, load};
@@ -257,6 +258,7 @@ fn a_permission_without_mutual_tls_is_told_to_have_no_effect() {
     let lookup = world.0.snapshot.lookup();
     let about = About::Client { part: 0, tags: &TagSet::default() };
     let answer = Ruling::explain(rules.merge, &Question { subject: Subject::of(proxy), about }).answer;
-    let found = remarks::of(&rules, &lookup, id, about, &answer);
+    assert_eq!(answer.entries.len(), 1);
+    let found = remarks::of(&rules, &lookup, id, about, Detail::Full);
     assert!(found.iter().any(|(fault, _)| *fault == Fault::NoEffect), "{found:?}");
 }

@@ -141,7 +141,7 @@ fn group_text(session: &Session<'_>, question: &Question, group: &Group) -> Stri
         (several, _, _) => {
             let answer = overview_sentence(several, group.pairs.first().map_or("", String::as_str));
             let details = several.iter().find(|explanation| is_tie(explanation)).or_else(|| several.first());
-            let details = details.map(|explanation| command(session, question, &explanation.kind));
+            let details = details.map(|explanation| command(session, question, explanation));
             explanation::overview(&answer, several, details.as_deref(), screen)
         }
     }
@@ -167,10 +167,12 @@ fn overview_sentence(explanations: &[Explanation], pair: &str) -> String {
         applied => format!("{applied} kinds apply"),
     };
     let mut sentence = format!("{kinds} to {pair}");
+    let placed = explanations.iter().any(|explanation| explanation.place.is_some());
+    let of_them = if placed { "of the answers" } else { "of them" };
     match ties {
         0 => {}
-        1 => sentence.push_str("; 1 of them rests on an arbitrary tie-break"),
-        ties => sentence.push_str(&format!("; {ties} of them rest on arbitrary tie-breaks")),
+        1 => sentence.push_str(&format!("; 1 {of_them} rests on an arbitrary tie-break")),
+        ties => sentence.push_str(&format!("; {ties} {of_them} rest on arbitrary tie-breaks")),
     }
     if undecided > 0 {
         sentence.push_str(&format!("; {undecided} undecided because a fact is missing"));
@@ -179,7 +181,7 @@ fn overview_sentence(explanations: &[Explanation], pair: &str) -> String {
 }
 
 /// The command that shows one kind in full, ready to paste.
-fn command(session: &Session<'_>, question: &Question, kind: &str) -> String {
+fn command(session: &Session<'_>, question: &Question, explanation: &Explanation) -> String {
     let mut words = vec!["upheld".to_owned(), "explain".to_owned()];
     let mut flag = |name: &str, value: &str| {
         words.push(name.to_owned());
@@ -191,9 +193,12 @@ fn command(session: &Session<'_>, question: &Question, kind: &str) -> String {
     if let Some(revision) = &session.common.at {
         flag("--at", revision);
     }
-    flag("--kind", kind);
+    flag("--kind", &explanation.kind);
+    // A proxy alone has many answers: the command is about one of them.
+    let alone = question.from.is_none() && question.to.is_none();
+    let called = explanation.to.as_deref().filter(|to| alone && to.contains('/') && !to.contains(' '));
     let from = if question.to.is_none() { question.from.as_deref() } else { question.source() };
-    for (name, value) in [("--from", from), ("--to", question.to.as_deref())] {
+    for (name, value) in [("--from", from), ("--to", question.to.as_deref().or(called))] {
         if let Some(value) = value {
             flag(name, value);
         }

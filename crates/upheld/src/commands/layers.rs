@@ -1,29 +1,29 @@
 //! Kinds whose policies are layers: which questions a connection comes to, and their explanations.
 //!
-//! A proxy alone is asked for everything: itself, its inbounds, and every destination that some policy names. With a
-//! destination it is asked for what it calls; with a caller for what comes in. A connection between two proxies is both.
+//! A proxy alone is asked for everything (`whole_proxy`). With a destination it is asked for what it calls; with a caller for
+//! what comes in. A connection between two proxies is both.
+
+mod whole_proxy;
 
 use std::collections::HashMap;
 
 use upheld_dialects::kuma::SERVICE_TAGS;
-use upheld_dialects::kuma::ends::{Connection, End, Is, Member, services};
+use upheld_dialects::kuma::ends::{Connection, End, Is, Member};
+use upheld_dialects::kuma::remarks::Detail;
 use upheld_dialects::kuma::rules::{Rules, kinds};
-use upheld_dialects::kuma::subsets::{Subset, Tag};
+use upheld_dialects::kuma::services::{are_exclusive, leading_to};
 use upheld_engine::merge::{About, Classes, Subject, Target, chain};
 use upheld_engine::{Each, KindId, ObjectId, Snapshot};
-use upheld_model::{Facet, Lookup, Object, Part, Role, Sym, TagSet};
+use upheld_model::{Facet, Lookup, Object, Part, Sym, TagSet};
 
 use super::question::{Group, same_answer_key};
 use crate::report::{AskedLayers, Explanation, Outcome, explain_layers};
 
-/// How many sorts of clients of an inbound are shown; more can be asked for one by one.
-const MOST_CELLS: usize = 50;
-
 /// Asks for one connection.
 pub(super) struct Layers<'a> {
-    pub(super) snapshot: &'a Snapshot,
-    pub(super) lookup: &'a Lookup<'a>,
-    pub(super) connection: &'a Connection,
+    snapshot: &'a Snapshot,
+    lookup: &'a Lookup<'a>,
+    connection: &'a Connection,
     rules: Vec<Rules<'a>>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Layers<'a> {
             for source in &sources {
                 let Some((id, object)) = self.proxy(source) else { continue };
                 let class = classes.classify(Subject::of(object));
-                groups.add(source.label.clone(), (class, 0), || self.everything(id, object, &source.label));
+                groups.add(source.label.clone(), (class, 0), || self.whole_proxy(id, object, &source.label));
             }
         }
         for (number, called) in members(self.connection.destination.as_ref(), Each::Service).iter().enumerate() {
@@ -59,7 +59,7 @@ impl<'a> Layers<'a> {
                 let Some((id, object)) = self.proxy(source) else { continue };
                 let class = classes.classify(Subject::of(object));
                 groups.add(format!("{} → {}", source.label, called.label), (class, number), || {
-                    self.calling(id, source, called)
+                    self.calling(id, object, source, called)
                 });
             }
         }
@@ -81,112 +81,43 @@ impl<'a> Layers<'a> {
         Some((id, self.snapshot.objects().get(id)?))
     }
 
-    /// A proxy alone.
-    fn everything(&self, id: ObjectId, object: &Object, label: &str) -> Vec<Explanation> {
+    /// What a proxy does when it calls; a built-in gateway does it at each of its listeners.
+    fn calling(&self, id: ObjectId, proxy: &Object, source: &Member, called: &Member) -> Vec<Explanation> {
         let mut all = Vec::new();
+        let targets = self.targets_of(called);
+        let tags = called.parts.first().and_then(|tags| self.service_only(tags));
+        // Where services are resources, tags name nothing.
+        let tags = tags.filter(|_| !are_exclusive(self.snapshot, self.connection.mesh));
         for rules in &self.rules {
-            all.extend(self.ask(rules, id, About::Whole, (Some(label), None), "proxy"));
-            for (part, described) in numbered(object) {
-                let place = self.place(described);
-                let about = About::Inbound { part, caller: &[] };
-                all.extend(self.ask(rules, id, about, (None, Some(label)), &place).filter(spoken));
-                all.extend(self.clients(rules, id, object, part, label, &place));
+            for outlet in outlets(proxy) {
+                let (part, place) = self.outlet(proxy, outlet);
+                let ask = |about: About<'_>, to: &str| {
+                    self.ask(rules, Asking { part, ..Asking::new(id, about, Some(&source.label), Some(to), &place) })
+                };
+                for (target, label) in &targets {
+                    let chain = chain(*target, &rules.surroundings());
+                    all.extend(ask(About::Targets(&chain), label));
+                }
+                if let Some(tags) = &tags {
+                    all.extend(ask(About::Service(tags), &called.label));
+                }
             }
-            let slots: Vec<u32> = rules.matched(object).iter().map(|admitted| admitted.slot).collect();
-            let listed = rules.resource_rules(&slots);
-            let mut targets: Vec<(String, Target)> =
-                listed.iter().map(|(target, _)| (self.target_label(target), target)).collect();
-            targets.sort();
-            for (called, target) in targets {
-                let chain = chain(target, &rules.surroundings());
-                let about = About::Targets(&chain);
-                all.extend(self.ask(rules, id, about, (Some(label), Some(&called)), "outbound"));
-            }
-        }
-        for rules in &self.rules {
-            for (called, tags) in self.services_of(rules, object) {
-                all.extend(self.ask(rules, id, About::Service(&tags), (Some(label), Some(&called)), "outbound"));
-            }
-        }
-        all.retain(|explanation| spoken(explanation) || !explanation.notes.is_empty());
-        if all.is_empty() {
-            // Nobody says anything: why not is the answer.
-            let silent = |rules: &Rules<'_>| {
-                let asked = [About::Whole, About::Targets(&[]), About::Inbound { part: 0, caller: &[] }];
-                asked.into_iter().find_map(|about| self.ask(rules, id, about, (Some(label), None), "proxy"))
-            };
-            all.extend(self.rules.iter().filter_map(silent));
         }
         all
     }
 
-    /// Clients of an inbound that some policy can tell apart, a representative of each sort.
-    fn clients(
-        &self,
-        rules: &Rules<'_>,
-        id: ObjectId,
-        object: &Object,
-        part: u32,
-        label: &str,
-        place: &str,
-    ) -> Vec<Explanation> {
-        let admitted = rules.matched(object);
-        let slots: Vec<u32> =
-            admitted.iter().filter(|admitted| admitted.has(part)).map(|admitted| admitted.slot).collect();
-        let Ok(cells) = rules.client_rules(&slots) else { return Vec::new() };
-        let mut seen: Vec<String> = Vec::new();
-        let mut all = Vec::new();
-        for cell in cells.iter().take(MOST_CELLS) {
-            let positive: Vec<&Tag> = cell.subset.tags.iter().filter(|tag| !tag.not).collect();
-            let called: Vec<String> = positive.iter().map(|tag| format!("{}={}", tag.key, tag.value)).collect();
-            let called = if called.is_empty() { "all others".to_owned() } else { called.join(",") };
-            if seen.contains(&called) {
-                continue;
+    /// Real resources that a called member is, or that lead to it.
+    fn targets_of(&self, called: &Member) -> Vec<(Target, String)> {
+        match called.is {
+            Some(Is::Resource(target)) => vec![(target, called.label.clone())],
+            Some(Is::Inbound(id, part)) => {
+                let proxy = self.snapshot.objects().get(id);
+                let inbound = proxy.and_then(|proxy| proxy.parts.get(part as usize));
+                let leading = proxy.zip(inbound).map(|(proxy, part)| leading_to(self.snapshot, proxy, part));
+                leading.into_iter().flatten().map(|target| (target, self.target_label(target))).collect()
             }
-            let symbols = self.snapshot.symbols();
-            let tags =
-                TagSet::new(positive.iter().filter_map(|tag| Some((symbols.get(&tag.key)?, symbols.get(&tag.value)))));
-            let about = About::Client { part, tags: &tags };
-            all.extend(self.ask(rules, id, about, (Some(&called), Some(label)), place));
-            seen.push(called);
+            Some(Is::Proxy(_)) | None => Vec::new(),
         }
-        all
-    }
-
-    /// Services that are known by their tag, if a policy of the proxy names them.
-    fn services_of(&self, rules: &Rules<'_>, object: &Object) -> Vec<(String, TagSet)> {
-        let slots: Vec<u32> = rules.matched(object).iter().map(|admitted| admitted.slot).collect();
-        let entries = rules.entries(&slots, Facet::Services);
-        let named: Vec<Subset> = entries.iter().map(|entry| rules.subset(*entry)).collect();
-        let own = services(self.snapshot).into_iter().filter(|service| service.mesh == object.scope);
-        own.filter(|service| {
-            let tag = (self.snapshot.text(service.tag), self.snapshot.text(service.name));
-            named.iter().any(|subset| subset.tags.iter().any(|known| (known.key.as_str(), known.value.as_str()) == tag))
-        })
-        .map(|service| {
-            let tags = TagSet::new([(service.tag, Some(service.name))]);
-            (format!("service/{}", self.snapshot.text(service.name)), tags)
-        })
-        .collect()
-    }
-
-    fn place(&self, part: &Part) -> String {
-        format!("{} {}", part.role.word(), self.snapshot.text(part.section))
-    }
-
-    /// What a proxy does when it calls.
-    fn calling(&self, id: ObjectId, source: &Member, called: &Member) -> Vec<Explanation> {
-        let ends = (Some(source.label.as_str()), Some(called.label.as_str()));
-        let mut all = Vec::new();
-        for rules in &self.rules {
-            if let Some(Is::Resource(target)) = called.is {
-                let chain = chain(target, &rules.surroundings());
-                all.extend(self.ask(rules, id, About::Targets(&chain), ends, "outbound"));
-            } else if let Some(tags) = called.parts.first().and_then(|tags| self.service_only(tags)) {
-                all.extend(self.ask(rules, id, About::Service(&tags), ends, "outbound"));
-            }
-        }
-        all
     }
 
     /// What a part of a proxy does when it is called.
@@ -199,36 +130,49 @@ impl<'a> Layers<'a> {
             if label.contains('#') { part.role.word().to_owned() } else { self.place(part) }
         });
         for rules in &self.rules {
-            let ends = (source.map(|source| source.label.as_str()), Some(label));
-            let has_clients = rules.merge.kind().facet(Facet::Clients).is_some();
-            // Which of its identities a caller shows is not known, so each is asked.
-            let identities: Vec<&TagSet> = source
-                .into_iter()
-                .flat_map(|source| &source.parts)
-                .filter(|tags| !tags.as_slice().is_empty())
-                .collect();
-            let mut answers: Vec<Explanation> = identities
-                .iter()
-                .filter_map(|tags| self.ask(rules, id, About::Client { part, tags }, ends, &place))
-                .collect();
-            answers.dedup_by_key(|answer| same_answer_key(std::slice::from_ref(answer)));
-            all.extend(answers);
+            let from = source.map(|source| source.label.as_str());
+            let clients = self.clients_of(source);
+            let mut answers: Vec<(Explanation, &TagSet)> = Vec::new();
+            for tags in clients {
+                let about = About::Client { part, tags };
+                let answer = self.ask(rules, Asking::new(id, about, from, Some(label), &place));
+                answers.extend(answer.map(|answer| (answer, tags)));
+            }
+            answers.dedup_by_key(|(answer, _)| same_answer_key(std::slice::from_ref(answer)));
+            let differ = answers.len() > 1;
+            for (mut answer, tags) in answers {
+                if differ {
+                    // Which of its inbounds a caller stands for makes the difference.
+                    answer.from = Some(format!("{} ({})", from.unwrap_or_default(), self.tags_text(tags)));
+                }
+                all.push(answer);
+            }
             let about = About::Inbound { part, caller: &facts };
+            let inbound = self.ask(rules, Asking::new(id, about, from, Some(label), &place));
+            let told = all.iter().any(|known| known.kind == rules.name());
             // Where clients are told apart by tags, the newer form says the same once more.
-            all.extend(self.ask(rules, id, about, ends, &place).filter(|answer| !has_clients || spoken(answer)));
+            let again = told && is_from_as_rules(rules);
+            all.extend(inbound.filter(|answer| !again && (!told || spoken(answer))));
         }
         all
     }
 
-    fn ask(
-        &self,
-        rules: &Rules<'_>,
-        subject: ObjectId,
-        about: About<'_>,
-        (from, to): (Option<&str>, Option<&str>),
-        place: &str,
-    ) -> Option<Explanation> {
-        explain_layers(&AskedLayers { rules, lookup: self.lookup, subject, about, from, to, place })
+    /// The tags of a caller: each of its inbounds is an identity of its own; of a service only those that offer it.
+    fn clients_of<'m>(&self, source: Option<&'m Member>) -> Vec<&'m TagSet> {
+        let tags = source.into_iter().flat_map(|source| &source.parts).filter(|tags| !tags.as_slice().is_empty());
+        let all: Vec<&TagSet> = tags.collect();
+        let asked_for = self.connection.source.as_ref().map(|end| end.label.as_str());
+        let offers = |tags: &&&TagSet| {
+            let mut values = tags.as_slice().iter().filter(|tag| SERVICE_TAGS.contains(&self.lookup.text(tag.key)));
+            values.any(|tag| tag.value.map(|value| self.lookup.text(value)) == asked_for)
+        };
+        let own: Vec<&TagSet> = all.iter().filter(offers).copied().collect();
+        if own.is_empty() { all } else { own }
+    }
+
+    fn ask(&self, rules: &Rules<'_>, asking: Asking<'_>) -> Option<Explanation> {
+        let Asking { subject, about, from, to, place, part, detail } = asking;
+        explain_layers(&AskedLayers { rules, lookup: self.lookup, subject, about, from, to, place, part, detail })
     }
 
     /// Callers know nothing of a service but its name.
@@ -247,6 +191,30 @@ impl<'a> Layers<'a> {
             .collect()
     }
 
+    fn place(&self, part: &Part) -> String {
+        let section = self.snapshot.text(part.section);
+        match (part.role, part.port) {
+            (upheld_model::Role::GatewayListener, Some(port)) => {
+                format!("{} {}:{section}", part.role.word(), self.snapshot.text(port))
+            }
+            _ => format!("{} {section}", part.role.word()),
+        }
+    }
+
+    /// The part of a proxy that calls, and how it is called in answers.
+    fn outlet(&self, proxy: &Object, part: Option<u32>) -> (Option<u32>, String) {
+        let described = part.and_then(|part| proxy.parts.get(part as usize));
+        (part, described.map_or_else(|| "outbound".to_owned(), |part| format!("outbound of {}", self.place(part))))
+    }
+
+    fn tags_text(&self, tags: &TagSet) -> String {
+        let text = |symbol| self.lookup.text(symbol);
+        let mut pairs: Vec<String> =
+            (tags.as_slice().iter()).map(|tag| format!("{}={}", text(tag.key), tag.value.map_or("?", text))).collect();
+        pairs.sort();
+        pairs.join(",")
+    }
+
     fn target_label(&self, target: Target) -> String {
         let Some(object) = self.snapshot.objects().get(target.object) else { return String::new() };
         let (kind, name) = (self.snapshot.text(object.kind).to_ascii_lowercase(), self.snapshot.text(object.name));
@@ -257,16 +225,41 @@ impl<'a> Layers<'a> {
     }
 }
 
+/// One question in the making.
+#[derive(Clone, Copy)]
+struct Asking<'a> {
+    subject: ObjectId,
+    about: About<'a>,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
+    place: &'a str,
+    part: Option<u32>,
+    detail: Detail,
+}
+
+impl<'a> Asking<'a> {
+    fn new(subject: ObjectId, about: About<'a>, from: Option<&'a str>, to: Option<&'a str>, place: &'a str) -> Self {
+        Self { subject, about, from, to, place, part: None, detail: Detail::Full }
+    }
+}
+
+/// Where a proxy calls from: a built-in gateway at each of its listeners, which have policies of their own.
+fn outlets(proxy: &Object) -> Vec<Option<u32>> {
+    let listeners: Vec<Option<u32>> = (proxy.parts.iter().enumerate())
+        .filter(|(_, part)| part.role == upheld_model::Role::GatewayListener)
+        .map(|(number, _)| u32::try_from(number).ok())
+        .collect();
+    if listeners.is_empty() { vec![None] } else { listeners }
+}
+
+/// Whether statements about clients are also read as rules for what comes in.
+fn is_from_as_rules(rules: &Rules<'_>) -> bool {
+    rules.merge.kind().facet(Facet::Inbound).is_some_and(|choice| choice.instead.is_some())
+}
+
 /// Whether some policy says something.
 pub(super) fn spoken(explanation: &Explanation) -> bool {
     !explanation.policies.is_empty() || explanation.outcome == Outcome::Undecided
-}
-
-/// The parts of a proxy that are called.
-fn numbered(object: &Object) -> impl Iterator<Item = (u32, &Part)> {
-    let called = |part: &Part| matches!(part.role, Role::Inbound | Role::Listener | Role::GatewayListener);
-    let parts = object.parts.iter().enumerate().filter(move |(_, part)| called(part));
-    parts.filter_map(|(number, part)| Some((u32::try_from(number).ok()?, part)))
 }
 
 /// Groups in the making.

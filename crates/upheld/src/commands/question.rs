@@ -1,8 +1,9 @@
 //! From the names on the command line to explanations.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use upheld_dialects::kuma::ends::{Connection, Member, connect};
+use upheld_dialects::kuma::ends::{Connection, Member, connect, proxies};
 use upheld_engine::select::matrix::Classes;
 use upheld_engine::{Each, KindId, PolicyKind, Resolve, Snapshot};
 use upheld_model::nearest::nearest;
@@ -45,21 +46,22 @@ pub(crate) fn answer(
         let message = format!("`{what}`, `--from` and `--to` are three ends of one connection");
         return Err(vec![Diagnostic::error(Fault::IncompleteQuestion, message).help("leave one of them out")]);
     }
+    if question.source().is_none() && question.destination().is_none() {
+        return Err(vec![
+            Diagnostic::error(Fault::IncompleteQuestion, "whose policies?")
+                .help("name a connection: `--from web-1 --to backend-1`, or a proxy: `dataplane/web-1`")
+                .help("`upheld list objects` shows what there is"),
+        ]);
+    }
     let kind = question.kind.as_deref().map(|name| find_kind(snapshot, name)).transpose();
-    let connection = connect(snapshot, &mut lookup, mesh, question.source(), question.destination());
+    let called = question.destination().map(|called| called_proxy(snapshot, question, called));
+    let connection = connect(snapshot, &mut lookup, mesh, question.source(), called.as_deref());
     let (kind, connection) = match (kind, connection) {
         (Ok(kind), Ok(connection)) => (kind, connection),
         (kind, connection) => {
             return Err(kind.err().into_iter().chain(connection.err().into_iter().flatten()).collect());
         }
     };
-    if connection.source.is_none() && connection.destination.is_none() {
-        return Err(vec![
-            Diagnostic::error(Fault::IncompleteQuestion, "whose policies?")
-                .help("name a connection: `--from web-1 --to backend-1`")
-                .help("`upheld list objects` shows what there is"),
-        ]);
-    }
     let (kinds, incomplete) = match kind {
         Some(kind) if snapshot.kind(kind).is_some_and(|kind| kind.merge().is_some()) => (Vec::new(), Vec::new()),
         Some(kind) => (vec![complete(snapshot, kind, &connection)?], Vec::new()),
@@ -74,6 +76,13 @@ pub(crate) fn answer(
         return Err(vec![problem]);
     }
     Ok(Answers { between: between(&connection), groups, incomplete })
+}
+
+/// What stands before the flags is a proxy, if there is one of that name.
+fn called_proxy<'q>(snapshot: &Snapshot, question: &'q Question, called: &'q str) -> Cow<'q, str> {
+    let name = called.split('#').next().unwrap_or(called);
+    let is_proxy = || proxies(snapshot).any(|(_, proxy)| snapshot.text(proxy.name) == name);
+    if question.to.is_none() && is_proxy() { Cow::Owned(format!("dataplane/{called}")) } else { Cow::Borrowed(called) }
 }
 
 /// The kind of a name, in any case; a typo gets the nearest.

@@ -57,8 +57,20 @@ fn find(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<Thing,
     // A route is a policy as well, and shown as such.
     let is_route = |kind: Sym| snapshot.text(kind) == ROUTE;
     let objects = snapshot.objects().iter().filter(|(_, o)| !is_route(o.kind) && fits(o.kind, o.scope, o.name));
-    let things: Vec<Thing> =
+    let mut things: Vec<Thing> =
         policies.map(|(id, _)| Thing::Policy(id)).chain(objects.map(|(id, _)| Thing::Object(id))).collect();
+    if things.is_empty() {
+        // A name of Kubernetes without its namespace.
+        let begins = |of_kind: Sym, of_mesh: Sym, of_name: Sym| {
+            snapshot.text(of_name).strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
+                && kind.is_none_or(|kind| snapshot.text(of_kind).eq_ignore_ascii_case(kind))
+                && wanted_mesh.is_none_or(|mesh| snapshot.text(of_mesh) == mesh)
+        };
+        let policies = snapshot.policies().iter().filter(|(_, p)| begins(p.kind, p.scope, p.name));
+        let objects = snapshot.objects().iter().filter(|(_, o)| !is_route(o.kind) && begins(o.kind, o.scope, o.name));
+        things.extend(policies.map(|(id, _)| Thing::Policy(id)));
+        things.extend(objects.map(|(id, _)| Thing::Object(id)));
+    }
     match things.as_slice() {
         [only] => Ok(*only),
         [] => {

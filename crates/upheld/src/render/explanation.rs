@@ -189,6 +189,7 @@ pub(crate) fn overview(answer: &str, explanations: &[Explanation], details: Opti
 fn place(explanation: &Explanation) -> String {
     match (explanation.place.as_deref(), &explanation.from, &explanation.to) {
         (Some("outbound"), _, Some(to)) => format!("→ {to}"),
+        (Some(place), _, Some(to)) if place.starts_with("outbound") => format!("{place} → {to}"),
         (Some(place), Some(from), Some(_)) => format!("{place} ← {from}"),
         (Some(place), ..) => place.to_owned(),
         (None, ..) => String::new(),
@@ -197,12 +198,17 @@ fn place(explanation: &Explanation) -> String {
 
 fn note(explanation: &Explanation) -> String {
     let tie = explanation.rung.as_ref().is_some_and(|rung| rung.arbitrary);
+    let told = || explanation.notes.iter().map(|note| format!("! {} ({})", note.text, note.code)).collect::<Vec<_>>();
     match explanation.outcome {
-        _ if tie => "! tie, won by name (UP201)".to_owned(),
-        Outcome::Default if explanation.notes.is_empty() => explanation.default.means.clone(),
+        // Layers have the tie among their notes.
+        _ if tie && explanation.place.is_none() => "! tie, won by name (UP201)".to_owned(),
+        _ if !explanation.notes.is_empty() => told().join("; "),
+        Outcome::Default => explanation.default.means.clone(),
         Outcome::Undecided => "! a fact is missing".to_owned(),
-        Outcome::Decided if explanation.granted == Some(false) => "the winner does not grant it".to_owned(),
-        _ => explanation.notes.first().map(|note| format!("! {} ({})", note.text, note.code)).unwrap_or_default(),
+        Outcome::Decided if explanation.granted == Some(false) && explanation.place.is_none() => {
+            "the winner does not grant it".to_owned()
+        }
+        _ => String::new(),
     }
 }
 

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use upheld_dialects::kuma::permission::{Verdict, verdict};
-use upheld_dialects::kuma::remarks;
+use upheld_dialects::kuma::layered::RULE_MATCHES_TAG;
+use upheld_dialects::kuma::permission::{self, Enforcement, Verdict, verdict};
+use upheld_dialects::kuma::remarks::{self, Detail};
 use upheld_dialects::kuma::rules::Rules;
 use upheld_engine::merge::family::reason;
-use upheld_engine::merge::{About, Layered, Leaf, Merge, Merged, Question, Subject};
+use upheld_engine::merge::{About, Column, Layered, Leaf, Merge, Merged, Question, Subject};
 use upheld_engine::words::{Ends, Words, layer_rung_name};
 use upheld_engine::{EntryId, ObjectId, Ruling};
-use upheld_model::{Config, Content, Fault, Lookup, NodeRef, Policy, State};
+use upheld_model::{Code, Config, Content, Fault, Lookup, NodeRef, Param, Policy, State};
 
 use super::explanation::{Candidate, DecidingRung, DefaultRow, Explanation, Note, Outcome, parameters};
 use super::payload::Over;
@@ -29,14 +30,24 @@ pub(crate) struct AskedLayers<'a> {
     pub(crate) to: Option<&'a str>,
     /// Where in the subject it holds.
     pub(crate) place: &'a str,
+    /// The part of the subject that calls, where each has policies of its own.
+    pub(crate) part: Option<u32>,
+    /// How much is told.
+    pub(crate) detail: Detail,
 }
 
 /// Asks and explains. `None` for a kind that has no such facet, and for an object of another snapshot.
 pub(crate) fn explain(asked: &AskedLayers<'_>) -> Option<Explanation> {
     let merge = asked.rules.merge;
     merge.kind().facet(asked.about.facet())?;
-    let subject = Subject::of(asked.rules.snapshot.objects().get(asked.subject)?);
-    let ruling = Ruling::explain(merge, &Question { subject, about: asked.about });
+    let object = asked.rules.snapshot.objects().get(asked.subject)?;
+    let subject = asked.part.map_or_else(|| Subject::of(object), |part| Subject::part(object, part));
+    let question = Question { subject, about: asked.about };
+    // Why others do not match is for those who look closely.
+    let ruling = match asked.detail {
+        Detail::Full => Ruling::explain(merge, &question),
+        Detail::Brief => Ruling::matched(merge, &question),
+    };
     Some(Teller { asked, merge, ruling: &ruling }.explanation())
 }
 
@@ -54,7 +65,13 @@ impl Teller<'_> {
         let policies = if undecided { Vec::new() } else { self.standing() };
         let fields = if undecided { Vec::new() } else { self.fields() };
         let verdict = if undecided { None } else { self.verdict() };
-        let granted = verdict.map(|verdict| verdict == Verdict::Allowed);
+        let granted = match verdict {
+            Some(Verdict::Allowed) => Some(true),
+            Some(Verdict::Refused) => Some(false),
+            Some(Verdict::Unknown) | None => None,
+        }
+        // What is not enforced refuses nobody.
+        .filter(|_| self.enforcement() != Enforcement::Off);
         Explanation {
             kind: self.kind().to_owned(),
             semantics: kind.semantics.map(|semantics| snapshot.text(semantics).to_owned()),
@@ -62,10 +79,10 @@ impl Teller<'_> {
             from: self.asked.from.map(str::to_owned),
             to: self.asked.to.map(str::to_owned),
             place: Some(self.asked.place.to_owned()),
-            answer: self.answer(&policies, outcome, granted),
+            answer: self.answer(&policies, outcome, verdict),
             outcome,
             granted,
-            summary: summary(&fields, outcome, granted),
+            summary: self.summary(&fields, outcome, verdict),
             result: if undecided { serde_json::Value::Null } else { self.result() },
             policies,
             fields,
@@ -109,7 +126,8 @@ impl Teller<'_> {
 
     fn outcome(&self) -> Outcome {
         let kept = self.ruling.in_state(State::Kept).count();
-        match (self.answer_of().undecided, self.ruling.in_state(State::Won).count() + kept) {
+        let depends = self.asked.from.is_some() && self.verdict() == Some(Verdict::Unknown);
+        match (self.answer_of().undecided || depends, self.ruling.in_state(State::Won).count() + kept) {
             (true, _) => Outcome::Undecided,
             (false, 0) => Outcome::Default,
             (false, 1) => Outcome::Decided,
@@ -201,6 +219,11 @@ impl Teller<'_> {
         At::of(self.asked.rules.snapshot.files(), node)
     }
 
+    fn enforcement(&self) -> Enforcement {
+        let object = self.asked.rules.snapshot.objects().get(self.asked.subject);
+        object.map_or(Enforcement::Unknown, |object| permission::enforcement(self.asked.rules, object))
+    }
+
     fn verdict(&self) -> Option<Verdict> {
         verdict(self.kind(), self.asked.about, self.answer_of(), self.asked.lookup)
     }
@@ -208,7 +231,7 @@ impl Teller<'_> {
     /// What it is about, for sentences.
     fn between(&self) -> String {
         match (self.asked.from, self.asked.to) {
-            (Some(from), Some(to)) => format!("{from} → {to}"),
+            (Some(from), Some(to)) => format!("{from} → {to} ({})", self.asked.place),
             (Some(only), None) | (None, Some(only)) => {
                 if self.asked.place.is_empty() {
                     only.to_owned()
@@ -220,12 +243,16 @@ impl Teller<'_> {
         }
     }
 
-    fn answer(&self, policies: &[String], outcome: Outcome, granted: Option<bool>) -> String {
+    fn answer(&self, policies: &[String], outcome: Outcome, verdict: Option<Verdict>) -> String {
         let (kind, between) = (self.kind(), self.between());
-        let gist = match granted {
-            Some(true) => format!("{between} is allowed. "),
-            Some(false) => format!("{between} is refused. "),
-            None => String::new(),
+        let off = self.enforcement() == Enforcement::Off;
+        let gist = match verdict {
+            Some(Verdict::Allowed) => format!("{between} is allowed. "),
+            Some(Verdict::Refused) if off => {
+                format!("{between} would be refused, but the mesh has no mutual TLS: nothing is enforced. ")
+            }
+            Some(Verdict::Refused) => format!("{between} is refused. "),
+            Some(Verdict::Unknown) | None => String::new(),
         };
         match outcome {
             Outcome::Undecided => self.undecided(&between),
@@ -246,13 +273,13 @@ impl Teller<'_> {
                 let unsaid = means == "no policy of this kind matches";
                 let consequence = if unsaid { String::new() } else { format!(": {means}") };
                 let nothing = format!("{gist}No {kind} policy speaks about {between}{consequence}.");
-                match self.ruling.candidates.first() {
-                    None => format!("{nothing} There is none in this mesh."),
-                    Some(closest) => format!(
-                        "{nothing} Closest is {} ({}).",
-                        self.policy_name(closest.entry),
-                        self.words().because(closest.state, &closest.reason)
-                    ),
+                match (self.ruling.candidates.first(), self.merge.policies().count()) {
+                    (None, 1) => format!("{nothing} The one there is says nothing of the sort."),
+                    (None, count) => format!("{nothing} The {count} there are say nothing of the sort."),
+                    (Some(closest), _) => {
+                        let name = self.policy_name(closest.entry);
+                        format!("{nothing} Closest is {name} ({}).", self.because(closest))
+                    }
                 }
             }
         }
@@ -264,10 +291,58 @@ impl Teller<'_> {
             Some(unknown) => format!(
                 "{kind} for {between} is undecided: {} could change it ({}).",
                 self.policy_name(unknown.entry),
-                self.words().because(State::Unknown, &unknown.reason)
+                self.because(unknown)
             ),
-            None => format!("{kind} for {between} is undecided."),
+            None => format!(
+                "{kind} for {between} is undecided: it depends on who the caller proves to be; ask with `--from spiffe://…`."
+            ),
         }
+    }
+
+    /// Why, in a few words; what only the listing of routes and labels needs is put in words of users.
+    fn because(&self, candidate: &upheld_engine::Candidate<()>) -> String {
+        let reason = &candidate.reason;
+        let text = |param: &Param| match param {
+            Param::Text(symbol) => Some(self.asked.lookup.text(*symbol)),
+            _ => None,
+        };
+        let [_, key, want, _] = &reason.params;
+        match reason.code {
+            Code::SkipTag | Code::SkipTagAbsent if text(key) == Some(RULE_MATCHES_TAG) => {
+                "only for requests that a rule of its route takes".to_owned()
+            }
+            Code::SkipTag | Code::SkipTagAbsent if text(want) == Some("") => {
+                "is about real resources, which it refers to by labels".to_owned()
+            }
+            _ => self.words().because(candidate.state, reason),
+        }
+    }
+
+    fn summary(&self, fields: &[Field], outcome: Outcome, verdict: Option<Verdict>) -> String {
+        let off = self.enforcement() == Enforcement::Off;
+        match (verdict, outcome, fields) {
+            (_, Outcome::Undecided, _) => "undecided".to_owned(),
+            (Some(Verdict::Allowed), ..) => "allowed".to_owned(),
+            (Some(Verdict::Refused), ..) if off => "would be refused".to_owned(),
+            (Some(Verdict::Refused), ..) => "refused".to_owned(),
+            (Some(Verdict::Unknown), ..) => "by identity".to_owned(),
+            (None, _, []) => "none".to_owned(),
+            (None, _, [only]) => format!("{}: {}", only.name(), only.text()),
+            (None, _, [first, rest @ ..]) => format!("{}: {} (+{} more)", first.name(), first.text(), rest.len()),
+        }
+    }
+
+    /// Fields that would change if a policy were renamed.
+    fn arbitrary_fields(&self) -> usize {
+        let Layered { entries, results, .. } = self.answer_of();
+        let arbitrary = |leaf: &Leaf<'_>| {
+            leaf.overridden.iter().any(|over| {
+                let pair = entries.get(leaf.by).copied().zip(entries.get(over.by).copied());
+                let separation = pair.and_then(|(by, beaten)| self.merge.separate(by, beaten));
+                separation.is_some_and(|one| matches!(one.column, Column::Title | Column::Identity))
+            })
+        };
+        results.iter().flat_map(Merged::leaves).filter(arbitrary).count()
     }
 
     fn deciding_rung(&self) -> Option<DecidingRung> {
@@ -306,7 +381,7 @@ impl Teller<'_> {
             tags: None,
             exact: None,
             wildcards: None,
-            because: self.words().because(candidate.state, &candidate.reason),
+            because: self.because(candidate),
             code: candidate.reason.code.text(),
             parameters: parameters(candidate.reason.code, &candidate.reason.params, self.asked.lookup),
             at: entry.and_then(|entry| self.at(entry.at)),
@@ -350,20 +425,14 @@ impl Teller<'_> {
             let text = format!("a tie: only the order of names decides ({})", rung.name);
             notes.push(Note { code: Fault::ArbitraryTie.code(), text });
         }
-        let remarks =
-            remarks::of(self.asked.rules, self.asked.lookup, self.asked.subject, self.asked.about, self.answer_of());
+        if let (Outcome::Merged, count @ 1..) = (self.outcome(), self.arbitrary_fields()) {
+            let fields = if count == 1 { "1 field rests".to_owned() } else { format!("{count} fields rest") };
+            let text = format!("a tie: {fields} on the order of names alone");
+            notes.push(Note { code: Fault::ArbitraryTie.code(), text });
+        }
+        let Self { asked, .. } = self;
+        let remarks = remarks::of(asked.rules, asked.lookup, asked.subject, asked.about, asked.detail);
         notes.extend(remarks.into_iter().map(|(fault, text)| Note { code: fault.code(), text }));
         notes
-    }
-}
-
-fn summary(fields: &[Field], outcome: Outcome, granted: Option<bool>) -> String {
-    match (granted, outcome, fields) {
-        (_, Outcome::Undecided, _) => "undecided".to_owned(),
-        (Some(true), ..) => "allowed".to_owned(),
-        (Some(false), ..) => "refused".to_owned(),
-        (None, _, []) => "none".to_owned(),
-        (None, _, [only]) => format!("{}: {}", only.name(), only.text()),
-        (None, _, [first, rest @ ..]) => format!("{}: {} (+{} more)", first.name(), first.text(), rest.len()),
     }
 }

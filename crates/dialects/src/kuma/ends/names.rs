@@ -61,6 +61,10 @@ impl<'s> Finder<'s> {
             return Err(Diagnostic::error(Fault::WrongValue, format!("`{written}` names nothing"))
                 .help("`upheld list objects` shows what there is"));
         }
+        if written.starts_with("spiffe://") {
+            let tags = TagSet::new([(lookup.symbol("spiffeID"), Some(lookup.symbol(written)))]);
+            return Ok(Found::Tags(written.to_owned(), tags));
+        }
         if written.contains('=') {
             return tags(written, lookup).map(|tags| Found::Tags(written.to_owned(), tags));
         }
@@ -366,10 +370,12 @@ enum Kind {
     MeshExternalService,
     MeshMultiZoneService,
     MeshHTTPRoute,
+    Mesh,
 }
 
 impl Kind {
-    const NAMES: [&'static str; 7] = [
+    const NAMES: [&'static str; 8] = [
+        "mesh",
         "dataplane",
         "service",
         "externalservice",
@@ -380,8 +386,8 @@ impl Kind {
     ];
 
     /// Real resources that can be called.
-    const REAL: [Self; 4] =
-        [Self::MeshService, Self::MeshExternalService, Self::MeshMultiZoneService, Self::MeshHTTPRoute];
+    const REAL: [Self; 5] =
+        [Self::MeshService, Self::MeshExternalService, Self::MeshMultiZoneService, Self::MeshHTTPRoute, Self::Mesh];
 
     /// The type of real resources.
     fn type_name(self) -> Option<&'static str> {
@@ -390,6 +396,7 @@ impl Kind {
             Self::MeshExternalService => Some(ResourceType::MeshExternalService.name()),
             Self::MeshMultiZoneService => Some(ResourceType::MeshMultiZoneService.name()),
             Self::MeshHTTPRoute => Some(ROUTE),
+            Self::Mesh => Some(ResourceType::Mesh.name()),
             Self::Dataplane | Self::Service | Self::ExternalService => None,
         }
     }
@@ -403,6 +410,7 @@ impl Kind {
             "meshexternalservice" | "meshexternalservices" | "extsvc" => Some(Self::MeshExternalService),
             "meshmultizoneservice" | "meshmultizoneservices" | "mzsvc" => Some(Self::MeshMultiZoneService),
             "meshhttproute" | "meshhttproutes" | "mhttpr" => Some(Self::MeshHTTPRoute),
+            "mesh" | "meshes" => Some(Self::Mesh),
             _ => None,
         }
     }
@@ -428,6 +436,7 @@ impl Kind {
             Self::MeshExternalService => "meshexternalservice",
             Self::MeshMultiZoneService => "meshmultizoneservice",
             Self::MeshHTTPRoute => "meshhttproute",
+            Self::Mesh => "mesh",
         }
     }
 }

@@ -19,7 +19,15 @@ pub(super) struct Attach<'a, 't> {
     pub(super) audiences: Vec<Audience>,
     pub(super) dangling: Vec<Dangling>,
     pub(super) at: NodeRef,
+    /// How many routes may still be gone through: ways through routes that lead to each other multiply.
+    pub(super) steps: usize,
 }
+
+/// How many routes a policy may be attached through, all ways together.
+pub(super) const MOST_STEPS: usize = 1_000;
+
+/// How many routes may lead through each other.
+const DEEPEST: usize = 32;
 
 impl<'t> Attach<'_, 't> {
     /// Adds the audiences of a reference of a policy (or of a route that it goes through).
@@ -31,10 +39,14 @@ impl<'t> Attach<'_, 't> {
         outer: &[Condition],
         through: &[usize],
     ) {
-        let Some(mut conditions) = self.boundaries(meta, role) else { return };
+        let Some(mut conditions) = self.boundaries(meta, role) else {
+            self.dangle(Vec::new(), reference, Unresolved::Nowhere);
+            return;
+        };
         conditions.extend_from_slice(outer);
         let kind = reference.kind;
-        if !kind.is_in(self.edition) {
+        let resource_only = self.edition == Edition::V3 && kind == TargetKind::MeshService;
+        if !kind.is_in(self.edition) || resource_only {
             self.dangle(conditions, reference, Unresolved::Unsupported);
             return;
         }
@@ -49,6 +61,9 @@ impl<'t> Attach<'_, 't> {
             TargetKind::MeshSubset => {
                 let tags = tags(self, &reference.tags);
                 self.push_for_types(reference, &conditions, Roles::of(&TAGGED), &tags);
+            }
+            TargetKind::MeshService | TargetKind::MeshServiceSubset if reference.name.is_none() => {
+                self.dangle(conditions, reference, Unresolved::Empty);
             }
             TargetKind::MeshService | TargetKind::MeshServiceSubset => {
                 // A tag of the reference may say another service.
@@ -93,6 +108,10 @@ impl<'t> Attach<'_, 't> {
         let section = reference.section.map(|section| self.symbols.intern(section));
         if reference.name.is_none() && reference.namespace.is_none() && reference.labels.is_none() {
             self.push_proxies(&conditions, section);
+            return;
+        }
+        if reference.name.is_none() && reference.labels.is_none() {
+            self.dangle(conditions, reference, Unresolved::Empty);
             return;
         }
         if let Some(name) = reference.name {
@@ -149,6 +168,10 @@ impl<'t> Attach<'_, 't> {
                 (0..self.routes.len()).filter(|place| self.routes.get(*place).is_some_and(fits)).collect()
             }
             Edition::V2 | Edition::V2Cliques => {
+                if reference.name.is_none() {
+                    self.dangle(conditions, reference, Unresolved::Empty);
+                    return;
+                }
                 let fits = |route: &Route<'_, '_>| {
                     route.meta.mesh == meta.mesh && Some(route.meta.display_name()) == reference.name
                 };
@@ -162,6 +185,11 @@ impl<'t> Attach<'_, 't> {
         let routes = self.routes;
         for place in found {
             let Some(route) = routes.get(place) else { continue };
+            if self.steps == 0 || through.len() >= DEEPEST {
+                self.dangle(conditions, reference, Unresolved::TooMany);
+                return;
+            }
+            self.steps -= 1;
             if through.contains(&place) {
                 self.dangle(conditions.clone(), reference, Unresolved::Cycle);
                 continue;
@@ -200,7 +228,10 @@ impl<'t> Attach<'_, 't> {
             || reference.labels.iter().flatten().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>();
         let name = reference.name.map_or_else(|| labels().join(","), str::to_owned);
         let (kind, name) = (self.symbols.intern(reference.kind.name()), self.symbols.intern(&name));
-        self.dangling.push(Dangling { conditions, kind, name, problem, at: self.at });
+        let known = |other: &Dangling| (other.kind, other.name, other.problem) == (kind, name, problem);
+        if !self.dangling.iter().any(known) {
+            self.dangling.push(Dangling { conditions, kind, name, problem, at: self.at });
+        }
     }
 
     fn is(&mut self, key: &str, value: &str) -> Condition {

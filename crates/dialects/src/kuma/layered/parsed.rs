@@ -14,8 +14,8 @@ use crate::kuma::meta::{Meta, label};
 use crate::kuma::role::{self, Role};
 use crate::kuma::target_ref::{Position, TargetRef};
 
-/// The namespace of the control plane, whose policies are the mesh owner's.
-const SYSTEM_NAMESPACE: &str = "kuma-system";
+/// Namespaces of control planes, whose policies are the mesh owner's.
+const SYSTEM_NAMESPACES: [&str; 2] = ["kuma-system", "kong-mesh-system"];
 
 /// A route, as policies go through it.
 pub(super) struct Route<'t, 'k> {
@@ -121,13 +121,24 @@ fn without_reference(item: Value<'_>, field: &str, source: SourceId) -> Diagnost
 /// The role that the label says; on Kubernetes the control plane would compute it.
 fn role_of(meta: &Meta<'_>, written: &Written<'_, '_>, edition: Edition, found: &mut Diagnostics) -> Option<Role> {
     if let Some(text) = meta.label(label::ROLE) {
-        return Some(Role::of_label(text).unwrap_or(Role::System));
+        let known = Role::of_label(text);
+        if known.is_none() {
+            let place = written.resource.labels().and_then(|labels| labels.get(label::ROLE));
+            let words: Vec<&str> = Role::ALL.iter().map(|role| role.word()).collect();
+            let message = format!("there is no policy role `{text}`");
+            let problem = Diagnostic::warning(Fault::WrongValue, message).help(format!("roles: {}", words.join(", ")));
+            found.push(match place {
+                Some(place) => problem.at_value(written.source, place, "taken as `system`"),
+                None => problem,
+            });
+        }
+        return Some(known.unwrap_or(Role::System));
     }
     let (Some(namespace), Some(spec)) = (written.resource.kubernetes_namespace(), written.resource.spec()) else {
         return Some(Role::System);
     };
     let config = Config::of(written.source, spec);
-    match role::compute(Some(namespace), namespace == SYSTEM_NAMESPACE, &config, edition) {
+    match role::compute(Some(namespace), SYSTEM_NAMESPACES.contains(&namespace), &config, edition) {
         Ok(role) => Some(role),
         Err(problem) => {
             let place = spec.get("to").unwrap_or(spec);

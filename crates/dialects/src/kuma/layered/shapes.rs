@@ -59,7 +59,7 @@ fn item_shape(facet: Facet, choice: &FacetChoice, source: Source, symbols: &Symb
     };
     let mut fields = vec![optional(payload, Shape::Opaque, "the configuration, kept whole")];
     if facet == Facet::Inbound && source == Source::Own {
-        fields.push(optional("matches", Shape::Opaque, "the callers that it is about; all when left out"));
+        fields.push(optional("matches", list(callers_shape()), "the callers that it is about; all when left out"));
     } else {
         fields.push(Field {
             name: "targetRef".to_owned(),
@@ -69,6 +69,20 @@ fn item_shape(facet: Facet, choice: &FacetChoice, source: Source, symbols: &Symb
         });
     }
     Shape::Object(fields)
+}
+
+/// What a caller looks like: a misspelt field must not mean everybody.
+fn callers_shape() -> Shape {
+    let pattern = || {
+        Shape::Object(vec![
+            required("type", Shape::Choice(&["Exact", "Prefix"]), "how much of it is described"),
+            required("value", Shape::Text, "the text"),
+        ])
+    };
+    Shape::Object(vec![
+        optional("spiffeID", pattern(), "who it proves to be"),
+        optional("sni", pattern(), "the server name that it asks for"),
+    ])
 }
 
 fn target_ref_shape() -> Shape {
@@ -81,7 +95,7 @@ fn target_ref_shape() -> Shape {
         pairs("labels", "its labels, instead of a name"),
         pairs("tags", "its tags"),
         text("sectionName", "a port or an inbound"),
-        optional("proxyTypes", list(Shape::Text), "Sidecar, Gateway or both"),
+        optional("proxyTypes", list(Shape::Choice(&["Sidecar", "Gateway"])), "the types of proxies that it is for"),
         text("mesh", "never used"),
     ])
 }

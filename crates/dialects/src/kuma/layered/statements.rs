@@ -91,12 +91,17 @@ impl<'t> Statements<'_, 't, '_> {
         }
     }
 
-    /// Every rule of the route as tags: its target and the name of its matches. Of several routes the last one counts.
+    /// Every rule of the route as tags: its target and the name of its matches. Of several routes the first one counts, as for
+    /// whom the policy is attached to; the original takes the last one here.
     fn rules_of_route(&self) -> Vec<Tags<'t>> {
         let same = |route: &&Route<'_, '_>| {
             route.meta.mesh == self.parsed.meta.mesh && Some(route.meta.display_name()) == self.parsed.top.name
         };
-        let Some(route) = self.routes.iter().rev().find(same) else { return Vec::new() };
+        let found = match self.edition {
+            Edition::V2Cliques => self.routes.iter().rfind(same),
+            Edition::V2 | Edition::V3 => self.routes.iter().find(same),
+        };
+        let Some(route) = found else { return Vec::new() };
         let mut rules = Vec::new();
         for Item { value, reference } in &route.to {
             let everything = matches!(reference.kind, TargetKind::Mesh | TargetKind::MeshSubset);

@@ -1,15 +1,17 @@
 //! What a policy says that has no effect: it is told, never dropped in silence.
 
+use rustc_hash::FxHashSet;
 use upheld_engine::merge::Targets;
-use upheld_model::layers::{Reach, Unresolved};
+use upheld_model::layers::{Reach, Reference, Section, Unresolved};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{
-    Diagnostic, Diagnostics, Draft, Facet, Fault, Files, Layers, NodeRef, Policy, Span, Symbols, TagSet,
+    Diagnostic, Diagnostics, Draft, Facet, Fault, Files, Layers, NodeRef, Part, Policy, Span, Sym, Symbols,
 };
 
 use super::parsed::Parsed;
 use crate::kuma::SERVICE_TAGS;
 use crate::kuma::edition::Edition;
+use crate::kuma::kri::Kri;
 use crate::kuma::meta::fact;
 
 /// Fields that this edition of the kind does not read.
@@ -44,11 +46,19 @@ pub(super) fn no_callers(parsed: &Parsed<'_, '_>, matches: Value<'_>, symbols: &
 }
 
 /// References that mean nothing.
-pub(super) fn tell(files: &Files, policy: &Policy, targets: &Targets<'_>, draft: &Draft, found: &mut Diagnostics) {
+pub(super) fn tell(
+    files: &Files,
+    policy: &Policy,
+    targets: &Targets<'_>,
+    offered: &FxHashSet<(Sym, Sym)>,
+    draft: &Draft,
+    found: &mut Diagnostics,
+) {
     let Some(layers) = policy.layers() else { return };
     let text = |symbol| draft.symbols.text(symbol);
     let (kind, name) = (text(policy.kind), text(policy.title));
-    for dangling in &layers.dangling {
+    // Who only tries a policy knows it.
+    for dangling in layers.dangling.iter().filter(|dangling| dangling.problem != Unresolved::Shadow) {
         let (to, called) = (text(dangling.kind), text(dangling.name));
         let (message, help) = match dangling.problem {
             Unresolved::Missing => {
@@ -58,8 +68,19 @@ pub(super) fn tell(files: &Files, policy: &Policy, targets: &Targets<'_>, draft:
                 format!("{kind} `{name}` is attached through {to} `{called}`, which leads back to itself"),
                 "break the circle",
             ),
-            Unresolved::Empty => (format!("{kind} `{name}` refers to a {to} without saying which"), "add `labels`"),
-            Unresolved::Unsupported => {
+            Unresolved::Empty => (
+                format!("{kind} `{name}` refers to a {to} without saying which"),
+                "add `labels`, or a `name` under kuma/2",
+            ),
+            Unresolved::Nowhere => (
+                format!("{kind} `{name}` is for the proxies of its own namespace, but it has none"),
+                "add the label `k8s.kuma.io/namespace`, or another `kuma.io/policy-role`",
+            ),
+            Unresolved::TooMany => (
+                format!("{kind} `{name}` is attached through more routes than are followed"),
+                "at most 1 000 routes are gone through for one policy, and 32 through each other",
+            ),
+            Unresolved::Unsupported | Unresolved::Shadow => {
                 (format!("{kind} `{name}` cannot be attached to a {to}"), "attach it to `Mesh` or `Dataplane`")
             }
         };
@@ -79,21 +100,51 @@ pub(super) fn tell(files: &Files, policy: &Policy, targets: &Targets<'_>, draft:
         told.push(statement.at);
         let to = text(reference.kind);
         // The mesh may be known only by what is in it, and older services only by their tag.
-        if to == "Mesh" || is_service_tag(layers, statement.item, draft, policy) {
+        if to == "Mesh" || is_service_tag(layers, statement.item, draft, policy, offered) {
             continue;
         }
         let facts = reference.facts.iter().map(|(key, value)| match text(*key) {
-            fact::KRI => text(*value).to_owned(),
+            fact::KRI => readable(text(*value)),
             key => format!("{key}={}", text(*value)),
         });
-        let called = facts.collect::<Vec<_>>().join(", ");
-        let message = format!("{kind} `{name}` refers to a {to} that does not exist: {called}");
+        let called = facts.filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(", ");
+        let whole = Reference { section: None, ..reference.clone() };
+        let message = match reference.section {
+            _ if called.is_empty() => format!("{kind} `{name}` refers to a {to} without saying which by its labels"),
+            Some(Section::Named(section) | Section::Port(section))
+                if !targets.resolve(&whole, policy.scope).is_empty() =>
+            {
+                format!("{kind} `{name}` refers to the port `{}`, which no {to} with {called} has", text(section))
+            }
+            _ => format!("{kind} `{name}` refers to a {to} that does not exist: {called}"),
+        };
         found.push(
             Diagnostic::warning(Fault::DanglingReference, message)
                 .at(statement.at.source, span_of(files, statement.at), "has no effect")
-                .help("`upheld list objects` shows what there is"),
+                .help(
+                    elsewhere(reference, draft)
+                        .unwrap_or_else(|| "`upheld list objects` shows what there is".to_owned()),
+                ),
         );
     }
+}
+
+/// Where something of the same type and name is: references by name stay within the zone and namespace of their policy.
+fn elsewhere(reference: &Reference, draft: &Draft) -> Option<String> {
+    let identifier = reference.facts.iter().find(|(key, _)| draft.symbols.text(*key) == fact::KRI)?.1;
+    let wanted = draft.symbols.text(identifier).parse::<Kri>().ok()?;
+    let key = draft.symbols.get(fact::KRI)?;
+    let kris = draft.objects.iter().filter(|(_, object)| object.kind == reference.kind);
+    let kris = kris.filter_map(|(_, object)| draft.symbols.text(object.facts.get(key)?.value?).parse::<Kri>().ok());
+    let found = kris.into_iter().find(|kri| kri.name == wanted.name && kri.mesh == wanted.mesh)?;
+    Some(format!("there is {}; refer to it by `labels`", readable(&found.to_string())))
+}
+
+/// `orders in namespace shop` for an identifier.
+fn readable(identifier: &str) -> String {
+    let Ok(kri) = identifier.parse::<Kri>() else { return identifier.to_owned() };
+    let within = |what: &str, value: &str| if value.is_empty() { String::new() } else { format!(" in {what} {value}") };
+    format!("{}{}{}", kri.name, within("namespace", &kri.namespace), within("zone", &kri.zone))
 }
 
 /// The reference, rather than all that is said about it.
@@ -102,19 +153,20 @@ fn span_of(files: &Files, place: NodeRef) -> Span {
     value.get("targetRef").unwrap_or(value).span()
 }
 
+/// Services that some proxy offers by its tag, with their mesh.
+pub(super) fn offered(draft: &Draft) -> FxHashSet<(Sym, Sym)> {
+    let Some(key) = draft.symbols.get(SERVICE_TAGS[0]) else { return FxHashSet::default() };
+    let objects = draft.objects.iter().map(|(_, object)| object);
+    let value = |part: &Part| part.tags.get(key).and_then(|tag| tag.value);
+    objects.flat_map(|object| object.parts.iter().filter_map(value).map(|service| (object.scope, service))).collect()
+}
+
 /// Whether the same item is about a service that some proxy offers by its tag.
-fn is_service_tag(layers: &Layers, item: u32, draft: &Draft, policy: &Policy) -> bool {
+fn is_service_tag(layers: &Layers, item: u32, draft: &Draft, policy: &Policy, offered: &FxHashSet<(Sym, Sym)>) -> bool {
     let Some(key) = draft.symbols.get(SERVICE_TAGS[0]) else { return false };
-    let services = layers.entries.iter().filter(|other| other.facet == Facet::Services && other.item == item);
-    let names: Vec<_> = services
-        .filter_map(|other| match &other.reach {
-            Reach::Tags(tags) => tags.iter().find(|(tag, _)| *tag == key).map(|(_, value)| *value),
-            _ => None,
-        })
-        .collect();
-    let offers = |tags: &TagSet| tags.get(key).and_then(|tag| tag.value).is_some_and(|value| names.contains(&value));
-    draft
-        .objects
-        .iter()
-        .any(|(_, object)| object.scope == policy.scope && object.parts.iter().any(|part| offers(&part.tags)))
+    let mut services = layers.entries.iter().filter(|other| other.facet == Facet::Services && other.item == item);
+    services.any(|other| match &other.reach {
+        Reach::Tags(tags) => tags.iter().any(|(tag, value)| *tag == key && offered.contains(&(policy.scope, *value))),
+        _ => false,
+    })
 }

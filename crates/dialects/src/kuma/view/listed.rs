@@ -130,6 +130,8 @@ impl<'s> Listed<'s> {
             Unresolved::Missing | Unresolved::Empty => {
                 format!("couldn't resolve {kind} targetRef with {by} '{name}'")
             }
+            Unresolved::TooMany => format!("{kind} targetRef with {by} '{name}' leads through too many others"),
+            Unresolved::Shadow | Unresolved::Nowhere => format!("{kind} targetRef selects nothing"),
             Unresolved::Cycle => format!("{kind} targetRef with {by} '{name}' leads back to itself"),
             Unresolved::Unsupported => format!("unsupported targetRef kind '{kind}'"),
         }

@@ -18,12 +18,13 @@ use upheld_model::{Config, Object, Sym};
 use super::InspectError;
 use super::listed::{Listed, hash_of, listed, mesh_target, route_rules, targets_of};
 use super::meta::{conf_json, policy_kri};
-use super::proxy::{MESH_TITLE, find_mesh, find_proxy, is_exclusive, listeners};
+use super::proxy::{MESH_TITLE, find_mesh, find_proxy, listeners};
 use super::rules::confs_json;
 use crate::kuma::edition::Edition;
 use crate::kuma::kri::Kri;
 use crate::kuma::layered::ROUTE;
 use crate::kuma::rules::edition;
+use crate::kuma::services::are_exclusive;
 
 /// Routes for connections.
 const TCP_ROUTE: &str = "MeshTCPRoute";
@@ -144,7 +145,7 @@ fn policies_at(kinds: Vec<Listed<'_>>, targets: &[Target]) -> Json {
 
 /// An error where Kuma 2 does not show an endpoint.
 pub(super) fn check_exclusive(snapshot: &Snapshot, mesh: Sym, endpoint: &str) -> Result<(), InspectError> {
-    if edition(snapshot) == Edition::V3 || is_exclusive(snapshot, mesh) {
+    if edition(snapshot) == Edition::V3 || are_exclusive(snapshot, mesh) {
         return Ok(());
     }
     Err(InspectError::NotExclusive { endpoint: endpoint.to_owned() })

@@ -21,11 +21,10 @@ use super::names::selecting_type;
 use super::proxy::{MESH_TITLE, find_mesh, not_found};
 use super::request::Request;
 use crate::document::Resource;
-use crate::kuma::edition::Edition;
-use crate::kuma::ends::{caller_parts, proxies};
+use crate::kuma::ends::proxies;
 use crate::kuma::meta::{Meta, fact, with_fact};
 use crate::kuma::resources::ResourceType;
-use crate::kuma::rules::edition;
+use crate::kuma::services::{has_tags, selects};
 
 /// The proxies that a policy is attached to, or that one of its selectors has.
 pub(super) fn of_policy(
@@ -62,7 +61,7 @@ pub(super) fn of_service(
     let service = object(snapshot, kind, mesh, name).ok_or_else(missing)?;
     let spec = resource(snapshot, service.at).and_then(Resource::spec);
     let selector = spec.and_then(|spec| spec.get("selector"));
-    page(snapshot, request, mesh, |proxy| selector.is_some_and(|selector| is_behind(snapshot, selector, proxy)))
+    page(snapshot, request, mesh, |proxy| selector.is_some_and(|selector| selects(snapshot, selector, proxy)))
 }
 
 fn object<'s>(snapshot: &'s Snapshot, kind: &str, mesh: Sym, name: &str) -> Option<&'s Object> {
@@ -100,7 +99,7 @@ fn is_attached(snapshot: &Snapshot, policy: PolicyId, kind: Sym, proxy: &Object)
     let Some((slot, _)) = merge.policies().find(|(_, attached)| attached.policy == policy) else { return false };
     let own = without_gateway(snapshot, proxy);
     let (facts, parts) = own.as_ref().map_or((&proxy.facts, &proxy.parts), |(facts, parts)| (facts, parts));
-    merge.audiences().of(slot).iter().any(|audience| parts_of(audience, Subject { facts, parts }).is_ok())
+    merge.audiences().of(slot).iter().any(|audience| parts_of(audience, Subject { facts, parts, only: None }).is_ok())
 }
 
 /// A proxy as this endpoint sees it: one that is no built-in gateway serves no gateway, whatever its tags are. `None` if
@@ -126,33 +125,4 @@ fn is_selected(snapshot: &Snapshot, policy: NodeRef, proxy: &Object) -> bool {
     let lists = ["sources", "destinations", "selectors"].into_iter().filter_map(|field| policy.field(field));
     let mut selectors = lists.flat_map(Value::items);
     selectors.any(|selector| selector.get("match").is_none_or(|tags| has_tags(snapshot, tags, proxy)))
-}
-
-/// Whether the selector of a service has a proxy. Of several ways to select, the first counts.
-fn is_behind(snapshot: &Snapshot, selector: Value<'_>, proxy: &Object) -> bool {
-    if let Some(reference) = selector.get("dataplaneRef") {
-        return reference.get("name").is_some_and(|name| name.text() == snapshot.text(proxy.name));
-    }
-    if let Some(tags) = selector.get("dataplaneTags").filter(|_| edition(snapshot) != Edition::V3) {
-        return has_tags(snapshot, tags, proxy);
-    }
-    let labels = selector.get("dataplaneLabels").or_else(|| selector.get("dataplane"));
-    let meta = resource(snapshot, proxy.at).map(Meta::of);
-    let Some((labels, meta)) = labels.zip(meta) else { return false };
-    let mut wanted = labels.get("matchLabels").into_iter().flat_map(Value::entries);
-    wanted.all(|(key, value)| meta.label(key.text()) == Some(value.text()))
-}
-
-/// Whether a part of a proxy has some tags; `*` is any value.
-fn has_tags(snapshot: &Snapshot, wanted: Value<'_>, proxy: &Object) -> bool {
-    let fits = |tags: &TagSet| {
-        wanted.entries().all(|(key, value)| {
-            let key = snapshot.symbols().get(key.text());
-            let tag = key.and_then(|key| tags.get(key));
-            tag.is_some_and(|tag| {
-                value.text() == "*" || tag.value.is_some_and(|own| snapshot.text(own) == value.text())
-            })
-        })
-    };
-    caller_parts(proxy).iter().any(fits)
 }

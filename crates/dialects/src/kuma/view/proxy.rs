@@ -9,7 +9,6 @@ use super::InspectError;
 use super::meta::resource;
 use crate::kuma::ends::{meshes, proxies};
 use crate::kuma::resources::{Dataplane, Inbound, ResourceType};
-use crate::kuma::rules::mesh_object;
 
 /// The mesh of a name.
 pub(super) fn find_mesh(snapshot: &Snapshot, name: &str, title: &str) -> Result<Sym, InspectError> {
@@ -39,14 +38,6 @@ pub(super) fn not_found(snapshot: &Snapshot, kind: &str, name: &str, mesh: Sym, 
         mesh: Some(snapshot.text(mesh).to_owned()),
         title: title.to_owned(),
     }
-}
-
-/// Whether all services of a mesh are resources.
-pub(super) fn is_exclusive(snapshot: &Snapshot, mesh: Sym) -> bool {
-    let mesh = mesh_object(snapshot, mesh).and_then(|id| snapshot.objects().get(id));
-    let resource = mesh.and_then(|mesh| resource(snapshot, mesh.at));
-    let mode = resource.and_then(|resource| resource.at_path("meshServices.mode"));
-    mode.is_some_and(|mode| mode.text() == "Exclusive")
 }
 
 /// The document of a proxy.

@@ -16,10 +16,11 @@ use super::InspectError;
 use super::gateway::gateway_subject;
 use super::listed::{Listed, hash_of, listed, route_rules, target_meta};
 use super::meta::{conf_json, meta_json};
-use super::proxy::{Listener, MESH_TITLE, ShownTags, find_mesh, find_proxy, is_exclusive, listeners};
+use super::proxy::{Listener, MESH_TITLE, ShownTags, find_mesh, find_proxy, listeners};
 use crate::kuma::edition::Edition;
 use crate::kuma::layered::ROUTE;
 use crate::kuma::rules::{SubsetRule, edition};
+use crate::kuma::services::are_exclusive;
 use crate::kuma::subsets::{Subset, TooManyCells};
 
 /// The rules of a proxy.
@@ -37,7 +38,7 @@ pub(super) fn gateway_rules(snapshot: &Snapshot, mesh: &str, name: &str) -> Resu
 fn rules_of(snapshot: &Snapshot, mesh: Sym, proxy: &Object) -> Json {
     let shape = Shape {
         edition: edition(snapshot),
-        is_exclusive: is_exclusive(snapshot, mesh),
+        is_exclusive: are_exclusive(snapshot, mesh),
         listeners: by_port(listeners(snapshot, proxy)),
     };
     let mut matches: BTreeMap<String, Json> = BTreeMap::new();
