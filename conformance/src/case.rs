@@ -10,6 +10,9 @@ use upheld_model::{Severity, SourceId};
 
 use crate::corpus::CaseFile;
 
+/// The ending of a file that may be a list of cases.
+const LISTED: &str = "yaml";
+
 /// A case: fields by name if it is one file, or several files. A field that is not there is null.
 #[derive(Debug)]
 pub(crate) struct Case {
@@ -19,15 +22,28 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Reads a case of one YAML document; of several files, none is read yet.
-    pub(crate) fn read(case: &CaseFile) -> anyhow::Result<Self> {
-        let mut fields = Json::Null;
-        if let [(ending, path)] = case.files.as_slice()
-            && ending == CaseFile::ALONE
-        {
-            fields = documents(&text(path)?)?.into_iter().next().context("the case file is empty")?;
+    /// Reads a case of one YAML document, or each item of its list `cases` as a case with the other fields; of several files,
+    /// none is read yet.
+    pub(crate) fn read(case: &CaseFile) -> anyhow::Result<Vec<Self>> {
+        let one = |name: String, fields| Self { name, fields, files: case.files.clone() };
+        let [(ending, path)] = case.files.as_slice() else { return Ok(vec![one(case.name.clone(), Json::Null)]) };
+        if ending != CaseFile::ALONE && ending != LISTED {
+            return Ok(vec![one(case.name.clone(), Json::Null)]);
         }
-        Ok(Self { name: case.name.clone(), fields, files: case.files.clone() })
+        let mut fields = documents(&text(path)?)?.into_iter().next().context("the case file is empty")?;
+        let Some(Json::Array(items)) = fields.as_object_mut().and_then(|fields| fields.remove("cases")) else {
+            return Ok(vec![one(case.name.clone(), fields)]);
+        };
+        let item = |(index, item): (usize, Json)| {
+            let name = item.get("name").and_then(Json::as_str).map_or_else(|| index.to_string(), str::to_owned);
+            one(format!("{}/{name}", case.name), with_all(&fields, &item))
+        };
+        Ok(items.into_iter().enumerate().map(item).collect())
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// The variant that it is, for a case with variants.
@@ -91,6 +107,12 @@ impl Case {
     pub(crate) fn expected_map(&self) -> anyhow::Result<&Map<String, Json>> {
         self.expected().as_object().context("the case expects something that is no map")
     }
+}
+
+/// Fields of a file, and over them those of one of its cases.
+fn with_all(fields: &Json, item: &Json) -> Json {
+    let all = [fields, item].into_iter().filter_map(Json::as_object).flatten();
+    Json::Object(all.map(|(key, value)| (key.clone(), value.clone())).collect())
 }
 
 fn text(path: &Path) -> anyhow::Result<String> {

@@ -3,8 +3,9 @@
 //! A family is a folder of a corpus, or a file directly in it, named by those two parts without an ending. Its cases are
 //! its files `*.case.yaml`; without any, what lies directly in its folder, one case for each name before the first dot
 //! (`a.input.yaml` and `a.golden.yaml` are one). With a folder `a` beside them, each name in that folder is a case of its
-//! own, `a/b`, that has the files of both. A file `a_00.golden.json` belongs to `a` if there is an `a.input.yaml`. Texts
-//! about a corpus are no cases.
+//! own, `a/b`, that has the files of both. A file `a_00.golden.json` belongs to `a` if there is an `a.input.yaml`. A folder that
+//! says what is expected is one case with all files below it, and one with nothing but folders is a group of cases. Texts about a
+//! corpus are no cases.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,6 +45,9 @@ const DATA_ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 /// The ending of files with what goes in.
 const INPUT_ENDING: &str = "input.yaml";
 
+/// The endings of files that say what is expected of the folder they are in.
+const EXPECTED_ENDINGS: [&str; 2] = [".expect.yaml", ".expected.yaml"];
+
 /// The ending of files that are a case each.
 const CASE_ENDING: &str = ".case.yaml";
 
@@ -74,16 +78,49 @@ fn cases_among(mut paths: Vec<PathBuf>) -> io::Result<Vec<CaseFile>> {
     let (folders, files): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.is_dir());
     let mut cases = by_stem(files);
     for folder in folders {
-        let whole = cases.remove(&file_name(&folder)).unwrap_or_default();
-        for (name, mut variant) in by_stem(data_in(&folder)?) {
-            variant.extend(whole.iter().cloned());
-            cases.insert(format!("{}/{name}", file_name(&folder)), variant);
+        let inside = data_in(&folder)?;
+        let name = file_name(&folder);
+        if inside.iter().any(|path| says_what_is_expected(path)) {
+            cases.insert(name.clone(), files_of_case(&folder, &name)?);
+            continue;
+        }
+        if !inside.is_empty() && inside.iter().all(|path| path.is_dir()) {
+            let group = cases_among(inside)?.into_iter();
+            cases.extend(group.map(|case| (format!("{name}/{}", case.name), case.files)));
+            continue;
+        }
+        let whole = cases.remove(&name).unwrap_or_default();
+        for (variant, mut files) in by_stem(inside) {
+            files.extend(whole.iter().cloned());
+            cases.insert(format!("{name}/{variant}"), files);
         }
     }
     Ok(cases.into_iter().map(|(name, files)| CaseFile { name, files }).collect())
 }
 
 type Files = Vec<(String, PathBuf)>;
+
+/// Whether a file makes its folder one case.
+fn says_what_is_expected(path: &Path) -> bool {
+    let name = file_name(path);
+    name == CaseFile::ALONE || EXPECTED_ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// All files below the folder of a case, each by its path in there, without the name of the case where it begins with that.
+fn files_of_case(folder: &Path, case: &str) -> io::Result<Files> {
+    let mut files = Vec::new();
+    for path in data_in(folder)? {
+        let name = file_name(&path);
+        if path.is_dir() {
+            let inside = files_of_case(&path, "")?.into_iter();
+            files.extend(inside.map(|(file, path)| (format!("{name}/{file}"), path)));
+        } else {
+            let own = name.strip_prefix(case).and_then(|rest| rest.strip_prefix('.')).filter(|_| !case.is_empty());
+            files.push((own.unwrap_or(&name).to_owned(), path));
+        }
+    }
+    Ok(files)
+}
 
 fn by_stem(paths: Vec<PathBuf>) -> BTreeMap<String, Files> {
     let inputs: Vec<String> = paths.iter().filter(|path| ending(path) == INPUT_ENDING).map(|path| stem(path)).collect();

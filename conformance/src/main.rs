@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! root/<corpus>/<family>/…   ──(corpus)──▶ families with their case files
-//! case file                  ──(case)────▶ Case ──(adapter of the family)──▶ Outcome
+//! case file                  ──(case)────▶ Cases ──(adapter of the family)──▶ Outcome
 //! outcomes                   ──(report)──▶ one line a family, the total last
 //! ```
 //!
@@ -12,6 +12,7 @@
 mod case;
 mod corpus;
 mod difference;
+mod gateway;
 mod kuma;
 mod outcome;
 mod report;
@@ -74,24 +75,29 @@ fn run(arguments: &Arguments, out: &mut impl Write) -> anyhow::Result<Tally> {
     }
     let mut total = Tally::default();
     for family in chosen {
-        let outcomes: Vec<(&CaseFile, Outcome)> =
-            family.cases.iter().map(|case| (case, run_case(family, case))).collect();
+        let outcomes: Vec<(String, Outcome)> = family.cases.iter().flat_map(|case| run_file(family, case)).collect();
         total += report::family(out, family, &outcomes, arguments.verbose)?;
     }
     writeln!(out, "{total}")?;
     Ok(total)
 }
 
-fn run_case(family: &Family, file: &CaseFile) -> Outcome {
+fn run_file(family: &Family, file: &CaseFile) -> Vec<(String, Outcome)> {
     let Some(adapter) = adapter(&family.name) else {
-        return Outcome::Skipped(format!("family {} is not supported yet", family.name));
+        let reason = format!("family {} is not supported yet", family.name);
+        return vec![(file.name.clone(), Outcome::Skipped(reason))];
     };
     // A case that cannot be put to the engine has not passed.
-    Case::read(file).and_then(|case| adapter(&case)).unwrap_or_else(|problem| Outcome::failed(&problem))
+    let run = |case: &Case| adapter(case).unwrap_or_else(|problem| Outcome::failed(&problem));
+    match Case::read(file) {
+        Ok(cases) => cases.iter().map(|case| (case.name().to_owned(), run(case))).collect(),
+        Err(problem) => vec![(file.name.clone(), Outcome::failed(&problem))],
+    }
 }
 
 fn adapter(family: &str) -> Option<Adapter> {
     match family.split_once('/') {
+        Some(("gateway-api" | "kgateway", _)) => gateway::adapter(family),
         Some(("kuma", family)) => kuma::adapter(family),
         _ => None,
     }

@@ -1,10 +1,58 @@
 //! Dialect *gateway_api*: gateways, listeners, routes and what they lead to, from Kubernetes manifests.
 //!
 //! - [`mod@claim`]: which documents are read
-//! - [`topology`]: the graph, and the ways that requests take through it
+//! - [`resources`], [`matches`]: typed views over them
+//! - [`mod@policy`]: a policy with its stanzas, and which of two is older
+//! - [`profiles`]: how each system makes effective policies, as a table
+//! - [`mod@effective`]: the effective policy of a path, under a profile
+//! - [`gwctl`], [`envoy`]: what these two read from a spec before
+//! - [`field_rules`]: the fields of kgateway's kinds, and how they meet
+//! - [`delegation`]: which routes a route may hand over to
+//! - [`topology`]: the graph, and the ways that requests take through it; [`settings`] steer it
+//!
+//! ```text
+//! snapshot ──(resources, world)─▶ routes, found by name, namespace and label
+//!          ──(attach)───────────▶ which of them are at which listeners, under which hosts
+//!          ──(walk, inherit)────▶ the ways through them, in the order of (precedence)
+//!          ──(report)───────────▶ the status of routes
+//! request  ──(find)─────────────▶ its way
+//! topology ──(graph, draw)──────▶ pictures
+//! ```
 
+mod attach;
+mod build;
 pub mod claim;
+pub mod delegation;
+pub mod draw;
+pub mod effective;
+pub mod envoy;
+pub mod field_rules;
+pub mod find;
+pub mod grants;
+pub mod graph;
+pub mod gwctl;
+pub mod hostname;
+pub mod inherit;
+pub mod matches;
+pub mod pattern;
+pub mod policy;
+mod precedence;
+pub mod profiles;
+pub mod report;
+pub mod resources;
+mod selector;
+pub mod settings;
+#[cfg(test)]
+mod tests;
 pub mod topology;
+mod walk;
+mod warnings;
+mod world;
 
 pub use claim::{Claim, claim};
-pub(crate) use claim::{object, policy};
+pub(crate) use claim::{is_about_gateways, object, policy};
+pub use effective::effective;
+pub use policy::{Policy, Saying};
+pub use profiles::{MergeStrategy, MergeType, Profile};
+pub use settings::Settings;
+pub use topology::Topology;

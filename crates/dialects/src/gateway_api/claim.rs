@@ -3,7 +3,7 @@
 use upheld_model::tree::Kind;
 use upheld_model::{Diagnostics, Draft, NodeRef, Object, Policy, Says, SourceId, TagSet};
 
-use crate::document::Resource;
+use crate::document::{Header, Resource};
 
 /// The API group of the Gateway API.
 pub const GATEWAY: &str = "gateway.networking.k8s.io";
@@ -53,6 +53,12 @@ const TYPES: [(&str, &str, Claim); 22] = [
 pub fn claim(resource: Resource<'_>) -> Option<Claim> {
     let (group, kind) = (resource.group()?, resource.kind.text());
     TYPES.iter().find(|(known_group, known, _)| (*known_group, *known) == (group, kind)).map(|(.., claim)| *claim)
+}
+
+/// Whether a document is about gateways, and not just something that they may refer to.
+pub(crate) fn is_about_gateways(header: &Header<'_>) -> bool {
+    let group = header.api_version.and_then(|version| version.text().split_once('/')).map(|(group, _)| group);
+    group.is_some_and(|group| [GATEWAY, EXPERIMENTAL, KGATEWAY].contains(&group))
 }
 
 /// Reads an object: who it is; what it says stays in its document.

@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use upheld_engine::{ObjectId, Snapshot};
-use upheld_model::{Config, NodeRef};
+use upheld_model::{Config, Diagnostic, NodeRef};
+
+use super::matches::Match;
 
 /// All gateways of a snapshot with what is attached to them.
 #[derive(Debug)]
@@ -17,6 +19,63 @@ pub struct Topology<'s> {
     pub gateways: Vec<Gateway>,
     /// What became of each route at each of its parents, by route.
     pub routes: Vec<RouteReport>,
+    /// Which routes are at which listeners.
+    pub attached: Vec<Attached>,
+    /// What is probably not meant.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Topology<'_> {
+    /// A way by its place.
+    pub fn way(&self, place: Place) -> Option<&Way> {
+        self.gateways.get(place.gateway)?.hosts.get(place.host)?.ways.get(place.way)
+    }
+
+    /// A way by its place, to change it.
+    pub fn way_mut(&mut self, place: Place) -> Option<&mut Way> {
+        self.gateways.get_mut(place.gateway)?.hosts.get_mut(place.host)?.ways.get_mut(place.way)
+    }
+
+    /// All ways, in the order of gateways and hosts.
+    pub fn ways(&self) -> impl Iterator<Item = (Place, &Way)> {
+        self.gateways.iter().enumerate().flat_map(|(gateway, found)| {
+            found.hosts.iter().enumerate().flat_map(move |(host, found)| {
+                found.ways.iter().enumerate().map(move |(way, found)| (Place { gateway, host, way }, found))
+            })
+        })
+    }
+
+    /// What became of a route.
+    pub fn report(&self, route: ObjectId) -> Option<&RouteReport> {
+        let place = self.routes.binary_search_by_key(&route, |report| report.route).ok()?;
+        self.routes.get(place)
+    }
+}
+
+/// Where a way is in a [`Topology`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// A place in [`Topology::gateways`].
+    pub gateway: usize,
+    /// A place in [`Gateway::hosts`].
+    pub host: usize,
+    /// A place in [`Host::ways`].
+    pub way: usize,
+}
+
+/// A route at a listener.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attached {
+    /// A place in [`Topology::gateways`].
+    pub gateway: usize,
+    /// A place in [`Gateway::listeners`].
+    pub listener: usize,
+    /// The route.
+    pub route: ObjectId,
+    /// The reference of the route that led there.
+    pub parent: Parent,
+    /// The host names that both are for, `*` for all.
+    pub hosts: Vec<String>,
 }
 
 /// A gateway.
@@ -64,6 +123,8 @@ pub struct Way {
     /// What a request must look like, after parents were taken into account: path, method, headers and query parameters as
     /// the rule writes them.
     pub matching: Arc<Config>,
+    /// The same, to compare requests with.
+    pub wanted: Arc<Match>,
     /// From the route at the listener to the one that answers.
     pub chain: Vec<Step>,
     /// What happens to requests.
@@ -84,7 +145,7 @@ pub struct Step {
 }
 
 /// What a route is attached to.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Parent {
     /// The resource.
     pub object: ObjectId,
@@ -99,6 +160,8 @@ pub enum Outcome {
     Forward,
     /// A redirect filter answers.
     Redirect,
+    /// A `DirectResponse` answers.
+    Answered,
     /// Something is wrong with the rule, so that it answers with an error: why, in words.
     Replaced(String),
 }

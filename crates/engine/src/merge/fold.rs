@@ -8,6 +8,8 @@ use upheld_model::config::{Config, Content};
 
 use super::strategy::{Depth, ItemOrder, Keyed, Nulls, Strategy};
 
+mod weave;
+
 /// A configuration that takes part.
 #[derive(Clone, Debug)]
 pub struct Layer {
@@ -180,11 +182,15 @@ impl Folder<'_> {
 
     /// Items with the same key become one, at the place of the best.
     fn by_key(&self, keyed: &Keyed, said: &[Said<'_>], depth: usize) -> Vec<Merged> {
+        if keyed.order == ItemOrder::Woven {
+            let items = weave::items(&keyed.key, said).into_iter();
+            return items.filter_map(|item| self.keyed_item(keyed, &item, depth)).collect();
+        }
         let mut groups: Vec<(Option<&Arc<Config>>, Vec<Said<'_>>)> = Vec::new();
         for layer in said.iter().rev() {
             let items = layer.value.items();
             let worst_first: Box<dyn Iterator<Item = &Arc<Config>>> = match keyed.order {
-                ItemOrder::WorstFirst => Box::new(items.iter()),
+                ItemOrder::WorstFirst | ItemOrder::Woven => Box::new(items.iter()),
                 ItemOrder::BestFirst => Box::new(items.iter().rev()),
             };
             for item in worst_first {
@@ -212,6 +218,9 @@ impl Folder<'_> {
 
     /// An item as the best layer has it, with the payloads of all.
     fn keyed_item(&self, keyed: &Keyed, said: &[Said<'_>], depth: usize) -> Option<Merged> {
+        if keyed.payload.is_empty() {
+            return self.values(said, depth + 1);
+        }
         let best = said.first()?;
         let whole = |value: &Arc<Config>| Merged::Whole { value: value.clone(), by: best.by, overridden: Vec::new() };
         let Content::Map(own) = &best.value.content else { return Some(whole(best.value)) };

@@ -42,7 +42,7 @@ pub struct Keyed {
     pub field: SmolStr,
     /// The field of an item by which two are the same.
     pub key: SmolStr,
-    /// The field of an item whose values meet.
+    /// The field of an item whose values meet; empty: the whole item.
     pub payload: SmolStr,
     /// Whose items come first.
     pub order: ItemOrder,
@@ -55,6 +55,16 @@ pub enum ItemOrder {
     WorstFirst,
     /// Those of the best layer; within a layer the earlier item is the better one.
     BestFirst,
+    /// Those of the better layer, except that an item of the worse one alone stays before those that follow it there, as in a
+    /// strategic merge patch.
+    Woven,
+}
+
+impl Keyed {
+    /// A list whose items meet as wholes, as in a strategic merge patch.
+    pub fn items(field: &str, key: &str) -> Self {
+        Self { field: field.into(), key: key.into(), payload: SmolStr::default(), order: ItemOrder::Woven }
+    }
 }
 
 impl Strategy {

@@ -1,0 +1,51 @@
+//! The corpora of kgateway and the Gateway API: one adapter for each family.
+//!
+//! - [`values`]: parts of cases as configurations, and back
+//! - [`paths`]: topologies as they are written in cases, and the paths through them
+//! - the others: what a family asks, and how its answers are written
+
+mod access_list;
+mod delegation;
+mod gep_2649;
+mod gep_713;
+mod gwctl;
+mod machinery;
+mod origins;
+mod paths;
+mod policies;
+mod spec_merge;
+mod values;
+
+use crate::Adapter;
+use crate::case::Case;
+use crate::outcome::Outcome;
+
+/// Which adapter reads which family.
+const ADAPTERS: [(&str, Adapter); 6] = [
+    ("gateway-api/envoy-gateway", spec_merge::run),
+    ("gateway-api/gep-2649", gep_2649::run),
+    ("gateway-api/gep-713", gep_713::run),
+    ("gateway-api/gwctl", gwctl::run),
+    ("gateway-api/policy-machinery", machinery::run),
+    ("kgateway/unit", unit),
+];
+
+/// The adapter of a family, if it is supported.
+pub(crate) fn adapter(family: &str) -> Option<Adapter> {
+    ADAPTERS.iter().find(|(name, _)| *name == family).map(|(_, adapter)| *adapter)
+}
+
+/// Tables of unit tests; each says by its fields what it is about.
+fn unit(case: &Case) -> anyhow::Result<Outcome> {
+    if case.says("op") {
+        origins::run(case)
+    } else if case.says("strategy") {
+        access_list::run(case)
+    } else if case.says("childNamespace") {
+        delegation::run_attach(case)
+    } else if case.says("routes") {
+        Ok(Outcome::Skipped("the benchmark of attachments is not part of this program yet".to_owned()))
+    } else {
+        delegation::run_match(case)
+    }
+}

@@ -1,0 +1,54 @@
+//! Parts of cases as configurations, and back.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use serde_json::{Map, Value as Json};
+use upheld_engine::merge::{Inherited, Merged};
+use upheld_input::Format;
+use upheld_model::{Config, SourceId};
+
+/// A part of a case as a configuration.
+pub(super) fn config(written: &Json) -> anyhow::Result<Arc<Config>> {
+    let source = SourceId::new(0);
+    let (file, _) = upheld_input::parse("part", Format::Json, written.to_string(), source);
+    let document = file.tree.documents().next().context("a part of the case is empty")?;
+    Ok(Config::of(source, document))
+}
+
+/// A configuration as cases have it.
+pub(super) fn json(config: &Config) -> anyhow::Result<Json> {
+    Ok(serde_json::to_value(config)?)
+}
+
+/// What holds on a path; null if nobody says anything.
+pub(super) fn held(inherited: &Inherited) -> anyhow::Result<Json> {
+    let config = inherited.merged.as_ref().and_then(Merged::config);
+    config.map_or(Ok(Json::Null), |config| json(&config))
+}
+
+/// A field of a part of a case that is text.
+pub(super) fn text<'j>(written: &'j Json, name: &str) -> anyhow::Result<&'j str> {
+    written.get(name).and_then(Json::as_str).with_context(|| format!("the case has no text `{name}`"))
+}
+
+/// The texts of a list; none if it is not there.
+pub(super) fn texts(written: &Json) -> impl Iterator<Item = &str> {
+    written.as_array().into_iter().flatten().filter_map(Json::as_str)
+}
+
+/// Without what says nothing: nulls, and maps of nothing but nulls.
+pub(super) fn without_nulls(written: &Json) -> Json {
+    match written {
+        Json::Object(fields) => {
+            let said = fields.iter().map(|(key, value)| (key.clone(), without_nulls(value)));
+            let said = said.filter(|(key, value)| {
+                let was_empty = fields.get(key).is_some_and(|before| before == value);
+                !value.is_null() && (was_empty || *value != Json::Object(Map::new()))
+            });
+            Json::Object(said.collect())
+        }
+        Json::Array(items) => Json::Array(items.iter().map(without_nulls).collect()),
+        other => other.clone(),
+    }
+}

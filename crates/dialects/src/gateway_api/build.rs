@@ -1,0 +1,70 @@
+//! From a snapshot to its topology.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use upheld_engine::Snapshot;
+
+use super::attach::{Sites, attach};
+use super::report::Reports;
+use super::settings::Settings;
+use super::topology::{Attached, Gateway, Host, Topology};
+use super::walk::{Ranked, Walk};
+use super::warnings::Warnings;
+use super::world::World;
+
+/// The ways of each host of a gateway: by port, host and listener.
+type Hosts = BTreeMap<(u16, String, usize), Vec<Ranked>>;
+
+impl<'s> Topology<'s> {
+    /// Of everything in a snapshot.
+    pub fn build(snapshot: &'s Snapshot, settings: &Settings) -> Self {
+        let world = World::new(snapshot, settings);
+        let mut sites = Sites::of(&world);
+        let (mut reports, mut warnings, mut attached) = (Reports::default(), Warnings::default(), Vec::new());
+        let mut hosts: Vec<Hosts> = sites.gateways.iter().map(|_| Hosts::new()).collect();
+        let mut left = settings.way_limit;
+        for (index, route) in world.routes.iter().enumerate() {
+            warnings.annotations(route);
+            // Two references of a route may lead to one listener.
+            let mut served = BTreeSet::new();
+            for reference in &route.parents {
+                let found = attach(&world, &sites, route, reference, &mut reports, &mut warnings);
+                let Some(Attached { parent, .. }) = found.first() else { continue };
+                if route.matches_requests() {
+                    let ways = Walk::new(&world, &mut reports, &mut warnings, &mut left).from(index, parent);
+                    for place in found.iter().filter(|place| served.insert((place.gateway, place.listener))) {
+                        spread(&sites, place, &ways, &mut hosts, &mut left);
+                    }
+                }
+                attached.extend(found);
+            }
+        }
+        for (gateway, hosts) in sites.gateways.iter_mut().zip(hosts) {
+            gateway.hosts = hosts.into_iter().map(|((_, name, listener), ways)| host(name, listener, ways)).collect();
+        }
+        let Sites { gateways, .. } = sites;
+        Self { snapshot, gateways, routes: reports.finish(), attached, warnings: warnings.finish() }
+    }
+}
+
+/// Puts ways under the hosts of a listener that are its own.
+fn spread(sites: &Sites, place: &Attached, ways: &[Ranked], hosts: &mut [Hosts], left: &mut usize) {
+    let listener = |gateway: &Gateway| gateway.listeners.get(place.listener).map(|listener| listener.port);
+    let (Some(port), Some(hosts)) =
+        (sites.gateways.get(place.gateway).and_then(listener), hosts.get_mut(place.gateway))
+    else {
+        return;
+    };
+    for name in place.hosts.iter().filter(|name| sites.owns(place.gateway, place.listener, name)) {
+        if !ways.is_empty() {
+            *left = left.saturating_sub(ways.len());
+            hosts.entry((port, name.clone(), place.listener)).or_default().extend_from_slice(ways);
+        }
+    }
+}
+
+fn host(name: String, listener: usize, mut ways: Vec<Ranked>) -> Host {
+    // Stable: ways of equal rank stay as they were found.
+    ways.sort_by_key(|(rank, _)| *rank);
+    Host { name, listener, ways: ways.into_iter().map(|(_, way)| way).collect() }
+}

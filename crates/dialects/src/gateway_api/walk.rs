@@ -1,0 +1,273 @@
+//! From a route at a listener to everything that it leads to, through routes that it delegates to.
+//!
+//! Routes form a graph that may have cycles and diamonds. It is walked along paths: a route may be reached several times,
+//! but not from itself. Because diamonds multiply, the number of ways is limited.
+
+use std::sync::Arc;
+
+use super::claim::{GATEWAY, KGATEWAY};
+use super::inherit::{agrees, inherit};
+use super::matches::Match;
+use super::pattern::{Mistake, Pattern};
+use super::precedence::{Ages, Rank};
+use super::report::{RULE_DROPPED, RULE_REPLACED, Reports, note, replaced};
+use super::resources::{Backend, Route, Rule};
+use super::topology::{Outcome, Parent, Step, Way};
+use super::warnings::Warnings;
+use super::world::World;
+
+/// The annotation by which a route takes over the matches of those that delegate to it.
+pub(super) const INHERIT_MATCHER: &str = "delegation.kgateway.dev/inherit-parent-matcher";
+
+/// A way with what it is ranked by.
+pub(super) type Ranked = (Rank, Way);
+
+/// A rule of a route under one of its matches.
+struct Survivor<'w, 's> {
+    rule_index: usize,
+    rule: &'w Rule<'s>,
+    matched: usize,
+    matching: Arc<Match>,
+}
+
+/// Why a reference to routes leads nowhere.
+struct Unresolved {
+    reason: &'static str,
+    message: String,
+}
+
+/// A walk from one route.
+pub(super) struct Walk<'w, 's> {
+    pub(super) world: &'w World<'s>,
+    pub(super) reports: &'w mut Reports,
+    pub(super) warnings: &'w mut Warnings,
+    /// How many steps may still be taken.
+    pub(super) left: &'w mut usize,
+    path: Vec<usize>,
+    chain: Vec<Step>,
+    found: Vec<Ranked>,
+}
+
+impl<'w, 's> Walk<'w, 's> {
+    pub(super) fn new(
+        world: &'w World<'s>,
+        reports: &'w mut Reports,
+        warnings: &'w mut Warnings,
+        left: &'w mut usize,
+    ) -> Self {
+        Self { world, reports, warnings, left, path: Vec::new(), chain: Vec::new(), found: Vec::new() }
+    }
+
+    /// All ways from a route that is attached to a parent.
+    pub(super) fn from(mut self, root: usize, parent: &Parent) -> Vec<Ranked> {
+        if let Some(route) = self.world.routes.get(root) {
+            let survivors = survivors(route, None);
+            self.walk(root, route, parent, &survivors);
+        }
+        self.found
+    }
+
+    fn walk(&mut self, index: usize, route: &'w Route<'s>, parent: &Parent, survivors: &[Survivor<'w, 's>]) {
+        self.reports.at(route.view.object, parent);
+        self.path.push(index);
+        for survivor in survivors {
+            let (object, rule, matched) = (route.view.object, survivor.rule_index, survivor.matched);
+            self.chain.push(Step { route: object, rule, matched, parent: parent.clone() });
+            self.matched(route, parent, survivor);
+            self.chain.pop();
+        }
+        self.path.pop();
+    }
+
+    fn matched(&mut self, route: &'w Route<'s>, parent: &Parent, survivor: &Survivor<'w, 's>) {
+        let Survivor { rule, matched, matching, .. } = survivor;
+        if !self.take_step(route, rule) {
+            return;
+        }
+        let object = route.view.object;
+        if let Some(message) = bad_pattern(matching) {
+            let message = format!("Dropped Rule ({matched}): {message}");
+            note(&mut self.reports.at(object, parent).programmed, RULE_DROPPED, message);
+            return;
+        }
+        let delegates = rule.backends.iter().any(|backend| backend.reference.delegates());
+        let unresolved = self.follow(route, parent, rule, matching);
+        let broken = self.broken(route, rule, delegates);
+        if let Some(why) = &broken {
+            note(&mut self.reports.at(object, parent).programmed, RULE_REPLACED, replaced(*matched, why));
+        }
+        match broken.or(unresolved) {
+            Some(why) => self.emit(Outcome::Replaced(why), matching),
+            // Others answer for it.
+            None if delegates => {}
+            None => self.emit(outcome(rule), matching),
+        }
+    }
+
+    /// Follows the references of a rule. Why none of its backends can be used, or one of its delegations.
+    fn follow(
+        &mut self,
+        route: &'w Route<'s>,
+        parent: &Parent,
+        rule: &'w Rule<'s>,
+        matching: &Match,
+    ) -> Option<String> {
+        let object = route.view.object;
+        let (mut failed, mut refused, mut usable) = (None, None, false);
+        for backend in &rule.backends {
+            let problem = if backend.reference.delegates() {
+                let result = self.descend(route, backend, matching);
+                result.err().map(|problem| failed.insert((problem.reason, problem.message)).clone())
+            } else {
+                let problem = self.world.refuse(&route.view, backend);
+                usable |= problem.is_none();
+                problem.map(|problem| refused.insert(problem).clone())
+            };
+            if let Some((reason, message)) = problem {
+                if !backend.reference.delegates() {
+                    self.warnings.bad_backend(&route.view, backend, reason, &message);
+                }
+                note(&mut self.reports.at(object, parent).resolved, reason, message);
+            }
+        }
+        for mirror in rule.filters().filter_map(|filter| filter.at_path(&["requestMirror", "backendRef"])) {
+            let backend = Backend::of(mirror, route.view.namespace);
+            if let Some((reason, message)) = self.world.refuse(&route.view, &backend) {
+                self.warnings.bad_backend(&route.view, &backend, reason, &message);
+                note(&mut self.reports.at(object, parent).resolved, reason, message);
+            }
+        }
+        failed.or(refused.filter(|_| !usable)).map(|(_, message)| message)
+    }
+
+    /// What is wrong with a rule itself: policies that are not there, or nothing to do.
+    fn broken(&mut self, route: &Route<'_>, rule: &Rule<'_>, delegates: bool) -> Option<String> {
+        let namespace = route.view.namespace;
+        let missing = rule.extensions().filter(|(_, kind, name, _)| !self.world.has_policy(kind, namespace, name));
+        let missing: Vec<_> = missing.collect();
+        for (_, kind, name, value) in &missing {
+            self.warnings.no_extension(&route.view, kind, name, *value);
+        }
+        let titles =
+            missing.iter().map(|(group, kind, name, _)| format!("{group}/{kind}/{namespace}/{name}: policy not found"));
+        let mut problems: Vec<String> = titles.collect();
+        if rule.backends.is_empty() && !delegates && problems.is_empty() && outcome(rule) == Outcome::Forward {
+            problems.push("no action specified".to_owned());
+        }
+        (!problems.is_empty()).then(|| problems.join("\n"))
+    }
+
+    /// Goes on to the routes that a reference means.
+    fn descend(&mut self, parent: &'w Route<'s>, backend: &Backend<'s>, matching: &Match) -> Result<(), Unresolved> {
+        let world = self.world;
+        let title = backend.reference.title();
+        let unresolved = || Unresolved { reason: "BackendNotFound", message: format!("{title}: unresolved reference") };
+        let candidates = world.delegates(&backend.reference).into_iter();
+        let candidates = candidates.filter_map(|index| world.routes.get(index).map(|child| (index, child)));
+        let children: Vec<_> = candidates.filter(|(_, child)| may_follow(parent, child)).collect();
+        // One route that leads back spoils the whole reference.
+        if let Some((_, child)) = children.iter().find(|(index, _)| self.path.contains(index)) {
+            self.warnings.cycle(&parent.view, &child.view, backend);
+            let message = format!(
+                "{title}: ignoring child route {} for parent {}: cyclic reference detected while evaluating delegated routes",
+                child.view.path(),
+                parent.view.path()
+            );
+            return Err(Unresolved { reason: "RefNotPermitted", message });
+        }
+        if self.path.len() >= world.settings.depth_limit {
+            let message = format!("{} is more than {} routes deep", parent.view.title(), world.settings.depth_limit);
+            self.warnings.limit(&parent.view, message, backend.value);
+            return Err(unresolved());
+        }
+        let led_here = Parent { object: parent.view.object, section: None };
+        let mut followed = false;
+        for (index, child) in children {
+            let survivors = survivors(child, Some(matching));
+            if survivors.is_empty() {
+                continue;
+            }
+            if child.hostnames.is_empty() {
+                followed = true;
+                self.walk(index, child, &led_here, &survivors);
+            } else {
+                let message =
+                    "spec.hostnames must be unset on a route that is delegated to: they are those of the parent";
+                let marks = self.reports.at(child.view.object, &led_here);
+                note(&mut marks.accepted, "UnsupportedValue", message.to_owned());
+            }
+        }
+        if followed { Ok(()) } else { Err(unresolved()) }
+    }
+
+    fn emit(&mut self, outcome: Outcome, matching: &Arc<Match>) {
+        let (Some(root), Some(leaf)) = (self.path.first(), self.path.last()) else { return };
+        let weight = self.world.routes.get(*leaf).map_or(0, |leaf| self.world.weight(leaf));
+        let ages = Ages { root: self.world.age(*root), leaf: self.world.age(*leaf) };
+        let way =
+            Way { matching: matching.to_config(), wanted: Arc::clone(matching), chain: self.chain.clone(), outcome };
+        self.found.push((Rank::of(matching, weight, ages), way));
+    }
+
+    fn take_step(&mut self, route: &Route<'_>, rule: &Rule<'_>) -> bool {
+        if *self.left > 0 {
+            *self.left -= 1;
+            return true;
+        }
+        let message = format!("there are more than {} ways through the routes", self.world.settings.way_limit);
+        self.warnings.limit(&route.view, message, rule.value);
+        false
+    }
+}
+
+/// The rules and matches of a route that count under the match that leads to it.
+fn survivors<'w, 's>(route: &'w Route<'s>, parent: Option<&Match>) -> Vec<Survivor<'w, 's>> {
+    let inherits = route
+        .view
+        .annotation(INHERIT_MATCHER)
+        .is_some_and(|value| ["true", "yes", "enabled"].iter().any(|word| word.eq_ignore_ascii_case(value.text())));
+    let under = |own: &Arc<Match>| match parent {
+        None => Some(Arc::clone(own)),
+        Some(parent) if inherits => Some(Arc::new(inherit(parent, own))),
+        Some(parent) => agrees(parent, own).then(|| Arc::clone(own)),
+    };
+    let rules = route.rules.iter().enumerate();
+    rules
+        .flat_map(|(rule_index, rule)| {
+            let matches = rule.matches.iter().enumerate();
+            matches
+                .filter_map(move |(matched, own)| Some(Survivor { rule_index, rule, matched, matching: under(own)? }))
+        })
+        .collect()
+}
+
+/// Whether a route lets itself be delegated to by another.
+fn may_follow(parent: &Route<'_>, child: &Route<'_>) -> bool {
+    let names = |group, kind| group == Some(GATEWAY) && kind == Some("HTTPRoute");
+    child.parents.is_empty()
+        || child.parents.iter().any(|reference| {
+            names(reference.group, reference.kind)
+                && (reference.namespace, reference.name) == (parent.view.namespace, parent.view.name)
+        })
+}
+
+/// What happens to requests if nothing is wrong.
+fn outcome(rule: &Rule<'_>) -> Outcome {
+    let is_redirect = |kind: &str| kind == "RequestRedirect";
+    if rule.filters().filter_map(|filter| filter.get("type")).any(|kind| is_redirect(kind.text())) {
+        return Outcome::Redirect;
+    }
+    let answers = |(group, kind): (&str, &str)| (group, kind) == (KGATEWAY, "DirectResponse");
+    if rule.extensions().any(|(group, kind, ..)| answers((group, kind))) { Outcome::Answered } else { Outcome::Forward }
+}
+
+/// What is wrong with the regular expressions of a match.
+fn bad_pattern(matching: &Match) -> Option<String> {
+    let path = matching.path_kind == super::matches::PathKind::RegularExpression;
+    let path = path.then_some(&matching.path).into_iter();
+    let fields = matching.headers.iter().chain(&matching.query).filter(|field| field.is_regular_expression());
+    path.chain(fields.map(|field| &field.value)).find_map(|text| match Pattern::new(text) {
+        Err(Mistake::Broken(why)) => Some(format!("the regular expression `{text}` is broken: {why}")),
+        Err(Mistake::NotSupported(_)) | Ok(_) => None,
+    })
+}

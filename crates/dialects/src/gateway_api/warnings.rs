@@ -1,0 +1,104 @@
+//! What is probably not meant, with its place.
+
+use upheld_model::nearest::nearest;
+use upheld_model::tree::Value;
+use upheld_model::{Diagnostic, Diagnostics, Fault};
+
+use super::precedence::ROUTE_WEIGHT;
+use super::resources::{Backend, ParentReference, Route, View};
+use super::walk::INHERIT_MATCHER;
+
+/// Found problems, each once.
+#[derive(Debug, Default)]
+pub(super) struct Warnings {
+    found: Diagnostics,
+}
+
+impl Warnings {
+    pub(super) fn push(&mut self, diagnostic: Diagnostic) {
+        self.found.push(diagnostic);
+    }
+
+    /// By place, each once: the same reference is met on many ways.
+    pub(super) fn finish(mut self) -> Vec<Diagnostic> {
+        self.found.sort();
+        let mut found: Vec<_> = self.found.into_iter().collect();
+        found.dedup();
+        found
+    }
+
+    /// A parent that is not there.
+    pub(super) fn no_parent(&mut self, route: &View<'_>, reference: &ParentReference<'_>) {
+        let target = format!("{} {}/{}", reference.kind(), reference.namespace, reference.name);
+        let message = format!("{} names the parent `{target}`, which is not there", route.title());
+        let place = reference.value.get("name").unwrap_or(reference.value);
+        self.push(Diagnostic::warning(Fault::DanglingReference, message).at_value(route.source, place, "not found"));
+    }
+
+    /// A listener that the parent does not have.
+    pub(super) fn no_section(&mut self, route: &View<'_>, reference: &ParentReference<'_>, known: &[&str]) {
+        let (Some(section), Some(place)) = (reference.section, reference.value.get("sectionName")) else { return };
+        let owner = format!("{} {}/{}", reference.kind(), reference.namespace, reference.name);
+        let message = format!("{} names the listener `{section}`, which `{owner}` does not have", route.title());
+        let warning = Diagnostic::warning(Fault::DanglingReference, message);
+        let help = match nearest(section, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("listeners: {}", known.join(", ")),
+        };
+        self.push(warning.at_value(route.source, place, "no such listener").help(help));
+    }
+
+    /// A backend that cannot be used, and why.
+    pub(super) fn bad_backend(&mut self, route: &View<'_>, backend: &Backend<'_>, reason: &str, message: &str) {
+        let fault = if reason == "BackendNotFound" { Fault::DanglingReference } else { Fault::BadReference };
+        let warning = Diagnostic::warning(fault, format!("{}: {message}", route.title()));
+        let place = backend.value.get("name").unwrap_or(backend.value);
+        let warning = warning.at_value(route.source, place, "cannot be used");
+        self.push(if reason == "RefNotPermitted" {
+            warning.help(format!("add a ReferenceGrant in the namespace `{}`", backend.reference.namespace))
+        } else {
+            warning
+        });
+    }
+
+    /// A policy that a filter names and that is not there.
+    pub(super) fn no_extension(&mut self, route: &View<'_>, kind: &str, name: &str, value: Value<'_>) {
+        let message = format!("{} names the {kind} `{name}`, which is not there", route.title());
+        let place = value.get("name").unwrap_or(value);
+        self.push(Diagnostic::warning(Fault::DanglingReference, message).at_value(route.source, place, "not found"));
+    }
+
+    /// A route that is reached from itself.
+    pub(super) fn cycle(&mut self, parent: &View<'_>, child: &View<'_>, backend: &Backend<'_>) {
+        let message = format!("{} delegates to `{}`, which leads back to it", parent.title(), child.title());
+        let warning = Diagnostic::warning(Fault::BadReference, message);
+        self.push(
+            warning
+                .at_value(parent.source, backend.value.get("name").unwrap_or(backend.value), "a cycle")
+                .help("the whole reference is refused, with all other routes that it names"),
+        );
+    }
+
+    /// Annotations with values that mean nothing.
+    pub(super) fn annotations(&mut self, route: &Route<'_>) {
+        let mut check = |name: &str, means_something: fn(&str) -> bool, expected: &str| {
+            let Some(value) = route.view.annotation(name) else { return };
+            if !means_something(value.text()) {
+                let message = format!("the annotation `{name}` has a value that means nothing: `{}`", value.text());
+                self.push(Diagnostic::warning(Fault::WrongValue, message).at_value(route.view.source, value, expected));
+            }
+        };
+        check(INHERIT_MATCHER, is_switch, "expected `true` or `false`");
+        check(ROUTE_WEIGHT, |text| text.trim().parse::<i32>().is_ok(), "expected a whole number");
+    }
+
+    /// More ways or deeper ones than are followed.
+    pub(super) fn limit(&mut self, route: &View<'_>, message: String, place: Value<'_>) {
+        let error = Diagnostic::error(Fault::Limit, message);
+        self.push(error.at_value(route.source, place, "here").help("what follows is left out"));
+    }
+}
+
+fn is_switch(text: &str) -> bool {
+    ["true", "yes", "enabled", "false", "no", "disabled"].iter().any(|word| word.eq_ignore_ascii_case(text))
+}

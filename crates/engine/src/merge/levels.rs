@@ -1,0 +1,124 @@
+//! Groups of layers inside each other: what is equal in level folds first among itself, then level by level, each field by a
+//! join of its own.
+//!
+//! ```text
+//! layers of a level, best first ──(same level)──▶ one value a field ──(join of each further level)──▶ Joined
+//! ```
+//!
+//! - [`rules`]: what kinds of fields there are, and which act a pair of sides meets by
+//! - [`join`]: the acts, with origins and losers
+//! - [`combine`]: fields with their own logic, a small closed set
+//! - [`origins`]: whose words a field is made of
+//!
+//! Rank is the order of folding, not of winning: a level that prefers itself takes what came before it. Everything here is
+//! pure; no value is written through.
+
+pub mod combine;
+pub mod join;
+pub mod origins;
+pub mod rules;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use upheld_model::config::{Config, Content};
+
+pub use join::{Beaten, Joined, Part};
+pub use origins::{Origins, Standing};
+pub use rules::{
+    Act, Combiner, FieldRule, Inheritance, Join, Meeting, PlainWhenDeep, Prefer, Reach, Rules, SameLevel, Within,
+};
+
+/// The fields of one policy.
+#[derive(Clone, Debug)]
+pub struct FieldLayer {
+    /// Who says it: the asker's own number.
+    pub by: usize,
+    /// What it says, by the name of the field.
+    pub fields: Vec<(SmolStr, Arc<Config>)>,
+}
+
+/// Layers of equal level.
+#[derive(Clone, Debug, Default)]
+pub struct Level {
+    /// The layers, the best first.
+    pub layers: Vec<FieldLayer>,
+    /// How it meets the levels before it.
+    pub inheritance: Inheritance,
+    /// Policies of this level that are broken. With any, the level says nothing: half of a level could be weaker than either
+    /// all of it or none.
+    pub broken: Vec<usize>,
+}
+
+/// What levels come to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Folded {
+    /// Each field that somebody sets, by name.
+    pub fields: BTreeMap<SmolStr, Joined>,
+    /// All that are broken, in ascending order.
+    pub broken: Vec<usize>,
+}
+
+/// Folds levels, the most specific first.
+pub fn fold(rules: &Rules, levels: &[Level]) -> Folded {
+    let mut folded = Folded::default();
+    for level in levels {
+        folded.broken.extend(&level.broken);
+        if !level.broken.is_empty() {
+            continue;
+        }
+        let join = rules.across(level.inheritance);
+        for (name, new) in within(rules, level) {
+            let meeting = rules.meeting(&name);
+            meet(&mut folded.fields, name, join.act(meeting), meeting, new);
+        }
+    }
+    folded.broken.sort_unstable();
+    folded.broken.dedup();
+    folded
+}
+
+/// The layers of one level among themselves.
+fn within(rules: &Rules, level: &Level) -> BTreeMap<SmolStr, Joined> {
+    let mut fields = BTreeMap::new();
+    for (place, layer) in level.layers.iter().enumerate() {
+        // A policy that is attached twice counts once, where it is better.
+        if level.layers.iter().take(place).any(|better| better.by == layer.by) {
+            continue;
+        }
+        for (name, value) in layer.fields.iter().filter(|(_, value)| is_set(value)) {
+            let meeting = rules.meeting(name);
+            let act = rules.within(name, level.inheritance).act(meeting);
+            meet(&mut fields, name.clone(), act, meeting, join::alone(meeting, layer.by, value.clone()));
+        }
+    }
+    fields
+}
+
+fn meet(fields: &mut BTreeMap<SmolStr, Joined>, name: SmolStr, act: Act, meeting: &Meeting, new: Joined) {
+    let joined = match fields.remove(&name) {
+        Some(acc) => join::join(act, meeting, acc, new),
+        None => new,
+    };
+    fields.insert(name, joined);
+}
+
+/// Nothing, an empty text and an empty list are not set; `false` and an empty map are.
+fn is_set(value: &Config) -> bool {
+    match &value.content {
+        Content::Null => false,
+        Content::Text(text) => !text.is_empty(),
+        Content::List(items) => !items.is_empty(),
+        Content::Bool(_) | Content::Number(_) | Content::Map(_) => true,
+    }
+}
+
+impl Folded {
+    /// Whose words the fields are made of.
+    pub fn origins(&self) -> Origins {
+        self.fields.iter().map(|(name, joined)| (name.clone(), joined.origins.clone())).collect()
+    }
+}

@@ -1,0 +1,70 @@
+//! Whose words the fields of a result are made of, and what that says about one policy.
+
+use std::collections::BTreeMap;
+
+use smol_str::SmolStr;
+
+/// Fields with the policies that they come from, in ascending order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origins {
+    fields: BTreeMap<SmolStr, Vec<usize>>,
+}
+
+/// How much of a result one policy has a part in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing: others override it.
+    Nowhere,
+    /// Some fields.
+    Partly,
+    /// Every field.
+    Everywhere,
+}
+
+impl Origins {
+    /// The fields with their policies, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&SmolStr, &[usize])> {
+        self.fields.iter().map(|(name, origins)| (name, origins.as_slice()))
+    }
+
+    /// Whom a field comes from.
+    pub fn of(&self, field: &str) -> &[usize] {
+        self.fields.get(field).map_or(&[], Vec::as_slice)
+    }
+
+    /// A field now comes from `others` alone.
+    pub fn replace(&mut self, field: &str, others: &[usize]) {
+        self.fields.insert(field.into(), united(&[], others));
+    }
+
+    /// A field now comes from `others`, too.
+    pub fn add(&mut self, field: &str, others: &[usize]) {
+        let united = united(self.of(field), others);
+        self.fields.insert(field.into(), united);
+    }
+
+    /// How much a policy has a part in.
+    pub fn standing(&self, by: usize) -> Standing {
+        let parts = self.fields.values().filter(|origins| origins.contains(&by)).count();
+        match parts {
+            0 => Standing::Nowhere,
+            _ if parts == self.fields.len() => Standing::Everywhere,
+            _ => Standing::Partly,
+        }
+    }
+}
+
+impl FromIterator<(SmolStr, Vec<usize>)> for Origins {
+    fn from_iter<I: IntoIterator<Item = (SmolStr, Vec<usize>)>>(fields: I) -> Self {
+        let sorted = |(name, origins): (SmolStr, Vec<usize>)| (name, united(&[], &origins));
+        Self { fields: fields.into_iter().map(sorted).collect() }
+    }
+}
+
+/// Both, in ascending order, each once.
+pub(super) fn united(some: &[usize], others: &[usize]) -> Vec<usize> {
+    let mut all: Vec<usize> = some.iter().chain(others).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
