@@ -7,6 +7,7 @@ mod discover;
 mod git;
 mod hostile;
 mod json;
+mod kuma_answers;
 mod kuma_views;
 mod mutations;
 mod properties;
