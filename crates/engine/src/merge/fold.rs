@@ -196,8 +196,14 @@ impl Folder<'_> {
             for item in worst_first {
                 let key = item.get(&keyed.key);
                 let said = Said { by: layer.by, value: item };
-                let same = |known: &Arc<Config>| key.is_some_and(|key| means_the_same(known, key));
-                let known = groups.iter().position(|(known, _)| known.is_some_and(same));
+                // Items without a key are the same as each other: they are about everything.
+                let is_map = |item: &Arc<Config>| matches!(item.content, Content::Map(_));
+                let same = |(known, group): &(Option<&Arc<Config>>, Vec<Said<'_>>)| match (known, key) {
+                    (Some(known), Some(key)) => means_the_same(known, key),
+                    (None, None) => is_map(item) && group.first().is_some_and(|said| is_map(said.value)),
+                    _ => false,
+                };
+                let known = groups.iter().position(same);
                 let mut group = known.map_or((key, Vec::new()), |place| groups.remove(place));
                 group.1.push(said);
                 groups.push(group);

@@ -95,7 +95,7 @@ fn by_key(old: Vec<NaiveValue>, new: &[NaiveValue], keyed: &NaiveKeyed, how: &Na
         };
         let same = |old: &NaiveValue| {
             let NaiveValue::Map(old) = old else { return false };
-            fields.contains_key(&keyed.key) && old.get(&keyed.key) == fields.get(&keyed.key)
+            old.get(&keyed.key) == fields.get(&keyed.key)
         };
         let place = worst_first.iter().position(same);
         let old = place.map(|place| worst_first.remove(place));
