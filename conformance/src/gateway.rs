@@ -13,7 +13,9 @@ mod machinery;
 mod origins;
 mod paths;
 mod policies;
+mod resolved;
 mod spec_merge;
+mod topology;
 mod values;
 
 use crate::Adapter;
@@ -21,12 +23,19 @@ use crate::case::Case;
 use crate::outcome::Outcome;
 
 /// Which adapter reads which family.
-const ADAPTERS: [(&str, Adapter); 6] = [
+const ADAPTERS: [(&str, Adapter); 13] = [
     ("gateway-api/envoy-gateway", spec_merge::run),
     ("gateway-api/gep-2649", gep_2649::run),
     ("gateway-api/gep-713", gep_713::run),
     ("gateway-api/gwctl", gwctl::run),
     ("gateway-api/policy-machinery", machinery::run),
+    ("kgateway/backend-policy", resolved::run),
+    ("kgateway/delegation", resolved::run),
+    ("kgateway/listener-policy", resolved::run),
+    ("kgateway/misc", resolved::run),
+    ("kgateway/policy-errors", resolved::run),
+    ("kgateway/scopes", resolved::run),
+    ("kgateway/traffic-policy", resolved::run),
     ("kgateway/unit", unit),
 ];
 

@@ -1,7 +1,7 @@
-//! Dialect *gateway_api*: gateways, listeners, routes and what they lead to, from Kubernetes manifests.
+//! Dialect *Gateway API*: gateways, listeners, routes and what they lead to, from Kubernetes manifests.
 //!
 //! - [`mod@claim`]: which documents are read
-//! - [`resources`], [`matches`]: typed views over them
+//! - [`resources`], [`mod@matches`]: typed views over them
 //! - [`mod@policy`]: a policy with its stanzas, and which of two is older
 //! - [`profiles`]: how each system makes effective policies, as a table
 //! - [`mod@effective`]: the effective policy of a path, under a profile

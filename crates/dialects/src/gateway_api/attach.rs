@@ -30,7 +30,7 @@ struct Site {
 
 impl Sites {
     /// All gateways of a world.
-    pub(super) fn of(world: &World<'_>) -> Self {
+    pub(super) fn of(world: &World<'_>, warnings: &mut Warnings) -> Self {
         let mut sites = Self::default();
         for view in &world.gateways {
             let gateway = sites.gateways.len();
@@ -40,15 +40,17 @@ impl Sites {
         for set in &world.listener_sets {
             let Some(parent) = set.spec_at(&["parentRef"]) else { continue };
             let namespace = text(parent, "namespace").unwrap_or(set.namespace);
-            let Some(owner) = world.object("Gateway", namespace, text(parent, "name").unwrap_or_default()) else {
-                continue;
-            };
-            let (Some(view), Some(site)) = (View::of(world.snapshot, owner), sites.by_owner.get(&owner)) else {
+            let owner = world.object("Gateway", namespace, text(parent, "name").unwrap_or_default());
+            let found = owner.and_then(|owner| Some((View::of(world.snapshot, owner)?, sites.by_owner.get(&owner)?)));
+            let Some((view, site)) = found else {
+                warnings.no_gateway(set, parent);
                 continue;
             };
             let allowed = view.spec_at(&["allowedListeners", "namespaces"]);
             if world.allows(allowed, "None", view.namespace, set.namespace) {
                 sites.add(site.gateway, set);
+            } else {
+                warnings.not_allowed(set, &view, parent);
             }
         }
         sites

@@ -8,7 +8,7 @@ use super::attach::{Sites, attach};
 use super::report::Reports;
 use super::settings::Settings;
 use super::topology::{Attached, Gateway, Host, Topology};
-use super::walk::{Ranked, Walk};
+use super::walk::{Ranked, Walk, take};
 use super::warnings::Warnings;
 use super::world::World;
 
@@ -19,10 +19,10 @@ impl<'s> Topology<'s> {
     /// Of everything in a snapshot.
     pub fn build(snapshot: &'s Snapshot, settings: &Settings) -> Self {
         let world = World::new(snapshot, settings);
-        let mut sites = Sites::of(&world);
         let (mut reports, mut warnings, mut attached) = (Reports::default(), Warnings::default(), Vec::new());
+        let mut sites = Sites::of(&world, &mut warnings);
         let mut hosts: Vec<Hosts> = sites.gateways.iter().map(|_| Hosts::new()).collect();
-        let mut left = settings.way_limit;
+        let mut left = settings.step_limit;
         for (index, route) in world.routes.iter().enumerate() {
             warnings.annotations(route);
             // Two references of a route may lead to one listener.
@@ -33,7 +33,9 @@ impl<'s> Topology<'s> {
                 if route.matches_requests() {
                     let ways = Walk::new(&world, &mut reports, &mut warnings, &mut left).from(index, parent);
                     for place in found.iter().filter(|place| served.insert((place.gateway, place.listener))) {
-                        spread(&sites, place, &ways, &mut hosts, &mut left);
+                        if !spread(&sites, place, &ways, &mut hosts, &mut left) {
+                            warnings.too_many(&route.view, settings);
+                        }
                     }
                 }
                 attached.extend(found);
@@ -47,20 +49,24 @@ impl<'s> Topology<'s> {
     }
 }
 
-/// Puts ways under the hosts of a listener that are its own.
-fn spread(sites: &Sites, place: &Attached, ways: &[Ranked], hosts: &mut [Hosts], left: &mut usize) {
+/// Puts ways under the hosts of a listener that are its own. Whether all of them found a place.
+fn spread(sites: &Sites, place: &Attached, ways: &[Ranked], hosts: &mut [Hosts], left: &mut usize) -> bool {
     let listener = |gateway: &Gateway| gateway.listeners.get(place.listener).map(|listener| listener.port);
     let (Some(port), Some(hosts)) =
         (sites.gateways.get(place.gateway).and_then(listener), hosts.get_mut(place.gateway))
     else {
-        return;
+        return true;
     };
+    let steps: usize = ways.iter().map(|(_, way)| way.chain.len()).sum();
     for name in place.hosts.iter().filter(|name| sites.owns(place.gateway, place.listener, name)) {
+        if !take(left, steps) {
+            return false;
+        }
         if !ways.is_empty() {
-            *left = left.saturating_sub(ways.len());
             hosts.entry((port, name.clone(), place.listener)).or_default().extend_from_slice(ways);
         }
     }
+    true
 }
 
 fn host(name: String, listener: usize, mut ways: Vec<Ranked>) -> Host {

@@ -1,4 +1,8 @@
-//! Graphs as texts that other programs draw: DOT (Graphviz) and Mermaid.
+//! Graphs as texts that other programs draw, DOT (Graphviz) and Mermaid, and as pictures.
+
+mod svg;
+
+pub use svg::svg;
 
 use std::collections::BTreeMap;
 
@@ -50,7 +54,7 @@ pub fn mermaid(graph: &Graph, badges: &Badges) -> String {
 struct Lines<'g>(Vec<&'g str>);
 
 impl Lines<'_> {
-    fn map(self, change: fn(&str) -> String) -> Vec<String> {
+    fn map(self, change: impl Fn(&str) -> String) -> Vec<String> {
         self.0.into_iter().map(change).collect()
     }
 }

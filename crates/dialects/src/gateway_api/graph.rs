@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use upheld_engine::{ObjectId, Snapshot};
+use upheld_model::Object;
+use upheld_model::tree::Value;
 
 use super::resources::{Backend, Route, View};
 use super::topology::{Gateway, Listener, Outcome, Step, Topology, Way};
@@ -182,14 +184,22 @@ impl Sketch<'_> {
     fn backends(&self, route: ObjectId, rule: usize) -> Vec<(String, Option<ObjectId>)> {
         let Some(view) = View::of(self.snapshot, route) else { return Vec::new() };
         let rule = view.spec_items("rules").nth(rule);
-        let values = rule.and_then(|rule| rule.get("backendRefs")).into_iter().flat_map(upheld_model::Value::items);
+        let values = rule.and_then(|rule| rule.get("backendRefs")).into_iter().flat_map(Value::items);
         let references = values.map(|value| Backend::of(value, view.namespace).reference);
         let references = references.filter(|reference| !reference.delegates());
         let named = references.map(|reference| {
             let port = reference.port.map_or_else(String::new, |port| format!(":{port}"));
-            (format!("{} {}/{}{port}", reference.kind, reference.namespace, reference.name), None)
+            let object = self.object([reference.kind, reference.namespace, reference.name]);
+            (format!("{} {}/{}{port}", reference.kind, reference.namespace, reference.name), object)
         });
         named.collect()
+    }
+
+    /// An object by type, namespace and name, which is how a snapshot sorts them.
+    fn object(&self, identity: [&str; 3]) -> Option<ObjectId> {
+        let objects = self.snapshot.objects().as_slice();
+        let texts = |object: &Object| [object.kind, object.scope, object.name].map(|symbol| self.snapshot.text(symbol));
+        objects.binary_search_by(|object| texts(object).cmp(&identity)).ok().map(ObjectId::new)
     }
 
     fn backend(&mut self, rule: &str, (id, object): (String, Option<ObjectId>)) {

@@ -51,7 +51,7 @@ impl Pattern {
     pub fn matches(&self, text: &str) -> bool {
         let letters: Vec<char> = text.chars().collect();
         let mut states = States::new(self.program.len());
-        self.enter(0, &mut states, (true, letters.is_empty()));
+        self.enter(0, &mut states, Edges { start: true, end: letters.is_empty() });
         for (at, letter) in letters.iter().enumerate() {
             let mut next = States::new(self.program.len());
             let end = at + 1 == letters.len();
@@ -59,7 +59,7 @@ impl Pattern {
                 if let Some(Instruction::One(set)) = self.program.get(*state)
                     && set.has(*letter)
                 {
-                    self.enter(state + 1, &mut next, (false, end));
+                    self.enter(state + 1, &mut next, Edges { start: false, end });
                 }
             }
             states = next;
@@ -67,8 +67,8 @@ impl Pattern {
         states.list.iter().any(|state| matches!(self.program.get(*state), Some(Instruction::Done)))
     }
 
-    /// Adds a state and all that are reached from it without a letter, at the start or at the end of the text.
-    fn enter(&self, state: usize, states: &mut States, (start, end): (bool, bool)) {
+    /// Adds a state and all that are reached from it without a letter.
+    fn enter(&self, state: usize, states: &mut States, here: Edges) {
         let mut open = vec![state];
         while let Some(state) = open.pop() {
             if !states.add(state) {
@@ -76,8 +76,8 @@ impl Pattern {
             }
             match self.program.get(state) {
                 Some(Instruction::Split(one, other)) => open.extend([*other, *one]),
-                Some(Instruction::Start) if start => open.push(state + 1),
-                Some(Instruction::End) if end => open.push(state + 1),
+                Some(Instruction::Start) if here.start => open.push(state + 1),
+                Some(Instruction::End) if here.end => open.push(state + 1),
                 _ => {}
             }
         }
@@ -153,6 +153,13 @@ impl Pattern {
             *instruction = Instruction::Split(one, other);
         }
     }
+}
+
+/// Of which edges of the text this is one.
+#[derive(Clone, Copy)]
+struct Edges {
+    start: bool,
+    end: bool,
 }
 
 /// States, each once.

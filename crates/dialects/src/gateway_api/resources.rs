@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::tree::{Kind, Value};
-use upheld_model::{NodeRef, SourceId, Timestamp};
+use upheld_model::{NodeRef, SourceId, Span, Timestamp};
 
 use super::claim::GATEWAY;
 use super::matches::Match;
@@ -88,6 +88,12 @@ impl<'s> View<'s> {
     pub fn labels(&self) -> impl Iterator<Item = (&'s str, &'s str)> + use<'s> {
         let labels = self.resource.labels().into_iter().flat_map(Value::entries);
         labels.map(|(key, value)| (key.text(), value.text()))
+    }
+
+    /// Where its name is written.
+    pub fn name_span(&self) -> Span {
+        let name = self.resource.document.at_path(&["metadata", "name"]);
+        name.unwrap_or(self.resource.document).span()
     }
 
     /// Where a value of its document is.

@@ -9,8 +9,8 @@ pub struct Settings {
     pub delegation_wildcard_namespace: String,
     /// Which references into other namespaces must be granted.
     pub reference_grants: ReferenceGrants,
-    /// How many ways there may be: routes that are reached over several others multiply.
-    pub way_limit: usize,
+    /// How many steps all ways together may have: routes that are reached over several others multiply.
+    pub step_limit: usize,
     /// How many routes may stand between a listener and a backend.
     pub depth_limit: usize,
 }
@@ -21,7 +21,7 @@ impl Default for Settings {
             route_precedence: RoutePrecedence::ByMatch,
             delegation_wildcard_namespace: "all".to_owned(),
             reference_grants: ReferenceGrants::Permissive,
-            way_limit: 250_000,
+            step_limit: 1_000_000,
             depth_limit: 64,
         }
     }

@@ -3,6 +3,9 @@
 //! A [`Way`] is one match of one rule of one route, reached from a listener under a host name, perhaps through other routes
 //! that delegate to it. Ways of a host come in the order in which requests try them.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use upheld_engine::{ObjectId, Snapshot};

@@ -81,18 +81,19 @@ impl<'w, 's> Walk<'w, 's> {
 
     fn matched(&mut self, route: &'w Route<'s>, parent: &Parent, survivor: &Survivor<'w, 's>) {
         let Survivor { rule, matched, matching, .. } = survivor;
-        if !self.take_step(route, rule) {
+        let object = route.view.object;
+        if !take(self.left, 1) {
+            self.warnings.too_many(&route.view, self.world.settings);
             return;
         }
-        let object = route.view.object;
         if let Some(message) = bad_pattern(matching) {
             let message = format!("Dropped Rule ({matched}): {message}");
             note(&mut self.reports.at(object, parent).programmed, RULE_DROPPED, message);
             return;
         }
-        let delegates = rule.backends.iter().any(|backend| backend.reference.delegates());
+        let delegates = rule.backends.iter().any(|backend| delegates(route, backend));
         let unresolved = self.follow(route, parent, rule, matching);
-        let broken = self.broken(route, rule, delegates);
+        let broken = self.broken(route, rule);
         if let Some(why) = &broken {
             note(&mut self.reports.at(object, parent).programmed, RULE_REPLACED, replaced(*matched, why));
         }
@@ -115,7 +116,7 @@ impl<'w, 's> Walk<'w, 's> {
         let object = route.view.object;
         let (mut failed, mut refused, mut usable) = (None, None, false);
         for backend in &rule.backends {
-            let problem = if backend.reference.delegates() {
+            let problem = if delegates(route, backend) {
                 let result = self.descend(route, backend, matching);
                 result.err().map(|problem| failed.insert((problem.reason, problem.message)).clone())
             } else {
@@ -124,7 +125,7 @@ impl<'w, 's> Walk<'w, 's> {
                 problem.map(|problem| refused.insert(problem).clone())
             };
             if let Some((reason, message)) = problem {
-                if !backend.reference.delegates() {
+                if !delegates(route, backend) {
                     self.warnings.bad_backend(&route.view, backend, reason, &message);
                 }
                 note(&mut self.reports.at(object, parent).resolved, reason, message);
@@ -141,7 +142,7 @@ impl<'w, 's> Walk<'w, 's> {
     }
 
     /// What is wrong with a rule itself: policies that are not there, or nothing to do.
-    fn broken(&mut self, route: &Route<'_>, rule: &Rule<'_>, delegates: bool) -> Option<String> {
+    fn broken(&mut self, route: &Route<'_>, rule: &Rule<'_>) -> Option<String> {
         let namespace = route.view.namespace;
         let missing = rule.extensions().filter(|(_, kind, name, _)| !self.world.has_policy(kind, namespace, name));
         let missing: Vec<_> = missing.collect();
@@ -151,7 +152,7 @@ impl<'w, 's> Walk<'w, 's> {
         let titles =
             missing.iter().map(|(group, kind, name, _)| format!("{group}/{kind}/{namespace}/{name}: policy not found"));
         let mut problems: Vec<String> = titles.collect();
-        if rule.backends.is_empty() && !delegates && problems.is_empty() && outcome(rule) == Outcome::Forward {
+        if rule.backends.is_empty() && problems.is_empty() && outcome(rule) == Outcome::Forward {
             problems.push("no action specified".to_owned());
         }
         (!problems.is_empty()).then(|| problems.join("\n"))
@@ -177,7 +178,7 @@ impl<'w, 's> Walk<'w, 's> {
         }
         if self.path.len() >= world.settings.depth_limit {
             let message = format!("{} is more than {} routes deep", parent.view.title(), world.settings.depth_limit);
-            self.warnings.limit(&parent.view, message, backend.value);
+            self.warnings.limit(&parent.view, message);
             return Err(unresolved());
         }
         let led_here = Parent { object: parent.view.object, section: None };
@@ -197,27 +198,33 @@ impl<'w, 's> Walk<'w, 's> {
                 note(&mut marks.accepted, "UnsupportedValue", message.to_owned());
             }
         }
-        if followed { Ok(()) } else { Err(unresolved()) }
+        if followed {
+            return Ok(());
+        }
+        let problem = unresolved();
+        self.warnings.bad_backend(&parent.view, backend, problem.reason, &problem.message);
+        Err(problem)
     }
 
     fn emit(&mut self, outcome: Outcome, matching: &Arc<Match>) {
         let (Some(root), Some(leaf)) = (self.path.first(), self.path.last()) else { return };
-        let weight = self.world.routes.get(*leaf).map_or(0, |leaf| self.world.weight(leaf));
+        let Some(route) = self.world.routes.get(*leaf) else { return };
+        if !take(self.left, self.chain.len()) {
+            self.warnings.too_many(&route.view, self.world.settings);
+            return;
+        }
         let ages = Ages { root: self.world.age(*root), leaf: self.world.age(*leaf) };
         let way =
             Way { matching: matching.to_config(), wanted: Arc::clone(matching), chain: self.chain.clone(), outcome };
-        self.found.push((Rank::of(matching, weight, ages), way));
+        self.found.push((Rank::of(matching, self.world.weight(route), ages), way));
     }
+}
 
-    fn take_step(&mut self, route: &Route<'_>, rule: &Rule<'_>) -> bool {
-        if *self.left > 0 {
-            *self.left -= 1;
-            return true;
-        }
-        let message = format!("there are more than {} ways through the routes", self.world.settings.way_limit);
-        self.warnings.limit(&route.view, message, rule.value);
-        false
-    }
+/// Takes steps from those that are left; none if there are not enough.
+pub(super) fn take(left: &mut usize, steps: usize) -> bool {
+    let enough = *left >= steps;
+    *left = left.saturating_sub(steps);
+    enough
 }
 
 /// The rules and matches of a route that count under the match that leads to it.
@@ -239,6 +246,11 @@ fn survivors<'w, 's>(route: &'w Route<'s>, parent: Option<&Match>) -> Vec<Surviv
                 .filter_map(move |(matched, own)| Some(Survivor { rule_index, rule, matched, matching: under(own)? }))
         })
         .collect()
+}
+
+/// Whether a reference of a route leads to other routes: only routes for HTTP delegate.
+fn delegates(route: &Route<'_>, backend: &Backend<'_>) -> bool {
+    route.view.kind == "HTTPRoute" && backend.reference.delegates()
 }
 
 /// Whether a route lets itself be delegated to by another.

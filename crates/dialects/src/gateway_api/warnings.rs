@@ -6,12 +6,14 @@ use upheld_model::{Diagnostic, Diagnostics, Fault};
 
 use super::precedence::ROUTE_WEIGHT;
 use super::resources::{Backend, ParentReference, Route, View};
+use super::settings::Settings;
 use super::walk::INHERIT_MATCHER;
 
 /// Found problems, each once.
 #[derive(Debug, Default)]
 pub(super) struct Warnings {
     found: Diagnostics,
+    too_many: bool,
 }
 
 impl Warnings {
@@ -33,6 +35,24 @@ impl Warnings {
         let message = format!("{} names the parent `{target}`, which is not there", route.title());
         let place = reference.value.get("name").unwrap_or(reference.value);
         self.push(Diagnostic::warning(Fault::DanglingReference, message).at_value(route.source, place, "not found"));
+    }
+
+    /// A gateway that is not there.
+    pub(super) fn no_gateway(&mut self, set: &View<'_>, reference: Value<'_>) {
+        let message = format!("the Gateway of {} is not there", set.title());
+        let place = reference.get("name").unwrap_or(reference);
+        self.push(Diagnostic::warning(Fault::DanglingReference, message).at_value(set.source, place, "not found"));
+    }
+
+    /// A gateway that takes no listeners from there.
+    pub(super) fn not_allowed(&mut self, set: &View<'_>, gateway: &View<'_>, reference: Value<'_>) {
+        let message = format!("{} takes no listeners from the namespace of {}", gateway.title(), set.title());
+        let place = reference.get("name").unwrap_or(reference);
+        self.push(
+            Diagnostic::warning(Fault::BadReference, message)
+                .at_value(set.source, place, "not allowed")
+                .help("a Gateway says in `allowedListeners` from where it takes them; by default from nowhere"),
+        );
     }
 
     /// A listener that the parent does not have.
@@ -92,10 +112,18 @@ impl Warnings {
         check(ROUTE_WEIGHT, |text| text.trim().parse::<i32>().is_ok(), "expected a whole number");
     }
 
-    /// More ways or deeper ones than are followed.
-    pub(super) fn limit(&mut self, route: &View<'_>, message: String, place: Value<'_>) {
+    /// Ways are deeper than they are followed.
+    pub(super) fn limit(&mut self, route: &View<'_>, message: String) {
         let error = Diagnostic::error(Fault::Limit, message);
-        self.push(error.at_value(route.source, place, "here").help("what follows is left out"));
+        self.push(error.at(route.source, route.name_span(), "here").help("what follows is left out"));
+    }
+
+    /// There are more ways than are followed; said once, for the first route that is left out.
+    pub(super) fn too_many(&mut self, route: &View<'_>, settings: &Settings) {
+        if !std::mem::replace(&mut self.too_many, true) {
+            let message = format!("the ways through the routes have more than {} steps", settings.step_limit);
+            self.limit(route, message);
+        }
     }
 }
 

@@ -67,7 +67,7 @@ impl<'s> World<'s> {
             let texts = [policy.kind, policy.scope, policy.name].map(|symbol| snapshot.text(symbol));
             world.policies.insert(texts.into());
         }
-        world.listener_sets.sort_by(|a, b| (a.created, a.path()).cmp(&(b.created, b.path())));
+        world.listener_sets.sort_by_cached_key(|set| (set.created, set.path()));
         world.rank_by_age();
         world
     }

@@ -1,0 +1,100 @@
+//! What is said of policies, and what they come to at backends.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+use serde_json::{Map, Value as Json, json};
+use upheld_dialects::kgateway::Subject;
+use upheld_engine::ObjectId;
+
+use super::Asked;
+use crate::difference::differences;
+
+pub(super) fn compare(asked: &Asked<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut actual: BTreeMap<String, Map<String, Json>> = BTreeMap::new();
+    let mut messages: BTreeMap<(String, String), String> = BTreeMap::new();
+    for status in asked.resolver.statuses() {
+        let Some(entry) = asked.resolver.policies().get(status.policy) else { continue };
+        for at in status.ancestors.iter().filter(|at| concerns(asked, at.ancestor.object)) {
+            let section = at.ancestor.section.as_deref().unwrap_or_default();
+            let ancestor = format!("{}#{section}", asked.resolver.references().title(at.ancestor.object));
+            let conditions: Map<String, Json> = at
+                .conditions
+                .iter()
+                .map(|condition| {
+                    let status = if condition.status { "True" } else { "False" };
+                    (condition.name.clone(), json!(format!("{status}/{}", condition.reason)))
+                })
+                .collect();
+            let said: Vec<&str> = at.conditions.iter().map(|condition| condition.message.as_str()).collect();
+            messages.insert((entry.title(), ancestor.clone()), said.join("\n"));
+            actual.entry(entry.title()).or_default().insert(ancestor, Json::Object(conditions));
+        }
+    }
+    let mut wanted: BTreeMap<String, Map<String, Json>> = BTreeMap::new();
+    for (policy, entries) in asked.expect.get("policyStatus").and_then(Json::as_object).into_iter().flatten() {
+        for entry in entries.as_array().into_iter().flatten() {
+            let text = |key: &str| entry.get(key).and_then(Json::as_str).unwrap_or_default();
+            let ancestor = format!("{}#{}", text("ancestor"), text("sectionName"));
+            let conditions = entry.get("conditions").cloned().unwrap_or_default();
+            let said = messages.get(&(policy.clone(), ancestor.clone())).map_or("", String::as_str);
+            for message in entry.get("messages").and_then(Json::as_object).into_iter().flat_map(Map::values) {
+                let missing = names(message.as_str().unwrap_or_default()).filter(|name| !said.contains(name));
+                lines.extend(missing.map(|name| format!("status of {policy} at {ancestor}: `{name}` is not named")));
+            }
+            wanted.entry(policy.clone()).or_default().insert(ancestor, conditions);
+        }
+    }
+    lines.extend(differences(&json!(wanted), &json!(actual)).into_iter().map(|line| format!("status of {line}")));
+    lines
+}
+
+/// What a message names: words with a slash within.
+fn names(message: &str) -> impl Iterator<Item = &str> {
+    let words = message.split_whitespace().map(|word| word.trim_matches([':', ';', ',', '.', '\'', '"', '(', ')']));
+    words.filter(|word| word.contains('/') && !word.starts_with('/'))
+}
+
+/// Whether an ancestor belongs to the gateway of the case, or to nobody.
+fn concerns(asked: &Asked<'_>, object: ObjectId) -> bool {
+    let title = asked.resolver.references().title(object);
+    let owns = asked.gateway.listeners.iter().any(|listener| listener.owner == object);
+    asked.gateway.object == object || owns || !title.starts_with("Gateway ") && !title.starts_with("ListenerSet ")
+}
+
+/// Fields of backends; the two kinds are one map, in which the policy of the Gateway API has the last word about trust.
+pub(super) fn compare_backends(asked: &Asked<'_>) -> anyhow::Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for expected in asked.expect.get("backends").and_then(Json::as_array).into_iter().flatten() {
+        let cluster = expected.get("cluster").and_then(Json::as_str).unwrap_or_default();
+        let (backend, port) = backend(asked, cluster).with_context(|| format!("there is no backend `{cluster}`"))?;
+        let scope = asked.resolver.backend(backend, port.as_deref());
+        let mut fields: BTreeMap<String, Json> = BTreeMap::new();
+        for subject in [Subject::BackendConfig, Subject::BackendTls] {
+            for (name, joined) in scope.of(subject).into_iter().flat_map(|resolved| &resolved.folded.fields) {
+                let entries = joined.origins.iter().filter_map(|policy| asked.resolver.policies().get(*policy));
+                let origin = |entry: &upheld_dialects::kgateway::PolicyEntry| json!({ "kind": entry.subject.kind(), "namespace": entry.namespace, "name": entry.name });
+                fields.insert(name.to_string(), entries.map(origin).collect());
+            }
+        }
+        let wanted = expected.get("fields").cloned().unwrap_or_default();
+        let found = differences(&wanted, &json!(fields));
+        lines.extend(found.into_iter().map(|line| format!("backend {cluster} {line}")));
+    }
+    Ok(lines)
+}
+
+/// The service of `kube_namespace_name_port`, and the name of the port.
+fn backend(asked: &Asked<'_>, cluster: &str) -> Option<(ObjectId, Option<String>)> {
+    let rest = cluster.strip_prefix("kube_")?;
+    let (rest, port) = rest.rsplit_once('_')?;
+    let (namespace, name) = rest.split_once('_')?;
+    let references = asked.resolver.references();
+    let found = references.object("Service", namespace, name)?;
+    let ports = references.resource(found).and_then(|service| service.field("ports"));
+    let named =
+        ports.and_then(|ports| ports.items().find(|known| known.get("port").is_some_and(|known| known.text() == port)));
+    let name = named.and_then(|port| port.get("name")).map(|name| name.text().to_owned());
+    Some((found, name))
+}
