@@ -10,6 +10,7 @@ use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, Files, NodeRef, Source
 
 use crate::document::{Form, Header, Resource};
 use crate::gateway_api::{self, Claim};
+use crate::kgateway;
 use crate::kuma;
 use crate::kuma::edition::Edition;
 use crate::kuma::layered::Written;
@@ -148,7 +149,8 @@ impl Recognised {
             }
         }
         let in_force = in_force(&types_of, semantics);
-        self.editions = types_of.into_keys().collect();
+        self.editions = types_of.into_keys().chain(kgateway::Semantics::ALL.map(|(name, _)| name.to_owned())).collect();
+        self.editions.sort();
         let mut seen: BTreeMap<String, NodeRef> = BTreeMap::new();
         for (source, document, policy_kind::Written { mut kind, editions }) in written {
             let (name, governs) = (symbols.text(kind.name).to_owned(), symbols.text(kind.governs).to_owned());

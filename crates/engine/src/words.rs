@@ -63,6 +63,18 @@ impl Words<'_> {
                 format!("{} {mine} {} {theirs}", self.param(third), choose("before", "after"))
             }
             Code::MergeLaterItem => choose("stands later in its list", "stands earlier in its list"),
+            Code::MergeLevel => format!("{} preferred", self.param(first)),
+            Code::MergeAttachment => choose(
+                "extension reference outranks target reference",
+                "target reference gives way to extension reference",
+            ),
+            Code::MergePosition => choose("its filter stands first", "its filter stands later"),
+            Code::MergeSection => {
+                choose("names this part, the other the whole", "names the whole, the other this part")
+            }
+            Code::MergeWeight => format!("{} {}", choose("heavier", "lighter"), against()),
+            Code::MergeOlder => format!("{} {}", choose("older", "newer"), against()),
+            Code::MergeScope => format!("the {} has it, too, and is nearer", self.param(first)),
             Code::MergeOnly => "the only layer".to_owned(),
             Code::MergeSets => format!("sets {}", counted(first, "field")),
             Code::SkipFact => self.fact(reason),

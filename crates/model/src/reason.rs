@@ -158,6 +158,20 @@ codes! {
     MergeLaterItem = "merge.later-item" ["mine", "theirs"],
     /// First (or later) by identity; arbitrary.
     MergeIdentity = "merge.identity" ["other"],
+    /// It belongs to the nearer (or wider) route, which is preferred.
+    MergeLevel = "merge.level" ["preferred"],
+    /// It is attached in a stronger (or weaker) form.
+    MergeAttachment = "merge.attachment" [],
+    /// Its filter stands earlier (or later).
+    MergePosition = "merge.position" [],
+    /// It names the part, the other the whole (or the other way round).
+    MergeSection = "merge.section" [],
+    /// It is heavier (or lighter).
+    MergeWeight = "merge.weight" ["mine", "theirs"],
+    /// It is older (or newer).
+    MergeOlder = "merge.older" ["mine", "theirs"],
+    /// A nearer scope has the same field.
+    MergeScope = "merge.scope" ["scope"],
     /// The only layer.
     MergeOnly = "merge.only" [],
     /// It sets some fields of the result.

@@ -57,7 +57,7 @@ pub(crate) struct Common {
     pub(crate) semantics: Vec<String>,
     /// How to print the answer [default: table]
     #[arg(short, long, value_name = "FORMAT", global = true, value_enum)]
-    pub(crate) output: Option<Format>,
+    pub(crate) output: Option<Output>,
     /// Run again on every change of the files
     #[arg(short, long, global = true)]
     pub(crate) watch: bool,
@@ -75,9 +75,9 @@ pub(crate) struct Common {
     pub(crate) now: Option<String>,
 }
 
-/// Output formats.
+/// What can be asked for with `--output`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum Output {
     /// For people
     #[default]
     Table,
@@ -91,6 +91,65 @@ pub(crate) enum Format {
     Jsonl,
     /// Names only
     Name,
+    /// A drawing for Graphviz (`graph` only)
+    Dot,
+    /// A drawing for Mermaid (`graph` only)
+    Mermaid,
+    /// A picture (`graph` only)
+    Svg,
+}
+
+/// How answers are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// For people with a wide screen.
+    Wide,
+    /// One JSON document.
+    Json,
+    /// One YAML document.
+    Yaml,
+    /// One JSON document a line.
+    Jsonl,
+    /// Names only.
+    Name,
+}
+
+/// How graphs are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Drawing {
+    /// For Graphviz.
+    Dot,
+    /// For Mermaid.
+    Mermaid,
+    /// As a picture.
+    Svg,
+}
+
+impl Output {
+    /// How answers are printed; drawings are for graphs.
+    pub(crate) fn format(self) -> Format {
+        match self {
+            Self::Table | Self::Dot | Self::Mermaid | Self::Svg => Format::Table,
+            Self::Wide => Format::Wide,
+            Self::Json => Format::Json,
+            Self::Yaml => Format::Yaml,
+            Self::Jsonl => Format::Jsonl,
+            Self::Name => Format::Name,
+        }
+    }
+
+    /// How graphs are drawn, if that is asked for.
+    pub(crate) fn drawing(self) -> Option<Drawing> {
+        match self {
+            Self::Dot => Some(Drawing::Dot),
+            Self::Mermaid => Some(Drawing::Mermaid),
+            Self::Svg => Some(Drawing::Svg),
+            _ => None,
+        }
+    }
 }
 
 /// When to use colour.
@@ -117,7 +176,9 @@ pub(crate) enum Command {
         upheld explain --kind TrafficLog --all-pairs -o jsonl            every proxy and service\n  \
         upheld explain dataplane/web-1                                   all that a proxy gets from target references\n  \
         upheld explain dataplane/web-1 --to meshservice/backend#http     one destination, field by field\n  \
-        upheld explain dataplane/web-1 --from kuma.io/service=frontend   one caller")]
+        upheld explain dataplane/web-1 --from kuma.io/service=frontend   one caller\n  \
+        upheld explain httproute/shop/checkout#rule0                     what a rule of a route gets\n  \
+        upheld explain --host shop.example --path /cart                  the rule that takes a request")]
     Explain(Explain),
     /// Just the result, for pipes
     #[command(before_help = "Examples:\n  \
@@ -136,6 +197,13 @@ pub(crate) enum Command {
         /// The path of the request
         path: String,
     },
+    /// Gateways, routes and backends with their policies, for Graphviz or Mermaid
+    #[command(before_help = "Examples:\n  upheld graph -o svg > topology.svg\n  upheld graph -o mermaid\n  \
+        upheld graph -o dot | dot -Tpdf > topology.pdf")]
+    Graph,
+    /// What kgateway would report of each policy, and at how many places each field survives
+    #[command(before_help = "Examples:\n  upheld status\n  upheld status -o json")]
+    Status,
     /// What was read: policies, objects, services, meshes
     #[command(before_help = "Examples:\n  \
         upheld list\n  \
@@ -225,6 +293,35 @@ pub(crate) struct Question {
     /// One field of the result, for example http.requestTimeout
     #[arg(long, value_name = "PATH")]
     pub(crate) field: Option<String>,
+    #[command(flatten)]
+    pub(crate) request: Request,
+}
+
+/// A request to a gateway.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Request {
+    /// The host of a request to a gateway
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// The path of the request
+    #[arg(long, value_name = "PATH", requires = "host")]
+    pub(crate) path: Option<String>,
+    /// The method of the request [default: GET]
+    #[arg(long, value_name = "METHOD", requires = "host")]
+    pub(crate) method: Option<String>,
+    /// A header of the request; repeatable
+    #[arg(long, value_name = "NAME=VALUE", requires = "host")]
+    pub(crate) header: Vec<String>,
+    /// The port of the listener; any when left out
+    #[arg(long, value_name = "PORT", requires = "host")]
+    pub(crate) port: Option<u16>,
+}
+
+impl Request {
+    /// Whether a request is asked about.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.host.is_some()
+    }
 }
 
 impl Question {

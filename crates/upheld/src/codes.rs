@@ -290,6 +290,49 @@ fn reason(code: Code) -> Meaning {
             "timeout in namespace a and timeout in namespace b",
             "different names",
         ),
+        Code::MergeLevel => (
+            "the nearer or the wider route",
+            "Routes that delegate have policies of their own; the annotation kgateway.dev/inherited-policy-priority of the delegating \
+             route says which of them is preferred.",
+            "expecting the parent to win without the annotation",
+            "kgateway.dev/inherited-policy-priority: ShallowMergePreferParent",
+        ),
+        Code::MergeAttachment => (
+            "a stronger form of attachment",
+            "A policy that a filter of the rule names goes before those that name the route.",
+            "targetRefs: [{kind: HTTPRoute, name: shop}]",
+            "filters: [{type: ExtensionRef, extensionRef: {kind: TrafficPolicy, name: strict}}]",
+        ),
+        Code::MergePosition => (
+            "an earlier filter",
+            "Policies that filters name keep the order of the filters.",
+            "the second ExtensionRef",
+            "the first ExtensionRef",
+        ),
+        Code::MergeSection => (
+            "a part before the whole",
+            "A policy that names a rule or listener (sectionName) goes before one that names the whole.",
+            "targetRefs: [{kind: HTTPRoute, name: shop}]",
+            "targetRefs: [{kind: HTTPRoute, name: shop, sectionName: rule0}]",
+        ),
+        Code::MergeWeight => (
+            "heavier",
+            "Among policies of one kind that are attached alike, the one with the larger kgateway.dev/policy-weight goes first.",
+            "kgateway.dev/policy-weight: \"1\"",
+            "kgateway.dev/policy-weight: \"10\"",
+        ),
+        Code::MergeOlder => (
+            "older",
+            "Among policies that are attached alike, the older one goes first. Creating it anew gives its place away.",
+            "creationTimestamp: 2025-06-01T00:00:00Z",
+            "creationTimestamp: 2025-01-01T00:00:00Z",
+        ),
+        Code::MergeScope => (
+            "hidden by a nearer scope",
+            "What a route, a host and a gateway say is not merged: the nearest of them that has the field counts.",
+            "a transformation on the Gateway and another on the route",
+            "both in policies of the route",
+        ),
         Code::MergeOnly => (
             "the only layer",
             "No other policy of this kind speaks here.",

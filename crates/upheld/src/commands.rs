@@ -3,6 +3,8 @@
 mod all_pairs;
 mod config;
 mod explain;
+mod gateway;
+mod graph;
 mod init;
 mod inspect;
 mod inventory;
@@ -12,11 +14,12 @@ mod question;
 mod reference;
 mod resolve;
 mod show;
+mod status;
 
 use std::io::Write;
 
 use upheld_input::load::Loaded;
-use upheld_model::{Diagnostic, Files};
+use upheld_model::{Diagnostic, Fault, Files};
 
 use crate::cli::{Cli, Command, Common};
 use crate::config::{BadSettings, Settings, settings};
@@ -31,7 +34,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
     let once = || match load() {
         Ok(settings) => {
             let Common { verbose, ascii, .. } = cli.common;
-            let screen = screen(settings.output.value, settings.color.value, verbose, ascii);
+            let screen = screen(settings.output.value.format(), settings.color.value, verbose, ascii);
             Session { settings, screen, common: &cli.common }.run(&cli.command)
         }
         Err(BadSettings { files, diagnostics }) => {
@@ -53,10 +56,19 @@ pub(crate) struct Session<'c> {
 impl Session<'_> {
     /// Runs a command once.
     pub(crate) fn run(&self, command: &Command) -> Exit {
+        if self.settings.output.value.drawing().is_some() && !matches!(command, Command::Graph) {
+            let message = "only `graph` draws; the other commands print tables and data";
+            return refuse(&[
+                Diagnostic::error(Fault::BadSetting, message).help("formats: table, wide, json, yaml, jsonl, name")
+            ]);
+        }
         match command {
             Command::Explain(explain) if explain.all_pairs => all_pairs::run(self, &explain.question),
+            Command::Explain(explain) if gateway::is_asked(&explain.question) => gateway::run(self, &explain.question),
             Command::Explain(explain) => explain::run(self, &explain.question),
             Command::Resolve(question) => resolve::run(self, question),
+            Command::Graph => graph::run(self),
+            Command::Status => status::run(self),
             Command::Inspect { path } => inspect::run(self, path),
             Command::List(list) => inventory::run(self, list),
             Command::Show(show) => show::run(self, show),

@@ -10,7 +10,7 @@ use upheld_input::Input;
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId};
 
-use crate::cli::{Color, Common, Format};
+use crate::cli::{Color, Common, Output};
 
 /// The name of the file that settings are read from.
 pub(crate) const FILE: &str = "upheld.yaml";
@@ -28,7 +28,7 @@ pub(crate) struct Settings {
     pub(crate) files: Setting<Vec<String>>,
     pub(crate) semantics: Setting<Vec<String>>,
     pub(crate) mesh: Setting<Option<String>>,
-    pub(crate) output: Setting<Format>,
+    pub(crate) output: Setting<Output>,
     pub(crate) color: Setting<Color>,
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod diagnostics;
 pub(crate) mod explanation;
+pub(crate) mod gateway;
 pub(crate) mod style;
 pub(crate) mod table;
 

@@ -1,10 +1,12 @@
 //! What an answer says, ready to be printed: made from a ruling, seen by all renderers, and the JSON that programs get.
 
 mod explanation;
+mod gateway;
 mod layered;
 mod payload;
 
 pub(crate) use explanation::{Asked, Candidate, Explanation, Note, Outcome, explain};
+pub(crate) use gateway::{GatewayReport, GatewayTeller, Source};
 pub(crate) use layered::{AskedLayers, explain as explain_layers};
 pub(crate) use payload::{Field, leaves};
 

@@ -104,6 +104,51 @@ command!(
 );
 command!(inspect_nothing, "inspect -f examples/kuma-matching-real-resources /meshes/mesh-1/dataplanes/web-9/_rules");
 command!(inspect_no_endpoint, "inspect -f examples/kuma-matching-real-resources /meshes/mesh-1/dataplanes/web-1/_rule");
+// The mock of an effective configuration: three policies on one route.
+command!(
+    explain_gateway_rule,
+    "explain -f examples/kgateway-policy-application-and-merging httproute/default/example-route#rule0 --kind TrafficPolicy"
+);
+command!(
+    explain_gateway_field,
+    "explain -f examples/kgateway-policy-application-and-merging httproute/default/example-route#rule0 --field cors"
+);
+command!(
+    explain_gateway_request,
+    "explain -f examples/kgateway-policy-application-and-merging --host shop.example --path /cart -o wide"
+);
+command!(
+    explain_gateway_json,
+    "explain -f examples/kgateway-policy-application-and-merging httproute/example-route -o json"
+);
+command!(
+    explain_gateway_listener,
+    "explain -f examples/kgateway-policy-application-and-merging gateway/example-gateway#http"
+);
+command!(explain_gateway_backend, "explain -f examples/kgateway-policy-application-and-merging backend/shop");
+command!(
+    explain_gateway_no_rule,
+    "explain -f examples/kgateway-policy-application-and-merging httproute/example-route#rule1"
+);
+command!(
+    explain_gateway_no_route,
+    "explain -f examples/kgateway-policy-application-and-merging httproute/exmple-route"
+);
+command!(
+    explain_gateway_no_host,
+    "explain -f examples/kgateway-policy-application-and-merging --host shop.exmple --path /cart"
+);
+command!(
+    explain_gateway_by_the_proposal,
+    "explain -f examples/kgateway-policy-application-and-merging httproute/example-route --semantics kgateway/ep-11268"
+);
+command!(gateway_status, "status -f examples/kgateway-policy-application-and-merging");
+command!(gateway_status_json, "status -f examples/kgateway-policy-application-and-merging -o json");
+command!(graph_dot, "graph -f examples/kgateway-policy-application-and-merging -o dot");
+command!(graph_mermaid, "graph -f examples/kgateway-policy-application-and-merging -o mermaid");
+command!(graph_svg, "graph -f examples/kgateway-policy-application-and-merging -o svg");
+command!(graph_of_nothing, "graph -f examples/demo");
+command!(drawing_without_a_graph, "list -f examples/demo -o svg");
 command!(explain_typo_in_name, "explain -f examples/demo --kind TrafficLog --from wbe-1 --to backend-1");
 command!(explain_typo_in_kind, "explain -f examples/demo --kind TraficLog --from web-1 --to backend-1");
 command!(explain_incomplete, "explain -f examples/demo --kind TrafficLog --from web-1");

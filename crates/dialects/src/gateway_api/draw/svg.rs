@@ -38,7 +38,9 @@ pub fn svg(graph: &Graph, badges: &Badges) -> String {
         if !edge.label.is_empty() {
             let (x, y) = (x1.midpoint(x2), y1.midpoint(y2));
             let label = escaped(&edge.label);
-            text += &format!("<text x=\"{x}\" y=\"{y}\" fill=\"#555\" font-size=\"10\" text-anchor=\"middle\">{label}</text>\n");
+            text += &format!(
+                "<text x=\"{x}\" y=\"{y}\" fill=\"#555\" font-size=\"10\" text-anchor=\"middle\">{label}</text>\n"
+            );
         }
     }
     for one in &boxes {

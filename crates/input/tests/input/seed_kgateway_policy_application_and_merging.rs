@@ -1,0 +1,451 @@
+//! Every rule and the example of the document "EP-11268: Policy Application and Merging", by name.
+
+use std::collections::BTreeMap;
+
+use upheld_dialects::gateway_api::topology::Way;
+use upheld_dialects::gateway_api::{self, Topology};
+use upheld_dialects::kgateway::{Holder, Resolver, Scope, Semantics, Settings, Subject};
+use upheld_input::{Format, Input, load::load};
+
+const BOTH: [Semantics; 2] = [Semantics::Ep11268, Semantics::Current];
+
+/// A gateway with a plain and a TLS listener, and a route with one rule for each.
+const ROUTE: &str = "
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gateway}
+spec:
+  gatewayClassName: kgateway
+  listeners:
+  - {name: http, protocol: HTTP, port: 80}
+  - {name: https, protocol: HTTPS, port: 443}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: service}
+spec: {ports: [{port: 80}]}
+---
+";
+
+/// A route; `more` is in its only rule.
+fn route(name: &str, parent: &str, metadata: &str, more: &str) -> String {
+    format!(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {name}{metadata}}}\nspec:\n  \
+         parentRefs: [{parent}]\n  rules:\n  - name: rule\n    matches: [{{path: {{type: PathPrefix, value: /}}}}]\n{more}\n---\n"
+    )
+}
+
+const TO_SERVICE: &str = "    backendRefs: [{name: service, port: 80}]";
+const AT_GATEWAY: &str = "{name: gateway}";
+
+fn example(more: &str) -> String {
+    format!("{ROUTE}{}", route("example-route", AT_GATEWAY, "", &format!("{TO_SERVICE}\n{more}")))
+}
+
+/// A traffic policy that was created on a day; targets and fields are written in flow style.
+fn traffic(name: &str, day: u8, targets: &str, fields: &str) -> String {
+    policy("TrafficPolicy", name, day, targets, fields)
+}
+
+fn policy(kind: &str, name: &str, day: u8, targets: &str, fields: &str) -> String {
+    let metadata = format!("{{name: {name}, creationTimestamp: '2025-01-{day:02}T00:00:00Z'}}");
+    let targets = if targets.is_empty() { String::new() } else { format!("targetRefs: [{targets}], ") };
+    format!(
+        "apiVersion: gateway.kgateway.dev/v1alpha1\nkind: {kind}\nmetadata: {metadata}\nspec: {{{targets}{fields}}}\n---\n"
+    )
+}
+
+fn target(kind: &str, name: &str) -> String {
+    format!("{{group: gateway.networking.k8s.io, kind: {kind}, name: {name}}}")
+}
+
+fn section(kind: &str, name: &str, section: &str) -> String {
+    format!("{{group: gateway.networking.k8s.io, kind: {kind}, name: {name}, sectionName: {section}}}")
+}
+
+fn on_route() -> String {
+    target("HTTPRoute", "example-route")
+}
+
+fn set_header(value: &str) -> String {
+    format!("transformation: {{request: {{set: [{{name: who, value: {value}}}]}}}}")
+}
+
+/// Loads documents and hands what they come to to a test.
+fn ask<T>(documents: &str, semantics: Semantics, test: impl FnOnce(&Resolver<'_>, &Topology<'_>) -> T) -> T {
+    let loaded = load(vec![Input::text("test", Format::Yaml, documents)], &[]);
+    let snapshot = loaded.unwrap_or_else(|broken| panic!("{:?}", broken.diagnostics.as_slice())).snapshot;
+    let topology = Topology::build(&snapshot, &gateway_api::Settings::default());
+    let resolver = Resolver::new(&topology, &Settings::default(), semantics);
+    test(&resolver, &topology)
+}
+
+type Origins = BTreeMap<String, Vec<String>>;
+
+/// The names of the policies that the fields of a scope come from.
+fn origins(resolver: &Resolver<'_>, scope: &Scope, subject: Subject) -> Origins {
+    let fields = scope.of(subject).map(|resolved| resolved.folded.fields.clone()).unwrap_or_default();
+    let name = |policy: &usize| resolver.policies().get(*policy).unwrap().name.clone();
+    fields.iter().map(|(field, joined)| (field.to_string(), joined.origins.iter().map(name).collect())).collect()
+}
+
+/// The first way at the first listener.
+fn way<'t>(topology: &'t Topology<'_>) -> &'t Way {
+    let (_, way) = topology.ways().next().unwrap();
+    way
+}
+
+fn of_route(documents: &str, semantics: Semantics) -> Origins {
+    ask(documents, semantics, |resolver, topology| origins(resolver, &resolver.route(way(topology)), Subject::Traffic))
+}
+
+#[track_caller]
+fn check_route(documents: &str, semantics: Semantics, expected: &[(&str, &[&str])]) {
+    let expected: Origins = expected
+        .iter()
+        .map(|(field, names)| ((*field).to_owned(), names.iter().map(|name| (*name).to_owned()).collect()))
+        .collect();
+    assert_eq!(of_route(documents, semantics), expected, "{}", semantics.name());
+}
+
+// Policy priority
+
+#[test]
+fn an_older_policy_has_higher_priority_than_a_newer_one() {
+    let newer = traffic("a", 2, &on_route(), "cors: {allowOrigins: [new]}");
+    let older = traffic("b", 1, &on_route(), "cors: {allowOrigins: [old]}");
+    for semantics in BOTH {
+        check_route(&(example("") + &newer + &older), semantics, &[("cors", &["b"])]);
+    }
+}
+
+#[test]
+fn equal_age_is_decided_by_name() {
+    let both = traffic("b", 1, &on_route(), "cors: {}") + &traffic("a", 1, &on_route(), "cors: {}");
+    for semantics in BOTH {
+        check_route(&(example("") + &both), semantics, &[("cors", &["a"])]);
+    }
+}
+
+#[test]
+fn weights_came_later() {
+    let heavy = traffic("heavy", 2, &on_route(), "cors: {}")
+        .replace("{name: heavy", "{name: heavy, annotations: {kgateway.dev/policy-weight: '7'}");
+    let documents = example("") + &heavy + &traffic("old", 1, &on_route(), "cors: {}");
+    check_route(&documents, Semantics::Ep11268, &[("cors", &["old"])]);
+    check_route(&documents, Semantics::Current, &[("cors", &["heavy"])]);
+}
+
+#[test]
+fn a_lower_policy_must_not_override_but_may_add_fields() {
+    let older = traffic("older", 1, &on_route(), "cors: {}");
+    let newer = traffic("newer", 2, &on_route(), "cors: {}, csrf: {}");
+    for semantics in BOTH {
+        check_route(&(example("") + &older + &newer), semantics, &[("cors", &["older"]), ("csrf", &["newer"])]);
+    }
+}
+
+#[test]
+fn a_policy_of_a_listener_goes_before_that_of_its_gateway() {
+    let gateway = traffic("on-gateway", 1, &target("Gateway", "gateway"), "cors: {}, csrf: {}");
+    let listeners = [section("Gateway", "gateway", "http"), section("Gateway", "gateway", "https")].join(", ");
+    let documents = example("") + &gateway + &traffic("on-listener", 2, &listeners, "cors: {}");
+    let merged = |semantics, port: u16| {
+        ask(&documents, semantics, |resolver, topology| {
+            let gateway = &topology.gateways[0];
+            let host = gateway.hosts.iter().find(|host| gateway.listeners[host.listener].port == port).unwrap();
+            let held = resolver.effective(gateway, host, &host.ways[0]);
+            let name = |policy: &usize| resolver.policies().get(*policy).unwrap().name.clone();
+            let row = |field: &upheld_dialects::kgateway::Effective| {
+                (field.field.to_string(), name(&field.held.origins[0]), field.held.holder)
+            };
+            held.iter().map(row).collect::<Vec<_>>()
+        })
+    };
+    let rows = |holder, other| {
+        vec![("cors".to_owned(), "on-listener".to_owned(), holder), ("csrf".to_owned(), "on-gateway".to_owned(), other)]
+    };
+    // With TLS, both are one list; without, the listener hides its gateway, unless the letter of the document holds.
+    assert_eq!(merged(Semantics::Ep11268, 443), rows(Holder::RouteConfiguration, Holder::RouteConfiguration));
+    assert_eq!(merged(Semantics::Current, 443), rows(Holder::RouteConfiguration, Holder::RouteConfiguration));
+    assert_eq!(merged(Semantics::Ep11268, 80), rows(Holder::VirtualHost, Holder::VirtualHost));
+    assert_eq!(merged(Semantics::Current, 80), rows(Holder::VirtualHost, Holder::RouteConfiguration));
+}
+
+const EXTENSION: &str = "    filters: [{type: ExtensionRef, extensionRef: {group: gateway.kgateway.dev, kind: TrafficPolicy, name: extension}}]";
+
+#[test]
+fn references_of_rules_go_before_targets_and_rules_before_routes() {
+    let documents = example(EXTENSION)
+        + &traffic("route-old", 1, &on_route(), "cors: {}, csrf: {}, buffer: {}, retry: {}")
+        + &traffic("route-new", 2, &on_route(), "retry: {}, timeouts: {}")
+        + &traffic("rule-old", 3, &section("HTTPRoute", "example-route", "rule"), "cors: {}, csrf: {}")
+        + &traffic("rule-new", 4, &section("HTTPRoute", "example-route", "rule"), "csrf: {}, buffer: {}")
+        + &traffic("extension", 5, "", "cors: {}");
+    for semantics in BOTH {
+        let expected: [(&str, &[&str]); 5] = [
+            ("buffer", &["rule-new"]),
+            ("cors", &["extension"]),
+            ("csrf", &["rule-old"]),
+            ("retry", &["route-old"]),
+            ("timeouts", &["route-new"]),
+        ];
+        check_route(&documents, semantics, &expected);
+    }
+}
+
+#[test]
+fn references_of_a_rule_keep_the_order_of_filters() {
+    let filter = |name| {
+        format!(
+            "{{type: ExtensionRef, extensionRef: {{group: gateway.kgateway.dev, kind: TrafficPolicy, name: {name}}}}}"
+        )
+    };
+    let documents = example(&format!("    filters: [{}, {}]", filter("newer"), filter("older")))
+        + &traffic("older", 1, "", "cors: {}")
+        + &traffic("newer", 2, "", "cors: {}");
+    for semantics in BOTH {
+        check_route(&documents, semantics, &[("cors", &["newer"])]);
+    }
+}
+
+/// A route that delegates to another one, each with a policy.
+fn delegated(priority: &str, parent: &str, child: &str) -> String {
+    let annotation = if priority.is_empty() {
+        String::new()
+    } else {
+        format!(", annotations: {{kgateway.dev/inherited-policy-priority: {priority}}}")
+    };
+    let to_child = "    backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: child}]";
+    let at_parent = "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: parent}";
+    ROUTE.to_owned()
+        + &route("parent", AT_GATEWAY, &annotation, to_child)
+        + &route("child", at_parent, "", TO_SERVICE)
+        + &traffic("of-parent", 1, &target("HTTPRoute", "parent"), parent)
+        + &traffic("of-child", 2, &target("HTTPRoute", "child"), child)
+}
+
+#[test]
+fn policies_in_a_chain_of_delegation_are_ranked_by_whose_route_they_target() {
+    for semantics in BOTH {
+        let documents = delegated("", "cors: {}, csrf: {}", "cors: {}");
+        check_route(&documents, semantics, &[("cors", &["of-child"]), ("csrf", &["of-parent"])]);
+    }
+}
+
+// Policy application
+
+#[test]
+fn policies_of_a_kind_are_processed_together_and_kinds_are_independent() {
+    let gateway = target("Gateway", "gateway");
+    let documents = example("")
+        + &traffic("traffic", 1, &gateway, "cors: {}")
+        + &policy("ListenerPolicy", "listening", 2, &gateway, "default: {proxyProtocol: {}}");
+    for semantics in BOTH {
+        ask(&documents, semantics, |resolver, topology| {
+            let scope = resolver.gateway(&topology.gateways[0]);
+            let of = |subject| origins(resolver, &scope, subject).into_iter().collect::<Vec<_>>();
+            assert_eq!(of(Subject::Traffic), [("cors".to_owned(), vec!["traffic".to_owned()])]);
+            assert_eq!(of(Subject::Listener), [("default.proxyProtocol".to_owned(), vec!["listening".to_owned()])]);
+        });
+    }
+}
+
+#[test]
+fn kinds_that_do_not_merge_let_no_lower_policy_overwrite_a_higher_one() {
+    let gateway = target("Gateway", "gateway");
+    let documents = example("")
+        + &policy("ListenerPolicy", "older", 1, &gateway, "default: {perConnectionBufferLimitBytes: 1}")
+        + &policy(
+            "ListenerPolicy",
+            "newer",
+            2,
+            &gateway,
+            "default: {perConnectionBufferLimitBytes: 2, proxyProtocol: {}}",
+        );
+    ask(&documents, Semantics::Ep11268, |resolver, topology| {
+        let found = origins(resolver, &resolver.gateway(&topology.gateways[0]), Subject::Listener);
+        let expected = [("default.perConnectionBufferLimitBytes", "older"), ("default.proxyProtocol", "newer")];
+        let expected: Origins = expected.map(|(field, name)| (field.to_owned(), vec![name.to_owned()])).into();
+        assert_eq!(found, expected);
+    });
+}
+
+#[test]
+fn of_two_direct_responses_the_higher_one_answers_by_the_document_and_the_last_one_today() {
+    let filter = |name| {
+        format!(
+            "{{type: ExtensionRef, extensionRef: {{group: gateway.kgateway.dev, kind: DirectResponse, name: {name}}}}}"
+        )
+    };
+    let documents = example(&format!("    filters: [{}, {}]", filter("first"), filter("second")))
+        + &policy("DirectResponse", "first", 1, "", "status: 401")
+        + &policy("DirectResponse", "second", 2, "", "status: 402");
+    for (semantics, winner) in [(Semantics::Ep11268, "first"), (Semantics::Current, "second")] {
+        ask(&documents, semantics, |resolver, topology| {
+            let found = origins(resolver, &resolver.route(way(topology)), Subject::DirectResponse);
+            assert_eq!(found["status"], [winner]);
+        });
+    }
+}
+
+// Plugin ordering
+
+#[test]
+fn what_a_rule_says_itself_is_applied_first() {
+    let documents = example("    timeouts: {request: 5s}")
+        + &traffic("policy", 1, &on_route(), "timeouts: {request: 9s, streamIdle: 1s}");
+    for semantics in BOTH {
+        ask(&documents, semantics, |resolver, topology| {
+            let gateway = &topology.gateways[0];
+            let host = &gateway.hosts[0];
+            let held = resolver.effective(gateway, host, &host.ways[0]);
+            let of = |key: &str| held.iter().find(|field| field.key.as_deref() == Some(key)).unwrap();
+            assert_eq!(of("request").held.value.as_text(), Some("5s"));
+            assert_eq!(of("request").held.holder, Holder::Rule);
+            assert_eq!(of("request").hidden[0].holder, Holder::Route);
+            assert_eq!(of("streamIdle").held.holder, Holder::Route);
+        });
+    }
+}
+
+// Policy merging
+
+#[test]
+fn policies_merge_within_a_level_and_then_across_levels() {
+    for semantics in BOTH {
+        // The newer policy of the child loses to the older one, and both go before the parent.
+        let more = traffic("of-child-too", 3, &target("HTTPRoute", "child"), "cors: {}, csrf: {}");
+        let documents = delegated("", "cors: {}, csrf: {}, buffer: {}", "cors: {}") + &more;
+        let expected: [(&str, &[&str]); 3] =
+            [("buffer", &["of-parent"]), ("cors", &["of-child"]), ("csrf", &["of-child-too"])];
+        check_route(&documents, semantics, &expected);
+    }
+}
+
+/// The value of the transformed header, or all of them in the order in which they are set.
+fn headers(documents: &str, semantics: Semantics) -> Vec<String> {
+    ask(documents, semantics, |resolver, topology| {
+        let scope = resolver.route(way(topology));
+        let value = scope.of(Subject::Traffic).unwrap().folded.fields["transformation"].value.clone();
+        let set = value.get("request").unwrap().get("set").unwrap().clone();
+        set.items().iter().map(|item| item.get("value").unwrap().as_text().unwrap().to_owned()).collect()
+    })
+}
+
+#[test]
+fn the_annotation_of_the_parent_says_who_wins_and_how_deep() {
+    let say = |priority: &str| delegated(priority, &set_header("parent"), &set_header("child"));
+    for semantics in BOTH {
+        assert_eq!(headers(&say(""), semantics), ["child"]);
+        assert_eq!(headers(&say("ShallowMergePreferChild"), semantics), ["child"]);
+        assert_eq!(headers(&say("ShallowMergePreferParent"), semantics), ["parent"]);
+        // Operations are applied in order: the last one wins.
+        assert_eq!(headers(&say("DeepMergePreferChild"), semantics), ["parent", "child"]);
+        assert_eq!(headers(&say("DeepMergePreferParent"), semantics), ["child", "parent"]);
+        assert_eq!(headers(&say("SomethingElse"), semantics), ["child"]);
+    }
+}
+
+#[test]
+fn whoever_is_preferred_wins_every_field_by_the_document() {
+    let winner = |priority: &str, semantics| {
+        let documents = delegated(priority, "cors: {allowOrigins: [parent]}", "cors: {allowOrigins: [child]}");
+        of_route(&documents, semantics)["cors"].join("")
+    };
+    for (priority, by_document, today) in [
+        ("ShallowMergePreferChild", "of-child", "of-child"),
+        ("ShallowMergePreferParent", "of-parent", "of-parent"),
+        ("DeepMergePreferChild", "of-child", "of-child"),
+        // Today a field that cannot be combined goes to the child in any deep merge.
+        ("DeepMergePreferParent", "of-parent", "of-child"),
+    ] {
+        assert_eq!(winner(priority, Semantics::Ep11268), by_document, "{priority}");
+        assert_eq!(winner(priority, Semantics::Current), today, "{priority}");
+    }
+}
+
+#[test]
+fn shallow_merging_looks_at_top_level_fields_only() {
+    let older = traffic("older", 1, &on_route(), "timeouts: {request: 1s}");
+    let newer = traffic("newer", 2, &on_route(), "timeouts: {streamIdle: 2s}");
+    for semantics in BOTH {
+        ask(&(example("") + &older + &newer), semantics, |resolver, topology| {
+            let scope = resolver.route(way(topology));
+            let joined = &scope.of(Subject::Traffic).unwrap().folded.fields["timeouts"];
+            assert_eq!(joined.value.entries().len(), 1);
+            let beaten: Vec<&str> =
+                joined.over.iter().map(|beaten| resolver.policies().get(beaten.by).unwrap().name.as_str()).collect();
+            assert_eq!(beaten, ["newer"]);
+        });
+    }
+}
+
+// The example
+
+fn three_policies() -> String {
+    let extension = EXTENSION.replace("name: extension", "name: extensionref-policy");
+    let limit = "rateLimit: {local: {tokenBucket: {maxTokens: 9, fillInterval: 3s}}}";
+    let with = section("HTTPRoute", "example-route", "rule");
+    example(&extension)
+        + &traffic("policy-without-section-name", 1, &on_route(), &format!("{}, {limit}", set_header("without")))
+        + &traffic("policy-with-section-name", 2, &with, &format!("cors: {{}}, {}", set_header("with")))
+        + &traffic("extensionref-policy", 3, "", "cors: {allowOrigins: [extension]}")
+}
+
+#[test]
+fn example_cors_comes_from_the_extensionref_policy() {
+    for semantics in BOTH {
+        assert_eq!(of_route(&three_policies(), semantics)["cors"], ["extensionref-policy"]);
+    }
+}
+
+#[test]
+fn example_transformation_comes_from_the_policy_with_section_name() {
+    for semantics in BOTH {
+        assert_eq!(of_route(&three_policies(), semantics)["transformation"], ["policy-with-section-name"]);
+        assert_eq!(headers(&three_policies(), semantics), ["with"]);
+    }
+}
+
+#[test]
+fn example_rate_limit_comes_from_the_policy_without_section_name() {
+    for semantics in BOTH {
+        assert_eq!(of_route(&three_policies(), semantics)["rateLimit.local"], ["policy-without-section-name"]);
+    }
+}
+
+#[test]
+fn example_status_says_that_all_three_are_merged() {
+    ask(&three_policies(), Semantics::Current, |resolver, _| {
+        for status in resolver.statuses() {
+            let reasons: Vec<&str> = status.ancestors[0].conditions.iter().map(|said| said.reason.as_str()).collect();
+            assert_eq!(reasons, ["Valid", "Merged"]);
+        }
+        let lost = resolver.policies().find(Subject::Traffic, "default", "policy-without-section-name").unwrap();
+        let survival = resolver.statuses().swap_remove(lost).survival;
+        let rows: Vec<(&str, usize, usize)> =
+            survival.iter().map(|row| (row.field.as_str(), row.survives, row.targets)).collect();
+        // The route is reached through two listeners.
+        assert_eq!(rows, [("rateLimit.local", 2, 2), ("transformation", 0, 2)]);
+    });
+}
+
+#[test]
+fn a_broken_policy_takes_its_route_down_and_is_named() {
+    let documents = example("")
+        + &traffic("broken", 1, &on_route(), "extAuth: {extensionRef: {name: nobody}}")
+        + &traffic("fine", 2, &on_route(), "cors: {}");
+    ask(&documents, Semantics::Current, |resolver, topology| {
+        let broken = resolver.broken_ways();
+        assert_eq!(broken.len(), 2);
+        let message =
+            "gateway.kgateway.dev/TrafficPolicy/default/broken: extauth: default/nobody: gateway extension not found";
+        assert!(broken.iter().all(|(_, why)| why == message));
+        let gateway = &topology.gateways[0];
+        assert!(resolver.effective(gateway, &gateway.hosts[0], way(topology)).is_empty());
+        let accepted: Vec<bool> =
+            resolver.statuses().iter().map(|status| status.ancestors[0].conditions[0].status).collect();
+        assert_eq!(accepted, [false, true]);
+    });
+}

@@ -1,0 +1,368 @@
+//! Questions about gateways: routes and their rules, listeners, backends, requests.
+
+use serde_json::json;
+use upheld_dialects::gateway_api::find::Request;
+use upheld_dialects::gateway_api::settings::Settings as TopologySettings;
+use upheld_dialects::gateway_api::topology::{Gateway, Host, Place, Topology, Way};
+use upheld_dialects::kgateway::{Holder, Resolver, Semantics, Settings, Subject};
+use upheld_engine::{ObjectId, Snapshot};
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Fault};
+
+use super::{Session, refuse};
+use crate::cli::{Format, Question};
+use crate::exit::Exit;
+use crate::render::{diagnostics, gateway, print_plain};
+use crate::report::{GatewayReport, GatewayTeller};
+
+/// What can stand before a slash here.
+const KINDS: [(&str, &[&str]); 5] = [
+    ("httproute", &["HTTPRoute"]),
+    ("grpcroute", &["GRPCRoute"]),
+    ("gateway", &["Gateway"]),
+    ("listenerset", &["ListenerSet", "XListenerSet"]),
+    ("backend", &["Service", "Backend"]),
+];
+
+/// Whether a question is about gateways.
+pub(super) fn is_asked(question: &Question) -> bool {
+    let kind = question.what.as_deref().and_then(|what| what.split_once('/')).map(|(kind, _)| kind);
+    question.request.is_asked() || kind.is_some_and(|kind| types(kind).is_some())
+}
+
+fn types(kind: &str) -> Option<&'static [&'static str]> {
+    KINDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(kind)).map(|(_, types)| *types)
+}
+
+pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
+    let Some(loaded) = session.load() else { return Exit::Failed };
+    let snapshot = &loaded.snapshot;
+    let subject = match question.kind.as_deref().map(find_subject).transpose() {
+        Ok(subject) => subject,
+        Err(problem) => return refuse(&[problem]),
+    };
+    let topology = Topology::build(snapshot, &TopologySettings::default());
+    if !topology.warnings.is_empty() {
+        diagnostics::print(snapshot.files(), &topology.warnings);
+    }
+    let semantics = session.gateway_semantics();
+    let resolver = Resolver::new(&topology, &Settings::default(), semantics);
+    let asker = Asker {
+        topology: &topology,
+        resolver: &resolver,
+        teller: GatewayTeller { resolver: &resolver, semantics: semantics.name() },
+        subject,
+    };
+    let mut reports = match asker.reports(snapshot, question) {
+        Ok(reports) => reports,
+        Err(problem) => return refuse(&[problem]),
+    };
+    if let Some(path) = &question.field {
+        for report in &mut reports {
+            report.fields.retain(|field| is_within(&field.field, path));
+            report.overridden.retain(|field| is_within(&field.field, path));
+        }
+    }
+    let screen = &session.screen;
+    match screen.format {
+        Format::Json | Format::Yaml => screen.print_data(&json!({
+            "apiVersion": "upheld/v1", "kind": "GatewayExplanation", "snapshot": snapshot.digest(), "answers": reports,
+        })),
+        Format::Jsonl => reports.iter().for_each(|report| screen.print_data(report)),
+        Format::Name => {
+            let sources = reports.iter().flat_map(|report| report.fields.iter().flat_map(|field| &field.from));
+            let mut names: Vec<&str> = sources.map(|source| source.policy.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            print_plain(&names.iter().map(|name| format!("{name}\n")).collect::<String>());
+        }
+        Format::Table | Format::Wide => {
+            let texts: Vec<String> = reports.iter().map(|report| gateway::one(report, screen)).collect();
+            screen.print(&texts.join("\n"));
+        }
+    }
+    Exit::Yes
+}
+
+fn is_within(field: &str, path: &str) -> bool {
+    field == path || field.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'))
+}
+
+fn find_subject(name: &str) -> Result<Subject, Diagnostic> {
+    let all = || Subject::ALL.iter().map(|subject| subject.kind());
+    let found = Subject::ALL.into_iter().find(|subject| subject.kind().eq_ignore_ascii_case(name));
+    found.ok_or_else(|| {
+        let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no kind `{name}` for gateways"));
+        match nearest(name, all()) {
+            Some(near) => diagnostic.help(format!("did you mean `--kind {near}`?")),
+            None => diagnostic.help(format!("kinds: {}", all().collect::<Vec<_>>().join(", "))),
+        }
+    })
+}
+
+impl Session<'_> {
+    /// The semantics of gateway policies in force.
+    pub(super) fn gateway_semantics(&self) -> Semantics {
+        self.settings.semantics.value.iter().find_map(|name| Semantics::of(name)).unwrap_or_default()
+    }
+}
+
+struct Asker<'a> {
+    topology: &'a Topology<'a>,
+    resolver: &'a Resolver<'a>,
+    teller: GatewayTeller<'a>,
+    subject: Option<Subject>,
+}
+
+impl Asker<'_> {
+    fn reports(&self, snapshot: &Snapshot, question: &Question) -> Result<Vec<GatewayReport>, Diagnostic> {
+        if question.request.is_asked() {
+            return self.request(question);
+        }
+        let what = question.what.as_deref().unwrap_or_default();
+        let (object, section) = find(snapshot, what)?;
+        let kind = snapshot.objects().get(object).map_or("", |object| snapshot.text(object.kind));
+        match kind {
+            "HTTPRoute" | "GRPCRoute" => self.route(object, section),
+            "Gateway" | "ListenerSet" | "XListenerSet" => self.gateway(object, section),
+            _ => Ok(self.backend(object, section)),
+        }
+    }
+
+    /// Which way takes a request, and what holds there.
+    fn request(&self, question: &Question) -> Result<Vec<GatewayReport>, Diagnostic> {
+        let asked = &question.request;
+        let mut headers = Vec::new();
+        for header in &asked.header {
+            let (name, value) = header
+                .split_once('=')
+                .or_else(|| header.split_once(": "))
+                .ok_or_else(|| Diagnostic::error(Fault::WrongValue, format!("`{header}` is not `name=value`")))?;
+            headers.push((name, value));
+        }
+        let path = asked.path.as_deref().unwrap_or("/");
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let query = query.split('&').filter_map(|pair| pair.split_once('=')).collect();
+        let host = asked.host.as_deref().unwrap_or("");
+        let request =
+            Request { host, path, method: asked.method.as_deref().unwrap_or("GET"), headers, query, port: asked.port };
+        let Some(place) = self.topology.find_place(&request) else {
+            let mut hosts: Vec<&str> = self
+                .topology
+                .gateways
+                .iter()
+                .flat_map(|gateway| &gateway.hosts)
+                .map(|host| host.name.as_str())
+                .collect();
+            hosts.sort_unstable();
+            hosts.dedup();
+            let message = format!("no route takes {} {host}{path}", request.method);
+            return Err(Diagnostic::error(Fault::NotFound, message).help(format!("hosts: {}", hosts.join(", "))));
+        };
+        Ok(self.at(place).into_iter().collect())
+    }
+
+    fn at(&self, place: Place) -> Option<GatewayReport> {
+        let gateway = self.topology.gateways.get(place.gateway)?;
+        let host = gateway.hosts.get(place.host)?;
+        let way = host.ways.get(place.way)?;
+        let mut report = self.way(gateway, host, way, &self.rule_title(way));
+        report.ways = vec![self.way_text(gateway, host, way)];
+        Some(report)
+    }
+
+    /// Every rule of a route, or one; ways with the same answer stand together.
+    fn route(&self, route: ObjectId, section: Option<&str>) -> Result<Vec<GatewayReport>, Diagnostic> {
+        let mut reports: Vec<(String, GatewayReport)> = Vec::new();
+        let mut rules: Vec<String> = Vec::new();
+        for gateway in &self.topology.gateways {
+            for host in &gateway.hosts {
+                for way in host.ways.iter().filter(|way| way.chain.last().is_some_and(|step| step.route == route)) {
+                    let (number, name) = self.rule(way);
+                    rules.extend(name.clone().or_else(|| Some(number.to_string())));
+                    let is_asked = |section: &str| name.as_deref() == Some(section) || number.to_string() == section;
+                    if section.is_some_and(|section| !is_asked(section)) {
+                        continue;
+                    }
+                    let report = self.way(gateway, host, way, &self.rule_title(way));
+                    let text = self.way_text(gateway, host, way);
+                    let key = format!("{}{:?}{:?}", report.target, report.fields, report.overridden);
+                    match reports.iter_mut().find(|(known, _)| *known == key) {
+                        Some((_, known)) => known.ways.push(text),
+                        None => reports.push((key, GatewayReport { ways: vec![text], ..report })),
+                    }
+                }
+            }
+        }
+        if let ([], Some(section)) = (reports.as_slice(), section) {
+            rules.sort();
+            rules.dedup();
+            let message =
+                format!("{} has no rule `{section}` that requests reach", self.resolver.references().title(route));
+            let diagnostic = Diagnostic::error(Fault::NotFound, message);
+            return Err(match nearest(section, rules.iter().map(String::as_str)) {
+                Some(near) => diagnostic.help(format!("did you mean `#{near}`?")),
+                None => diagnostic.help(format!("rules: {}", rules.join(", "))),
+            });
+        }
+        if reports.is_empty() {
+            let message = format!("no request reaches {}", self.resolver.references().title(route));
+            return Err(Diagnostic::error(Fault::NotFound, message).help("`upheld graph` draws what leads where"));
+        }
+        Ok(reports.into_iter().map(|(_, report)| report).collect())
+    }
+
+    fn way(&self, gateway: &Gateway, host: &Host, way: &Way, target: &str) -> GatewayReport {
+        let route = self.resolver.route(way);
+        if let Some(subject) = self.subject.filter(|subject| *subject != Subject::Traffic) {
+            return self.teller.scope(&route, subject, target);
+        }
+        let mut scopes = vec![(Holder::Route, route), (Holder::VirtualHost, self.resolver.host(gateway, host))];
+        let listener = gateway.listeners.get(host.listener);
+        scopes.extend(
+            listener.map(|listener| (Holder::RouteConfiguration, self.resolver.route_configuration(gateway, listener))),
+        );
+        self.teller.way(&scopes, &self.resolver.effective(gateway, host, way), target)
+    }
+
+    /// A gateway as a whole, and each of its listeners or one.
+    fn gateway(&self, object: ObjectId, section: Option<&str>) -> Result<Vec<GatewayReport>, Diagnostic> {
+        let references = self.resolver.references();
+        let mut reports = Vec::new();
+        let mut names = Vec::new();
+        for gateway in &self.topology.gateways {
+            let own = gateway.object == object;
+            if own && section.is_none() {
+                reports.extend(self.subjects(&[Subject::Listener, Subject::HttpListener]).into_iter().map(|subject| {
+                    self.teller.scope(&self.resolver.gateway(gateway), subject, &references.title(object))
+                }));
+            }
+            for listener in gateway.listeners.iter().filter(|listener| own || listener.owner == object) {
+                names.push(listener.name.clone());
+                if section.is_some_and(|section| section != listener.name) {
+                    continue;
+                }
+                let title = format!("{} listener {}", references.title(listener.owner), listener.name);
+                let scope = self.resolver.route_configuration(gateway, listener);
+                let subjects = self.subjects(&[Subject::Traffic, Subject::Listener, Subject::HttpListener]);
+                reports.extend(subjects.into_iter().map(|subject| self.teller.scope(&scope, subject, &title)));
+                let index = gateway.listeners.iter().position(|known| std::ptr::eq(known, listener));
+                for host in gateway.hosts.iter().filter(|host| Some(host.listener) == index) {
+                    let title = format!("{title} host {}", host.name);
+                    let scope = self.resolver.host(gateway, host);
+                    let subjects = self.subjects(&[Subject::Traffic]);
+                    reports.extend(subjects.into_iter().map(|subject| self.teller.scope(&scope, subject, &title)));
+                }
+            }
+        }
+        match (section, reports.is_empty()) {
+            (Some(section), true) if !names.iter().any(|name| name == section) => {
+                let message = format!("{} has no listener `{section}`", references.title(object));
+                let diagnostic = Diagnostic::error(Fault::NotFound, message);
+                Err(diagnostic.help(format!("listeners: {}", names.join(", "))))
+            }
+            _ => {
+                let speaking = |report: &GatewayReport| !report.fields.is_empty() || !report.broken.is_empty();
+                if reports.iter().any(speaking) {
+                    reports.retain(speaking);
+                } else {
+                    reports.truncate(1);
+                }
+                Ok(reports)
+            }
+        }
+    }
+
+    fn backend(&self, object: ObjectId, section: Option<&str>) -> Vec<GatewayReport> {
+        let title = self.resolver.references().title(object);
+        let title = section.map_or_else(|| title.clone(), |section| format!("{title} port {section}"));
+        let scope = self.resolver.backend(object, section);
+        let subjects = self.subjects(&[Subject::BackendConfig, Subject::BackendTls]);
+        subjects.into_iter().map(|subject| self.teller.scope(&scope, subject, &title)).collect()
+    }
+
+    /// The kinds to ask: the one that was named, or those that can say something here.
+    fn subjects(&self, usual: &[Subject]) -> Vec<Subject> {
+        self.subject.map_or_else(|| usual.to_vec(), |subject| vec![subject])
+    }
+
+    /// Number and name of the rule that answers on a way.
+    fn rule(&self, way: &Way) -> (usize, Option<String>) {
+        let Some(step) = way.chain.last() else { return (0, None) };
+        let resource = self.resolver.references().resource(step.route);
+        let rules = resource.and_then(|route| route.field("rules")).map(|rules| rules.items().nth(step.rule));
+        let name = rules.flatten().and_then(|rule| rule.get("name")).map(|name| name.text().to_owned());
+        (step.rule, name)
+    }
+
+    fn rule_title(&self, way: &Way) -> String {
+        let Some(step) = way.chain.last() else { return String::new() };
+        let (number, name) = self.rule(way);
+        let rule = name.unwrap_or_else(|| format!("rule {number}"));
+        format!("{} {rule}", self.resolver.references().title(step.route))
+    }
+
+    /// `infra/example-gateway:80 example.com PathPrefix /`, with the routes that delegate.
+    fn way_text(&self, gateway: &Gateway, host: &Host, way: &Way) -> String {
+        let references = self.resolver.references();
+        let title = references.title(gateway.object);
+        let gateway_name = title.split_once(' ').map_or(title.as_str(), |(_, name)| name);
+        let port = gateway.listeners.get(host.listener).map_or(0, |listener| listener.port);
+        let part = |field: &str| {
+            way.matching.get("path").and_then(|path| path.get(field)).and_then(|text| text.as_text()).unwrap_or("")
+        };
+        let mut text = format!("{gateway_name}:{port} {} {} {}", host.name, part("type"), part("value"));
+        if let Some(method) = way.matching.get("method").and_then(|method| method.as_text()) {
+            text.push_str(&format!(" {method}"));
+        }
+        for field in ["headers", "queryParams"] {
+            for item in way.matching.get(field).map_or(&[][..], |list| list.items()) {
+                let word = |name: &str| item.get(name).and_then(|text| text.as_text()).unwrap_or("");
+                text.push_str(&format!(" {}={}", word("name"), word("value")));
+            }
+        }
+        if way.chain.len() > 1 {
+            let chain: Vec<String> = way.chain.iter().map(|step| references.title(step.route)).collect();
+            text.push_str(&format!(" through {}", chain.join(" → ")));
+        }
+        text
+    }
+}
+
+/// Finds `kind/namespace/name#section`, or `kind/name` where one namespace has it.
+fn find<'w>(snapshot: &Snapshot, written: &'w str) -> Result<(ObjectId, Option<&'w str>), Diagnostic> {
+    let (whole, section) = written.split_once('#').map_or((written, None), |(whole, section)| (whole, Some(section)));
+    let (kind, rest) = whole.split_once('/').unwrap_or(("", whole));
+    let (namespace, name) = rest.split_once('/').map_or((None, rest), |(namespace, name)| (Some(namespace), name));
+    let wanted = types(kind).unwrap_or_default();
+    let of_kind = || snapshot.objects().iter().filter(|(_, object)| wanted.contains(&snapshot.text(object.kind)));
+    let found: Vec<_> = of_kind()
+        .filter(|(_, object)| {
+            snapshot.text(object.name) == name
+                && namespace.is_none_or(|namespace| snapshot.text(object.scope) == namespace)
+        })
+        .collect();
+    match found.as_slice() {
+        [(id, _)] => Ok((*id, section)),
+        [] => {
+            let names: Vec<String> = of_kind()
+                .map(|(_, object)| format!("{}/{}", snapshot.text(object.scope), snapshot.text(object.name)))
+                .collect();
+            let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no {kind} `{rest}`"));
+            let near = nearest(rest, names.iter().map(String::as_str)).or_else(|| {
+                nearest(name, names.iter().filter_map(|known| known.split_once('/')).map(|(_, name)| name))
+            });
+            Err(match near {
+                Some(near) => diagnostic.help(format!("did you mean `{kind}/{near}`?")),
+                None if names.is_empty() => diagnostic.help("none was read; does `-f` point to the right files?"),
+                None => diagnostic.help(format!("there are: {}", names.join(", "))),
+            })
+        }
+        several => {
+            let message = format!("`{written}` could be any of {} things", several.len());
+            Err(several.iter().fold(Diagnostic::error(Fault::Ambiguous, message), |diagnostic, (_, object)| {
+                diagnostic.help(format!("use `{kind}/{}/{name}`", snapshot.text(object.scope)))
+            }))
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! `graph`: gateways, routes and backends, drawn with the policies that are attached to them.
+
+use serde_json::{Value as Json, json};
+use upheld_dialects::gateway_api::draw::{Badges, dot, mermaid, svg};
+use upheld_dialects::gateway_api::graph::Graph;
+use upheld_dialects::gateway_api::settings::Settings as TopologySettings;
+use upheld_dialects::gateway_api::topology::Topology;
+use upheld_dialects::kgateway::{Resolver, Settings};
+
+use super::{Session, refuse};
+use crate::cli::{Drawing, Format};
+use crate::exit::Exit;
+use crate::render::{diagnostics, print_plain};
+use upheld_model::{Diagnostic, Fault};
+
+pub(super) fn run(session: &Session<'_>) -> Exit {
+    let Some(loaded) = session.load() else { return Exit::Failed };
+    let topology = Topology::build(&loaded.snapshot, &TopologySettings::default());
+    if !topology.warnings.is_empty() {
+        diagnostics::print(loaded.snapshot.files(), &topology.warnings);
+    }
+    let graph = topology.graph();
+    if graph.nodes.is_empty() {
+        let message = "there is no gateway and no route to draw";
+        return refuse(&[Diagnostic::error(Fault::NotFound, message).help("does `-f` point to the right files?")]);
+    }
+    let badges = badges(&topology, session);
+    match (session.settings.output.value.drawing(), session.screen.format) {
+        (Some(Drawing::Mermaid), _) => print_plain(&mermaid(&graph, &badges)),
+        (Some(Drawing::Svg), _) => print_plain(&svg(&graph, &badges)),
+        (None, Format::Json | Format::Yaml | Format::Jsonl) => session.screen.print_data(&document(&graph, &badges)),
+        (None, Format::Name) => {
+            print_plain(&graph.nodes.iter().map(|node| format!("{}\n", node.id)).collect::<String>());
+        }
+        (Some(Drawing::Dot), _) | (None, Format::Table | Format::Wide) => print_plain(&dot(&graph, &badges)),
+    }
+    Exit::Yes
+}
+
+/// For programs.
+fn document(graph: &Graph, badges: &Badges) -> Json {
+    let id = |place: usize| graph.nodes.get(place).map(|node| node.id.as_str());
+    let nodes: Vec<Json> = (graph.nodes.iter())
+        .map(|node| json!({"id": node.id, "label": node.label, "policies": badges.get(&node.id)}))
+        .collect();
+    let edges: Vec<Json> =
+        graph.edges.iter().map(|edge| json!({"from": id(edge.from), "to": id(edge.to), "label": edge.label})).collect();
+    json!({"nodes": nodes, "edges": edges})
+}
+
+/// Policies, by the node that they name.
+fn badges(topology: &Topology<'_>, session: &Session<'_>) -> Badges {
+    let resolver = Resolver::new(topology, &Settings::default(), session.gateway_semantics());
+    let mut badges = Badges::new();
+    for node in topology.graph().nodes.iter().filter(|node| !node.id.contains('#')) {
+        let Some(object) = node.object else { continue };
+        for (number, policy) in resolver.policies().entries().iter().enumerate() {
+            for spoken in resolver.spoken(number, object) {
+                let section = spoken.section.map(|section| format!(" ({section})")).unwrap_or_default();
+                badges.entry(node.id.clone()).or_default().push(format!("◆ {}{section}", policy.title()));
+            }
+        }
+    }
+    badges
+}

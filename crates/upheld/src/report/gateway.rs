@@ -1,0 +1,319 @@
+//! What policies come to at a place of a gateway: from scopes to what users read.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+use upheld_dialects::kgateway::why::{Why, why};
+use upheld_dialects::kgateway::{Effective, Held, Holder, PolicyEntry, Resolver, Scope, Subject, Via};
+use upheld_engine::merge::levels::Joined;
+use upheld_engine::words::{Ends, Words};
+use upheld_model::{Code, Config, Lookup, NodeRef, Param, Reason, State};
+
+use super::At;
+
+/// What the policies of one kind come to at one place.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct GatewayReport {
+    pub(crate) kind: &'static str,
+    pub(crate) semantics: &'static str,
+    /// What is asked about.
+    pub(crate) target: String,
+    /// The ways of requests that get there; empty for other scopes.
+    pub(crate) ways: Vec<String>,
+    pub(crate) answer: String,
+    pub(crate) fields: Vec<EffectiveField>,
+    pub(crate) overridden: Vec<LostField>,
+    /// How levels meet, in a sentence.
+    pub(crate) merge: String,
+    /// Policies that are wrong, so that requests are answered with an error.
+    pub(crate) broken: Vec<String>,
+}
+
+/// A field that holds.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct EffectiveField {
+    pub(crate) field: String,
+    pub(crate) value: Json,
+    pub(crate) scope: &'static str,
+    pub(crate) from: Vec<Source>,
+    pub(crate) because: String,
+    pub(crate) code: &'static str,
+}
+
+/// A policy that has a part in a field, and how it is attached.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Source {
+    pub(crate) policy: String,
+    pub(crate) via: String,
+    pub(crate) at: Option<At>,
+}
+
+/// A value that does not hold.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LostField {
+    pub(crate) field: String,
+    pub(crate) value: Json,
+    pub(crate) policy: String,
+    pub(crate) at: Option<At>,
+    pub(crate) because: String,
+    pub(crate) code: &'static str,
+}
+
+/// Makes reports.
+pub(crate) struct GatewayTeller<'a> {
+    pub(crate) resolver: &'a Resolver<'a>,
+    pub(crate) semantics: &'static str,
+}
+
+impl GatewayTeller<'_> {
+    /// What the policies of a kind come to in a scope.
+    pub(crate) fn scope(&self, scope: &Scope, subject: Subject, target: &str) -> GatewayReport {
+        let resolved = scope.of(subject);
+        let mut report = self.empty(subject, target, scope);
+        for (name, joined) in resolved.iter().flat_map(|resolved| &resolved.folded.fields) {
+            report.fields.push(self.field(scope, name, joined, scope_word(scope)));
+            report.overridden.extend(self.lost(scope, name, joined));
+        }
+        self.finish(report)
+    }
+
+    /// What holds for requests on a way: fields of the route, of its host and of the gateway.
+    pub(crate) fn way(&self, scopes: &[(Holder, Arc<Scope>)], effective: &[Effective], target: &str) -> GatewayReport {
+        let Some((_, route)) = scopes.first() else { return self.nothing(Subject::Traffic, target) };
+        let mut report = self.empty(Subject::Traffic, target, route);
+        for field in effective {
+            let name =
+                field.key.as_ref().map_or_else(|| field.field.to_string(), |key| format!("{}.{key}", field.field));
+            let scope = scopes.iter().find(|(holder, _)| *holder == field.held.holder).map(|(_, scope)| scope);
+            let joined = scope.and_then(|scope| scope.of(Subject::Traffic)?.folded.fields.get(&field.field));
+            report.fields.push(match (scope, joined) {
+                (Some(scope), Some(joined)) => {
+                    let mut told = self.field(scope, &name, joined, holder_word(field.held.holder));
+                    told.value = json(&field.held.value);
+                    told
+                }
+                _ => self.of_the_rule(&name, &field.held),
+            });
+            if let (Some(scope), Some(joined)) = (scope, joined) {
+                report.overridden.extend(self.lost(scope, &field.field, joined));
+            }
+            for hidden in &field.hidden {
+                let scope = scopes.iter().find(|(holder, _)| *holder == hidden.holder).map(|(_, scope)| scope);
+                report.overridden.extend(self.hidden(&name, hidden, field.held.holder, scope));
+            }
+        }
+        for (_, scope) in scopes.iter().skip(1) {
+            report.broken.extend(self.resolver.broken(scope));
+        }
+        self.finish(report)
+    }
+
+    fn nothing(&self, subject: Subject, target: &str) -> GatewayReport {
+        GatewayReport {
+            kind: subject.kind(),
+            semantics: self.semantics,
+            target: target.to_owned(),
+            ways: Vec::new(),
+            answer: String::new(),
+            fields: Vec::new(),
+            overridden: Vec::new(),
+            merge: String::new(),
+            broken: Vec::new(),
+        }
+    }
+
+    fn empty(&self, subject: Subject, target: &str, scope: &Scope) -> GatewayReport {
+        let words: Vec<&str> = scope.priorities.iter().map(|priority| priority.name()).collect();
+        let merge = match words.as_slice() {
+            [] | [_] => String::new(),
+            [_, parents @ ..] => format!("Levels meet by {}, the nearest parent first.", parents.join(", ")),
+        };
+        GatewayReport { merge, broken: self.resolver.broken(scope), ..self.nothing(subject, target) }
+    }
+
+    fn finish(&self, mut report: GatewayReport) -> GatewayReport {
+        let mut policies: Vec<&str> =
+            report.fields.iter().flat_map(|field| &field.from).map(|source| source.policy.as_str()).collect();
+        policies.sort_unstable();
+        policies.dedup();
+        let count = |count: usize, one: &str, many: &str| {
+            if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+        };
+        let verb = if policies.len() == 1 { "shapes" } else { "shape" };
+        report.answer = match (report.broken.as_slice(), policies.len()) {
+            ([], 0) => format!("No {} shapes {}.", report.kind, report.target),
+            ([], shaping) => format!(
+                "{} {verb} {} of {}; {} set, {} overridden.",
+                count(shaping, "policy", "policies"),
+                report.kind,
+                report.target,
+                count(report.fields.len(), "field", "fields"),
+                count(report.overridden.len(), "value", "values"),
+            ),
+            (broken, _) => format!(
+                "{} answers with an error, because {} wrong: {}.",
+                report.target,
+                if broken.len() == 1 { "a policy is".to_owned() } else { format!("{} policies are", broken.len()) },
+                broken.join("; ")
+            ),
+        };
+        report
+    }
+
+    fn field(&self, scope: &Scope, name: &str, joined: &Joined, word: &'static str) -> EffectiveField {
+        let (because, code) = match (joined.origins.as_slice(), joined.over.first()) {
+            ([winner], Some(beaten)) => self.because(scope, *winner, beaten.by, State::Won),
+            ([_], None) => ("no other policy sets it".to_owned(), Code::MergeOnly),
+            (several, _) => (format!("made of {} policies", several.len()), Code::MergeSets),
+        };
+        EffectiveField {
+            field: name.to_owned(),
+            value: json(&joined.value),
+            scope: word,
+            from: joined.origins.iter().filter_map(|policy| self.source(scope, *policy, joined)).collect(),
+            because,
+            code: code.text(),
+        }
+    }
+
+    fn of_the_rule(&self, name: &str, held: &Held) -> EffectiveField {
+        let source =
+            Source { policy: "(the rule itself)".to_owned(), via: "rule".to_owned(), at: self.at(held.value.at) };
+        EffectiveField {
+            field: name.to_owned(),
+            value: json(&held.value),
+            scope: holder_word(held.holder),
+            from: vec![source],
+            because: "what a rule says itself goes before any policy".to_owned(),
+            code: Code::MergeScope.text(),
+        }
+    }
+
+    fn lost(&self, scope: &Scope, name: &str, joined: &Joined) -> Vec<LostField> {
+        let lost = joined.over.iter().map(|beaten| {
+            let winner = beaten.under.first().or(joined.origins.first()).copied();
+            let (because, code) = winner.map_or((String::new(), Code::MergeOnly), |winner| {
+                let (words, code) = self.because(scope, beaten.by, winner, State::Lost);
+                (format!("lost to {}: {words}", self.policy_name(winner)), code)
+            });
+            LostField {
+                field: name.to_owned(),
+                value: json(&beaten.value),
+                policy: self.policy_name(beaten.by),
+                at: self.at(beaten.value.at),
+                because,
+                code: code.text(),
+            }
+        });
+        lost.collect()
+    }
+
+    fn hidden(&self, name: &str, held: &Held, by: Holder, scope: Option<&Arc<Scope>>) -> Vec<LostField> {
+        let policies: Vec<String> = match scope {
+            Some(_) => held.origins.iter().map(|policy| self.policy_name(*policy)).collect(),
+            None => vec!["(the rule itself)".to_owned()],
+        };
+        let lost = policies.into_iter().map(|policy| LostField {
+            field: name.to_owned(),
+            value: json(&held.value),
+            policy,
+            at: self.at(held.value.at),
+            because: format!(
+                "hidden: the {} has it, too, and is nearer than the {}",
+                holder_word(by),
+                holder_word(held.holder)
+            ),
+            code: Code::MergeScope.text(),
+        });
+        lost.collect()
+    }
+
+    fn source(&self, scope: &Scope, policy: usize, joined: &Joined) -> Option<Source> {
+        let entry = self.entry(policy)?;
+        let said = joined.parts.iter().find(|part| part.by == policy).and_then(|part| part.value.at);
+        let attached = scope.ways(policy).next();
+        let via = attached.map_or_else(String::new, |(bracket, attached)| {
+            let target = self.resolver.references().title(bracket.target);
+            let section = bracket.section.as_ref().map(|section| format!("#{section}")).unwrap_or_default();
+            format!("{} {target}{section}", via_word(attached.via))
+        });
+        Some(Source { policy: named(entry), via, at: self.at(said.or(Some(entry.at))) })
+    }
+
+    /// Why one of two counts more, in words of the one that is told about.
+    fn because(&self, scope: &Scope, mine: usize, theirs: usize, state: State) -> (String, Code) {
+        let won = state == State::Won;
+        let (winner, loser) = if won { (mine, theirs) } else { (theirs, mine) };
+        let snapshot = self.resolver.references().snapshot();
+        let mut lookup = Lookup::new(snapshot.symbols());
+        let order = |one: Param, other: Param| if won { [one, other] } else { [other, one] };
+        let reason = match why(scope, self.resolver.policies(), winner, loser) {
+            Why::Child => Reason::new(Code::MergeLevel, &[Param::Text(lookup.symbol("child"))]),
+            Why::Parent => Reason::new(Code::MergeLevel, &[Param::Text(lookup.symbol("parent"))]),
+            Why::Attachment => Reason::new(Code::MergeAttachment, &[]),
+            Why::Position => Reason::new(Code::MergePosition, &[]),
+            Why::Section => Reason::new(Code::MergeSection, &[]),
+            Why::Weight(one, other) => {
+                Reason::new(Code::MergeWeight, &order(Param::Number(one.into()), Param::Number(other.into())))
+            }
+            Why::Older(one, other) => Reason::new(Code::MergeOlder, &order(Param::Time(one), Param::Time(other))),
+            Why::Identity => {
+                let other = lookup.symbol(&self.policy_name(theirs));
+                Reason::new(Code::MergeIdentity, &[Param::Text(other)])
+            }
+        };
+        let words = Words { lookup: &lookup, ends: Ends { source: "", destination: "" } };
+        (words.because(state, &reason), reason.code)
+    }
+
+    fn entry(&self, policy: usize) -> Option<&PolicyEntry> {
+        self.resolver.policies().get(policy)
+    }
+
+    fn policy_name(&self, policy: usize) -> String {
+        self.entry(policy).map(named).unwrap_or_default()
+    }
+
+    fn at(&self, node: Option<NodeRef>) -> Option<At> {
+        At::of(self.resolver.references().snapshot().files(), node?)
+    }
+}
+
+fn named(entry: &PolicyEntry) -> String {
+    format!("{}/{}", entry.namespace, entry.name)
+}
+
+fn json(value: &Arc<Config>) -> Json {
+    serde_json::to_value(value.as_ref()).unwrap_or_default()
+}
+
+fn via_word(via: Via) -> &'static str {
+    match via {
+        Via::ExtensionRef => "extension reference of",
+        Via::TargetRef => "target reference to",
+        Via::TargetSelector => "target selector for",
+        Via::Builtin => "rule of",
+    }
+}
+
+fn holder_word(holder: Holder) -> &'static str {
+    match holder {
+        Holder::Rule => "rule",
+        Holder::Route => "route",
+        Holder::VirtualHost => "host",
+        Holder::RouteConfiguration => "gateway",
+    }
+}
+
+fn scope_word(scope: &Scope) -> &'static str {
+    use upheld_dialects::kgateway::Place;
+    match scope.place {
+        Place::Listener => "listener",
+        Place::RouteConfiguration => "gateway",
+        Place::VirtualHost => "host",
+        Place::Route => "route",
+        Place::BackendReference => "backend reference",
+        Place::Backend => "backend",
+    }
+}
