@@ -3,7 +3,7 @@
 use anyhow::bail;
 use serde_json::{Value as Json, json};
 use upheld_dialects::kuma::edition::Edition;
-use upheld_dialects::kuma::role;
+use upheld_dialects::kuma::role::{self, Namespace};
 
 use super::config;
 use crate::case::Case;
@@ -16,8 +16,9 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
         other => bail!("there is no version `{other}`"),
     };
     let namespace = case.input("namespace").as_str();
-    let system_namespace = case.input("isSystemNamespace") == &Json::Bool(true);
-    let actual = match role::compute(namespace, system_namespace, &*config(case.input("spec"))?, edition) {
+    let is_system = case.input("isSystemNamespace") == &Json::Bool(true);
+    let home = if is_system { Namespace::System } else { Namespace::Workloads };
+    let actual = match role::compute(namespace, home, &*config(case.input("spec"))?, edition) {
         Ok(role) => json!({"role": role.word()}),
         Err(problem) => json!({"error": problem.to_string()}),
     };

@@ -262,7 +262,7 @@ fn resource_shape(form: Form, body: Vec<Field>) -> Shape {
     }
 }
 
-fn metadata() -> Shape {
+pub(crate) fn metadata() -> Shape {
     let opaque = |name: &str| optional(name, Shape::Opaque, "kept by Kubernetes");
     let mut fields = vec![
         required("name", Shape::Text, "the name"),

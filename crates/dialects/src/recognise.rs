@@ -1,6 +1,8 @@
 //! From documents to objects, policies and kinds.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod kinds;
+
+use std::collections::BTreeMap;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use upheld_engine::PolicyKind;
@@ -10,7 +12,6 @@ use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, Files, NodeRef, Source
 
 use crate::document::{Form, Header, Resource};
 use crate::gateway_api::{self, Claim};
-use crate::kgateway;
 use crate::kuma;
 use crate::kuma::edition::Edition;
 use crate::kuma::layered::Written;
@@ -71,19 +72,6 @@ fn kuma_edition(semantics: &[&str]) -> Edition {
     semantics.iter().find_map(|name| Edition::of(name)).unwrap_or(Edition::V2)
 }
 
-/// What the user named, and what nobody named but does not clash with that: a default edition gives way to a named one
-/// that governs some type of its own.
-fn in_force<'e>(types_of: &BTreeMap<String, BTreeSet<Sym>>, named: &[&'e str]) -> Vec<&'e str> {
-    let types = |name: &str| types_of.get(name);
-    let clash = |a: &str, b: &str| match (types(a), types(b)) {
-        (Some(a), Some(b)) => !a.is_disjoint(b),
-        _ => false,
-    };
-    let gives_way = |default: &&str| named.contains(default) || named.iter().any(|name| clash(name, default));
-    let kept = kuma::DEFAULT_SEMANTICS.into_iter().filter(|default| !gives_way(default));
-    named.iter().copied().chain(kept).collect()
-}
-
 /// All documents, those inside lists too.
 pub(crate) fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Vec<(SourceId, Header<'f>)> {
     let mut documents = Vec::with_capacity(files.iter().map(|(_, file)| file.tree.documents().len()).sum());
@@ -117,11 +105,23 @@ fn is_list(header: &Header<'_>) -> bool {
     header.universal_type.is_none() && header.kind.is_none_or(|kind| kind.text().ends_with("List"))
 }
 
+/// Who made a kind. Other systems have types with the names of Kuma's; the types of users are theirs, whatever the group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Maker {
+    Builtin,
+    User,
+}
+
+impl Maker {
+    fn of(files: &Files, kind: &PolicyKind) -> Self {
+        if is_builtin(files, kind.at) { Self::Builtin } else { Self::User }
+    }
+}
+
 /// One reader for each type.
 struct Readers {
-    /// With whether the type is one of Kuma, and not one that users defined.
-    policies: FxHashMap<String, (PolicyReader, bool)>,
-    layered: FxHashMap<String, (PolicyKind, bool)>,
+    policies: FxHashMap<String, (PolicyReader, Maker)>,
+    layered: FxHashMap<String, (PolicyKind, Maker)>,
     /// Whether some document is about gateways: only then services, secrets and the like matter.
     gateways: bool,
     objects: [ObjectReader; 9],
@@ -130,98 +130,12 @@ struct Readers {
 type Seen = FxHashMap<(Sym, Sym, Sym), NodeRef>;
 
 impl Recognised {
-    fn read_kinds(&mut self, files: &Files, documents: Vec<(SourceId, Header<'_>)>, semantics: &[&str]) {
-        let mut written = Vec::new();
-        for (source, Header { document, .. }) in documents {
-            match policy_kind::read(source, document, &mut self.draft.symbols, &mut self.diagnostics) {
-                Some(kind) => written.push((source, document, kind)),
-                None => {
-                    let governs = document.get("governs").or_else(|| document.get("name")).map_or("", Value::text);
-                    self.not_in_force.insert(governs.to_owned(), None);
-                }
-            }
-        }
-        let symbols = &self.draft.symbols;
-        let mut types_of: BTreeMap<String, BTreeSet<Sym>> = BTreeMap::new();
-        for (.., kind) in &written {
-            for edition in &kind.editions {
-                types_of.entry(symbols.text(*edition).to_owned()).or_default().insert(kind.kind.governs);
-            }
-        }
-        let in_force = in_force(&types_of, semantics);
-        self.editions = types_of.into_keys().chain(kgateway::Semantics::ALL.map(|(name, _)| name.to_owned())).collect();
-        self.editions.sort();
-        let mut seen: BTreeMap<String, NodeRef> = BTreeMap::new();
-        for (source, document, policy_kind::Written { mut kind, editions }) in written {
-            let (name, governs) = (symbols.text(kind.name).to_owned(), symbols.text(kind.governs).to_owned());
-            kind.semantics = editions.iter().copied().find(|edition| in_force.contains(&symbols.text(*edition)));
-            if let (None, Some(edition)) = (kind.semantics, editions.first()) {
-                self.not_in_force.insert(governs, Some(symbols.text(*edition).to_owned()));
-                continue;
-            }
-            match seen.get(&name) {
-                Some(first) => {
-                    let problem = kind_twice(files, source, document, &name, *first);
-                    // Two editions clash in many kinds; once is enough.
-                    let said = self.diagnostics.as_slice().iter().any(|known| known.help == problem.help);
-                    if problem.label.is_some() || !said {
-                        self.diagnostics.push(problem);
-                    }
-                }
-                None => {
-                    seen.insert(name, kind.at);
-                    let layered = |known: &&PolicyKind| known.merge().is_some() && known.governs == kind.governs;
-                    match self.kinds.iter().find(layered).filter(|_| kind.merge().is_some()) {
-                        Some(other) => self.diagnostics.push(governed_twice(files, &kind, other, &governs)),
-                        None => self.kinds.push(kind),
-                    }
-                }
-            }
-        }
-    }
-
-    /// A kind for every type that nobody knows but whose documents look like policies with target references. What could be
-    /// a typo gets none.
-    fn add_common_kinds(&mut self, documents: &[(SourceId, Header<'_>)]) {
-        let symbols = &mut self.draft.symbols;
-        let Some(place) = self.kinds.iter().position(|kind| symbols.text(kind.governs) == EVERY_TYPE) else { return };
-        let common = self.kinds.remove(place);
-        let known: Vec<String> = (self.kinds.iter().map(|kind| symbols.text(kind.governs).to_owned()))
-            .chain(ResourceType::ALL.map(|kind| kind.name().to_owned()))
-            .chain(kuma::OTHER_TYPES.map(str::to_owned))
-            .chain(self.not_in_force.keys().cloned())
-            .collect();
-        let mut added: Vec<&str> = Vec::new();
-        for (source, header) in documents {
-            let Some(resource) = Resource::with_header(*header) else { continue };
-            let name = resource.kind.text();
-            let ours = resource.group().is_none_or(|group| group == KUMA_GROUP);
-            let is_new = !added.contains(&name) && !known.iter().any(|known| known == name);
-            if !ours
-                || !is_new
-                || !has_target_refs(resource)
-                || nearest(name, known.iter().map(String::as_str)).is_some()
-            {
-                continue;
-            }
-            added.push(name);
-            let (kind, about) = (symbols.intern(name), "read by the common rules of policies with target references");
-            self.kinds.push(PolicyKind { name: kind, governs: kind, ..common.clone() });
-            let message = format!("nobody here knows the type `{name}`");
-            self.diagnostics.push(
-                Diagnostic::warning(Fault::CommonRules, message).at_value(*source, resource.kind, about).help(
-                    "its policies match, rank and merge as all others do; what their configuration means is not known",
-                ),
-            );
-        }
-    }
-
     fn readers(&self, files: &Files) -> Readers {
         let mut by_type: BTreeMap<&str, Vec<&PolicyKind>> = BTreeMap::new();
         let mut layered = FxHashMap::default();
         for kind in &self.kinds {
             if kind.merge().is_some() {
-                let own = (kind.clone(), is_builtin(files, kind.at));
+                let own = (kind.clone(), Maker::of(files, kind));
                 layered.insert(self.draft.symbols.text(kind.governs).to_owned(), own);
                 continue;
             }
@@ -230,8 +144,9 @@ impl Recognised {
         let policies = by_type
             .into_iter()
             .map(|(name, kinds)| {
-                let builtin = kinds.iter().all(|kind| is_builtin(files, kind.at));
-                (name.to_owned(), (PolicyReader::new(&kinds, &self.draft.symbols), builtin))
+                let user = kinds.iter().any(|kind| Maker::of(files, kind) == Maker::User);
+                let maker = if user { Maker::User } else { Maker::Builtin };
+                (name.to_owned(), (PolicyReader::new(&kinds, &self.draft.symbols), maker))
             })
             .collect();
         Readers { policies, layered, gateways: false, objects: ResourceType::ALL.map(ObjectReader::new) }
@@ -254,14 +169,15 @@ impl Recognised {
         // Other systems have types of the same name.
         let foreign = resource.group().is_some_and(|group| group != KUMA_GROUP);
         let (draft, found) = (&mut self.draft, &mut self.diagnostics);
-        if let Some((reader, _)) = readers.policies.get(name).filter(|(_, kuma)| !(foreign && *kuma)) {
+        if let Some((reader, _)) = readers.policies.get(name).filter(|(_, maker)| !foreign || *maker == Maker::User) {
             if let Some(policy) = reader.read(source, resource, draft, found) {
                 let identity = (policy.kind, policy.scope, policy.name);
                 if self.is_new(files, identity, policy.at, seen) {
                     self.draft.policies.push(policy);
                 }
             }
-        } else if let Some((kind, _)) = readers.layered.get(name).filter(|(_, kuma)| !(foreign && *kuma)) {
+        } else if let Some((kind, _)) = readers.layered.get(name).filter(|(_, maker)| !foreign || *maker == Maker::User)
+        {
             let symbols = &mut draft.symbols;
             let identity = (symbols.intern(name), symbols.intern(resource.mesh()), symbols.intern(&resource.name()));
             let at = NodeRef { source, node: resource.document.number() };
@@ -368,9 +284,6 @@ impl Recognised {
     }
 }
 
-/// What a kind governs that is for all types without a kind of their own.
-const EVERY_TYPE: &str = "*";
-
 /// Whether a document has the fields of a policy with target references.
 pub(crate) fn has_target_refs(resource: Resource<'_>) -> bool {
     let Some(spec) = resource.spec() else { return false };
@@ -391,37 +304,6 @@ fn looks_like_ours(document: Value<'_>) -> bool {
 
 fn is_builtin(files: &Files, at: NodeRef) -> bool {
     files.get(at.source).is_some_and(|file| file.name.starts_with("builtin:"))
-}
-
-fn kind_twice(files: &Files, source: SourceId, document: Value<'_>, name: &str, first: NodeRef) -> Diagnostic {
-    let diagnostic = Diagnostic::error(Fault::DefinedTwice, format!("the kind `{name}` is defined twice"));
-    let here = NodeRef { source, node: document.number() };
-    if is_builtin(files, first) && is_builtin(files, here) {
-        return diagnostic.help("two editions of one system cannot be in force together: name one with `--semantics`");
-    }
-    // The built-in one may have come second; the place to change is the user's.
-    let own = if is_builtin(files, here) { first } else { here };
-    let place = files.value(own).and_then(|document| document.get("name"));
-    let diagnostic = match place {
-        Some(value) => diagnostic.at_value(own.source, value, "this one"),
-        None => diagnostic,
-    };
-    if is_builtin(files, first) || is_builtin(files, here) {
-        diagnostic.help(format!("it is built in; use another name, with `governs: {name}`"))
-    } else {
-        with_first(diagnostic, files, first).help("rename or remove one of them")
-    }
-}
-
-/// Layers of one type are merged in one way.
-fn governed_twice(files: &Files, kind: &PolicyKind, other: &PolicyKind, governs: &str) -> Diagnostic {
-    let own = if is_builtin(files, kind.at) { other.at } else { kind.at };
-    let message = format!("two kinds of the family `merge` govern `{governs}`");
-    let diagnostic = Diagnostic::error(Fault::BrokenKind, message).help("a type in layers has one kind");
-    match files.value(own) {
-        Some(value) => diagnostic.at(own.source, first_span(value), "this one"),
-        None => diagnostic,
-    }
 }
 
 fn with_first(diagnostic: Diagnostic, files: &Files, first: NodeRef) -> Diagnostic {

@@ -3,7 +3,8 @@
 use upheld_model::tree::Kind;
 use upheld_model::{Diagnostics, Draft, NodeRef, Object, Policy, Says, SourceId, TagSet};
 
-use crate::document::{Header, Resource};
+use crate::document::{Header, Resource, metadata};
+use crate::shape::{Checker, Shape, optional, required};
 
 /// The API group of the Gateway API.
 pub const GATEWAY: &str = "gateway.networking.k8s.io";
@@ -61,6 +62,21 @@ pub(crate) fn is_about_gateways(header: &Header<'_>) -> bool {
     group.is_some_and(|group| [GATEWAY, EXPERIMENTAL, KGATEWAY].contains(&group))
 }
 
+/// What the documents of gateways look like from outside; those of other groups are only referred to.
+fn is_readable(source: SourceId, resource: Resource<'_>, found: &mut Diagnostics) -> bool {
+    if resource.group() == Some("") {
+        return !resource.kubernetes_name().0.is_empty();
+    }
+    let shape = Shape::Object(vec![
+        required("apiVersion", Shape::Text, "group and version"),
+        required("kind", Shape::Text, "the type of the resource"),
+        required("metadata", metadata(), "name, namespace and the rest"),
+        optional("spec", Shape::Opaque, "what it says"),
+        optional("status", Shape::Opaque, "kept by controllers"),
+    ]);
+    Checker::new(source, found).check(resource.document, &shape)
+}
+
 /// Reads an object: who it is; what it says stays in its document.
 pub(crate) fn object(
     source: SourceId,
@@ -68,6 +84,9 @@ pub(crate) fn object(
     draft: &mut Draft,
     found: &mut Diagnostics,
 ) -> Option<Object> {
+    if !is_readable(source, resource, found) {
+        return None;
+    }
     let created = resource.created(source, found);
     let (name, namespace) = resource.kubernetes_name();
     let symbols = &mut draft.symbols;
@@ -93,6 +112,9 @@ pub(crate) fn policy(
     draft: &mut Draft,
     found: &mut Diagnostics,
 ) -> Option<Policy> {
+    if !is_readable(source, resource, found) {
+        return None;
+    }
     let created = resource.created(source, found);
     let (name, namespace) = resource.kubernetes_name();
     let symbols = &mut draft.symbols;

@@ -5,6 +5,7 @@
 //! not known.
 
 mod names;
+mod written;
 
 use std::collections::HashSet;
 
@@ -12,7 +13,8 @@ use upheld_engine::merge::Target;
 use upheld_engine::{Each, ObjectId, Snapshot};
 use upheld_model::{Diagnostic, Fault, Lookup, Object, Part, Role, Says, Side, Sym, TagSet};
 
-use self::names::{Finder, offers, suggest};
+use self::names::{Finder, offers};
+use self::written::suggest;
 use super::SERVICE_TAGS;
 use super::resources::ResourceType;
 use crate::document::DEFAULT_MESH;

@@ -76,11 +76,9 @@ fn by_lists(conf: &Config, caller: &[(Sym, &str)], lookup: &Lookup<'_>) -> Verdi
     };
     let allowed = listed("allow").max(listed("allowWithShadowDeny"));
     match (listed("deny"), allowed) {
-        (Fit::Yes, _) => Verdict::Refused,
-        (Fit::Unknown, Fit::No) => Verdict::Refused,
+        (Fit::Yes, _) | (_, Fit::No) => Verdict::Refused,
         (Fit::Unknown, _) | (Fit::No, Fit::Unknown) => Verdict::Unknown,
         (Fit::No, Fit::Yes) => Verdict::Allowed,
-        (Fit::No, Fit::No) => Verdict::Refused,
     }
 }
 

@@ -62,15 +62,18 @@ impl fmt::Display for RoleError {
 
 impl std::error::Error for RoleError {}
 
-/// The role of a policy with a `spec`. On Universal there is no namespace; `system_namespace` says whether the one there is
-/// belongs to the control plane.
-pub fn compute(
-    namespace: Option<&str>,
-    system_namespace: bool,
-    spec: &Config,
-    edition: Edition,
-) -> Result<Role, RoleError> {
-    let Some(namespace) = namespace.filter(|name| !name.is_empty() && !system_namespace) else {
+/// Whose namespace a policy lives in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Namespace {
+    /// That of the control plane.
+    System,
+    /// That of workloads.
+    Workloads,
+}
+
+/// The role of a policy with a `spec`. On Universal there is no namespace.
+pub fn compute(namespace: Option<&str>, home: Namespace, spec: &Config, edition: Edition) -> Result<Role, RoleError> {
+    let Some(namespace) = namespace.filter(|name| !name.is_empty() && home == Namespace::Workloads) else {
         return Ok(Role::System);
     };
     let items = |name| spec.get(name).map_or(&[][..], |list| list.items());
@@ -141,13 +144,15 @@ mod tests {
 
     /// The role of a policy in the namespace `shop`.
     fn check(edition: Edition, spec: &Json, expected: Result<Role, RoleError>) {
-        assert_eq!(compute(Some("shop"), false, &config(spec), edition), expected, "{edition:?} {spec}");
+        assert_eq!(compute(Some("shop"), Namespace::Workloads, &config(spec), edition), expected, "{edition:?} {spec}");
     }
 
     #[test]
     fn policies_of_the_system_are_not_looked_into() {
         let mixed = config(&json!({"from": [{}], "to": [{}]}));
-        for (namespace, system) in [(None, false), (Some(""), false), (Some("kuma-system"), true)] {
+        for (namespace, system) in
+            [(None, Namespace::Workloads), (Some(""), Namespace::Workloads), (Some("kuma-system"), Namespace::System)]
+        {
             assert_eq!(compute(namespace, system, &mixed, Edition::V2), Ok(Role::System));
         }
     }

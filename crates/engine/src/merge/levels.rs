@@ -23,6 +23,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use upheld_model::config::{Config, Content};
 
@@ -83,19 +84,20 @@ pub fn fold(rules: &Rules, levels: &[Level]) -> Folded {
 
 /// The layers of one level among themselves.
 fn within(rules: &Rules, level: &Level) -> BTreeMap<SmolStr, Joined> {
-    let mut fields = BTreeMap::new();
-    for (place, layer) in level.layers.iter().enumerate() {
-        // A policy that is attached twice counts once, where it is better.
-        if level.layers.iter().take(place).any(|better| better.by == layer.by) {
-            continue;
-        }
+    let mut said: BTreeMap<&SmolStr, Vec<Part>> = BTreeMap::new();
+    let mut seen = FxHashSet::default();
+    // A policy that is attached twice counts once, where it is better.
+    for layer in level.layers.iter().filter(|layer| seen.insert(layer.by)) {
         for (name, value) in layer.fields.iter().filter(|(_, value)| is_set(value)) {
-            let meeting = rules.meeting(name);
-            let act = rules.within(name, level.inheritance).act(meeting);
-            meet(&mut fields, name.clone(), act, meeting, join::alone(meeting, layer.by, value.clone()));
+            said.entry(name).or_default().push(Part { by: layer.by, value: value.clone() });
         }
     }
-    fields
+    let joined = said.into_iter().filter_map(|(name, parts)| {
+        let meeting = rules.meeting(name);
+        let act = rules.within(name, level.inheritance).act(meeting);
+        Some((name.clone(), join::join_all(act, meeting, parts)?))
+    });
+    joined.collect()
 }
 
 fn meet(fields: &mut BTreeMap<SmolStr, Joined>, name: SmolStr, act: Act, meeting: &Meeting, new: Joined) {

@@ -4,7 +4,7 @@ use anstyle::Style;
 use serde_json::{Value as Json, json};
 use upheld_dialects::gateway_api::settings::Settings as TopologySettings;
 use upheld_dialects::gateway_api::topology::Topology;
-use upheld_dialects::kgateway::{PolicyStatus, Resolver, Settings};
+use upheld_dialects::kgateway::{PolicyEntry, PolicyStatus, Resolver, Settings};
 
 use super::Session;
 use crate::cli::Format;
@@ -21,14 +21,16 @@ pub(super) fn run(session: &Session<'_>) -> Exit {
     let resolver = Resolver::new(&topology, &Settings::default(), session.gateway_semantics());
     let statuses = resolver.statuses();
     let title =
-        |status: &PolicyStatus| resolver.policies().get(status.policy).map(|policy| policy.title()).unwrap_or_default();
+        |status: &PolicyStatus| resolver.policies().get(status.policy).map(PolicyEntry::title).unwrap_or_default();
     let screen = &session.screen;
     match screen.format {
         Format::Json | Format::Yaml | Format::Jsonl => {
             let documents: Vec<Json> =
                 statuses.iter().map(|status| document(&resolver, &title(status), status)).collect();
             if screen.format == Format::Jsonl {
-                documents.iter().for_each(|document| screen.print_data(document));
+                for document in &documents {
+                    screen.print_data(document);
+                }
             } else {
                 screen.print_data(&json!({"items": documents}));
             }

@@ -94,7 +94,7 @@ fn candidates(explanation: &Explanation, screen: &Screen) -> String {
         let rows: Vec<_> = explanation.candidates.iter().filter(|candidate| candidate.state == group).collect();
         left_out += rows.len().saturating_sub(limit);
         for candidate in rows.into_iter().take(limit) {
-            table.row(state(group), candidate_cells(candidate, wide, counted));
+            table.row(state(group), candidate_cells(candidate, &columns));
         }
     }
     let default = &explanation.default;
@@ -120,18 +120,19 @@ fn candidates(explanation: &Explanation, screen: &Screen) -> String {
     text
 }
 
-fn candidate_cells(candidate: &Candidate, wide: bool, counted: bool) -> Vec<String> {
+fn candidate_cells(candidate: &Candidate, columns: &[(&str, Align)]) -> Vec<String> {
+    let has = |name: &str| columns.iter().any(|(known, _)| *known == name);
     let number = |number: Option<u32>| number.map_or("-".to_owned(), |number| number.to_string());
     let name = match candidate.selector {
         Some(selector) => format!("{}[{selector}]", candidate.policy),
         None => candidate.policy.clone(),
     };
     let mut cells = vec![candidate.state.word().to_owned(), name];
-    if counted {
+    if has("TAGS") {
         let counts = [candidate.tags, candidate.exact.map(u32::from), candidate.wildcards.map(u32::from)];
         cells.extend(counts.map(number));
     }
-    if wide {
+    if has("CODE") {
         cells.push(candidate.code.to_owned());
     }
     cells.extend([candidate.because.clone(), candidate.at.as_ref().map(ToString::to_string).unwrap_or_default()]);

@@ -75,7 +75,7 @@ impl GatewayTeller<'_> {
             report.fields.push(self.field(scope, name, joined, scope_word(scope)));
             report.overridden.extend(self.lost(scope, name, joined));
         }
-        self.finish(report)
+        finished(report)
     }
 
     /// What holds for requests on a way: fields of the route, of its host and of the gateway.
@@ -106,7 +106,7 @@ impl GatewayTeller<'_> {
         for (_, scope) in scopes.iter().skip(1) {
             report.broken.extend(self.resolver.broken(scope));
         }
-        self.finish(report)
+        finished(report)
     }
 
     fn nothing(&self, subject: Subject, target: &str) -> GatewayReport {
@@ -130,35 +130,6 @@ impl GatewayTeller<'_> {
             [_, parents @ ..] => format!("Levels meet by {}, the nearest parent first.", parents.join(", ")),
         };
         GatewayReport { merge, broken: self.resolver.broken(scope), ..self.nothing(subject, target) }
-    }
-
-    fn finish(&self, mut report: GatewayReport) -> GatewayReport {
-        let mut policies: Vec<&str> =
-            report.fields.iter().flat_map(|field| &field.from).map(|source| source.policy.as_str()).collect();
-        policies.sort_unstable();
-        policies.dedup();
-        let count = |count: usize, one: &str, many: &str| {
-            if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
-        };
-        let verb = if policies.len() == 1 { "shapes" } else { "shape" };
-        report.answer = match (report.broken.as_slice(), policies.len()) {
-            ([], 0) => format!("No {} shapes {}.", report.kind, report.target),
-            ([], shaping) => format!(
-                "{} {verb} {} of {}; {} set, {} overridden.",
-                count(shaping, "policy", "policies"),
-                report.kind,
-                report.target,
-                count(report.fields.len(), "field", "fields"),
-                count(report.overridden.len(), "value", "values"),
-            ),
-            (broken, _) => format!(
-                "{} answers with an error, because {} wrong: {}.",
-                report.target,
-                if broken.len() == 1 { "a policy is".to_owned() } else { format!("{} policies are", broken.len()) },
-                broken.join("; ")
-            ),
-        };
-        report
     }
 
     fn field(&self, scope: &Scope, name: &str, joined: &Joined, word: &'static str) -> EffectiveField {
@@ -278,6 +249,36 @@ impl GatewayTeller<'_> {
     fn at(&self, node: Option<NodeRef>) -> Option<At> {
         At::of(self.resolver.references().snapshot().files(), node?)
     }
+}
+
+/// With the sentence that answers.
+fn finished(mut report: GatewayReport) -> GatewayReport {
+    let mut policies: Vec<&str> =
+        report.fields.iter().flat_map(|field| &field.from).map(|source| source.policy.as_str()).collect();
+    policies.sort_unstable();
+    policies.dedup();
+    let count = |count: usize, one: &str, many: &str| {
+        if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+    };
+    let verb = if policies.len() == 1 { "shapes" } else { "shape" };
+    report.answer = match (report.broken.as_slice(), policies.len()) {
+        ([], 0) => format!("No {} shapes {}.", report.kind, report.target),
+        ([], shaping) => format!(
+            "{} {verb} {} of {}; {} set, {} overridden.",
+            count(shaping, "policy", "policies"),
+            report.kind,
+            report.target,
+            count(report.fields.len(), "field", "fields"),
+            count(report.overridden.len(), "value", "values"),
+        ),
+        (broken, _) => format!(
+            "{} answers with an error, because {} wrong: {}.",
+            report.target,
+            if broken.len() == 1 { "a policy is".to_owned() } else { format!("{} policies are", broken.len()) },
+            broken.join("; ")
+        ),
+    };
+    report
 }
 
 fn named(entry: &PolicyEntry) -> String {

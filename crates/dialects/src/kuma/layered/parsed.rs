@@ -137,8 +137,10 @@ fn role_of(meta: &Meta<'_>, written: &Written<'_, '_>, edition: Edition, found: 
     let (Some(namespace), Some(spec)) = (written.resource.kubernetes_namespace(), written.resource.spec()) else {
         return Some(Role::System);
     };
+    let system = SYSTEM_NAMESPACES.contains(&namespace);
+    let home = if system { role::Namespace::System } else { role::Namespace::Workloads };
     let config = Config::of(written.source, spec);
-    match role::compute(Some(namespace), SYSTEM_NAMESPACES.contains(&namespace), &config, edition) {
+    match role::compute(Some(namespace), home, &config, edition) {
         Ok(role) => Some(role),
         Err(problem) => {
             let place = spec.get("to").unwrap_or(spec);

@@ -8,15 +8,17 @@ mod access_list;
 mod providers;
 mod transformation;
 
+use std::mem;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use upheld_model::config::{Config, Content};
 
 use super::super::fold::{self, Layer, Merged};
 use super::super::strategy::Strategy;
-use super::join::{Beaten, Joined, Part, Preferred, prefer, united_as};
-use super::rules::Combiner;
+use super::join::{Beaten, Joined, Part, Preferred, join_each, prefer, together, united_as};
+use super::rules::{Act, Combiner, Meeting};
 
 /// What a combiner makes of one value.
 pub(super) fn alone(combiner: &Combiner, by: usize, value: Arc<Config>) -> Joined {
@@ -24,6 +26,17 @@ pub(super) fn alone(combiner: &Combiner, by: usize, value: Arc<Config>) -> Joine
         // A null that has nothing to remove is no value.
         Combiner::Patch(strategy) => patched(strategy, vec![Part { by, value }], Vec::new()),
         Combiner::Providers | Combiner::Transformation | Combiner::AccessList => Joined::alone(by, value),
+    }
+}
+
+/// What a combiner makes of what layers of one level say, the best first and preferred. `None` if nobody says anything.
+pub(super) fn combine_all(combiner: &Combiner, parts: Vec<Part>) -> Option<Joined> {
+    match combiner {
+        Combiner::Transformation => together(parts, transformation::stacked_all),
+        Combiner::AccessList => access_list::combine_all(parts),
+        Combiner::Patch(_) if parts.is_empty() => None,
+        Combiner::Patch(strategy) => Some(patched(strategy, parts, Vec::new())),
+        Combiner::Providers => join_each(Act::AccOver, &Meeting::Deep(Combiner::Providers), parts),
     }
 }
 
@@ -41,7 +54,8 @@ pub(super) fn combine(combiner: &Combiner, preferred: Preferred, acc: Joined, ne
             if access_list::contradict(best, other) {
                 return prefer(preferred, acc, new);
             }
-            let value = access_list::joined(best, other);
+            let mut value = Arc::new(best.clone());
+            access_list::append(&mut value, other);
             united_as(value, acc, new)
         }
         Combiner::Patch(strategy) => patch(strategy, preferred, acc, new),
@@ -74,9 +88,11 @@ fn patched(strategy: &Strategy, parts: Vec<Part>, mut over: Vec<Beaten>) -> Join
         origins.extend(parts.first().map(|part| part.by));
     }
     let value = merged.and_then(|merged| merged.config()).unwrap_or_else(|| Config::made(Content::Null));
-    over.retain(|beaten| parts.iter().all(|part| part.by != beaten.by));
-    let lost = parts.iter().filter(|part| !origins.contains(&part.by));
-    over.extend(lost.map(|part| Beaten { by: part.by, value: part.value.clone(), under: origins.clone() }));
+    let again: FxHashSet<usize> = parts.iter().map(|part| part.by).collect();
+    over.retain(|beaten| !again.contains(&beaten.by));
+    let under: Arc<[usize]> = origins.as_slice().into();
+    let lost = parts.iter().filter(|part| origins.binary_search(&part.by).is_err());
+    over.extend(lost.map(|part| Beaten { by: part.by, value: part.value.clone(), under: under.clone() }));
     Joined { value, origins, over, parts }
 }
 
@@ -96,4 +112,37 @@ fn with(entries: &[(SmolStr, Arc<Config>)], name: &str, value: Arc<Config>) -> V
         None => entries.push((name.into(), value)),
     }
     entries
+}
+
+/// Changes the entries of a map. Whoever shares the map does not see it; a map that nobody shares is not copied.
+fn edit(map: &mut Arc<Config>, change: impl FnOnce(&mut Vec<(SmolStr, Arc<Config>)>)) {
+    let map = Arc::make_mut(map);
+    map.at = None;
+    let mut entries = match mem::replace(&mut map.content, Content::Null) {
+        Content::Map(entries) => entries,
+        _ => Vec::new(),
+    };
+    change(&mut entries);
+    map.content = Content::Map(entries);
+}
+
+/// The value of a key, at its old place; nothing at the end if it is new.
+fn slot<'e>(entries: &'e mut Vec<(SmolStr, Arc<Config>)>, name: &str) -> Option<&'e mut Arc<Config>> {
+    let place = entries.iter().position(|(known, _)| known == name).unwrap_or(entries.len());
+    if place == entries.len() {
+        entries.push((name.into(), Config::made(Content::Null)));
+    }
+    entries.get_mut(place).map(|(_, value)| value)
+}
+
+/// Adds items to a list of a map, in the same manner.
+fn extend(entries: &mut Vec<(SmolStr, Arc<Config>)>, name: &str, more: &[Arc<Config>]) {
+    let Some(list) = slot(entries, name).map(Arc::make_mut) else { return };
+    list.at = None;
+    let mut items = match mem::replace(&mut list.content, Content::Null) {
+        Content::List(items) => items,
+        _ => Vec::new(),
+    };
+    items.extend_from_slice(more);
+    list.content = Content::List(items);
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use upheld_model::config::{Config, Content};
 
 use super::combine;
@@ -37,8 +38,8 @@ pub struct Beaten {
     pub by: usize,
     /// What.
     pub value: Arc<Config>,
-    /// To whom it lost, in ascending order.
-    pub under: Vec<usize>,
+    /// To whom it lost, in ascending order. Those who lost to the same ones share the list.
+    pub under: Arc<[usize]>,
 }
 
 /// Which of two sides is preferred.
@@ -61,6 +62,57 @@ pub(super) fn join(act: Act, meeting: &Meeting, acc: Joined, new: Joined) -> Joi
         Meeting::Cumulative => cumulate(acc, new),
         Meeting::Deep(combiner) => combine::combine(combiner, preferred, acc, new),
     }
+}
+
+/// What layers of one level say about a field, the best first. The same as joining each to those before it, without going
+/// through all of those again each time: a level may have thousands of layers. `None` if nobody says anything.
+pub(super) fn join_all(act: Act, meeting: &Meeting, parts: Vec<Part>) -> Option<Joined> {
+    match (act, meeting) {
+        (Act::Keep, _) | (Act::AccOver, Meeting::Plain) => first_of(meeting, parts),
+        (Act::Take, _) | (Act::NewOver, Meeting::Plain) => last_of(meeting, parts),
+        (Act::AccOver | Act::NewOver, Meeting::Cumulative) => {
+            let items = parts.iter().flat_map(|part| part.value.items()).cloned().collect();
+            together(parts, |_| Config::made(Content::List(items)))
+        }
+        (Act::AccOver, Meeting::Deep(combiner)) => combine::combine_all(combiner, parts),
+        (Act::NewOver, Meeting::Deep(_)) => join_each(act, meeting, parts),
+    }
+}
+
+/// The first one; all others lost to it.
+fn first_of(meeting: &Meeting, parts: Vec<Part>) -> Option<Joined> {
+    let mut parts = parts.into_iter();
+    let first = parts.next()?;
+    let under: Arc<[usize]> = [first.by].into();
+    let mut kept = alone(meeting, first.by, first.value);
+    kept.over.extend(parts.map(|part| part.beaten(&under)));
+    Some(kept)
+}
+
+/// The last one; each of the others lost to the one after it.
+fn last_of(meeting: &Meeting, mut parts: Vec<Part>) -> Option<Joined> {
+    let last = parts.pop()?;
+    let next: Vec<usize> = parts.iter().skip(1).map(|part| part.by).chain([last.by]).collect();
+    let mut taken = alone(meeting, last.by, last.value);
+    taken.over.extend(parts.into_iter().zip(next).map(|(part, by)| part.beaten(&[by].into())));
+    Some(taken)
+}
+
+/// One after the other.
+pub(super) fn join_each(act: Act, meeting: &Meeting, parts: Vec<Part>) -> Option<Joined> {
+    let all = parts.into_iter().map(|part| alone(meeting, part.by, part.value));
+    all.reduce(|acc, new| join(act, meeting, acc, new))
+}
+
+/// A value that all of them are in. What a single one says is left as it is.
+pub(super) fn together(parts: Vec<Part>, value: impl FnOnce(&[Part]) -> Arc<Config>) -> Option<Joined> {
+    let value = match parts.as_slice() {
+        [] => return None,
+        [only] => only.value.clone(),
+        several => value(several),
+    };
+    let origins: Vec<usize> = parts.iter().map(|part| part.by).collect();
+    Some(Joined { value, origins: united(&[], &origins), over: Vec::new(), parts })
 }
 
 /// What one layer says about a field, before it meets anything.
@@ -101,6 +153,12 @@ pub(super) fn united_as(value: Arc<Config>, acc: Joined, new: Joined) -> Joined 
     both
 }
 
+impl Part {
+    fn beaten(self, under: &Arc<[usize]>) -> Beaten {
+        Beaten { by: self.by, value: self.value, under: under.clone() }
+    }
+}
+
 impl Joined {
     pub(super) fn alone(by: usize, value: Arc<Config>) -> Self {
         Self { value: value.clone(), origins: vec![by], over: Vec::new(), parts: vec![Part { by, value }] }
@@ -108,11 +166,11 @@ impl Joined {
 
     /// All of the other side loses to this one.
     pub(super) fn lose(&mut self, loser: Self) {
-        let under = self.origins.clone();
-        let beaten = |part: Part| Beaten { by: part.by, value: part.value, under: under.clone() };
+        let under: Arc<[usize]> = self.origins.as_slice().into();
         // What already lost there stays lost; parts that were not in the value either are listed among them already.
-        let listed: Vec<usize> = loser.over.iter().map(|beaten| beaten.by).collect();
+        let listed: FxHashSet<usize> = loser.over.iter().map(|beaten| beaten.by).collect();
         self.over.extend(loser.over);
-        self.over.extend(loser.parts.into_iter().filter(|part| !listed.contains(&part.by)).map(beaten));
+        self.over
+            .extend(loser.parts.into_iter().filter(|part| !listed.contains(&part.by)).map(|part| part.beaten(&under)));
     }
 }

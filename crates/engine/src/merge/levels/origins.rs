@@ -45,7 +45,7 @@ impl Origins {
 
     /// How much a policy has a part in.
     pub fn standing(&self, by: usize) -> Standing {
-        let parts = self.fields.values().filter(|origins| origins.contains(&by)).count();
+        let parts = self.fields.values().filter(|origins| origins.binary_search(&by).is_ok()).count();
         match parts {
             0 => Standing::Nowhere,
             _ if parts == self.fields.len() => Standing::Everywhere,

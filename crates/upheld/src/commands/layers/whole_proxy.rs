@@ -121,7 +121,7 @@ impl Layers<'_> {
                     "clients fall into more sorts than the {} that are listed; ask for one with --from",
                     bound.limit
                 );
-                return ask("any client", &TagSet::default()).map(|row| unlisted(row, text)).into_iter().collect();
+                return ask("any client", &TagSet::default()).map(|row| unlisted(row, &text)).into_iter().collect();
             }
         };
         let mut rows = Vec::new();
@@ -208,8 +208,8 @@ impl Layers<'_> {
 }
 
 /// A row that stands for what could not be listed.
-fn unlisted(row: Explanation, text: String) -> Explanation {
-    let note = Note { code: Fault::Limit.code(), text: text.clone() };
+fn unlisted(row: Explanation, text: &str) -> Explanation {
+    let note = Note { code: Fault::Limit.code(), text: text.to_owned() };
     Explanation {
         outcome: Outcome::Undecided,
         granted: None,

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use smol_str::SmolStr;
-use upheld_model::config::{Config, Content};
+use upheld_model::config::Config;
 
-use super::{chained, with};
+use super::super::join::{Beaten, Joined, Part};
+use super::super::origins::united;
+use super::{edit, extend};
 
 const DEFAULT_ACTION: &str = "defaultAction";
 const RULES: &str = "rules";
@@ -25,34 +26,48 @@ pub(super) fn contradict(a: &Config, b: &Config) -> bool {
     !same_default || differ(STATUS) || differ(BLOCKED_BY)
 }
 
-/// Both lists; the status is only taken together with the response that has it.
-pub(super) fn joined(best: &Config, other: &Config) -> Arc<Config> {
-    let mut entries = best.entries().to_vec();
-    if other.get(RULES).is_some() {
-        entries = with(&entries, RULES, list(chained(best.get(RULES), other.get(RULES))));
+/// What layers of one level say, the best first and preferred.
+pub(super) fn combine_all(parts: Vec<Part>) -> Option<Joined> {
+    let mut parts = parts.into_iter();
+    let first = parts.next()?;
+    let mut all = Joined::alone(first.by, first.value);
+    let mut under: Option<Arc<[usize]>> = None;
+    for part in parts {
+        if contradict(&all.value, &part.value) {
+            let under = under.get_or_insert_with(|| united(&[], &all.origins).into()).clone();
+            all.over.push(Beaten { by: part.by, value: part.value, under });
+        } else {
+            append(&mut all.value, &part.value);
+            all.origins.push(part.by);
+            all.parts.push(part);
+            under = None;
+        }
     }
-    let response = match (best.get(DENY_RESPONSE), other.get(DENY_RESPONSE)) {
-        (Some(best), Some(other)) => Some(joined_response(best, other)),
-        (None, Some(other)) => Some(other.clone()),
-        (_, None) => None,
-    };
-    if let Some(response) = response {
-        entries = with(&entries, DENY_RESPONSE, response);
-    }
-    Config::made(Content::Map(entries))
+    all.origins = united(&[], &all.origins);
+    Some(all)
 }
 
-fn joined_response(best: &Config, other: &Config) -> Arc<Config> {
-    let mut entries: Vec<(SmolStr, Arc<Config>)> = best.entries().to_vec();
-    if let (None, Some(name)) = (best.get(BLOCKED_BY), other.get(BLOCKED_BY)) {
-        entries = with(&entries, BLOCKED_BY, name.clone());
-    }
-    if other.get(HEADERS).is_some() {
-        entries = with(&entries, HEADERS, list(chained(best.get(HEADERS), other.get(HEADERS))));
-    }
-    Config::made(Content::Map(entries))
+/// Adds another list behind the best one; the status is only taken together with the response that has it.
+pub(super) fn append(best: &mut Arc<Config>, other: &Config) {
+    edit(best, |entries| {
+        if let Some(rules) = other.get(RULES) {
+            extend(entries, RULES, rules.items());
+        }
+        let Some(response) = other.get(DENY_RESPONSE) else { return };
+        match entries.iter_mut().find(|(name, _)| name == DENY_RESPONSE) {
+            Some((_, known)) => append_response(known, response),
+            None => entries.push((DENY_RESPONSE.into(), response.clone())),
+        }
+    });
 }
 
-fn list(items: Vec<Arc<Config>>) -> Arc<Config> {
-    Config::made(Content::List(items))
+fn append_response(best: &mut Arc<Config>, other: &Config) {
+    edit(best, |entries| {
+        if let Some(name) = other.get(BLOCKED_BY).filter(|_| entries.iter().all(|(known, _)| known != BLOCKED_BY)) {
+            entries.push((BLOCKED_BY.into(), name.clone()));
+        }
+        if let Some(headers) = other.get(HEADERS) {
+            extend(entries, HEADERS, headers.items());
+        }
+    });
 }

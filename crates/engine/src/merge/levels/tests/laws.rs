@@ -116,6 +116,26 @@ proptest! {
         prop_assert_eq!(copy, format!("{levels:?}"));
     }
 
+    /// Layers of a level are joined at once; the laws of joining are those of two.
+    #[test]
+    fn joining_at_once_is_joining_one_after_the_other(
+        act in select(vec![Act::Keep, Act::Take, Act::AccOver, Act::NewOver]),
+        layers in prop::collection::vec(fields(), 0..6),
+        shift in 0..6_usize,
+    ) {
+        let rules = rules(PlainWhenDeep::AsNamed, Within::ByField, SameLevel::Combine);
+        for name in FIELDS {
+            // Not in the order of their numbers.
+            let numbered = layers.iter().enumerate().map(|(place, fields)| ((place + shift) % 6, fields));
+            let said = numbered.flat_map(|(by, fields)| fields.iter().map(move |(field, value)| (by, field, value)));
+            let own = said.filter(|(_, field, value)| *field == name && is_set(value));
+            let parts: Vec<Part> = own.map(|(by, _, value)| Part { by, value: value.clone() }).collect();
+            let meeting = rules.meeting(name);
+            let each = join::join_each(act, meeting, parts.clone());
+            prop_assert_eq!(join::join_all(act, meeting, parts), each, "{}", name);
+        }
+    }
+
     #[test]
     fn a_field_is_there_if_and_only_if_a_sound_level_sets_it(rules in some_rules(), levels in some_levels()) {
         let folded = fold(&rules, &levels);

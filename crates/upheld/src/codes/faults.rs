@@ -1,0 +1,170 @@
+//! What can be wrong with an input.
+
+use upheld_model::Fault;
+
+use super::Meaning;
+
+/// What a fault means.
+pub(super) fn fault(fault: Fault) -> Meaning {
+    let (title, text, bad, good) = match fault {
+        Fault::Syntax => (
+            "not valid YAML or JSON",
+            "The text cannot be parsed. Documents before the mistake are read, and reading goes on with the next one.",
+            "name: [web",
+            "name: [web]",
+        ),
+        Fault::DuplicateKey => (
+            "a key stands twice",
+            "Most tools keep one of the two in silence; which one differs from tool to tool.",
+            "name: web\nname: backend",
+            "name: web",
+        ),
+        Fault::NotUtf8 => (
+            "not UTF-8",
+            "The file has bytes that are no UTF-8 text.",
+            "a file saved as Latin-1",
+            "the same file saved as UTF-8",
+        ),
+        Fault::Limit => (
+            "a limit was passed",
+            "Size, depth and the growth of aliases are bounded, so that no file can stop a server. The message names the limit.",
+            "a list inside a list inside … 200 times",
+            "at most 128 levels",
+        ),
+        Fault::Unreadable => (
+            "cannot be read",
+            "A file, folder, glob or git revision is not there or may not be read.",
+            "upheld list -f polices/",
+            "upheld list -f policies/",
+        ),
+        Fault::AmbiguousBoolean => (
+            "a bare yes, no, on or off",
+            "YAML 1.1 tools read it as a boolean, YAML 1.2 tools as text. It is text here; quote it to say so to all.",
+            "enabled: yes",
+            "enabled: \"yes\"",
+        ),
+        Fault::UnknownTag => (
+            "a YAML tag without a meaning here",
+            "Only the tags of YAML's core schema (!!str, !!int, …) are known.",
+            "name: !vault web",
+            "name: web",
+        ),
+        Fault::UnknownField => (
+            "an unknown field",
+            "A misspelt field must never mean \"everything\", so fields that nobody reads are refused. What a policy carries as \
+             its payload is not checked.",
+            "type: TrafficLog\nname: all\nsorces: []\ndestinations: []",
+            "type: TrafficLog\nname: all\nsources: []\ndestinations: []",
+        ),
+        Fault::MissingField => (
+            "a field is missing",
+            "The document cannot be used without it.",
+            "type: TrafficLog\nname: all\nsources: []",
+            "type: TrafficLog\nname: all\nsources: []\ndestinations: []",
+        ),
+        Fault::WrongType => (
+            "a value of the wrong type",
+            "Tags are text; a number or boolean must be quoted, or 1.10 becomes 1.1.",
+            "type: TrafficLog\nname: all\nsources: [{match: {version: 1.10}}]\ndestinations: []",
+            "type: TrafficLog\nname: all\nsources: [{match: {version: \"1.10\"}}]\ndestinations: []",
+        ),
+        Fault::WrongValue => (
+            "a value outside what is allowed",
+            "The message lists what is allowed.",
+            "type: TrafficLog\nname: all\ncreationTime: yesterday\nsources: []\ndestinations: []",
+            "type: TrafficLog\nname: all\ncreationTime: 2025-03-01T12:00:00Z\nsources: []\ndestinations: []",
+        ),
+        Fault::UnknownDocument => (
+            "a document that nobody knows",
+            "It says no type, or a type that is neither built in nor defined by a PolicyKind. Documents of other Kubernetes \
+             groups are left aside with a note.",
+            "type: TraficLog\nname: all",
+            "type: TrafficLog\nname: all\nsources: []\ndestinations: []",
+        ),
+        Fault::DefinedTwice => (
+            "two documents with one identity",
+            "Type, mesh and name together must be unique; otherwise the order of files would decide.",
+            "type: Mesh\nname: default\n---\ntype: Mesh\nname: default",
+            "type: Mesh\nname: default\n---\ntype: Mesh\nname: other",
+        ),
+        Fault::BrokenKind => (
+            "a PolicyKind that cannot work",
+            "The three choices of the kind contradict each other, or name a rung that does not exist.",
+            "kind: PolicyKind\nname: Quota\nfamily: select\nmatch: [{field: who, side: source}]\nrank: [most-tags]\nresolve: first",
+            "kind: PolicyKind\nname: Quota\nfamily: select\nmatch: [{field: who, side: source}]\nrank: [more-tags, name]\nresolve: first",
+        ),
+        Fault::WildcardsOutrank => (
+            "wildcards outrank exact values",
+            "The number of tags is compared before exactness, so a policy with more tags wins even if they are wildcards.",
+            "three wildcards beat two exact values",
+            "give the exact policy as many tags: {kuma.io/service: web, version: '*'}",
+        ),
+        Fault::ArbitraryTie => (
+            "an arbitrary tie-break",
+            "Two policies are equal in every respect; the order of their names decides. Renaming either one flips the result.",
+            "hc-a and hc-b both match {kuma.io/service: '*'} on both sides",
+            "make one more specific, or remove it",
+        ),
+        Fault::DanglingReference => (
+            "a reference to something that is not there",
+            "The policy is valid, but what it refers to does not exist (or leads back to itself), so that part of it has no effect. \
+             Kuma itself does not say so.",
+            "type: MeshTimeout\nname: slow\nspec:\n  to:\n  - targetRef: {kind: MeshService, labels: {app: bakend}}\n    \
+             default: {idleTimeout: 1h}",
+            "type: MeshTimeout\nname: slow\nspec:\n  to:\n  - targetRef: {kind: Mesh}\n    default: {idleTimeout: 1h}",
+        ),
+        Fault::BadReference => (
+            "fields of a reference that do not go together",
+            "A targetRef by name and by labels matches by either; fields that its kind does not have mean nothing. Under kuma/3 only \
+             labels and sections are read.",
+            "type: MeshTimeout\nname: slow\nspec:\n  targetRef: {kind: Dataplane, name: web-1, labels: {app: web}}\n  to: []",
+            "type: MeshTimeout\nname: slow\nspec:\n  targetRef: {kind: Dataplane, labels: {app: web}}\n  to: []",
+        ),
+        Fault::CommonRules => (
+            "a type that nobody knows, read by the common rules",
+            "Policies with target references match, rank and merge in one way, so a new type is resolved as well. What its \
+             configuration means, its defaults and its lists that add up are not known.",
+            "type: MeshNovelty\nname: new\nspec:\n  to:\n  - targetRef: {kind: Mesh}\n    default: {limit: 1}",
+            "type: MeshTimeout\nname: known\nspec:\n  to:\n  - targetRef: {kind: Mesh}\n    default: {idleTimeout: 1h}",
+        ),
+        Fault::NoEffect => (
+            "something that has no effect",
+            "A field that the edition does not read, a policy that needs mutual TLS in a mesh without it, or a policy that is only \
+             tried (shadow).",
+            "type: MeshTrace\nname: all\nspec:\n  to: []\n  default: {backends: []}",
+            "type: MeshTrace\nname: all\nspec:\n  default: {backends: []}",
+        ),
+        Fault::ListingDiffers => (
+            "Kuma's own listing gives another answer",
+            "Late releases of Kuma 2 list clients by groups that may overlap, so a client can be found in a cell that is not \
+             meant for it. The answer here follows the policies; --semantics kuma/2-cliques shows the listing.",
+            "from {p: 1} Allow, {s: 1} Deny, {s: 2} Deny, for a client with p=1 and s=1",
+            "items whose tags do not overlap",
+        ),
+        Fault::NotFound => (
+            "no such name",
+            "Nothing that was read has this name. The nearest name is suggested.",
+            "upheld explain --from wbe-1 --to backend-1",
+            "upheld explain --from web-1 --to backend-1",
+        ),
+        Fault::Ambiguous => (
+            "a name that several things have",
+            "Say which one is meant; the message has the words to paste.",
+            "upheld explain --from web --to backend",
+            "upheld explain --from dataplane/web --to service/backend",
+        ),
+        Fault::IncompleteQuestion => (
+            "a question that lacks an end",
+            "A kind that chooses one policy needs both ends of the connection that it looks at.",
+            "upheld explain --kind TrafficLog --from web-1",
+            "upheld explain --kind TrafficLog --from web-1 --to backend-1",
+        ),
+        Fault::BadSetting => (
+            "a setting that cannot be used",
+            "A flag, an environment variable or a line of upheld.yaml has a value that does not exist.",
+            "upheld list --semantics kuma/0.33",
+            "upheld list --semantics kuma/0.3",
+        ),
+    };
+    Meaning { code: fault.code(), title, text, bad, good }
+}
