@@ -22,6 +22,7 @@
 mod attach;
 mod build;
 pub mod claim;
+pub mod declared;
 pub mod delegation;
 pub mod draw;
 pub mod effective;
@@ -42,6 +43,7 @@ pub mod report;
 pub mod resources;
 mod selector;
 pub mod settings;
+mod spelling;
 #[cfg(test)]
 mod tests;
 pub mod topology;

@@ -1,12 +1,15 @@
 //! `PolicyKind` documents: the three choices of a kind, written by us for the built-in kinds and by users for theirs.
 
 use upheld_engine::kind::Counts;
-use upheld_engine::{Best, Choices, Column, Each, Empty, Grants, Ladder, Match, PolicyKind, Resolve, Rung, SelectKind};
+use upheld_engine::{
+    Best, Choices, Column, Each, Empty, Grants, InheritKind, Ladder, Match, PolicyKind, Resolve, Rung, SelectKind,
+};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, Side, SourceId, Sym, Symbols};
 
 use crate::document::Header;
+use crate::gateway_api::declared;
 use crate::merge_kind;
 use crate::shape::{Checker, Field, Shape, list, optional, required};
 
@@ -27,14 +30,32 @@ const RUNGS: [(&str, Column, Best); 6] = [
 const FIELD_RUNGS: [&str; 4] = ["highest", "lowest", "more-tags-in", "more-exact-tags-in"];
 
 /// What a `PolicyKind` document of each family looks like.
-pub fn shapes() -> [(&'static str, Shape); 2] {
+pub fn shapes() -> [(&'static str, Shape); 3] {
     let whole = |family: &'static [&'static str], own: Vec<Field>| {
         let mut fields = common_fields();
         fields.push(required("family", Shape::Choice(family), "the family of policies"));
         fields.extend(own);
         Shape::Object(fields)
     };
-    [("select", whole(&["select"], select_fields())), ("merge", whole(&["merge"], merge_kind::fields()))]
+    let inherit = vec![
+        required(
+            "hierarchy",
+            Shape::Choice(&["gateway"]),
+            "what policies are attached to: gateways, listeners, routes and rules",
+        ),
+        required("group", Shape::Name, "the API group of the policies"),
+        required("profile", Shape::Choice(&declared::PROFILES), "whose rules hold"),
+        optional(
+            "strategies",
+            list(Shape::Choice(&declared::STRATEGIES)),
+            "what policies may choose from; for the profile `gep-713`",
+        ),
+    ];
+    [
+        ("select", whole(&["select"], select_fields())),
+        ("merge", whole(&["merge"], merge_kind::fields())),
+        ("inherit", whole(&["merge"], inherit)),
+    ]
 }
 
 fn common_fields() -> Vec<Field> {
@@ -107,15 +128,21 @@ pub struct Written {
 /// Reads one; every mistake is reported.
 pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found: &mut Diagnostics) -> Option<Written> {
     let text = |name: &str| document.get(name).map(Value::text);
-    let [(_, select), (merge_word, merge)] = shapes();
+    let [(_, select), (merge_word, merge), (_, inherit)] = shapes();
     let is_merge = text("family") == Some(merge_word);
+    let is_declared = is_merge && document.get("hierarchy").is_some();
     if !is_merge && let Some(family) = document.get("family").filter(|family| family.text() != "select") {
         let diagnostic = Diagnostic::error(Fault::BrokenKind, format!("there is no family `{}`", family.text()))
             .at_value(source, family, "expected `select` or `merge`");
         found.push(diagnostic);
         return None;
     }
-    if !Checker::new(source, found).check(document, if is_merge { &merge } else { &select }) {
+    let shape = match (is_declared, is_merge) {
+        (true, _) => &inherit,
+        (false, true) => &merge,
+        (false, false) => &select,
+    };
+    if !Checker::new(source, found).check(document, shape) {
         return None;
     }
     let before = found.errors();
@@ -126,7 +153,14 @@ pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found:
         None => semantics.items().map(|one| symbols.intern(one.text())).collect(),
     });
     let default = |field: &str| document.get("default").and_then(|default| default.get(field)).map(Value::text);
-    let choices = if is_merge {
+    let choices = if is_declared {
+        let strategies = document.get("strategies").into_iter().flat_map(Value::items);
+        Choices::Inherit(InheritKind {
+            group: symbols.intern(text("group").unwrap_or_default()),
+            profile: symbols.intern(text("profile").unwrap_or_default()),
+            strategies: strategies.map(|strategy| symbols.intern(strategy.text())).collect(),
+        })
+    } else if is_merge {
         Choices::Merge(merge_kind::read(source, document, symbols, found))
     } else {
         Choices::Select(read_select(source, document, symbols, found))

@@ -2,7 +2,7 @@
 
 mod kinds;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use upheld_engine::PolicyKind;
@@ -122,6 +122,8 @@ impl Maker {
 struct Readers {
     policies: FxHashMap<String, (PolicyReader, Maker)>,
     layered: FxHashMap<String, (PolicyKind, Maker)>,
+    /// Groups and types of policies that users declared for gateways.
+    declared: BTreeSet<(String, String)>,
     /// Whether some document is about gateways: only then services, secrets and the like matter.
     gateways: bool,
     objects: [ObjectReader; 9],
@@ -132,8 +134,13 @@ type Seen = FxHashMap<(Sym, Sym, Sym), NodeRef>;
 impl Recognised {
     fn readers(&self, files: &Files) -> Readers {
         let mut by_type: BTreeMap<&str, Vec<&PolicyKind>> = BTreeMap::new();
-        let mut layered = FxHashMap::default();
+        let (mut layered, mut declared) = (FxHashMap::default(), BTreeSet::new());
         for kind in &self.kinds {
+            if let Some(inherit) = kind.inherit() {
+                let group = self.draft.symbols.text(inherit.group).to_owned();
+                declared.insert((group, self.draft.symbols.text(kind.governs).to_owned()));
+                continue;
+            }
             if kind.merge().is_some() {
                 let own = (kind.clone(), Maker::of(files, kind));
                 layered.insert(self.draft.symbols.text(kind.governs).to_owned(), own);
@@ -149,7 +156,7 @@ impl Recognised {
                 (name.to_owned(), (PolicyReader::new(&kinds, &self.draft.symbols), maker))
             })
             .collect();
-        Readers { policies, layered, gateways: false, objects: ResourceType::ALL.map(ObjectReader::new) }
+        Readers { policies, layered, declared, gateways: false, objects: ResourceType::ALL.map(ObjectReader::new) }
     }
 
     fn read_document<'t, 'k>(
@@ -191,6 +198,8 @@ impl Recognised {
                     self.draft.objects.push(object);
                 }
             }
+        } else if readers.declared.contains(&(resource.group().unwrap_or_default().to_owned(), name.to_owned())) {
+            self.read_gateway(files, source, resource, Claim::Policy, seen);
         } else if let Some(claim) = gateway_api::claim(resource).filter(|_| foreign && readers.gateways) {
             self.read_gateway(files, source, resource, claim, seen);
         } else {

@@ -37,6 +37,19 @@ pub enum Choices {
     Select(SelectKind),
     /// Layers become one configuration.
     Merge(MergeKind),
+    /// Policies along a path of gateways and routes become one, as a profile of the field says.
+    Inherit(InheritKind),
+}
+
+/// The choices of kinds that are declared by a profile.
+#[derive(Clone, Debug)]
+pub struct InheritKind {
+    /// The API group of the policies.
+    pub group: Sym,
+    /// The profile, by name.
+    pub profile: Sym,
+    /// The strategies that policies may choose from, by name.
+    pub strategies: Vec<Sym>,
 }
 
 impl PolicyKind {
@@ -44,7 +57,7 @@ impl PolicyKind {
     pub fn select(&self) -> Option<&SelectKind> {
         match &self.choices {
             Choices::Select(select) => Some(select),
-            Choices::Merge(_) => None,
+            Choices::Merge(_) | Choices::Inherit(_) => None,
         }
     }
 
@@ -52,7 +65,15 @@ impl PolicyKind {
     pub fn merge(&self) -> Option<&MergeKind> {
         match &self.choices {
             Choices::Merge(merge) => Some(merge),
-            Choices::Select(_) => None,
+            Choices::Select(_) | Choices::Inherit(_) => None,
+        }
+    }
+
+    /// The choices of a kind that is declared by a profile.
+    pub fn inherit(&self) -> Option<&InheritKind> {
+        match &self.choices {
+            Choices::Inherit(inherit) => Some(inherit),
+            Choices::Select(_) | Choices::Merge(_) => None,
         }
     }
 }

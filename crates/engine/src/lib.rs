@@ -25,7 +25,9 @@ pub mod witness;
 pub mod words;
 
 pub use ask::{EntryId, Family, Fit, Hit, Place, Scratch, ask};
-pub use kind::{Choices, Each, Empty, FacetChoice, Grants, Match, MergeKind, Payload, PolicyKind, Resolve, SelectKind};
+pub use kind::{
+    Choices, Each, Empty, FacetChoice, Grants, InheritKind, Match, MergeKind, Payload, PolicyKind, Resolve, SelectKind,
+};
 pub use ladder::{Best, Ladder, Rung};
 pub use partition::Partition;
 pub use ruling::{Candidate, Ruling};

@@ -56,6 +56,8 @@ impl Snapshot {
             for ((_, scope), group) in groups.range((kind.governs, Sym::MIN)..=(kind.governs, Sym::MAX)) {
                 let select = match &kind.choices {
                     Choices::Select(select) => select,
+                    // Who is attached to what depends on the topology, which the dialect knows.
+                    Choices::Inherit(_) => continue,
                     Choices::Merge(merge) => {
                         merges.insert((id, *scope), Merge::compile(merge, group, &symbols, &targets));
                         continue;

@@ -2,6 +2,7 @@
 
 mod all_pairs;
 mod config;
+mod declared;
 mod explain;
 mod gateway;
 mod graph;

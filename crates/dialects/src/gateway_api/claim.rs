@@ -3,6 +3,7 @@
 use upheld_model::tree::Kind;
 use upheld_model::{Diagnostics, Draft, NodeRef, Object, Policy, Says, SourceId, TagSet};
 
+use super::spelling;
 use crate::document::{Header, Resource, metadata};
 use crate::shape::{Checker, Shape, optional, required};
 
@@ -74,7 +75,11 @@ fn is_readable(source: SourceId, resource: Resource<'_>, found: &mut Diagnostics
         optional("spec", Shape::Opaque, "what it says"),
         optional("status", Shape::Opaque, "kept by controllers"),
     ]);
-    Checker::new(source, found).check(resource.document, &shape)
+    let readable = Checker::new(source, found).check(resource.document, &shape);
+    if readable {
+        spelling::check(source, resource, found);
+    }
+    readable
 }
 
 /// Reads an object: who it is; what it says stays in its document.

@@ -4,10 +4,12 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault};
 
+use super::field_rules;
 use super::precedence::ROUTE_WEIGHT;
 use super::resources::{Backend, ParentReference, Route, View};
 use super::settings::Settings;
 use super::walk::INHERIT_MATCHER;
+use crate::kgateway::rules::INHERITANCE;
 
 /// Found problems, each once.
 #[derive(Debug, Default)]
@@ -109,6 +111,12 @@ impl Warnings {
             }
         };
         check(INHERIT_MATCHER, is_switch, "expected `true` or `false`");
+        let priority = |text: &str| field_rules::inheritance(text).is_some();
+        check(
+            INHERITANCE,
+            priority,
+            "expected ShallowMergePreferChild, ShallowMergePreferParent, DeepMergePreferChild or DeepMergePreferParent",
+        );
         check(ROUTE_WEIGHT, |text| text.trim().parse::<i32>().is_ok(), "expected a whole number");
     }
 

@@ -4,7 +4,7 @@ use upheld_model::Timestamp;
 
 use super::attachments::Via;
 use super::policies::Policies;
-use super::scopes::{Bracket, Scope};
+use super::scopes::{Bracket, Place, Scope};
 
 /// What separates two policies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,8 @@ pub fn why(scope: &Scope, policies: &Policies, winner: usize, loser: usize) -> W
         _ if mine.level > theirs.level => Why::Parent,
         (true, true) => Why::Position,
         (true, false) | (false, true) => Why::Attachment,
-        (false, false) if number != other => Why::Section,
+        // Backends order all of their policies together.
+        (false, false) if number != other && scope.place != Place::Backend => Why::Section,
         (false, false) => match (policies.get(winner), policies.get(loser)) {
             (Some(mine), Some(theirs)) if mine.weight != theirs.weight => Why::Weight(mine.weight, theirs.weight),
             (Some(mine), Some(theirs)) if mine.created != theirs.created => Why::Older(mine.created, theirs.created),

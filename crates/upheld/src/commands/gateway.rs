@@ -1,19 +1,20 @@
 //! Questions about gateways: routes and their rules, listeners, backends, requests.
 
 use serde_json::json;
+use upheld_dialects::gateway_api::declared::{Declared, Level};
 use upheld_dialects::gateway_api::find::Request;
 use upheld_dialects::gateway_api::settings::Settings as TopologySettings;
-use upheld_dialects::gateway_api::topology::{Gateway, Host, Place, Topology, Way};
+use upheld_dialects::gateway_api::topology::{Gateway, Host, Outcome, Place, Topology, Way};
 use upheld_dialects::kgateway::{Holder, Resolver, Semantics, Settings, Subject};
-use upheld_engine::{ObjectId, Snapshot};
+use upheld_engine::{ObjectId, PolicyKind, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
-use super::{Session, refuse};
+use super::{Session, declared, refuse, say};
 use crate::cli::{Format, Question};
 use crate::exit::Exit;
 use crate::render::{diagnostics, gateway, print_plain};
-use crate::report::{GatewayReport, GatewayTeller};
+use crate::report::{GatewayReport, GatewayTeller, replaced};
 
 /// What can stand before a slash here.
 const KINDS: [(&str, &[&str]); 5] = [
@@ -37,7 +38,8 @@ fn types(kind: &str) -> Option<&'static [&'static str]> {
 pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
     let snapshot = &loaded.snapshot;
-    let subject = match question.kind.as_deref().map(find_subject).transpose() {
+    let declared = question.kind.as_deref().and_then(|name| declared::find(snapshot, name));
+    let subject = match question.kind.as_deref().filter(|_| declared.is_none()).map(find_subject).transpose() {
         Ok(subject) => subject,
         Err(problem) => return refuse(&[problem]),
     };
@@ -47,11 +49,13 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     }
     let semantics = session.gateway_semantics();
     let resolver = Resolver::new(&topology, &Settings::default(), semantics);
+    tell_unattached(snapshot, &resolver);
     let asker = Asker {
         topology: &topology,
         resolver: &resolver,
         teller: GatewayTeller { resolver: &resolver, semantics: semantics.name() },
         subject,
+        declared: declared.and_then(|kind| Some((kind, Declared::new(snapshot, kind)?))),
     };
     let mut reports = match asker.reports(snapshot, question) {
         Ok(reports) => reports,
@@ -59,8 +63,14 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     };
     if let Some(path) = &question.field {
         for report in &mut reports {
+            let known: Vec<String> = report.fields.iter().map(|field| field.field.clone()).collect();
             report.fields.retain(|field| is_within(&field.field, path));
             report.overridden.retain(|field| is_within(&field.field, path));
+            if report.fields.is_empty() {
+                let hint =
+                    nearest(path, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
+                say(&format!("note: {}: `{path}` is not set{}", report.target, hint.unwrap_or_default()));
+            }
         }
     }
     let screen = &session.screen;
@@ -71,7 +81,8 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
         Format::Jsonl => reports.iter().for_each(|report| screen.print_data(report)),
         Format::Name => {
             let sources = reports.iter().flat_map(|report| report.fields.iter().flat_map(|field| &field.from));
-            let mut names: Vec<&str> = sources.map(|source| source.policy.as_str()).collect();
+            let mut names: Vec<&str> =
+                sources.map(|source| source.policy.as_str()).filter(|name| !name.starts_with('(')).collect();
             names.sort_unstable();
             names.dedup();
             print_plain(&names.iter().map(|name| format!("{name}\n")).collect::<String>());
@@ -82,6 +93,26 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
         }
     }
     Exit::Yes
+}
+
+/// Policies that are attached to nothing are told, not forgotten.
+fn tell_unattached(snapshot: &Snapshot, resolver: &Resolver<'_>) {
+    let statuses = resolver.statuses();
+    let alone = statuses.iter().filter(|status| status.ancestors.is_empty());
+    let warnings: Vec<Diagnostic> = alone
+        .filter_map(|status| {
+            let policy = resolver.policies().get(status.policy)?;
+            let document = snapshot.files().value(policy.at)?;
+            let place =
+                document.get("spec").and_then(|spec| spec.get("targetRefs")).or_else(|| document.get("metadata"))?;
+            let message = format!("{} is attached to nothing that requests reach", policy.title());
+            let diagnostic = Diagnostic::warning(Fault::DanglingReference, message);
+            Some(diagnostic.at_value(policy.at.source, place, "has no effect"))
+        })
+        .collect();
+    if !warnings.is_empty() {
+        diagnostics::print(snapshot.files(), &warnings);
+    }
 }
 
 fn is_within(field: &str, path: &str) -> bool {
@@ -112,9 +143,17 @@ struct Asker<'a> {
     resolver: &'a Resolver<'a>,
     teller: GatewayTeller<'a>,
     subject: Option<Subject>,
+    /// A kind that a document declares, if one was asked for.
+    declared: Option<(&'a PolicyKind, Declared<'a>)>,
 }
 
 impl Asker<'_> {
+    fn by_profile(&self, levels: impl FnOnce(&Declared<'_>) -> Vec<Level>, target: &str) -> Option<GatewayReport> {
+        let (kind, declared) = self.declared.as_ref()?;
+        let title = |object| self.resolver.references().title(object);
+        Some(declared::report(self.topology.snapshot, kind, declared, &levels(declared), target, title))
+    }
+
     fn reports(&self, snapshot: &Snapshot, question: &Question) -> Result<Vec<GatewayReport>, Diagnostic> {
         if question.request.is_asked() {
             return self.request(question);
@@ -125,7 +164,7 @@ impl Asker<'_> {
         match kind {
             "HTTPRoute" | "GRPCRoute" => self.route(object, section),
             "Gateway" | "ListenerSet" | "XListenerSet" => self.gateway(object, section),
-            _ => Ok(self.backend(object, section)),
+            _ => self.backend(snapshot, object, section),
         }
     }
 
@@ -146,7 +185,22 @@ impl Asker<'_> {
         let host = asked.host.as_deref().unwrap_or("");
         let request =
             Request { host, path, method: asked.method.as_deref().unwrap_or("GET"), headers, query, port: asked.port };
-        let Some(place) = self.topology.find_place(&request) else {
+        let mut ports: Vec<u16> = self
+            .topology
+            .gateways
+            .iter()
+            .flat_map(|gateway| &gateway.listeners)
+            .map(|listener| listener.port)
+            .collect();
+        ports.sort_unstable();
+        ports.dedup();
+        ports.retain(|port| asked.port.is_none_or(|wanted| wanted == *port));
+        let mut places: Vec<Place> = Vec::new();
+        for port in &ports {
+            let place = self.topology.find_place(&Request { port: Some(*port), ..request.clone() });
+            places.extend(place.filter(|place| !places.contains(place)));
+        }
+        if places.is_empty() {
             let mut hosts: Vec<&str> = self
                 .topology
                 .gateways
@@ -156,10 +210,11 @@ impl Asker<'_> {
                 .collect();
             hosts.sort_unstable();
             hosts.dedup();
-            let message = format!("no route takes {} {host}{path}", request.method);
+            let on = asked.port.map(|port| format!(" on port {port}")).unwrap_or_default();
+            let message = format!("no route takes {} {host}{path}{on}", request.method);
             return Err(Diagnostic::error(Fault::NotFound, message).help(format!("hosts: {}", hosts.join(", "))));
-        };
-        Ok(self.at(place).into_iter().collect())
+        }
+        Ok(places.into_iter().filter_map(|place| self.at(place)).collect())
     }
 
     fn at(&self, place: Place) -> Option<GatewayReport> {
@@ -213,6 +268,10 @@ impl Asker<'_> {
     }
 
     fn way(&self, gateway: &Gateway, host: &Host, way: &Way, target: &str) -> GatewayReport {
+        let levels = |declared: &Declared<'_>| declared.levels_of_way(self.topology, gateway, host, way);
+        if let Some(report) = self.by_profile(levels, target) {
+            return report;
+        }
         let route = self.resolver.route(way);
         if let Some(subject) = self.subject.filter(|subject| *subject != Subject::Traffic) {
             return self.teller.scope(&route, subject, target);
@@ -222,7 +281,12 @@ impl Asker<'_> {
         scopes.extend(
             listener.map(|listener| (Holder::RouteConfiguration, self.resolver.route_configuration(gateway, listener))),
         );
-        self.teller.way(&scopes, &self.resolver.effective(gateway, host, way), target)
+        let report = self.teller.way(&scopes, &self.resolver.effective(gateway, host, way), target);
+        match &way.outcome {
+            Outcome::Replaced(why) => replaced(report, why),
+            Outcome::Answered => self.teller.answered(report, &scopes),
+            Outcome::Forward | Outcome::Redirect => report,
+        }
     }
 
     /// A gateway as a whole, and each of its listeners or one.
@@ -232,6 +296,17 @@ impl Asker<'_> {
         let mut names = Vec::new();
         for gateway in &self.topology.gateways {
             let own = gateway.object == object;
+            let listeners = gateway.listeners.iter().enumerate();
+            for (number, listener) in listeners.filter(|(_, listener)| own || listener.owner == object) {
+                if section.is_none_or(|section| section == listener.name) {
+                    let title = format!("{} listener {}", references.title(listener.owner), listener.name);
+                    let levels = |declared: &Declared<'_>| declared.levels_of_listener(gateway, number);
+                    reports.extend(self.by_profile(levels, &title));
+                }
+            }
+            if self.declared.is_some() {
+                continue;
+            }
             if own && section.is_none() {
                 reports.extend(self.subjects(&[Subject::Listener, Subject::HttpListener]).into_iter().map(|subject| {
                     self.teller.scope(&self.resolver.gateway(gateway), subject, &references.title(object))
@@ -273,12 +348,38 @@ impl Asker<'_> {
         }
     }
 
-    fn backend(&self, object: ObjectId, section: Option<&str>) -> Vec<GatewayReport> {
+    fn backend(
+        &self,
+        snapshot: &Snapshot,
+        object: ObjectId,
+        section: Option<&str>,
+    ) -> Result<Vec<GatewayReport>, Diagnostic> {
+        let written = self.resolver.references().resource(object).and_then(|resource| resource.field("ports"));
+        let ports = || written.into_iter().flat_map(upheld_model::Value::items);
+        let is = |port: &upheld_model::Value<'_>, name: &str| {
+            ["name", "port"].iter().any(|field| port.get(field).is_some_and(|value| value.text() == name))
+        };
+        if let Some(section) = section.filter(|section| written.is_some() && !ports().any(|port| is(&port, section))) {
+            let named = |port: upheld_model::Value<'_>| {
+                port.get("name").or_else(|| port.get("port")).map(|name| name.text().to_owned())
+            };
+            let known: Vec<String> = ports().filter_map(named).collect();
+            let name = snapshot.objects().get(object).map_or("", |object| snapshot.text(object.name));
+            let diagnostic = Diagnostic::error(Fault::NotFound, format!("`{name}` has no port `{section}`"));
+            return Err(diagnostic.help(format!("ports: {}", known.join(", "))));
+        }
         let title = self.resolver.references().title(object);
+        let level = |declared: &Declared<'_>| {
+            let whole = declared.level(object, None);
+            std::iter::once(whole).chain(section.map(|name| declared.level(object, Some(name.to_owned())))).collect()
+        };
+        if let Some(report) = self.by_profile(level, &title) {
+            return Ok(vec![report]);
+        }
         let title = section.map_or_else(|| title.clone(), |section| format!("{title} port {section}"));
         let scope = self.resolver.backend(object, section);
         let subjects = self.subjects(&[Subject::BackendConfig, Subject::BackendTls]);
-        subjects.into_iter().map(|subject| self.teller.scope(&scope, subject, &title)).collect()
+        Ok(subjects.into_iter().map(|subject| self.teller.scope(&scope, subject, &title)).collect())
     }
 
     /// The kinds to ask: the one that was named, or those that can say something here.

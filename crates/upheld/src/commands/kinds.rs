@@ -39,6 +39,10 @@ fn list(session: &Session<'_>, snapshot: &Snapshot) {
                 let resolve = if select.resolve == Resolve::All { "all" } else { "first" };
                 (matches.join(" and "), rank.join(", "), resolve)
             }
+            Choices::Inherit(inherit) => {
+                let profile = format!("profile {}", snapshot.text(inherit.profile));
+                ("targetRefs (gateways and routes)".to_owned(), profile, "merge")
+            }
             Choices::Merge(merge) => {
                 let matches: Vec<String> = (merge.facets.iter())
                     .map(|choice| format!("{} ({})", snapshot.text(choice.field), choice.facet.word()))

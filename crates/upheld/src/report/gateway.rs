@@ -15,8 +15,8 @@ use super::At;
 /// What the policies of one kind come to at one place.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct GatewayReport {
-    pub(crate) kind: &'static str,
-    pub(crate) semantics: &'static str,
+    pub(crate) kind: String,
+    pub(crate) semantics: String,
     /// What is asked about.
     pub(crate) target: String,
     /// The ways of requests that get there; empty for other scopes.
@@ -91,10 +91,12 @@ impl GatewayTeller<'_> {
                 (Some(scope), Some(joined)) => {
                     let mut told = self.field(scope, &name, joined, holder_word(field.held.holder));
                     told.value = json(&field.held.value);
+                    self.keep_speakers(&mut told, joined, field.key.as_deref());
                     told
                 }
-                _ => self.of_the_rule(&name, &field.held),
+                _ => self.of_the_rule(route, &name, &field.held),
             });
+            report.overridden.extend(self.lost_of_rules(route, &name, &field.held));
             if let (Some(scope), Some(joined)) = (scope, joined) {
                 report.overridden.extend(self.lost(scope, &field.field, joined));
             }
@@ -109,10 +111,21 @@ impl GatewayTeller<'_> {
         finished(report)
     }
 
+    /// A rule that a `DirectResponse` answers.
+    pub(crate) fn answered(&self, report: GatewayReport, scopes: &[(Holder, Arc<Scope>)]) -> GatewayReport {
+        let Some((_, route)) = scopes.first() else { return report };
+        let direct = self.scope(route, Subject::DirectResponse, &report.target);
+        let answers = direct.fields.iter().flat_map(|field| &field.from).map(|source| source.policy.as_str());
+        let mut names: Vec<&str> = answers.collect();
+        names.dedup();
+        let merge = format!("A DirectResponse answers instead of a backend: {}. {}", names.join(", "), report.merge);
+        GatewayReport { merge: merge.trim_end().to_owned(), ..report }
+    }
+
     fn nothing(&self, subject: Subject, target: &str) -> GatewayReport {
         GatewayReport {
-            kind: subject.kind(),
-            semantics: self.semantics,
+            kind: subject.kind().to_owned(),
+            semantics: self.semantics.to_owned(),
             target: target.to_owned(),
             ways: Vec::new(),
             answer: String::new(),
@@ -148,9 +161,58 @@ impl GatewayTeller<'_> {
         }
     }
 
-    fn of_the_rule(&self, name: &str, held: &Held) -> EffectiveField {
-        let source =
-            Source { policy: "(the rule itself)".to_owned(), via: "rule".to_owned(), at: self.at(held.value.at) };
+    /// Of a field with several providers, those who name this one.
+    fn keep_speakers(&self, told: &mut EffectiveField, joined: &Joined, provider: Option<&str>) {
+        let Some(provider) = provider else { return };
+        let names = |part: &&upheld_engine::merge::levels::Part| {
+            let providers = part.value.get("providers").map_or(&[][..], |list| list.items());
+            providers.iter().any(|one| one.get("provider").and_then(|name| name.as_text()) == Some(provider))
+        };
+        let speaking: Vec<(String, Option<At>)> = (joined.parts.iter())
+            .filter(names)
+            .map(|part| (self.policy_name(part.by), self.at(part.value.at)))
+            .collect();
+        if speaking.is_empty() {
+            return;
+        }
+        told.from.retain(|source| speaking.iter().any(|(name, _)| *name == source.policy));
+        if let [_] = told.from.as_slice() {
+            "no other policy names this provider".clone_into(&mut told.because);
+        }
+    }
+
+    /// What rules said in vain, on the way to the one that answers.
+    fn lost_of_rules(&self, route: &Scope, name: &str, held: &Held) -> Vec<LostField> {
+        let Some(builtin) = route.builtin.as_ref().filter(|_| held.holder == Holder::Rule) else { return Vec::new() };
+        let Some(joined) = builtin.folded.fields.get(name) else { return Vec::new() };
+        let lost = joined.over.iter().map(|beaten| {
+            let winner = beaten.under.first().or(joined.origins.first()).copied();
+            LostField {
+                field: name.to_owned(),
+                value: json(&beaten.value),
+                policy: self.rule_of(route, beaten.by),
+                at: self.at(beaten.value.at),
+                because: winner.map(|winner| format!("lost to {}", self.rule_of(route, winner))).unwrap_or_default(),
+                code: Code::MergeLevel.text(),
+            }
+        });
+        lost.collect()
+    }
+
+    /// A rule on the way, by the number of its part.
+    fn rule_of(&self, route: &Scope, number: usize) -> String {
+        let source = route.builtin.as_ref().and_then(|builtin| builtin.sources.get(number));
+        match source {
+            Some(source) if source.level > 0 => {
+                format!("(rule {} of {})", source.rule, self.resolver.references().title(source.route))
+            }
+            _ => "(the rule itself)".to_owned(),
+        }
+    }
+
+    fn of_the_rule(&self, route: &Scope, name: &str, held: &Held) -> EffectiveField {
+        let rules: Vec<String> = held.origins.iter().map(|origin| self.rule_of(route, *origin)).collect();
+        let source = Source { policy: rules.join(", "), via: "rule".to_owned(), at: self.at(held.value.at) };
         EffectiveField {
             field: name.to_owned(),
             value: json(&held.value),
@@ -251,10 +313,20 @@ impl GatewayTeller<'_> {
     }
 }
 
+/// A rule that answers with an error: policies do not matter there.
+pub(crate) fn replaced(report: GatewayReport, why: &str) -> GatewayReport {
+    let mut broken = report.broken;
+    if !broken.iter().any(|known| known == why) {
+        broken.push(why.to_owned());
+    }
+    finished(GatewayReport { broken, fields: Vec::new(), overridden: Vec::new(), ..report })
+}
+
 /// With the sentence that answers.
 fn finished(mut report: GatewayReport) -> GatewayReport {
     let mut policies: Vec<&str> =
         report.fields.iter().flat_map(|field| &field.from).map(|source| source.policy.as_str()).collect();
+    policies.retain(|policy| !policy.starts_with('('));
     policies.sort_unstable();
     policies.dedup();
     let count = |count: usize, one: &str, many: &str| {
@@ -272,10 +344,9 @@ fn finished(mut report: GatewayReport) -> GatewayReport {
             count(report.overridden.len(), "value", "values"),
         ),
         (broken, _) => format!(
-            "{} answers with an error, because {} wrong: {}.",
+            "{} answers with an error, because {} wrong.",
             report.target,
-            if broken.len() == 1 { "a policy is".to_owned() } else { format!("{} policies are", broken.len()) },
-            broken.join("; ")
+            if broken.len() == 1 { "something is".to_owned() } else { format!("{} things are", broken.len()) },
         ),
     };
     report

@@ -142,6 +142,11 @@ command!(
     explain_gateway_by_the_proposal,
     "explain -f examples/kgateway-policy-application-and-merging httproute/example-route --semantics kgateway/ep-11268"
 );
+command!(explain_declared_kind, "explain -f examples/own-gateway-kind httproute/shop --kind QuotaPolicy");
+command!(
+    explain_declared_kind_listener,
+    "explain -f examples/own-gateway-kind gateway/edge#http --kind QuotaPolicy -o wide"
+);
 command!(gateway_status, "status -f examples/kgateway-policy-application-and-merging");
 command!(gateway_status_json, "status -f examples/kgateway-policy-application-and-merging -o json");
 command!(graph_dot, "graph -f examples/kgateway-policy-application-and-merging -o dot");
