@@ -41,7 +41,7 @@ mod precedence;
 pub mod profiles;
 pub mod report;
 pub mod resources;
-mod selector;
+pub(crate) mod selector;
 pub mod settings;
 mod spelling;
 #[cfg(test)]

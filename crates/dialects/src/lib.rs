@@ -11,6 +11,7 @@
 //! Invariant: no I/O; every mistake in a document is a located diagnostic, and a bad document never hides a good one.
 
 pub mod document;
+pub mod envoy_gateway;
 pub mod gateway_api;
 pub mod kgateway;
 pub mod kuma;

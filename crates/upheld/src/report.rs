@@ -6,7 +6,7 @@ mod layered;
 mod payload;
 
 pub(crate) use explanation::{Asked, Candidate, Explanation, Note, Outcome, explain};
-pub(crate) use gateway::{EffectiveField, GatewayReport, GatewayTeller, LostField, Source, replaced};
+pub(crate) use gateway::{EffectiveField, GatewayReport, GatewayTeller, LostField, Source, finished, replaced};
 pub(crate) use layered::{AskedLayers, explain as explain_layers};
 pub(crate) use payload::{Field, leaves};
 

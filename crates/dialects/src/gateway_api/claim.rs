@@ -13,6 +13,8 @@ pub const GATEWAY: &str = "gateway.networking.k8s.io";
 pub const EXPERIMENTAL: &str = "gateway.networking.x-k8s.io";
 /// The API group of kgateway.
 pub const KGATEWAY: &str = "gateway.kgateway.dev";
+/// The API group of Envoy Gateway.
+pub const ENVOY_GATEWAY: &str = "gateway.envoyproxy.io";
 /// The namespace of documents that name none.
 pub const DEFAULT_NAMESPACE: &str = "default";
 
@@ -26,11 +28,15 @@ pub enum Claim {
 }
 
 /// Groups and types.
-const TYPES: [(&str, &str, Claim); 22] = [
+const TYPES: [(&str, &str, Claim); 26] = [
     ("", "ConfigMap", Claim::Object),
     ("", "Namespace", Claim::Object),
     ("", "Secret", Claim::Object),
     ("", "Service", Claim::Object),
+    (ENVOY_GATEWAY, "BackendTrafficPolicy", Claim::Policy),
+    (ENVOY_GATEWAY, "ClientTrafficPolicy", Claim::Policy),
+    (ENVOY_GATEWAY, "EnvoyExtensionPolicy", Claim::Policy),
+    (ENVOY_GATEWAY, "SecurityPolicy", Claim::Policy),
     (GATEWAY, "BackendTLSPolicy", Claim::Policy),
     (GATEWAY, "GRPCRoute", Claim::Object),
     (GATEWAY, "Gateway", Claim::Object),
@@ -60,7 +66,7 @@ pub fn claim(resource: Resource<'_>) -> Option<Claim> {
 /// Whether a document is about gateways, and not just something that they may refer to.
 pub(crate) fn is_about_gateways(header: &Header<'_>) -> bool {
     let group = header.api_version.and_then(|version| version.text().split_once('/')).map(|(group, _)| group);
-    group.is_some_and(|group| [GATEWAY, EXPERIMENTAL, KGATEWAY].contains(&group))
+    group.is_some_and(|group| [GATEWAY, EXPERIMENTAL, KGATEWAY, ENVOY_GATEWAY].contains(&group))
 }
 
 /// What the documents of gateways look like from outside; those of other groups are only referred to.

@@ -5,7 +5,7 @@ use upheld_model::tree::Value;
 use super::resources::{children, text};
 
 /// Whether the labels of something are selected.
-pub(super) fn selects(selector: Value<'_>, labels: &[(&str, &str)]) -> bool {
+pub(crate) fn selects(selector: Value<'_>, labels: &[(&str, &str)]) -> bool {
     let label = |key: &str| labels.iter().find(|(known, _)| *known == key).map(|(_, value)| *value);
     let exact = selector.get("matchLabels").into_iter().flat_map(Value::entries);
     let mut exact = exact.map(|(key, value)| label(key.text()) == Some(value.text()));

@@ -108,7 +108,7 @@ pub(super) fn fault(fault: Fault) -> Meaning {
         Fault::DanglingReference => (
             "a reference to something that is not there",
             "The policy is valid, but what it refers to does not exist (or leads back to itself), so that part of it has no effect. \
-             Kuma itself does not say so.",
+             Control planes often do not say so.",
             "type: MeshTimeout\nname: slow\nspec:\n  to:\n  - targetRef: {kind: MeshService, labels: {app: bakend}}\n    \
              default: {idleTimeout: 1h}",
             "type: MeshTimeout\nname: slow\nspec:\n  to:\n  - targetRef: {kind: Mesh}\n    default: {idleTimeout: 1h}",

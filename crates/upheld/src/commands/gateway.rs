@@ -14,7 +14,7 @@ use super::{Session, declared, refuse, say};
 use crate::cli::{Format, Question};
 use crate::exit::Exit;
 use crate::render::{diagnostics, gateway, print_plain};
-use crate::report::{GatewayReport, GatewayTeller, replaced};
+use crate::report::{GatewayReport, GatewayTeller, finished, replaced};
 
 /// What can stand before a slash here.
 const KINDS: [(&str, &[&str]); 5] = [
@@ -261,10 +261,39 @@ impl Asker<'_> {
             });
         }
         if reports.is_empty() {
-            let message = format!("no request reaches {}", self.resolver.references().title(route));
-            return Err(Diagnostic::error(Fault::NotFound, message).help("`upheld graph` draws what leads where"));
+            return Err(self.unreached(route));
         }
         Ok(reports.into_iter().map(|(_, report)| report).collect())
+    }
+
+    /// Why no request reaches a route.
+    fn unreached(&self, route: ObjectId) -> Diagnostic {
+        let references = self.resolver.references();
+        let message = format!("no request is answered by {}", references.title(route));
+        let mut diagnostic = Diagnostic::error(Fault::NotFound, message);
+        let mut children: Vec<String> = Vec::new();
+        for (_, way) in self.topology.ways() {
+            for pair in way.chain.windows(2) {
+                if let [parent, child] = pair
+                    && parent.route == route
+                {
+                    children.push(references.title(child.route));
+                }
+            }
+        }
+        children.sort();
+        children.dedup();
+        if !children.is_empty() {
+            diagnostic = diagnostic.help(format!("it hands all of them over to {}", children.join(", ")));
+        }
+        let reports = self.topology.routes.iter().filter(|report| report.route == route);
+        for condition in reports.flat_map(|report| &report.parents).flat_map(|parent| &parent.conditions) {
+            if !condition.status {
+                let words = format!("{}=False/{}: {}", condition.name, condition.reason, condition.message);
+                diagnostic = diagnostic.help(words);
+            }
+        }
+        diagnostic.help("`upheld graph` draws what leads where")
     }
 
     fn way(&self, gateway: &Gateway, host: &Host, way: &Way, target: &str) -> GatewayReport {
@@ -320,7 +349,10 @@ impl Asker<'_> {
                 let title = format!("{} listener {}", references.title(listener.owner), listener.name);
                 let scope = self.resolver.route_configuration(gateway, listener);
                 let subjects = self.subjects(&[Subject::Traffic, Subject::Listener, Subject::HttpListener]);
-                reports.extend(subjects.into_iter().map(|subject| self.teller.scope(&scope, subject, &title)));
+                reports.extend(subjects.into_iter().map(|subject| {
+                    let report = self.teller.scope(&scope, subject, &title);
+                    if subject == Subject::Listener { of_port(report, listener.port) } else { report }
+                }));
                 let index = gateway.listeners.iter().position(|known| std::ptr::eq(known, listener));
                 for host in gateway.hosts.iter().filter(|host| Some(host.listener) == index) {
                     let title = format!("{title} host {}", host.name);
@@ -343,7 +375,7 @@ impl Asker<'_> {
                 } else {
                     reports.truncate(1);
                 }
-                Ok(reports)
+                Ok(together(reports))
             }
         }
     }
@@ -428,6 +460,33 @@ impl Asker<'_> {
         }
         text
     }
+}
+
+/// What holds on one port: its own block, or else the default one; they are never merged.
+fn of_port(mut report: GatewayReport, port: u16) -> GatewayReport {
+    let block = format!("perPortPolicy[{port}]");
+    let has_block = report.fields.iter().any(|field| field.field.starts_with(&block));
+    let counts = |field: &str| {
+        if has_block { field.starts_with(&block) } else { !field.starts_with("perPortPolicy[") }
+    };
+    report.fields.retain(|field| counts(&field.field) && field.field != block);
+    report.overridden.retain(|field| counts(&field.field));
+    finished(report)
+}
+
+/// Places with the same answer stand together.
+fn together(reports: Vec<GatewayReport>) -> Vec<GatewayReport> {
+    let mut kept: Vec<GatewayReport> = Vec::new();
+    let key = |report: &GatewayReport| {
+        format!("{}{:?}{:?}{:?}", report.kind, report.fields, report.overridden, report.broken)
+    };
+    for report in reports {
+        match kept.iter_mut().find(|known| key(known) == key(&report)) {
+            Some(known) => known.ways.push(format!("the same for {}", report.target)),
+            None => kept.push(report),
+        }
+    }
+    kept
 }
 
 /// Finds `kind/namespace/name#section`, or `kind/name` where one namespace has it.

@@ -323,7 +323,7 @@ pub(crate) fn replaced(report: GatewayReport, why: &str) -> GatewayReport {
 }
 
 /// With the sentence that answers.
-fn finished(mut report: GatewayReport) -> GatewayReport {
+pub(crate) fn finished(mut report: GatewayReport) -> GatewayReport {
     let mut policies: Vec<&str> =
         report.fields.iter().flat_map(|field| &field.from).map(|source| source.policy.as_str()).collect();
     policies.retain(|policy| !policy.starts_with('('));
