@@ -29,6 +29,7 @@ pub mod rules;
 pub mod scopes;
 pub mod settings;
 pub mod status;
+mod survival;
 #[cfg(test)]
 mod tests;
 pub mod why;

@@ -1,5 +1,6 @@
 //! The policies, each read once.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use upheld_engine::{PolicyId, Snapshot};
@@ -152,10 +153,10 @@ fn without_attaching(spec: &Config) -> Arc<Config> {
 /// What a policy is attached to. What is not there may belong to another controller and is left out, and so is what policies
 /// of this kind cannot be attached to.
 fn targets(scene: &Scene<'_>, kind: PolicyKind, namespace: &str, spec: Value<'_>) -> Vec<Target> {
-    let mut targets: Vec<Target> = Vec::new();
+    let (mut targets, mut seen) = (Vec::new(), BTreeSet::new());
     let mut add = |target: Target| {
         let fits = kind != PolicyKind::ClientTraffic || !scene.is_route(target.object);
-        if fits && !targets.contains(&target) {
+        if fits && seen.insert(target.clone()) {
             targets.push(target);
         }
     };

@@ -194,3 +194,18 @@ fn plain_listeners_of_a_port_are_received_alike() {
         ["a#a: Accepted=Invalid", "b#: Overridden=Overridden Accepted=Accepted Warning=DeprecatedField"]
     );
 }
+
+#[test]
+fn namespace_and_name_are_compared_one_after_the_other() {
+    let policy = |namespace: &str, created: &str| {
+        format!(
+            "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {{name: x, namespace: {namespace}, creationTimestamp: {created}}}\nspec: {{}}"
+        )
+    };
+    let (early, late) = ("2024-01-01T00:00:00Z", "2024-01-02T00:00:00Z");
+    let snapshot = snapshot(&[policy("a-b", late), policy("a", late), policy("z", early)]);
+    let order = by_age(&snapshot);
+    let namespaces: Vec<&str> = order.iter().map(|id| snapshot.text(snapshot.policy(*id).unwrap().scope)).collect();
+    // As one text, `a-b/x` would come before `a/x`.
+    assert_eq!(namespaces, ["z", "a", "a-b"]);
+}

@@ -77,6 +77,11 @@ impl<'s> Resolver<'s> {
         }
     }
 
+    /// Gateways and routes.
+    pub fn topology(&self) -> &'s Topology<'s> {
+        self.topology
+    }
+
     /// The policies; numbers count in it.
     pub fn policies(&self) -> &Policies {
         &self.policies

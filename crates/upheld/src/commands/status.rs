@@ -19,7 +19,14 @@ pub(super) fn run(session: &Session<'_>) -> Exit {
         diagnostics::print(loaded.snapshot.files(), &topology.warnings);
     }
     let resolver = Resolver::new(&topology, &Settings::default(), session.gateway_semantics());
-    let statuses = resolver.statuses();
+    let mut statuses = resolver.statuses();
+    let mut survival = resolver.survival_on_ways();
+    for status in &mut statuses {
+        // What a nearer scope hides does not survive, although the status of the policy does not say so.
+        if let Some(fields) = survival.remove(&status.policy) {
+            status.survival = fields;
+        }
+    }
     let title =
         |status: &PolicyStatus| resolver.policies().get(status.policy).map(PolicyEntry::title).unwrap_or_default();
     let screen = &session.screen;

@@ -1,8 +1,8 @@
 //! Fields with their own logic.
 //!
-//! - [`providers`]: each provider once, one switch for all
-//! - [`transformation`]: operations in order, the preferred side last
-//! - [`access_list`]: rules in order, the preferred side first, unless the two contradict each other
+//! - `providers`: each provider once, one switch for all
+//! - `transformation`: operations in order, the preferred side last
+//! - `access_list`: rules in order, the preferred side first, unless the two contradict each other
 
 mod access_list;
 mod providers;
