@@ -6,6 +6,7 @@
 
 mod access_list;
 mod delegation;
+mod envoy_attachment;
 mod gep_2649;
 mod gep_713;
 mod gwctl;

@@ -6,6 +6,7 @@ use upheld_dialects::gateway_api::envoy::with_required;
 use upheld_dialects::gateway_api::profiles::MergeType;
 use upheld_dialects::gateway_api::{Profile, Saying, effective};
 
+use super::envoy_attachment;
 use super::policies::read;
 use super::values::{config, held, without_nulls};
 use crate::case::Case;
@@ -16,7 +17,7 @@ const TYPES: [(&str, MergeType); 2] =
 
 pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     if !case.has_file("original.yaml") {
-        return Ok(Outcome::Skipped("attachment of Envoy Gateway's policies is not supported yet".to_owned()));
+        return envoy_attachment::run(case);
     }
     let mut policies = Vec::new();
     for file in ["original.yaml", "patch.yaml"] {

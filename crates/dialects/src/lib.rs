@@ -3,6 +3,8 @@
 //! ```text
 //! documents ──recognise──▶ Draft + kinds          recognise (all dialects), document, shape, policy_kind, select_policy
 //! kuma                     documents, built-in kinds, names of ends, native shapes
+//! gateway_api              gateways and routes as a graph; effective policies by profile
+//! kgateway, envoy_gateway  their policies over that graph
 //! ```
 //!
 //! A dialect knows formats and leaves semantics to the engine's families. Built-in kinds are `PolicyKind` documents in the
