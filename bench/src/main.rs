@@ -5,11 +5,13 @@
 //! measure    CPU time, medians of interleaved rounds, peak memory
 //! select     the measurements of family select
 //! kuma       the measurements of family merge, on policies with target references
+//! gateway    the measurements of policies that are attached to gateways and routes
 //! report     tables, targets, and which of them were missed
 //! ```
 //!
 //! A missed target is printed and fails nothing, since machines differ. A wrong answer fails the run.
 
+mod gateway;
 mod kuma;
 mod measure;
 mod report;
@@ -23,6 +25,7 @@ bench NAME [--quick]
 
   select      all pairs of proxies and services, policies that match nothing, reading, explaining
   kuma        all rules of all proxies, listings of clients, one policy changed, looking up a resource
+  gateway     all effective policies and statuses of many routes, crowds on one route, one policy changed, delegation
 
   --quick     a small run of a few seconds, to see that everything works; its figures mean little
 
@@ -41,6 +44,8 @@ fn main() -> ExitCode {
         ["select", "--quick"] => select::run(&select::QUICK),
         ["kuma"] => kuma::run(&kuma::FULL),
         ["kuma", "--quick"] => kuma::run(&kuma::QUICK),
+        ["gateway"] => gateway::run(&gateway::FULL),
+        ["gateway", "--quick"] => gateway::run(&gateway::QUICK),
         [select::reading::CHILD, documents] => select::reading::read_files(documents),
         ["--help" | "-h" | "help"] => {
             print!("{HELP}");

@@ -3,7 +3,7 @@
 //! ```text
 //! cargo xtask test            all tests
 //! cargo xtask ci              everything a change must pass
-//! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `bench kuma`
+//! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `bench kuma`, `bench gateway`
 //! ```
 
 use std::path::Path;
@@ -18,7 +18,7 @@ cargo xtask COMMAND
   lint           clippy, warnings denied
   doc            build the documentation, warnings denied
   conformance    run the corpora, where they are
-  bench NAME     measure; NAME is one of: select, kuma
+  bench NAME     measure; NAME is one of: select, kuma, gateway
 ";
 
 /// Where the corpora are, seen from the project.

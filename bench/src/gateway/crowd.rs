@@ -1,0 +1,193 @@
+//! Many policies on one route: each of them meets all others, and no one pays for that.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use upheld_dialects::gateway_api::{self, Topology};
+use upheld_dialects::kgateway::{PolicyMerge, Settings};
+
+use super::Plan;
+use super::documents::Documents;
+use super::naive::Target;
+use super::pass::{Pass, Times, pass, read, resolve};
+use crate::measure::median;
+use crate::report::{self, Targets, figure, grouped, memory, number, ratio, row, time};
+
+/// How many providers there are.
+const PROVIDERS: usize = 10;
+
+/// What the policies of a crowd say.
+#[derive(Clone, Copy, Debug)]
+enum Says {
+    /// A field of which the best one counts.
+    Plain,
+    /// Access lists that are joined.
+    Lists,
+    /// Access lists, every other one of which contradicts the best. Those remember all that they lost to, which is many for
+    /// each of them: this grows with the square of the policies.
+    Contradicting,
+    /// Transformations that are applied one after the other.
+    Transformations,
+    /// Providers, of which there are ten.
+    Providers,
+}
+
+impl Says {
+    const ALL: [Self; 5] = [Self::Plain, Self::Lists, Self::Contradicting, Self::Transformations, Self::Providers];
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Plain => "plain field",
+            Self::Lists => "access lists",
+            Self::Contradicting => "lists that contradict",
+            Self::Transformations => "transformations",
+            Self::Providers => "providers",
+        }
+    }
+
+    fn spec(self, number: usize) -> String {
+        let list = |action: &str| {
+            let address = format!("10.{}.{}.0/24", number / 250, number % 250);
+            format!(r#""acl":{{"defaultAction":"{action}","rules":[{{"action":"allow","cidrs":["{address}"]}}]}}"#)
+        };
+        match self {
+            Self::Plain => format!(r#""cors":{{"allowOrigins":["https://{number}.example.com"]}}"#),
+            Self::Lists => list("deny"),
+            Self::Contradicting => list(if number.is_multiple_of(2) { "deny" } else { "allow" }),
+            Self::Transformations => {
+                let header = format!(r#"{{"name":"x-{number}","value":"1"}}"#);
+                format!(r#""transformation":{{"request":{{"set":[{header}]}}}}"#)
+            }
+            Self::Providers => format!(r#""extAuth":{{"extensionRef":{{"name":"provider-{}"}}}}"#, number % PROVIDERS),
+        }
+    }
+
+    /// How many of a crowd are in the result.
+    const fn joined(self, size: usize) -> usize {
+        match self {
+            Self::Plain => 1,
+            Self::Contradicting => size / 2,
+            Self::Lists | Self::Transformations => size,
+            Self::Providers => PROVIDERS,
+        }
+    }
+}
+
+/// What one crowd took.
+struct Measured {
+    spent: Duration,
+    wrong: usize,
+}
+
+/// Measures, prints, and returns how many answers were wrong.
+pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
+    report::progress("many policies on one route");
+    let mut rows = Vec::new();
+    for size in plan.sizes.iter().copied() {
+        let of_size: Result<Vec<Measured>, String> =
+            Says::ALL.iter().map(|says| measure(*says, size, plan.rounds)).collect();
+        rows.push((size, of_size?));
+    }
+    report::heading("Many policies on one route: the effective policy and all statuses, without reading");
+    row("", Says::ALL.map(Says::words));
+    for (size, found) in &rows {
+        row(&format!("{} policies", grouped(*size)), found.iter().map(|found| time(found.spent)));
+    }
+    let wrong: Vec<usize> = (0..Says::ALL.len())
+        .map(|column| rows.iter().filter_map(|(_, found)| found.get(column)).map(|found| found.wrong).sum())
+        .collect();
+    row("answers that differ", wrong.iter().map(|wrong| grouped(*wrong)));
+    if let (Some((few, first)), Some((many, last))) = (rows.first(), rows.last()) {
+        for ((says, first), last) in Says::ALL.iter().zip(first).zip(last) {
+            let growth = ratio(last.spent, first.spent) / (number(*many) / number(*few));
+            let sizes = format!("{} / {}", grouped(*many), grouped(*few));
+            let name = format!("one route, {}:", says.words());
+            match says {
+                Says::Contradicting => {
+                    let name = format!("{name} seconds for {}", grouped(*many));
+                    targets.at_most(&name, last.spent.as_secs_f64(), 1.0);
+                }
+                _ => targets.at_most(&format!("{name} time of each policy, {sizes}"), growth, 2.0),
+            }
+        }
+    }
+    Ok(wrong.iter().sum::<usize>() + everywhere(plan)?)
+}
+
+/// Policies that select a label that these routes have.
+fn crowd(says: Says, size: usize, routes: usize) -> Documents {
+    let mut documents = Documents::new();
+    for number in 0..routes {
+        documents.labelled_route(number, BTreeMap::from([("app", "crowd".to_owned())]));
+    }
+    for number in 0..PROVIDERS {
+        documents.provider(&format!("provider-{number}"));
+    }
+    for number in 0..size {
+        let target = Target::Labels(BTreeMap::from([("app", "crowd".to_owned())]));
+        // The first one is the oldest, and so the best.
+        documents.attach(number, number, target, &says.spec(number));
+    }
+    documents
+}
+
+fn settings() -> Settings {
+    let policy_merge = PolicyMerge::parse(r#"{"trafficPolicy":{"extAuth":"DeepMerge","transformation":"DeepMerge"}}"#);
+    Settings { policy_merge, ..Settings::default() }
+}
+
+fn measure(says: Says, size: usize, rounds: usize) -> Result<Measured, String> {
+    let snapshot = read(&crowd(says, size, 1).text)?;
+    let topology = Topology::build(&snapshot, &gateway_api::Settings::default());
+    let mut times = Vec::new();
+    let mut wrong = 0;
+    for _ in 0..=rounds * 2 {
+        let look = |pass: &Pass<'_>| {
+            let fields = pass.effective.iter().flatten();
+            let origins: BTreeSet<usize> = fields.flat_map(|field| field.held.origins.iter().copied()).collect();
+            let hold = pass.statuses.iter().filter(|status| status.survival.iter().all(|field| field.survives > 0));
+            let expected = says.joined(size);
+            (pass.times.resolving(), origins.len().abs_diff(expected) + hold.count().abs_diff(expected))
+        };
+        let (spent, differ) = resolve(&topology, &settings(), Times::default(), look)?;
+        times.push(spent);
+        wrong += differ;
+    }
+    Ok(Measured { spent: median(times), wrong })
+}
+
+/// Every policy on every one of many routes, as upstream measures attachments.
+fn everywhere(plan: &Plan) -> Result<usize, String> {
+    let [policies, routes] = plan.everywhere;
+    report::progress(&format!("{} policies on each of {} routes", grouped(policies), grouped(routes)));
+    let documents = crowd(Says::Lists, policies, routes);
+    let mut all = Vec::new();
+    let mut last = (None, 0);
+    for _ in 0..plan.rounds {
+        let look = |pass: &Pass<'_>| {
+            let complete = |fields: &Vec<_>| {
+                let lengths =
+                    fields.iter().map(|field: &upheld_dialects::kgateway::Effective| field.held.origins.len());
+                lengths.eq([policies])
+            };
+            (pass.times, pass.memory, pass.effective.iter().filter(|fields| !complete(fields)).count())
+        };
+        let (times, memory, wrong) = pass(&documents.text, &settings(), look)?;
+        all.push(times);
+        last = (memory, wrong);
+    }
+    let times = Times::medians(&all);
+    report::heading(&format!("{} policies with access lists on each of {} routes", grouped(policies), grouped(routes)));
+    row("reading and indexing, on the wall", [time(times.reading)]);
+    row("effective policies of all routes", [time(times.effective)]);
+    row("statuses of all policies", [time(times.statuses)]);
+    row("everything", [time(times.total())]);
+    let attachments = number(policies) * number(routes);
+    row(
+        "everything, for a million attachments",
+        [format!("{} ms", figure(times.total().as_secs_f64() * 1e9 / attachments))],
+    );
+    row("peak memory of the process", [memory(last.0)]);
+    row("answers that differ", [grouped(last.1)]);
+    Ok(last.1)
+}
