@@ -5,6 +5,7 @@
 //! - the others: what a family asks, and how its answers are written
 
 mod access_list;
+mod attachment_scale;
 mod delegation;
 mod envoy_attachment;
 mod gep_2649;
@@ -54,7 +55,7 @@ fn unit(case: &Case) -> anyhow::Result<Outcome> {
     } else if case.says("childNamespace") {
         delegation::run_attach(case)
     } else if case.says("routes") {
-        Ok(Outcome::Skipped("the benchmark of attachments is not part of this program yet".to_owned()))
+        attachment_scale::run(case)
     } else {
         delegation::run_match(case)
     }

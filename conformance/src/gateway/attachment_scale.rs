@@ -1,0 +1,80 @@
+//! `unit/attachment-scale`: as many routes and policies as a case says; how many policies the first and the last route get.
+
+use std::fmt::Write;
+
+use anyhow::Context;
+use serde_json::json;
+use upheld_dialects::gateway_api::settings::Settings as TopologySettings;
+use upheld_dialects::gateway_api::topology::Topology;
+use upheld_dialects::kgateway::{Resolver, Semantics, Settings, Subject};
+use upheld_input::load::load;
+use upheld_input::{Format, Input};
+
+use crate::case::Case;
+use crate::outcome::Outcome;
+
+/// More references than this are not written into documents for one case.
+const MOST_REFERENCES: u64 = 2_000_000;
+
+/// Runs one size.
+pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
+    let number = |name: &str| case.field(name).as_u64().with_context(|| format!("the case has no number `{name}`"));
+    let (routes, policies, expected) = (number("routes")?, number("policies")?, number("expectedPoliciesPerRoute")?);
+    let by_name = case.text("targeting")? == "targetRefs";
+    let all = case.text("policiesPerRoute")? == "all";
+    if by_name && all && routes.saturating_mul(policies) > MOST_REFERENCES {
+        let references = routes.saturating_mul(policies);
+        return Ok(Outcome::Skipped(format!("{references} references by name are more than one run writes")));
+    }
+    let text = documents(routes, policies, by_name, all)?;
+    let loaded = match load(vec![Input::text("scale.jsonl", Format::JsonLines, text)], &[]) {
+        Ok(loaded) => loaded,
+        Err(broken) => anyhow::bail!("the documents were refused: {:?}", broken.diagnostics.as_slice().first()),
+    };
+    let topology = Topology::build(&loaded.snapshot, &TopologySettings::default());
+    let resolver = Resolver::new(&topology, &Settings::default(), Semantics::Current);
+    let ways: Vec<_> = topology.ways().map(|(_, way)| way).collect();
+    let attached = |way: Option<&&_>| {
+        way.map_or(0, |way| resolver.route(way).of(Subject::Traffic).map_or(0, |resolved| resolved.policies.len()))
+    };
+    let actual = json!({"ways": ways.len(), "first": attached(ways.first()), "last": attached(ways.last())});
+    Ok(Outcome::compare(&json!({"ways": routes, "first": expected, "last": expected}), &actual))
+}
+
+/// Routes under one gateway, and policies that name them or select them by a label.
+fn documents(routes: u64, policies: u64, by_name: bool, all: bool) -> anyhow::Result<String> {
+    let mut text = String::new();
+    let group = "gateway.networking.k8s.io";
+    let gateway = json!({
+        "apiVersion": format!("{group}/v1"), "kind": "Gateway", "metadata": {"name": "edge"},
+        "spec": {"gatewayClassName": "any", "listeners": [{"name": "http", "protocol": "HTTP", "port": 80}]},
+    });
+    let service =
+        json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "svc"}, "spec": {"ports": [{"port": 80}]}});
+    writeln!(text, "{gateway}\n{service}")?;
+    let label = |number: u64| if all { "all".to_owned() } else { format!("r{number}") };
+    for number in 0..routes {
+        let route = json!({
+            "apiVersion": format!("{group}/v1"), "kind": "HTTPRoute",
+            "metadata": {"name": format!("r{number}"), "labels": {"app": label(number)}},
+            "spec": {
+                "parentRefs": [{"name": "edge"}], "hostnames": [format!("h{number}.example")],
+                "rules": [{"backendRefs": [{"name": "svc", "port": 80}]}],
+            },
+        });
+        writeln!(text, "{route}")?;
+    }
+    for number in 0..policies {
+        let target = |route: u64| json!({"group": group, "kind": "HTTPRoute", "name": format!("r{route}")});
+        let own = number % routes.max(1);
+        let targets: Vec<_> = if all { (0..routes).map(target).collect() } else { vec![target(own)] };
+        let selector = json!([{"group": group, "kind": "HTTPRoute", "matchLabels": {"app": label(own)}}]);
+        let (field, value) = if by_name { ("targetRefs", json!(targets)) } else { ("targetSelectors", selector) };
+        let policy = json!({
+            "apiVersion": "gateway.kgateway.dev/v1alpha1", "kind": "TrafficPolicy", "metadata": {"name": format!("p{number}")},
+            "spec": {field: value, "csrf": {"percentageEnabled": number % 100}},
+        });
+        writeln!(text, "{policy}")?;
+    }
+    Ok(text)
+}
