@@ -5,7 +5,7 @@ use upheld_dialects::gateway_api::declared::{Declared, Level};
 use upheld_dialects::gateway_api::find::Request;
 use upheld_dialects::gateway_api::settings::Settings as TopologySettings;
 use upheld_dialects::gateway_api::topology::{Gateway, Host, Outcome, Place, Topology, Way};
-use upheld_dialects::kgateway::{Holder, Resolver, Semantics, Settings, Subject};
+use upheld_dialects::kgateway::{Effective, Holder, Resolver, Semantics, Settings, Subject};
 use upheld_engine::{ObjectId, PolicyKind, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
@@ -49,11 +49,16 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     }
     let semantics = session.gateway_semantics();
     let resolver = Resolver::new(&topology, &Settings::default(), semantics);
+    let other = match semantics {
+        Semantics::Current => Semantics::Ep11268,
+        Semantics::Ep11268 => Semantics::Current,
+    };
     tell_unattached(snapshot, &resolver);
     let asker = Asker {
         topology: &topology,
         resolver: &resolver,
         teller: GatewayTeller { resolver: &resolver, semantics: semantics.name() },
+        other: (other.name(), Resolver::new(&topology, &Settings::default(), other)),
         subject,
         declared: declared.and_then(|kind| Some((kind, Declared::new(snapshot, kind)?))),
     };
@@ -142,6 +147,8 @@ struct Asker<'a> {
     topology: &'a Topology<'a>,
     resolver: &'a Resolver<'a>,
     teller: GatewayTeller<'a>,
+    /// The other semantics, to say where they differ.
+    other: (&'static str, Resolver<'a>),
     subject: Option<Subject>,
     /// A kind that a document declares, if one was asked for.
     declared: Option<(&'a PolicyKind, Declared<'a>)>,
@@ -310,7 +317,14 @@ impl Asker<'_> {
         scopes.extend(
             listener.map(|listener| (Holder::RouteConfiguration, self.resolver.route_configuration(gateway, listener))),
         );
-        let report = self.teller.way(&scopes, &self.resolver.effective(gateway, host, way), target);
+        let effective = self.resolver.effective(gateway, host, way);
+        let mut report = self.teller.way(&scopes, &effective, target);
+        let (name, other) = &self.other;
+        let differing = differing(&effective, &other.effective(gateway, host, way));
+        if !differing.is_empty() {
+            let sentence = format!("Under --semantics {name} these fields are others: {}.", differing.join(", "));
+            report.merge = [report.merge, sentence].join(" ").trim().to_owned();
+        }
         match &way.outcome {
             Outcome::Replaced(why) => replaced(report, why),
             Outcome::Answered => self.teller.answered(report, &scopes),
@@ -460,6 +474,23 @@ impl Asker<'_> {
         }
         text
     }
+}
+
+/// Fields that have another value or another origin.
+fn differing(mine: &[Effective], theirs: &[Effective]) -> Vec<String> {
+    let name =
+        |one: &Effective| one.key.as_ref().map_or_else(|| one.field.to_string(), |key| format!("{}.{key}", one.field));
+    let same = |one: &Effective, other: &Effective| {
+        name(one) == name(other) && one.held.origins == other.held.origins && one.held.value == other.held.value
+    };
+    let missing = |these: &[Effective], those: &[Effective]| -> Vec<String> {
+        these.iter().filter(|one| !those.iter().any(|other| same(one, other))).map(name).collect()
+    };
+    let mut names = missing(mine, theirs);
+    names.extend(missing(theirs, mine));
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// What holds on one port: its own block, or else the default one; they are never merged.

@@ -139,7 +139,7 @@ impl GatewayTeller<'_> {
     fn empty(&self, subject: Subject, target: &str, scope: &Scope) -> GatewayReport {
         let words: Vec<&str> = scope.priorities.iter().map(|priority| priority.name()).collect();
         let merge = match words.as_slice() {
-            [] | [_] => String::new(),
+            [] | [_] => "Merge: field by field, the first policy in this order wins.".to_owned(),
             [_, parents @ ..] => format!("Levels meet by {}, the nearest parent first.", parents.join(", ")),
         };
         GatewayReport { merge, broken: self.resolver.broken(scope), ..self.nothing(subject, target) }
