@@ -323,7 +323,10 @@ impl Asker<'_> {
         let differing = differing(&effective, &other.effective(gateway, host, way));
         if !differing.is_empty() {
             let sentence = format!("Under --semantics {name} these fields are others: {}.", differing.join(", "));
-            report.merge = [report.merge, sentence].join(" ").trim().to_owned();
+            if !report.merge.is_empty() {
+                report.merge.push(' ');
+            }
+            report.merge.push_str(&sentence);
         }
         match &way.outcome {
             Outcome::Replaced(why) => replaced(report, why),
