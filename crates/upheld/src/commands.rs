@@ -2,7 +2,6 @@
 
 mod all_pairs;
 mod config;
-mod declared;
 mod explain;
 mod gateway;
 mod graph;

@@ -2,10 +2,10 @@
 
 use serde_json::{Value as Json, json};
 use upheld_dialects::gateway_api::draw::{Badges, dot, mermaid, svg};
-use upheld_dialects::gateway_api::graph::Graph;
+use upheld_dialects::gateway_api::graph::{Graph, rule_id};
 use upheld_dialects::gateway_api::settings::Settings as TopologySettings;
 use upheld_dialects::gateway_api::topology::Topology;
-use upheld_dialects::kgateway::{Resolver, Settings};
+use upheld_dialects::kgateway::{PolicyEntry, Resolver, Settings, Via};
 
 use super::{Session, refuse};
 use crate::cli::{Drawing, Format};
@@ -58,6 +58,21 @@ fn badges(topology: &Topology<'_>, session: &Session<'_>) -> Badges {
             for spoken in resolver.spoken(number, object) {
                 let section = spoken.section.map(|section| format!(" ({section})")).unwrap_or_default();
                 badges.entry(node.id.clone()).or_default().push(format!("◆ {}{section}", policy.title()));
+            }
+        }
+    }
+    // What filters name belongs to their rule.
+    for (_, way) in topology.ways() {
+        let Some(step) = way.chain.last() else { continue };
+        let id = rule_id(topology.snapshot, step);
+        for bracket in resolver.route(way).brackets.iter().filter(|bracket| !bracket.is_inherited()) {
+            for attached in bracket.attached.iter().filter(|attached| attached.via == Via::ExtensionRef) {
+                let title = resolver.policies().get(attached.policy).map(PolicyEntry::title).unwrap_or_default();
+                let badge = format!("◆ {title}");
+                let known = badges.entry(id.clone()).or_default();
+                if !known.contains(&badge) {
+                    known.push(badge);
+                }
             }
         }
     }

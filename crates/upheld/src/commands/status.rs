@@ -1,9 +1,11 @@
 //! `status`: what kgateway would report of each policy, and at how many places each of its fields survives.
 
 use anstyle::Style;
-use serde_json::{Value as Json, json};
+use serde::Serialize;
+use serde_json::json;
+use upheld_dialects::envoy_gateway::{Attachments, PolicyStatus as EnvoyStatus, by_age};
 use upheld_dialects::gateway_api::settings::Settings as TopologySettings;
-use upheld_dialects::gateway_api::topology::Topology;
+use upheld_dialects::gateway_api::topology::{Condition, Topology};
 use upheld_dialects::kgateway::{PolicyEntry, PolicyStatus, Resolver, Settings};
 
 use super::Session;
@@ -27,84 +29,124 @@ pub(super) fn run(session: &Session<'_>) -> Exit {
             status.survival = fields;
         }
     }
-    let title =
-        |status: &PolicyStatus| resolver.policies().get(status.policy).map(PolicyEntry::title).unwrap_or_default();
+    let mut told: Vec<Told> = statuses.iter().map(|status| Told::of(&resolver, status)).collect();
+    let envoy = Attachments::new(&topology, &by_age(&loaded.snapshot));
+    let own = envoy.policies.iter();
+    let statuses = envoy.status();
+    told.extend(statuses.iter().filter_map(|status| {
+        let policy = own.clone().find(|policy| policy.id == status.policy)?;
+        Some(Told::of_envoy(&resolver, policy.title(), status))
+    }));
     let screen = &session.screen;
     match screen.format {
-        Format::Json | Format::Yaml | Format::Jsonl => {
-            let documents: Vec<Json> =
-                statuses.iter().map(|status| document(&resolver, &title(status), status)).collect();
-            if screen.format == Format::Jsonl {
-                for document in &documents {
-                    screen.print_data(document);
-                }
-            } else {
-                screen.print_data(&json!({"items": documents}));
+        Format::Json | Format::Yaml => screen.print_data(&json!({"items": told})),
+        Format::Jsonl => {
+            for one in &told {
+                screen.print_data(one);
             }
         }
-        Format::Name => print_plain(&statuses.iter().map(|status| title(status) + "\n").collect::<String>()),
-        Format::Table | Format::Wide => {
-            let mut table = Table::new(&[
-                ("POLICY", Align::Left),
-                ("ANCESTOR", Align::Left),
-                ("CONDITIONS", Align::Left),
-                ("FIELDS", Align::Left),
-            ]);
-            for status in &statuses {
-                let fields: Vec<String> = (status.survival.iter())
-                    .map(|field| format!("{} {}/{}", field.field, field.survives, field.targets))
-                    .collect();
-                let mut rows: Vec<(String, String)> = (status.ancestors.iter())
-                    .map(|entry| {
-                        let conditions = entry.conditions.iter().map(|condition| {
-                            format!("{}={}/{}", condition.name, truth(condition.status), condition.reason)
-                        });
-                        let ancestor = resolver.references().title(entry.ancestor.object);
-                        let section = entry.ancestor.section.as_ref().map(|section| format!("#{section}"));
-                        (ancestor + &section.unwrap_or_default(), conditions.collect::<Vec<_>>().join(" "))
-                    })
-                    .collect();
-                if rows.is_empty() {
-                    rows.push(("-".to_owned(), "attached to nothing".to_owned()));
-                }
-                for (place, (ancestor, conditions)) in rows.into_iter().enumerate() {
-                    let fields = if place == 0 { fields.join(", ") } else { String::new() };
-                    table.row(Style::new(), [title(status), ancestor, conditions, fields]);
-                }
-            }
-            if statuses.is_empty() {
-                super::say("There is no policy for gateways.");
-            } else {
-                screen.print(&table.render(screen.width, 1));
-            }
-        }
+        Format::Name => print_plain(&told.iter().map(|one| format!("{}\n", one.policy)).collect::<String>()),
+        Format::Table | Format::Wide if told.is_empty() => super::say("There is no policy for gateways."),
+        Format::Table | Format::Wide => screen.print(&table(&told).render(screen.width, 1)),
     }
     Exit::Yes
 }
 
-fn truth(status: bool) -> &'static str {
-    if status { "True" } else { "False" }
+fn table(told: &[Told]) -> Table {
+    let mut table = Table::new(&[
+        ("POLICY", Align::Left),
+        ("ANCESTOR", Align::Left),
+        ("CONDITIONS", Align::Left),
+        ("FIELDS", Align::Left),
+    ]);
+    for one in told {
+        let fields = one.fields.iter().map(|field| format!("{} {}/{}", field.field, field.survives, field.of));
+        let mut fields = fields.collect::<Vec<_>>().join(", ");
+        if one.ancestors.is_empty() {
+            let cells = [one.policy.clone(), "-".to_owned(), "attached to nothing".to_owned(), fields.clone()];
+            table.row(Style::new(), cells);
+        }
+        for entry in &one.ancestors {
+            let conditions = entry.conditions.iter();
+            let conditions = conditions.map(|known| format!("{}={}/{}", known.name, known.status, known.reason));
+            let section = entry.section.as_ref().map(|section| format!("#{section}")).unwrap_or_default();
+            let ancestor = format!("{}{section}", entry.ancestor);
+            let cells =
+                [one.policy.clone(), ancestor, conditions.collect::<Vec<_>>().join(" "), std::mem::take(&mut fields)];
+            table.row(Style::new(), cells);
+        }
+    }
+    table
 }
 
-fn document(resolver: &Resolver<'_>, title: &str, status: &PolicyStatus) -> Json {
-    let ancestors: Vec<Json> = (status.ancestors.iter())
-        .map(|entry| {
-            let conditions: Vec<Json> = (entry.conditions.iter())
-                .map(|condition| {
-                    json!({
-                        "type": condition.name, "status": truth(condition.status), "reason": condition.reason,
-                        "message": condition.message,
-                    })
-                })
-                .collect();
-            json!({
-                "ancestor": resolver.references().title(entry.ancestor.object),
-                "sectionName": entry.ancestor.section, "conditions": conditions,
-            })
-        })
-        .collect();
-    let fields: Vec<Json> = (status.survival.iter())
-        .map(|field| json!({"field": field.field.as_str(), "survives": field.survives, "of": field.targets}))
-        .collect();
-    json!({"policy": title, "ancestors": ancestors, "fields": fields})
+/// The status of a policy, as it is told.
+#[derive(Debug, Serialize)]
+struct Told {
+    policy: String,
+    ancestors: Vec<ToldAncestor>,
+    /// At how many places each field survives.
+    fields: Vec<ToldField>,
+}
+
+#[derive(Debug, Serialize)]
+struct ToldAncestor {
+    ancestor: String,
+    #[serde(rename = "sectionName")]
+    section: Option<String>,
+    conditions: Vec<ToldCondition>,
+}
+
+#[derive(Debug, Serialize)]
+struct ToldCondition {
+    #[serde(rename = "type")]
+    name: String,
+    status: &'static str,
+    reason: String,
+    message: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ToldField {
+    field: String,
+    survives: usize,
+    of: usize,
+}
+
+impl Told {
+    fn of(resolver: &Resolver<'_>, status: &PolicyStatus) -> Self {
+        let ancestors = status.ancestors.iter().map(|entry| ToldAncestor {
+            ancestor: resolver.references().title(entry.ancestor.object),
+            section: entry.ancestor.section.clone(),
+            conditions: conditions(&entry.conditions),
+        });
+        let fields = status.survival.iter().map(|field| ToldField {
+            field: field.field.to_string(),
+            survives: field.survives,
+            of: field.targets,
+        });
+        Self {
+            policy: resolver.policies().get(status.policy).map(PolicyEntry::title).unwrap_or_default(),
+            ancestors: ancestors.collect(),
+            fields: fields.collect(),
+        }
+    }
+
+    fn of_envoy(resolver: &Resolver<'_>, policy: String, status: &EnvoyStatus) -> Self {
+        let ancestors = status.ancestors.iter().map(|entry| ToldAncestor {
+            ancestor: resolver.references().title(entry.ancestor.object),
+            section: entry.ancestor.section.clone(),
+            conditions: conditions(&entry.conditions),
+        });
+        Self { policy, ancestors: ancestors.collect(), fields: Vec::new() }
+    }
+}
+
+fn conditions(known: &[Condition]) -> Vec<ToldCondition> {
+    let told = known.iter().map(|condition| ToldCondition {
+        name: condition.name.clone(),
+        status: if condition.status { "True" } else { "False" },
+        reason: condition.reason.clone(),
+        message: condition.message.clone(),
+    });
+    told.collect()
 }

@@ -147,6 +147,8 @@ command!(
     explain_declared_kind_listener,
     "explain -f examples/own-gateway-kind gateway/edge#http --kind QuotaPolicy -o wide"
 );
+command!(explain_envoy_gateway, "explain -f examples/envoy-gateway httproute/shop --kind BackendTrafficPolicy");
+command!(envoy_gateway_status, "status -f examples/envoy-gateway");
 command!(gateway_status, "status -f examples/kgateway-policy-application-and-merging");
 command!(gateway_status_json, "status -f examples/kgateway-policy-application-and-merging -o json");
 command!(graph_dot, "graph -f examples/kgateway-policy-application-and-merging -o dot");
