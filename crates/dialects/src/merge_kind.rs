@@ -24,19 +24,6 @@ pub(crate) fn fields() -> Vec<Field> {
         optional("instead", Shape::Text, "the field that counts where the first is empty"),
         optional("rank", list(Shape::Text), "rungs for these statements; those of the kind when left out"),
     ]);
-    let keyed = Shape::Object(vec![
-        required("field", Shape::Text, "the list"),
-        required("key", Shape::Text, "the field of an item by which two are the same"),
-        required("payload", Shape::Text, "the field of an item that is merged"),
-        optional("order", Shape::Choice(&["worst-first", "best-first"]), "whose items come first"),
-    ]);
-    let strategy = Shape::Object(vec![
-        required("depth", Shape::Choice(&["whole", "shallow", "deep"]), "how deep layers meet"),
-        optional("nulls", Shape::Choice(&["erase", "ignore"]), "what a null means; erase when left out"),
-        optional("append", Shape::Text, "lists under keys with this beginning add up"),
-        optional("by-key", list(keyed), "lists whose items meet by a key"),
-        optional("apart", Shape::Text, "a list: for each of its values, layers meet apart"),
-    ]);
     let default = Shape::Object(vec![
         required("at", Shape::Text, "a path; `[]` is every item of a list"),
         required("value", Shape::Opaque, "the value where none is written"),
@@ -44,10 +31,27 @@ pub(crate) fn fields() -> Vec<Field> {
     vec![
         required("match", list(matching), "which field is about what"),
         required("rank", list(Shape::Text), "rungs, the first counts most"),
-        required("resolve", strategy, "how layers meet"),
+        required("resolve", strategy(), "how layers meet"),
         optional("position", Shape::Integer, "its place in listings"),
         optional("defaults", list(default), "values that documents may leave out"),
     ]
+}
+
+/// How layers meet, as documents say it.
+pub(crate) fn strategy() -> Shape {
+    let keyed = Shape::Object(vec![
+        required("field", Shape::Text, "the list"),
+        required("key", Shape::Text, "the field of an item by which two are the same"),
+        required("payload", Shape::Text, "the field of an item that is merged"),
+        optional("order", Shape::Choice(&["worst-first", "best-first"]), "whose items come first"),
+    ]);
+    Shape::Object(vec![
+        required("depth", Shape::Choice(&["whole", "shallow", "deep"]), "how deep layers meet"),
+        optional("nulls", Shape::Choice(&["erase", "ignore"]), "what a null means; erase when left out"),
+        optional("append", Shape::Text, "lists under keys with this beginning add up"),
+        optional("by-key", list(keyed), "lists whose items meet by a key"),
+        optional("apart", Shape::Text, "a list: for each of its values, layers meet apart"),
+    ])
 }
 
 /// Reads the choices of a document that has the right shape.
@@ -102,7 +106,7 @@ fn field_of(facet: Facet) -> &'static str {
     }
 }
 
-fn read_strategy(resolve: Option<Value<'_>>) -> Strategy {
+pub(crate) fn read_strategy(resolve: Option<Value<'_>>) -> Strategy {
     let text = |name: &str| resolve.and_then(|resolve| resolve.get(name)).map(Value::text);
     let keyed = resolve.and_then(|resolve| resolve.get("by-key")).into_iter().flat_map(Value::items).map(|item| {
         let text = |name: &str| SmolStr::new(item.get(name).map_or("", Value::text));

@@ -50,6 +50,7 @@ pub fn shapes() -> [(&'static str, Shape); 3] {
             list(Shape::Choice(&declared::STRATEGIES)),
             "what policies may choose from; for the profile `gep-713`",
         ),
+        optional("resolve", merge_kind::strategy(), "how fields meet, if otherwise than the profile has it"),
     ];
     [
         ("select", whole(&["select"], select_fields())),
@@ -159,6 +160,7 @@ pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found:
             group: symbols.intern(text("group").unwrap_or_default()),
             profile: symbols.intern(text("profile").unwrap_or_default()),
             strategies: strategies.map(|strategy| symbols.intern(strategy.text())).collect(),
+            resolve: document.get("resolve").map(|resolve| merge_kind::read_strategy(Some(resolve))),
         })
     } else if is_merge {
         Choices::Merge(merge_kind::read(source, document, symbols, found))

@@ -50,6 +50,8 @@ pub struct InheritKind {
     pub profile: Sym,
     /// The strategies that policies may choose from, by name.
     pub strategies: Vec<Sym>,
+    /// How fields meet, if otherwise than the profile has it.
+    pub resolve: Option<Strategy>,
 }
 
 impl PolicyKind {

@@ -1,7 +1,7 @@
 //! Which Kubernetes documents are read for gateways, as objects or as policies.
 
-use upheld_model::tree::Kind;
-use upheld_model::{Diagnostics, Draft, NodeRef, Object, Policy, Says, SourceId, TagSet};
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{Diagnostics, Draft, NodeRef, Object, Policy, Says, SourceId, Sym, TagSet, Timestamp};
 
 use super::spelling;
 use crate::document::{Header, Resource, metadata};
@@ -88,6 +88,31 @@ fn is_readable(source: SourceId, resource: Resource<'_>, found: &mut Diagnostics
     readable
 }
 
+/// Who a document is.
+struct Identity {
+    kind: Sym,
+    namespace: Sym,
+    name: Sym,
+    created: Option<Timestamp>,
+    at: NodeRef,
+}
+
+fn identity(source: SourceId, resource: Resource<'_>, draft: &mut Draft, found: &mut Diagnostics) -> Option<Identity> {
+    if !is_readable(source, resource, found) {
+        return None;
+    }
+    let created = resource.created(source, found);
+    let (name, namespace) = resource.kubernetes_name();
+    let symbols = &mut draft.symbols;
+    Some(Identity {
+        kind: symbols.intern(resource.kind.text()),
+        namespace: symbols.intern(namespace.unwrap_or(DEFAULT_NAMESPACE)),
+        name: symbols.intern(name),
+        created,
+        at: NodeRef { source, node: resource.document.number() },
+    })
+}
+
 /// Reads an object: who it is; what it says stays in its document.
 pub(crate) fn object(
     source: SourceId,
@@ -95,25 +120,13 @@ pub(crate) fn object(
     draft: &mut Draft,
     found: &mut Diagnostics,
 ) -> Option<Object> {
-    if !is_readable(source, resource, found) {
-        return None;
-    }
-    let created = resource.created(source, found);
-    let (name, namespace) = resource.kubernetes_name();
+    let Identity { kind, namespace, name, created, at } = identity(source, resource, draft, found)?;
     let symbols = &mut draft.symbols;
     let labels = resource.labels().filter(|labels| labels.kind() == Kind::Map);
-    let facts = labels.into_iter().flat_map(upheld_model::Value::entries);
+    let labels = labels.into_iter().flat_map(Value::entries);
     let facts: Vec<_> =
-        facts.map(|(key, value)| (symbols.intern(key.text()), Some(symbols.intern(value.text())))).collect();
-    Some(Object {
-        kind: symbols.intern(resource.kind.text()),
-        scope: symbols.intern(namespace.unwrap_or(DEFAULT_NAMESPACE)),
-        name: symbols.intern(name),
-        facts: TagSet::new(facts),
-        parts: Vec::new(),
-        at: NodeRef { source, node: resource.document.number() },
-        created,
-    })
+        labels.map(|(key, value)| (symbols.intern(key.text()), Some(symbols.intern(value.text())))).collect();
+    Some(Object { kind, scope: namespace, name, facts: TagSet::new(facts), parts: Vec::new(), at, created })
 }
 
 /// Reads a policy: who it is; what it says stays in its document.
@@ -123,21 +136,7 @@ pub(crate) fn policy(
     draft: &mut Draft,
     found: &mut Diagnostics,
 ) -> Option<Policy> {
-    if !is_readable(source, resource, found) {
-        return None;
-    }
-    let created = resource.created(source, found);
-    let (name, namespace) = resource.kubernetes_name();
-    let symbols = &mut draft.symbols;
-    let name = symbols.intern(name);
-    Some(Policy {
-        kind: symbols.intern(resource.kind.text()),
-        scope: symbols.intern(namespace.unwrap_or(DEFAULT_NAMESPACE)),
-        name,
-        title: name,
-        created,
-        at: NodeRef { source, node: resource.document.number() },
-        payload: resource.spec().map(|spec| NodeRef { source, node: spec.number() }),
-        says: Says::Document,
-    })
+    let Identity { kind, namespace, name, created, at } = identity(source, resource, draft, found)?;
+    let payload = resource.spec().map(|spec| NodeRef { source, node: spec.number() });
+    Some(Policy { kind, scope: namespace, name, title: name, created, at, payload, says: Says::Document })
 }

@@ -61,6 +61,10 @@ impl<'s> Declared<'s> {
             "kuadrant" => Some(Profile::kuadrant()),
             _ => None,
         };
+        let profile = profile.map(|profile| match &inherit.resolve {
+            Some(strategy) => Profile { strategy: strategy.clone(), ..profile },
+            None => profile,
+        });
         let mut declared = Self { snapshot, profile, ids: Vec::new(), policies: Vec::new(), at: FxHashMap::default() };
         for (id, policy) in snapshot.policies().iter().filter(|(_, policy)| policy.kind == kind.governs) {
             let Some(resource) = snapshot.files().value(policy.at).and_then(Resource::of) else { continue };

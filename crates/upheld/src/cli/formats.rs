@@ -1,29 +1,52 @@
 //! How answers can be printed.
 
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 
 /// What can be asked for with `--output`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// For people
-    #[default]
-    Table,
-    /// For people with a wide screen
-    Wide,
-    /// One JSON document with everything
-    Json,
-    /// One YAML document with everything
-    Yaml,
-    /// One JSON document a line
-    Jsonl,
-    /// Names only
-    Name,
-    /// A drawing for Graphviz (`graph` only)
-    Dot,
-    /// A drawing for Mermaid (`graph` only)
-    Mermaid,
-    /// A picture (`graph` only)
-    Svg,
+    /// Answers.
+    Print(Format),
+    /// Drawings of graphs.
+    Draw(Drawing),
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self::Print(Format::Table)
+    }
+}
+
+impl ValueEnum for Output {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self::Print(Format::Table),
+            Self::Print(Format::Wide),
+            Self::Print(Format::Json),
+            Self::Print(Format::Yaml),
+            Self::Print(Format::Jsonl),
+            Self::Print(Format::Name),
+            Self::Draw(Drawing::Dot),
+            Self::Draw(Drawing::Mermaid),
+            Self::Draw(Drawing::Svg),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Self::Print(Format::Table) => ("table", "For people"),
+            Self::Print(Format::Wide) => ("wide", "For people with a wide screen"),
+            Self::Print(Format::Json) => ("json", "One JSON document with everything"),
+            Self::Print(Format::Yaml) => ("yaml", "One YAML document with everything"),
+            Self::Print(Format::Jsonl) => ("jsonl", "One JSON document a line"),
+            Self::Print(Format::Name) => ("name", "Names only"),
+            Self::Draw(Drawing::Dot) => ("dot", "A drawing for Graphviz (`graph` only)"),
+            Self::Draw(Drawing::Mermaid) => ("mermaid", "A drawing for Mermaid (`graph` only)"),
+            Self::Draw(Drawing::Svg) => ("svg", "A picture (`graph` only)"),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
 }
 
 /// How answers are printed.
@@ -56,25 +79,19 @@ pub(crate) enum Drawing {
 }
 
 impl Output {
-    /// How answers are printed; drawings are for graphs.
+    /// How answers are printed.
     pub(crate) fn format(self) -> Format {
         match self {
-            Self::Table | Self::Dot | Self::Mermaid | Self::Svg => Format::Table,
-            Self::Wide => Format::Wide,
-            Self::Json => Format::Json,
-            Self::Yaml => Format::Yaml,
-            Self::Jsonl => Format::Jsonl,
-            Self::Name => Format::Name,
+            Self::Print(format) => format,
+            Self::Draw(_) => Format::Table,
         }
     }
 
     /// How graphs are drawn, if that is asked for.
     pub(crate) fn drawing(self) -> Option<Drawing> {
         match self {
-            Self::Dot => Some(Drawing::Dot),
-            Self::Mermaid => Some(Drawing::Mermaid),
-            Self::Svg => Some(Drawing::Svg),
-            _ => None,
+            Self::Print(_) => None,
+            Self::Draw(drawing) => Some(drawing),
         }
     }
 }
