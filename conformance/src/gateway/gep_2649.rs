@@ -113,5 +113,12 @@ fn who(inherited: &Inherited) -> &'static str {
 }
 
 fn policy(name: &str, created: i64, says: Vec<Saying>) -> Policy {
-    Policy { kind: "Retry".into(), namespace: "".into(), name: name.into(), created: Some(Timestamp(created)), says }
+    Policy {
+        kind: "Retry".into(),
+        namespace: "".into(),
+        name: name.into(),
+        rank: Vec::new(),
+        created: Some(Timestamp(created)),
+        says,
+    }
 }

@@ -52,6 +52,7 @@ impl<'c> Attached<'c> {
 pub(super) fn read(written: &Json, says: Vec<Saying>) -> anyhow::Result<Policy> {
     let field = |name: &str| written.get("metadata").unwrap_or(written).get(name).and_then(Json::as_str);
     Ok(Policy {
+        rank: Vec::new(),
         kind: written.get("kind").and_then(Json::as_str).unwrap_or_default().into(),
         namespace: field("namespace").unwrap_or_default().into(),
         name: field("name").context("a policy of the case has no name")?.into(),

@@ -37,6 +37,8 @@ pub fn shapes() -> [(&'static str, Shape); 3] {
         fields.extend(own);
         Shape::Object(fields)
     };
+    let number_rungs =
+        ["highest", "lowest"].map(|name| optional(name, Shape::Text, "a field of the policy's spec")).to_vec();
     let inherit = vec![
         required(
             "hierarchy",
@@ -51,6 +53,7 @@ pub fn shapes() -> [(&'static str, Shape); 3] {
             "what policies may choose from; for the profile `gep-713`",
         ),
         optional("resolve", merge_kind::strategy(), "how fields meet, if otherwise than the profile has it"),
+        optional("rank", list(Shape::Object(number_rungs)), "numbers that rank policies of one place before their age"),
     ];
     [
         ("select", whole(&["select"], select_fields())),
@@ -161,6 +164,7 @@ pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found:
             profile: symbols.intern(text("profile").unwrap_or_default()),
             strategies: strategies.map(|strategy| symbols.intern(strategy.text())).collect(),
             resolve: document.get("resolve").map(|resolve| merge_kind::read_strategy(Some(resolve))),
+            rank: read_number_rungs(document, symbols),
         })
     } else if is_merge {
         Choices::Merge(merge_kind::read(source, document, symbols, found))
@@ -178,6 +182,16 @@ pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found:
         at: NodeRef { source, node: document.number() },
     };
     (found.errors() == before).then_some(Written { kind, editions })
+}
+
+/// `- highest: priority`
+fn read_number_rungs(document: Value<'_>, symbols: &mut Symbols) -> Vec<(Sym, Best)> {
+    let items = document.get("rank").into_iter().flat_map(Value::items).flat_map(Value::entries);
+    let rung = |(word, field): (Value<'_>, Value<'_>)| {
+        let best = if word.text() == "highest" { Best::Highest } else { Best::Lowest };
+        (symbols.intern(field.text()), best)
+    };
+    items.map(rung).collect()
 }
 
 fn read_select(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found: &mut Diagnostics) -> SelectKind {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use upheld_model::{Config, Facet, NodeRef, Side, Sym};
 
-use crate::ladder::Ladder;
+use crate::ladder::{Best, Ladder};
 use crate::merge::{self, Strategy};
 use crate::select::Column;
 
@@ -52,6 +52,8 @@ pub struct InheritKind {
     pub strategies: Vec<Sym>,
     /// How fields meet, if otherwise than the profile has it.
     pub resolve: Option<Strategy>,
+    /// What ranks policies of one place before their age: numbers of their documents, the first counts most.
+    pub rank: Vec<(Sym, Best)>,
 }
 
 impl PolicyKind {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use upheld_engine::merge::{Extent, Inherited, Side};
-use upheld_engine::{ObjectId, PolicyId, PolicyKind, Snapshot};
+use upheld_engine::{Best, ObjectId, PolicyId, PolicyKind, Snapshot};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Config, Content, Sym};
 
@@ -36,6 +36,7 @@ pub struct Declared<'s> {
     ids: Vec<PolicyId>,
     policies: Vec<Policy>,
     at: FxHashMap<TargetKey, Vec<usize>>,
+    rank: Vec<(Sym, Best)>,
 }
 
 /// A place that policies can be attached to.
@@ -65,7 +66,14 @@ impl<'s> Declared<'s> {
             Some(strategy) => Profile { strategy: strategy.clone(), ..profile },
             None => profile,
         });
-        let mut declared = Self { snapshot, profile, ids: Vec::new(), policies: Vec::new(), at: FxHashMap::default() };
+        let mut declared = Self {
+            snapshot,
+            profile,
+            ids: Vec::new(),
+            policies: Vec::new(),
+            at: FxHashMap::default(),
+            rank: inherit.rank.clone(),
+        };
         for (id, policy) in snapshot.policies().iter().filter(|(_, policy)| policy.kind == kind.governs) {
             let Some(resource) = snapshot.files().value(policy.at).and_then(Resource::of) else { continue };
             if resource.group() == Some(snapshot.text(inherit.group)) {
@@ -81,8 +89,19 @@ impl<'s> Declared<'s> {
         let number = self.policies.len();
         let own = snapshot.text(namespace);
         let says = resource.spec().map_or_else(Vec::new, |spec| sayings(policy.at.source, spec));
+        let rank = self.rank.iter().map(|(field, best)| {
+            let path: Vec<&str> = snapshot.text(*field).split('.').collect();
+            let number = resource.spec().and_then(|spec| spec.at_path(&path)).and_then(Value::as_integer);
+            // The best one first; one that has no number comes after all that have one.
+            match best {
+                Best::Highest => number.map_or(i64::MAX, i64::wrapping_neg),
+                Best::Lowest => number.unwrap_or(i64::MAX),
+            }
+        });
+        let rank = rank.collect();
         self.ids.push(id);
         self.policies.push(Policy {
+            rank,
             kind: SmolStr::new(snapshot.text(policy.kind)),
             namespace: SmolStr::new(own),
             name: SmolStr::new(snapshot.text(policy.name)),

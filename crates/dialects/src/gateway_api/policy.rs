@@ -16,6 +16,8 @@ pub struct Policy {
     pub namespace: SmolStr,
     /// Its name.
     pub name: SmolStr,
+    /// What its kind ranks it by before its age, the lowest first.
+    pub rank: Vec<i64>,
     /// When it was created; unknown counts as before everything.
     pub created: Option<Timestamp>,
     /// What it says.
@@ -39,9 +41,9 @@ impl Policy {
         if self.namespace.is_empty() { self.name.to_string() } else { format!("{}/{}", self.namespace, self.name) }
     }
 
-    /// The older one first, then by identity.
+    /// By the rungs of its kind, then the older one first, then by identity.
     pub fn by_age(&self, other: &Self) -> Ordering {
-        let age = self.created.cmp(&other.created);
+        let age = self.rank.cmp(&other.rank).then_with(|| self.created.cmp(&other.created));
         age.then_with(|| self.identity().cmp(&other.identity()))
     }
 }

@@ -14,7 +14,14 @@ fn colour(value: &str) -> Arc<Config> {
 }
 
 fn policy(name: &str, created: i64, says: Vec<Saying>) -> Policy {
-    Policy { kind: "Colour".into(), namespace: "".into(), name: name.into(), created: Some(Timestamp(created)), says }
+    Policy {
+        kind: "Colour".into(),
+        namespace: "".into(),
+        name: name.into(),
+        rank: Vec::new(),
+        created: Some(Timestamp(created)),
+        says,
+    }
 }
 
 #[track_caller]

@@ -105,6 +105,17 @@ fn of_direct_policies_the_oldest_of_the_most_specific_place_stands_alone() {
 }
 
 #[test]
+fn a_kind_may_rank_by_a_number_before_age() {
+    let policies = [
+        policy("older", 1, ROUTE, "priority: 1, defaults: {strategy: patch, a: 1}"),
+        policy("heavier", 2, ROUTE, "priority: 5, defaults: {strategy: patch, a: 2}"),
+        policy("newest", 3, ROUTE, "defaults: {strategy: patch, a: 3}"),
+    ];
+    let kind = "profile: gep-2649\nrank: [{highest: priority}]";
+    assert_eq!(effective(kind, &policies)["a"], 2);
+}
+
+#[test]
 fn a_kind_may_say_how_its_own_fields_meet() {
     let policies = [
         policy("house", 1, GATEWAY, "defaults: {strategy: patch, extraHosts: [a], hosts: [a]}"),
