@@ -61,6 +61,9 @@ pub(crate) struct Common {
     /// How to print the answer [default: table]
     #[arg(short, long, value_name = "FORMAT", global = true, value_enum)]
     pub(crate) output: Option<Output>,
+    /// A setting of the kgateway controller, for example GlobalPolicyNamespace=policies; repeatable
+    #[arg(long, value_name = "NAME=VALUE", global = true)]
+    pub(crate) kgateway: Vec<String>,
     /// Run again on every change of the files
     #[arg(short, long, global = true)]
     pub(crate) watch: bool,

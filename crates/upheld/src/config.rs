@@ -30,6 +30,8 @@ pub(crate) struct Settings {
     pub(crate) mesh: Setting<Option<String>>,
     pub(crate) output: Setting<Output>,
     pub(crate) color: Setting<Color>,
+    /// Settings of the kgateway controller, as `name=value`.
+    pub(crate) kgateway: Setting<Vec<String>>,
 }
 
 /// Settings that cannot be used, with the texts to show where.
@@ -48,6 +50,11 @@ pub(crate) fn shape() -> Shape {
         optional("mesh", Shape::Text, "the mesh to ask about"),
         optional("output", Shape::Choice(&["table", "wide", "json", "yaml", "jsonl", "name"]), "how to print answers"),
         optional("color", Shape::Choice(&["auto", "always", "never"]), "when to use colour"),
+        optional(
+            "kgateway",
+            texts(),
+            "settings of the kgateway controller, for example GlobalPolicyNamespace=policies",
+        ),
     ])
 }
 
@@ -92,8 +99,9 @@ fn given(flags: &Common, environment: &impl Fn(&str) -> Option<String>) -> Vec<(
     flag("semantics", flags.semantics.clone(), "flag --semantics");
     flag("mesh", named(flags.mesh.clone()), "flag --mesh");
     flag("output", named(flags.output.as_ref().map(name_of)), "flag --output");
+    flag("kgateway", flags.kgateway.clone(), "flag --kgateway");
     flag("color", named(flags.color.as_ref().map(name_of)), "flag --color");
-    for name in ["files", "semantics", "mesh", "output", "color"] {
+    for name in ["files", "semantics", "mesh", "output", "color", "kgateway"] {
         let variable = format!("UPHELD_{}", name.to_uppercase());
         if let Some(value) = environment(&variable).filter(|value| !value.is_empty()) {
             let values = match name {
@@ -122,6 +130,7 @@ impl Layers {
             mesh: Setting { value: Some(mesh.value).filter(|mesh| !mesh.is_empty()), origin: mesh.origin },
             output: choose(output, "output", problems),
             color: choose(color, "color", problems),
+            kgateway: self.find("kgateway", current).unwrap_or_else(|| default_of(&[])),
         }
     }
 
@@ -168,7 +177,7 @@ fn choose<T: ValueEnum + Default>(setting: Setting<String>, name: &str, problems
     Setting { value, origin: setting.origin }
 }
 
-fn name_of<T: ValueEnum>(value: &T) -> String {
+pub(crate) fn name_of<T: ValueEnum>(value: &T) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 

@@ -4,19 +4,20 @@ use serde_json::{Map, json};
 
 use super::Session;
 use crate::cli::Format;
+use crate::config::name_of;
 use crate::exit::Exit;
 use crate::render::print_plain;
 use crate::render::table::{Align, Table};
 
 pub(super) fn run(session: &Session<'_>, show_origin: bool) -> Exit {
     let settings = &session.settings;
-    let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
     let rows = [
         ("files", settings.files.value.join(", "), &settings.files.origin),
         ("semantics", settings.semantics.value.join(", "), &settings.semantics.origin),
         ("mesh", settings.mesh.value.clone().unwrap_or_default(), &settings.mesh.origin),
-        ("output", name(&settings.output.value), &settings.output.origin),
-        ("color", name(&settings.color.value), &settings.color.origin),
+        ("output", name_of(&settings.output.value), &settings.output.origin),
+        ("color", name_of(&settings.color.value), &settings.color.origin),
+        ("kgateway", settings.kgateway.value.join(", "), &settings.kgateway.origin),
     ];
     match session.screen.format {
         Format::Table | Format::Wide => {

@@ -1,15 +1,15 @@
 //! Questions about gateways: routes and their rules, listeners, backends, requests.
 
 mod asker;
+mod controller;
 mod declared;
 mod envoy;
 
 use serde_json::json;
 use upheld_dialects::envoy_gateway::{Attachments, PolicyKind as EnvoyKind, by_age};
 use upheld_dialects::gateway_api::declared::Declared;
-use upheld_dialects::gateway_api::settings::Settings as TopologySettings;
 use upheld_dialects::gateway_api::topology::Topology;
-use upheld_dialects::kgateway::{Resolver, Semantics, Settings, Subject};
+use upheld_dialects::kgateway::{Resolver, Semantics, Subject};
 use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
@@ -50,12 +50,16 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
         Ok(subject) => subject,
         Err(problem) => return refuse(&[problem]),
     };
-    let topology = Topology::build(snapshot, &TopologySettings::default());
+    let (topology_settings, controller) = match session.controller() {
+        Ok(settings) => settings,
+        Err(problems) => return refuse(&problems),
+    };
+    let topology = Topology::build(snapshot, &topology_settings);
     if !topology.warnings.is_empty() {
         diagnostics::print(snapshot.files(), &topology.warnings);
     }
     let semantics = session.gateway_semantics();
-    let resolver = Resolver::new(&topology, &Settings::default(), semantics);
+    let resolver = Resolver::new(&topology, &controller, semantics);
     let other = match semantics {
         Semantics::Current => Semantics::Ep11268,
         Semantics::Ep11268 => Semantics::Current,
@@ -65,7 +69,7 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
         topology: &topology,
         resolver: &resolver,
         teller: GatewayTeller { resolver: &resolver, semantics: semantics.name() },
-        other: (other.name(), Resolver::new(&topology, &Settings::default(), other)),
+        other: (other.name(), Resolver::new(&topology, &controller, other)),
         subject,
         declared: declared.and_then(|kind| Some((kind, Declared::new(snapshot, kind)?))),
         envoy: envoy.map(|kind| (kind, Attachments::new(&topology, &by_age(snapshot)))),

@@ -3,7 +3,6 @@
 use serde_json::{Value as Json, json};
 use upheld_dialects::gateway_api::draw::{Badges, dot, mermaid, svg};
 use upheld_dialects::gateway_api::graph::{Graph, rule_id};
-use upheld_dialects::gateway_api::settings::Settings as TopologySettings;
 use upheld_dialects::gateway_api::topology::Topology;
 use upheld_dialects::kgateway::{PolicyEntry, Resolver, Settings, Via};
 
@@ -15,7 +14,11 @@ use upheld_model::{Diagnostic, Fault};
 
 pub(super) fn run(session: &Session<'_>) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
-    let topology = Topology::build(&loaded.snapshot, &TopologySettings::default());
+    let (topology_settings, controller) = match session.controller() {
+        Ok(settings) => settings,
+        Err(problems) => return refuse(&problems),
+    };
+    let topology = Topology::build(&loaded.snapshot, &topology_settings);
     if !topology.warnings.is_empty() {
         diagnostics::print(loaded.snapshot.files(), &topology.warnings);
     }
@@ -24,7 +27,7 @@ pub(super) fn run(session: &Session<'_>) -> Exit {
         let message = "there is no gateway and no route to draw";
         return refuse(&[Diagnostic::error(Fault::NotFound, message).help("does `-f` point to the right files?")]);
     }
-    let badges = badges(&topology, session);
+    let badges = badges(&topology, session, &controller);
     match (session.settings.output.value.drawing(), session.screen.format) {
         (Some(Drawing::Mermaid), _) => print_plain(&mermaid(&graph, &badges)),
         (Some(Drawing::Svg), _) => print_plain(&svg(&graph, &badges)),
@@ -49,8 +52,8 @@ fn document(graph: &Graph, badges: &Badges) -> Json {
 }
 
 /// Policies, by the node that they name.
-fn badges(topology: &Topology<'_>, session: &Session<'_>) -> Badges {
-    let resolver = Resolver::new(topology, &Settings::default(), session.gateway_semantics());
+fn badges(topology: &Topology<'_>, session: &Session<'_>, controller: &Settings) -> Badges {
+    let resolver = Resolver::new(topology, controller, session.gateway_semantics());
     let mut badges = Badges::new();
     for node in topology.graph().nodes.iter().filter(|node| !node.id.contains('#')) {
         let Some(object) = node.object else { continue };

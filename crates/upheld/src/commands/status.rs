@@ -4,11 +4,10 @@ use anstyle::Style;
 use serde::Serialize;
 use serde_json::json;
 use upheld_dialects::envoy_gateway::{Attachments, PolicyStatus as EnvoyStatus, by_age};
-use upheld_dialects::gateway_api::settings::Settings as TopologySettings;
 use upheld_dialects::gateway_api::topology::{Condition, Topology};
-use upheld_dialects::kgateway::{PolicyEntry, PolicyStatus, Resolver, Settings};
+use upheld_dialects::kgateway::{PolicyEntry, PolicyStatus, Resolver};
 
-use super::Session;
+use super::{Session, refuse};
 use crate::cli::Format;
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
@@ -16,11 +15,15 @@ use crate::render::{diagnostics, print_plain};
 
 pub(super) fn run(session: &Session<'_>) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
-    let topology = Topology::build(&loaded.snapshot, &TopologySettings::default());
+    let (topology_settings, controller) = match session.controller() {
+        Ok(settings) => settings,
+        Err(problems) => return refuse(&problems),
+    };
+    let topology = Topology::build(&loaded.snapshot, &topology_settings);
     if !topology.warnings.is_empty() {
         diagnostics::print(loaded.snapshot.files(), &topology.warnings);
     }
-    let resolver = Resolver::new(&topology, &Settings::default(), session.gateway_semantics());
+    let resolver = Resolver::new(&topology, &controller, session.gateway_semantics());
     let mut statuses = resolver.statuses();
     let mut survival = resolver.survival_on_ways();
     for status in &mut statuses {

@@ -319,7 +319,8 @@ pub(crate) fn replaced(report: GatewayReport, why: &str) -> GatewayReport {
     if !broken.iter().any(|known| known == why) {
         broken.push(why.to_owned());
     }
-    finished(GatewayReport { broken, fields: Vec::new(), overridden: Vec::new(), ..report })
+    let (fields, overridden, merge) = (Vec::new(), Vec::new(), String::new());
+    finished(GatewayReport { broken, fields, overridden, merge, ..report })
 }
 
 /// With the sentence that answers.

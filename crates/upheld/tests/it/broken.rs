@@ -84,6 +84,76 @@ told!(
     "type: MeshTimeout\nname: a\nspec:\n  too: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1s}}]\n"
 );
 
+/// The gateway of the example with more documents, and what its status and one of its routes say.
+fn gateway(documents: &str, line: &str) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    copy(&root().join("examples/kgateway-policy-application-and-merging"), folder.path());
+    fs::write(folder.path().join("more.yaml"), documents).expect("the folder is writable");
+    shown(&run(folder.path(), line))
+}
+
+macro_rules! gateway {
+    ($name:ident, $line:literal, $document:literal) => {
+        #[test]
+        fn $name() {
+            insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
+                insta::assert_snapshot!(concat!("gateway_", stringify!($name)), gateway($document, $line));
+            });
+        }
+    };
+}
+
+gateway!(
+    unknown_annotation,
+    "explain httproute/shop-2",
+    "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata:\n  name: shop-2\n  annotations:\n    \
+     kgateway.dev/inherited-policy-priority: DeepMergePreferParnt\nspec:\n  parentRefs: [{name: example-gateway}]\n  \
+     hostnames: [two.example]\n  rules: [{backendRefs: [{name: shop, port: 80}]}]\n"
+);
+gateway!(
+    unknown_section,
+    "explain httproute/example-route --field csrf",
+    "apiVersion: gateway.kgateway.dev/v1alpha1\nkind: TrafficPolicy\nmetadata: {name: typo}\nspec:\n  targetRefs:\n  - \
+     {group: gateway.networking.k8s.io, kind: HTTPRoute, name: example-route, sectionName: rule00}\n  csrf: {percentageEnabled: 1}\n"
+);
+gateway!(
+    filter_of_nothing,
+    "explain httproute/shop-2",
+    "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: shop-2}\nspec:\n  \
+     parentRefs: [{name: example-gateway}]\n  hostnames: [two.example]\n  rules:\n  - filters:\n    - type: ExtensionRef\n      \
+     extensionRef: {group: gateway.kgateway.dev, kind: TrafficPolicy, name: nobody}\n    backendRefs: [{name: shop, port: 80}]\n"
+);
+gateway!(
+    no_grant,
+    "explain httproute/shop-2",
+    "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: shop-2}\nspec:\n  \
+     parentRefs: [{name: example-gateway}]\n  hostnames: [two.example]\n  rules:\n  - \
+     backendRefs: [{name: shop, namespace: other, port: 80}]\n---\n\
+     apiVersion: v1\nkind: Service\nmetadata: {name: shop, namespace: other}\nspec: {ports: [{port: 80}]}\n"
+);
+gateway!(
+    cycle,
+    "explain httproute/loop",
+    "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: loop}\nspec:\n  \
+     parentRefs: [{name: example-gateway}]\n  hostnames: [loop.example]\n  rules:\n  - \
+     matches: [{path: {type: PathPrefix, value: /}}]\n    \
+     backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: loop}]\n"
+);
+gateway!(
+    invalid_weight,
+    "status",
+    "apiVersion: gateway.kgateway.dev/v1alpha1\nkind: TrafficPolicy\nmetadata:\n  name: heavy\n  annotations: \
+     {kgateway.dev/policy-weight: high}\nspec:\n  targetRefs:\n  - \
+     {group: gateway.networking.k8s.io, kind: HTTPRoute, name: example-route}\n  csrf: {percentageEnabled: 1}\n"
+);
+gateway!(
+    misspelt_fields,
+    "explain httproute/shop-2",
+    "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: shop-2}\nspec:\n  \
+     parentRefs: [{name: example-gateway}]\n  hostname: [two.example]\n  rules: [{backendRefs: [{name: shop, port: 80}]}]\n"
+);
+gateway!(unknown_setting, "status --kgateway GlobalPolicyNamspace=x", "");
+
 /// A copy of the demo with one text replaced in one file, and what `explain` then prints.
 fn broken(file: &str, from: &str, to: &str) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
