@@ -320,7 +320,7 @@ pub(crate) fn replaced(report: GatewayReport, why: &str) -> GatewayReport {
         broken.push(why.to_owned());
     }
     let (fields, overridden, merge) = (Vec::new(), Vec::new(), String::new());
-    finished(GatewayReport { broken, fields, overridden, merge, ..report })
+    finished(GatewayReport { fields, overridden, merge, broken, ..report })
 }
 
 /// With the sentence that answers.

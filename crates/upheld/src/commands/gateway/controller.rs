@@ -37,7 +37,7 @@ impl Session<'_> {
                 "ReferenceGrantMode" => match grants(value) {
                     Some(mode) => (topology.reference_grants, policies.reference_grants) = (mode, mode),
                     None => {
-                        problems.push(wrong(format!("ReferenceGrantMode is Off, Permissive or Strict, not `{value}`")))
+                        problems.push(wrong(format!("ReferenceGrantMode is Off, Permissive or Strict, not `{value}`")));
                     }
                 },
                 "WeightedRoutePrecedence" if value.eq_ignore_ascii_case("true") => {
