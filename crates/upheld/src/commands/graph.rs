@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use upheld_dialects::gateway_api::draw::{Badges, dot, mermaid, svg};
-use upheld_dialects::gateway_api::graph::{Graph, rule_id};
+use upheld_dialects::gateway_api::graph::{Graph, listener_id, rule_id};
 use upheld_dialects::gateway_api::topology::Topology;
 use upheld_dialects::kgateway::{PolicyEntry, Resolver, Settings, Via};
 
@@ -61,6 +61,19 @@ fn badges(topology: &Topology<'_>, session: &Session<'_>, controller: &Settings)
             for spoken in resolver.spoken(number, object) {
                 let section = spoken.section.map(|section| format!(" ({section})")).unwrap_or_default();
                 badges.entry(node.id.clone()).or_default().push(format!("◆ {}{section}", policy.title()));
+            }
+        }
+    }
+    // Sets of listeners have no node of their own; their policies stand at their listeners.
+    for gateway in &topology.gateways {
+        for listener in gateway.listeners.iter().filter(|listener| listener.owner != gateway.object) {
+            for (number, policy) in resolver.policies().entries().iter().enumerate() {
+                let spoken = resolver.spoken(number, listener.owner);
+                let here = |section: Option<&str>| section.is_none_or(|name| name == listener.name);
+                if spoken.iter().any(|spoken| here(spoken.section.as_deref())) {
+                    let id = listener_id(topology.snapshot, listener);
+                    badges.entry(id).or_default().push(format!("◆ {}", policy.title()));
+                }
             }
         }
     }
