@@ -41,12 +41,11 @@ impl Table {
         self.rows.push(Row { cells: cells.into_iter().map(|cell| visible(&cell)).collect(), style });
     }
 
-    /// The lines of the table. On a terminal that is too narrow, the last `foldable` columns go to a line of their own.
+    /// The lines of the table. On a terminal that is too narrow, the last `foldable` columns go to lines of their own, and more
+    /// if that is not enough.
     pub(crate) fn render(&self, width: Option<usize>, foldable: usize) -> String {
         let widths: Vec<usize> = (0..self.columns.len()).map(|column| self.width(column)).collect();
-        let total = INDENT.len() + widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
-        let fold = width.is_some_and(|width| total > width) && foldable > 0;
-        let kept = if fold { self.columns.len().saturating_sub(foldable) } else { self.columns.len() };
+        let kept = self.kept(&widths, width, foldable);
         let heading: Vec<String> = self.columns.iter().map(|(name, _)| (*name).to_owned()).collect();
         let mut text = String::new();
         self.line(&heading, &widths, kept, |_, cell| paint(HEADING, cell), &mut text);
@@ -54,11 +53,30 @@ impl Table {
             let style = |column: usize, cell: &str| if column == 0 { paint(row.style, cell) } else { cell.to_owned() };
             self.line(&row.cells, &widths, kept, style, &mut text);
             let indent = INDENT.len() + widths.first().copied().unwrap_or(0) + GAP;
-            for cell in row.cells.iter().skip(kept).filter(|cell| !cell.is_empty()) {
-                text.push_str(&indented(cell, indent, width));
+            for (cell, (name, align)) in
+                row.cells.iter().zip(&self.columns).skip(kept).filter(|(cell, _)| !cell.is_empty())
+            {
+                // A number alone says nothing.
+                let told =
+                    if *align == Align::Right { format!("{} {cell}", name.to_lowercase()) } else { cell.clone() };
+                text.push_str(&indented(&told, indent, width));
             }
         }
         text
+    }
+
+    /// How many columns stay beside each other; the first two always do.
+    fn kept(&self, widths: &[usize], width: Option<usize>, foldable: usize) -> usize {
+        let all = self.columns.len();
+        let fits = |kept: usize| {
+            let total = INDENT.len() + widths.iter().take(kept).sum::<usize>() + GAP * kept.saturating_sub(1);
+            width.is_none_or(|width| total <= width)
+        };
+        if foldable == 0 || fits(all) {
+            return all;
+        }
+        let most = all.saturating_sub(foldable);
+        (2..=most).rev().find(|kept| fits(*kept)).unwrap_or(most.min(2))
     }
 
     fn width(&self, column: usize) -> usize {
@@ -143,6 +161,20 @@ mod tests {
             plain(&sample().render(Some(20), 1)),
             "  STATE  TAGS\n  WON       4\n         most tags\n  LOST     12\n"
         );
+    }
+
+    #[test]
+    fn a_terminal_that_is_narrower_still_folds_more_columns() {
+        let mut table = Table::new(&[
+            ("KIND", Align::Left),
+            ("FOR", Align::Left),
+            ("RESULT", Align::Left),
+            ("BEAT", Align::Right),
+            ("NOTE", Align::Left),
+        ]);
+        table.row(anstyle::Style::new(), ["Timeout", "backend", "requestTimeout: 15s", "2", ""].map(str::to_owned));
+        let text = "  KIND     FOR\n  Timeout  backend\n           requestTimeout: 15s\n           beat 2\n";
+        assert_eq!(plain(&table.render(Some(30), 1)), text);
     }
 
     #[test]
