@@ -6,14 +6,23 @@ use anyhow::Context;
 use serde_json::{Map, Value as Json};
 use upheld_engine::merge::{Inherited, Merged};
 use upheld_input::Format;
-use upheld_model::{Config, SourceId};
+use upheld_model::{Config, File, SourceId};
 
 /// A part of a case as a configuration.
 pub(super) fn config(written: &Json) -> anyhow::Result<Arc<Config>> {
-    let source = SourceId::new(0);
-    let (file, _) = upheld_input::parse("part", Format::Json, written.to_string(), source);
+    let file = parsed(written);
     let document = file.tree.documents().next().context("a part of the case is empty")?;
-    Ok(Config::of(source, document))
+    Ok(Config::of(source(), document))
+}
+
+/// Parts of cases are the only source there is.
+pub(super) fn source() -> SourceId {
+    SourceId::new(0)
+}
+
+/// A part of a case as a file of its own.
+pub(super) fn parsed(written: &Json) -> File {
+    upheld_input::parse("part", Format::Json, written.to_string(), source()).0
 }
 
 /// A configuration as cases have it.

@@ -7,7 +7,7 @@
 //! - [`mod@effective`]: the effective policy of a path, under a profile
 //! - [`gwctl`], [`envoy`]: what these two read from a spec before
 //! - [`field_rules`]: the fields of kgateway's kinds, and how they meet
-//! - [`delegation`]: which routes a route may hand over to
+//! - [`mod@inherit`]: which routes a route may hand over to, and what they match then
 //! - [`topology`]: the graph, and the ways that requests take through it; [`settings`] steer it
 //!
 //! ```text
@@ -23,7 +23,6 @@ mod attach;
 mod build;
 pub mod claim;
 pub mod declared;
-pub mod delegation;
 pub mod draw;
 pub mod effective;
 pub mod envoy;

@@ -1,8 +1,20 @@
-//! How the match of a route that is delegated to agrees with the match that delegates to it.
+//! How a route that is delegated to agrees with the one that delegates to it: by its references, and by its matches.
 
 use smol_str::SmolStr;
 
+use super::claim::GATEWAY;
 use super::matches::{FieldMatch, Match, PathKind};
+use super::resources::ParentReference;
+
+/// Whether a route with these references lets itself be delegated to by a route, which is told by namespace and name. One
+/// without references takes any parent; others must name it with group and kind, because without them a Gateway is meant.
+pub fn accepts_parent(references: &[ParentReference<'_>], parent: (&str, &str)) -> bool {
+    let is_route =
+        |reference: &ParentReference<'_>| (reference.group, reference.kind) == (Some(GATEWAY), Some("HTTPRoute"));
+    let names =
+        |reference: &ParentReference<'_>| is_route(reference) && (reference.namespace, reference.name) == parent;
+    references.is_empty() || references.iter().any(names)
+}
 
 /// Whether a match stays within that of its parent, as it must where it does not inherit.
 pub fn agrees(parent: &Match, child: &Match) -> bool {

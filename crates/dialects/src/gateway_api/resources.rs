@@ -122,7 +122,8 @@ pub struct ParentReference<'s> {
 }
 
 impl<'s> ParentReference<'s> {
-    fn of(value: Value<'s>, namespace: &'s str) -> Self {
+    /// Of an entry of `parentRefs` of a route in a namespace.
+    pub fn of(value: Value<'s>, namespace: &'s str) -> Self {
         Self {
             group: text(value, "group"),
             kind: text(value, "kind"),

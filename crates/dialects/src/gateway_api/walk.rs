@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use super::claim::{GATEWAY, KGATEWAY};
-use super::inherit::{agrees, inherit};
+use super::claim::KGATEWAY;
+use super::inherit::{accepts_parent, agrees, inherit};
 use super::matches::Match;
 use super::pattern::{Mistake, Pattern};
 use super::precedence::{Ages, Rank};
@@ -165,7 +165,8 @@ impl<'w, 's> Walk<'w, 's> {
         let unresolved = || Unresolved { reason: "BackendNotFound", message: format!("{title}: unresolved reference") };
         let candidates = world.delegates(&backend.reference).into_iter();
         let candidates = candidates.filter_map(|index| world.routes.get(index).map(|child| (index, child)));
-        let children: Vec<_> = candidates.filter(|(_, child)| may_follow(parent, child)).collect();
+        let name = (parent.view.namespace, parent.view.name);
+        let children: Vec<_> = candidates.filter(|(_, child)| accepts_parent(&child.parents, name)).collect();
         // One route that leads back spoils the whole reference.
         if let Some((_, child)) = children.iter().find(|(index, _)| self.path.contains(index)) {
             self.warnings.cycle(&parent.view, &child.view, backend);
@@ -251,16 +252,6 @@ fn survivors<'w, 's>(route: &'w Route<'s>, parent: Option<&Match>) -> Vec<Surviv
 /// Whether a reference of a route leads to other routes: only routes for HTTP delegate.
 fn delegates(route: &Route<'_>, backend: &Backend<'_>) -> bool {
     route.view.kind == "HTTPRoute" && backend.reference.delegates()
-}
-
-/// Whether a route lets itself be delegated to by another.
-fn may_follow(parent: &Route<'_>, child: &Route<'_>) -> bool {
-    let names = |group, kind| group == Some(GATEWAY) && kind == Some("HTTPRoute");
-    child.parents.is_empty()
-        || child.parents.iter().any(|reference| {
-            names(reference.group, reference.kind)
-                && (reference.namespace, reference.name) == (parent.view.namespace, parent.view.name)
-        })
 }
 
 /// What happens to requests if nothing is wrong.
