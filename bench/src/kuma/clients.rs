@@ -22,8 +22,8 @@ struct Shape {
     target: Option<Duration>,
 }
 
-/// The editions: connected items are one group, or those that meet pairwise.
-const EDITIONS: [(&str, &str); 2] = [("components", "kuma/2"), ("cliques", "kuma/2-cliques")];
+/// The editions, by how they group items: groups that never overlap, or all items that meet pairwise.
+const EDITIONS: [(&str, &str); 2] = [("exact", "kuma/2"), ("cliques", "kuma/2-cliques")];
 
 /// More cells than this are too many for the rival.
 const NAIVE_CELLS: usize = 20_000;
@@ -65,7 +65,7 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
             let (told, spent) = listed(&snapshot, plan.rounds)?;
             let (cell, naive) = match &told {
                 Ok(rules) => {
-                    let naive = naive(&shape, &snapshot)?.filter(|_| grouping == "components");
+                    let naive = naive(&shape, &snapshot)?.filter(|_| grouping == "exact");
                     if let Some((cells, _)) = naive {
                         wrong += usize::from(cells != rules.len());
                     }
@@ -76,7 +76,7 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
             cells_of.push(cell);
             if let Some((_, naive)) = naive {
                 cells_of.push(format!("{} ({} x)", time(naive), figure(ratio(naive, spent))));
-            } else if grouping == "components" {
+            } else if grouping == "exact" {
                 cells_of.push("too many".to_owned());
             }
             if let Some(target) = shape.target {
@@ -87,7 +87,7 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
         lines.push((shape.name, cells_of));
     }
     report::heading("Listings of clients: cells and time; `>` is the error that names the bound");
-    row("", ["components", "naive (ratio)", "cliques"]);
+    row("", ["exact", "naive (ratio)", "cliques"]);
     for (name, cells) in lines {
         row(name, cells);
     }
