@@ -8,7 +8,6 @@ mod envoy;
 use serde_json::json;
 use upheld_dialects::envoy_gateway::{Attachments, PolicyKind as EnvoyKind, by_age};
 use upheld_dialects::gateway_api::declared::Declared;
-use upheld_dialects::gateway_api::topology::Topology;
 use upheld_dialects::kgateway::{Resolver, Semantics, Subject};
 use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::nearest::nearest;
@@ -50,14 +49,10 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
         Ok(subject) => subject,
         Err(problem) => return refuse(&[problem]),
     };
-    let (topology_settings, controller) = match session.controller() {
-        Ok(settings) => settings,
+    let (topology, controller) = match session.topology(snapshot) {
+        Ok(known) => known,
         Err(problems) => return refuse(&problems),
     };
-    let topology = Topology::build(snapshot, &topology_settings);
-    if !topology.warnings.is_empty() {
-        diagnostics::print(snapshot.files(), &topology.warnings);
-    }
     let semantics = session.gateway_semantics();
     let resolver = Resolver::new(&topology, &controller, semantics);
     let other = match semantics {

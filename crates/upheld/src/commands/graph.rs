@@ -9,19 +9,15 @@ use upheld_dialects::kgateway::{PolicyEntry, Resolver, Settings, Via};
 use super::{Session, refuse};
 use crate::cli::{Drawing, Format};
 use crate::exit::Exit;
-use crate::render::{diagnostics, print_plain};
+use crate::render::print_plain;
 use upheld_model::{Diagnostic, Fault};
 
 pub(super) fn run(session: &Session<'_>) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
-    let (topology_settings, controller) = match session.controller() {
-        Ok(settings) => settings,
+    let (topology, controller) = match session.topology(&loaded.snapshot) {
+        Ok(known) => known,
         Err(problems) => return refuse(&problems),
     };
-    let topology = Topology::build(&loaded.snapshot, &topology_settings);
-    if !topology.warnings.is_empty() {
-        diagnostics::print(loaded.snapshot.files(), &topology.warnings);
-    }
     let graph = topology.graph();
     if graph.nodes.is_empty() {
         let message = "there is no gateway and no route to draw";

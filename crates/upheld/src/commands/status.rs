@@ -4,25 +4,21 @@ use anstyle::Style;
 use serde::Serialize;
 use serde_json::json;
 use upheld_dialects::envoy_gateway::{Attachments, PolicyStatus as EnvoyStatus, by_age};
-use upheld_dialects::gateway_api::topology::{Condition, Topology};
+use upheld_dialects::gateway_api::topology::Condition;
 use upheld_dialects::kgateway::{PolicyEntry, PolicyStatus, Resolver};
 
 use super::{Session, refuse};
 use crate::cli::Format;
 use crate::exit::Exit;
+use crate::render::print_plain;
 use crate::render::table::{Align, Table};
-use crate::render::{diagnostics, print_plain};
 
 pub(super) fn run(session: &Session<'_>) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
-    let (topology_settings, controller) = match session.controller() {
-        Ok(settings) => settings,
+    let (topology, controller) = match session.topology(&loaded.snapshot) {
+        Ok(known) => known,
         Err(problems) => return refuse(&problems),
     };
-    let topology = Topology::build(&loaded.snapshot, &topology_settings);
-    if !topology.warnings.is_empty() {
-        diagnostics::print(loaded.snapshot.files(), &topology.warnings);
-    }
     let resolver = Resolver::new(&topology, &controller, session.gateway_semantics());
     let mut statuses = resolver.statuses();
     let mut survival = resolver.survival_on_ways();

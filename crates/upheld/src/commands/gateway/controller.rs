@@ -1,11 +1,14 @@
 //! Settings of the kgateway controller, as users give them: `GlobalPolicyNamespace=policies`.
 
 use upheld_dialects::gateway_api::settings::{ReferenceGrants, RoutePrecedence, Settings as TopologySettings};
+use upheld_dialects::gateway_api::topology::Topology;
 use upheld_dialects::kgateway::{PolicyMerge, Settings};
+use upheld_engine::Snapshot;
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
 use super::super::Session;
+use crate::render::diagnostics;
 
 /// The settings that steer how policies are resolved.
 const NAMES: [&str; 5] = [
@@ -17,8 +20,19 @@ const NAMES: [&str; 5] = [
 ];
 
 impl Session<'_> {
+    /// The graph of gateways and routes as the controller sees it, and its settings for policies. What is odd about the
+    /// graph is told at once.
+    pub(crate) fn topology<'s>(&self, snapshot: &'s Snapshot) -> Result<(Topology<'s>, Settings), Vec<Diagnostic>> {
+        let (settings, controller) = self.controller()?;
+        let topology = Topology::build(snapshot, &settings);
+        if !topology.warnings.is_empty() {
+            diagnostics::print(snapshot.files(), &topology.warnings);
+        }
+        Ok((topology, controller))
+    }
+
     /// What the controller would be started with.
-    pub(crate) fn controller(&self) -> Result<(TopologySettings, Settings), Vec<Diagnostic>> {
+    fn controller(&self) -> Result<(TopologySettings, Settings), Vec<Diagnostic>> {
         let (mut topology, mut policies) = (TopologySettings::default(), Settings::default());
         let mut problems = Vec::new();
         for given in &self.settings.kgateway.value {
