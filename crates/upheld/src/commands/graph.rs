@@ -20,7 +20,7 @@ pub(super) fn run(session: &Session<'_>) -> Exit {
     };
     let graph = topology.graph();
     if graph.nodes.is_empty() {
-        let message = "there is no gateway and no route to draw";
+        let message = "there is nothing to draw: no gateway, and no route that is attached to one";
         return refuse(&[Diagnostic::error(Fault::NotFound, message).help("does `-f` point to the right files?")]);
     }
     let badges = badges(&topology, session, &controller);
