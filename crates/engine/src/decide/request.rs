@@ -1,0 +1,280 @@
+//! What is asked: may this subject do this action on this resource, here and now?
+
+use smol_str::SmolStr;
+use upheld_model::Timestamp;
+
+/// A request: who wants to do what with what, and under which circumstances. What is left out is absent; what is not known
+/// is said to be unknown, which is something else.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// Who asks.
+    pub subject: Subject,
+    /// What is to be done.
+    pub action: Action,
+    /// With what.
+    pub resource: Resource,
+    /// Under which circumstances.
+    pub environment: Environment,
+}
+
+/// Who asks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Subject {
+    /// What sort of subject: `user`, `service`.
+    pub kind: Maybe<SmolStr>,
+    /// Which one.
+    pub id: Maybe<SmolStr>,
+    /// Its roles.
+    pub roles: Names,
+    /// Its groups.
+    pub groups: Names,
+    /// What else is claimed of it.
+    pub claims: Facts,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Action {
+    /// The method of HTTP.
+    pub method: Maybe<SmolStr>,
+    /// The operation, in the words of the application.
+    pub operation: Maybe<SmolStr>,
+    /// What else is known of it.
+    pub facts: Facts,
+}
+
+/// With what it is to be done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Resource {
+    /// The application.
+    pub app: Maybe<SmolStr>,
+    /// The path of a URL.
+    pub path: Maybe<SmolStr>,
+    /// What sort of resource.
+    pub kind: Maybe<SmolStr>,
+    /// Which one.
+    pub id: Maybe<SmolStr>,
+    /// What else is known of it: its owner, host, headers.
+    pub facts: Facts,
+}
+
+/// Under which circumstances.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Environment {
+    /// The address of the caller.
+    pub ip: Maybe<SmolStr>,
+    /// The moment.
+    pub time: Maybe<Timestamp>,
+    /// What else is known.
+    pub facts: Facts,
+}
+
+/// A value that may be absent, or not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Maybe<T> {
+    /// It is this.
+    Is(T),
+    /// There is none.
+    #[default]
+    Absent,
+    /// Nobody knows.
+    Unknown,
+}
+
+impl<T> Maybe<T> {
+    /// By reference.
+    pub fn as_ref(&self) -> Maybe<&T> {
+        match self {
+            Self::Is(value) => Maybe::Is(value),
+            Self::Absent => Maybe::Absent,
+            Self::Unknown => Maybe::Unknown,
+        }
+    }
+
+    /// The value, if there is one and it is known.
+    pub fn known(&self) -> Option<&T> {
+        match self {
+            Self::Is(value) => Some(value),
+            Self::Absent | Self::Unknown => None,
+        }
+    }
+
+    /// Another value in its place.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Maybe<U> {
+        match self {
+            Self::Is(value) => Maybe::Is(change(value)),
+            Self::Absent => Maybe::Absent,
+            Self::Unknown => Maybe::Unknown,
+        }
+    }
+}
+
+impl<T> From<Option<T>> for Maybe<T> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Absent, Self::Is)
+    }
+}
+
+/// A list of names, or nobody knows which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// These and no others.
+    Known(Vec<SmolStr>),
+    /// Nobody knows.
+    Unknown,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self::Known(Vec::new())
+    }
+}
+
+impl Names {
+    /// These names.
+    pub fn of<T: AsRef<str>>(names: &[T]) -> Self {
+        Self::Known(names.iter().map(|name| SmolStr::new(name.as_ref())).collect())
+    }
+
+    /// Those that are known.
+    pub fn known(&self) -> &[SmolStr] {
+        match self {
+            Self::Known(names) => names,
+            Self::Unknown => &[],
+        }
+    }
+}
+
+/// Facts by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts(pub Vec<(SmolStr, Fact)>);
+
+impl Facts {
+    /// The fact of a name.
+    pub fn get(&self, name: &str) -> Option<&Fact> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, fact)| fact)
+    }
+
+    /// Sets a fact, in place of an older one.
+    pub fn set(&mut self, name: &str, fact: Fact) {
+        match self.0.iter_mut().find(|(known, _)| known == name) {
+            Some((_, old)) => *old = fact,
+            None => self.0.push((SmolStr::new(name), fact)),
+        }
+    }
+}
+
+/// What is known of something. Numbers are those of JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fact {
+    /// Nothing.
+    Null,
+    /// A truth.
+    Bool(bool),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(SmolStr),
+    /// Several facts.
+    List(Vec<Fact>),
+    /// Facts by name.
+    Map(Facts),
+    /// It has a value that nobody knows.
+    Unknown,
+}
+
+/// A value of a request, borrowed: what expressions and claim paths walk through.
+#[derive(Clone, Copy, Debug)]
+pub enum View<'r> {
+    /// The whole request.
+    Request(Asked<'r>),
+    /// Who asks.
+    Subject(&'r Subject),
+    /// What is to be done.
+    Action(&'r Action),
+    /// With what; its path in its normal form.
+    Resource(&'r Resource, Maybe<&'r str>),
+    /// Under which circumstances.
+    Environment(&'r Environment),
+    /// A list of names.
+    Names(&'r [SmolStr]),
+    /// A text.
+    Text(&'r str),
+    /// A moment.
+    Time(Timestamp),
+    /// Any other fact.
+    Fact(&'r Fact),
+    /// Facts by name.
+    Facts(&'r Facts),
+    /// There is no such thing.
+    Absent,
+    /// There may be, but nobody knows.
+    Unknown,
+}
+
+/// A request with its path in the form in which it is matched.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'r> {
+    /// The request.
+    pub request: &'r Request,
+    /// Its path; unknown if it has no normal form.
+    pub path: Maybe<&'r str>,
+}
+
+impl<'r> View<'r> {
+    /// A part by name: `subject`, then `claims`, then `department`.
+    pub fn field(self, name: &str) -> Self {
+        let text = |value: &'r Maybe<SmolStr>| Self::text(value.as_ref().map(SmolStr::as_str));
+        let names = |value: &'r Names| match value {
+            Names::Known(names) => Self::Names(names),
+            Names::Unknown => Self::Unknown,
+        };
+        match (self, name) {
+            (Self::Request(asked), "subject") => Self::Subject(&asked.request.subject),
+            (Self::Request(asked), "action") => Self::Action(&asked.request.action),
+            (Self::Request(asked), "resource") => Self::Resource(&asked.request.resource, asked.path),
+            (Self::Request(asked), "environment") => Self::Environment(&asked.request.environment),
+            (Self::Subject(subject), "type") => text(&subject.kind),
+            (Self::Subject(subject), "id") => text(&subject.id),
+            (Self::Subject(subject), "roles") => names(&subject.roles),
+            (Self::Subject(subject), "groups") => names(&subject.groups),
+            (Self::Subject(subject), "claims") => Self::Facts(&subject.claims),
+            (Self::Action(action), "method") => text(&action.method),
+            (Self::Action(action), "operation") => text(&action.operation),
+            (Self::Resource(resource, _), "app") => text(&resource.app),
+            (Self::Resource(_, path), "path") => Self::text(path),
+            (Self::Resource(resource, _), "type") => text(&resource.kind),
+            (Self::Resource(resource, _), "id") => text(&resource.id),
+            (Self::Environment(environment), "ip") => text(&environment.ip),
+            (Self::Environment(environment), "time") => match environment.time {
+                Maybe::Is(moment) => Self::Time(moment),
+                Maybe::Absent => Self::Absent,
+                Maybe::Unknown => Self::Unknown,
+            },
+            (Self::Action(Action { facts, .. }), name)
+            | (Self::Resource(Resource { facts, .. }, _), name)
+            | (Self::Environment(Environment { facts, .. }), name)
+            | (Self::Facts(facts) | Self::Fact(Fact::Map(facts)), name) => Self::fact(facts.get(name)),
+            (Self::Unknown | Self::Fact(Fact::Unknown), _) => Self::Unknown,
+            _ => Self::Absent,
+        }
+    }
+
+    fn text(value: Maybe<&'r str>) -> Self {
+        match value {
+            Maybe::Is(text) => Self::Text(text),
+            Maybe::Absent => Self::Absent,
+            Maybe::Unknown => Self::Unknown,
+        }
+    }
+
+    /// A fact, if there is one.
+    pub fn fact(fact: Option<&'r Fact>) -> Self {
+        match fact {
+            Some(Fact::Unknown) => Self::Unknown,
+            Some(Fact::Text(text)) => Self::Text(text),
+            Some(fact) => Self::Fact(fact),
+            None => Self::Absent,
+        }
+    }
+}
