@@ -18,7 +18,7 @@ pub(super) fn tree(format: Format, text: String, source: SourceId) -> Result<Fil
 
 /// Reads texts and the built-in kinds into the model.
 pub(super) fn read(texts: Vec<(Format, String)>) -> Result<(Files, Recognised), String> {
-    let builtin = builtin().iter().map(|document| (Format::Yaml, document.text.to_owned()));
+    let builtin = builtin().map(|document| (Format::Yaml, document.text.to_owned()));
     let files: Result<Files, String> = (texts.into_iter().chain(builtin).enumerate())
         .map(|(position, (format, text))| tree(format, text, SourceId::new(position)))
         .collect();
@@ -33,7 +33,7 @@ pub(super) fn read(texts: Vec<(Format, String)>) -> Result<(Files, Recognised), 
 /// Reads texts and indexes what they say.
 pub(super) fn snapshot(texts: Vec<(Format, String)>) -> Result<Snapshot, String> {
     let (files, Recognised { draft, kinds, .. }) = read(texts)?;
-    Snapshot::build(draft, kinds, files).map_err(|_| "the workload does not fit into an index".to_owned())
+    Snapshot::build(draft, kinds, Vec::new(), files).map_err(|_| "the workload does not fit into an index".to_owned())
 }
 
 /// The kind and the scope that the measurements ask about.

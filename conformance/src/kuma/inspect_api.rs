@@ -144,7 +144,7 @@ fn end_without_newline(value: &mut Json) {
 /// A snapshot of documents. Kuma reads over fields that it does not know; our reader refuses them, so they are left out.
 fn snapshot(mut documents: Vec<Json>, editions: &[&str]) -> anyhow::Result<Snapshot> {
     loop {
-        let builtin = upheld_dialects::builtin().iter();
+        let builtin = upheld_dialects::builtin();
         let mut inputs: Vec<Input> = builtin.map(|kinds| Input::text(kinds.name, Format::Yaml, kinds.text)).collect();
         let lines: Vec<String> = documents.iter().map(Json::to_string).collect();
         inputs.push(Input::text("case", Format::JsonLines, lines.join("\n")));
@@ -155,7 +155,7 @@ fn snapshot(mut documents: Vec<Json>, editions: &[&str]) -> anyhow::Result<Snaps
         let unknown: Vec<Span> = unknown.filter_map(|problem| problem.label.as_ref()).map(|label| label.span).collect();
         if unknown.is_empty() {
             accept(recognised.diagnostics.as_slice())?;
-            return match Snapshot::build(recognised.draft, recognised.kinds, files) {
+            return match Snapshot::build(recognised.draft, recognised.kinds, Vec::new(), files) {
                 Ok(snapshot) => Ok(snapshot),
                 Err((_, problems)) => {
                     accept(&problems)?;

@@ -27,7 +27,7 @@ pub(super) struct Standing<'w> {
 impl World {
     /// Reads documents under an edition; questions are about one mesh. A document that is refused is an error.
     pub(super) fn new(edition: &str, mesh: &str, documents: &[Json]) -> anyhow::Result<Self> {
-        let builtin = upheld_dialects::builtin().iter();
+        let builtin = upheld_dialects::builtin();
         let mut inputs: Vec<Input> = builtin.map(|kinds| Input::text(kinds.name, Format::Yaml, kinds.text)).collect();
         let lines: Vec<String> = documents.iter().map(Json::to_string).collect();
         inputs.push(Input::text("case", Format::JsonLines, lines.join("\n")));
@@ -35,7 +35,7 @@ impl World {
         accept(problems.as_slice())?;
         let recognised = upheld_dialects::recognise(&files, &[edition]);
         accept(recognised.diagnostics.as_slice())?;
-        match Snapshot::build(recognised.draft, recognised.kinds, files) {
+        match Snapshot::build(recognised.draft, recognised.kinds, Vec::new(), files) {
             Ok(snapshot) => Ok(Self { snapshot, mesh: mesh.to_owned() }),
             Err((_, problems)) => {
                 accept(&problems)?;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! documents ──recognise──▶ Draft + kinds          recognise (all dialects), document, shape, policy_kind, select_policy
+//! access                   policies that permit and deny requests
 //! kuma                     documents, built-in kinds, names of ends, native shapes
 //! gateway_api              gateways and routes as a graph; effective policies by profile
 //! kgateway, envoy_gateway  their policies over that graph
@@ -12,6 +13,8 @@
 //!
 //! Invariant: no I/O; every mistake in a document is a located diagnostic, and a bad document never hides a good one.
 
+pub mod access;
+mod decide_kind;
 pub mod document;
 pub mod envoy_gateway;
 pub mod gateway_api;
@@ -35,6 +38,6 @@ pub struct Builtin {
 }
 
 /// The built-in kinds of all dialects.
-pub const fn builtin() -> &'static [Builtin] {
-    &kuma::KINDS
+pub fn builtin() -> impl Iterator<Item = &'static Builtin> {
+    kuma::KINDS.iter().chain(&access::KINDS)
 }

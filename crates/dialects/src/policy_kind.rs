@@ -8,6 +8,7 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, Side, SourceId, Sym, Symbols};
 
+use crate::decide_kind;
 use crate::document::Header;
 use crate::gateway_api::declared;
 use crate::merge_kind;
@@ -30,7 +31,7 @@ const RUNGS: [(&str, Column, Best); 6] = [
 const FIELD_RUNGS: [&str; 4] = ["highest", "lowest", "more-tags-in", "more-exact-tags-in"];
 
 /// What a `PolicyKind` document of each family looks like.
-pub fn shapes() -> [(&'static str, Shape); 3] {
+pub fn shapes() -> [(&'static str, Shape); 4] {
     let whole = |family: &'static [&'static str], own: Vec<Field>| {
         let mut fields = common_fields();
         fields.push(required("family", Shape::Choice(family), "the family of policies"));
@@ -59,6 +60,7 @@ pub fn shapes() -> [(&'static str, Shape); 3] {
         ("select", whole(&["select"], select_fields())),
         ("merge", whole(&["merge"], merge_kind::fields())),
         ("inherit", whole(&["merge"], inherit)),
+        ("decide", whole(&["decide"], decide_kind::fields())),
     ]
 }
 
@@ -132,18 +134,23 @@ pub struct Written {
 /// Reads one; every mistake is reported.
 pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found: &mut Diagnostics) -> Option<Written> {
     let text = |name: &str| document.get(name).map(Value::text);
-    let [(_, select), (merge_word, merge), (_, inherit)] = shapes();
+    let [(_, select), (merge_word, merge), (_, inherit), (decide_word, decide)] = shapes();
     let is_merge = text("family") == Some(merge_word);
+    let is_decide = text("family") == Some(decide_word);
     let is_declared = is_merge && document.get("hierarchy").is_some();
-    if !is_merge && let Some(family) = document.get("family").filter(|family| family.text() != "select") {
+    if !is_merge
+        && !is_decide
+        && let Some(family) = document.get("family").filter(|family| family.text() != "select")
+    {
         let diagnostic = Diagnostic::error(Fault::BrokenKind, format!("there is no family `{}`", family.text()))
-            .at_value(source, family, "expected `select` or `merge`");
+            .at_value(source, family, "expected `select`, `merge` or `decide`");
         found.push(diagnostic);
         return None;
     }
     let shape = match (is_declared, is_merge) {
         (true, _) => &inherit,
         (false, true) => &merge,
+        (false, false) if is_decide => &decide,
         (false, false) => &select,
     };
     if !Checker::new(source, found).check(document, shape) {
@@ -166,6 +173,8 @@ pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found:
             resolve: document.get("resolve").map(|resolve| merge_kind::read_strategy(Some(resolve))),
             rank: read_number_rungs(document, symbols),
         })
+    } else if is_decide {
+        Choices::Decide(decide_kind::read(source, document, symbols, found))
     } else if is_merge {
         Choices::Merge(merge_kind::read(source, document, symbols, found))
     } else {

@@ -1,5 +1,6 @@
 //! From documents to objects, policies and kinds.
 
+mod decisions;
 mod kinds;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +11,8 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, Files, NodeRef, SourceId, Sym};
 
+use crate::access;
+use crate::access::book::Book;
 use crate::document::{Form, Header, Resource};
 use crate::gateway_api::{self, Claim};
 use crate::kuma;
@@ -26,6 +29,8 @@ pub struct Recognised {
     pub draft: Draft,
     /// The kinds that are in force.
     pub kinds: Vec<PolicyKind>,
+    /// Policies that decide requests, by kind.
+    pub books: Vec<(Sym, Book)>,
     /// Editions that some kind belongs to.
     pub editions: Vec<String>,
     /// Types whose kinds are broken, or belong to an edition that is not in force.
@@ -46,19 +51,26 @@ pub struct SetAside {
 /// Recognises all documents. `semantics` names the editions in force; kinds of other editions are left out.
 pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
     let mut recognised = Recognised::default();
-    let documents = documents(files, &mut recognised.diagnostics);
+    let (documents, about_access) = documents(files, &mut recognised.diagnostics);
     let (kinds, others): (Vec<_>, Vec<_>) =
         documents.into_iter().partition(|(_, header)| policy_kind::is_policy_kind(header));
     recognised.read_kinds(files, kinds, semantics);
     recognised.add_common_kinds(&others);
+    let mut decisions = recognised.decisions(files, semantics);
+    for (source, document, claim) in about_access {
+        decisions.document(source, document, claim, &mut recognised.diagnostics);
+    }
     let mut readers = recognised.readers(files);
     readers.gateways = others.iter().any(|(_, header)| gateway_api::is_about_gateways(header));
     let mut seen = Seen::with_capacity_and_hasher(others.len(), FxBuildHasher);
     recognised.draft.policies.reserve(others.len());
     let mut layered = Vec::new();
     for (source, header) in others {
-        recognised.read_document(files, source, header, &readers, &mut seen, &mut layered);
+        if !decisions.typed(source, header, &mut recognised.diagnostics) {
+            recognised.read_document(files, source, header, &readers, &mut seen, &mut layered);
+        }
     }
+    recognised.books = decisions.finish(&mut recognised.draft);
     let Recognised { draft, diagnostics, .. } = &mut recognised;
     let edition = kuma_edition(semantics);
     kuma::served::attach(files, edition, &mut draft.objects, &mut draft.symbols);
@@ -72,13 +84,21 @@ fn kuma_edition(semantics: &[&str]) -> Edition {
     semantics.iter().find_map(|name| Edition::of(name)).unwrap_or(Edition::V2)
 }
 
+/// Documents with a header, and those about access, which need none.
+type Documents<'f> = (Vec<(SourceId, Header<'f>)>, Vec<(SourceId, Value<'f>, access::book::Claim)>);
+
 /// All documents, those inside lists too.
-pub(crate) fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Vec<(SourceId, Header<'f>)> {
+pub(crate) fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Documents<'f> {
     let mut documents = Vec::with_capacity(files.iter().map(|(_, file)| file.tree.documents().len()).sum());
+    let mut about_access = Vec::new();
     for (source, file) in files.iter() {
         let mut waiting: Vec<Value<'f>> = file.tree.documents().collect();
         waiting.reverse();
         while let Some(document) = waiting.pop() {
+            if let Some(claim) = access::book::claim(document, &file.name) {
+                about_access.push((source, document, claim));
+                continue;
+            }
             let header = Header::of(document);
             match (document.kind(), header.items) {
                 (Kind::Null, _) => {}
@@ -97,7 +117,7 @@ pub(crate) fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Vec<(S
             }
         }
     }
-    documents
+    (documents, about_access)
 }
 
 /// What `kubectl get -o yaml` and the REST API print: items, and little else.
@@ -139,6 +159,9 @@ impl Recognised {
             if let Some(inherit) = kind.inherit() {
                 let group = self.draft.symbols.text(inherit.group).to_owned();
                 declared.insert((group, self.draft.symbols.text(kind.governs).to_owned()));
+                continue;
+            }
+            if kind.decide().is_some() {
                 continue;
             }
             if kind.merge().is_some() {

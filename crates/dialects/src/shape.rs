@@ -16,6 +16,8 @@ pub enum Shape {
     Name,
     /// A whole number.
     Integer,
+    /// Any number.
+    Number,
     /// `true` or `false`.
     Bool,
     /// One of these texts.
@@ -118,7 +120,7 @@ impl<'c> Checker<'c> {
                 None => self.expect(value, shape),
             },
             Shape::Name => self.expect(value, shape) && (!value.text().is_empty() || self.empty_name(value)),
-            Shape::Text | Shape::Integer | Shape::Bool => self.expect(value, shape),
+            Shape::Text | Shape::Integer | Shape::Number | Shape::Bool => self.expect(value, shape),
         }
     }
 
@@ -253,6 +255,7 @@ fn fits(kind: Kind, shape: &Shape) -> bool {
         Shape::Opaque => true,
         Shape::Text | Shape::Name | Shape::Choice(_) => kind == Kind::Text,
         Shape::Integer => kind == Kind::Integer,
+        Shape::Number => matches!(kind, Kind::Integer | Kind::Float),
         Shape::Bool => kind == Kind::Bool,
         Shape::List(_) => kind == Kind::List,
         Shape::MapOf(_) | Shape::Object(_) => kind == Kind::Map,
@@ -266,6 +269,7 @@ impl Shape {
             Self::Opaque => "anything".to_owned(),
             Self::Text | Self::Name | Self::Choice(_) => "text".to_owned(),
             Self::Integer => "a whole number".to_owned(),
+            Self::Number => "a number".to_owned(),
             Self::Bool => "`true` or `false`".to_owned(),
             Self::List(_) => "a list".to_owned(),
             Self::MapOf(_) | Self::Object(_) => "a map".to_owned(),
@@ -280,6 +284,7 @@ impl Shape {
             Self::Text => json!({"type": "string"}),
             Self::Name => json!({"type": "string", "minLength": 1}),
             Self::Integer => json!({"type": "integer"}),
+            Self::Number => json!({"type": "number"}),
             Self::Bool => json!({"type": "boolean"}),
             Self::Choice(choices) => json!({"enum": choices}),
             Self::List(item) => json!({"type": "array", "items": item.schema()}),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use upheld_model::{Config, Facet, NodeRef, Side, Sym};
 
+use crate::decide::{Algorithm, Clause, Effect};
 use crate::ladder::{Best, Ladder};
 use crate::merge::{self, Strategy};
 use crate::select::Column;
@@ -39,6 +40,34 @@ pub enum Choices {
     Merge(MergeKind),
     /// Policies along a path of gateways and routes become one, as a profile of the field says.
     Inherit(InheritKind),
+    /// Permits and denies become one decision.
+    Decide(DecideKind),
+}
+
+/// The choices of the decide family.
+#[derive(Clone, Debug)]
+pub struct DecideKind {
+    /// How policies are combined where nothing else says so.
+    pub algorithm: Algorithm,
+    /// What stands when no policy applies.
+    pub default: Effect,
+    /// How the fields of policies are called.
+    pub fields: DecideFields,
+}
+
+/// How the fields of policies that decide are called.
+#[derive(Clone, Debug)]
+pub struct DecideFields {
+    /// The effect.
+    pub effect: Sym,
+    /// Words for permit.
+    pub permit: Vec<Sym>,
+    /// Words for deny.
+    pub deny: Vec<Sym>,
+    /// The clauses.
+    pub clauses: Vec<(Clause, Sym)>,
+    /// The number by which they rank, the highest first.
+    pub priority: Sym,
 }
 
 /// The choices of kinds that are declared by a profile.
@@ -61,7 +90,7 @@ impl PolicyKind {
     pub fn select(&self) -> Option<&SelectKind> {
         match &self.choices {
             Choices::Select(select) => Some(select),
-            Choices::Merge(_) | Choices::Inherit(_) => None,
+            Choices::Merge(_) | Choices::Inherit(_) | Choices::Decide(_) => None,
         }
     }
 
@@ -69,7 +98,7 @@ impl PolicyKind {
     pub fn merge(&self) -> Option<&MergeKind> {
         match &self.choices {
             Choices::Merge(merge) => Some(merge),
-            Choices::Select(_) | Choices::Inherit(_) => None,
+            Choices::Select(_) | Choices::Inherit(_) | Choices::Decide(_) => None,
         }
     }
 
@@ -77,7 +106,15 @@ impl PolicyKind {
     pub fn inherit(&self) -> Option<&InheritKind> {
         match &self.choices {
             Choices::Inherit(inherit) => Some(inherit),
-            Choices::Select(_) | Choices::Merge(_) => None,
+            Choices::Select(_) | Choices::Merge(_) | Choices::Decide(_) => None,
+        }
+    }
+
+    /// The choices of the decide family, if it belongs there.
+    pub fn decide(&self) -> Option<&DecideKind> {
+        match &self.choices {
+            Choices::Decide(decide) => Some(decide),
+            Choices::Select(_) | Choices::Merge(_) | Choices::Inherit(_) => None,
         }
     }
 }

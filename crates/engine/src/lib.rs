@@ -1,7 +1,7 @@
 //! The engine: which policies apply to a question, which one stands, and why.
 //!
 //! ```text
-//! snapshot + question ──▶ ask ──▶ match    find (index) or check (sweep), one truth      ask, select
+//! snapshot + question ──▶ ask ──▶ match    find (index) or check (sweep), one truth      ask, select, decide
 //!                                 rank     a ladder of rungs, each an integer            ladder
 //!                                 resolve  the hits fold into one answer                 select
 //!                         witness is told what happens ──▶ ruling                        witness, ruling
@@ -27,7 +27,8 @@ pub mod words;
 
 pub use ask::{EntryId, Family, Fit, Hit, Place, Scratch, ask};
 pub use kind::{
-    Choices, Each, Empty, FacetChoice, Grants, InheritKind, Match, MergeKind, Payload, PolicyKind, Resolve, SelectKind,
+    Choices, DecideFields, DecideKind, Each, Empty, FacetChoice, Grants, InheritKind, Match, MergeKind, Payload,
+    PolicyKind, Resolve, SelectKind,
 };
 pub use ladder::{Best, Ladder, Rung};
 pub use partition::Partition;

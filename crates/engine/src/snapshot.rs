@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Draft, Fault, Files, Id, Lookup, Object, Policy, Sym, Symbols, Table};
 
+use crate::decide::Decide;
 use crate::kind::{Choices, PolicyKind};
 use crate::merge::{Merge, Targets};
 use crate::select::Select;
@@ -28,13 +29,19 @@ pub struct Snapshot {
     kinds: Table<PolicyKind>,
     selects: BTreeMap<(KindId, Sym), Select>,
     merges: BTreeMap<(KindId, Sym), Merge>,
+    decides: BTreeMap<KindId, Decide>,
     digest: OnceLock<String>,
 }
 
 impl Snapshot {
     /// Sorts everything by identity, so that the order of arrival is forgotten, and builds one index for each kind and
     /// scope. Gives the files back if there is more than an index can hold.
-    pub fn build(draft: Draft, kinds: Vec<PolicyKind>, files: Files) -> Result<Self, (Files, Vec<Diagnostic>)> {
+    pub fn build(
+        draft: Draft,
+        kinds: Vec<PolicyKind>,
+        decides: Vec<(Sym, Decide)>,
+        files: Files,
+    ) -> Result<Self, (Files, Vec<Diagnostic>)> {
         let Draft { symbols, objects, policies } = draft;
         let objects: Table<Object> = by_identity(objects, &symbols, |o| (o.kind, o.scope, o.name));
         let policies: Table<Policy> = by_identity(policies, &symbols, |p| (p.kind, p.scope, p.name));
@@ -57,7 +64,8 @@ impl Snapshot {
                 let select = match &kind.choices {
                     Choices::Select(select) => select,
                     // Who is attached to what depends on the topology, which the dialect knows.
-                    Choices::Inherit(_) => continue,
+                    // So does the order of policies that decide.
+                    Choices::Inherit(_) | Choices::Decide(_) => continue,
                     Choices::Merge(merge) => {
                         merges.insert((id, *scope), Merge::compile(merge, group, &symbols, &targets));
                         continue;
@@ -72,8 +80,15 @@ impl Snapshot {
                 }
             }
         }
+        let mut by_kind = BTreeMap::new();
+        for (name, decide) in decides {
+            if let Some((id, _)) = kinds.iter().find(|(_, kind)| kind.name == name) {
+                by_kind.insert(id, decide);
+            }
+        }
         if problems.is_empty() {
-            Ok(Self { files, symbols, objects, policies, kinds, selects, merges, digest: OnceLock::new() })
+            let (decides, digest) = (by_kind, OnceLock::new());
+            Ok(Self { files, symbols, objects, policies, kinds, selects, merges, decides, digest })
         } else {
             Err((files, problems))
         }
@@ -132,6 +147,16 @@ impl Snapshot {
     /// The layered policies of a kind in a scope; `None` if there are none.
     pub fn merge(&self, kind: KindId, scope: Sym) -> Option<&Merge> {
         self.merges.get(&(kind, scope))
+    }
+
+    /// The policies of a kind that decide requests; `None` if there are none.
+    pub fn decide(&self, kind: KindId) -> Option<&Decide> {
+        self.decides.get(&kind)
+    }
+
+    /// All policies that decide requests, by kind.
+    pub fn decides(&self) -> impl Iterator<Item = (KindId, &Decide)> {
+        self.decides.iter().map(|(kind, decide)| (*kind, decide))
     }
 
     /// A fingerprint of what the documents say: SHA-256 over all of them in the order of their identity, blind to file

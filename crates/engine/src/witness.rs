@@ -18,6 +18,9 @@ pub trait Witness<M> {
     /// An entry does not match; `distance` says how much of it would have to change.
     fn miss(&mut self, entry: EntryId, distance: u32, why: impl FnOnce() -> Reason);
 
+    /// An entry does not count now.
+    fn off(&mut self, entry: EntryId, why: impl FnOnce() -> Reason);
+
     /// The rung (from zero) that separated the winner from the runner-up.
     fn decided(&mut self, rung: usize);
 
@@ -35,6 +38,7 @@ impl<M> Witness<M> for Silent {
 
     fn state(&mut self, _: &Hit<M>, _: State, _: impl FnOnce() -> Reason) {}
     fn miss(&mut self, _: EntryId, _: u32, _: impl FnOnce() -> Reason) {}
+    fn off(&mut self, _: EntryId, _: impl FnOnce() -> Reason) {}
     fn decided(&mut self, _: usize) {}
     fn note(&mut self, _: impl FnOnce() -> Reason) {}
 }
@@ -80,6 +84,11 @@ macro_rules! recording {
             fn miss(&mut self, entry: EntryId, distance: u32, why: impl FnOnce() -> Reason) {
                 let (place, state, reason) = (Place::default(), State::Skip, why());
                 self.0.candidates.push(Candidate { entry, place, state, measure: None, distance, reason });
+            }
+
+            fn off(&mut self, entry: EntryId, why: impl FnOnce() -> Reason) {
+                let (place, state, reason) = (Place::default(), State::Off, why());
+                self.0.candidates.push(Candidate { entry, place, state, measure: None, distance: 0, reason });
             }
 
             fn decided(&mut self, rung: usize) {

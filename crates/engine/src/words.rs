@@ -2,6 +2,7 @@
 
 use upheld_model::{Code, Lookup, Param, Reason, State};
 
+use crate::decide;
 use crate::ladder::Rung;
 use crate::merge;
 use crate::select::Column;
@@ -90,8 +91,27 @@ impl Words<'_> {
             Code::SkipSomeCallers => format!("only for callers with a certain {}", self.param(first)),
             Code::SkipTag | Code::SkipTagAbsent | Code::UnknownTag => self.tag(reason),
             Code::SkipNoSelector => format!("has no selector for the {}", self.param(first)),
+            Code::DecideDenyOverrides => "one deny outweighs every permit".to_owned(),
+            Code::DecidePermitOverrides => "one permit outweighs every deny".to_owned(),
+            Code::DecideFirstApplicable => "the first that applies".to_owned(),
+            Code::DecideOnlyOne => "the only one that is about the request".to_owned(),
+            Code::DecideUnlessPermit => "denied unless somebody permits".to_owned(),
+            Code::DecideUnlessDeny => "permitted unless somebody denies".to_owned(),
+            Code::DecideUnanimous => "all that apply agree".to_owned(),
+            Code::DecidePriority => "the highest priority that applies; there, one deny outweighs".to_owned(),
+            Code::DecideSame => "says the same, later in order".to_owned(),
+            Code::DecideOutweighed => "outweighed".to_owned(),
+            Code::DecideInSet => "decides its set".to_owned(),
+            Code::DecideClash => "applies, but the answer is not known".to_owned(),
+            Code::DecideDefault => "no policy applies".to_owned(),
+            Code::DecideOff => "switched off".to_owned(),
+            Code::SkipSubject => "is about other subjects".to_owned(),
+            Code::SkipResource => "is about other resources".to_owned(),
+            Code::SkipAction => "is about other actions".to_owned(),
+            Code::SkipCondition => "a condition does not hold".to_owned(),
+            Code::UnknownFact => "a fact is missing".to_owned(),
             Code::DefaultStands => "no policy of this kind matches".to_owned(),
-            Code::DefaultNotReached => "not reached".to_owned(),
+            Code::DefaultNotReached | Code::DecideNotReached => "not reached".to_owned(),
             Code::DefaultUnknown => "stands if none of the unknown ones matches".to_owned(),
         }
     }
@@ -179,6 +199,23 @@ fn counted(param: &Param, noun: &str) -> String {
         Param::Number(1) => format!("1 {noun}"),
         Param::Number(number) => format!("{number} {noun}s"),
         _ => noun.to_owned(),
+    }
+}
+
+/// What does not fit in a policy of the family decide: `role: wants user, has admin`.
+pub fn miss(miss: &decide::Miss) -> String {
+    let decide::Miss { code, field, want, have } = miss;
+    let has = have.as_deref().unwrap_or("none");
+    match code {
+        Code::UnknownFact if have.as_deref() == Some("?") => format!("{field}: wants {want}, which is not known"),
+        Code::UnknownFact if field == "custom" => format!("cannot be told: {want} ({has})"),
+        Code::UnknownFact => match have {
+            None => format!("{field}: wants {want}, the request has none"),
+            Some(have) => format!("{field}: wants {want}, cannot be told from {have}"),
+        },
+        Code::SkipCondition if field == "custom" => format!("does not hold: {want}"),
+        Code::SkipCondition => format!("{field}: only {want}, not {has}"),
+        _ => format!("{field}: wants {want}, has {has}"),
     }
 }
 

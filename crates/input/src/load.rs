@@ -1,10 +1,12 @@
 //! From inputs to a snapshot: read, recognise, index. What a program that embeds `upheld` starts with.
 
+use upheld_dialects::access::book::Book;
+use upheld_dialects::access::manifest::Manifest;
 use upheld_dialects::kuma::implied;
 use upheld_dialects::{Recognised, SetAside, builtin, recognise};
 use upheld_engine::Snapshot;
 use upheld_model::nearest::nearest;
-use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId};
+use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId, Sym};
 
 use crate::{Format, Input, parse, read};
 
@@ -13,6 +15,8 @@ use crate::{Format, Input, parse, read};
 pub struct Loaded {
     /// Everything that questions are asked of.
     pub snapshot: Snapshot,
+    /// The settings beside policies that decide requests, by the name of their kind.
+    pub manifests: Vec<(Sym, Manifest)>,
     /// Warnings; there are no errors.
     pub warnings: Diagnostics,
     /// Documents that were left out because they are not ours to resolve.
@@ -59,13 +63,13 @@ pub enum Meshes {
 
 /// As [`load`], with what is assumed about meshes.
 pub fn load_assuming(meshes: Meshes, inputs: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
-    let builtin = builtin().iter().map(|document| Input::text(document.name, Format::Yaml, document.text));
+    let builtin = builtin().map(|document| Input::text(document.name, Format::Yaml, document.text));
     let (mut files, mut diagnostics) = read(inputs.into_iter().chain(builtin).collect());
     if let Some(text) = Some(meshes).filter(|meshes| *meshes == Meshes::Implied).and_then(|_| implied::meshes(&files)) {
         let source = SourceId::new(files.iter().len());
         files.push(parse(implied::FILE, Format::Yaml, text, source).0);
     }
-    let Recognised { draft, kinds, editions, diagnostics: found, set_aside, .. } = recognise(&files, semantics);
+    let Recognised { draft, kinds, books, editions, diagnostics: found, set_aside, .. } = recognise(&files, semantics);
     let unknown: Vec<Diagnostic> = semantics.iter().filter_map(|name| unknown_edition(name, &editions)).collect();
     // Without its kinds no policy can be recognised: that would be said of every one of them.
     if unknown.is_empty() {
@@ -76,8 +80,14 @@ pub fn load_assuming(meshes: Meshes, inputs: Vec<Input>, semantics: &[&str]) -> 
     if diagnostics.errors() > 0 {
         return Err(Box::new(Broken { files, diagnostics }));
     }
-    match Snapshot::build(draft, kinds, files) {
-        Ok(snapshot) => Ok(Loaded { snapshot, warnings: diagnostics, set_aside }),
+    let mut manifests = Vec::new();
+    let mut decides = Vec::new();
+    for (kind, Book { decide, manifest }) in books {
+        manifests.push((kind, manifest));
+        decides.push((kind, decide));
+    }
+    match Snapshot::build(draft, kinds, decides, files) {
+        Ok(snapshot) => Ok(Loaded { snapshot, manifests, warnings: diagnostics, set_aside }),
         Err((files, problems)) => {
             diagnostics.extend(problems);
             Err(Box::new(Broken { files, diagnostics }))

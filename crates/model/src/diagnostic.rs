@@ -202,6 +202,8 @@ faults! {
     NoEffect = "UP030",
     /// Looking a client up in Kuma's own listing would give another answer.
     ListingDiffers = "UP031",
+    /// A policy lets more through than its author may think; its edition does so on purpose.
+    FailsOpen = "UP040",
     /// Wildcards beat exact values, because the number of tags is compared first.
     WildcardsOutrank = "UP107",
     /// The winner was chosen by the last, arbitrary rung.

@@ -204,6 +204,46 @@ codes! {
     SkipNoSelector = "skip.no-selector" ["side"],
     /// The value of a tag is not known.
     UnknownTag = "unknown.tag" ["side", "key", "want"],
+    /// One deny outweighs every permit.
+    DecideDenyOverrides = "decide.deny-overrides" ["by"],
+    /// One permit outweighs every deny.
+    DecidePermitOverrides = "decide.permit-overrides" ["by"],
+    /// The first that applies, by priority and position.
+    DecideFirstApplicable = "decide.first-applicable" ["by"],
+    /// The only one that is about the request.
+    DecideOnlyOne = "decide.only-one-applicable" ["by"],
+    /// Somebody permits, or it is denied.
+    DecideUnlessPermit = "decide.deny-unless-permit" ["by"],
+    /// Somebody denies, or it is permitted.
+    DecideUnlessDeny = "decide.permit-unless-deny" ["by"],
+    /// All that apply agree.
+    DecideUnanimous = "decide.unanimous" ["by"],
+    /// The highest priority that applies.
+    DecidePriority = "decide.priority-deny-overrides" ["by"],
+    /// It says the same as the one that decided, and comes later.
+    DecideSame = "decide.same-effect" ["by"],
+    /// It says otherwise and is outweighed.
+    DecideOutweighed = "decide.outweighed" ["by"],
+    /// Evaluation stopped before it.
+    DecideNotReached = "decide.not-reached" ["by"],
+    /// It decides its own set, not the whole.
+    DecideInSet = "decide.in-set" ["by"],
+    /// It applies, but the answer is not known.
+    DecideClash = "decide.clash" [],
+    /// No policy says anything.
+    DecideDefault = "decide.default" ["effect"],
+    /// It was switched off.
+    DecideOff = "off.disabled" [],
+    /// It is about other subjects.
+    SkipSubject = "skip.subject" ["field", "want", "have"],
+    /// It is about other resources.
+    SkipResource = "skip.resource" ["field", "want", "have"],
+    /// It is about other actions.
+    SkipAction = "skip.action" ["field", "want", "have"],
+    /// A condition does not hold.
+    SkipCondition = "skip.condition" ["field", "want", "have"],
+    /// A fact that is needed is missing, or makes no sense.
+    UnknownFact = "unknown.fact" ["field", "want", "have"],
     /// Nothing matched, so the default stands.
     DefaultStands = "default.stands" [],
     /// Something matched, so the default was not needed.

@@ -223,6 +223,7 @@ pub struct Asked<'r> {
 
 impl<'r> View<'r> {
     /// A part by name: `subject`, then `claims`, then `department`.
+    #[must_use]
     pub fn field(self, name: &str) -> Self {
         let text = |value: &'r Maybe<SmolStr>| Self::text(value.as_ref().map(SmolStr::as_str));
         let names = |value: &'r Names| match value {
@@ -251,10 +252,14 @@ impl<'r> View<'r> {
                 Maybe::Absent => Self::Absent,
                 Maybe::Unknown => Self::Unknown,
             },
-            (Self::Action(Action { facts, .. }), name)
-            | (Self::Resource(Resource { facts, .. }, _), name)
-            | (Self::Environment(Environment { facts, .. }), name)
-            | (Self::Facts(facts) | Self::Fact(Fact::Map(facts)), name) => Self::fact(facts.get(name)),
+            (
+                Self::Action(Action { facts, .. })
+                | Self::Resource(Resource { facts, .. }, _)
+                | Self::Environment(Environment { facts, .. })
+                | Self::Facts(facts)
+                | Self::Fact(Fact::Map(facts)),
+                name,
+            ) => Self::fact(facts.get(name)),
             (Self::Unknown | Self::Fact(Fact::Unknown), _) => Self::Unknown,
             _ => Self::Absent,
         }

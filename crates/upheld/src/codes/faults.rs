@@ -93,6 +93,13 @@ pub(super) fn fault(fault: Fault) -> Meaning {
             "kind: PolicyKind\nname: Quota\nfamily: select\nmatch: [{field: who, side: source}]\nrank: [most-tags]\nresolve: first",
             "kind: PolicyKind\nname: Quota\nfamily: select\nmatch: [{field: who, side: source}]\nrank: [more-tags, name]\nresolve: first",
         ),
+        Fault::FailsOpen => (
+            "lets more through than it seems",
+            "The edition `access/compat` reproduces the original system, its openings included; each is said here. Under \
+             `access/strict` the same policy is refused or means what it says.",
+            "conditions: [{type: ip, cidr: 10.0.0.0/8}]   under access/compat: every address passes",
+            "conditions: [{type: ip, allowlist: [10.0.0.1]}]",
+        ),
         Fault::WildcardsOutrank => (
             "wildcards outrank exact values",
             "The number of tags is compared before exactness, so a policy with more tags wins even if they are wildcards.",

@@ -43,6 +43,11 @@ fn list(session: &Session<'_>, snapshot: &Snapshot) {
                 let profile = format!("profile {}", snapshot.text(inherit.profile));
                 ("targetRefs (gateways and routes)".to_owned(), profile, "merge")
             }
+            Choices::Decide(decide) => {
+                let fields: Vec<&str> = decide.fields.clauses.iter().map(|(_, field)| snapshot.text(*field)).collect();
+                let rank = format!("{}, position", snapshot.text(decide.fields.priority));
+                (fields.join(", "), rank, decide.algorithm.word())
+            }
             Choices::Merge(merge) => {
                 let matches: Vec<String> = (merge.facets.iter())
                     .map(|choice| format!("{} ({})", snapshot.text(choice.field), choice.facet.word()))

@@ -55,7 +55,8 @@ impl World {
             default_means: kind,
             at: NOWHERE,
         };
-        let snapshot = Snapshot::build(draft, vec![policy_kind], Files::default()).expect("small worlds fit");
+        let snapshot =
+            Snapshot::build(draft, vec![policy_kind], Vec::new(), Files::default()).expect("small worlds fit");
         Self { snapshot, scope }
     }
 

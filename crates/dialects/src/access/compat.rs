@@ -1,0 +1,388 @@
+//! One access policy, read as the original system reads it: its openings are kept, and said at load. What makes it throw is
+//! refused.
+
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use smol_str::SmolStr;
+use upheld_engine::decide::{
+    ANY_METHOD, AddressLists, Condition, Effect, Fact, FactOf, FactTest, ForeignPattern, Matcher, Midnight, Operator,
+    Order, PathPattern, Rule, Status, Target, Test, TimeWindow, Truth, Validity, Weekdays, Wild,
+};
+use upheld_model::nearest::nearest;
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, SourceId};
+
+use super::facts::fact_of;
+use super::javascript::{self, JavaScriptRegex};
+
+/// Reads one policy; warnings say where it lets more through than its author may think.
+pub fn read(source: SourceId, policy: Value<'_>, found: &mut Diagnostics) -> Option<Rule> {
+    let before = found.errors();
+    let mut reading = Reading { source, found };
+    let id = policy.get("id").filter(|id| is_truthy(*id));
+    if id.is_none() {
+        reading.throws(policy, "this policy has no id");
+    }
+    let effect = reading.effect(policy);
+    let target = Target {
+        subjects: reading.matchers(policy, "subjects", Reading::subject),
+        resources: reading.matchers(policy, "resources", Reading::resource),
+        actions: reading.matchers(policy, "actions", Reading::action),
+    };
+    let conditions = reading.conditions(policy);
+    reading.unknown_fields(policy, &FIELDS);
+    if reading.found.errors() > before {
+        return None;
+    }
+    Some(Rule {
+        name: SmolStr::new(id?.text()),
+        effect: effect?,
+        target,
+        conditions,
+        duties: Vec::new(),
+        priority: policy.get("priority").map_or(0.0, number),
+        status: Status::On,
+        at: NodeRef { source, node: policy.number() },
+    })
+}
+
+const FIELDS: [&str; 9] =
+    ["id", "name", "description", "effect", "priority", "subjects", "resources", "actions", "conditions"];
+
+struct Reading<'f> {
+    source: SourceId,
+    found: &'f mut Diagnostics,
+}
+
+impl Reading<'_> {
+    /// The original throws here, so there is no answer to reproduce.
+    fn throws(&mut self, value: Value<'_>, message: &str) {
+        let diagnostic = Diagnostic::error(Fault::WrongValue, message).at_value(self.source, value, "here");
+        self.found.push(diagnostic.help("the original fails on every request that reaches this policy"));
+    }
+
+    fn opens(&mut self, value: Value<'_>, message: impl Into<String>, help: &str) {
+        let diagnostic = Diagnostic::warning(Fault::FailsOpen, message).at_value(self.source, value, "here");
+        self.found.push(diagnostic.help(help));
+    }
+
+    fn unknown_fields(&mut self, map: Value<'_>, known: &[&'static str]) {
+        for (key, _) in map.entries().filter(|(key, _)| !known.contains(&key.text())) {
+            let message = format!("nobody reads `{}`", key.text());
+            let diagnostic =
+                Diagnostic::warning(Fault::UnknownField, message).at_value(self.source, key, "unknown field");
+            self.found.push(match nearest(key.text(), known.iter().copied()) {
+                Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
+                None => diagnostic,
+            });
+        }
+    }
+
+    fn effect(&mut self, policy: Value<'_>) -> Option<Effect> {
+        let Some(effect) = policy.get("effect").filter(|effect| is_truthy(*effect)) else {
+            self.throws(policy, "this policy has no effect");
+            return None;
+        };
+        Some(Effect::of(effect.text()).unwrap_or_else(|| {
+            let message = format!("`{}` is no effect", effect.text());
+            self.opens(effect, message, "under first-applicable it lets the request go on; others ignore it");
+            Effect::Foreign
+        }))
+    }
+
+    fn matchers(&mut self, policy: Value<'_>, field: &str, read: fn(&mut Self, Value<'_>) -> Matcher) -> Vec<Matcher> {
+        let Some(list) = policy.get(field).filter(|list| list.kind() == Kind::List) else {
+            let place = policy.get(field).unwrap_or(policy);
+            self.throws(place, &format!("`{field}` must be a list"));
+            return Vec::new();
+        };
+        let mut matchers = Vec::new();
+        for item in list.items() {
+            if item.kind() != Kind::Map {
+                self.throws(item, "an alternative must be a map");
+                continue;
+            }
+            let matcher = read(self, item);
+            if matcher.tests.is_empty() {
+                self.opens(item, "this alternative asks for nothing", "it fits everything");
+            }
+            matchers.push(matcher);
+        }
+        matchers
+    }
+
+    /// Empty texts, zeros and the like are not looked at.
+    fn field<'t>(&mut self, item: Value<'t>, field: &str) -> Option<Value<'t>> {
+        let value = item.get(field)?;
+        if is_truthy(value) {
+            return Some(value);
+        }
+        if value.kind() != Kind::Null {
+            self.opens(value, format!("`{field}` is empty"), "an empty field is not looked at, so it fits everything");
+        }
+        None
+    }
+
+    fn subject(&mut self, item: Value<'_>) -> Matcher {
+        self.unknown_fields(item, &["id", "role", "group", "claim"]);
+        let mut tests = Vec::new();
+        tests.extend(self.field(item, "id").map(|id| Test::Id(exact(id))));
+        tests.extend(self.field(item, "role").and_then(|role| self.wild(role)).map(Test::Role));
+        tests.extend(self.field(item, "group").map(|group| Test::Group(exact(group))));
+        tests.extend(self.field(item, "claim").and_then(|claim| self.claim(claim)));
+        Matcher { tests }
+    }
+
+    fn resource(&mut self, item: Value<'_>) -> Matcher {
+        self.unknown_fields(item, &["app", "path", "type", "owner"]);
+        let mut tests = Vec::new();
+        tests.extend(self.field(item, "app").and_then(|app| self.wild(app)).map(Test::App));
+        if let Some(path) = self.field(item, "path")
+            && let Some(pattern) = self.pattern(path)
+        {
+            tests.push(Test::Path(vec![PathPattern::Foreign(SmolStr::new(path.text()), pattern)]));
+        }
+        tests.extend(self.field(item, "type").map(|kind| Test::Type(exact(kind))));
+        if let Some(owner) = self.field(item, "owner") {
+            self.opens(owner, "`owner` is never looked at", "it fits the resources of everybody");
+        }
+        Matcher { tests }
+    }
+
+    fn action(&mut self, item: Value<'_>) -> Matcher {
+        self.unknown_fields(item, &["method", "operation"]);
+        let mut tests = Vec::new();
+        if let Some(method) = self.field(item, "method") {
+            if method.kind() == Kind::Text {
+                tests.push(Test::Method(vec![SmolStr::new(method.text())]));
+            } else {
+                self.throws(method, "a method must be text");
+            }
+        }
+        tests.extend(self.field(item, "operation").map(|operation| Test::Operation(exact(operation))));
+        // Any method alone asks for nothing; still it is no opening.
+        if tests.is_empty() && item.get("method").is_some_and(|method| method.text() == ANY_METHOD) {
+            tests.push(Test::Method(vec![SmolStr::new_static(ANY_METHOD)]));
+        }
+        Matcher { tests }
+    }
+
+    fn pattern(&mut self, value: Value<'_>) -> Option<Arc<dyn ForeignPattern>> {
+        if value.kind() != Kind::Text {
+            self.throws(value, "a pattern must be text");
+            return None;
+        }
+        match javascript::wildcard(value.text()) {
+            Ok(pattern) => Some(Arc::new(pattern)),
+            Err(refused) => {
+                self.throws(value, &refused.to_string());
+                None
+            }
+        }
+    }
+
+    fn wild(&mut self, value: Value<'_>) -> Option<Vec<Wild>> {
+        let plain = |text: &str| text.chars().all(|one| one.is_ascii_alphanumeric() || "-_:/@ ".contains(one));
+        if value.kind() == Kind::Text && plain(value.text()) {
+            return Some(vec![Wild::Exact(SmolStr::new(value.text()))]);
+        }
+        let pattern = self.pattern(value)?;
+        Some(vec![Wild::Foreign(SmolStr::new(value.text()), pattern)])
+    }
+
+    fn claim(&mut self, claim: Value<'_>) -> Option<Test> {
+        if claim.kind() != Kind::Map {
+            self.throws(claim, "a claim must be a map");
+            return None;
+        }
+        self.unknown_fields(claim, &["name", "value", "operator"]);
+        let value = claim.get("value");
+        let word = claim.get("operator").filter(|word| word.kind() != Kind::Null).map_or("eq", Value::text);
+        let list = |value: Value<'_>| match fact_of(value) {
+            // Two lists are never the same one.
+            Fact::List(_) | Fact::Map(_) => Vec::new(),
+            fact => vec![fact],
+        };
+        let text = value.map_or("undefined", |value| if value.kind() == Kind::Null { "null" } else { value.text() });
+        let bound = value.map_or(f64::NAN, number);
+        let operator = match (word, value) {
+            ("eq", None) => Operator::Absent,
+            ("neq", None) => Operator::Exists,
+            ("eq", Some(value)) => Operator::In(list(value)),
+            ("neq", Some(value)) => {
+                self.opens(claim, "`neq` holds also where there is no such claim", "who leaves the claim out passes");
+                Operator::NotIn(list(value))
+            }
+            ("gt", _) => Operator::Order(Order::Greater, bound),
+            ("lt", _) => Operator::Order(Order::Less, bound),
+            ("contains", _) => Operator::Foreign(SmolStr::new(text), Arc::new(Within(SmolStr::new(text)))),
+            ("regex", value) => {
+                let source = if value.is_none() { "(?:)" } else { text };
+                match JavaScriptRegex::new(source) {
+                    Ok(regex) => Operator::Foreign(SmolStr::new(source), Arc::new(regex)),
+                    Err(refused) => {
+                        self.throws(value.unwrap_or(claim), &refused.to_string());
+                        return None;
+                    }
+                }
+            }
+            (unknown, _) => {
+                let place = claim.get("operator").unwrap_or(claim);
+                let message = format!("there is no operator `{unknown}`, so nothing passes");
+                let diagnostic = Diagnostic::warning(Fault::WrongValue, message);
+                self.found.push(diagnostic.at_value(self.source, place, "unknown operator"));
+                Operator::Never
+            }
+        };
+        let absent = if matches!(operator, Operator::NotIn(_)) { Truth::True } else { Truth::False };
+        let name = SmolStr::new(claim.get("name").map_or("undefined", Value::text));
+        // Names with dots are looked up whole, so the path has one part.
+        let (path, mismatch) = (vec![name.clone()], Truth::False);
+        Some(Test::Fact(FactTest { of: FactOf::Subject, name, path, operator, absent, mismatch }))
+    }
+
+    fn conditions(&mut self, policy: Value<'_>) -> Vec<Condition> {
+        let Some(list) = policy.get("conditions").filter(|list| is_truthy(*list)) else { return Vec::new() };
+        if list.kind() != Kind::List {
+            self.throws(list, "`conditions` must be a list");
+            return Vec::new();
+        }
+        list.items().filter_map(|item| self.condition(item)).collect()
+    }
+
+    fn condition(&mut self, item: Value<'_>) -> Option<Condition> {
+        if item.kind() != Kind::Map {
+            self.throws(item, "a condition must be a map");
+            return None;
+        }
+        Some(match item.get("type").map_or("", Value::text) {
+            "time" => self.time(item),
+            "ip" => self.addresses(item),
+            "custom" => {
+                self.opens(item, "this expression is never evaluated", "the condition always holds");
+                Condition::Always
+            }
+            _ => {
+                self.opens(item, "there is no condition of this type", "it always holds");
+                Condition::Always
+            }
+        })
+    }
+
+    fn time(&mut self, item: Value<'_>) -> Condition {
+        let mut bound = |field: &str| {
+            let value = item.get(field).filter(|value| is_truthy(*value))?;
+            let minutes = minutes(value.text());
+            if minutes.is_nan() {
+                self.opens(value, format!("`{}` is no time of day", value.text()), "the bound is not looked at");
+                return None;
+            }
+            Some(seconds(minutes))
+        };
+        let (after, before) = (bound("after"), bound("before"));
+        let days = item.get("dayOfWeek").filter(|days| days.kind() == Kind::List).map(|days| {
+            let same = |day: f64| (0..7).find(|known| f64::from(*known).total_cmp(&(day + 0.0)).is_eq());
+            Weekdays::of(days.items().filter_map(Value::as_number).filter_map(same))
+        });
+        if after.is_none() && before.is_none() && days.is_none() {
+            self.opens(item, "this condition names no time that is looked at", "it always holds");
+        }
+        let (midnight, zone, dates) = (Midnight::Never, TimeZone::UTC, Validity::default());
+        Condition::Time(TimeWindow { after, before, days, midnight, zone, dates })
+    }
+
+    fn addresses(&mut self, item: Value<'_>) -> Condition {
+        if let Some(cidr) = item.get("cidr") {
+            self.opens(cidr, "`cidr` is never looked at", "every address passes; list the addresses in `allowlist`");
+        }
+        let list = |field: &str| {
+            let list = item.get(field).filter(|list| list.kind() == Kind::List)?;
+            Some(list.items().filter_map(Value::as_text).map(SmolStr::new).collect::<Vec<_>>())
+        };
+        let (allow, block) = (list("allowlist"), list("blocklist"));
+        if allow.is_none() && block.as_ref().is_none_or(Vec::is_empty) {
+            self.opens(item, "this condition names no address that is looked at", "it always holds");
+        }
+        Condition::Address(AddressLists::Texts { allow, block: block.unwrap_or_default() })
+    }
+}
+
+impl ForeignPattern for JavaScriptRegex {
+    fn covers(&self, text: &str) -> bool {
+        self.is_found_in(text)
+    }
+}
+
+/// Texts that have this one in them.
+#[derive(Debug)]
+struct Within(SmolStr);
+
+impl ForeignPattern for Within {
+    fn covers(&self, text: &str) -> bool {
+        text.contains(self.0.as_str())
+    }
+}
+
+/// What counts as true in JavaScript.
+fn is_truthy(value: Value<'_>) -> bool {
+    match value.kind() {
+        Kind::Null => false,
+        Kind::Bool => value.as_bool() == Some(true),
+        Kind::Integer | Kind::Float => value.as_number().is_some_and(|number| number != 0.0 && !number.is_nan()),
+        Kind::Text => !value.text().is_empty(),
+        Kind::List | Kind::Map => true,
+    }
+}
+
+/// What equals a value of a policy without coercion: only texts can, since requests have texts there.
+fn exact(value: Value<'_>) -> Vec<SmolStr> {
+    value.as_text().map(SmolStr::new).into_iter().collect()
+}
+
+/// What JavaScript makes of a value as a number.
+fn number(value: Value<'_>) -> f64 {
+    match value.kind() {
+        Kind::Null => 0.0,
+        Kind::Bool => f64::from(u8::from(value.as_bool() == Some(true))),
+        Kind::Integer | Kind::Float => value.as_number().unwrap_or(f64::NAN),
+        Kind::Text => text_number(value.text()),
+        Kind::List | Kind::Map => f64::NAN,
+    }
+}
+
+fn text_number(text: &str) -> f64 {
+    let text = text.trim();
+    let radix = |digits: &str, radix: u32| u64::from_str_radix(digits, radix).ok();
+    let prefixed = match text.get(..2) {
+        Some("0x" | "0X") => text.get(2..).and_then(|digits| radix(digits, 16)),
+        Some("0o" | "0O") => text.get(2..).and_then(|digits| radix(digits, 8)),
+        Some("0b" | "0B") => text.get(2..).and_then(|digits| radix(digits, 2)),
+        _ => None,
+    };
+    match (text, prefixed) {
+        ("", _) => 0.0,
+        #[expect(clippy::cast_precision_loss, reason = "JavaScript numbers are floats")]
+        (_, Some(number)) => number as f64,
+        ("Infinity" | "+Infinity", _) => f64::INFINITY,
+        ("-Infinity", _) => f64::NEG_INFINITY,
+        (text, _) if text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte)) => {
+            text.parse().unwrap_or(f64::NAN)
+        }
+        _ => f64::NAN,
+    }
+}
+
+/// Minutes of the day, as the original splits and converts them.
+fn minutes(text: &str) -> f64 {
+    let mut parts = text.split(':').map(text_number);
+    let hours = parts.next().unwrap_or(f64::NAN);
+    hours * 60.0 + parts.next().unwrap_or(0.0)
+}
+
+/// Whole seconds, as far as a day is concerned.
+fn seconds(minutes: f64) -> u32 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded just before")]
+    let seconds = (minutes * 60.0).clamp(0.0, 1e6).ceil() as u32;
+    seconds
+}

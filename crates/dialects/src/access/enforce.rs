@@ -1,0 +1,177 @@
+//! What an enforcement point does with a request of HTTP: let it go on, or answer it.
+
+use serde_json::{Map, Value as Json, json};
+use smol_str::SmolStr;
+use upheld_engine::decide::{
+    Action, Decide, Environment, Facts, Maybe, Names, Outcome, Paths, Request, Resource, Subject,
+};
+use upheld_engine::{Scratch, Silent, ask};
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{Files, Timestamp};
+
+use super::facts::facts_of;
+use super::manifest::Manifest;
+use super::{Edition, view};
+
+/// A request of HTTP as an enforcement point sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct HttpRequest<'h> {
+    /// The method.
+    pub method: &'h str,
+    /// The path, without the query.
+    pub path: &'h str,
+    /// The application that it is for, if that is known.
+    pub app: Option<&'h str>,
+    /// The identity that an authentication in front has put there, as it was parsed.
+    pub identity: Identity<'h>,
+    /// `X-Forwarded-For`, whole.
+    pub forwarded_for: Option<&'h str>,
+    /// `X-Real-IP`.
+    pub real_ip: Option<&'h str>,
+    /// The address of the peer, where that is known.
+    pub peer: Option<&'h str>,
+    /// The moment.
+    pub now: Timestamp,
+    /// `User-Agent`.
+    pub user_agent: Option<&'h str>,
+}
+
+/// Who asks, as the identity header says.
+#[derive(Clone, Copy, Debug)]
+pub enum Identity<'h> {
+    /// There is none.
+    Absent,
+    /// There is one that cannot be read.
+    Unreadable,
+    /// This one.
+    Known(Value<'h>),
+}
+
+/// What becomes of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Enforced {
+    /// It goes on.
+    Continue(Why),
+    /// It is answered with 403 and this body.
+    Forbidden(Json),
+}
+
+/// Why a request goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Its path is excluded.
+    Excluded,
+    /// The original lets everybody in while it has no policies.
+    NoPolicies,
+    /// It is permitted.
+    Permitted,
+    /// A policy says a word that no algorithm knows; the original takes it for a permit.
+    Foreign,
+}
+
+/// The policies and settings that an enforcement point asks.
+#[derive(Clone, Copy, Debug)]
+pub struct EnforcementPoint<'e> {
+    /// Where the documents are, for reasons.
+    pub files: &'e Files,
+    /// The policies.
+    pub decide: &'e Decide,
+    /// The settings.
+    pub manifest: &'e Manifest,
+    /// How the policies were read.
+    pub edition: Edition,
+}
+
+impl EnforcementPoint<'_> {
+    /// Decides a request.
+    pub fn enforce(&self, http: &HttpRequest<'_>) -> Enforced {
+        if self.is_excluded(http) {
+            return Enforced::Continue(Why::Excluded);
+        }
+        let nobody = !matches!(http.identity, Identity::Known(_));
+        if self.edition == Edition::Compat && nobody && self.decide.rules().is_empty() {
+            return Enforced::Continue(Why::NoPolicies);
+        }
+        let request = self.request(http);
+        let decided = ask(self.decide, &&request, &mut Scratch::default(), &mut Silent);
+        match decided.outcome {
+            Outcome::Permit => Enforced::Continue(Why::Permitted),
+            Outcome::Foreign if self.edition == Edition::Compat => Enforced::Continue(Why::Foreign),
+            Outcome::Deny | Outcome::Undecided | Outcome::Foreign => {
+                let answer = view::decision(self.files, self.decide, &decided, self.edition);
+                let mut body = Map::new();
+                body.insert("error".to_owned(), json!("Forbidden"));
+                for (own, other) in [("reason", "reason"), ("policy", "matchedPolicy")] {
+                    if let Some(value) = answer.get(other) {
+                        body.insert(own.to_owned(), value.clone());
+                    }
+                }
+                Enforced::Forbidden(Json::Object(body))
+            }
+        }
+    }
+
+    fn is_excluded(&self, http: &HttpRequest<'_>) -> bool {
+        // A path without a normal form is never excluded.
+        let given = Request {
+            resource: Resource { path: Maybe::Is(SmolStr::new(http.path)), ..Resource::default() },
+            ..Request::default()
+        };
+        let mut buffer = String::new();
+        let path = match self.paths() {
+            Paths::Raw => Maybe::Is(http.path),
+            Paths::Normal => self.decide.asked(&given, &mut buffer).path,
+        };
+        let Maybe::Is(path) = path else { return false };
+        self.manifest.excludes.iter().any(|exclude| exclude.covers(http.method, path))
+    }
+
+    fn paths(&self) -> Paths {
+        match self.edition {
+            Edition::Strict => Paths::Normal,
+            Edition::Compat => Paths::Raw,
+        }
+    }
+
+    /// The request that the policies are asked about.
+    pub fn request(&self, http: &HttpRequest<'_>) -> Request {
+        let identity = match http.identity {
+            Identity::Known(identity) if identity.kind() == Kind::Map => Some(identity),
+            _ => None,
+        };
+        let get = |field: &str| identity.and_then(|identity| identity.get(field));
+        let names = |field: &str| {
+            let items = get(field).into_iter().flat_map(Value::items);
+            Names::Known(items.filter_map(Value::as_text).map(SmolStr::new).collect())
+        };
+        let id = get("sub").and_then(Value::as_text).filter(|sub| !sub.is_empty()).unwrap_or(ANONYMOUS);
+        let address = match self.edition {
+            Edition::Compat => Some(http.forwarded_for.or(http.real_ip).unwrap_or("unknown")),
+            // Headers are what clients say of themselves; whoever trusts them puts the address into the peer.
+            Edition::Strict => http.peer,
+        };
+        let mut facts = Facts::default();
+        if let Some(agent) = http.user_agent {
+            facts.set("userAgent", upheld_engine::decide::Fact::Text(SmolStr::new(agent)));
+        }
+        Request {
+            subject: Subject {
+                kind: Maybe::Absent,
+                id: Maybe::Is(SmolStr::new(id)),
+                roles: names("roles"),
+                groups: names("groups"),
+                claims: get("claims").filter(|claims| claims.kind() == Kind::Map).map_or_else(Facts::default, facts_of),
+            },
+            action: Action { method: Maybe::Is(SmolStr::new(http.method)), ..Action::default() },
+            resource: Resource {
+                app: Maybe::Is(SmolStr::new(http.app.unwrap_or_default())),
+                path: Maybe::Is(SmolStr::new(http.path)),
+                ..Resource::default()
+            },
+            environment: Environment { ip: address.map(SmolStr::new).into(), time: Maybe::Is(http.now), facts },
+        }
+    }
+}
+
+/// The id of those who do not say who they are.
+pub const ANONYMOUS: &str = "anonymous";

@@ -1,0 +1,207 @@
+//! Requests as documents have them.
+
+use smol_str::SmolStr;
+use upheld_engine::decide::{Action, Environment, Fact, Facts, Maybe, Names, Request, Resource, Subject};
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId, Timestamp};
+
+use super::Edition;
+use super::facts::{fact_of, facts_of};
+
+/// What stands for a value that nobody knows.
+pub const UNKNOWN: &str = "?";
+
+/// Reads a request: `subject {id, roles, groups, claims}`, `resource {app, path, type, id, …}`, `action {method, operation}`,
+/// `environment {ip, time, …}`. What is left out is absent; `?` is unknown. Every mistake is reported.
+pub fn read(source: SourceId, document: Value<'_>, edition: Edition, found: &mut Diagnostics) -> Option<Request> {
+    let before = found.errors();
+    let mut reading = Reading { source, edition, found };
+    if document.kind() != Kind::Map {
+        reading.wrong(document, "a request must be a map with `subject`, `action` and `resource`");
+        return None;
+    }
+    if edition == Edition::Strict {
+        reading.only(document, "a request", &["subject", "action", "resource", "environment"]);
+    }
+    let part = |name: &str| document.get(name).filter(|value| value.kind() != Kind::Null);
+    let subject = reading.subject(part("subject"));
+    let action = reading.action(part("action"));
+    let resource = reading.resource(part("resource"));
+    let environment = reading.environment(part("environment"));
+    (found.errors() == before).then_some(Request { subject, action, resource, environment })
+}
+
+struct Reading<'f> {
+    source: SourceId,
+    edition: Edition,
+    found: &'f mut Diagnostics,
+}
+
+impl Reading<'_> {
+    fn wrong(&mut self, value: Value<'_>, message: &str) {
+        self.found.push(Diagnostic::error(Fault::WrongType, message).at_value(self.source, value, "here"));
+    }
+
+    fn only(&mut self, map: Value<'_>, what: &str, known: &[&str]) {
+        for (key, _) in map.entries().filter(|(key, _)| !known.contains(&key.text())) {
+            let message = format!("{what} has no field `{}`", key.text());
+            let diagnostic =
+                Diagnostic::error(Fault::UnknownField, message).at_value(self.source, key, "unknown field");
+            let help = upheld_model::nearest::nearest(key.text(), known.iter().copied())
+                .map_or_else(|| format!("fields here: {}", known.join(", ")), |name| format!("did you mean `{name}`?"));
+            self.found.push(diagnostic.help(help));
+        }
+    }
+
+    fn map<'t>(&mut self, part: Option<Value<'t>>, name: &str) -> Option<Value<'t>> {
+        let part = part?;
+        if part.kind() != Kind::Map {
+            self.wrong(part, &format!("`{name}` must be a map"));
+            return None;
+        }
+        Some(part)
+    }
+
+    fn subject(&mut self, part: Option<Value<'_>>) -> Subject {
+        let part = self.map(part, "subject");
+        let get = |name: &str| part.and_then(|part| part.get(name)).filter(|value| value.kind() != Kind::Null);
+        if let Some(part) = part.filter(|_| self.edition == Edition::Strict) {
+            self.only(part, "`subject`", &["type", "id", "roles", "groups", "claims"]);
+        }
+        let claims = match get("claims") {
+            Some(claims) if claims.kind() == Kind::Map => known_facts(claims),
+            Some(claims) => {
+                self.wrong(claims, "`claims` must be a map");
+                Facts::default()
+            }
+            None => Facts::default(),
+        };
+        Subject {
+            kind: self.text(get("type"), "type"),
+            id: self.text(get("id"), "id"),
+            roles: self.names(get("roles"), "roles"),
+            groups: self.names(get("groups"), "groups"),
+            claims,
+        }
+    }
+
+    fn action(&mut self, part: Option<Value<'_>>) -> Action {
+        let part = self.map(part, "action");
+        let get = |name: &str| part.and_then(|part| part.get(name)).filter(|value| value.kind() != Kind::Null);
+        let method = match (self.text(get("method"), "method"), self.edition) {
+            // The original fails on a request without a method.
+            (Maybe::Absent, Edition::Compat) => Maybe::Unknown,
+            (method, _) => method,
+        };
+        let facts = part.map_or_else(Facts::default, |part| others(part, &["method", "operation"]));
+        Action { method, operation: self.text(get("operation"), "operation"), facts }
+    }
+
+    fn resource(&mut self, part: Option<Value<'_>>) -> Resource {
+        let part = self.map(part, "resource");
+        let get = |name: &str| part.and_then(|part| part.get(name)).filter(|value| value.kind() != Kind::Null);
+        let facts = part.map_or_else(Facts::default, |part| others(part, &["app", "path", "type", "id"]));
+        let mut text = |name: &str| match (self.text(get(name), name), self.edition) {
+            // The original matches the word that JavaScript has for nothing.
+            (Maybe::Absent, Edition::Compat) if name != "type" => Maybe::Is(SmolStr::new_static("undefined")),
+            (value, _) => value,
+        };
+        Resource { app: text("app"), path: text("path"), kind: text("type"), id: self.text(get("id"), "id"), facts }
+    }
+
+    fn environment(&mut self, part: Option<Value<'_>>) -> Environment {
+        let part = self.map(part, "environment");
+        let get = |name: &str| part.and_then(|part| part.get(name)).filter(|value| value.kind() != Kind::Null);
+        let time = match self.text(get("time"), "time") {
+            Maybe::Is(text) => match text.parse::<Timestamp>() {
+                Ok(moment) => Maybe::Is(moment),
+                Err(_) => {
+                    if let Some(value) = get("time") {
+                        let message = format!("`{text}` is no moment");
+                        let expected = "expected for example `2025-03-01T12:00:00Z`";
+                        let diagnostic = Diagnostic::error(Fault::WrongValue, message);
+                        self.found.push(diagnostic.at_value(self.source, value, expected));
+                    }
+                    Maybe::Unknown
+                }
+            },
+            Maybe::Absent => Maybe::Absent,
+            Maybe::Unknown => Maybe::Unknown,
+        };
+        let ip = match (self.text(get("ip"), "ip"), self.edition, part) {
+            (Maybe::Absent, Edition::Compat, Some(_)) => Maybe::Is(SmolStr::new_static("undefined")),
+            (ip, ..) => ip,
+        };
+        Environment { ip, time, facts: part.map_or_else(Facts::default, |part| others(part, &["ip", "time"])) }
+    }
+
+    fn text(&mut self, value: Option<Value<'_>>, name: &str) -> Maybe<SmolStr> {
+        match value {
+            None => Maybe::Absent,
+            Some(value) if value.kind() == Kind::Text && value.text() == UNKNOWN => Maybe::Unknown,
+            Some(value) if value.kind() == Kind::Text => Maybe::Is(SmolStr::new(value.text())),
+            Some(value) => {
+                self.wrong(value, &format!("`{name}` must be text"));
+                Maybe::Unknown
+            }
+        }
+    }
+
+    fn names(&mut self, value: Option<Value<'_>>, name: &str) -> Names {
+        match value {
+            // The original fails on a subject without lists.
+            None if self.edition == Edition::Compat => Names::Unknown,
+            None => Names::default(),
+            Some(value) if value.as_text() == Some(UNKNOWN) => Names::Unknown,
+            Some(value) if value.kind() == Kind::List => {
+                let mut names = Vec::new();
+                for item in value.items() {
+                    match item.as_text() {
+                        Some(text) => names.push(SmolStr::new(text)),
+                        None => self.wrong(item, &format!("`{name}` must be a list of texts")),
+                    }
+                }
+                Names::Known(names)
+            }
+            Some(value) => {
+                self.wrong(value, &format!("`{name}` must be a list of texts"));
+                Names::Unknown
+            }
+        }
+    }
+}
+
+fn others(map: Value<'_>, known: &[&str]) -> Facts {
+    let all = known_facts(map);
+    Facts(all.0.into_iter().filter(|(name, _)| !known.contains(&name.as_str())).collect())
+}
+
+/// Facts of a map, where a bare question mark is unknown.
+fn known_facts(map: Value<'_>) -> Facts {
+    let mut facts = facts_of(map);
+    for (_, fact) in &mut facts.0 {
+        if *fact == Fact::Text(SmolStr::new_static(UNKNOWN)) {
+            *fact = Fact::Unknown;
+        }
+    }
+    facts
+}
+
+/// A fact as people write it: `true`, `5` and `null` are what they look like, everything else is text.
+pub fn written(text: &str) -> Fact {
+    match text {
+        UNKNOWN => Fact::Unknown,
+        "true" => Fact::Bool(true),
+        "false" => Fact::Bool(false),
+        "null" => Fact::Null,
+        text => match text.parse::<f64>() {
+            Ok(number) if text.bytes().any(|byte| byte.is_ascii_digit()) => Fact::Number(number),
+            _ => Fact::Text(SmolStr::new(text.trim_matches('"'))),
+        },
+    }
+}
+
+/// A fact of a document, for programs that have one.
+pub fn fact(value: Value<'_>) -> Fact {
+    fact_of(value)
+}

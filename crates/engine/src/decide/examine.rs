@@ -1,0 +1,295 @@
+//! Every part of a policy held against a request: what fits, and what would have to be otherwise.
+
+use smol_str::{SmolStr, ToSmolStr, format_smolstr};
+use upheld_model::Code;
+
+use super::condition::{AddressLists, Condition};
+use super::request::{Asked, Fact, Maybe, Names, View};
+use super::rule::{Clause, FactTest, Matcher, Operator, Order, Rule, Test};
+use super::truth::Truth;
+
+/// A policy held against a request, part by part.
+#[derive(Clone, Debug)]
+pub struct Examined {
+    /// Subjects, resources and actions, in this order.
+    pub clauses: [Held; 3],
+    /// The conditions in order.
+    pub conditions: Vec<Held>,
+}
+
+/// A part of a policy held against a request: of several alternatives, the one that fits best.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// Which part.
+    pub clause: Clause,
+    /// Which alternative or condition, from zero; none where the part is empty and so fits all.
+    pub place: Option<usize>,
+    /// Whether it fits.
+    pub truth: Truth,
+    /// What it asks for: `role=admin`.
+    pub asks: SmolStr,
+    /// What does not fit.
+    pub misses: Vec<Miss>,
+}
+
+/// One thing that does not fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Miss {
+    /// Why.
+    pub code: Code,
+    /// Of what: `role`.
+    pub field: SmolStr,
+    /// What is asked for.
+    pub want: SmolStr,
+    /// What the request has; nothing if it has nothing.
+    pub have: Option<SmolStr>,
+}
+
+impl Examined {
+    /// Holds all parts of a policy against a request.
+    pub fn of(rule: &Rule, asked: Asked<'_>) -> Self {
+        let clauses = rule.target.clauses().map(|(clause, alternatives)| held(clause, alternatives, asked));
+        let conditions = rule.conditions.iter().enumerate().map(|(place, one)| condition(place, one, asked)).collect();
+        Self { clauses, conditions }
+    }
+
+    /// All parts in order.
+    pub fn parts(&self) -> impl Iterator<Item = &Held> {
+        self.clauses.iter().chain(&self.conditions)
+    }
+
+    /// How many parts do not fit.
+    pub fn distance(&self) -> u32 {
+        u32::try_from(self.parts().filter(|held| held.truth != Truth::True).count()).unwrap_or(u32::MAX)
+    }
+
+    /// The first thing that does not fit; false before unknown.
+    pub fn first_miss(&self) -> Option<&Miss> {
+        let of =
+            |truth: Truth| self.parts().filter(move |held| held.truth == truth).find_map(|held| held.misses.first());
+        of(Truth::False).or_else(|| of(Truth::Error))
+    }
+
+    pub(super) fn first_code(&self) -> Code {
+        self.first_miss().map_or(Code::SkipCondition, |miss| miss.code)
+    }
+}
+
+fn held(clause: Clause, alternatives: &[Matcher], asked: Asked<'_>) -> Held {
+    let all = alternatives.iter().enumerate().map(|(place, matcher)| {
+        let misses: Vec<(Truth, Miss)> = matcher.tests.iter().filter_map(|test| miss(clause, test, asked)).collect();
+        (place, matcher, matcher.covers(asked), misses)
+    });
+    let badness = |truth: Truth| match truth {
+        Truth::True => 0,
+        Truth::Error => 1,
+        Truth::False => 2,
+    };
+    let best = all.min_by_key(|(_, _, truth, misses)| (badness(*truth), misses.len()));
+    let Some((place, matcher, truth, mut misses)) = best else {
+        return Held { clause, place: None, truth: Truth::True, asks: SmolStr::new_static("any"), misses: Vec::new() };
+    };
+    misses.sort_by_key(|(truth, _)| usize::from(*truth == Truth::Error));
+    let asks: Vec<String> = matcher.tests.iter().map(asks).collect();
+    let misses = if truth == Truth::True { Vec::new() } else { misses.into_iter().map(|(_, miss)| miss).collect() };
+    Held { clause, place: Some(place), truth, asks: asks.join(" ").into(), misses }
+}
+
+fn condition(place: usize, condition: &Condition, asked: Asked<'_>) -> Held {
+    let truth = condition.holds(asked);
+    let field = SmolStr::new_static(condition.word());
+    let want = wanted(condition);
+    let code = if truth == Truth::Error { Code::UnknownFact } else { Code::SkipCondition };
+    let environment = &asked.request.environment;
+    let have = match condition {
+        Condition::Time(_) | Condition::Validity(_) => environment.time.known().map(ToSmolStr::to_smolstr),
+        Condition::Address(_) => environment.ip.known().cloned(),
+        Condition::Expression(expression) => match expression.explain(asked) {
+            Ok(_) => Some(SmolStr::new_static("false")),
+            Err(failure) => Some(failure.clause().into()),
+        },
+        Condition::Always => None,
+    };
+    let misses = if truth == Truth::True { Vec::new() } else { vec![Miss { code, field, want: want.clone(), have }] };
+    let asks = format_smolstr!("{} {want}", condition.word());
+    Held { clause: Clause::Conditions, place: Some(place), truth, asks, misses }
+}
+
+fn wanted(condition: &Condition) -> SmolStr {
+    match condition {
+        Condition::Time(window) => window.to_smolstr(),
+        Condition::Validity(validity) => validity.to_smolstr(),
+        Condition::Expression(expression) => SmolStr::new(expression.text()),
+        Condition::Always => SmolStr::new_static("anything"),
+        Condition::Address(AddressLists::Networks { allow, block }) => addresses(allow.as_deref(), block),
+        Condition::Address(AddressLists::Texts { allow, block }) => addresses(allow.as_deref(), block),
+    }
+}
+
+fn addresses<T: ToString>(allow: Option<&[T]>, block: &[T]) -> SmolStr {
+    let list = |items: &[T]| items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match (allow, block) {
+        (Some(allow), []) => format_smolstr!("in {}", list(allow)),
+        (Some(allow), block) => format_smolstr!("in {}, not in {}", list(allow), list(block)),
+        (None, block) => format_smolstr!("not in {}", list(block)),
+    }
+}
+
+fn miss(clause: Clause, test: &Test, asked: Asked<'_>) -> Option<(Truth, Miss)> {
+    let truth = test.holds(asked);
+    if truth == Truth::True {
+        return None;
+    }
+    let code = match (truth, clause) {
+        (Truth::Error, _) => Code::UnknownFact,
+        (_, Clause::Subjects) => Code::SkipSubject,
+        (_, Clause::Resources) => Code::SkipResource,
+        (_, Clause::Actions) => Code::SkipAction,
+        (_, Clause::Conditions) => Code::SkipCondition,
+    };
+    Some((truth, Miss { code, field: field(test), want: want(test), have: have(test, asked) }))
+}
+
+/// The field of a test, in the words of the document.
+fn field(test: &Test) -> SmolStr {
+    let word = match test {
+        Test::Id(_) | Test::ResourceId(_) => "id",
+        Test::Role(_) => "role",
+        Test::Group(_) => "group",
+        Test::App(_) => "app",
+        Test::Path(_) => "path",
+        Test::SubjectType(_) | Test::Type(_) => "type",
+        Test::OwnedBySubject => "owner",
+        Test::Method(_) => "method",
+        Test::Operation(_) => "operation",
+        Test::Not(_) => "not",
+        Test::Fact(test) => return format_smolstr!("{} {}", test.of.word(), test.name),
+    };
+    SmolStr::new_static(word)
+}
+
+/// What a test asks for.
+fn want(test: &Test) -> SmolStr {
+    match test {
+        Test::Id(wanted)
+        | Test::ResourceId(wanted)
+        | Test::Group(wanted)
+        | Test::SubjectType(wanted)
+        | Test::Type(wanted)
+        | Test::Method(wanted)
+        | Test::Operation(wanted) => listed(wanted.iter()),
+        Test::Role(wanted) | Test::App(wanted) => listed(wanted.iter().map(super::glob::Wild::text)),
+        Test::Path(wanted) => listed(wanted.iter().map(super::rule::PathPattern::text)),
+        Test::OwnedBySubject => SmolStr::new_static("self"),
+        Test::Not(matcher) => format_smolstr!("not {}", matcher.tests.iter().map(asks).collect::<Vec<_>>().join(" ")),
+        Test::Fact(test) => operator(&test.operator),
+    }
+}
+
+fn asks(test: &Test) -> String {
+    match test {
+        Test::Path(_) | Test::Method(_) | Test::Not(_) => want(test).to_string(),
+        Test::Fact(fact) => match fact.operator {
+            Operator::In(_) => format!("{}={}", fact.name, want(test)),
+            _ => format!("{} {}", fact.name, want(test)),
+        },
+        test => format!("{}={}", field(test), want(test)),
+    }
+}
+
+fn operator(operator: &Operator) -> SmolStr {
+    match operator {
+        Operator::In(values) => facts(values),
+        Operator::NotIn(values) => format_smolstr!("not {}", facts(values)),
+        Operator::Order(order, bound) => format_smolstr!("{} {bound}", order.word()),
+        Operator::Contains(value) => format_smolstr!("with {}", fact(value)),
+        Operator::ContainsAny(values) => format_smolstr!("with one of {}", facts(values)),
+        Operator::StartsWith(text) => format_smolstr!("{text}…"),
+        Operator::EndsWith(text) => format_smolstr!("…{text}"),
+        Operator::Regex(regex) => format_smolstr!("/{}/", regex.as_str()),
+        Operator::Foreign(text, _) => format_smolstr!("/{text}/"),
+        Operator::Within(networks) => listed(networks.iter()),
+        Operator::Exists => SmolStr::new_static("any value"),
+        Operator::Absent => SmolStr::new_static("no value"),
+        Operator::Never => SmolStr::new_static("something that no value is"),
+    }
+}
+
+impl Order {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Greater => ">",
+            Self::AtLeast => ">=",
+            Self::Less => "<",
+            Self::AtMost => "<=",
+        }
+    }
+}
+
+/// What the request has where a test looks.
+fn have(test: &Test, asked: Asked<'_>) -> Option<SmolStr> {
+    let request = asked.request;
+    let names = |names: &Names| match names {
+        Names::Known(names) if names.is_empty() => None,
+        Names::Known(names) => Some(listed(names.iter())),
+        Names::Unknown => Some(SmolStr::new_static("?")),
+    };
+    let text = |value: &Maybe<SmolStr>| match value {
+        Maybe::Is(text) => Some(text.clone()),
+        Maybe::Absent => None,
+        Maybe::Unknown => Some(SmolStr::new_static("?")),
+    };
+    match test {
+        Test::Id(_) => text(&request.subject.id),
+        Test::SubjectType(_) => text(&request.subject.kind),
+        Test::Role(_) => names(&request.subject.roles),
+        Test::Group(_) => names(&request.subject.groups),
+        Test::App(_) => text(&request.resource.app),
+        Test::Path(_) => match asked.path {
+            Maybe::Is(path) => Some(path.to_smolstr()),
+            Maybe::Absent => None,
+            Maybe::Unknown => text(&request.resource.path),
+        },
+        Test::Type(_) => text(&request.resource.kind),
+        Test::ResourceId(_) => text(&request.resource.id),
+        Test::OwnedBySubject => {
+            let owners = super::rule::OWNER_FIELDS.iter().filter_map(|field| request.resource.facts.get(field));
+            owners.map(fact).next()
+        }
+        Test::Method(_) => text(&request.action.method),
+        Test::Operation(_) => text(&request.action.operation),
+        Test::Fact(test) => fact_of(test, asked),
+        Test::Not(matcher) => matcher.tests.first().and_then(|test| have(test, asked)),
+    }
+}
+
+fn fact_of(test: &FactTest, asked: Asked<'_>) -> Option<SmolStr> {
+    match test.find(asked) {
+        View::Text(text) => Some(text.to_smolstr()),
+        View::Fact(value) => Some(fact(value)),
+        View::Names(names) => Some(listed(names.iter())),
+        View::Time(moment) => Some(moment.to_smolstr()),
+        View::Unknown => Some(SmolStr::new_static("?")),
+        _ => None,
+    }
+}
+
+fn listed<T: ToString>(items: impl Iterator<Item = T>) -> SmolStr {
+    items.map(|item| item.to_string()).collect::<Vec<_>>().join(", ").into()
+}
+
+fn facts(values: &[Fact]) -> SmolStr {
+    listed(values.iter().map(fact))
+}
+
+fn fact(value: &Fact) -> SmolStr {
+    match value {
+        Fact::Null => SmolStr::new_static("null"),
+        Fact::Bool(truth) => truth.to_smolstr(),
+        Fact::Number(number) => number.to_smolstr(),
+        Fact::Text(text) => text.clone(),
+        Fact::List(items) => format_smolstr!("[{}]", facts(items)),
+        Fact::Map(_) => SmolStr::new_static("{…}"),
+        Fact::Unknown => SmolStr::new_static("?"),
+    }
+}

@@ -1,0 +1,567 @@
+//! The family: policies and sets in evaluation order, with their index.
+
+use upheld_model::{Code, Param, Reason, State};
+
+use super::examine::Examined;
+use super::index::{self, Index, Room};
+use super::path::{self, BadPath};
+use super::request::{Asked, Maybe, Request};
+use super::rule::{Duty, Member, Rule, Set, Status};
+use super::truth::Truth;
+use super::value::{Algorithm, Combined, Could, Effect, Tally, Value, Vote};
+use crate::ask::{EntryId, Family, Fit, Hit, Place};
+use crate::witness::Witness;
+
+/// Policies that decide requests.
+#[derive(Clone, Debug)]
+pub struct Decide {
+    rules: Vec<Rule>,
+    heads: Vec<Head>,
+    /// Parents first; the root is the first.
+    sets: Vec<Node>,
+    index: Index,
+    paths: Paths,
+}
+
+/// In which form paths are matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paths {
+    /// In their normal form.
+    Normal,
+    /// As they are given.
+    Raw,
+}
+
+/// What resolving reads of a policy.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    set: u32,
+    order: u32,
+    rank: u32,
+    effect: Effect,
+}
+
+/// A set without its members.
+#[derive(Clone, Debug)]
+struct Node {
+    set: Set,
+    parent: Option<u32>,
+    order: u32,
+    rank: u32,
+    /// Whether it must be asked also when none of its policies matches.
+    always: bool,
+}
+
+/// What a request gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// What the policies say together, before any default.
+    pub value: Value,
+    /// What becomes of the request.
+    pub outcome: Outcome,
+    /// Who decided.
+    pub by: By,
+    /// Whether some policy is about the request, whatever its conditions say.
+    pub about: bool,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// It goes on.
+    Permit,
+    /// It is stopped.
+    Deny,
+    /// Nobody can tell; enforcement stops it.
+    Undecided,
+    /// A policy says a word that no algorithm knows; only the compatibility edition has it.
+    Foreign,
+}
+
+impl Outcome {
+    /// The word that users see.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Permit => "permit",
+            Self::Deny => "deny",
+            Self::Undecided => "undecided",
+            Self::Foreign => "foreign",
+        }
+    }
+}
+
+/// Who decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// A policy.
+    Policy(EntryId),
+    /// The default effect, because no policy says anything.
+    Default,
+    /// The algorithm itself, which speaks also when nobody else does.
+    Algorithm,
+    /// Nobody: what a policy says is not known, or policies clash.
+    Nobody,
+}
+
+/// How a policy fits a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// Whether it is about the request.
+    pub target: Truth,
+    /// Whether its conditions hold.
+    pub conditions: Truth,
+}
+
+impl Measure {
+    /// Whether it applies.
+    pub fn applies(self) -> Truth {
+        self.target.and(self.conditions)
+    }
+}
+
+/// Room for one asker.
+#[derive(Debug, Default)]
+pub struct DecideScratch {
+    room: Room,
+    path: String,
+    tallies: Vec<Tally>,
+    /// What each set says.
+    said: Vec<Combined>,
+}
+
+impl Decide {
+    /// Numbers everything in the order of evaluation (priority, then position) and builds the index.
+    pub fn new(root: Set, paths: Paths) -> Self {
+        let mut numbering = Numbering::default();
+        numbering.set(root, None, 0);
+        let Numbering { rules, heads, sets, .. } = numbering;
+        let index = Index::new(&rules);
+        Self { rules, heads, sets, index, paths }
+    }
+
+    /// The policies, by their numbers.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// One policy.
+    pub fn rule(&self, entry: EntryId) -> Option<&Rule> {
+        self.rules.get(entry.index())
+    }
+
+    /// How the outermost set combines.
+    pub fn algorithm(&self) -> Algorithm {
+        self.sets.first().map_or(Algorithm::default(), |root| root.set.algorithm)
+    }
+
+    /// What stands when no policy says anything.
+    pub fn default_effect(&self) -> Effect {
+        self.sets.first().and_then(|root| root.set.default).unwrap_or(Effect::Deny)
+    }
+
+    /// The sets, outermost first, without their members.
+    pub fn sets(&self) -> impl Iterator<Item = &Set> {
+        self.sets.iter().map(|node| &node.set)
+    }
+
+    /// The set that a policy is in.
+    pub fn set_of(&self, entry: EntryId) -> Option<&Set> {
+        let head = self.heads.get(entry.index())?;
+        self.sets.get(head.set as usize).map(|node| &node.set)
+    }
+
+    /// The same policies under another algorithm of the outermost set.
+    #[must_use]
+    pub fn under(&self, algorithm: Algorithm) -> Self {
+        let mut other = self.clone();
+        if let Some(root) = other.sets.first_mut() {
+            root.set.algorithm = algorithm;
+            root.always = true;
+        }
+        other
+    }
+
+    /// The form in which the path of a request is matched.
+    pub fn asked<'r>(&self, request: &'r Request, buffer: &'r mut String) -> Asked<'r> {
+        let path = match (&request.resource.path, self.paths) {
+            (Maybe::Is(path), Paths::Raw) => Maybe::Is(path.as_str()),
+            (Maybe::Is(path), Paths::Normal) => path::normal(path, buffer).map_or(Maybe::Unknown, Maybe::Is),
+            (Maybe::Absent, _) => Maybe::Absent,
+            (Maybe::Unknown, _) => Maybe::Unknown,
+        };
+        Asked { request, path }
+    }
+
+    /// Why the path of a request cannot be matched.
+    pub fn bad_path(&self, request: &Request) -> Option<BadPath> {
+        match (&request.resource.path, self.paths) {
+            (Maybe::Is(path), Paths::Normal) => path::normal(path, &mut String::new()).err(),
+            _ => None,
+        }
+    }
+
+    /// Every part of a policy held against a request.
+    pub fn examine(&self, entry: EntryId, request: &Request) -> Option<Examined> {
+        let mut buffer = String::new();
+        let asked = self.asked(request, &mut buffer);
+        self.rule(entry).map(|rule| Examined::of(rule, asked))
+    }
+
+    /// What must and may be done along with the last decision.
+    pub fn duties<'d>(
+        &'d self,
+        decided: &Decided,
+        scratch: &DecideScratch,
+        hits: &[Hit<Measure>],
+    ) -> Vec<(&'d Duty, Option<EntryId>)> {
+        let mut duties = Vec::new();
+        let Some(effect) = decided.value.effect() else { return duties };
+        self.duties_of_set(0, effect, scratch, hits, &mut duties);
+        duties
+    }
+
+    fn duties_of_set<'d>(
+        &'d self,
+        number: u32,
+        effect: Effect,
+        scratch: &DecideScratch,
+        hits: &[Hit<Measure>],
+        duties: &mut Vec<(&'d Duty, Option<EntryId>)>,
+    ) {
+        let Some(node) = self.sets.get(number as usize) else { return };
+        let says = |said: Option<&Combined>| said.and_then(|said| said.value.effect()) == Some(effect);
+        if !says(scratch.said.get(number as usize)) {
+            return;
+        }
+        duties.extend(node.set.duties.iter().filter(|duty| duty.on == effect).map(|duty| (duty, None)));
+        // Of the members, those that were asked: the first that applies, or all.
+        let mut members: Vec<(u32, MemberRef)> = Vec::new();
+        for hit in hits {
+            if let (Some(head), Some(rule)) = (self.heads.get(hit.entry.index()), self.rule(hit.entry))
+                && head.set == number
+                && Value::of(rule.effect, hit.measure.applies()).effect() == Some(effect)
+            {
+                members.push((head.order, MemberRef::Rule(hit.entry)));
+            }
+        }
+        for ((child, node), said) in (0..).zip(&self.sets).zip(&scratch.said) {
+            if node.parent == Some(number) && says(Some(said)) {
+                members.push((node.order, MemberRef::Set(child)));
+            }
+        }
+        members.sort_unstable_by_key(|(order, _)| *order);
+        if matches!(node.set.algorithm, Algorithm::FirstApplicable) {
+            members.truncate(1);
+        }
+        for (_, member) in members {
+            match member {
+                MemberRef::Rule(entry) => {
+                    let own = self.rule(entry).map_or(&[][..], |rule| &rule.duties);
+                    duties.extend(own.iter().filter(|duty| duty.on == effect).map(|duty| (duty, Some(entry))));
+                }
+                MemberRef::Set(child) => self.duties_of_set(child, effect, scratch, hits, duties),
+            }
+        }
+    }
+}
+
+enum MemberRef {
+    Rule(EntryId),
+    Set(u32),
+}
+
+#[derive(Default)]
+struct Numbering {
+    rules: Vec<Rule>,
+    heads: Vec<Head>,
+    sets: Vec<Node>,
+    order: u32,
+}
+
+impl Numbering {
+    fn set(&mut self, mut set: Set, parent: Option<u32>, rank: u32) {
+        let number = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
+        let mut members = std::mem::take(&mut set.members);
+        // Stable, so the position counts where priorities are equal.
+        members.sort_by(|a, b| b.priority().total_cmp(&a.priority()));
+        let judged = parent.and_then(|parent| self.sets.get(parent as usize));
+        let only_one = judged.is_some_and(|node| node.set.algorithm == Algorithm::OnlyOneApplicable);
+        let always = parent.is_none() || only_one || set.algorithm.always_speaks() || set.default.is_some();
+        self.order += 1;
+        self.sets.push(Node { set, parent, order: self.order, rank, always });
+        let mut rank = 0;
+        let mut before: Option<f64> = None;
+        for member in members {
+            let priority = member.priority();
+            rank += u32::from(before.is_some_and(|before| before.total_cmp(&priority).is_ne()));
+            before = Some(priority);
+            match member {
+                Member::Rule(rule) => {
+                    self.order += 1;
+                    self.heads.push(Head { set: number, order: self.order, rank, effect: rule.effect });
+                    self.rules.push(rule);
+                }
+                Member::Set(inner) => self.set(inner, Some(number), rank),
+            }
+        }
+    }
+}
+
+impl Member {
+    fn priority(&self) -> f64 {
+        // Both zeros are one priority.
+        0.0 + match self {
+            Self::Rule(rule) => rule.priority,
+            Self::Set(set) => set.priority,
+        }
+    }
+}
+
+impl Family for Decide {
+    type Question<'q> = &'q Request;
+    type Measure = Measure;
+    type Answer = Decided;
+    type Scratch = DecideScratch;
+
+    fn entries(&self) -> impl Iterator<Item = EntryId> {
+        (0..self.rules.len()).map(EntryId::new)
+    }
+
+    fn find<W: Witness<Measure>>(
+        &self,
+        question: &Self::Question<'_>,
+        scratch: &mut DecideScratch,
+        hits: &mut Vec<Hit<Measure>>,
+    ) {
+        let DecideScratch { room, path, .. } = scratch;
+        let asked = self.asked(question, path);
+        let mut sit = |rule: u32, target: Truth| {
+            let entry = EntryId::new(rule as usize);
+            let conditions = self.rules.get(rule as usize).map_or(Truth::Error, |rule| conditions(rule, asked));
+            let measure = Measure { target, conditions };
+            hits.push(Hit { entry, place: Place::default(), certain: measure.applies() != Truth::Error, measure });
+        };
+        if index::is_known(asked) {
+            self.index.find(asked, &self.rules, room, sit);
+        } else {
+            for (number, rule) in (0..).zip(&self.rules).filter(|(_, rule)| rule.status == Status::On) {
+                match rule.target.covers(asked) {
+                    Truth::False => {}
+                    target => sit(number, target),
+                }
+            }
+        }
+        once_each(hits);
+    }
+
+    fn check<W: Witness<Measure>>(
+        &self,
+        entry: EntryId,
+        question: &Self::Question<'_>,
+        witness: &mut W,
+        mut sit: impl FnMut(Place, Fit<Measure>),
+    ) {
+        let Some(rule) = self.rule(entry) else { return };
+        if rule.status == Status::Off {
+            witness.off(entry, || Reason::new(Code::DecideOff, &[]));
+            return;
+        }
+        let mut buffer = String::new();
+        let asked = self.asked(question, &mut buffer);
+        let target = rule.target.covers(asked);
+        if target == Truth::False {
+            let examined = Examined::of(rule, asked);
+            witness.miss(entry, examined.distance(), || Reason::new(examined.first_code(), &[]));
+            return;
+        }
+        let measure = Measure { target, conditions: conditions(rule, asked) };
+        let fit = if measure.applies() == Truth::Error { Fit::Unknown(measure) } else { Fit::Yes(measure) };
+        sit(Place::default(), fit);
+    }
+
+    fn resolve<W: Witness<Measure>>(
+        &self,
+        question: &Self::Question<'_>,
+        scratch: &mut DecideScratch,
+        hits: &mut Vec<Hit<Measure>>,
+        witness: &mut W,
+    ) -> Decided {
+        let DecideScratch { tallies, said, path, .. } = scratch;
+        tallies.clear();
+        tallies.resize(self.sets.len(), Tally::default());
+        said.clear();
+        said.resize(self.sets.len(), Combined::NOTHING);
+        for hit in hits.iter() {
+            let Some(head) = self.heads.get(hit.entry.index()) else { continue };
+            let Measure { target, .. } = hit.measure;
+            let value = Value::of(head.effect, hit.measure.applies());
+            if let Some(tally) = tallies.get_mut(head.set as usize) {
+                tally.add(Vote { order: head.order, rank: head.rank, target, value, by: Some(hit.entry) });
+            }
+        }
+        let mut root = Combined::NOTHING;
+        let mut about = false;
+        for (number, node) in self.sets.iter().enumerate().rev() {
+            let Some(tally) = tallies.get(number).copied() else { continue };
+            if !node.always && !tally.is_about() {
+                continue;
+            }
+            let combined = self.combine(node, &tally, question, path);
+            if let Some(said) = said.get_mut(number) {
+                *said = combined.value;
+            }
+            match node.parent.and_then(|parent| tallies.get_mut(parent as usize)) {
+                Some(parent) => parent.add(Vote {
+                    order: node.order,
+                    rank: node.rank,
+                    target: combined.target,
+                    value: combined.value.value,
+                    by: combined.value.by,
+                }),
+                None => {
+                    root = combined.value;
+                    about = tally.is_about();
+                }
+            }
+        }
+        let decided = self.decided(root, about);
+        if W::RECORDS {
+            self.tell(&decided, said, hits, witness);
+        }
+        decided
+    }
+}
+
+struct OfSet {
+    value: Combined,
+    target: Truth,
+}
+
+impl Decide {
+    fn combine(&self, node: &Node, tally: &Tally, request: &Request, buffer: &mut String) -> OfSet {
+        let combined = tally.combine(node.set.algorithm);
+        let target = if node.set.target.is_everything() {
+            Truth::True
+        } else {
+            node.set.target.covers(self.asked(request, buffer))
+        };
+        let Combined { value, by } = match (combined.value, node.set.default, node.parent) {
+            // The default of the outermost set is a row of its own.
+            (Value::NotApplicable, Some(default), Some(_)) => Combined { value: default.into(), by: None },
+            _ => combined,
+        };
+        OfSet { value: Combined { value: value.under(target), by }, target }
+    }
+
+    fn decided(&self, root: Combined, about: bool) -> Decided {
+        let by = root.by.map_or(By::Algorithm, By::Policy);
+        let (outcome, by) = match root.value {
+            Value::Permit => (Outcome::Permit, by),
+            Value::Deny => (Outcome::Deny, by),
+            Value::Foreign => (Outcome::Foreign, by),
+            Value::Unknown(_) => (Outcome::Undecided, By::Nobody),
+            Value::NotApplicable => match self.default_effect() {
+                Effect::Permit => (Outcome::Permit, By::Default),
+                Effect::Deny => (Outcome::Deny, By::Default),
+                Effect::Foreign => (Outcome::Foreign, By::Default),
+            },
+        };
+        Decided { value: root.value, outcome, by, about }
+    }
+
+    /// What became of each hit, in the order of evaluation.
+    fn tell<W: Witness<Measure>>(
+        &self,
+        decided: &Decided,
+        said: &[Combined],
+        hits: &mut [Hit<Measure>],
+        witness: &mut W,
+    ) {
+        hits.sort_unstable_by_key(|hit| hit.entry);
+        let decider = match decided.by {
+            By::Policy(entry) => Some(entry),
+            By::Default | By::Algorithm | By::Nobody => None,
+        };
+        let number = |entry: EntryId| Param::Number(i64::try_from(entry.index()).unwrap_or(i64::MAX));
+        for hit in hits.iter() {
+            let Some(head) = self.heads.get(hit.entry.index()) else { continue };
+            let set = self.sets.get(head.set as usize).map(|node| &node.set);
+            let of_set = said.get(head.set as usize).copied().unwrap_or(Combined::NOTHING);
+            let only_one = set.is_some_and(|set| set.algorithm == Algorithm::OnlyOneApplicable);
+            let (state, code) = match hit.measure.applies() {
+                // Whoever is about the request counts there, whatever its conditions say.
+                Truth::False if only_one => (State::Kept, Code::DecideClash),
+                Truth::False => {
+                    witness.miss(hit.entry, 1, || Reason::new(Code::SkipCondition, &[]));
+                    continue;
+                }
+                Truth::Error => (State::Unknown, Code::UnknownFact),
+                Truth::True if decider == Some(hit.entry) => (State::Won, self.won_by(hit.entry)),
+                Truth::True if only_one || matches!(of_set.value, Value::Unknown(_)) => {
+                    (State::Kept, Code::DecideClash)
+                }
+                // It makes its own set say what it says.
+                Truth::True if of_set.by == Some(hit.entry) => (State::Kept, Code::DecideInSet),
+                Truth::True => self.lost(hit.entry, of_set.by),
+            };
+            let by = decider.or(of_set.by);
+            let params: &[Param] = &by.map_or([Param::Nothing], |by| [number(by)]);
+            witness.state(hit, state, || Reason::new(code, params));
+        }
+    }
+
+    fn lost(&self, entry: EntryId, to: Option<EntryId>) -> (State, Code) {
+        let effect = |entry: EntryId| self.heads.get(entry.index()).map(|head| head.effect);
+        let algorithm = self.set_of(entry).map_or(self.algorithm(), |set| set.algorithm);
+        let code = if to.is_some_and(|to| effect(to) == effect(entry)) {
+            Code::DecideSame
+        } else if algorithm == Algorithm::FirstApplicable {
+            Code::DecideNotReached
+        } else {
+            Code::DecideOutweighed
+        };
+        (State::Lost, code)
+    }
+
+    fn won_by(&self, decider: EntryId) -> Code {
+        let algorithm = self.set_of(decider).map_or(self.algorithm(), |set| set.algorithm);
+        match algorithm {
+            Algorithm::DenyOverrides | Algorithm::OrderedDenyOverrides => Code::DecideDenyOverrides,
+            Algorithm::PermitOverrides | Algorithm::OrderedPermitOverrides => Code::DecidePermitOverrides,
+            Algorithm::FirstApplicable => Code::DecideFirstApplicable,
+            Algorithm::OnlyOneApplicable => Code::DecideOnlyOne,
+            Algorithm::DenyUnlessPermit => Code::DecideUnlessPermit,
+            Algorithm::PermitUnlessDeny => Code::DecideUnlessDeny,
+            Algorithm::Unanimous => Code::DecideUnanimous,
+            Algorithm::PriorityDenyOverrides => Code::DecidePriority,
+        }
+    }
+}
+
+/// Of several ways in which a policy fits, the best counts.
+fn once_each(hits: &mut Vec<Hit<Measure>>) {
+    if hits.len() < 2 {
+        return;
+    }
+    let doubt = |hit: &Hit<Measure>| u8::from(hit.measure.target != Truth::True);
+    hits.sort_unstable_by_key(|hit| (hit.entry, doubt(hit)));
+    hits.dedup_by_key(|hit| hit.entry);
+}
+
+fn conditions(rule: &Rule, asked: Asked<'_>) -> Truth {
+    rule.conditions.iter().fold(Truth::True, |truth, condition| match truth {
+        Truth::False => Truth::False,
+        truth => truth.and(condition.holds(asked)),
+    })
+}
+
+/// What an answer that is not known could have been.
+impl Decided {
+    /// The effects that were possible, for an undecided answer.
+    pub fn could(&self) -> Option<Could> {
+        match self.value {
+            Value::Unknown(could) => Some(could),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! Patterns of paths, roles and applications: `*`, `**`, `?`, and nothing that could take long.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use regex::{Regex, RegexBuilder};
+use smol_str::{SmolStr, SmolStrBuilder};
+
+/// The longest pattern, in bytes.
+pub const MAX_LENGTH: usize = 1024;
+/// The most wildcards in a pattern.
+pub const MAX_WILDCARDS: usize = 16;
+/// The most that a compiled regular expression may take, in bytes.
+pub const MAX_REGEX: usize = 1 << 20;
+
+/// A pattern of paths: `*` is any run of characters but `/`, `**` any run, `?` one character but `/`; `\` before one of
+/// them takes its meaning away. A pattern that is `*` alone means any path.
+#[derive(Clone, Debug)]
+pub struct Glob {
+    text: SmolStr,
+    segments: Vec<Segment>,
+    /// What follows the segments, where `**` is not a segment of its own: a whole rest of the path.
+    rest: Option<Regex>,
+}
+
+/// What stands between two slashes.
+#[derive(Clone, Debug)]
+pub enum Segment {
+    /// This text.
+    Literal(SmolStr),
+    /// `*`: any segment.
+    Any,
+    /// `**`: one or more segments.
+    Many,
+    /// A segment with wildcards in it.
+    Like(Like),
+}
+
+/// A segment with wildcards in it.
+#[derive(Clone, Debug)]
+pub enum Like {
+    /// Texts with any run between them.
+    Runs(Vec<SmolStr>),
+    /// Characters; `None` is any one.
+    Characters(Vec<Option<char>>),
+    /// Both.
+    Mixed(Regex),
+}
+
+/// Why a pattern is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadPattern {
+    /// What is wrong, in bytes of the pattern.
+    pub range: Range<usize>,
+    /// What it is.
+    pub problem: PatternProblem,
+}
+
+/// What can be wrong with a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatternProblem {
+    /// There is nothing in it.
+    Empty,
+    /// It is longer than [`MAX_LENGTH`].
+    TooLong,
+    /// It has more than [`MAX_WILDCARDS`].
+    TooManyWildcards,
+    /// A `\` stands before something that needs none.
+    NeedlessEscape,
+    /// Three stars or more in a row.
+    StarRun,
+}
+
+impl PatternProblem {
+    /// As a clause: `a pattern …`.
+    pub fn sentence(self) -> String {
+        match self {
+            Self::Empty => "is empty, so it would match nothing".to_owned(),
+            Self::TooLong => format!("is longer than {MAX_LENGTH} bytes"),
+            Self::TooManyWildcards => format!("has more than {MAX_WILDCARDS} wildcards"),
+            Self::NeedlessEscape => "has a `\\` that is not before `*`, `?` or `\\`".to_owned(),
+            Self::StarRun => "has more than two stars in a row".to_owned(),
+        }
+    }
+}
+
+impl Glob {
+    /// Reads a pattern.
+    pub fn parse(text: &str) -> Result<Self, BadPattern> {
+        let tokens = tokens(text, Stars::BySegment)?;
+        let whole = SmolStr::new(text);
+        if text == "*" {
+            return Ok(Self { text: whole, segments: vec![Segment::Many], rest: None });
+        }
+        let pieces: Vec<&[Token]> = tokens.split(|token| *token == Token::Character('/')).collect();
+        let crosses = |piece: &&[Token]| piece.contains(&Token::Many) && piece.len() > 1;
+        // From the first `**` on, if one of them is only part of a segment: where such a rest begins must be certain.
+        let cut = if pieces.iter().any(crosses) {
+            pieces.iter().position(|piece| piece.contains(&Token::Many))
+        } else {
+            None
+        };
+        let (segments, rest) = pieces.split_at(cut.unwrap_or(pieces.len()));
+        let segments = segments.iter().map(|piece| Segment::of(piece)).collect();
+        let rest = cut.map(|_| regex_of(&rest.join(&Token::Character('/')))).transpose()?;
+        Ok(Self { text: whole, segments, rest })
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What stands between its slashes, up to the rest.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// What a whole rest of the path must look like after the segments.
+    pub fn rest(&self) -> Option<&Regex> {
+        self.rest.as_ref()
+    }
+
+    /// Whether it covers a path. The index does not ask this; explanations do.
+    pub fn matches(&self, path: &str) -> bool {
+        let mut at = 0;
+        let mut given: Vec<&str> = Vec::new();
+        let mut rests: Vec<&str> = Vec::new();
+        for segment in path.split('/') {
+            rests.push(path.get(at..).unwrap_or_default());
+            given.push(segment);
+            at += segment.len() + 1;
+        }
+        if let Some(rest) = &self.rest {
+            // No `**` stands before a rest, so it begins at one place.
+            let fixed = self.segments.len();
+            let fits = self.segments.iter().zip(&given).all(|(wanted, given)| wanted.covers(given));
+            return fits && rests.get(fixed).is_some_and(|text| rest.is_match(text));
+        }
+        covers(&self.segments, &given)
+    }
+}
+
+/// Between two `**`, the leftmost place that fits leaves the most for what follows.
+fn covers(wanted: &[Segment], given: &[&str]) -> bool {
+    let chunks: Vec<&[Segment]> = wanted.split(|segment| matches!(segment, Segment::Many)).collect();
+    let fits = |chunk: &[Segment], given: &[&str]| {
+        chunk.len() == given.len() && chunk.iter().zip(given).all(|(wanted, given)| wanted.covers(given))
+    };
+    let [head, middle @ .., tail] = chunks.as_slice() else { return fits(wanted, given) };
+    let Some((start, mut left)) = given.split_at_checked(head.len()) else { return false };
+    if !fits(head, start) {
+        return false;
+    }
+    for chunk in middle {
+        // The `**` before it takes at least one segment.
+        let found = (1..=left.len())
+            .filter_map(|skip| left.get(skip..))
+            .find(|left| left.get(..chunk.len()).is_some_and(|start| fits(chunk, start)));
+        let Some(found) = found else { return false };
+        left = found.get(chunk.len()..).unwrap_or_default();
+    }
+    left.len() > tail.len() && left.get(left.len() - tail.len()..).is_some_and(|end| fits(tail, end))
+}
+
+impl Segment {
+    fn of(tokens: &[Token]) -> Self {
+        match tokens {
+            [Token::Any] => Self::Any,
+            [Token::Many] => Self::Many,
+            _ => match literal(tokens) {
+                Some(text) => Self::Literal(text),
+                None => Self::Like(Like::of(tokens)),
+            },
+        }
+    }
+
+    /// Whether it covers one segment.
+    pub fn covers(&self, given: &str) -> bool {
+        match self {
+            Self::Literal(text) => text == given,
+            Self::Any | Self::Many => true,
+            Self::Like(like) => like.covers(given),
+        }
+    }
+}
+
+impl Like {
+    fn of(tokens: &[Token]) -> Self {
+        let character = |token: &Token| match token {
+            Token::Character(character) => Some(*character),
+            Token::Any | Token::Many | Token::One => None,
+        };
+        if !tokens.contains(&Token::One) {
+            let runs = tokens.split(|token| matches!(token, Token::Any | Token::Many));
+            return Self::Runs(runs.map(|run| run.iter().filter_map(character).collect()).collect());
+        }
+        match regex_of(tokens) {
+            Ok(regex) if tokens.contains(&Token::Any) => Self::Mixed(regex),
+            _ => Self::Characters(tokens.iter().map(character).collect()),
+        }
+    }
+
+    /// Whether it covers a text.
+    pub fn covers(&self, given: &str) -> bool {
+        match self {
+            Self::Runs(runs) => covers_runs(runs, given),
+            Self::Characters(wanted) => {
+                given.chars().count() == wanted.len()
+                    && wanted.iter().zip(given.chars()).all(|(wanted, given)| wanted.is_none_or(|one| one == given))
+            }
+            Self::Mixed(regex) => regex.is_match(given),
+        }
+    }
+}
+
+/// The leftmost place of each text leaves the most for what follows.
+fn covers_runs(runs: &[SmolStr], given: &str) -> bool {
+    let [first, middle @ .., last] = runs else { return runs.first().is_some_and(|only| only == given) };
+    let Some(mut left) = given.strip_prefix(first.as_str()) else { return false };
+    for run in middle {
+        let Some(at) = memchr::memmem::find(left.as_bytes(), run.as_bytes()) else { return false };
+        left = left.get(at + run.len()..).unwrap_or_default();
+    }
+    left.ends_with(last.as_str())
+}
+
+/// A pattern of roles and applications: `*` is any run of characters, nothing else is special.
+#[derive(Clone, Debug)]
+pub enum Wild {
+    /// This text.
+    Exact(SmolStr),
+    /// Texts with any run between them.
+    Runs(SmolStr, Like),
+    /// What another system makes of it.
+    Foreign(SmolStr, Arc<dyn ForeignPattern>),
+}
+
+/// A pattern as another system reads it.
+pub trait ForeignPattern: fmt::Debug + Send + Sync {
+    /// Whether it covers a text. Must not take longer than the text is long, times a constant.
+    fn covers(&self, text: &str) -> bool;
+}
+
+impl Wild {
+    /// Reads a pattern.
+    pub fn parse(text: &str) -> Result<Self, BadPattern> {
+        let tokens = tokens(text, Stars::Anything)?;
+        Ok(match literal(&tokens) {
+            Some(text) => Self::Exact(text),
+            None => Self::Runs(SmolStr::new(text), Like::of(&tokens)),
+        })
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Exact(text) | Self::Runs(text, _) | Self::Foreign(text, _) => text,
+        }
+    }
+
+    /// The text with which everything begins that it covers.
+    pub fn prefix(&self) -> &str {
+        match self {
+            Self::Exact(text) => text,
+            Self::Runs(_, Like::Runs(runs)) => runs.first().map_or("", SmolStr::as_str),
+            Self::Runs(..) | Self::Foreign(..) => "",
+        }
+    }
+
+    /// Whether it covers a text.
+    pub fn covers(&self, given: &str) -> bool {
+        match self {
+            Self::Exact(text) => text == given,
+            Self::Runs(_, like) => like.covers(given),
+            Self::Foreign(_, pattern) => pattern.covers(given),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token {
+    Character(char),
+    /// `?`
+    One,
+    /// `*`
+    Any,
+    /// `**`
+    Many,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stars {
+    /// `*` stays within a segment, `**` does not; `?` and `\` are special.
+    BySegment,
+    /// `*` is anything; nothing else is special.
+    Anything,
+}
+
+fn tokens(text: &str, stars: Stars) -> Result<Vec<Token>, BadPattern> {
+    let bad = |range, problem| Err(BadPattern { range, problem });
+    if text.is_empty() {
+        return bad(0..0, PatternProblem::Empty);
+    }
+    if text.len() > MAX_LENGTH {
+        return bad(0..text.len(), PatternProblem::TooLong);
+    }
+    let mut tokens = Vec::with_capacity(text.len());
+    let mut wildcards = 0;
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        let token = match (character, stars) {
+            ('\\', Stars::BySegment) => match characters.next() {
+                Some((_, escaped @ ('*' | '?' | '\\'))) => Token::Character(escaped),
+                _ => return bad(at..at + 1, PatternProblem::NeedlessEscape),
+            },
+            ('*', Stars::Anything) => Token::Any,
+            ('*', Stars::BySegment) => {
+                let mut count = 1;
+                while characters.next_if(|(_, next)| *next == '*').is_some() {
+                    count += 1;
+                }
+                match count {
+                    1 => Token::Any,
+                    2 => Token::Many,
+                    _ => return bad(at..at + count, PatternProblem::StarRun),
+                }
+            }
+            ('?', Stars::BySegment) => Token::One,
+            (other, _) => Token::Character(other),
+        };
+        if !matches!(token, Token::Character(_)) {
+            wildcards += 1;
+            if wildcards > MAX_WILDCARDS {
+                return bad(at..at + 1, PatternProblem::TooManyWildcards);
+            }
+        }
+        tokens.push(token);
+    }
+    Ok(tokens)
+}
+
+fn literal(tokens: &[Token]) -> Option<SmolStr> {
+    let mut text = SmolStrBuilder::new();
+    for token in tokens {
+        let Token::Character(character) = token else { return None };
+        text.push(*character);
+    }
+    Some(text.finish())
+}
+
+/// A linear-time matcher for what cannot be told segment by segment.
+fn regex_of(tokens: &[Token]) -> Result<Regex, BadPattern> {
+    let mut pattern = String::from("^(?s:");
+    for token in tokens {
+        match token {
+            Token::Character(character) => pattern.push_str(&regex::escape(character.encode_utf8(&mut [0; 4]))),
+            Token::One => pattern.push_str("[^/]"),
+            Token::Any => pattern.push_str("[^/]*"),
+            Token::Many => pattern.push_str(".*"),
+        }
+    }
+    pattern.push_str(")$");
+    let built = RegexBuilder::new(&pattern).size_limit(MAX_REGEX).build();
+    built.map_err(|_| BadPattern { range: 0..tokens.len(), problem: PatternProblem::TooLong })
+}

@@ -1,0 +1,285 @@
+//! From policies to the index.
+
+use smol_str::SmolStr;
+
+use super::atoms::{AtomKind, Atoms, Patterns};
+use super::trie::Builder;
+use super::{ANY, Combination, Entry, Index, List, Methods, NONE, PathIs, SHORT};
+use crate::decide::glob::{Glob, Wild};
+use crate::decide::rule::{ANY_METHOD, FactOf, Matcher, Operator, PathPattern, Rule, Status, Test};
+
+/// Policies with more combinations of alternatives than this are looked at whole.
+const MOST_COMBINATIONS: usize = 1024;
+
+impl Index {
+    /// For policies in the order of their numbers.
+    pub(in crate::decide) fn new(rules: &[Rule]) -> Self {
+        let mut builder = IndexBuilder::default();
+        builder.count(rules);
+        for (number, rule) in (0..).zip(rules) {
+            if rule.status == Status::On {
+                builder.add(number, rule);
+            }
+        }
+        builder.finish()
+    }
+}
+
+#[derive(Default)]
+struct IndexBuilder {
+    atoms: Atoms,
+    roles: Patterns,
+    apps: Patterns,
+    /// How often each atom is asked for.
+    counts: Vec<u32>,
+    trie: Option<Builder>,
+    entries: Vec<(u32, Entry)>,
+    combinations: Vec<Combination>,
+}
+
+/// What one combination of alternatives asks for.
+struct Asks<'r> {
+    /// Values that can be looked up, one list for each test; one value of each list must be there.
+    lists: Vec<Vec<u32>>,
+    paths: Vec<&'r PathPattern>,
+    methods: Methods,
+    /// Whether something is asked for that no number can tell.
+    verify: bool,
+}
+
+impl IndexBuilder {
+    fn count(&mut self, rules: &[Rule]) {
+        for rule in rules.iter().filter(|rule| rule.status == Status::On) {
+            for (_, alternatives) in rule.target.clauses() {
+                for test in alternatives.iter().flat_map(|matcher| &matcher.tests) {
+                    for atom in self.atoms_of(test).into_iter().flatten() {
+                        let place = atom as usize;
+                        if self.counts.len() <= place {
+                            self.counts.resize(place + 1, 0);
+                        }
+                        if let Some(count) = self.counts.get_mut(place) {
+                            *count += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, number: u32, rule: &Rule) {
+        let target = &rule.target;
+        let actions = actions(&target.actions);
+        let combinations =
+            target.subjects.len().max(1).saturating_mul(target.resources.len().max(1)).saturating_mul(actions.len());
+        if combinations > MOST_COMBINATIONS {
+            self.add_whole(number, rule);
+            return;
+        }
+        for (subject_number, subject) in numbered(&target.subjects) {
+            for (resource_number, resource) in numbered(&target.resources) {
+                for (action_number, methods, action) in &actions {
+                    let matchers = [subject, resource, *action].into_iter().flatten();
+                    let asks = self.asks(matchers, *methods);
+                    let verify = Combination {
+                        subject: subject_number,
+                        resource: resource_number,
+                        action: *action_number,
+                        path: PathIs::Told,
+                    };
+                    self.add_combination(number, &asks, verify);
+                }
+            }
+        }
+    }
+
+    /// Each alternative alone is looked at; rare enough to be slow.
+    fn add_whole(&mut self, number: u32, rule: &Rule) {
+        let target = &rule.target;
+        for (subject, _) in numbered(&target.subjects) {
+            for (resource, _) in numbered(&target.resources) {
+                for (action, _) in numbered(&target.actions) {
+                    let verify = Combination { subject, resource, action, path: PathIs::Open };
+                    let asks = Asks { lists: Vec::new(), paths: Vec::new(), methods: Methods::ALL, verify: true };
+                    self.add_combination(number, &asks, verify);
+                }
+            }
+        }
+    }
+
+    fn add_combination(&mut self, rule: u32, asks: &Asks<'_>, combination: Combination) {
+        let key = self.rarest(&asks.lists);
+        let keys = key.and_then(|place| asks.lists.get(place)).map_or(&[ANY][..], Vec::as_slice);
+        let others = || asks.lists.iter().enumerate().filter(|(place, _)| Some(*place) != key);
+        let also = others().find_map(|(place, list)| match list.as_slice() {
+            [only] => Some((place, *only)),
+            _ => None,
+        });
+        let verify_atoms = others().any(|(place, _)| also.is_none_or(|(known, _)| known != place));
+        let put = |builder: &mut Self, list: u32, verify: bool, combination: Combination| {
+            let verify = if verify { builder.combination(combination) } else { NONE };
+            let also = also.map_or(ANY, |(_, atom)| atom);
+            for key in keys {
+                builder.entries.push((list, Entry { key: *key, also, rule, verify, methods: asks.methods }));
+            }
+        };
+        let verify = asks.verify || verify_atoms;
+        if asks.paths.is_empty() {
+            put(self, 0, verify, combination);
+        }
+        for pattern in &asks.paths {
+            match pattern {
+                PathPattern::Glob(glob) => {
+                    let list = self.list_of(glob);
+                    put(self, list, verify, combination);
+                }
+                PathPattern::Foreign(..) => put(self, 0, true, Combination { path: PathIs::Open, ..combination }),
+            }
+        }
+    }
+
+    fn list_of(&mut self, glob: &Glob) -> u32 {
+        self.trie.get_or_insert_with(|| Builder::new(1)).list_of(glob)
+    }
+
+    fn combination(&mut self, combination: Combination) -> u32 {
+        self.combinations.push(combination);
+        u32::try_from(self.combinations.len() - 1).unwrap_or(NONE)
+    }
+
+    /// The test whose values are asked for least often.
+    fn rarest(&self, lists: &[Vec<u32>]) -> Option<usize> {
+        let count = |atom: &u32| u64::from(self.counts.get(*atom as usize).copied().unwrap_or_default());
+        let all = lists.iter().enumerate();
+        all.min_by_key(|(_, list)| list.iter().map(count).sum::<u64>()).map(|(place, _)| place)
+    }
+
+    fn asks<'r>(&mut self, matchers: impl Iterator<Item = &'r Matcher>, methods: Methods) -> Asks<'r> {
+        let mut asks = Asks { lists: Vec::new(), paths: Vec::new(), methods, verify: false };
+        for test in matchers.flat_map(|matcher| &matcher.tests) {
+            match test {
+                Test::Path(patterns) if asks.paths.is_empty() => asks.paths.extend(patterns),
+                Test::Method(names) => {
+                    let other = |name: &SmolStr| Methods::one(name) == Methods::OTHER && name != ANY_METHOD;
+                    asks.verify |= names.iter().any(other);
+                }
+                test => match self.atoms_of(test) {
+                    Some(atoms) => asks.lists.push(atoms),
+                    None => asks.verify = true,
+                },
+            }
+        }
+        asks
+    }
+
+    /// The values of a test, if all of them can be looked up.
+    fn atoms_of(&mut self, test: &Test) -> Option<Vec<u32>> {
+        let mut texts = |kind: AtomKind, texts: &[SmolStr]| {
+            Some(texts.iter().map(|text| self.atoms.intern(kind, text.as_bytes())).collect())
+        };
+        match test {
+            Test::Id(wanted) => texts(AtomKind::Id, wanted),
+            Test::SubjectType(wanted) => texts(AtomKind::SubjectType, wanted),
+            Test::Group(wanted) => texts(AtomKind::Group, wanted),
+            Test::Type(wanted) => texts(AtomKind::Type, wanted),
+            Test::ResourceId(wanted) => texts(AtomKind::ResourceId, wanted),
+            Test::Operation(wanted) => texts(AtomKind::Operation, wanted),
+            Test::Role(wanted) => {
+                let kinds = (AtomKind::Role, AtomKind::RolePattern);
+                Some(
+                    wanted.iter().map(|wanted| pattern_atom(&mut self.atoms, &mut self.roles, kinds, wanted)).collect(),
+                )
+            }
+            Test::App(wanted) => {
+                let kinds = (AtomKind::App, AtomKind::AppPattern);
+                Some(wanted.iter().map(|wanted| pattern_atom(&mut self.atoms, &mut self.apps, kinds, wanted)).collect())
+            }
+            Test::Fact(test) => match &test.operator {
+                Operator::In(values) if test.of == FactOf::Subject && test.path.len() == 1 => {
+                    values.iter().map(|value| self.atoms.intern_claim(&test.name, value)).collect()
+                }
+                _ => None,
+            },
+            Test::Path(_) | Test::OwnedBySubject | Test::Method(_) | Test::Not(_) => None,
+        }
+    }
+
+    fn finish(self) -> Index {
+        let Self { atoms, roles, apps, trie, mut entries, combinations, .. } = self;
+        let (trie, lists) = trie.unwrap_or_else(|| Builder::new(1)).finish();
+        entries.sort_by_key(|(list, entry)| (*list, entry.key, entry.rule));
+        let number = |count: usize| u32::try_from(count).unwrap_or(NONE);
+        let mut index = Index { atoms, roles, apps, trie, combinations, ..Index::default() };
+        index.lists = vec![List::default(); lists as usize];
+        index.entries = entries.iter().map(|(_, entry)| *entry).collect();
+        for (at, (list, _)) in entries.iter().enumerate() {
+            if let Some(list) = index.lists.get_mut(*list as usize) {
+                if list.length == 0 {
+                    list.start = number(at);
+                }
+                list.length += 1;
+            }
+        }
+        for (at, (list, entry)) in entries.iter().enumerate() {
+            if index.lists.get(*list as usize).is_some_and(|list| list.length > SHORT) {
+                index.runs.entry((*list, entry.key)).or_insert((number(at), 0)).1 += 1;
+            }
+        }
+        index
+    }
+}
+
+fn pattern_atom(atoms: &mut Atoms, patterns: &mut Patterns, kinds: (AtomKind, AtomKind), wanted: &Wild) -> u32 {
+    match wanted {
+        Wild::Exact(text) => atoms.intern(kinds.0, text.as_bytes()),
+        Wild::Runs(text, _) => {
+            let atom = atoms.intern(kinds.1, text.as_bytes());
+            patterns.add(wanted, atom);
+            atom
+        }
+        // Another system may mean something else by the same text.
+        Wild::Foreign(text, _) => {
+            let atom = atoms.intern(kinds.1, format!("foreign {text}").as_bytes());
+            patterns.add(wanted, atom);
+            atom
+        }
+    }
+}
+
+fn numbered(matchers: &[Matcher]) -> Vec<(u32, Option<&Matcher>)> {
+    if matchers.is_empty() { vec![(0, None)] } else { (0..).zip(matchers.iter().map(Some)).collect() }
+}
+
+/// Alternatives that ask for nothing but methods become one.
+fn actions(matchers: &[Matcher]) -> Vec<(u32, Methods, Option<&Matcher>)> {
+    if matchers.is_empty() {
+        return vec![(0, Methods::ALL, None)];
+    }
+    let mut together = Methods(0);
+    let mut apart = Vec::new();
+    for (number, matcher) in (0..).zip(matchers) {
+        match matcher.tests.as_slice() {
+            [Test::Method(names)]
+                if names.iter().all(|name| name == ANY_METHOD || Methods::one(name) != Methods::OTHER) =>
+            {
+                together = together.with(methods(names));
+            }
+            tests => {
+                let given = tests.iter().find_map(|test| match test {
+                    Test::Method(names) => Some(methods(names)),
+                    _ => None,
+                });
+                apart.push((number, given.unwrap_or(Methods::ALL), Some(matcher)));
+            }
+        }
+    }
+    if together != Methods(0) {
+        apart.push((NONE, together, None));
+    }
+    apart
+}
+
+fn methods(names: &[SmolStr]) -> Methods {
+    names
+        .iter()
+        .fold(Methods(0), |all, name| all.with(if name == ANY_METHOD { Methods::ALL } else { Methods::one(name) }))
+}

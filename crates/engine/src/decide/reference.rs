@@ -1,0 +1,322 @@
+//! The same decisions, made in the plainest way: every policy is looked at, patterns are tried character by character, and
+//! each algorithm is a walk over a list. For tests, fuzzing and benches.
+
+use smol_str::SmolStr;
+
+use super::condition::Condition;
+use super::glob::Wild;
+use super::request::{Asked, Fact, Maybe, Names, Request};
+use super::rule::{FactOf, FactTest, Matcher, Member, Operator, Order, PathPattern, Rule, Set, Status, Target, Test};
+use super::truth::Truth;
+use super::value::{Algorithm, Could, Effect, Value};
+
+/// What a set says of a request, and the id of the policy that made it say so. The path is in its normal form.
+pub fn decide(set: &Set, asked: Asked<'_>) -> (Value, Option<SmolStr>) {
+    let said = said(set, asked);
+    (said.value, said.by)
+}
+
+struct Said {
+    target: Truth,
+    value: Value,
+    by: Option<SmolStr>,
+    priority: f64,
+}
+
+fn said(set: &Set, asked: Asked<'_>) -> Said {
+    let target = target(&set.target, asked);
+    let mut members: Vec<(f64, Said)> = Vec::new();
+    for member in &set.members {
+        let said = match member {
+            Member::Rule(rule) if rule.status == Status::Off => continue,
+            Member::Rule(rule) => of_rule(rule, asked),
+            Member::Set(inner) => {
+                let mut said = said(inner, asked);
+                if said.value == Value::NotApplicable
+                    && said.target != Truth::False
+                    && let Some(default) = inner.default
+                {
+                    said.value = Value::from(default).under(said.target);
+                }
+                said
+            }
+        };
+        members.push((said.priority, said));
+    }
+    // Highest priority first; equal ones stay as they stand.
+    let mut sorted: Vec<Said> = Vec::new();
+    while !members.is_empty() {
+        let mut best = 0;
+        for (place, (priority, _)) in members.iter().enumerate() {
+            if members.get(best).is_some_and(|(known, _)| priority > known) {
+                best = place;
+            }
+        }
+        sorted.push(members.remove(best).1);
+    }
+    let (value, by) = combine(set.algorithm, &sorted);
+    Said { target, value: value.under(target), by, priority: set.priority }
+}
+
+fn of_rule(rule: &Rule, asked: Asked<'_>) -> Said {
+    let target = target(&rule.target, asked);
+    let conditions =
+        rule.conditions.iter().map(|condition: &Condition| condition.holds(asked)).fold(Truth::True, Truth::and);
+    let value = Value::of(rule.effect, target.and(conditions));
+    Said { target, value, by: Some(rule.name.clone()), priority: rule.priority }
+}
+
+fn combine(algorithm: Algorithm, members: &[Said]) -> (Value, Option<SmolStr>) {
+    let first = |wanted: Value| members.iter().find(|said| said.value == wanted);
+    let has = |wanted: Value| first(wanted).is_some();
+    let (permit, deny) = (Value::Permit, Value::Deny);
+    let (could_permit, could_deny) = (Value::Unknown(Could::Permit), Value::Unknown(Could::Deny));
+    let either = Value::Unknown(Could::Either);
+    let by = |wanted: Value| first(wanted).and_then(|said| said.by.clone());
+    let overrides = |strong: Value, weak: Value, could_strong: Value, could_weak: Value| {
+        if has(strong) {
+            (strong, by(strong))
+        } else if has(either) {
+            (either, by(either))
+        } else if has(could_strong) && (has(could_weak) || has(weak)) {
+            (either, by(could_strong))
+        } else if has(could_strong) {
+            (could_strong, by(could_strong))
+        } else if has(weak) {
+            (weak, by(weak))
+        } else if has(could_weak) {
+            (could_weak, by(could_weak))
+        } else {
+            (Value::NotApplicable, None)
+        }
+    };
+    match algorithm {
+        Algorithm::DenyOverrides | Algorithm::OrderedDenyOverrides => overrides(deny, permit, could_deny, could_permit),
+        Algorithm::PermitOverrides | Algorithm::OrderedPermitOverrides => {
+            overrides(permit, deny, could_permit, could_deny)
+        }
+        Algorithm::FirstApplicable => {
+            let found = members.iter().find(|said| said.value != Value::NotApplicable);
+            found.map_or((Value::NotApplicable, None), |said| (said.value, said.by.clone()))
+        }
+        Algorithm::OnlyOneApplicable => {
+            if let Some(said) = members.iter().find(|said| said.target == Truth::Error) {
+                return (either, said.by.clone());
+            }
+            let about: Vec<&Said> = members.iter().filter(|said| said.target == Truth::True).collect();
+            match about.as_slice() {
+                [] => (Value::NotApplicable, None),
+                [only] => (only.value, only.by.clone()),
+                _ => (either, None),
+            }
+        }
+        Algorithm::DenyUnlessPermit if has(permit) => (permit, by(permit)),
+        Algorithm::DenyUnlessPermit => (deny, by(deny)),
+        Algorithm::PermitUnlessDeny if has(deny) => (deny, by(deny)),
+        Algorithm::PermitUnlessDeny => (permit, by(permit)),
+        Algorithm::Unanimous => unanimous(members),
+        Algorithm::PriorityDenyOverrides => priority_deny_overrides(members),
+    }
+}
+
+/// Every way in which the doubtful ones could turn out is tried.
+fn unanimous(members: &[Said]) -> (Value, Option<SmolStr>) {
+    by_worlds(members, |says| {
+        let permits = says.iter().any(|(_, effect)| *effect == Effect::Permit);
+        let denies = says.iter().any(|(_, effect)| *effect == Effect::Deny);
+        match (permits, denies) {
+            (true, true) => Value::Unknown(Could::Either),
+            (true, false) => Value::Permit,
+            (false, true) => Value::Deny,
+            (false, false) => Value::NotApplicable,
+        }
+    })
+}
+
+fn priority_deny_overrides(members: &[Said]) -> (Value, Option<SmolStr>) {
+    by_worlds(members, |says| {
+        let top = says.iter().map(|(priority, _)| *priority).fold(f64::NEG_INFINITY, f64::max);
+        let at_top = |wanted: Effect| says.iter().any(|(priority, effect)| *priority >= top && *effect == wanted);
+        if at_top(Effect::Deny) {
+            Value::Deny
+        } else if at_top(Effect::Permit) {
+            Value::Permit
+        } else {
+            Value::NotApplicable
+        }
+    })
+}
+
+/// The value in all worlds if there is one, else what it could be. Who decides is not told here.
+fn by_worlds(members: &[Said], judge: impl Fn(&[(f64, Effect)]) -> Value) -> (Value, Option<SmolStr>) {
+    let mut worlds: Vec<Vec<(f64, Effect)>> = vec![Vec::new()];
+    for said in members {
+        let outcomes: &[Option<Effect>] = match said.value {
+            Value::Permit => &[Some(Effect::Permit)],
+            Value::Deny => &[Some(Effect::Deny)],
+            Value::NotApplicable | Value::Foreign => &[None],
+            Value::Unknown(Could::Permit) => &[None, Some(Effect::Permit)],
+            Value::Unknown(Could::Deny) => &[None, Some(Effect::Deny)],
+            Value::Unknown(Could::Either) => &[None, Some(Effect::Permit), Some(Effect::Deny)],
+        };
+        worlds = worlds
+            .into_iter()
+            .flat_map(|world| {
+                outcomes.iter().map(move |outcome| {
+                    let mut world = world.clone();
+                    world.extend(outcome.map(|effect| (said.priority, effect)));
+                    world
+                })
+            })
+            .collect();
+    }
+    let values: Vec<Value> = worlds.iter().map(|world| judge(world)).collect();
+    let (permit, deny) = (values.contains(&Value::Permit), values.contains(&Value::Deny));
+    let clash = values.contains(&Value::Unknown(Could::Either));
+    let all_same = values.windows(2).all(|pair| matches!(pair, [one, other] if one == other));
+    let value = match values.first() {
+        Some(value) if all_same => *value,
+        _ if clash || (permit && deny) => Value::Unknown(Could::Either),
+        _ if permit => Value::Unknown(Could::Permit),
+        _ => Value::Unknown(Could::Deny),
+    };
+    (value, None)
+}
+
+fn target(target: &Target, asked: Asked<'_>) -> Truth {
+    let clause = |matchers: &[Matcher]| {
+        if matchers.is_empty() {
+            return Truth::True;
+        }
+        matchers.iter().map(|one| matcher(one, asked)).fold(Truth::False, Truth::or)
+    };
+    clause(&target.subjects).and(clause(&target.resources)).and(clause(&target.actions))
+}
+
+fn matcher(matcher: &Matcher, asked: Asked<'_>) -> Truth {
+    matcher.tests.iter().map(|test| holds(test, asked)).fold(Truth::True, Truth::and)
+}
+
+fn holds(test: &Test, asked: Asked<'_>) -> Truth {
+    let Request { subject, action, resource, .. } = asked.request;
+    let one_of = |wanted: &[SmolStr], given: &Maybe<SmolStr>| match given {
+        Maybe::Is(given) => Truth::from(wanted.iter().any(|wanted| wanted == given)),
+        Maybe::Absent => Truth::False,
+        Maybe::Unknown => Truth::Error,
+    };
+    let like = |wanted: &Wild, given: &str| match wanted {
+        Wild::Foreign(_, pattern) => pattern.covers(given),
+        wanted => star_matches(&characters(wanted.text()), &characters(given)),
+    };
+    match test {
+        Test::Id(wanted) => one_of(wanted, &subject.id),
+        Test::SubjectType(wanted) => one_of(wanted, &subject.kind),
+        Test::Type(wanted) => one_of(wanted, &resource.kind),
+        Test::ResourceId(wanted) => one_of(wanted, &resource.id),
+        Test::Operation(wanted) => one_of(wanted, &action.operation),
+        Test::Role(wanted) => match &subject.roles {
+            Names::Known(roles) => roles.iter().any(|role| wanted.iter().any(|wanted| like(wanted, role))).into(),
+            Names::Unknown => Truth::Error,
+        },
+        Test::Group(wanted) => match &subject.groups {
+            Names::Known(groups) => groups.iter().any(|group| wanted.contains(group)).into(),
+            Names::Unknown => Truth::Error,
+        },
+        Test::App(wanted) => match &resource.app {
+            Maybe::Is(app) => wanted.iter().any(|wanted| like(wanted, app)).into(),
+            Maybe::Absent => Truth::False,
+            Maybe::Unknown => Truth::Error,
+        },
+        Test::Path(wanted) => match asked.path {
+            Maybe::Is(path) => wanted.iter().any(|wanted| path_matches(wanted, path)).into(),
+            Maybe::Absent => Truth::False,
+            Maybe::Unknown => Truth::Error,
+        },
+        Test::Method(wanted) if wanted.iter().any(|wanted| wanted == "*") => Truth::True,
+        Test::Method(wanted) => match &action.method {
+            Maybe::Is(given) => {
+                wanted.iter().any(|wanted| wanted.to_ascii_uppercase() == given.to_ascii_uppercase()).into()
+            }
+            Maybe::Absent => Truth::False,
+            Maybe::Unknown => Truth::Error,
+        },
+        Test::OwnedBySubject => owned(asked.request),
+        Test::Fact(test) => fact_holds(test, asked.request),
+        Test::Not(inner) => !matcher(inner, asked),
+    }
+}
+
+fn owned(request: &Request) -> Truth {
+    let Maybe::Is(id) = &request.subject.id else {
+        return if request.subject.id == Maybe::Unknown { Truth::Error } else { Truth::False };
+    };
+    let owners = ["owner", "ownerId"].map(|field| match request.resource.facts.get(field) {
+        Some(Fact::Unknown) => Truth::Error,
+        Some(fact) => (*fact == Fact::Text(id.clone())).into(),
+        None => Truth::False,
+    });
+    owners.into_iter().fold(Truth::False, Truth::or)
+}
+
+/// Flat facts of subjects only, which is what the index knows of.
+fn fact_holds(test: &FactTest, request: &Request) -> Truth {
+    if test.of != FactOf::Subject {
+        return Truth::Error;
+    }
+    let Some(fact) = request.subject.claims.get(&test.name) else {
+        return match test.operator {
+            Operator::Exists => Truth::False,
+            Operator::Absent => Truth::True,
+            _ => test.absent,
+        };
+    };
+    match (&test.operator, fact) {
+        (_, Fact::Unknown) => Truth::Error,
+        (Operator::Exists, _) => Truth::True,
+        (Operator::Absent, _) => Truth::False,
+        (Operator::In(wanted), fact) => wanted.contains(fact).into(),
+        (Operator::NotIn(wanted), fact) => (!wanted.contains(fact)).into(),
+        (Operator::Order(order, bound), Fact::Number(number)) => Truth::from(match order {
+            Order::Greater => number > bound,
+            Order::AtLeast => number >= bound,
+            Order::Less => number < bound,
+            Order::AtMost => number <= bound,
+        }),
+        _ => test.mismatch,
+    }
+}
+
+fn path_matches(pattern: &PathPattern, path: &str) -> bool {
+    match pattern {
+        PathPattern::Foreign(_, pattern) => pattern.covers(path),
+        PathPattern::Glob(glob) if glob.text() == "*" => true,
+        PathPattern::Glob(glob) => glob_matches(&characters(glob.text()), &characters(path)),
+    }
+}
+
+fn characters(text: &str) -> Vec<char> {
+    text.chars().collect()
+}
+
+fn star_matches(pattern: &[char], text: &[char]) -> bool {
+    match pattern {
+        [] => text.is_empty(),
+        ['*', rest @ ..] => (0..=text.len()).any(|skip| star_matches(rest, text.get(skip..).unwrap_or_default())),
+        [one, rest @ ..] => text.split_first().is_some_and(|(first, text)| first == one && star_matches(rest, text)),
+    }
+}
+
+fn glob_matches(pattern: &[char], text: &[char]) -> bool {
+    let after = |skip: usize| text.get(skip..).unwrap_or_default();
+    match pattern {
+        [] => text.is_empty(),
+        ['*', '*', rest @ ..] => (0..=text.len()).any(|skip| glob_matches(rest, after(skip))),
+        ['*', rest @ ..] => {
+            let within = text.iter().take_while(|one| **one != '/').count();
+            (0..=within).any(|skip| glob_matches(rest, after(skip)))
+        }
+        ['?', rest @ ..] => text.first().is_some_and(|one| *one != '/') && glob_matches(rest, after(1)),
+        ['\\', escaped, rest @ ..] => text.first() == Some(escaped) && glob_matches(rest, after(1)),
+        [one, rest @ ..] => text.first() == Some(one) && glob_matches(rest, after(1)),
+    }
+}

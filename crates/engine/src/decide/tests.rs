@@ -1,0 +1,5 @@
+mod combining;
+mod laws;
+mod safety;
+mod unknown;
+mod world;

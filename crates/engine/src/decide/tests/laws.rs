@@ -1,0 +1,99 @@
+//! What holds for all policies and requests.
+
+use proptest::prelude::*;
+use upheld_model::State;
+
+use super::world::{given_path, pattern, requests, sets};
+use crate::decide::*;
+use crate::{Ruling, Scratch, Silent, ask};
+
+/// The naive answer has no deciding policy where all ways to turn out are tried.
+fn agrees(set: &Set, request: &Request, decide: &Decide, decided: &Decided) -> Result<(), TestCaseError> {
+    let mut buffer = String::new();
+    let asked = decide.asked(request, &mut buffer);
+    let (value, by) = reference::decide(set, asked);
+    prop_assert_eq!(decided.value, value, "{:?} {:?}", set, request);
+    if let (By::Policy(entry), Some(by)) = (decided.by, by) {
+        prop_assert_eq!(&decide.rule(entry).unwrap().name, &by, "{:?} {:?}", set, request);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_index_decides_as_the_naive_way(set in sets(8), all in prop::collection::vec(requests(0), 4)) {
+        let decide = Decide::new(set.clone(), Paths::Normal);
+        let mut scratch = Scratch::default();
+        for request in &all {
+            let decided = ask(&decide, &request, &mut scratch, &mut Silent);
+            agrees(&set, request, &decide, &decided)?;
+        }
+    }
+
+    #[test]
+    fn unknown_facts_are_judged_as_the_naive_way(set in sets(6), request in requests(4)) {
+        let decide = Decide::new(set.clone(), Paths::Normal);
+        let decided = ask(&decide, &&request, &mut Scratch::default(), &mut Silent);
+        agrees(&set, &request, &decide, &decided)?;
+    }
+
+    #[test]
+    fn explaining_changes_nothing(set in sets(6), request in requests(1)) {
+        let decide = Decide::new(set, Paths::Normal);
+        let silent = ask(&decide, &&request, &mut Scratch::default(), &mut Silent);
+        let all = Ruling::explain(&decide, &&request);
+        let matched = Ruling::matched(&decide, &&request);
+        prop_assert_eq!(silent, all.answer);
+        prop_assert_eq!(silent, matched.answer);
+        // Everybody is told of once.
+        let mut told: Vec<_> = all.candidates.iter().map(|candidate| candidate.entry).collect();
+        told.sort();
+        let entries: Vec<_> = (0..decide.rules().len()).map(crate::EntryId::new).collect();
+        prop_assert_eq!(told, entries);
+        // The decider is the one that won.
+        let winner = all.in_state(State::Won).map(|candidate| candidate.entry).next();
+        let decider = match silent.by { By::Policy(entry) => Some(entry), _ => None };
+        prop_assert_eq!(winner, decider);
+    }
+
+    #[test]
+    fn losers_and_others_can_go(set in sets(6), request in requests(1)) {
+        let decide = Decide::new(set.clone(), Paths::Normal);
+        let ruling = Ruling::explain(&decide, &&request);
+        let beaten: Vec<_> = ruling.candidates.iter()
+            .filter(|candidate| matches!(candidate.state, State::Lost | State::Skip | State::Off))
+            .filter_map(|candidate| Some(decide.rule(candidate.entry)?.name.clone()))
+            .collect();
+        if let Some(name) = beaten.first() {
+            let less = Decide::new(without(set, name), Paths::Normal);
+            let answer = ask(&less, &&request, &mut Scratch::default(), &mut Silent);
+            // Who clashes is kept, and so is whose target alone counts.
+            prop_assert_eq!(answer.outcome, ruling.answer.outcome, "without {}", name);
+        }
+    }
+
+    #[test]
+    fn patterns_cover_the_same_paths_in_any_way(pattern in pattern(), path in given_path()) {
+        let glob = Glob::parse(&pattern).unwrap();
+        let target = Target { resources: super::world::all_of(vec![super::world::path(&pattern)]), ..Target::default() };
+        let rule = super::world::rule("p", Effect::Permit, target);
+        let set = super::world::set(Algorithm::DenyOverrides, vec![Member::Rule(rule)]);
+        let decide = Decide::new(set.clone(), Paths::Raw);
+        let resource = Resource { path: Maybe::Is(path.clone().into()), ..Resource::default() };
+        let request = Request { resource, ..Request::default() };
+        let decided = ask(&decide, &&request, &mut Scratch::default(), &mut Silent);
+        prop_assert_eq!(decided.outcome == Outcome::Permit, glob.matches(&path));
+        agrees(&set, &request, &decide, &decided)?;
+    }
+}
+
+fn without(set: Set, name: &str) -> Set {
+    let members = set.members.into_iter().filter_map(|member| match member {
+        Member::Rule(rule) if rule.name == name => None,
+        Member::Rule(rule) => Some(Member::Rule(rule)),
+        Member::Set(inner) => Some(Member::Set(without(inner, name))),
+    });
+    Set { members: members.collect(), ..set }
+}

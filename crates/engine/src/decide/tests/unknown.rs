@@ -1,0 +1,128 @@
+//! What is not known is neither true nor false.
+
+use super::world::{all_of, path, rule, set};
+use crate::decide::*;
+use crate::{Scratch, Silent, ask};
+
+fn decide(algorithm: Algorithm, rules: Vec<Rule>, default: Effect) -> Decide {
+    let root = set(algorithm, rules.into_iter().map(Member::Rule).collect());
+    Decide::new(Set { default: Some(default), ..root }, Paths::Normal)
+}
+
+fn outcome(decide: &Decide, request: &Request) -> (Outcome, By) {
+    let decided = ask(decide, &request, &mut Scratch::default(), &mut Silent);
+    (decided.outcome, decided.by)
+}
+
+fn level(order: Order, bound: f64) -> Target {
+    let operator = Operator::Order(order, bound);
+    let test = FactTest {
+        of: FactOf::Subject,
+        name: "level".into(),
+        path: vec!["level".into()],
+        operator,
+        absent: Truth::Error,
+        mismatch: Truth::Error,
+    };
+    Target { subjects: all_of(vec![Test::Fact(test)]), ..Target::default() }
+}
+
+fn with_level(fact: Option<Fact>) -> Request {
+    let claims = Facts(fact.map(|fact| ("level".into(), fact)).into_iter().collect());
+    Request { subject: Subject { claims, ..Subject::default() }, ..Request::default() }
+}
+
+#[test]
+fn the_empty_request_the_empty_set_and_an_open_default_are_answered() {
+    let request = Request::default();
+    let nothing = |default| outcome(&decide(Algorithm::DenyOverrides, Vec::new(), default), &request);
+    assert_eq!(nothing(Effect::Deny), (Outcome::Deny, By::Default));
+    assert_eq!(nothing(Effect::Permit), (Outcome::Permit, By::Default));
+    let all = rule("all", Effect::Permit, Target::default());
+    let (one, by) = outcome(&decide(Algorithm::DenyOverrides, vec![all], Effect::Deny), &request);
+    assert_eq!((one, by), (Outcome::Permit, By::Policy(crate::EntryId::new(0))));
+    let routes = Target { resources: all_of(vec![path("/**")]), ..Target::default() };
+    let routes = decide(Algorithm::DenyOverrides, vec![rule("routes", Effect::Permit, routes)], Effect::Deny);
+    assert_eq!(outcome(&routes, &request), (Outcome::Deny, By::Default));
+}
+
+#[test]
+fn a_missing_fact_makes_a_deny_undecided_not_open() {
+    let rules =
+        vec![rule("low", Effect::Deny, level(Order::Less, 5.0)), rule("all", Effect::Permit, Target::default())];
+    let decide = decide(Algorithm::DenyOverrides, rules, Effect::Deny);
+    assert_eq!(outcome(&decide, &with_level(None)), (Outcome::Undecided, By::Nobody));
+    assert_eq!(outcome(&decide, &with_level(Some(Fact::Unknown))), (Outcome::Undecided, By::Nobody));
+    assert_eq!(outcome(&decide, &with_level(Some(Fact::Number(7.0)))).0, Outcome::Permit);
+    assert_eq!(outcome(&decide, &with_level(Some(Fact::Number(3.0)))).0, Outcome::Deny);
+}
+
+#[test]
+fn a_claim_of_the_wrong_type_never_matches_and_never_throws() {
+    let facts = [
+        Fact::Text("9".into()),
+        Fact::Bool(true),
+        Fact::Null,
+        Fact::List(vec![Fact::Number(9.0)]),
+        Fact::Map(Facts::default()),
+        Fact::Number(f64::NAN),
+    ];
+    for fact in facts {
+        let decide = decide(
+            Algorithm::DenyOverrides,
+            vec![rule("high", Effect::Permit, level(Order::Greater, 5.0))],
+            Effect::Deny,
+        );
+        let (outcome, _) = outcome(&decide, &with_level(Some(fact.clone())));
+        assert_ne!(outcome, Outcome::Permit, "{fact:?}");
+    }
+}
+
+#[test]
+fn what_cannot_change_the_answer_does_not_make_it_undecided() {
+    let rules =
+        vec![rule("never", Effect::Deny, Target::default()), rule("high", Effect::Permit, level(Order::Greater, 5.0))];
+    let decide = decide(Algorithm::DenyOverrides, rules, Effect::Deny);
+    assert_eq!(outcome(&decide, &with_level(None)).0, Outcome::Deny);
+}
+
+#[test]
+fn a_path_without_a_normal_form_permits_nothing() {
+    let routes = Target { resources: all_of(vec![path("/**")]), ..Target::default() };
+    let decide = decide(Algorithm::DenyOverrides, vec![rule("routes", Effect::Permit, routes)], Effect::Permit);
+    for path in ["/a%00", "/%zz", "/%ff"] {
+        let resource = Resource { path: Maybe::Is(path.into()), ..Resource::default() };
+        let request = Request { resource, ..Request::default() };
+        assert_eq!(outcome(&decide, &request), (Outcome::Undecided, By::Nobody), "{path}");
+        assert!(decide.bad_path(&request).is_some());
+    }
+}
+
+#[test]
+fn tricks_with_paths_reach_the_policy_that_covers_them() {
+    let admin = Target { resources: all_of(vec![path("/admin/**")]), ..Target::default() };
+    let all = Target { resources: all_of(vec![path("/**")]), ..Target::default() };
+    let rules = vec![rule("shut", Effect::Deny, admin), rule("open", Effect::Permit, all)];
+    let decide = decide(Algorithm::DenyOverrides, rules, Effect::Deny);
+    let table = [
+        ("/admin/users", Outcome::Deny),
+        ("/admin/", Outcome::Deny),
+        // The bare prefix is another path; policies name it if they mean it.
+        ("/admin", Outcome::Permit),
+        ("/public/../admin/users", Outcome::Deny),
+        ("/./admin/users", Outcome::Deny),
+        ("/%61dmin/users", Outcome::Deny),
+        ("/admin%2Fusers", Outcome::Deny),
+        ("/public/%2e%2e/admin/users", Outcome::Deny),
+        ("/admin//users", Outcome::Deny),
+        ("/admin/../public", Outcome::Permit),
+        // These are other paths to every server that keeps what it is given.
+        ("//admin/users", Outcome::Permit),
+        ("/ADMIN/users", Outcome::Permit),
+        ("/admin/\u{0}", Outcome::Undecided),
+    ];
+    for (path, expected) in table {
+        let resource = Resource { path: Maybe::Is(path.into()), ..Resource::default() };
+        assert_eq!(outcome(&decide, &Request { resource, ..Request::default() }).0, expected, "{path:?}");
+    }
+}
