@@ -219,6 +219,25 @@ pub fn miss(miss: &decide::Miss) -> String {
     }
 }
 
+/// A change of a request, as a clause after "if": `the role editor were there`.
+pub fn edit(edit: &decide::Edit) -> String {
+    use decide::Edit;
+    match edit {
+        Edit::Role(role) => format!("the subject had role {role}"),
+        Edit::Group(group) => format!("the subject were in group {group}"),
+        Edit::NoRole(role) => format!("the subject did not have role {role}"),
+        Edit::NoGroup(group) => format!("the subject were not in group {group}"),
+        Edit::Id(id) => format!("the subject were {id}"),
+        Edit::Method(method) => format!("the method were {method}"),
+        Edit::Operation(operation) => format!("the operation were {operation}"),
+        Edit::Type(kind) => format!("the resource were of type {kind}"),
+        Edit::App(app) => format!("the application were {app}"),
+        Edit::Claim(name, fact) => format!("the claim {name} were {}", decide::shown(fact)),
+        Edit::Time(moment) => format!("it were asked at {moment}"),
+        Edit::Address(address) => format!("it came from {address}"),
+    }
+}
+
 /// What a rung is called: `tag count`.
 pub fn rung_name(rung: Rung<Column>, lookup: &Lookup<'_>) -> String {
     match rung.column {

@@ -1,5 +1,6 @@
 //! The command line, as users see it.
 
+mod access;
 mod formats;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
+pub(crate) use self::access::{AccessRequest, Can};
 pub(crate) use self::formats::{Color, Drawing, Format, Output};
 use crate::complete;
 
@@ -95,8 +97,16 @@ pub(crate) enum Command {
         upheld explain dataplane/web-1 --to meshservice/backend#http     one destination, field by field\n  \
         upheld explain dataplane/web-1 --from kuma.io/service=frontend   one caller\n  \
         upheld explain httproute/shop/checkout#rule0                     what a rule of a route gets\n  \
-        upheld explain --host shop.example --path /cart                  the rule that takes a request")]
+        upheld explain --host shop.example --path /cart                  the rule that takes a request\n  \
+        upheld explain --subject role=admin --action DELETE --resource /api/audit/123   may it go on, and why")]
     Explain(Explain),
+    /// May this happen? The exit code is the answer: 0 permit, 1 deny, 3 undecided
+    #[command(before_help = "Examples:\n  \
+        upheld can --subject role=admin --action DELETE --resource /api/audit/123\n  \
+        upheld can --subject id=alice,claim.level=5 --action read --resource type=doc,id=7 -q\n  \
+        upheld can --request request.yaml\n  \
+        upheld can --batch requests.jsonl -o jsonl")]
+    Can(Can),
     /// Just the result, for pipes
     #[command(before_help = "Examples:\n  \
         upheld resolve --kind TrafficLog --from web-1 --to backend-1\n  \
@@ -212,6 +222,8 @@ pub(crate) struct Question {
     pub(crate) field: Option<String>,
     #[command(flatten)]
     pub(crate) request: Request,
+    #[command(flatten)]
+    pub(crate) access: AccessRequest,
 }
 
 /// A request to a gateway.

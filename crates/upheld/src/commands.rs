@@ -2,6 +2,7 @@
 
 mod all_pairs;
 mod config;
+mod decision;
 mod explain;
 mod gateway;
 mod graph;
@@ -21,7 +22,7 @@ use std::io::Write;
 use upheld_input::load::Loaded;
 use upheld_model::{Diagnostic, Fault, Files};
 
-use crate::cli::{Cli, Command, Common};
+use crate::cli::{Cli, Command, Common, Explain};
 use crate::config::{BadSettings, Settings, settings};
 use crate::exit::Exit;
 use crate::render::{Screen, diagnostics, screen};
@@ -64,6 +65,13 @@ impl Session<'_> {
         }
         match command {
             Command::Explain(explain) if explain.all_pairs => all_pairs::run(self, &explain.question),
+            Command::Explain(Explain { question, .. }) if question.access.is_asked() => {
+                decision::explain(self, &question.access, question.kind.as_deref())
+            }
+            Command::Can(can) => decision::can::run(self, can),
+            Command::Resolve(question) if question.access.is_asked() => {
+                decision::resolve(self, &question.access, question.kind.as_deref())
+            }
             Command::Explain(explain) if gateway::is_asked(&explain.question) => gateway::run(self, &explain.question),
             Command::Explain(explain) => explain::run(self, &explain.question),
             Command::Resolve(question) => resolve::run(self, question),

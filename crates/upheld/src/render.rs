@@ -1,5 +1,6 @@
 //! Reports as text: tables for people, JSON and YAML for programs, diagnostics with carets.
 
+pub(crate) mod decision;
 pub(crate) mod diagnostics;
 pub(crate) mod explanation;
 pub(crate) mod gateway;

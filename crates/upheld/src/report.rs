@@ -1,10 +1,13 @@
 //! What an answer says, ready to be printed: made from a ruling, seen by all renderers, and the JSON that programs get.
 
+mod asked;
+mod decision;
 mod explanation;
 mod gateway;
 mod layered;
 mod payload;
 
+pub(crate) use decision::{Candidate as DecisionCandidate, Decision, Detail, Holds, Part, decide};
 pub(crate) use explanation::{Asked, Candidate, Explanation, Note, Outcome, explain};
 pub(crate) use gateway::{EffectiveField, GatewayReport, GatewayTeller, LostField, Source, finished, replaced};
 pub(crate) use layered::{AskedLayers, explain as explain_layers};

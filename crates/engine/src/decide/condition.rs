@@ -126,6 +126,11 @@ impl Weekdays {
 }
 
 impl TimeWindow {
+    /// Whether a moment is in it.
+    pub fn is_open(&self, moment: Timestamp) -> bool {
+        self.holds(moment) == Truth::True
+    }
+
     fn holds(&self, moment: Timestamp) -> Truth {
         if !self.dates.holds(moment) {
             return Truth::False;

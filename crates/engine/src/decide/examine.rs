@@ -202,7 +202,7 @@ fn operator(operator: &Operator) -> SmolStr {
         Operator::In(values) => facts(values),
         Operator::NotIn(values) => format_smolstr!("not {}", facts(values)),
         Operator::Order(order, bound) => format_smolstr!("{} {bound}", order.word()),
-        Operator::Contains(value) => format_smolstr!("with {}", fact(value)),
+        Operator::Contains(value) => format_smolstr!("with {}", shown(value)),
         Operator::ContainsAny(values) => format_smolstr!("with one of {}", facts(values)),
         Operator::StartsWith(text) => format_smolstr!("{text}…"),
         Operator::EndsWith(text) => format_smolstr!("…{text}"),
@@ -254,7 +254,7 @@ fn have(test: &Test, asked: Asked<'_>) -> Option<SmolStr> {
         Test::ResourceId(_) => text(&request.resource.id),
         Test::OwnedBySubject => {
             let owners = super::rule::OWNER_FIELDS.iter().filter_map(|field| request.resource.facts.get(field));
-            owners.map(fact).next()
+            owners.map(shown).next()
         }
         Test::Method(_) => text(&request.action.method),
         Test::Operation(_) => text(&request.action.operation),
@@ -266,7 +266,7 @@ fn have(test: &Test, asked: Asked<'_>) -> Option<SmolStr> {
 fn fact_of(test: &FactTest, asked: Asked<'_>) -> Option<SmolStr> {
     match test.find(asked) {
         View::Text(text) => Some(text.to_smolstr()),
-        View::Fact(value) => Some(fact(value)),
+        View::Fact(value) => Some(shown(value)),
         View::Names(names) => Some(listed(names.iter())),
         View::Time(moment) => Some(moment.to_smolstr()),
         View::Unknown => Some(SmolStr::new_static("?")),
@@ -279,10 +279,11 @@ fn listed<T: ToString>(items: impl Iterator<Item = T>) -> SmolStr {
 }
 
 fn facts(values: &[Fact]) -> SmolStr {
-    listed(values.iter().map(fact))
+    listed(values.iter().map(shown))
 }
 
-fn fact(value: &Fact) -> SmolStr {
+/// A fact as people write it.
+pub fn shown(value: &Fact) -> SmolStr {
     match value {
         Fact::Null => SmolStr::new_static("null"),
         Fact::Bool(truth) => truth.to_smolstr(),

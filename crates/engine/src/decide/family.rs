@@ -170,17 +170,6 @@ impl Decide {
         self.sets.get(head.set as usize).map(|node| &node.set)
     }
 
-    /// The same policies under another algorithm of the outermost set.
-    #[must_use]
-    pub fn under(&self, algorithm: Algorithm) -> Self {
-        let mut other = self.clone();
-        if let Some(root) = other.sets.first_mut() {
-            root.set.algorithm = algorithm;
-            root.always = true;
-        }
-        other
-    }
-
     /// The form in which the path of a request is matched.
     pub fn asked<'r>(&self, request: &'r Request, buffer: &'r mut String) -> Asked<'r> {
         let path = match (&request.resource.path, self.paths) {
@@ -207,16 +196,14 @@ impl Decide {
         self.rule(entry).map(|rule| Examined::of(rule, asked))
     }
 
-    /// What must and may be done along with the last decision.
-    pub fn duties<'d>(
-        &'d self,
-        decided: &Decided,
-        scratch: &DecideScratch,
-        hits: &[Hit<Measure>],
-    ) -> Vec<(&'d Duty, Option<EntryId>)> {
+    /// What must and may be done along with the decision on a request, given all that matched.
+    pub fn duties(&self, request: &Request, hits: &[Hit<Measure>]) -> Vec<(&Duty, Option<EntryId>)> {
         let mut duties = Vec::new();
-        let Some(effect) = decided.value.effect() else { return duties };
-        self.duties_of_set(0, effect, scratch, hits, &mut duties);
+        let mut scratch = DecideScratch::default();
+        let (root, _) = self.fold(request, &mut scratch, hits, self.algorithm());
+        if let Some(effect) = root.value.effect() {
+            self.duties_of_set(0, effect, &scratch, hits, &mut duties);
+        }
         duties
     }
 
@@ -386,6 +373,35 @@ impl Family for Decide {
         hits: &mut Vec<Hit<Measure>>,
         witness: &mut W,
     ) -> Decided {
+        let (root, about) = self.fold(question, scratch, hits, self.algorithm());
+        let decided = self.decided(root, about);
+        if W::RECORDS {
+            self.tell(&decided, &scratch.said, hits, witness);
+        }
+        decided
+    }
+}
+
+struct OfSet {
+    value: Combined,
+    target: Truth,
+}
+
+impl Decide {
+    /// What would be decided if only these policies matched, and the outermost set were combined in this way.
+    pub fn decide_among(&self, request: &Request, hits: &[Hit<Measure>], outermost: Algorithm) -> Decided {
+        let (root, about) = self.fold(request, &mut DecideScratch::default(), hits, outermost);
+        self.decided(root, about)
+    }
+
+    /// Tallies the votes set by set, inner ones first.
+    fn fold(
+        &self,
+        request: &Request,
+        scratch: &mut DecideScratch,
+        hits: &[Hit<Measure>],
+        outermost: Algorithm,
+    ) -> (Combined, bool) {
         let DecideScratch { tallies, said, path, .. } = scratch;
         tallies.clear();
         tallies.resize(self.sets.len(), Tally::default());
@@ -406,7 +422,8 @@ impl Family for Decide {
             if !node.always && !tally.is_about() {
                 continue;
             }
-            let combined = self.combine(node, &tally, question, path);
+            let algorithm = if number == 0 { outermost } else { node.set.algorithm };
+            let combined = self.combine(node, algorithm, &tally, request, path);
             if let Some(said) = said.get_mut(number) {
                 *said = combined.value;
             }
@@ -424,22 +441,18 @@ impl Family for Decide {
                 }
             }
         }
-        let decided = self.decided(root, about);
-        if W::RECORDS {
-            self.tell(&decided, said, hits, witness);
-        }
-        decided
+        (root, about)
     }
-}
 
-struct OfSet {
-    value: Combined,
-    target: Truth,
-}
-
-impl Decide {
-    fn combine(&self, node: &Node, tally: &Tally, request: &Request, buffer: &mut String) -> OfSet {
-        let combined = tally.combine(node.set.algorithm);
+    fn combine(
+        &self,
+        node: &Node,
+        algorithm: Algorithm,
+        tally: &Tally,
+        request: &Request,
+        buffer: &mut String,
+    ) -> OfSet {
+        let combined = tally.combine(algorithm);
         let target = if node.set.target.is_everything() {
             Truth::True
         } else {
@@ -483,7 +496,7 @@ impl Decide {
             By::Default | By::Algorithm | By::Nobody => None,
         };
         let number = |entry: EntryId| Param::Number(i64::try_from(entry.index()).unwrap_or(i64::MAX));
-        for hit in hits.iter() {
+        for hit in &*hits {
             let Some(head) = self.heads.get(hit.entry.index()) else { continue };
             let set = self.sets.get(head.set as usize).map(|node| &node.set);
             let of_set = said.get(head.set as usize).copied().unwrap_or(Combined::NOTHING);

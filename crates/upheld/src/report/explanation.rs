@@ -127,7 +127,7 @@ pub(crate) struct Note {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde wants")]
-fn word<S: serde::Serializer>(state: &State, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn word<S: serde::Serializer>(state: &State, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(state.word())
 }
 

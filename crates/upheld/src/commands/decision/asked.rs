@@ -1,0 +1,218 @@
+//! Requests from the command line and from files.
+
+use std::io::Read;
+use std::time::SystemTime;
+
+use smol_str::SmolStr;
+use upheld_dialects::access::{Edition, request};
+use upheld_engine::decide::{Fact, Facts, Maybe, Names, Request};
+use upheld_input::{Format, parse};
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Diagnostics, Fault, Files, Severity, SourceId, Timestamp};
+
+use crate::cli::AccessRequest;
+use crate::commands::Session;
+
+/// Why requests cannot be asked.
+pub(super) struct BadRequests {
+    pub(super) files: Files,
+    pub(super) problems: Vec<Diagnostic>,
+}
+
+impl From<Vec<Diagnostic>> for BadRequests {
+    fn from(problems: Vec<Diagnostic>) -> Self {
+        Self { files: Files::default(), problems }
+    }
+}
+
+/// The requests that are asked about.
+pub(super) fn requests(session: &Session<'_>, asked: &AccessRequest) -> Result<Vec<Request>, BadRequests> {
+    let now = now(session).map_err(|problem| vec![problem])?;
+    let mut requests = match &asked.request {
+        Some(file) => from_file(file, edition(session))?,
+        None => vec![from_flags(asked)?],
+    };
+    for request in &mut requests {
+        fill_time(request, now);
+    }
+    Ok(requests)
+}
+
+/// Whoever does not say when asks now.
+pub(super) fn fill_time(request: &mut Request, now: Timestamp) {
+    if request.environment.time == Maybe::Absent {
+        request.environment.time = Maybe::Is(now);
+    }
+}
+
+/// How requests are read.
+pub(super) fn edition(session: &Session<'_>) -> Edition {
+    session.settings.semantics.value.iter().find_map(|name| Edition::of(name)).unwrap_or_default()
+}
+
+/// The moment that the user named, or the clock.
+pub(super) fn now(session: &Session<'_>) -> Result<Timestamp, Diagnostic> {
+    if let Some(text) = &session.common.now {
+        return text.parse().map_err(|_| {
+            let message = format!("`--now {text}` is no time");
+            Diagnostic::error(Fault::BadSetting, message).help("for example `--now 2025-03-01T12:00:00Z`")
+        });
+    }
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Ok(Timestamp(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)))
+}
+
+/// The text of a file, or of standard input.
+pub(super) fn read(file: &str) -> Result<String, Vec<Diagnostic>> {
+    let text = if file == "-" {
+        let mut text = String::new();
+        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
+    } else {
+        std::fs::read_to_string(file)
+    };
+    text.map_err(|error| vec![Diagnostic::error(Fault::Unreadable, format!("cannot read `{file}`: {error}"))])
+}
+
+fn from_file(file: &str, edition: Edition) -> Result<Vec<Request>, BadRequests> {
+    let text = read(file)?;
+    let format = Format::of_name(file).unwrap_or(Format::Yaml);
+    let (parsed, mut problems) = parse(file, format, text, SourceId::new(0));
+    let mut found = Diagnostics::default();
+    let mut requests = Vec::new();
+    for document in parsed.tree.documents() {
+        requests.extend(request::read(SourceId::new(0), document, edition, &mut found));
+    }
+    problems.extend(found);
+    if problems.iter().any(|problem| problem.severity == Severity::Error) {
+        let mut files = Files::default();
+        files.push(parsed);
+        return Err(BadRequests { files, problems });
+    }
+    if requests.is_empty() {
+        let message = format!("there is no request in `{file}`");
+        return Err(vec![Diagnostic::error(Fault::IncompleteQuestion, message)].into());
+    }
+    Ok(requests)
+}
+
+fn from_flags(asked: &AccessRequest) -> Result<Request, BadRequests> {
+    let mut flags = Flags::default();
+    flags.subject(&asked.subject);
+    flags.action(&asked.action);
+    flags.resource(&asked.resource);
+    flags.environment(&asked.env);
+    if flags.problems.is_empty() { Ok(flags.request) } else { Err(flags.problems.into()) }
+}
+
+#[derive(Default)]
+struct Flags {
+    request: Request,
+    problems: Vec<Diagnostic>,
+}
+
+impl Flags {
+    fn subject(&mut self, given: &[String]) {
+        const KEYS: [&str; 5] = ["id", "type", "role", "group", "claim.NAME"];
+        for (key, value) in pairs(given) {
+            let subject = &mut self.request.subject;
+            match key {
+                None | Some("id" | "sub") => subject.id = text(value),
+                Some("type") => subject.kind = text(value),
+                Some("role" | "roles") => add(&mut subject.roles, value),
+                Some("group" | "groups") => add(&mut subject.groups, value),
+                Some(key) => match key.strip_prefix("claim.") {
+                    Some(name) => subject.claims.set(name, request::written(value)),
+                    None => {
+                        let message = format!("a subject has no `{key}`");
+                        let diagnostic = Diagnostic::error(Fault::IncompleteQuestion, message);
+                        self.problems.push(match nearest(key, KEYS) {
+                            Some(meant) => diagnostic.help(format!("did you mean `{meant}={value}`?")),
+                            None => diagnostic.help(format!("for a claim write `--subject claim.{key}={value}`")),
+                        });
+                    }
+                },
+            }
+        }
+    }
+
+    fn action(&mut self, given: &[String]) {
+        for (key, value) in pairs(given) {
+            let action = &mut self.request.action;
+            let is_method = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_uppercase());
+            match key {
+                None if is_method => action.method = text(value),
+                None | Some("operation") => action.operation = text(value),
+                Some("method") => action.method = text(value),
+                Some(key) => action.facts.set(key, request::written(value)),
+            }
+        }
+    }
+
+    fn resource(&mut self, given: &[String]) {
+        for (key, value) in pairs(given) {
+            let resource = &mut self.request.resource;
+            match key {
+                None | Some("path") => resource.path = text(value),
+                Some("app") => resource.app = text(value),
+                Some("type") => resource.kind = text(value),
+                Some("id") => resource.id = text(value),
+                Some("owner") => resource.facts.set("owner", Fact::Text(SmolStr::new(value))),
+                Some(key) => resource.facts.set(key, request::written(value)),
+            }
+        }
+    }
+
+    fn environment(&mut self, given: &[String]) {
+        for (key, value) in pairs(given) {
+            let Facts(_) = &self.request.environment.facts;
+            match key {
+                Some("ip") => self.request.environment.ip = text(value),
+                Some("time") if value == request::UNKNOWN => self.request.environment.time = Maybe::Unknown,
+                Some("time") => match value.parse() {
+                    Ok(moment) => self.request.environment.time = Maybe::Is(moment),
+                    Err(_) => {
+                        let message = format!("`{value}` is no moment");
+                        let help = "for example `--env time=2025-03-01T12:00:00Z`";
+                        self.problems.push(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
+                    }
+                },
+                Some(key) => self.request.environment.facts.set(key, request::written(value)),
+                None => {
+                    let message = format!("`--env {value}` has no name");
+                    let help = "write `--env NAME=VALUE`, for example `--env ip=192.0.2.7`";
+                    self.problems.push(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
+                }
+            }
+        }
+    }
+}
+
+/// `role=admin,group=ops` as names and values; a value without a name stands alone. A path may have commas and equal signs.
+fn pairs(given: &[String]) -> Vec<(Option<&str>, &str)> {
+    let mut pairs = Vec::new();
+    for item in given {
+        if item.starts_with('/') {
+            pairs.push((None, item.as_str()));
+            continue;
+        }
+        for piece in item.split(',') {
+            match piece.split_once('=') {
+                Some((key, value)) => pairs.push((Some(key.trim()), value.trim())),
+                None => pairs.push((None, piece.trim())),
+            }
+        }
+    }
+    pairs
+}
+
+fn text(value: &str) -> Maybe<SmolStr> {
+    if value == request::UNKNOWN { Maybe::Unknown } else { Maybe::Is(SmolStr::new(value)) }
+}
+
+fn add(names: &mut Names, value: &str) {
+    match names {
+        _ if value == request::UNKNOWN => *names = Names::Unknown,
+        Names::Known(known) => known.push(SmolStr::new(value)),
+        Names::Unknown => {}
+    }
+}

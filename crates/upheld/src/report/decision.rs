@@ -1,0 +1,451 @@
+//! A decision with everything that explains it.
+
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+use upheld_engine::decide::{
+    Algorithm, Binding, By, Change, Clause, Could, Decide, Decided, Effect, Examined, Held, Measure, Miss, Outcome,
+    Request, Truth, changes,
+};
+use upheld_engine::words;
+use upheld_engine::{Candidate as Heard, EntryId, Hit, KindId, Ruling, Scratch, Silent, Snapshot, ask};
+use upheld_model::{Code, State};
+
+use super::At;
+use super::asked::asked;
+use super::explanation::word;
+
+/// The answer to one request.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Decision {
+    pub(crate) kind: String,
+    pub(crate) semantics: String,
+    pub(crate) request: Json,
+    /// `permit`, `deny` or `undecided`.
+    #[serde(rename = "decision")]
+    pub(crate) outcome: &'static str,
+    /// The sentence that answers.
+    pub(crate) answer: String,
+    pub(crate) algorithm: &'static str,
+    /// The policy that decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) policy: Option<String>,
+    /// What its description says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    /// All policies that apply and have the effect that stands.
+    pub(crate) determining: Vec<String>,
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) default: DefaultRow,
+    pub(crate) other_algorithms: Vec<Otherwise>,
+    pub(crate) changes: Vec<WouldFlip>,
+    pub(crate) obligations: Vec<Duty>,
+    pub(crate) advice: Vec<Duty>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// A policy that was looked at.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Candidate {
+    #[serde(serialize_with = "word")]
+    pub(crate) state: State,
+    pub(crate) policy: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) set: Option<String>,
+    pub(crate) effect: &'static str,
+    pub(crate) priority: f64,
+    pub(crate) parts: Vec<Part>,
+    /// How many parts would have to be otherwise.
+    pub(crate) distance: u32,
+    pub(crate) code: &'static str,
+    pub(crate) because: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) at: Option<At>,
+}
+
+/// A part of a policy held against the request.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Part {
+    pub(crate) clause: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) index: Option<usize>,
+    pub(crate) holds: Holds,
+    pub(crate) asks: String,
+    pub(crate) misses: Vec<Missed>,
+}
+
+/// Whether a part fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Holds {
+    Yes,
+    No,
+    Unknown,
+}
+
+/// What does not fit.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Missed {
+    pub(crate) code: &'static str,
+    pub(crate) field: String,
+    pub(crate) want: String,
+    pub(crate) have: Option<String>,
+    pub(crate) text: String,
+}
+
+/// What stands when no policy applies.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DefaultRow {
+    #[serde(serialize_with = "word")]
+    pub(crate) state: State,
+    pub(crate) effect: &'static str,
+    pub(crate) because: String,
+}
+
+/// What another algorithm would say.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Otherwise {
+    pub(crate) algorithm: &'static str,
+    pub(crate) decision: &'static str,
+    /// The policy, or `(default)`; nothing if nobody decided.
+    pub(crate) by: Option<String>,
+}
+
+/// A change that would turn the decision round; it was tried out.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WouldFlip {
+    pub(crate) change: &'static str,
+    pub(crate) policies: Vec<String>,
+    pub(crate) text: String,
+}
+
+/// Something to be done along with the decision.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Duty {
+    pub(crate) id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) from: Option<String>,
+    #[serde(skip_serializing_if = "Json::is_null")]
+    pub(crate) properties: Json,
+}
+
+/// How much is told of a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Everything.
+    All,
+    /// What was decided and by whom: for gates and batches.
+    Answer,
+}
+
+/// Decides a request and tells about it.
+pub(crate) fn decide(
+    snapshot: &Snapshot,
+    kind: KindId,
+    decide: &Decide,
+    request: &Request,
+    detail: Detail,
+) -> Decision {
+    let mut scratch = Scratch::default();
+    let decided = ask(decide, &request, &mut scratch, &mut Silent);
+    let hits = scratch.hits().to_vec();
+    let teller = Teller { snapshot, decide, request, decided, hits };
+    teller.tell(kind, detail)
+}
+
+struct Teller<'a> {
+    snapshot: &'a Snapshot,
+    decide: &'a Decide,
+    request: &'a Request,
+    decided: Decided,
+    hits: Vec<Hit<Measure>>,
+}
+
+impl Teller<'_> {
+    fn tell(&self, kind: KindId, detail: Detail) -> Decision {
+        let all = detail == Detail::All;
+        let kind = self.snapshot.kind(kind);
+        let text = |symbol| self.snapshot.text(symbol).to_owned();
+        let decider = self.decider();
+        let candidates = if all { self.candidates() } else { Vec::new() };
+        let (obligations, advice) = self.duties();
+        Decision {
+            kind: kind.map(|kind| text(kind.name)).unwrap_or_default(),
+            semantics: kind.and_then(|kind| kind.semantics).map(text).unwrap_or_default(),
+            request: asked(self.request),
+            outcome: self.decided.outcome.word(),
+            answer: self.answer(&candidates),
+            algorithm: self.decide.algorithm().word(),
+            policy: decider.map(|entry| self.name(entry)),
+            reason: decider.and_then(|entry| self.written(entry, "description")),
+            determining: self.determining(),
+            candidates,
+            default: self.default_row(),
+            other_algorithms: if all { self.other_algorithms() } else { Vec::new() },
+            changes: if all { self.changes() } else { Vec::new() },
+            obligations,
+            advice,
+            notes: self.notes(),
+        }
+    }
+
+    fn decider(&self) -> Option<EntryId> {
+        match self.decided.by {
+            By::Policy(entry) => Some(entry),
+            By::Default | By::Algorithm | By::Nobody => None,
+        }
+    }
+
+    fn name(&self, entry: EntryId) -> String {
+        self.decide.rule(entry).map(|rule| rule.name.to_string()).unwrap_or_default()
+    }
+
+    fn written(&self, entry: EntryId, field: &str) -> Option<String> {
+        let at = self.decide.rule(entry)?.at;
+        let document = self.snapshot.files().value(at)?;
+        let value = document.get(field).or_else(|| document.get("spec")?.get(field))?;
+        value.as_text().map(str::to_owned)
+    }
+
+    fn determining(&self) -> Vec<String> {
+        let effect = match self.decided.outcome {
+            Outcome::Permit => Effect::Permit,
+            Outcome::Deny => Effect::Deny,
+            Outcome::Undecided | Outcome::Foreign => return Vec::new(),
+        };
+        let counts = |hit: &&Hit<Measure>| {
+            hit.measure.applies() == Truth::True
+                && self.decide.rule(hit.entry).is_some_and(|rule| rule.effect == effect)
+        };
+        self.hits.iter().filter(counts).map(|hit| self.name(hit.entry)).collect()
+    }
+
+    fn answer(&self, candidates: &[Candidate]) -> String {
+        let word = self.decided.outcome.word().to_uppercase();
+        let algorithm = self.decide.algorithm().word();
+        match self.decided.by {
+            By::Policy(entry) => {
+                let rival = self.hits.iter().any(|hit| {
+                    hit.entry != entry
+                        && hit.measure.applies() != Truth::False
+                        && self.effect(hit.entry) != self.effect(entry)
+                });
+                let name = self.name(entry);
+                if rival {
+                    let why = match self.decide.algorithm() {
+                        Algorithm::DenyOverrides | Algorithm::OrderedDenyOverrides => {
+                            "one deny outweighs every permit".to_owned()
+                        }
+                        Algorithm::PermitOverrides | Algorithm::OrderedPermitOverrides => {
+                            "one permit outweighs every deny".to_owned()
+                        }
+                        Algorithm::FirstApplicable => {
+                            format!("it is the first that applies ({})", self.priority(entry))
+                        }
+                        Algorithm::PriorityDenyOverrides => {
+                            format!("it has the highest priority that applies ({})", self.priority(entry))
+                        }
+                        Algorithm::DenyUnlessPermit => "one permit is enough".to_owned(),
+                        Algorithm::PermitUnlessDeny => "one deny is enough".to_owned(),
+                        Algorithm::OnlyOneApplicable | Algorithm::Unanimous => "the others do not count".to_owned(),
+                    };
+                    format!("{word}, decided by {name}: under {algorithm} {why}.")
+                } else {
+                    format!("{word}, decided by {name}: no policy that applies says otherwise.")
+                }
+            }
+            By::Default => self.by_default(&word, candidates),
+            By::Algorithm => format!("{word} by {algorithm}: no policy that applies says otherwise."),
+            By::Nobody => self.undecided(candidates),
+        }
+    }
+
+    fn by_default(&self, word: &str, candidates: &[Candidate]) -> String {
+        let rules = self.decide.rules().len();
+        let looked = match rules {
+            0 => "there are no policies".to_owned(),
+            1 => "1 policy looked at, it does not apply".to_owned(),
+            many => format!("{many} policies looked at, none applies"),
+        };
+        let otherwise =
+            |candidate: &&Candidate| candidate.state == State::Skip && candidate.effect != self.decided.outcome.word();
+        let closest = candidates.iter().find(otherwise).map(|candidate| {
+            let fits = candidate.parts.iter().filter(|part| part.holds == Holds::Yes).count();
+            let all = candidate.parts.len();
+            format!(" Closest: {} ({fits} of {all} clauses; {}).", candidate.policy, candidate.because)
+        });
+        format!("{word} by default effect: {looked}.{}", closest.unwrap_or_default())
+    }
+
+    fn undecided(&self, candidates: &[Candidate]) -> String {
+        let could = match self.decided.could() {
+            Some(Could::Permit) => "it could be permit",
+            Some(Could::Deny) => "it could be deny",
+            _ => "it could be either",
+        };
+        let unknown = candidates.iter().find(|candidate| candidate.state == State::Unknown);
+        let why = match (self.decide.bad_path(self.request), unknown) {
+            (Some(bad), _) => format!("the path {}", bad.sentence()),
+            (None, Some(candidate)) => format!("{}: {}", candidate.policy, candidate.because),
+            (None, None) if candidates.is_empty() => "a fact is missing, or policies clash".to_owned(),
+            (None, None) => "more than one policy applies, and they clash".to_owned(),
+        };
+        format!("UNDECIDED, {could}: {why}. Enforcement denies it.")
+    }
+
+    fn effect(&self, entry: EntryId) -> Option<Effect> {
+        self.decide.rule(entry).map(|rule| rule.effect)
+    }
+
+    fn priority(&self, entry: EntryId) -> String {
+        format!("prio {}", self.decide.rule(entry).map(|rule| rule.priority).unwrap_or_default())
+    }
+
+    fn candidates(&self) -> Vec<Candidate> {
+        let ruling = Ruling::explain(self.decide, &self.request);
+        ruling.candidates.iter().filter_map(|heard| self.candidate(heard)).collect()
+    }
+
+    fn candidate(&self, heard: &Heard<Measure>) -> Option<Candidate> {
+        let rule = self.decide.rule(heard.entry)?;
+        let examined = self.decide.examine(heard.entry, self.request)?;
+        let set = self.decide.set_of(heard.entry).map(|set| set.name.to_string()).filter(|name| !name.is_empty());
+        let miss = examined.first_miss();
+        let (code, because) = match (heard.state, miss) {
+            (State::Skip | State::Unknown, Some(miss)) => (miss.code, words::miss(miss)),
+            _ => (heard.reason.code, self.because(heard, &examined)),
+        };
+        Some(Candidate {
+            state: heard.state,
+            policy: rule.name.to_string(),
+            set,
+            effect: rule.effect.word(),
+            priority: rule.priority,
+            parts: examined.parts().map(Part::of).collect(),
+            distance: heard.distance,
+            code: code.text(),
+            because,
+            at: At::of(self.snapshot.files(), rule.at),
+        })
+    }
+
+    fn because(&self, heard: &Heard<Measure>, _: &Examined) -> String {
+        let lookup = self.snapshot.lookup();
+        let ends = words::Ends { source: "", destination: "" };
+        let text = words::Words { lookup: &lookup, ends }.because(heard.state, &heard.reason);
+        let by = match heard.reason.params {
+            [upheld_model::Param::Number(number), ..] => usize::try_from(number).ok().map(EntryId::new),
+            _ => None,
+        };
+        match (heard.reason.code, by) {
+            (Code::DecideOutweighed, Some(by)) => format!("outweighed by {}", self.name(by)),
+            (Code::DecideNotReached, Some(by)) => format!("not reached: {} comes first", self.name(by)),
+            (Code::DecideSame, Some(by)) => format!("says the same as {}, later in order", self.name(by)),
+            _ => text,
+        }
+    }
+
+    fn default_row(&self) -> DefaultRow {
+        let (state, because) = match self.decided.by {
+            By::Default => (State::Won, "no policy applies"),
+            By::Nobody => (State::Unknown, "stands if none of the unknown ones applies"),
+            By::Policy(_) | By::Algorithm => (State::Lost, "not reached"),
+        };
+        DefaultRow { state, effect: self.decide.default_effect().word(), because: because.to_owned() }
+    }
+
+    fn other_algorithms(&self) -> Vec<Otherwise> {
+        let others = Algorithm::ALL.into_iter().take(3).filter(|algorithm| *algorithm != self.decide.algorithm());
+        let tell = |algorithm: Algorithm| {
+            let decided = self.decide.decide_among(self.request, &self.hits, algorithm);
+            let by = match decided.by {
+                By::Policy(entry) => Some(self.name(entry)),
+                By::Default => Some("(default)".to_owned()),
+                By::Algorithm | By::Nobody => None,
+            };
+            Otherwise { algorithm: algorithm.word(), decision: decided.outcome.word(), by }
+        };
+        others.map(tell).collect()
+    }
+
+    fn changes(&self) -> Vec<WouldFlip> {
+        let tell = |change: &Change| match change {
+            Change::Without(entries) => {
+                let policies: Vec<String> = entries.iter().map(|entry| self.name(*entry)).collect();
+                WouldFlip { change: "policies", text: format!("remove {}", policies.join(" and ")), policies }
+            }
+            Change::Request(edits, entry) => {
+                let edits: Vec<String> = edits.iter().map(words::edit).collect();
+                let policies: Vec<String> = entry.iter().map(|entry| self.name(*entry)).collect();
+                let then =
+                    if policies.is_empty() { String::new() } else { format!(": {} applies then", policies.join(", ")) };
+                WouldFlip { change: "request", text: format!("if {}{then}", edits.join(" and ")), policies }
+            }
+        };
+        changes(self.decide, self.request, &self.decided, &self.hits).iter().map(tell).collect()
+    }
+
+    fn duties(&self) -> (Vec<Duty>, Vec<Duty>) {
+        let (mut obligations, mut advice) = (Vec::new(), Vec::new());
+        for (duty, from) in self.decide.duties(self.request, &self.hits) {
+            let properties = duty.at.and_then(|at| self.snapshot.files().value(at)?.get("properties"));
+            let told = Duty {
+                id: duty.id.to_string(),
+                from: from.map(|entry| self.name(entry)),
+                properties: json!(properties),
+            };
+            match duty.binding {
+                Binding::Obligation => obligations.push(told),
+                Binding::Advice => advice.push(told),
+            }
+        }
+        (obligations, advice)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.decided.by == By::Default && self.decided.outcome == Outcome::Permit {
+            notes.push("the default effect is permit, so whatever no policy speaks about is open".to_owned());
+        }
+        if self.decide.rules().is_empty() {
+            notes.push("there are no policies at all".to_owned());
+        }
+        notes
+    }
+}
+
+impl Part {
+    fn of(held: &Held) -> Self {
+        let index = held.place.filter(|_| held.clause == Clause::Conditions || held.place.is_some());
+        Self {
+            clause: held.clause.word(),
+            index,
+            holds: match held.truth {
+                Truth::True => Holds::Yes,
+                Truth::False => Holds::No,
+                Truth::Error => Holds::Unknown,
+            },
+            asks: held.asks.to_string(),
+            misses: held.misses.iter().map(Missed::of).collect(),
+        }
+    }
+}
+
+impl Missed {
+    fn of(miss: &Miss) -> Self {
+        Self {
+            code: miss.code.text(),
+            field: miss.field.to_string(),
+            want: miss.want.to_string(),
+            have: miss.have.as_ref().map(ToString::to_string),
+            text: words::miss(miss),
+        }
+    }
+}
