@@ -6,11 +6,13 @@
 //! select     the measurements of family select
 //! kuma       the measurements of family merge, on policies with target references
 //! gateway    the measurements of policies that are attached to gateways and routes
+//! access     decisions about requests, against a plain loop and against peers
 //! report     tables, targets, and which of them were missed
 //! ```
 //!
 //! A missed target is printed and fails nothing, since machines differ. A wrong answer fails the run.
 
+mod access;
 mod gateway;
 mod kuma;
 mod measure;
@@ -18,7 +20,14 @@ mod report;
 mod select;
 mod workload;
 
+use std::alloc::System;
 use std::process::ExitCode;
+
+use mockalloc::Mockalloc;
+
+/// Counts allocations while it is told to; the rest of the time it only asks whether it should.
+#[global_allocator]
+static ALLOCATOR: Mockalloc<System> = Mockalloc(System);
 
 const HELP: &str = "\
 bench NAME [--quick]
@@ -26,8 +35,11 @@ bench NAME [--quick]
   select      all pairs of proxies and services, policies that match nothing, reading, explaining
   kuma        all rules of all proxies, listings of clients, one policy changed, looking up a resource
   gateway     all effective policies and statuses of many routes, crowds on one route, one policy changed, delegation
+  access      decisions about requests, against a plain loop, Cedar, CEL, casbin and regorus; adversarial policies
 
   --quick     a small run of a few seconds, to see that everything works; its figures mean little
+  --instructions
+              access only: instructions of one decision, counted by valgrind
 
 Results go to standard output, progress to standard error. The exit code is 0, also if a target is missed; 1 if an
 answer is wrong or a measurement cannot run; 2 for a name that does not exist.
@@ -46,6 +58,10 @@ fn main() -> ExitCode {
         ["kuma", "--quick"] => kuma::run(&kuma::QUICK),
         ["gateway"] => gateway::run(&gateway::FULL),
         ["gateway", "--quick"] => gateway::run(&gateway::QUICK),
+        ["access"] => access::run(&access::FULL),
+        ["access", "--quick"] => access::run(&access::QUICK),
+        ["access", "--instructions"] => access::instructions::run(),
+        [access::instructions::CHILD, arguments @ ..] => access::instructions::decide_requests(arguments),
         [select::reading::CHILD, documents] => select::reading::read_files(documents),
         ["--help" | "-h" | "help"] => {
             print!("{HELP}");

@@ -3,7 +3,7 @@
 //! ```text
 //! cargo xtask test            all tests
 //! cargo xtask ci              everything a change must pass
-//! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `bench kuma`, `bench gateway`
+//! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `bench kuma`, `gateway`, `access`
 //! ```
 
 use std::path::Path;
@@ -18,7 +18,7 @@ cargo xtask COMMAND
   lint           clippy, warnings denied
   doc            build the documentation, warnings denied
   conformance    run the corpora, where they are
-  bench NAME     measure; NAME is one of: select, kuma, gateway
+  bench NAME     measure; NAME is one of: select, kuma, gateway, access
 ";
 
 /// Where the corpora are, seen from the project.
@@ -81,7 +81,8 @@ fn format() -> bool {
 }
 
 fn lint() -> bool {
-    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+    // Code that only a feature builds must not rot.
+    cargo(&["clippy", "--workspace", "--all-targets", "--features", "bench/peers", "--", "-D", "warnings"])
 }
 
 fn doc() -> bool {
@@ -100,7 +101,8 @@ fn conformance(rest: &[&str]) -> bool {
 }
 
 fn bench(rest: &[&str]) -> bool {
-    cargo(&[&["run", "--profile", "dist", "--quiet", "--package", "bench", "--"], rest].concat())
+    let peers: &[&str] = if rest.first() == Some(&"access") { &["--features", "peers"] } else { &[] };
+    cargo(&[&["run", "--profile", "dist", "--quiet", "--package", "bench"], peers, &["--"], rest].concat())
 }
 
 fn cargo(arguments: &[&str]) -> bool {

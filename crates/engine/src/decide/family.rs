@@ -139,6 +139,12 @@ impl Decide {
         Self { rules, heads, sets, index, paths }
     }
 
+    /// The index, built once more: for measuring.
+    #[cfg(feature = "reference")]
+    pub fn index_again(&self) -> impl Sized + use<> {
+        Index::new(&self.rules)
+    }
+
     /// The policies, by their numbers.
     pub fn rules(&self) -> &[Rule] {
         &self.rules

@@ -38,14 +38,11 @@ pub(super) fn normal<'p>(path: &'p str, buffer: &'p mut String) -> Result<&'p st
 
 /// Most paths are in their normal form already.
 fn needs_work(path: &str) -> bool {
-    let mut before = b'/';
-    for byte in path.bytes() {
-        if byte == b'%' || byte == 0 || (byte == b'.' && before == b'/') {
-            return true;
-        }
-        before = byte;
-    }
-    false
+    let bytes = path.as_bytes();
+    memchr::memchr3_iter(b'%', 0, b'.', bytes).any(|place| {
+        let before = place.checked_sub(1).and_then(|before| bytes.get(before));
+        bytes.get(place) != Some(&b'.') || before.is_none_or(|before| *before == b'/')
+    })
 }
 
 fn decode(path: &str) -> Result<String, BadPath> {

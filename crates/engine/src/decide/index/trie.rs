@@ -1,10 +1,9 @@
 //! Path patterns as a tree of segments, walked once for a path with all nodes that are still possible.
 
 use regex::Regex;
-use rustc_hash::FxHashMap;
 
 use super::NONE;
-use super::atoms::{AtomKind, Atoms};
+use super::atoms::{AtomKind, Atoms, Slots};
 use crate::decide::glob::{Glob, Like, Segment};
 
 /// The tree. The first node is the root.
@@ -13,7 +12,7 @@ pub(super) struct Trie {
     nodes: Vec<Node>,
     segments: Atoms,
     /// By node and segment.
-    literals: FxHashMap<u64, u32>,
+    literals: Edges,
     /// Segments with wildcards in them, with the node that they lead to.
     likes: Vec<(Like, u32)>,
     /// Whole rests of a path, with the list that they lead to.
@@ -53,7 +52,7 @@ pub(super) struct Builder {
 
 impl Default for Trie {
     fn default() -> Self {
-        let (segments, literals, likes, rests) = (Atoms::default(), FxHashMap::default(), Vec::new(), Vec::new());
+        let (segments, literals, likes, rests) = (Atoms::default(), Edges::default(), Vec::new(), Vec::new());
         Self { nodes: vec![Node::default()], segments, literals, likes, rests, loops: 0 }
     }
 }
@@ -98,12 +97,11 @@ impl Builder {
         match segment {
             Segment::Literal(text) => {
                 let text = self.trie.segments.intern(AtomKind::Id, text.as_bytes());
-                let key = edge(from, text);
-                if let Some(to) = self.trie.literals.get(&key) {
-                    return *to;
+                if let Some(to) = self.trie.literals.follow(from, text) {
+                    return to;
                 }
                 let to = self.new_node(Node::default());
-                self.trie.literals.insert(key, to);
+                self.trie.literals.add(from, text, to);
                 to
             }
             Segment::Any if node.any != NONE => node.any,
@@ -162,7 +160,7 @@ impl Builder {
             self.change(from, |node| node.rests = extended(node.rests, at));
         }
         self.trie.nodes.shrink_to_fit();
-        self.trie.literals.shrink_to_fit();
+        self.trie.literals.all.shrink_to_fit();
         (self.trie, self.lists)
     }
 }
@@ -171,8 +169,31 @@ fn extended((start, length): (u32, u32), at: u32) -> (u32, u32) {
     if length == 0 { (at, 1) } else { (start, length + 1) }
 }
 
-fn edge(node: u32, segment: u32) -> u64 {
-    u64::from(node) << 32 | u64::from(segment)
+/// Where a segment leads from a node.
+#[derive(Clone, Debug, Default)]
+struct Edges {
+    all: Vec<(u32, u32, u32)>,
+    slots: Slots,
+}
+
+impl Edges {
+    fn follow(&self, node: u32, segment: u32) -> Option<u32> {
+        let is = |edge: u32| self.all.get(edge as usize).is_some_and(|(from, by, _)| *from == node && *by == segment);
+        let edge = self.slots.find(edge_hash(node, segment), is)?;
+        self.all.get(edge as usize).map(|(.., to)| *to)
+    }
+
+    fn add(&mut self, node: u32, segment: u32, to: u32) {
+        let number = u32::try_from(self.all.len()).unwrap_or(NONE);
+        self.all.push((node, segment, to));
+        let all = &self.all;
+        let hash_of = |edge: u32| all.get(edge as usize).map_or(0, |(node, segment, _)| edge_hash(*node, *segment));
+        self.slots.insert(edge_hash(node, segment), number, hash_of);
+    }
+}
+
+fn edge_hash(node: u32, segment: u32) -> u64 {
+    (u64::from(node) << 32 | u64::from(segment)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Room for walks, and what the last one found.
@@ -263,8 +284,8 @@ impl Trie {
     }
 
     fn leave(&self, number: u32, node: &Node, segment: &str, text: Option<u32>, walk: &mut Walk) {
-        if let Some(to) = text.and_then(|text| self.literals.get(&edge(number, text))) {
-            walk.next.push(*to);
+        if let Some(to) = text.and_then(|text| self.literals.follow(number, text)) {
+            walk.next.push(to);
         }
         if node.any != NONE {
             walk.next.push(node.any);

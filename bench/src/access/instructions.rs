@@ -1,0 +1,117 @@
+//! Instructions of one decision: the same program under valgrind's callgrind, with one pass over the requests and with
+//! two. The difference is what the second pass took, without making and loading the policies.
+
+use std::hint::black_box;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::Decider;
+use super::ours::Ours;
+use super::plain::Plain;
+use super::workload::{Request, Workload};
+use crate::report::{self, Targets, figure, grouped, number, row};
+
+/// The name under which this program starts itself to decide about requests.
+pub(crate) const CHILD: &str = "decide-requests";
+
+/// Numbers of policies, with the most instructions of one decision.
+const SIZES: [(usize, f64); 3] = [(10, 3_500.0), (1_000, 4_500.0), (100_000, 5_500.0)];
+
+/// Who is counted: as an argument, and in the table.
+const WHO: [(&str, &str); 3] =
+    [("ours", "ours"), ("listing", "ours, listing all matching policies"), ("plain", "plain loop over the policies")];
+
+/// Requests of a pass, and for how long a pass may run without valgrind; the slow get fewer requests.
+const REQUESTS: usize = 2_000;
+const PASS: Duration = Duration::from_millis(50);
+
+/// Counts and prints.
+pub(crate) fn run() -> Result<(), String> {
+    if !Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        println!("valgrind is not installed, so instructions cannot be counted; install it with your package manager");
+        return Ok(());
+    }
+    let mut targets = Targets::default();
+    let mut counts = [const { Vec::new() }; 3];
+    for (policies, target) in SIZES {
+        for ((who, _), counts) in WHO.into_iter().zip(&mut counts) {
+            let requests = affordable(who, policies)?;
+            let [policies_text, requests_text] = [policies, requests].map(grouped);
+            report::progress(&format!("counting: {who}, {policies_text} policies, {requests_text} requests"));
+            counts.push(instructions(who, policies, requests)?);
+        }
+        let [ours, listing, _] = &counts;
+        if let Some((ours, listing)) = ours.last().zip(listing.last()) {
+            let size = format!("N = {}", grouped(policies));
+            targets.at_most(&format!("{size}: instructions of a decision"), *ours, target);
+            targets.at_most(&format!("{size}: instructions of listing / of a decision"), listing / ours, 1.15);
+        }
+    }
+    if let [few, .., many] = counts[0].as_slice() {
+        targets.at_most("growth of the instructions of a decision, N = 100 000 / N = 10", many / few, 1.6);
+    }
+    report::heading("Instructions of one decision from strings");
+    row("", SIZES.iter().map(|(policies, ..)| format!("N = {}", grouped(*policies))));
+    for ((_, name), counts) in WHO.into_iter().zip(&counts) {
+        row(name, counts.iter().map(|count| figure(*count)));
+    }
+    targets.print();
+    Ok(())
+}
+
+/// How many requests fit into a pass.
+fn affordable(who: &str, policies: usize) -> Result<usize, String> {
+    let workload = Workload::new(policies, REQUESTS);
+    let mut act = actor(who, &workload)?;
+    let started = Instant::now();
+    let act = |request: &&Request| {
+        black_box(act(request));
+        started.elapsed() < PASS
+    };
+    Ok(workload.requests.iter().take_while(act).count().max(1))
+}
+
+/// Of one decision.
+fn instructions(who: &str, policies: usize, requests: usize) -> Result<f64, String> {
+    let [one, two] = [1, 2].map(|passes| collected(who, policies, requests, passes));
+    Ok((two? - one?) / number(requests))
+}
+
+/// Of a whole process.
+fn collected(who: &str, policies: usize, requests: usize, passes: usize) -> Result<f64, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program);
+    command.args([CHILD, who]).args([policies, requests, passes].map(|number| number.to_string()));
+    let output = command.output().map_err(|error| error.to_string())?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let count = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
+    count.ok_or_else(|| format!("callgrind gave no count:\n{said}"))
+}
+
+/// What the child does: decides about so many requests, in so many passes.
+pub(crate) fn decide_requests(arguments: &[&str]) -> Result<(), String> {
+    let [who, numbers @ ..] = arguments else { return Err("who decides?".to_owned()) };
+    let numbers: Vec<usize> = numbers.iter().filter_map(|number| number.parse().ok()).collect();
+    let [policies, requests, passes] = numbers.as_slice() else { return Err("three numbers are needed".to_owned()) };
+    let workload = Workload::new(*policies, *requests);
+    let mut act = actor(who, &workload)?;
+    for _ in 0..*passes {
+        for request in &workload.requests {
+            black_box(act(request));
+        }
+    }
+    Ok(())
+}
+
+/// What is done with a request.
+type Actor = Box<dyn FnMut(&Request) -> usize>;
+
+fn actor(who: &str, workload: &Workload) -> Result<Actor, String> {
+    let (mut ours, mut plain) = (Ours::new(&workload.policies)?, Plain::new(&workload.policies));
+    Ok(match who {
+        "ours" => Box::new(move |request| usize::from(ours.decide(request))),
+        "listing" => Box::new(move |request| ours.matching(request)),
+        _ => Box::new(move |request| usize::from(plain.decide(request))),
+    })
+}

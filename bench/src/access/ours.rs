@@ -1,0 +1,97 @@
+//! Our side of the comparison.
+
+use smol_str::SmolStr;
+use upheld_engine::decide::{
+    Algorithm, Decide, Effect, Fact, FactOf, FactTest, Glob, Matcher, Member, Operator, Outcome, PathPattern, Paths,
+    Rule, Set, Status, Target, Test, Truth, Wild,
+};
+use upheld_engine::{Scratch, Silent, ask};
+use upheld_model::{NodeRef, SourceId};
+
+use super::Decider;
+use super::workload::{self, Policy, Request, SubjectTest};
+
+/// Our engine, with the policies loaded.
+#[derive(Debug)]
+pub(super) struct Ours {
+    decide: Decide,
+    scratch: Scratch<Decide>,
+}
+
+impl Ours {
+    pub(super) fn new(policies: &[Policy]) -> Result<Self, String> {
+        let rules: Result<Vec<Rule>, String> = policies.iter().map(rule).collect();
+        let root = Set {
+            name: SmolStr::default(),
+            algorithm: Algorithm::DenyOverrides,
+            default: Some(Effect::Deny),
+            target: Target::default(),
+            duties: Vec::new(),
+            priority: 0.0,
+            members: rules?.into_iter().map(Member::Rule).collect(),
+            at: None,
+        };
+        Ok(Self { decide: Decide::new(root, Paths::Normal), scratch: Scratch::default() })
+    }
+
+    /// Lists the policies that match, and counts them.
+    pub(super) fn matching(&mut self, request: &Request) -> usize {
+        ask(&self.decide, &&request.own, &mut self.scratch, &mut Silent);
+        self.scratch.hits().len()
+    }
+
+    /// The index alone, without ids, texts and reading.
+    pub(super) fn index(&self) -> impl Sized + use<> {
+        self.decide.index_again()
+    }
+}
+
+impl Decider for Ours {
+    fn name(&self) -> &'static str {
+        "ours"
+    }
+
+    fn decide(&mut self, request: &Request) -> bool {
+        ask(&self.decide, &&request.own, &mut self.scratch, &mut Silent).outcome == Outcome::Permit
+    }
+}
+
+fn rule(policy: &Policy) -> Result<Rule, String> {
+    let alone = |test: Test| Matcher { tests: vec![test] };
+    let subject = |test: &SubjectTest| {
+        Ok(alone(match test {
+            SubjectTest::Role(role) => Test::Role(vec![Wild::parse(role).map_err(|_| format!("bad role {role}"))?]),
+            SubjectTest::Group(group) => Test::Group(vec![SmolStr::new(group)]),
+            SubjectTest::Id(id) => Test::Id(vec![SmolStr::new(id)]),
+            SubjectTest::Claim(name, value) => Test::Fact(FactTest {
+                of: FactOf::Subject,
+                name: SmolStr::new(name),
+                path: vec![SmolStr::new(name)],
+                operator: Operator::In(vec![Fact::Text(SmolStr::new(value))]),
+                absent: Truth::False,
+                mismatch: Truth::Error,
+            }),
+        }))
+    };
+    let subjects: Result<Vec<Matcher>, String> = policy.subjects.iter().map(subject).collect();
+    let glob = Glob::parse(&policy.pattern).map_err(|bad| format!("bad pattern {}: {bad:?}", policy.pattern))?;
+    let methods: Vec<SmolStr> = policy.methods.iter().map(SmolStr::new).collect();
+    let actions = if methods.is_empty() { Vec::new() } else { vec![alone(Test::Method(methods))] };
+    Ok(Rule {
+        name: SmolStr::new(&policy.id),
+        effect: match policy.effect {
+            workload::Effect::Permit => Effect::Permit,
+            workload::Effect::Deny => Effect::Deny,
+        },
+        target: Target {
+            subjects: subjects?,
+            resources: vec![alone(Test::Path(vec![PathPattern::Glob(glob)]))],
+            actions,
+        },
+        conditions: Vec::new(),
+        duties: Vec::new(),
+        priority: 0.0,
+        status: Status::On,
+        at: NodeRef { source: SourceId::new(0), node: 0 },
+    })
+}
