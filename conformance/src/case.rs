@@ -10,8 +10,8 @@ use upheld_model::{Severity, SourceId};
 
 use crate::corpus::CaseFile;
 
-/// The ending of a file that may be a list of cases.
-const LISTED: &str = "yaml";
+/// The endings of files that may be a list of cases.
+const LISTED: [(&str, Format); 2] = [("yaml", Format::Yaml), ("json", Format::Json)];
 
 /// A case: fields by name if it is one file, or several files. A field that is not there is null.
 #[derive(Debug)]
@@ -22,20 +22,22 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Reads a case of one YAML document, or each item of its list `cases` as a case with the other fields; of several files,
-    /// none is read yet.
+    /// Reads a case of one document, or each item of its list `cases` as a case with the other fields, by its name, its id or
+    /// its place; of several files, none is read yet.
     pub(crate) fn read(case: &CaseFile) -> anyhow::Result<Vec<Self>> {
         let one = |name: String, fields| Self { name, fields, files: case.files.clone() };
         let [(ending, path)] = case.files.as_slice() else { return Ok(vec![one(case.name.clone(), Json::Null)]) };
-        if ending != CaseFile::ALONE && ending != LISTED {
+        let listed = LISTED.into_iter().find(|(known, _)| known == ending).map(|(_, format)| format);
+        let Some(format) = listed.or((ending == CaseFile::ALONE).then_some(Format::Yaml)) else {
             return Ok(vec![one(case.name.clone(), Json::Null)]);
-        }
-        let mut fields = documents(&text(path)?)?.into_iter().next().context("the case file is empty")?;
+        };
+        let mut fields = documents(format, &text(path)?)?.into_iter().next().context("the case file is empty")?;
         let Some(Json::Array(items)) = fields.as_object_mut().and_then(|fields| fields.remove("cases")) else {
             return Ok(vec![one(case.name.clone(), fields)]);
         };
         let item = |(index, item): (usize, Json)| {
-            let name = item.get("name").and_then(Json::as_str).map_or_else(|| index.to_string(), str::to_owned);
+            let name = ["name", "id"].iter().find_map(|field| item.get(field).and_then(Json::as_str));
+            let name = name.map_or_else(|| index.to_string(), str::to_owned);
             one(format!("{}/{name}", case.name), with_all(&fields, &item))
         };
         Ok(items.into_iter().enumerate().map(item).collect())
@@ -65,7 +67,7 @@ impl Case {
 
     /// All YAML documents of the file with an ending.
     pub(crate) fn documents(&self, ending: &str) -> anyhow::Result<Vec<Json>> {
-        documents(&self.file(ending)?).with_context(|| format!("in `{ending}`"))
+        documents(Format::Yaml, &self.file(ending)?).with_context(|| format!("in `{ending}`"))
     }
 
     /// The one YAML document of the file with an ending; null if the file is empty.
@@ -119,8 +121,8 @@ fn text(path: &Path) -> anyhow::Result<String> {
     fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))
 }
 
-fn documents(text: &str) -> anyhow::Result<Vec<Json>> {
-    let (file, problems) = upheld_input::parse("case", Format::Yaml, text.to_owned(), SourceId::new(0));
+fn documents(format: Format, text: &str) -> anyhow::Result<Vec<Json>> {
+    let (file, problems) = upheld_input::parse("case", format, text.to_owned(), SourceId::new(0));
     if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
         bail!("the case file is broken: {}", problem.message);
     }

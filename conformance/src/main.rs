@@ -9,6 +9,7 @@
 //! An adapter reads the format of its family and knows no case by name: a folder with the same layout and other cases
 //! runs as well. It feeds documents through the same door as everybody else and compares what the engine says.
 
+mod access;
 mod case;
 mod corpus;
 mod difference;
@@ -97,6 +98,7 @@ fn run_file(family: &Family, file: &CaseFile) -> Vec<(String, Outcome)> {
 
 fn adapter(family: &str) -> Option<Adapter> {
     match family.split_once('/') {
+        Some(("authz", family)) => access::adapter(family),
         Some(("gateway-api" | "kgateway", _)) => gateway::adapter(family),
         Some(("kuma", family)) => kuma::adapter(family),
         _ => None,

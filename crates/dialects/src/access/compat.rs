@@ -37,7 +37,7 @@ pub fn read(source: SourceId, policy: Value<'_>, found: &mut Diagnostics) -> Opt
     }
     Some(Rule {
         name: SmolStr::new(id?.text()),
-        effect: effect?,
+        effect,
         target,
         conditions,
         duties: Vec::new(),
@@ -79,16 +79,17 @@ impl Reading<'_> {
         }
     }
 
-    fn effect(&mut self, policy: Value<'_>) -> Option<Effect> {
-        let Some(effect) = policy.get("effect").filter(|effect| is_truthy(*effect)) else {
-            self.throws(policy, "this policy has no effect");
-            return None;
-        };
-        Some(Effect::of(effect.text()).unwrap_or_else(|| {
-            let message = format!("`{}` is no effect", effect.text());
-            self.opens(effect, message, "under first-applicable it lets the request go on; others ignore it");
+    fn effect(&mut self, policy: Value<'_>) -> Effect {
+        let word = policy.get("effect");
+        word.and_then(|word| Effect::of(word.text())).unwrap_or_else(|| {
+            let message = match word {
+                Some(word) => format!("`{}` is no effect", word.text()),
+                None => "this policy has no effect".to_owned(),
+            };
+            let help = "under first-applicable it lets the request go on; others ignore it";
+            self.opens(word.unwrap_or(policy), message, help);
             Effect::Foreign
-        }))
+        })
     }
 
     fn matchers(&mut self, policy: Value<'_>, field: &str, read: fn(&mut Self, Value<'_>) -> Matcher) -> Vec<Matcher> {
@@ -99,7 +100,7 @@ impl Reading<'_> {
         };
         let mut matchers = Vec::new();
         for item in list.items() {
-            if item.kind() != Kind::Map {
+            if item.kind() == Kind::Null {
                 self.throws(item, "an alternative must be a map");
                 continue;
             }
@@ -192,10 +193,6 @@ impl Reading<'_> {
     }
 
     fn claim(&mut self, claim: Value<'_>) -> Option<Test> {
-        if claim.kind() != Kind::Map {
-            self.throws(claim, "a claim must be a map");
-            return None;
-        }
         self.unknown_fields(claim, &["name", "value", "operator"]);
         let value = claim.get("value");
         let word = claim.get("operator").filter(|word| word.kind() != Kind::Null).map_or("eq", Value::text);
@@ -204,7 +201,7 @@ impl Reading<'_> {
             Fact::List(_) | Fact::Map(_) => Vec::new(),
             fact => vec![fact],
         };
-        let text = value.map_or("undefined", |value| if value.kind() == Kind::Null { "null" } else { value.text() });
+        let text = value.map_or_else(|| "undefined".to_owned(), text);
         let bound = value.map_or(f64::NAN, number);
         let operator = match (word, value) {
             ("eq", None) => Operator::Absent,
@@ -216,9 +213,9 @@ impl Reading<'_> {
             }
             ("gt", _) => Operator::Order(Order::Greater, bound),
             ("lt", _) => Operator::Order(Order::Less, bound),
-            ("contains", _) => Operator::Foreign(SmolStr::new(text), Arc::new(Within(SmolStr::new(text)))),
+            ("contains", _) => Operator::Foreign(SmolStr::new(&text), Arc::new(Within(SmolStr::new(&text)))),
             ("regex", value) => {
-                let source = if value.is_none() { "(?:)" } else { text };
+                let source = if value.is_none() { "(?:)" } else { text.as_str() };
                 match JavaScriptRegex::new(source) {
                     Ok(regex) => Operator::Foreign(SmolStr::new(source), Arc::new(regex)),
                     Err(refused) => {
@@ -252,7 +249,7 @@ impl Reading<'_> {
     }
 
     fn condition(&mut self, item: Value<'_>) -> Option<Condition> {
-        if item.kind() != Kind::Map {
+        if item.kind() == Kind::Null {
             self.throws(item, "a condition must be a map");
             return None;
         }
@@ -273,6 +270,10 @@ impl Reading<'_> {
     fn time(&mut self, item: Value<'_>) -> Condition {
         let mut bound = |field: &str| {
             let value = item.get(field).filter(|value| is_truthy(*value))?;
+            if value.kind() != Kind::Text {
+                self.throws(value, "a time must be text");
+                return None;
+            }
             let minutes = minutes(value.text());
             if minutes.is_nan() {
                 self.opens(value, format!("`{}` is no time of day", value.text()), "the bound is not looked at");
@@ -281,10 +282,7 @@ impl Reading<'_> {
             Some(seconds(minutes))
         };
         let (after, before) = (bound("after"), bound("before"));
-        let days = item.get("dayOfWeek").filter(|days| days.kind() == Kind::List).map(|days| {
-            let same = |day: f64| (0..7).find(|known| f64::from(*known).total_cmp(&(day + 0.0)).is_eq());
-            Weekdays::of(days.items().filter_map(Value::as_number).filter_map(same))
-        });
+        let days = item.get("dayOfWeek").filter(|days| is_truthy(*days)).and_then(|days| self.weekdays(days));
         if after.is_none() && before.is_none() && days.is_none() {
             self.opens(item, "this condition names no time that is looked at", "it always holds");
         }
@@ -292,12 +290,30 @@ impl Reading<'_> {
         Condition::Time(TimeWindow { after, before, days, midnight, zone, dates })
     }
 
+    fn weekdays(&mut self, days: Value<'_>) -> Option<Weekdays> {
+        match days.kind() {
+            Kind::List => {
+                let numbers: Vec<f64> = days.items().filter_map(Value::as_number).collect();
+                Some(Weekdays::of((0..7).filter(|day| numbers.contains(&f64::from(*day)))))
+            }
+            // The original looks for the digit.
+            Kind::Text => Some(Weekdays::of((0..7).filter(|day: &u8| days.text().contains(&day.to_string())))),
+            _ => {
+                self.throws(days, "`dayOfWeek` must be a list");
+                None
+            }
+        }
+    }
+
     fn addresses(&mut self, item: Value<'_>) -> Condition {
         if let Some(cidr) = item.get("cidr") {
             self.opens(cidr, "`cidr` is never looked at", "every address passes; list the addresses in `allowlist`");
         }
-        let list = |field: &str| {
-            let list = item.get(field).filter(|list| list.kind() == Kind::List)?;
+        let mut list = |field: &str| {
+            let list = item.get(field).filter(|list| is_truthy(*list))?;
+            if list.kind() != Kind::List {
+                self.throws(list, &format!("`{field}` must be a list"));
+            }
             Some(list.items().filter_map(Value::as_text).map(SmolStr::new).collect::<Vec<_>>())
         };
         let (allow, block) = (list("allowlist"), list("blocklist"));
@@ -325,7 +341,7 @@ impl ForeignPattern for Within {
 }
 
 /// What counts as true in JavaScript.
-fn is_truthy(value: Value<'_>) -> bool {
+pub(super) fn is_truthy(value: Value<'_>) -> bool {
     match value.kind() {
         Kind::Null => false,
         Kind::Bool => value.as_bool() == Some(true),
@@ -346,8 +362,21 @@ fn number(value: Value<'_>) -> f64 {
         Kind::Null => 0.0,
         Kind::Bool => f64::from(u8::from(value.as_bool() == Some(true))),
         Kind::Integer | Kind::Float => value.as_number().unwrap_or(f64::NAN),
-        Kind::Text => text_number(value.text()),
-        Kind::List | Kind::Map => f64::NAN,
+        Kind::Text | Kind::List | Kind::Map => text_number(&text(value)),
+    }
+}
+
+/// What JavaScript makes of a value as a text.
+fn text(value: Value<'_>) -> String {
+    match value.kind() {
+        Kind::Null => "null".to_owned(),
+        Kind::Integer | Kind::Float => value.as_number().unwrap_or(f64::NAN).to_string(),
+        Kind::Bool | Kind::Text => value.text().to_owned(),
+        Kind::List => {
+            let item = |item: Value<'_>| if item.kind() == Kind::Null { String::new() } else { text(item) };
+            value.items().map(item).collect::<Vec<_>>().join(",")
+        }
+        Kind::Map => "[object Object]".to_owned(),
     }
 }
 
@@ -380,9 +409,9 @@ fn minutes(text: &str) -> f64 {
     hours * 60.0 + parts.next().unwrap_or(0.0)
 }
 
-/// Whole seconds, as far as a day is concerned.
+/// Seconds at which a minute begins, as far as a day is concerned: the original looks at whole minutes.
 fn seconds(minutes: f64) -> u32 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded just before")]
-    let seconds = (minutes * 60.0).clamp(0.0, 1e6).ceil() as u32;
+    let seconds = (minutes.clamp(0.0, 1e4).ceil() * 60.0) as u32;
     seconds
 }

@@ -9,6 +9,7 @@ use upheld_engine::{Scratch, Silent, ask};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Files, Timestamp};
 
+use super::compat::is_truthy;
 use super::facts::facts_of;
 use super::manifest::Manifest;
 use super::{Edition, view};
@@ -88,7 +89,8 @@ impl EnforcementPoint<'_> {
         if self.is_excluded(http) {
             return Enforced::Continue(Why::Excluded);
         }
-        let nobody = !matches!(http.identity, Identity::Known(_));
+        // What JavaScript takes for nothing is no identity either.
+        let nobody = !matches!(http.identity, Identity::Known(identity) if is_truthy(identity));
         if self.edition == Edition::Compat && nobody && self.decide.rules().is_empty() {
             return Enforced::Continue(Why::NoPolicies);
         }
@@ -140,11 +142,19 @@ impl EnforcementPoint<'_> {
             _ => None,
         };
         let get = |field: &str| identity.and_then(|identity| identity.get(field));
-        let names = |field: &str| {
-            let items = get(field).into_iter().flat_map(Value::items);
-            Names::Known(items.filter_map(Value::as_text).map(SmolStr::new).collect())
+        let names = |field: &str| match get(field).filter(|names| names.kind() != Kind::Null) {
+            None => Names::default(),
+            Some(names) if names.kind() == Kind::List => {
+                Names::Known(names.items().filter_map(Value::as_text).map(SmolStr::new).collect())
+            }
+            // The original fails on it, and nobody knows what is meant.
+            Some(_) => Names::Unknown,
         };
-        let id = get("sub").and_then(Value::as_text).filter(|sub| !sub.is_empty()).unwrap_or(ANONYMOUS);
+        let id = match get("sub").filter(|sub| is_truthy(*sub)) {
+            None => Maybe::Is(SmolStr::new_static(ANONYMOUS)),
+            // Somebody, but nobody that a policy can name.
+            Some(sub) => sub.as_text().map(SmolStr::new).into(),
+        };
         let address = match self.edition {
             Edition::Compat => Some(http.forwarded_for.or(http.real_ip).unwrap_or("unknown")),
             // Headers are what clients say of themselves; whoever trusts them puts the address into the peer.
@@ -157,7 +167,7 @@ impl EnforcementPoint<'_> {
         Request {
             subject: Subject {
                 kind: Maybe::Absent,
-                id: Maybe::Is(SmolStr::new(id)),
+                id,
                 roles: names("roles"),
                 groups: names("groups"),
                 claims: get("claims").filter(|claims| claims.kind() == Kind::Map).map_or_else(Facts::default, facts_of),

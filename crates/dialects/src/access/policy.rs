@@ -40,7 +40,7 @@ impl PolicyReader {
             return None;
         }
         let id = policy.get(&self.fields.id)?;
-        let mut reading = Reading { source, found };
+        let mut reading = Reading::new(source, found);
         let valid = reading.id(id);
         let rule = self.rule(policy, SmolStr::new(id.text()), &mut reading)?;
         valid.then_some(rule)
@@ -54,7 +54,7 @@ impl PolicyReader {
         name: SmolStr,
         found: &mut Diagnostics,
     ) -> Option<Rule> {
-        self.rule(body, name, &mut Reading { source, found })
+        self.rule(body, name, &mut Reading::new(source, found))
     }
 
     fn rule(&self, policy: Value<'_>, name: SmolStr, reading: &mut Reading<'_>) -> Option<Rule> {
@@ -66,7 +66,8 @@ impl PolicyReader {
             resources: reading.matchers(get(&self.fields.resources), Reading::resource),
             actions: reading.matchers(get(&self.fields.actions), Reading::action),
         };
-        let mut conditions: Vec<Condition> = get("valid").map(|value| reading.validity(value)).into_iter().collect();
+        let mut conditions: Vec<Condition> =
+            get("valid").and_then(|value| reading.validity(value)).into_iter().collect();
         for item in get(&self.fields.conditions).into_iter().flat_map(Value::items) {
             conditions.extend(reading.condition(item));
         }
@@ -88,9 +89,16 @@ impl PolicyReader {
 pub(super) struct Reading<'f> {
     pub(super) source: SourceId,
     pub(super) found: &'f mut Diagnostics,
+    /// Whether an alternative that must not fit is being read.
+    negated: bool,
 }
 
-impl Reading<'_> {
+impl<'f> Reading<'f> {
+    /// For policies of one file.
+    pub(super) fn new(source: SourceId, found: &'f mut Diagnostics) -> Self {
+        Self { source, found, negated: false }
+    }
+
     /// Refuses a value.
     pub(super) fn wrong(&mut self, value: Value<'_>, message: String, expected: &str) {
         self.found.push(Diagnostic::error(Fault::WrongValue, message).at_value(self.source, value, expected));
@@ -152,22 +160,29 @@ impl Reading<'_> {
     ) -> Vec<Matcher> {
         let mut matchers = Vec::new();
         for item in list.into_iter().flat_map(Value::items) {
+            let before = self.found.errors();
             let mut matcher = read(self, item);
             if let Some(not) = item.get("not").filter(|not| not.kind() != Kind::Null) {
+                self.negated = true;
                 let inner = read(self, not);
-                self.not_empty(not, &inner);
+                self.negated = false;
+                self.not_empty(not, &inner, before);
                 matcher.tests.push(Test::Not(inner));
             }
-            self.not_empty(item, &matcher);
+            self.not_empty(item, &matcher, before);
             matchers.push(matcher);
         }
         matchers
     }
 
-    /// An alternative that asks for nothing would fit all, which is rarely meant.
-    fn not_empty(&mut self, item: Value<'_>, matcher: &Matcher) {
-        let asks = item.entries().any(|(_, value)| value.kind() != Kind::Null);
-        if matcher.tests.is_empty() && !asks {
+    /// An alternative that asks for nothing would fit all, which is rarely meant; nor is one of no values.
+    fn not_empty(&mut self, item: Value<'_>, matcher: &Matcher, before: usize) {
+        let is_empty = |value: &Value<'_>| value.kind() == Kind::List && value.items().next().is_none();
+        for (key, value) in item.entries().filter(|(_, value)| is_empty(value)) {
+            let message = format!("`{}` is an empty list, which nothing fits", key.text());
+            self.wrong(value, message, "expected at least one value");
+        }
+        if matcher.tests.is_empty() && self.found.errors() == before {
             let message = "this alternative asks for nothing, so it would fit everything".to_owned();
             let help = "leave the whole list empty if everything is meant: `[]`".to_owned();
             self.wrong_but(item, message, "expected at least one field", help);
@@ -272,19 +287,27 @@ impl Reading<'_> {
         let negative = matches!(operator, Operator::NotIn(_));
         if passes
             && !negative
+            && !self.negated
             && let Some(absent) = test.get("absent")
         {
-            let message = "`absent: true` is for `neq` and `nin`; others cannot hold without a value".to_owned();
+            let message = "`absent: true` is for `neq`, `nin` and `not`; others cannot hold without a value".to_owned();
             self.wrong(absent, message, "remove it");
         }
-        let absent = match (&operator, passes) {
-            (_, true) => Truth::True,
-            (Operator::In(_), false) => Truth::False,
-            (_, false) => Truth::Error,
+        let absent = match (passes, negative, &operator) {
+            (true, true, _) => Truth::True,
+            // Within `not`, what does not fit passes.
+            (true, false, _) => Truth::False,
+            (false, _, Operator::In(_)) if !self.negated => Truth::False,
+            (false, ..) => Truth::Error,
         };
         let whole = format!("{prefix}{}", name.text());
         let path = fact_path(&whole);
-        Some(Test::Fact(FactTest { of, name: whole.into(), path, operator, absent, mismatch: Truth::Error }))
+        let name = match path.as_slice() {
+            // Without its quotes.
+            [only] => only.clone(),
+            _ => whole.into(),
+        };
+        Some(Test::Fact(FactTest { of, name, path, operator, absent, mismatch: Truth::Error }))
     }
 
     fn operator(&mut self, test: Value<'_>, word: Option<Value<'_>>, value: Option<Value<'_>>) -> Option<Operator> {
@@ -391,6 +414,9 @@ impl Reading<'_> {
     fn text_operator(&mut self, name: &str, value: Value<'_>) -> Option<Operator> {
         if name == "cidr" {
             let values: Vec<Value<'_>> = if value.kind() == Kind::List { value.items().collect() } else { vec![value] };
+            if values.is_empty() {
+                self.wrong(value, "`cidr` needs a network".to_owned(), "expected at least one address or network");
+            }
             let networks: Vec<IpNet> = values.into_iter().filter_map(|value| self.network(value)).collect();
             return (!networks.is_empty()).then_some(Operator::Within(networks));
         }
@@ -419,7 +445,7 @@ impl Reading<'_> {
     fn network(&mut self, value: Value<'_>) -> Option<IpNet> {
         let text = value.text();
         let address = text.parse::<IpAddr>().ok().map(|address| IpNet::from(address.to_canonical()));
-        let network = address.or_else(|| text.parse::<IpNet>().ok());
+        let network = address.or_else(|| text.parse::<IpNet>().ok().map(canonical));
         match network {
             None => {
                 let message = format!("`{text}` is no address and no network");
@@ -502,10 +528,15 @@ impl Reading<'_> {
         }
     }
 
-    fn validity(&mut self, value: Value<'_>) -> Condition {
+    fn validity(&mut self, value: Value<'_>) -> Option<Condition> {
         let from = self.moment(value.get("from"));
         let until = self.moment(value.get("until"));
-        Condition::Validity(Validity { from, until })
+        let given = |field: &str| value.get(field).is_some_and(|moment| moment.kind() != Kind::Null);
+        if !given("from") && !given("until") {
+            self.wrong(value, "`valid` names no moment".to_owned(), "expected `from` or `until`");
+            return None;
+        }
+        Some(Condition::Validity(Validity { from, until }))
     }
 
     pub(super) fn moment(&mut self, value: Option<Value<'_>>) -> Option<Timestamp> {
@@ -530,6 +561,17 @@ impl Reading<'_> {
         };
         list.into_iter().flat_map(Value::items).map(read).collect()
     }
+}
+
+/// Networks of IPv4 addresses in the clothes of IPv6 as what they are, as it is done with addresses.
+fn canonical(network: IpNet) -> IpNet {
+    /// The bits that such addresses begin with.
+    const MAPPED: u8 = 96;
+    let folded = match (network.addr().to_canonical(), network.prefix_len().checked_sub(MAPPED)) {
+        (address @ IpAddr::V4(_), Some(length)) if network.addr().is_ipv6() => IpNet::new(address, length).ok(),
+        _ => None,
+    };
+    folded.unwrap_or(network)
 }
 
 /// The values of a field that holds one or many.

@@ -76,9 +76,10 @@ impl Reading<'_> {
             }
             None => Facts::default(),
         };
+        let id = self.text(get("id"), "id");
         Subject {
             kind: self.text(get("type"), "type"),
-            id: self.text(get("id"), "id"),
+            id: self.unless_missing(part, id),
             roles: self.names(get("roles"), "roles"),
             groups: self.names(get("groups"), "groups"),
             claims,
@@ -94,17 +95,18 @@ impl Reading<'_> {
             (method, _) => method,
         };
         let facts = part.map_or_else(Facts::default, |part| others(part, &["method", "operation"]));
-        Action { method, operation: self.text(get("operation"), "operation"), facts }
+        let operation = self.text(get("operation"), "operation");
+        Action { method, operation: self.unless_missing(part, operation), facts }
     }
 
     fn resource(&mut self, part: Option<Value<'_>>) -> Resource {
         let part = self.map(part, "resource");
         let get = |name: &str| part.and_then(|part| part.get(name)).filter(|value| value.kind() != Kind::Null);
         let facts = part.map_or_else(Facts::default, |part| others(part, &["app", "path", "type", "id"]));
-        let mut text = |name: &str| match (self.text(get(name), name), self.edition) {
+        let mut text = |name: &str| match (self.text(get(name), name), self.edition, part) {
             // The original matches the word that JavaScript has for nothing.
-            (Maybe::Absent, Edition::Compat) if name != "type" => Maybe::Is(SmolStr::new_static("undefined")),
-            (value, _) => value,
+            (Maybe::Absent, Edition::Compat, Some(_)) if name != "type" => Maybe::Is(SmolStr::new_static("undefined")),
+            (value, ..) => self.unless_missing(part, value),
         };
         Resource { app: text("app"), path: text("path"), kind: text("type"), id: self.text(get("id"), "id"), facts }
     }
@@ -133,6 +135,11 @@ impl Reading<'_> {
             (ip, ..) => ip,
         };
         Environment { ip, time, facts: part.map_or_else(Facts::default, |part| others(part, &["ip", "time"])) }
+    }
+
+    /// The original fails on a request without one of its parts.
+    fn unless_missing(&self, part: Option<Value<'_>>, value: Maybe<SmolStr>) -> Maybe<SmolStr> {
+        if part.is_none() && self.edition == Edition::Compat { Maybe::Unknown } else { value }
     }
 
     fn text(&mut self, value: Option<Value<'_>>, name: &str) -> Maybe<SmolStr> {

@@ -2,6 +2,7 @@
 
 use smol_str::SmolStr;
 use upheld_model::Diagnostic;
+use upheld_model::tree::{Kind, Value};
 
 use super::store::PolicyStore;
 
@@ -88,6 +89,13 @@ impl<P> Default for Seed<P> {
             policies: Vec::new(),
         }
     }
+}
+
+/// The policies of a file: those of a list, or of the list `policies` of a map. What has no id cannot be kept.
+pub fn listed(document: Value<'_>) -> PolicyList<Value<'_>> {
+    let list = if document.kind() == Kind::List { Some(document) } else { document.get("policies") };
+    let policies = list.into_iter().flat_map(Value::items);
+    policies.filter_map(|policy| Some((SmolStr::new(policy.get("id")?.text()), policy))).collect()
 }
 
 /// Puts policies into a store for a program; how many went in.

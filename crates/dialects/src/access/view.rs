@@ -17,12 +17,14 @@ pub fn decision(files: &Files, decide: &Decide, decided: &Decided, edition: Edit
         value.map(Value::text).map(str::to_owned)
     };
     let effect = match (decided.outcome, decided.by) {
-        (Outcome::Foreign, By::Policy(entry)) => text(entry, "effect").unwrap_or_default(),
-        (Outcome::Foreign, _) => default_text(files, decide),
-        (Outcome::Permit, _) => Effect::Permit.word().to_owned(),
-        (Outcome::Deny | Outcome::Undecided, _) => Effect::Deny.word().to_owned(),
+        (Outcome::Foreign, By::Policy(entry)) => text(entry, "effect"),
+        (Outcome::Foreign, _) => Some(default_text(files, decide)),
+        (Outcome::Permit, _) => Some(Effect::Permit.word().to_owned()),
+        (Outcome::Deny | Outcome::Undecided, _) => Some(Effect::Deny.word().to_owned()),
     };
-    answer.insert("effect".to_owned(), json!(effect));
+    if let Some(effect) = effect {
+        answer.insert("effect".to_owned(), json!(effect));
+    }
     match decided.by {
         By::Policy(entry) => {
             if let Some(description) = text(entry, "description") {

@@ -43,6 +43,10 @@ fn bound(
         return Some(second);
     }
     match value.text().parse() {
+        Ok(_) if moment.is_some() => {
+            let message = "this moment is given twice, as a time and as a date".to_owned();
+            reading.wrong(value, message, "remove one of them");
+        }
         Ok(parsed) => *moment = Some(parsed),
         Err(_) => {
             let message = format!("`{}` is no time of day", value.text());

@@ -227,7 +227,7 @@ impl Decide {
             return;
         }
         duties.extend(node.set.duties.iter().filter(|duty| duty.on == effect).map(|duty| (duty, None)));
-        // Of the members, those that were asked: the first that applies, or all.
+        // Of the members, those that were asked: all, or none after the one that decides.
         let mut members: Vec<(u32, MemberRef)> = Vec::new();
         for hit in hits {
             if let (Some(head), Some(rule)) = (self.heads.get(hit.entry.index()), self.rule(hit.entry))
@@ -243,7 +243,7 @@ impl Decide {
             }
         }
         members.sort_unstable_by_key(|(order, _)| *order);
-        if matches!(node.set.algorithm, Algorithm::FirstApplicable) {
+        if node.set.algorithm.stops_at(effect) {
             members.truncate(1);
         }
         for (_, member) in members {

@@ -68,8 +68,6 @@ pub enum PatternProblem {
     TooManyWildcards,
     /// A `\` stands before something that needs none.
     NeedlessEscape,
-    /// Three stars or more in a row.
-    StarRun,
 }
 
 impl PatternProblem {
@@ -80,7 +78,6 @@ impl PatternProblem {
             Self::TooLong => format!("is longer than {MAX_LENGTH} bytes"),
             Self::TooManyWildcards => format!("has more than {MAX_WILDCARDS} wildcards"),
             Self::NeedlessEscape => "has a `\\` that is not before `*`, `?` or `\\`".to_owned(),
-            Self::StarRun => "has more than two stars in a row".to_owned(),
         }
     }
 }
@@ -317,15 +314,12 @@ fn tokens(text: &str, stars: Stars) -> Result<Vec<Token>, BadPattern> {
             },
             ('*', Stars::Anything) => Token::Any,
             ('*', Stars::BySegment) => {
-                let mut count = 1;
+                let mut token = Token::Any;
+                // A third star adds nothing to the run that two are.
                 while characters.next_if(|(_, next)| *next == '*').is_some() {
-                    count += 1;
+                    token = Token::Many;
                 }
-                match count {
-                    1 => Token::Any,
-                    2 => Token::Many,
-                    _ => return bad(at..at + count, PatternProblem::StarRun),
-                }
+                token
             }
             ('?', Stars::BySegment) => Token::One,
             (other, _) => Token::Character(other),

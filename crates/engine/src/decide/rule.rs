@@ -181,10 +181,13 @@ impl Matcher {
 
     /// Whether all tests hold but those that are known to.
     pub(super) fn covers_but(&self, asked: Asked<'_>, known: impl Fn(&Test) -> bool) -> Truth {
+        self.all(|test| if known(test) { Truth::True } else { test.holds(asked) })
+    }
+
+    fn all(&self, holds: impl Fn(&Test) -> Truth) -> Truth {
         self.tests.iter().fold(Truth::True, |truth, test| match truth {
             Truth::False => Truth::False,
-            truth if known(test) => truth,
-            truth => truth.and(test.holds(asked)),
+            truth => truth.and(holds(test)),
         })
     }
 }
@@ -251,10 +254,15 @@ impl PathPattern {
 pub const ANY_METHOD: &str = "*";
 
 impl Test {
-    /// Whether a request passes.
+    /// Whether a request passes. What it does not have fits nothing.
     pub fn holds(&self, asked: Asked<'_>) -> Truth {
+        self.holds_or(asked, Truth::False)
+    }
+
+    /// Whether a request passes, given what is true of something that it does not have.
+    fn holds_or(&self, asked: Asked<'_>, absent: Truth) -> Truth {
         let Asked { request, path } = asked;
-        let one_of = |wanted: &[SmolStr], given: &Maybe<SmolStr>| known(given, |given| wanted.contains(given));
+        let one_of = |wanted: &[SmolStr], given: &Maybe<SmolStr>| known(given, absent, |given| wanted.contains(given));
         match self {
             Self::Id(wanted) => one_of(wanted, &request.subject.id),
             Self::SubjectType(wanted) => one_of(wanted, &request.subject.kind),
@@ -263,29 +271,32 @@ impl Test {
             }
             Self::Group(wanted) => names(&request.subject.groups, |given| wanted.iter().any(|wanted| wanted == given)),
             Self::Fact(test) => test.holds(asked),
-            Self::App(wanted) => known(&request.resource.app, |given| wanted.iter().any(|wanted| wanted.covers(given))),
+            Self::App(wanted) => {
+                known(&request.resource.app, absent, |given| wanted.iter().any(|wanted| wanted.covers(given)))
+            }
             Self::Path(wanted) => match path {
                 Maybe::Is(given) => wanted.iter().any(|wanted| wanted.covers(given)).into(),
-                Maybe::Absent => Truth::False,
+                Maybe::Absent => absent,
                 Maybe::Unknown => Truth::Error,
             },
             Self::Type(wanted) => one_of(wanted, &request.resource.kind),
             Self::ResourceId(wanted) => one_of(wanted, &request.resource.id),
-            Self::OwnedBySubject => owned(asked),
+            Self::OwnedBySubject => owned(asked, absent),
             Self::Method(wanted) if wanted.iter().any(|wanted| wanted == ANY_METHOD) => Truth::True,
-            Self::Method(wanted) => {
-                known(&request.action.method, |given| wanted.iter().any(|wanted| wanted.eq_ignore_ascii_case(given)))
-            }
+            Self::Method(wanted) => known(&request.action.method, absent, |given| {
+                wanted.iter().any(|wanted| wanted.eq_ignore_ascii_case(given))
+            }),
             Self::Operation(wanted) => one_of(wanted, &request.action.operation),
-            Self::Not(matcher) => !matcher.covers(asked),
+            // Of what is not there, nobody can say that it is something else.
+            Self::Not(matcher) => !matcher.all(|test| test.holds_or(asked, Truth::Error)),
         }
     }
 }
 
-fn known<T>(given: &Maybe<T>, fits: impl FnOnce(&T) -> bool) -> Truth {
+fn known<T>(given: &Maybe<T>, absent: Truth, fits: impl FnOnce(&T) -> bool) -> Truth {
     match given {
         Maybe::Is(given) => fits(given).into(),
-        Maybe::Absent => Truth::False,
+        Maybe::Absent => absent,
         Maybe::Unknown => Truth::Error,
     }
 }
@@ -300,20 +311,19 @@ fn names(given: &Names, fits: impl Fn(&str) -> bool) -> Truth {
 /// The fields that may name the owner of a resource.
 pub(super) const OWNER_FIELDS: [&str; 2] = ["owner", "ownerId"];
 
-fn owned(asked: Asked<'_>) -> Truth {
+fn owned(asked: Asked<'_>, absent: Truth) -> Truth {
     let facts = &asked.request.resource.facts;
     let id = match &asked.request.subject.id {
         Maybe::Is(id) => id,
-        Maybe::Absent => return Truth::False,
+        Maybe::Absent => return absent,
         Maybe::Unknown => return Truth::Error,
     };
-    OWNER_FIELDS.iter().fold(Truth::False, |truth, field| {
-        truth.or(match facts.get(field) {
-            Some(Fact::Text(owner)) => (owner == id).into(),
-            Some(Fact::Unknown) => Truth::Error,
-            _ => Truth::False,
-        })
-    })
+    let owners = OWNER_FIELDS.iter().filter_map(|field| facts.get(field)).map(|fact| match fact {
+        Fact::Text(owner) => (owner == id).into(),
+        Fact::Unknown => Truth::Error,
+        _ => Truth::False,
+    });
+    owners.reduce(Truth::or).unwrap_or(absent)
 }
 
 /// What a fact of the request must be.
@@ -412,7 +422,7 @@ impl FactTest {
             FactOf::Environment => View::Environment(&asked.request.environment),
         };
         match facts.field(&self.name) {
-            View::Absent if self.path.len() > 1 => self.path.iter().fold(facts, |view, name| view.field(name)),
+            View::Absent => self.path.iter().fold(facts, |view, name| view.field(name)),
             found => found,
         }
     }

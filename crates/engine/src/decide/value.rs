@@ -167,6 +167,16 @@ impl Algorithm {
         Self::ALL.into_iter().find(|algorithm| algorithm.word() == word)
     }
 
+    /// Whether the first that has an effect decides for it, so that nobody after it is asked.
+    pub fn stops_at(self, effect: Effect) -> bool {
+        match self {
+            Self::FirstApplicable => true,
+            Self::DenyOverrides | Self::OrderedDenyOverrides | Self::PermitUnlessDeny => effect == Effect::Deny,
+            Self::PermitOverrides | Self::OrderedPermitOverrides | Self::DenyUnlessPermit => effect == Effect::Permit,
+            Self::OnlyOneApplicable | Self::Unanimous | Self::PriorityDenyOverrides => false,
+        }
+    }
+
     /// Whether it answers also when nobody says anything.
     pub fn always_speaks(self) -> bool {
         matches!(self, Self::DenyUnlessPermit | Self::PermitUnlessDeny)
@@ -319,11 +329,10 @@ impl Tally {
             };
         };
         // A doubtful one counts if it would decide and says otherwise: a deny also at the same priority.
-        let outweighs = |vote: &Vote| match vote.value {
-            Value::Unknown(Could::Permit) => winner.value == Value::Deny && vote.rank < winner.rank,
-            Value::Unknown(Could::Deny) => winner.value == Value::Permit && vote.rank <= winner.rank,
-            _ if winner.value == Value::Deny => vote.rank < winner.rank,
-            _ => vote.rank <= winner.rank,
+        let outweighs = |vote: &Vote| match (winner.value, vote.value) {
+            (Value::Deny, Value::Unknown(Could::Permit | Could::Either)) => vote.rank < winner.rank,
+            (Value::Permit, Value::Unknown(Could::Deny | Could::Either)) => vote.rank <= winner.rank,
+            _ => false,
         };
         let doubts = [self.could_either, self.could_deny, self.could_permit];
         doubts.into_iter().flatten().find(outweighs).map_or_else(|| winner.into(), either)

@@ -1,0 +1,110 @@
+//! `buntime-pep/pep`: which requests an enforcement point lets through, as the original does it.
+
+use anyhow::{Context, bail};
+use serde_json::{Value as Json, json};
+use upheld_dialects::access::Edition;
+use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity};
+use upheld_engine::decide::Outcome as Decision;
+use upheld_input::Format;
+use upheld_model::{Severity, SourceId, Timestamp};
+
+use super::judged::mentioned;
+use super::world::World;
+use crate::case::Case;
+use crate::difference::differences;
+use crate::outcome::Outcome;
+
+/// What the original assumes where its settings say nothing.
+const DEFAULTS: [(&str, &str); 2] = [("combiningAlgorithm", "deny-overrides"), ("defaultEffect", "deny")];
+
+pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
+    let http = case.field("http");
+    let identity = identity_text(http);
+    let parsed = identity.map(|text| upheld_input::parse("X-Identity", Format::Json, text, SourceId::new(0)));
+    let identity = match &parsed {
+        None => Identity::Absent,
+        Some((_, problems)) if problems.iter().any(|problem| problem.severity == Severity::Error) => {
+            Identity::Unreadable
+        }
+        Some((file, _)) => file.tree.documents().next().map_or(Identity::Unreadable, Identity::Known),
+    };
+    let path = http.get("path").and_then(Json::as_str).context("the request has no path")?;
+    let request = HttpRequest {
+        method: http.get("method").and_then(Json::as_str).context("the request has no method")?,
+        path: path.split('?').next().unwrap_or_default(),
+        app: http.get("app").and_then(Json::as_str),
+        identity,
+        forwarded_for: header(http, "X-Forwarded-For"),
+        real_ip: header(http, "X-Real-IP"),
+        peer: None,
+        now: now()?,
+        user_agent: header(http, "User-Agent"),
+    };
+    let expected = case.field("expect");
+    let mut lines = compare(expected, &enforced(case, &request)?);
+    if let Some(log) = expected.get("log").filter(|_| !matches!(identity, Identity::Unreadable)) {
+        lines.push(format!("log: expected something like {log}, but the identity was read"));
+    }
+    Ok(if lines.is_empty() { Outcome::Passed } else { Outcome::Failed(lines) })
+}
+
+/// What becomes of a request.
+enum Became {
+    /// An enforcement point decides.
+    Decided(Enforced),
+    /// Nothing can be decided, so that it is stopped; where the original throws, it lets it through.
+    Stopped,
+}
+
+fn enforced(case: &Case, request: &HttpRequest<'_>) -> anyhow::Result<Became> {
+    let mut settings = case.field("config").as_object().cloned().unwrap_or_default();
+    for (key, value) in DEFAULTS {
+        settings.entry(key).or_insert_with(|| json!(value));
+    }
+    let Ok(world) = World::read(Edition::Compat, &Json::Object(settings)) else { return Ok(Became::Stopped) };
+    let (files, decide, manifest) = (world.files(), world.decide()?, world.manifest()?);
+    let point = EnforcementPoint { files, decide, manifest, edition: world.edition };
+    let enforced = point.enforce(request);
+    let stopped = matches!(enforced, Enforced::Forbidden(_))
+        && world.decided(&point.request(request))?.outcome == Decision::Undecided;
+    Ok(if stopped { Became::Stopped } else { Became::Decided(enforced) })
+}
+
+fn compare(expected: &Json, became: &Became) -> Vec<String> {
+    let outcome = expected.get("outcome").unwrap_or(&Json::Null);
+    match became {
+        Became::Stopped if outcome == "continue" => Vec::new(),
+        Became::Stopped => vec![format!("outcome: expected {outcome}, but nothing can be decided")],
+        Became::Decided(Enforced::Continue(_)) => differences(outcome, &json!("continue")),
+        Became::Decided(Enforced::Forbidden(body)) => {
+            let answer = json!({"outcome": "respond", "status": 403});
+            let mut lines = differences(&mentioned(&answer, expected), &mentioned(expected, &answer));
+            let fields = expected.get("fields").cloned().unwrap_or_else(|| json!({}));
+            lines.extend(differences(&fields, &mentioned(&fields, body)));
+            let absent = expected.get("absent").and_then(Json::as_array).into_iter().flatten();
+            for key in absent.filter_map(Json::as_str) {
+                lines.extend(body.get(key).map(|value| format!("{key}: expected nothing, got {value}")));
+            }
+            lines
+        }
+    }
+}
+
+/// What the header with the identity says.
+fn identity_text(http: &Json) -> Option<String> {
+    match http.get("identity") {
+        Some(identity) => Some(identity.to_string()),
+        None => header(http, "X-Identity").filter(|text| !text.is_empty()).map(str::to_owned),
+    }
+}
+
+fn header<'j>(http: &'j Json, name: &str) -> Option<&'j str> {
+    let headers = http.get("headers").and_then(Json::as_object).into_iter().flatten();
+    headers.into_iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).and_then(|(_, value)| value.as_str())
+}
+
+/// Any moment will do: the cases do not depend on it.
+fn now() -> anyhow::Result<Timestamp> {
+    let Ok(moment) = "2024-06-15T10:00:00Z".parse() else { bail!("no moment can be read") };
+    Ok(moment)
+}

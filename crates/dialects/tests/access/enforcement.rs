@@ -1,0 +1,99 @@
+//! What an enforcement point does, in both editions.
+
+use serde_json::json;
+use upheld_dialects::access::Edition;
+use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity, Why};
+use upheld_input::Format;
+use upheld_model::SourceId;
+
+use crate::world::read;
+
+const OPEN: &str = "- {id: open, effect: permit, subjects: [], resources: [], actions: []}";
+
+fn enforce(edition: Edition, text: &str, identity: Option<&str>, method: &str, path: &str) -> Enforced {
+    let loaded = read(edition, text).unwrap();
+    let (_, decide) = loaded.snapshot.decides().next().unwrap();
+    let (_, manifest) = loaded.manifests.first().unwrap();
+    let parsed = identity.map(|text| upheld_input::parse("i", Format::Json, text.to_owned(), SourceId::new(0)));
+    let identity = parsed.as_ref().map_or(Identity::Absent, |(file, problems)| match file.tree.documents().next() {
+        Some(identity) if problems.is_empty() => Identity::Known(identity),
+        _ => Identity::Unreadable,
+    });
+    let http = HttpRequest {
+        method,
+        path,
+        app: None,
+        identity,
+        forwarded_for: Some("203.0.113.9, 10.0.0.1"),
+        real_ip: None,
+        peer: Some("192.0.2.7"),
+        now: "2024-06-15T10:00:00Z".parse().unwrap(),
+        user_agent: None,
+    };
+    let files = loaded.snapshot.files();
+    EnforcementPoint { files, decide, manifest, edition }.enforce(&http)
+}
+
+fn goes_on(enforced: &Enforced) -> bool {
+    matches!(enforced, Enforced::Continue(_))
+}
+
+#[test]
+fn excludes_are_searched_in_the_original_and_whole_otherwise() {
+    let compat = "excludePaths: [/health]\n";
+    assert!(goes_on(&enforce(Edition::Compat, compat, Some("{}"), "DELETE", "/api/healthcare/7")));
+    let strict = "excludePaths: [/health, {path: /public/**, methods: [GET]}]\n";
+    let check = |method, path| goes_on(&enforce(Edition::Strict, strict, None, method, path));
+    assert!(check("GET", "/health"));
+    assert!(check("GET", "/public/a/b"));
+    assert!(!check("POST", "/public/a"));
+    assert!(!check("GET", "/api/healthcare"));
+    assert!(!check("GET", "/public/../secret"));
+    assert!(!check("GET", "/public/%zz"));
+}
+
+#[test]
+fn without_policies_only_the_original_lets_strangers_in() {
+    let text = "defaultEffect: deny\n";
+    for identity in [None, Some("null"), Some("0"), Some("\"\""), Some("{")] {
+        assert_eq!(enforce(Edition::Compat, text, identity, "GET", "/"), Enforced::Continue(Why::NoPolicies));
+        assert!(!goes_on(&enforce(Edition::Strict, text, identity, "GET", "/")));
+    }
+    let forbidden = json!({"error": "Forbidden", "reason": "No applicable policy"});
+    for identity in [Some("{}"), Some("\"x\"")] {
+        assert_eq!(enforce(Edition::Compat, text, identity, "GET", "/"), Enforced::Forbidden(forbidden.clone()));
+    }
+}
+
+#[test]
+fn identities_are_read_as_they_are() {
+    let text = |subject: &str| {
+        format!("policies:\n{OPEN}\n- {{id: no, effect: deny, subjects: [{subject}], resources: [], actions: []}}\n")
+    };
+    let denied = |subject: &str, identity: Option<&str>| {
+        !goes_on(&enforce(Edition::Compat, &text(subject), identity, "GET", "/"))
+    };
+    assert!(denied("{id: anonymous}", None));
+    assert!(denied("{id: anonymous}", Some("{")));
+    assert!(denied("{id: anonymous}", Some(r#"{"sub": ""}"#)));
+    assert!(!denied("{id: anonymous}", Some(r#"{"sub": "u"}"#)));
+    assert!(!denied("{id: anonymous}", Some(r#"{"sub": 5}"#)));
+    assert!(denied("{role: a}", Some(r#"{"sub": "u", "roles": ["a"]}"#)));
+    assert!(!denied("{role: a}", Some(r#"{"sub": "u", "roles": null}"#)));
+    // The original throws and lets it through; nobody knows, so it is stopped.
+    assert!(denied("{role: a}", Some(r#"{"sub": "u", "roles": "b"}"#)));
+    assert!(denied("{claim: {name: x, value: 1}}", Some(r#"{"claims": {"x": 1}}"#)));
+}
+
+#[test]
+fn addresses_are_the_header_of_the_original_and_the_peer_otherwise() {
+    let text = |address: &str| {
+        format!(
+            "policies:\n{OPEN}\n- {{id: no, effect: deny, subjects: [], resources: [], actions: [], \
+             conditions: [{{type: ip, allowlist: ['{address}']}}]}}\n"
+        )
+    };
+    assert!(!goes_on(&enforce(Edition::Compat, &text("203.0.113.9, 10.0.0.1"), None, "GET", "/")));
+    assert!(goes_on(&enforce(Edition::Strict, &text("203.0.113.9"), None, "GET", "/")));
+    assert!(!goes_on(&enforce(Edition::Strict, &text("192.0.2.7"), None, "GET", "/")));
+}

@@ -1,0 +1,10 @@
+//! Policies that decide requests, from the outside, as one program: it links once.
+
+#![cfg(test)]
+
+mod compat;
+mod enforcement;
+mod sets;
+mod strict;
+mod strict_reading;
+mod world;
