@@ -60,6 +60,12 @@ impl Case {
         text(path)
     }
 
+    /// The text of a file that lies beside those of the case.
+    pub(crate) fn beside(&self, name: &str) -> anyhow::Result<String> {
+        let (_, path) = self.files.first().context("the case has no files")?;
+        text(&path.with_file_name(name))
+    }
+
     /// Whether there is a file with an ending.
     pub(crate) fn has_file(&self, ending: &str) -> bool {
         self.files.iter().any(|(known, _)| known == ending)

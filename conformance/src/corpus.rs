@@ -5,7 +5,7 @@
 //! (`a.input.yaml` and `a.golden.yaml` are one). With a folder `a` beside them, each name in that folder is a case of its
 //! own, `a/b`, that has the files of both. A file `a_00.golden.json` belongs to `a` if there is an `a.input.yaml`. A folder that
 //! says what is expected is one case with all files below it, and one with nothing but folders is a group of cases. Texts about a
-//! corpus are no cases.
+//! corpus are no cases, nor is a fixture, which cases share.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,6 +45,9 @@ const DATA_ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 /// The ending of files with what goes in.
 const INPUT_ENDING: &str = "input.yaml";
 
+/// The name of a file with what the cases beside it have in common.
+const FIXTURE: &str = "fixture";
+
 /// The endings of files that say what is expected of the folder they are in.
 const EXPECTED_ENDINGS: [&str; 2] = [".expect.yaml", ".expected.yaml"];
 
@@ -75,6 +78,7 @@ fn cases_among(mut paths: Vec<PathBuf>) -> io::Result<Vec<CaseFile>> {
         paths.retain(is_case);
         return Ok(paths.into_iter().map(|path| CaseFile::alone(stem(&path), path)).collect());
     }
+    paths.retain(|path| path.is_dir() || stem(path) != FIXTURE);
     let (folders, files): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.is_dir());
     let mut cases = by_stem(files);
     for folder in folders {
@@ -195,6 +199,11 @@ mod tests {
     #[test]
     fn files_with_one_stem_are_one_case() {
         check(&["f/a.golden.yaml", "f/a.input.yaml", "f/b.input.yaml"], &["a", "b"]);
+    }
+
+    #[test]
+    fn fixtures_are_no_cases() {
+        check(&["f/a.json", "f/fixture.json", "f/fixture.yaml"], &["a"]);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! runs as well. It feeds documents through the same door as everybody else and compares what the engine says.
 
 mod access;
+mod authzen;
 mod case;
 mod corpus;
 mod difference;
@@ -98,7 +99,7 @@ fn run_file(family: &Family, file: &CaseFile) -> Vec<(String, Outcome)> {
 
 fn adapter(family: &str) -> Option<Adapter> {
     match family.split_once('/') {
-        Some(("authz", family)) => access::adapter(family),
+        Some(("authz", family)) => access::adapter(family).or_else(|| authzen::adapter(family)),
         Some(("gateway-api" | "kgateway", _)) => gateway::adapter(family),
         Some(("kuma", family)) => kuma::adapter(family),
         _ => None,

@@ -96,6 +96,7 @@ impl Request {
 #[derive(Debug)]
 pub(super) struct Workload {
     pub(super) policies: Vec<Policy>,
+    #[cfg(feature = "peers")]
     pub(super) users: Vec<Rc<User>>,
     pub(super) requests: Vec<Request>,
 }
@@ -114,7 +115,12 @@ impl Workload {
         }
         let mut asking = Asking { policies: &policies, users: &users, by_key, services, random };
         let requests = (0..requests).filter_map(|_| asking.request()).collect();
-        Self { policies, users, requests }
+        Self {
+            policies,
+            #[cfg(feature = "peers")]
+            users,
+            requests,
+        }
     }
 }
 

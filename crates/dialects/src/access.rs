@@ -6,10 +6,12 @@
 //! - [`request`]: requests as documents have them
 //! - [`view`]: answers in the shape of the original
 //! - [`enforce`]: what an enforcement point does with a request
+//! - [`authzen`]: requests and answers of the Authorization API of `AuthZEN`
 //! - [`javascript`]: patterns of the original, which are JavaScript regular expressions
 //! - [`store`]: policies by id, in the order in which they came
 //! - [`seeding`]: which policies a store begins with
 
+pub mod authzen;
 pub mod book;
 pub mod compat;
 pub mod enforce;

@@ -12,6 +12,7 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, Files, NodeRef, SourceId, Sym};
 
 use crate::access;
+use crate::access::authzen::Directory;
 use crate::access::book::Book;
 use crate::document::{Form, Header, Resource};
 use crate::gateway_api::{self, Claim};
@@ -31,6 +32,8 @@ pub struct Recognised {
     pub kinds: Vec<PolicyKind>,
     /// Policies that decide requests, by kind.
     pub books: Vec<(Sym, Book)>,
+    /// What is known of those whom policies decide about.
+    pub directory: Directory,
     /// Editions that some kind belongs to.
     pub editions: Vec<String>,
     /// Types whose kinds are broken, or belong to an edition that is not in force.
@@ -58,7 +61,11 @@ pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
     recognised.add_common_kinds(&others);
     let mut decisions = recognised.decisions(files, semantics);
     for (source, document, claim) in about_access {
-        decisions.document(source, document, claim, &mut recognised.diagnostics);
+        let Recognised { directory, diagnostics, .. } = &mut recognised;
+        match claim {
+            access::book::Claim::Directory => directory.read(source, document, diagnostics),
+            claim => decisions.document(source, document, claim, diagnostics),
+        }
     }
     let mut readers = recognised.readers(files);
     readers.gateways = others.iter().any(|(_, header)| gateway_api::is_about_gateways(header));

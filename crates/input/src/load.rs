@@ -1,5 +1,6 @@
 //! From inputs to a snapshot: read, recognise, index. What a program that embeds `upheld` starts with.
 
+use upheld_dialects::access::authzen::Directory;
 use upheld_dialects::access::book::Book;
 use upheld_dialects::access::manifest::Manifest;
 use upheld_dialects::kuma::implied;
@@ -17,6 +18,8 @@ pub struct Loaded {
     pub snapshot: Snapshot,
     /// The settings beside policies that decide requests, by the name of their kind.
     pub manifests: Vec<(Sym, Manifest)>,
+    /// What is known of those whom policies decide about.
+    pub directory: Directory,
     /// Warnings; there are no errors.
     pub warnings: Diagnostics,
     /// Documents that were left out because they are not ours to resolve.
@@ -69,7 +72,8 @@ pub fn load_assuming(meshes: Meshes, inputs: Vec<Input>, semantics: &[&str]) -> 
         let source = SourceId::new(files.iter().len());
         files.push(parse(implied::FILE, Format::Yaml, text, source).0);
     }
-    let Recognised { draft, kinds, books, editions, diagnostics: found, set_aside, .. } = recognise(&files, semantics);
+    let Recognised { draft, kinds, books, directory, editions, diagnostics: found, set_aside, .. } =
+        recognise(&files, semantics);
     let unknown: Vec<Diagnostic> = semantics.iter().filter_map(|name| unknown_edition(name, &editions)).collect();
     // Without its kinds no policy can be recognised: that would be said of every one of them.
     if unknown.is_empty() {
@@ -87,7 +91,7 @@ pub fn load_assuming(meshes: Meshes, inputs: Vec<Input>, semantics: &[&str]) -> 
         decides.push((kind, decide));
     }
     match Snapshot::build(draft, kinds, decides, files) {
-        Ok(snapshot) => Ok(Loaded { snapshot, manifests, warnings: diagnostics, set_aside }),
+        Ok(snapshot) => Ok(Loaded { snapshot, manifests, directory, warnings: diagnostics, set_aside }),
         Err((files, problems)) => {
             diagnostics.extend(problems);
             Err(Box::new(Broken { files, diagnostics }))

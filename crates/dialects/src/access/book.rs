@@ -8,6 +8,7 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Span, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId};
 
+use super::authzen::directory::DIRECTORY;
 use super::manifest::{self, Manifest};
 use super::policy::{PolicyReader, Reading};
 use super::seeding::DEFAULT_ENVIRONMENT;
@@ -28,6 +29,8 @@ pub enum Claim {
     Set,
     /// Questions with their answers.
     Tests,
+    /// What is known of subjects, resources and actions.
+    Directory,
 }
 
 /// What a document is, if it is about access.
@@ -39,6 +42,9 @@ pub fn claim(document: Value<'_>, file: &str) -> Option<Claim> {
             let typed = document.get("kind").map_or("", Value::text);
             if typed == TESTS {
                 return Some(Claim::Tests);
+            }
+            if typed == DIRECTORY && !has("apiVersion") {
+                return Some(Claim::Directory);
             }
             if typed == POLICY_SET && !has("apiVersion") {
                 return Some(Claim::Set);
@@ -136,7 +142,8 @@ impl<'f> Collector<'f> {
                     self.members.push((at, Member::Set(set)));
                 }
             }
-            Claim::Tests => {}
+            // They are no policies; others read them.
+            Claim::Tests | Claim::Directory => {}
         }
     }
 

@@ -1,0 +1,77 @@
+//! Policies and a directory, and the calls that paths of HTTP stand for.
+
+use anyhow::{Context, bail};
+use serde_json::Value as Json;
+use upheld_dialects::access::authzen::{AuthZen, BadRequest, Directory};
+use upheld_engine::Snapshot;
+use upheld_input::load::{Loaded, load};
+use upheld_input::{Format, Input};
+
+/// What answers the requests of a family.
+#[derive(Debug)]
+pub(super) struct Service {
+    snapshot: Snapshot,
+    directory: Directory,
+}
+
+/// What becomes of a request over HTTP.
+#[derive(Debug, PartialEq)]
+pub(super) enum Response {
+    /// Status 200 with this body.
+    Good(Json),
+    /// Status 400, and why.
+    Bad(String),
+}
+
+/// The calls of the standard.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Endpoint {
+    Evaluation,
+    Evaluations,
+    SearchSubject,
+    SearchResource,
+    SearchAction,
+}
+
+impl Endpoint {
+    /// The call at a path.
+    pub(super) fn of(path: &str) -> Option<Self> {
+        match path {
+            "/access/v1/evaluation" => Some(Self::Evaluation),
+            "/access/v1/evaluations" => Some(Self::Evaluations),
+            "/access/v1/search/subject" => Some(Self::SearchSubject),
+            "/access/v1/search/resource" => Some(Self::SearchResource),
+            "/access/v1/search/action" => Some(Self::SearchAction),
+            _ => None,
+        }
+    }
+}
+
+impl Service {
+    /// Of policies in YAML, and of a directory as a document.
+    pub(super) fn new(policies: &str, directory: &Json) -> anyhow::Result<Self> {
+        let policies = Input::text("policies.yaml", Format::Yaml, policies);
+        let directory = Input::text("directory.json", Format::Json, directory.to_string());
+        match load(vec![policies, directory], &["access/strict"]) {
+            Ok(Loaded { snapshot, directory, .. }) => Ok(Self { snapshot, directory }),
+            Err(broken) => {
+                let messages = broken.diagnostics.as_slice().iter().map(|problem| problem.message.as_str());
+                bail!("the documents of the case were refused: {}", messages.collect::<Vec<_>>().join("; "))
+            }
+        }
+    }
+
+    /// Answers a request.
+    pub(super) fn call(&self, endpoint: Endpoint, request: &Json) -> anyhow::Result<Response> {
+        let (_, decide) = self.snapshot.decides().next().context("there are no policies")?;
+        let authzen = AuthZen { files: self.snapshot.files(), decide, directory: &self.directory, now: None };
+        let answer: Result<Json, BadRequest> = match endpoint {
+            Endpoint::Evaluation => authzen.evaluation(request).map(|answer| answer.json()),
+            Endpoint::Evaluations => authzen.evaluations(request).map(|batch| batch.json()),
+            Endpoint::SearchSubject => authzen.search_subject(request).map(|found| found.json()),
+            Endpoint::SearchResource => authzen.search_resource(request).map(|found| found.json()),
+            Endpoint::SearchAction => authzen.search_action(request).map(|found| found.json()),
+        };
+        Ok(answer.map_or_else(|bad| Response::Bad(bad.to_string()), Response::Good))
+    }
+}

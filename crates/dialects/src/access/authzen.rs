@@ -1,0 +1,45 @@
+//! The Authorization API 1.0 of `AuthZEN`, as calls of a library: may this subject do this, and who may do what?
+//!
+//! ```text
+//! JSON ──▶ parts ──▶ mapping ──▶ Request ──▶ Decide ──▶ answer ──▶ JSON
+//!                       ▲ directory: what is known of subjects, resources and actions
+//! ```
+//!
+//! - [`directory`]: known entities, and how documents list them
+//! - `parts`: what a request must have; [`BadRequest`] says what it lacks
+//! - `mapping`: entities of the standard as parts of the engine's requests
+//! - `evaluate`: one decision, or several at once
+//! - `search`: everybody or everything that would be permitted, page by page
+//!
+//! A library has no headers and no metadata document; a server adds them.
+
+mod answer;
+mod bad_request;
+pub mod directory;
+mod evaluate;
+mod mapping;
+mod page;
+mod parts;
+mod search;
+
+use upheld_engine::decide::Decide;
+use upheld_model::{Files, Timestamp};
+
+pub use answer::{Answer, Batch, Failure, Obligation, Verdict};
+pub use bad_request::{BadRequest, Problem};
+pub use directory::{Directory, KnownAction};
+pub use evaluate::{MOST_EVALUATIONS, Semantic};
+pub use search::{Found, Match};
+
+/// Answers requests of the standard.
+#[derive(Clone, Copy, Debug)]
+pub struct AuthZen<'a> {
+    /// Where the policies were written: reasons and obligations are read there.
+    pub files: &'a Files,
+    /// The policies.
+    pub decide: &'a Decide,
+    /// What is known of entities beside what requests say.
+    pub directory: &'a Directory,
+    /// The moment, for requests that do not say one.
+    pub now: Option<Timestamp>,
+}

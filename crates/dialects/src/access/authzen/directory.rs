@@ -1,0 +1,176 @@
+//! What is known of subjects, resources and actions beside what requests say of them.
+
+mod document;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+use upheld_engine::decide::{Fact, Facts};
+
+pub use document::{DIRECTORY, shape};
+
+/// Known entities. Their properties fill what a request leaves out.
+#[derive(Clone, Debug, Default)]
+pub struct Directory {
+    subjects: Entities,
+    resources: Entities,
+    actions: BTreeMap<SmolStr, KnownAction>,
+}
+
+impl Directory {
+    /// Adds a subject, in place of an older one.
+    pub fn insert_subject(&mut self, kind: &str, id: &str, properties: Facts) {
+        self.subjects.insert(kind, id, properties);
+    }
+
+    /// Adds a resource, in place of an older one.
+    pub fn insert_resource(&mut self, kind: &str, id: &str, properties: Facts) {
+        self.resources.insert(kind, id, properties);
+    }
+
+    /// Adds an action, in place of an older one.
+    pub fn insert_action(&mut self, name: &str, action: KnownAction) {
+        self.actions.insert(SmolStr::new(name), action);
+    }
+
+    /// The properties of a subject, if it is known.
+    pub fn subject(&self, kind: &str, id: &str) -> Option<&Facts> {
+        self.subjects.get(kind, id)
+    }
+
+    /// The properties of a resource, if it is known.
+    pub fn resource(&self, kind: &str, id: &str) -> Option<&Facts> {
+        self.resources.get(kind, id)
+    }
+
+    /// An action, if it is known.
+    pub fn action(&self, name: &str) -> Option<&KnownAction> {
+        self.actions.get(name)
+    }
+
+    /// All subjects of a type by id, or those after an id.
+    pub fn subjects<'d>(&'d self, kind: &str, after: Option<&str>) -> impl Iterator<Item = (&'d str, &'d Facts)> {
+        self.subjects.of_type(kind, after)
+    }
+
+    /// All resources of a type by id, or those after an id.
+    pub fn resources<'d>(&'d self, kind: &str, after: Option<&str>) -> impl Iterator<Item = (&'d str, &'d Facts)> {
+        self.resources.of_type(kind, after)
+    }
+
+    /// All actions by name, or those from a name on.
+    pub fn actions<'d>(&'d self, from: Option<&str>) -> impl Iterator<Item = (&'d str, &'d KnownAction)> {
+        let start = from.map_or(Bound::Unbounded, Bound::Included);
+        let actions = self.actions.range::<str, _>((start, Bound::Unbounded));
+        actions.map(|(name, action)| (name.as_str(), action))
+    }
+}
+
+/// Subjects or resources, found by type and id at once.
+#[derive(Clone, Debug, Default)]
+struct Entities {
+    by_type: FxHashMap<SmolStr, OfType>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct OfType {
+    by_id: FxHashMap<SmolStr, Facts>,
+    /// The order in which searches list them.
+    sorted: BTreeSet<SmolStr>,
+}
+
+impl Entities {
+    fn insert(&mut self, kind: &str, id: &str, properties: Facts) {
+        let of_type = self.by_type.entry(SmolStr::new(kind)).or_default();
+        of_type.sorted.insert(SmolStr::new(id));
+        of_type.by_id.insert(SmolStr::new(id), properties);
+    }
+
+    fn get(&self, kind: &str, id: &str) -> Option<&Facts> {
+        self.by_type.get(kind)?.by_id.get(id)
+    }
+
+    fn of_type<'d>(&'d self, kind: &str, after: Option<&str>) -> impl Iterator<Item = (&'d str, &'d Facts)> {
+        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let of_type = self.by_type.get(kind);
+        let ids = of_type.map(|of_type| of_type.sorted.range::<str, _>((start, Bound::Unbounded)));
+        let known = move |id: &'d SmolStr| Some((id.as_str(), of_type?.by_id.get(id)?));
+        ids.into_iter().flatten().filter_map(known)
+    }
+}
+
+/// An action with the values that each of its properties may have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KnownAction {
+    /// With one value: always this one.
+    fixed: Facts,
+    /// With several values.
+    open: Vec<(SmolStr, Vec<Fact>)>,
+}
+
+/// The most ways in which the alternatives of one action may be combined.
+pub const MOST_VARIANTS: usize = 256;
+
+/// Why an action cannot have such alternatives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BadAlternatives {
+    /// A property could have no value at all.
+    NoValue(SmolStr),
+    /// They can be combined in more than [`MOST_VARIANTS`] ways.
+    TooMany,
+}
+
+impl KnownAction {
+    /// An action whose properties have one of these values each.
+    pub fn new(properties: Vec<(SmolStr, Vec<Fact>)>) -> Result<Self, BadAlternatives> {
+        let mut action = Self::default();
+        let mut variants: usize = 1;
+        for (name, given) in properties {
+            // Each once; facts cannot be sorted, but there are few.
+            let mut values: Vec<Fact> = Vec::new();
+            for value in given {
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+                variants_within(variants, values.len())?;
+            }
+            variants = variants_within(variants, values.len())?;
+            match values.as_slice() {
+                [] => return Err(BadAlternatives::NoValue(name)),
+                [only] => action.fixed.0.push((name, only.clone())),
+                _ => action.open.push((name, values)),
+            }
+        }
+        Ok(action)
+    }
+
+    /// What is known of the action without being told: a property with several values has one that nobody knows.
+    pub fn properties(&self) -> Facts {
+        let open = self.open.iter().map(|(name, _)| (name.clone(), Fact::Unknown));
+        Facts(self.fixed.0.iter().cloned().chain(open).collect())
+    }
+
+    /// Each way in which the properties with several values can have them, the last property changing fastest.
+    pub fn variants(&self) -> Vec<Facts> {
+        let mut variants = vec![Facts::default()];
+        for (name, values) in &self.open {
+            let with = |variant: &Facts, value: &Fact| {
+                Facts(variant.0.iter().cloned().chain([(name.clone(), value.clone())]).collect())
+            };
+            variants = variants.iter().flat_map(|variant| values.iter().map(|value| with(variant, value))).collect();
+        }
+        variants
+    }
+
+    /// The properties that are the same in each variant.
+    pub fn fixed(&self) -> &Facts {
+        &self.fixed
+    }
+}
+
+fn variants_within(variants: usize, values: usize) -> Result<usize, BadAlternatives> {
+    let variants = variants.saturating_mul(values);
+    if variants > MOST_VARIANTS { Err(BadAlternatives::TooMany) } else { Ok(variants) }
+}
