@@ -126,7 +126,7 @@ fn fits(pattern: &[Segment], path: &[&str]) -> bool {
 }
 
 /// The same for a pattern and a path as text, for peers that can be given a function.
-#[cfg(feature = "peers")]
+#[cfg(any(feature = "peers", test))]
 pub(super) fn fits_text(pattern: &str, path: &str) -> bool {
     let (pattern, path) = (pattern.as_bytes(), path.as_bytes());
     let (mut wanted, mut found) = (pattern, path);
@@ -157,7 +157,7 @@ pub(super) fn fits_text(pattern: &str, path: &str) -> bool {
 }
 
 /// The first segment of what starts with a slash, and what follows it.
-#[cfg(feature = "peers")]
+#[cfg(any(feature = "peers", test))]
 fn next(path: &[u8]) -> Option<(&[u8], &[u8])> {
     let path = path.strip_prefix(b"/")?;
     let end = path.iter().position(|&byte| byte == b'/').unwrap_or(path.len());

@@ -194,14 +194,15 @@ fn target(target: &Target, asked: Asked<'_>) -> Truth {
 }
 
 fn matcher(matcher: &Matcher, asked: Asked<'_>) -> Truth {
-    matcher.tests.iter().map(|test| holds(test, asked)).fold(Truth::True, Truth::and)
+    matcher.tests.iter().map(|test| holds(test, asked, Truth::False)).fold(Truth::True, Truth::and)
 }
 
-fn holds(test: &Test, asked: Asked<'_>) -> Truth {
+/// Whether a test holds; `absent` is what it means that there is nothing to look at.
+fn holds(test: &Test, asked: Asked<'_>, absent: Truth) -> Truth {
     let Request { subject, action, resource, .. } = asked.request;
     let one_of = |wanted: &[SmolStr], given: &Maybe<SmolStr>| match given {
         Maybe::Is(given) => Truth::from(wanted.iter().any(|wanted| wanted == given)),
-        Maybe::Absent => Truth::False,
+        Maybe::Absent => absent,
         Maybe::Unknown => Truth::Error,
     };
     let like = |wanted: &Wild, given: &str| match wanted {
@@ -224,12 +225,12 @@ fn holds(test: &Test, asked: Asked<'_>) -> Truth {
         },
         Test::App(wanted) => match &resource.app {
             Maybe::Is(app) => wanted.iter().any(|wanted| like(wanted, app)).into(),
-            Maybe::Absent => Truth::False,
+            Maybe::Absent => absent,
             Maybe::Unknown => Truth::Error,
         },
         Test::Path(wanted) => match asked.path {
             Maybe::Is(path) => wanted.iter().any(|wanted| path_matches(wanted, path)).into(),
-            Maybe::Absent => Truth::False,
+            Maybe::Absent => absent,
             Maybe::Unknown => Truth::Error,
         },
         Test::Method(wanted) if wanted.iter().any(|wanted| wanted == "*") => Truth::True,
@@ -237,19 +238,24 @@ fn holds(test: &Test, asked: Asked<'_>) -> Truth {
             Maybe::Is(given) => {
                 wanted.iter().any(|wanted| wanted.to_ascii_uppercase() == given.to_ascii_uppercase()).into()
             }
-            Maybe::Absent => Truth::False,
+            Maybe::Absent => absent,
             Maybe::Unknown => Truth::Error,
         },
-        Test::OwnedBySubject => owned(asked.request),
+        Test::OwnedBySubject => owned(asked.request, absent),
         Test::Fact(test) => fact_holds(test, asked.request),
-        Test::Not(inner) => !matcher(inner, asked),
+        Test::Not(inner) => {
+            !inner.tests.iter().map(|test| holds(test, asked, Truth::Error)).fold(Truth::True, Truth::and)
+        }
     }
 }
 
-fn owned(request: &Request) -> Truth {
+fn owned(request: &Request, absent: Truth) -> Truth {
     let Maybe::Is(id) = &request.subject.id else {
-        return if request.subject.id == Maybe::Unknown { Truth::Error } else { Truth::False };
+        return if request.subject.id == Maybe::Unknown { Truth::Error } else { absent };
     };
+    if ["owner", "ownerId"].iter().all(|field| request.resource.facts.get(field).is_none()) {
+        return absent;
+    }
     let owners = ["owner", "ownerId"].map(|field| match request.resource.facts.get(field) {
         Some(Fact::Unknown) => Truth::Error,
         Some(fact) => (*fact == Fact::Text(id.clone())).into(),
