@@ -424,16 +424,16 @@ impl Decide {
         let mut root = Combined::NOTHING;
         let mut about = false;
         for (number, node) in self.sets.iter().enumerate().rev() {
-            let Some(tally) = tallies.get(number).copied() else { continue };
+            let Some((parents, [tally, ..])) = tallies.split_at_mut_checked(number) else { continue };
             if !node.always && !tally.is_about() {
                 continue;
             }
             let algorithm = if number == 0 { outermost } else { node.set.algorithm };
-            let combined = self.combine(node, algorithm, &tally, request, path);
+            let combined = self.combine(node, algorithm, tally, request, path);
             if let Some(said) = said.get_mut(number) {
                 *said = combined.value;
             }
-            match node.parent.and_then(|parent| tallies.get_mut(parent as usize)) {
+            match node.parent.and_then(|parent| parents.get_mut(parent as usize)) {
                 Some(parent) => parent.add(Vote {
                     order: node.order,
                     rank: node.rank,

@@ -7,6 +7,7 @@
 
 mod atoms;
 mod build;
+mod keys;
 mod trie;
 
 use rustc_hash::FxHashMap;

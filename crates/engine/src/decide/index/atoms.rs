@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-use super::NONE;
+use super::keys::{Key, LongTexts, Slots};
 use crate::decide::glob::Wild;
 use crate::decide::request::Fact;
 
@@ -29,19 +29,21 @@ pub(super) enum AtomKind {
     ResourceId,
     /// An operation.
     Operation,
-    /// The name of a claim; no atom of its own, but its number stands before those of its values.
+    /// A claim with a value.
     Claim,
 }
 
-/// Numbers of values of claims begin here; each claim has one for each type of value.
-const VALUES: u32 = 16;
+/// What a claim may be to be looked up; each is a kind of its own.
+const VALUES: u32 = 32;
 
 /// Texts with a kind, numbered from one: zero is the atom that every request has.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Atoms {
+    /// The key of each; of a claim that of its value.
     keys: Vec<Key>,
-    /// The texts that are too long for a key.
-    long: Vec<u8>,
+    /// The name of each that is a claim.
+    names: Vec<Option<Key>>,
+    long: LongTexts,
     slots: Slots,
     used: u32,
 }
@@ -59,185 +61,77 @@ impl Atoms {
 
     /// The atom of a text, if a policy has it.
     pub(super) fn get(&self, kind: AtomKind, text: &[u8]) -> Option<u32> {
-        self.look_up(&Key::of(kind as u32, text), text)
+        let key = Key::of(kind as u32, text);
+        self.find(&key, text, key.hash(0), |_| true)
     }
 
     /// The atom of a text, made if it is new.
     pub(super) fn intern(&mut self, kind: AtomKind, text: &[u8]) -> u32 {
-        self.used |= 1 << kind as u32;
-        self.make(kind as u32, text)
+        self.get(kind, text).unwrap_or_else(|| {
+            let key = self.long.keep(Key::of(kind as u32, text), text);
+            self.add(kind, key, None)
+        })
     }
 
     /// The atom of a claim with a value, if a policy has it.
     pub(super) fn claim(&self, name: &str, value: &Fact) -> Option<u32> {
-        let name = self.get(AtomKind::Claim, name.as_bytes())?;
-        with_value(name, value, |kind, text| self.look_up(&Key::of(kind, text), text))?
+        with_value(value, |kind, text| {
+            let (key, name_key) = (Key::of(kind, text), Key::of(AtomKind::Claim as u32, name.as_bytes()));
+            self.find(&key, text, claim_hash(&name_key, &key), |number| {
+                let known = self.names.get(number as usize).and_then(Option::as_ref);
+                known.is_some_and(|known| self.long.is(known, &name_key, name.as_bytes()))
+            })
+        })?
     }
 
     /// The atom of a claim with a value, made if it is new; none for values that cannot be looked up.
     pub(super) fn intern_claim(&mut self, name: &str, value: &Fact) -> Option<u32> {
-        let name = self.intern(AtomKind::Claim, name.as_bytes());
-        with_value(name, value, |kind, text| self.make(kind, text))
+        if let Some(known) = self.claim(name, value) {
+            return Some(known);
+        }
+        let (kind, text) = with_value(value, |kind, text| (kind, text.to_vec()))?;
+        let name = self.long.keep(Key::of(AtomKind::Claim as u32, name.as_bytes()), name.as_bytes());
+        let key = self.long.keep(Key::of(kind, &text), &text);
+        Some(self.add(AtomKind::Claim, key, Some(name)))
     }
 
-    fn look_up(&self, key: &Key, text: &[u8]) -> Option<u32> {
-        let found = self.slots.find(key.hash(), |number| {
-            let known = self.keys.get(number as usize);
-            known.is_some_and(|known| known.is(key) && (key.length <= SHORT || self.long_text(known) == text))
-        });
-        found.map(|number| number + 1)
+    fn find(&self, key: &Key, text: &[u8], hash: u64, also: impl Fn(u32) -> bool) -> Option<u32> {
+        let is = |number: u32| {
+            self.keys.get(number as usize).is_some_and(|known| self.long.is(known, key, text)) && also(number)
+        };
+        self.slots.find(hash, is).map(|number| number + 1)
     }
 
-    fn make(&mut self, kind: u32, text: &[u8]) -> u32 {
-        let mut key = Key::of(kind, text);
-        if let Some(atom) = self.look_up(&key, text) {
-            return atom;
-        }
-        if key.length > SHORT {
-            key.words[1] = self.long.len() as u64;
-            self.long.extend_from_slice(text);
-        }
+    fn add(&mut self, kind: AtomKind, key: Key, name: Option<Key>) -> u32 {
+        self.used |= 1 << kind as u32;
         let number = u32::try_from(self.keys.len()).unwrap_or(u32::MAX);
         self.keys.push(key);
-        let keys = &self.keys;
-        self.slots.insert(key.hash(), number, |atom| keys.get(atom as usize).map_or(0, Key::hash));
+        self.names.push(name);
+        let Self { keys, names, slots, .. } = self;
+        let hash_of = |number: u32| {
+            let (key, name) = (keys.get(number as usize), names.get(number as usize));
+            match (key, name) {
+                (Some(key), Some(Some(name))) => claim_hash(name, key),
+                (Some(key), _) => key.hash(0),
+                (None, _) => 0,
+            }
+        };
+        slots.insert(hash_of(number), number, hash_of);
         number + 1
     }
-
-    fn long_text(&self, key: &Key) -> &[u8] {
-        let start = usize::try_from(key.words[1]).unwrap_or(usize::MAX);
-        self.long.get(start..start.saturating_add(key.length as usize)).unwrap_or_default()
-    }
 }
 
-/// The longest text that a key holds whole.
-const SHORT: u32 = 16;
-
-/// A text as numbers: comparing two of them needs no look at bytes.
-#[derive(Clone, Copy, Debug)]
-struct Key {
-    kind: u32,
-    length: u32,
-    /// All of a short text; of a long one its hash, and where it stands.
-    words: [u64; 2],
-}
-
-impl Key {
-    fn of(kind: u32, text: &[u8]) -> Self {
-        let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        let words = if text.len() > SHORT as usize { [long_hash(text), 0] } else { short_words(text) };
-        Self { kind, length, words }
-    }
-
-    /// Whether two are the same, as far as keys can tell.
-    fn is(&self, other: &Self) -> bool {
-        let long = self.length > SHORT;
-        self.kind == other.kind
-            && self.length == other.length
-            && self.words[0] == other.words[0]
-            && (long || self.words[1] == other.words[1])
-    }
-
-    fn hash(&self) -> u64 {
-        let head = u64::from(self.kind) << 32 | u64::from(self.length);
-        let last = if self.length > SHORT { 0 } else { self.words[1] };
-        mix(mix(mix(0, head), self.words[0]), last)
-    }
-}
-
-/// Up to sixteen bytes in two numbers; the length tells which bytes stand in both.
-fn short_words(text: &[u8]) -> [u64; 2] {
-    if let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
-        return [u64::from_le_bytes(*first), u64::from_le_bytes(*last)];
-    }
-    if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
-        return [u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last)), 0];
-    }
-    let byte = |place: usize| text.get(place).map_or(0, |byte| u64::from(*byte));
-    [byte(0) << 16 | byte(1) << 8 | byte(2), 0]
-}
-
-fn long_hash(text: &[u8]) -> u64 {
-    let (words, _) = text.as_chunks::<8>();
-    let hash = words.iter().fold(text.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
-    text.last_chunk::<8>().map_or(hash, |last| mix(hash, u64::from_le_bytes(*last)))
-}
-
-/// A few multiplications are all it takes: requests only look up what policies brought in.
-fn mix(hash: u64, word: u64) -> u64 {
-    (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
-}
-
-/// Numbers by their hash, at most half full, so that most are found at the first look.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Slots {
-    /// A part of the hash, and the number; [`NONE`] where nothing is.
-    slots: Vec<(u32, u32)>,
-    count: usize,
-}
-
-impl Slots {
-    /// The number with a hash that is the right one.
-    pub(super) fn find(&self, hash: u64, is: impl Fn(u32) -> bool) -> Option<u32> {
-        let mask = self.slots.len().wrapping_sub(1);
-        let tag = tag(hash);
-        let mut place = place(hash) & mask;
-        loop {
-            let (known, number) = *self.slots.get(place)?;
-            if number == NONE {
-                return None;
-            }
-            if known == tag && is(number) {
-                return Some(number);
-            }
-            place = (place + 1) & mask;
-        }
-    }
-
-    /// Adds a number that is not there; `hash_of` is asked when more room is made.
-    pub(super) fn insert(&mut self, hash: u64, number: u32, hash_of: impl Fn(u32) -> u64) {
-        if (self.count + 1) * 2 > self.slots.len() {
-            let old = std::mem::take(&mut self.slots);
-            self.slots = vec![(0, NONE); (old.len() * 2).max(8)];
-            for (_, number) in old.into_iter().filter(|(_, number)| *number != NONE) {
-                self.put(hash_of(number), number);
-            }
-        }
-        self.put(hash, number);
-        self.count += 1;
-    }
-
-    fn put(&mut self, hash: u64, number: u32) {
-        let mask = self.slots.len().wrapping_sub(1);
-        let mut place = place(hash) & mask;
-        while let Some(slot) = self.slots.get_mut(place) {
-            if slot.1 == NONE {
-                *slot = (tag(hash), number);
-                return;
-            }
-            place = (place + 1) & mask;
-        }
-    }
-}
-
-/// The upper half is the better half of a product.
-fn place(hash: u64) -> usize {
-    usize::try_from(hash >> 32).unwrap_or_default()
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "a part of it is enough")]
-fn tag(hash: u64) -> u32 {
-    (hash ^ hash >> 40) as u32
+fn claim_hash(name: &Key, value: &Key) -> u64 {
+    name.hash(0).rotate_left(31) ^ value.hash(0)
 }
 
 /// Calls back with the kind and the bytes under which a value of a claim is known.
-fn with_value<T>(name: u32, value: &Fact, act: impl FnOnce(u32, &[u8]) -> T) -> Option<T> {
-    let kind = |kind: u32| name.checked_mul(4)?.checked_add(VALUES + kind);
+fn with_value<T>(value: &Fact, act: impl FnOnce(u32, &[u8]) -> T) -> Option<T> {
     Some(match value {
-        Fact::Text(text) => act(kind(0)?, text.as_bytes()),
+        Fact::Text(text) => act(VALUES, text.as_bytes()),
         // Both zeros are equal, and what is no number equals nothing.
-        Fact::Number(number) if !number.is_nan() => act(kind(1)?, &(number + 0.0).to_le_bytes()),
-        Fact::Bool(truth) => act(kind(2)?, &[u8::from(*truth)]),
+        Fact::Number(number) if !number.is_nan() => act(VALUES + 1, &(number + 0.0).to_le_bytes()),
+        Fact::Bool(truth) => act(VALUES + 2, &[u8::from(*truth)]),
         _ => return None,
     })
 }
@@ -260,13 +154,13 @@ impl Patterns {
         if let Err(place) = self.lengths.binary_search(&prefix.len()) {
             self.lengths.insert(place, prefix.len());
         }
-        let known = self.by_prefix.find_mut(long_hash(prefix), |(known, _)| known == prefix);
+        let known = self.by_prefix.find_mut(prefix_hash(prefix), |(known, _)| known == prefix);
         match known {
             Some((_, patterns)) if patterns.iter().any(|(_, known)| *known == atom) => {}
             Some((_, patterns)) => patterns.push((pattern.clone(), atom)),
             None => {
                 let new = (prefix.to_vec(), vec![(pattern.clone(), atom)]);
-                self.by_prefix.insert_unique(long_hash(prefix), new, |(known, _)| long_hash(known));
+                self.by_prefix.insert_unique(prefix_hash(prefix), new, |(known, _)| prefix_hash(known));
             }
         }
     }
@@ -275,7 +169,7 @@ impl Patterns {
     pub(super) fn find(&self, text: &str, mut found: impl FnMut(u32)) {
         for length in &self.lengths {
             let Some(prefix) = text.as_bytes().get(..*length) else { break };
-            if let Some((_, patterns)) = self.by_prefix.find(long_hash(prefix), |(known, _)| known == prefix) {
+            if let Some((_, patterns)) = self.by_prefix.find(prefix_hash(prefix), |(known, _)| known == prefix) {
                 for (pattern, atom) in patterns {
                     if pattern.covers(text) {
                         found(*atom);
@@ -284,4 +178,8 @@ impl Patterns {
             }
         }
     }
+}
+
+fn prefix_hash(prefix: &[u8]) -> u64 {
+    Key::of(0, prefix).hash(0)
 }

@@ -3,14 +3,13 @@
 use regex::Regex;
 
 use super::NONE;
-use super::atoms::{AtomKind, Atoms, Slots};
+use super::keys::{Key, LongTexts, Slots};
 use crate::decide::glob::{Glob, Like, Segment};
 
 /// The tree. The first node is the root.
 #[derive(Clone, Debug)]
 pub(super) struct Trie {
     nodes: Vec<Node>,
-    segments: Atoms,
     /// By node and segment.
     literals: Edges,
     /// Segments with wildcards in them, with the node that they lead to.
@@ -19,6 +18,8 @@ pub(super) struct Trie {
     rests: Vec<(Regex, u32)>,
     /// How many nodes take any number of segments.
     loops: u32,
+    /// Where all paths lead that begin with a slash, if they lead to one node.
+    below_slash: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,11 +34,27 @@ struct Node {
     repeats: u32,
     likes: (u32, u32),
     rests: (u32, u32),
+    literals: Literals,
+}
+
+/// Whether texts lead on from a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Literals {
+    None,
+    Some,
 }
 
 impl Default for Node {
     fn default() -> Self {
-        Self { any: NONE, many: NONE, list: NONE, repeats: NONE, likes: (0, 0), rests: (0, 0) }
+        Self {
+            any: NONE,
+            many: NONE,
+            list: NONE,
+            repeats: NONE,
+            likes: (0, 0),
+            rests: (0, 0),
+            literals: Literals::None,
+        }
     }
 }
 
@@ -52,8 +69,8 @@ pub(super) struct Builder {
 
 impl Default for Trie {
     fn default() -> Self {
-        let (segments, literals, likes, rests) = (Atoms::default(), Edges::default(), Vec::new(), Vec::new());
-        Self { nodes: vec![Node::default()], segments, literals, likes, rests, loops: 0 }
+        let (literals, likes, rests) = (Edges::default(), Vec::new(), Vec::new());
+        Self { nodes: vec![Node::default()], literals, likes, rests, loops: 0, below_slash: NONE }
     }
 }
 
@@ -96,12 +113,13 @@ impl Builder {
         let node = self.trie.nodes.get(from as usize).copied().unwrap_or_default();
         match segment {
             Segment::Literal(text) => {
-                let text = self.trie.segments.intern(AtomKind::Id, text.as_bytes());
-                if let Some(to) = self.trie.literals.follow(from, text) {
+                let text = text.as_bytes();
+                if let Some(to) = self.trie.literals.follow(from, text, &Key::of(0, text)) {
                     return to;
                 }
                 let to = self.new_node(Node::default());
                 self.trie.literals.add(from, text, to);
+                self.change(from, |node| node.literals = Literals::Some);
                 to
             }
             Segment::Any if node.any != NONE => node.any,
@@ -159,6 +177,10 @@ impl Builder {
             self.trie.rests.push((rest, list));
             self.change(from, |node| node.rests = extended(node.rests, at));
         }
+        let root = self.trie.nodes.first().copied().unwrap_or_default();
+        if root.any == NONE && root.many == NONE && root.likes.1 == 0 && root.rests.1 == 0 {
+            self.trie.below_slash = self.trie.literals.follow(0, b"", &Key::of(0, b"")).unwrap_or(NONE);
+        }
         self.trie.nodes.shrink_to_fit();
         self.trie.literals.all.shrink_to_fit();
         (self.trie, self.lists)
@@ -172,28 +194,36 @@ fn extended((start, length): (u32, u32), at: u32) -> (u32, u32) {
 /// Where a segment leads from a node.
 #[derive(Clone, Debug, Default)]
 struct Edges {
-    all: Vec<(u32, u32, u32)>,
+    all: Vec<Edge>,
     slots: Slots,
+    long: LongTexts,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    by: Key,
+    from: u32,
+    to: u32,
 }
 
 impl Edges {
-    fn follow(&self, node: u32, segment: u32) -> Option<u32> {
-        let is = |edge: u32| self.all.get(edge as usize).is_some_and(|(from, by, _)| *from == node && *by == segment);
-        let edge = self.slots.find(edge_hash(node, segment), is)?;
-        self.all.get(edge as usize).map(|(.., to)| *to)
+    fn follow(&self, from: u32, segment: &[u8], key: &Key) -> Option<u32> {
+        let is = |number: u32| {
+            let edge = self.all.get(number as usize);
+            edge.is_some_and(|edge| edge.from == from && self.long.is(&edge.by, key, segment))
+        };
+        let number = self.slots.find(key.hash(from), is)?;
+        self.all.get(number as usize).map(|edge| edge.to)
     }
 
-    fn add(&mut self, node: u32, segment: u32, to: u32) {
+    fn add(&mut self, from: u32, segment: &[u8], to: u32) {
         let number = u32::try_from(self.all.len()).unwrap_or(NONE);
-        self.all.push((node, segment, to));
+        let by = self.long.keep(Key::of(0, segment), segment);
+        self.all.push(Edge { by, from, to });
         let all = &self.all;
-        let hash_of = |edge: u32| all.get(edge as usize).map_or(0, |(node, segment, _)| edge_hash(*node, *segment));
-        self.slots.insert(edge_hash(node, segment), number, hash_of);
+        let hash_of = |number: u32| all.get(number as usize).map_or(0, |edge| edge.by.hash(edge.from));
+        self.slots.insert(by.hash(from), number, hash_of);
     }
-}
-
-fn edge_hash(node: u32, segment: u32) -> u64 {
-    (u64::from(node) << 32 | u64::from(segment)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Room for walks, and what the last one found.
@@ -222,8 +252,6 @@ impl Walk {
 
     fn start(&mut self, loops: usize) {
         self.lists.clear();
-        self.now.clear();
-        self.now.push(0);
         if self.reached.len() < loops || self.step > u32::MAX / 2 {
             self.reached.clear();
             self.reached.resize(loops, 0);
@@ -235,13 +263,15 @@ impl Walk {
         }
     }
 
-    /// A node that takes more segments is reached from itself and from its parent; once is enough.
-    fn reach_again(&mut self, node: u32, repeats: u32) {
-        if let Some(reached) = self.reached.get_mut(repeats as usize)
-            && *reached != self.step
-        {
-            *reached = self.step;
-            self.next.push(node);
+    /// Whether a node that takes more segments is reached for the first time in this step: it is reached from itself and
+    /// from its parent, and once is enough.
+    fn reaches(&mut self, repeats: u32) -> bool {
+        match self.reached.get_mut(repeats as usize) {
+            Some(reached) if *reached != self.step => {
+                *reached = self.step;
+                true
+            }
+            _ => false,
         }
     }
 }
@@ -250,58 +280,78 @@ impl Trie {
     /// Finds the lists of all patterns that cover a path.
     pub(super) fn walk(&self, path: &str, walk: &mut Walk) {
         walk.start(self.loops as usize);
-        let mut at = 0;
-        for segment in path.split('/') {
-            walk.step += 1;
-            walk.next.clear();
-            let text = self.segments.get(AtomKind::Id, segment.as_bytes());
-            let now = std::mem::take(&mut walk.now);
-            for number in &now {
-                #[cfg(test)]
-                {
-                    walk.steps += 1;
-                }
-                if let Some(node) = self.nodes.get(*number as usize) {
-                    self.leave(*number, node, segment, text, walk);
-                    if node.rests.1 > 0 {
-                        self.try_rests(node, path.get(at..).unwrap_or_default(), walk);
-                    }
-                }
-            }
-            walk.now = now;
-            std::mem::swap(&mut walk.now, &mut walk.next);
-            at += segment.len() + 1;
-            if walk.now.is_empty() {
-                return;
-            }
+        let (mut now, mut next) = (std::mem::take(&mut walk.now), std::mem::take(&mut walk.next));
+        let bytes = path.as_bytes();
+        let mut start = 0;
+        now.clear();
+        if self.below_slash != NONE && bytes.first() == Some(&b'/') {
+            now.push(self.below_slash);
+            start = 1;
+        } else {
+            now.push(0);
         }
-        for number in &walk.now {
+        let below = bytes.get(start..).unwrap_or_default();
+        let ends = memchr::memchr_iter(b'/', below).map(|slash| start + slash).chain(std::iter::once(bytes.len()));
+        let mut from = start;
+        for end in ends {
+            let segment = bytes.get(from..end).unwrap_or_default();
+            next.clear();
+            walk.step += 1;
+            self.step(&now, segment, path.get(from..), &mut next, walk);
+            std::mem::swap(&mut now, &mut next);
+            if now.is_empty() {
+                break;
+            }
+            from = end + 1;
+        }
+        for number in &now {
             match self.nodes.get(*number as usize).map_or(NONE, |node| node.list) {
                 NONE => {}
                 list => walk.lists.push(list),
             }
         }
+        (walk.now, walk.next) = (now, next);
     }
 
-    fn leave(&self, number: u32, node: &Node, segment: &str, text: Option<u32>, walk: &mut Walk) {
-        if let Some(to) = text.and_then(|text| self.literals.follow(number, text)) {
-            walk.next.push(to);
+    /// Takes one segment; the rest of the path begins with it.
+    fn step(&self, now: &[u32], segment: &[u8], rest: Option<&str>, next: &mut Vec<u32>, walk: &mut Walk) {
+        let key = Key::of(0, segment);
+        for number in now {
+            #[cfg(test)]
+            {
+                walk.steps += 1;
+            }
+            let Some(node) = self.nodes.get(*number as usize) else { continue };
+            if node.literals == Literals::Some
+                && let Some(to) = self.literals.follow(*number, segment, &key)
+            {
+                next.push(to);
+            }
+            if node.any != NONE {
+                next.push(node.any);
+            }
+            if node.many != NONE
+                && let Some(many) = self.nodes.get(node.many as usize)
+                && walk.reaches(many.repeats)
+            {
+                next.push(node.many);
+            }
+            if node.repeats != NONE && walk.reaches(node.repeats) {
+                next.push(*number);
+            }
+            if node.likes.1 > 0 || node.rests.1 > 0 {
+                self.try_likes(node, segment, next);
+                self.try_rests(node, rest.unwrap_or_default(), walk);
+            }
         }
-        if node.any != NONE {
-            walk.next.push(node.any);
-        }
-        if node.many != NONE
-            && let Some(many) = self.nodes.get(node.many as usize)
-        {
-            walk.reach_again(node.many, many.repeats);
-        }
-        if node.repeats != NONE {
-            walk.reach_again(number, node.repeats);
-        }
+    }
+
+    fn try_likes(&self, node: &Node, segment: &[u8], next: &mut Vec<u32>) {
         let (start, length) = node.likes;
+        let Ok(segment) = str::from_utf8(segment) else { return };
         for (like, to) in self.likes.iter().skip(start as usize).take(length as usize) {
             if like.covers(segment) {
-                walk.next.push(*to);
+                next.push(*to);
             }
         }
     }
