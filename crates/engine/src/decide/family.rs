@@ -413,7 +413,7 @@ impl Decide {
         tallies.resize(self.sets.len(), Tally::default());
         said.clear();
         said.resize(self.sets.len(), Combined::NOTHING);
-        for hit in hits.iter() {
+        for hit in hits {
             let Some(head) = self.heads.get(hit.entry.index()) else { continue };
             let Measure { target, .. } = hit.measure;
             let value = Value::of(head.effect, hit.measure.applies());
