@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use upheld_engine::Snapshot;
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
@@ -13,29 +14,16 @@ use crate::render::{explanation, print_plain, style, table};
 use crate::report::{Explanation, Outcome};
 
 pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
-    if question.field.is_some() && question.kind.is_none() {
-        let message = "`--field` needs `--kind`: fields of different kinds have nothing in common";
-        return refuse(&[Diagnostic::error(Fault::IncompleteQuestion, message)]);
+    if let Some(problem) = incomplete(question) {
+        return refuse(&[problem]);
     }
     let Some(loaded) = session.load() else { return Exit::Failed };
-    let mut answers = match answer(session, &loaded.snapshot, question) {
-        Ok(answers) => answers,
+    let (answers, notes) = match told(session, &loaded.snapshot, question) {
+        Ok(told) => told,
         Err(problems) => return refuse(&problems),
     };
-    for group in &mut answers.groups {
-        // What was decided first, alphabetically; what fell to the default last.
-        group.explanations.sort_by_key(|explanation| explanation.outcome == Outcome::Default);
-    }
-    if let Some(path) = &question.field {
-        for explanation in answers.groups.iter_mut().flat_map(|group| &mut group.explanations) {
-            let known: Vec<String> = explanation.fields.iter().map(|field| field.path.clone()).collect();
-            explanation.fields.retain(|field| explanation::is_within(&field.path, path));
-            if explanation.fields.is_empty() && explanation.outcome != Outcome::Undecided {
-                let hint =
-                    nearest(path, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
-                say(&format!("note: {}: `{path}` is not set{}", explanation.kind, hint.unwrap_or_default()));
-            }
-        }
+    for note in notes {
+        say(&note);
     }
     match session.screen.format {
         Format::Json | Format::Yaml => {
@@ -55,12 +43,48 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     Exit::Yes
 }
 
+/// What a question lacks before any file is read.
+fn incomplete(question: &Question) -> Option<Diagnostic> {
+    let message = "`--field` needs `--kind`: fields of different kinds have nothing in common";
+    let lacks = question.field.is_some() && question.kind.is_none();
+    lacks.then(|| Diagnostic::error(Fault::IncompleteQuestion, message))
+}
+
+/// The answers as they are told, and remarks on them.
+fn told(
+    session: &Session<'_>,
+    snapshot: &Snapshot,
+    question: &Question,
+) -> Result<(Answers, Vec<String>), Vec<Diagnostic>> {
+    let mut answers = answer(session, snapshot, question)?;
+    for group in &mut answers.groups {
+        // What was decided first, alphabetically; what fell to the default last.
+        group.explanations.sort_by_key(|explanation| explanation.outcome == Outcome::Default);
+    }
+    let mut notes = Vec::new();
+    if let Some(path) = &question.field {
+        for explanation in answers.groups.iter_mut().flat_map(|group| &mut group.explanations) {
+            let known: Vec<String> = explanation.fields.iter().map(|field| field.path.clone()).collect();
+            explanation.fields.retain(|field| explanation::is_within(&field.path, path));
+            if explanation.fields.is_empty() && explanation.outcome != Outcome::Undecided {
+                let hint =
+                    nearest(path, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
+                notes.push(format!("note: {}: `{path}` is not set{}", explanation.kind, hint.unwrap_or_default()));
+            }
+        }
+    }
+    Ok((answers, notes))
+}
+
 /// Everything, for programs.
 fn document(answers: &Answers, digest: &str) -> Json {
-    let groups = answers.groups.iter();
-    let all: Vec<Json> =
-        groups.flat_map(|group| group.explanations.iter().map(|explanation| with_pairs(explanation, group))).collect();
+    let all = listed_answers(answers);
     json!({"apiVersion": "upheld/v1", "kind": "Explanation", "snapshot": digest, "answers": all})
+}
+
+fn listed_answers(answers: &Answers) -> Vec<Json> {
+    let groups = answers.groups.iter();
+    groups.flat_map(|group| group.explanations.iter().map(|explanation| with_pairs(explanation, group))).collect()
 }
 
 fn with_pairs(explanation: &Explanation, group: &Group) -> Json {

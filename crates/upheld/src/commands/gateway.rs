@@ -8,7 +8,8 @@ mod envoy;
 use serde_json::json;
 use upheld_dialects::envoy_gateway::{Attachments, PolicyKind as EnvoyKind, by_age};
 use upheld_dialects::gateway_api::declared::Declared;
-use upheld_dialects::kgateway::{Resolver, Semantics, Subject};
+use upheld_dialects::gateway_api::topology::Topology;
+use upheld_dialects::kgateway::{Resolver, Semantics, Settings, Subject};
 use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
@@ -18,7 +19,10 @@ use super::{Session, refuse, say};
 use crate::cli::{Format, Question};
 use crate::exit::Exit;
 use crate::render::{diagnostics, gateway, print_plain};
-use crate::report::GatewayTeller;
+use crate::report::{GatewayReport, GatewayTeller};
+
+/// The gateways of a snapshot, and how their controller is started.
+type World<'s> = (Topology<'s>, Settings);
 
 /// What can stand before a slash here.
 const KINDS: [(&str, &[&str]); 5] = [
@@ -42,48 +46,16 @@ fn types(kind: &str) -> Option<&'static [&'static str]> {
 pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
     let snapshot = &loaded.snapshot;
-    let declared = question.kind.as_deref().and_then(|name| declared::find(snapshot, name));
-    let envoy = question.kind.as_deref().and_then(envoy::find);
-    let known = declared.is_some() || envoy.is_some();
-    let subject = match question.kind.as_deref().filter(|_| !known).map(find_subject).transpose() {
-        Ok(subject) => subject,
-        Err(problem) => return refuse(&[problem]),
-    };
-    let (topology, controller) = match session.topology(snapshot) {
-        Ok(known) => known,
+    let world = match session.topology(snapshot) {
+        Ok(world) => world,
         Err(problems) => return refuse(&problems),
     };
-    let semantics = session.gateway_semantics();
-    let resolver = Resolver::new(&topology, &controller, semantics);
-    let other = match semantics {
-        Semantics::Current => Semantics::Ep11268,
-        Semantics::Ep11268 => Semantics::Current,
-    };
-    tell_unattached(snapshot, &resolver);
-    let asker = Asker {
-        topology: &topology,
-        resolver: &resolver,
-        teller: GatewayTeller { resolver: &resolver, semantics: semantics.name() },
-        other: (other.name(), Resolver::new(&topology, &controller, other)),
-        subject,
-        declared: declared.and_then(|kind| Some((kind, Declared::new(snapshot, kind)?))),
-        envoy: envoy.map(|kind| (kind, Attachments::new(&topology, &by_age(snapshot)))),
-    };
-    let mut reports = match asker.reports(snapshot, question) {
-        Ok(reports) => reports,
+    let (reports, notes) = match told(session, &world, question, tell_unattached) {
+        Ok(told) => told,
         Err(problem) => return refuse(&[problem]),
     };
-    if let Some(path) = &question.field {
-        for report in &mut reports {
-            let known: Vec<String> = report.fields.iter().map(|field| field.field.clone()).collect();
-            report.fields.retain(|field| is_within(&field.field, path));
-            report.overridden.retain(|field| is_within(&field.field, path));
-            if report.fields.is_empty() {
-                let hint =
-                    nearest(path, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
-                say(&format!("note: {}: `{path}` is not set{}", report.target, hint.unwrap_or_default()));
-            }
-        }
+    for note in notes {
+        say(&note);
     }
     let screen = &session.screen;
     match screen.format {
@@ -105,6 +77,52 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
         }
     }
     Exit::Yes
+}
+
+/// The answers as they are told, and remarks on them; `remark` hears of the policies first.
+fn told(
+    session: &Session<'_>,
+    (topology, controller): &World<'_>,
+    question: &Question,
+    remark: impl FnOnce(&Snapshot, &Resolver<'_>),
+) -> Result<(Vec<GatewayReport>, Vec<String>), Diagnostic> {
+    let snapshot = topology.snapshot;
+    let declared = question.kind.as_deref().and_then(|name| declared::find(snapshot, name));
+    let envoy = question.kind.as_deref().and_then(envoy::find);
+    let known = declared.is_some() || envoy.is_some();
+    let subject = question.kind.as_deref().filter(|_| !known).map(find_subject);
+    let subject = subject.transpose()?;
+    let semantics = session.gateway_semantics();
+    let resolver = Resolver::new(topology, controller, semantics);
+    let other = match semantics {
+        Semantics::Current => Semantics::Ep11268,
+        Semantics::Ep11268 => Semantics::Current,
+    };
+    remark(snapshot, &resolver);
+    let asker = Asker {
+        topology,
+        resolver: &resolver,
+        teller: GatewayTeller { resolver: &resolver, semantics: semantics.name() },
+        other: (other.name(), Resolver::new(topology, controller, other)),
+        subject,
+        declared: declared.and_then(|kind| Some((kind, Declared::new(snapshot, kind)?))),
+        envoy: envoy.map(|kind| (kind, Attachments::new(topology, &by_age(snapshot)))),
+    };
+    let mut reports = asker.reports(snapshot, question)?;
+    let mut notes = Vec::new();
+    if let Some(path) = &question.field {
+        for report in &mut reports {
+            let known: Vec<String> = report.fields.iter().map(|field| field.field.clone()).collect();
+            report.fields.retain(|field| is_within(&field.field, path));
+            report.overridden.retain(|field| is_within(&field.field, path));
+            if report.fields.is_empty() {
+                let hint =
+                    nearest(path, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
+                notes.push(format!("note: {}: `{path}` is not set{}", report.target, hint.unwrap_or_default()));
+            }
+        }
+    }
+    Ok((reports, notes))
 }
 
 /// Policies that are attached to nothing are told, not forgotten.
