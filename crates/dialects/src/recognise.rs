@@ -127,6 +127,14 @@ pub(crate) fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Docume
     (documents, about_access)
 }
 
+/// All documents with tests, wherever they lie.
+pub fn tests(files: &Files) -> Vec<(SourceId, Value<'_>)> {
+    // What is wrong with the other documents is said where they are read.
+    let (_, about_access) = documents(files, &mut Diagnostics::default());
+    let tests = about_access.into_iter().filter(|(_, _, claim)| *claim == access::book::Claim::Tests);
+    tests.map(|(source, document, _)| (source, document)).collect()
+}
+
 /// What `kubectl get -o yaml` and the REST API print: items, and little else.
 fn is_list(header: &Header<'_>) -> bool {
     header.universal_type.is_none() && header.kind.is_none_or(|kind| kind.text().ends_with("List"))

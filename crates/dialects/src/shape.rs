@@ -79,6 +79,8 @@ pub fn map_of(shape: Shape) -> Shape {
 pub struct Checker<'c> {
     source: SourceId,
     found: &'c mut Diagnostics,
+    /// What is checked, where that is no whole document.
+    whole: Option<String>,
     /// The way to the value at hand; words are made of it only when something is wrong.
     path: Vec<Step<'c>>,
 }
@@ -92,7 +94,13 @@ enum Step<'c> {
 impl<'c> Checker<'c> {
     /// For documents of one file.
     pub fn new(source: SourceId, found: &'c mut Diagnostics) -> Self {
-        Self { source, found, path: Vec::new() }
+        Self { source, found, whole: None, path: Vec::new() }
+    }
+
+    /// For a part of a document that has a name of its own.
+    #[must_use]
+    pub fn of(self, whole: impl Into<String>) -> Self {
+        Self { whole: Some(whole.into()), ..self }
     }
 
     /// Checks a value; whether it is right in every respect.
@@ -235,7 +243,7 @@ impl<'c> Checker<'c> {
 
     fn here(&self, whole: &str) -> String {
         if self.path.is_empty() {
-            return whole.to_owned();
+            return self.whole.as_deref().unwrap_or(whole).to_owned();
         }
         let mut path = String::new();
         for step in &self.path {

@@ -40,7 +40,8 @@ pub fn claim(document: Value<'_>, file: &str) -> Option<Claim> {
         Kind::Map => {
             let has = |key: &str| document.get(key).is_some();
             let typed = document.get("kind").map_or("", Value::text);
-            if typed == TESTS {
+            // A misspelt word is a mistake in the tests, and told where they are run.
+            if typed == TESTS || (has("cases") && nearest(typed, [TESTS]).is_some()) {
                 return Some(Claim::Tests);
             }
             if typed == DIRECTORY && !has("apiVersion") {

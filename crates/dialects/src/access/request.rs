@@ -31,6 +31,31 @@ pub fn read(source: SourceId, document: Value<'_>, edition: Edition, found: &mut
     (found.errors() == before).then_some(Request { subject, action, resource, environment })
 }
 
+/// Reads who asks.
+pub fn subject(source: SourceId, part: Option<Value<'_>>, edition: Edition, found: &mut Diagnostics) -> Subject {
+    Reading { source, edition, found }.subject(part)
+}
+
+/// Reads what is to be done.
+pub fn action(source: SourceId, part: Option<Value<'_>>, edition: Edition, found: &mut Diagnostics) -> Action {
+    Reading { source, edition, found }.action(part)
+}
+
+/// Reads with what.
+pub fn resource(source: SourceId, part: Option<Value<'_>>, edition: Edition, found: &mut Diagnostics) -> Resource {
+    Reading { source, edition, found }.resource(part)
+}
+
+/// Reads under which circumstances.
+pub fn environment(
+    source: SourceId,
+    part: Option<Value<'_>>,
+    edition: Edition,
+    found: &mut Diagnostics,
+) -> Environment {
+    Reading { source, edition, found }.environment(part)
+}
+
 struct Reading<'f> {
     source: SourceId,
     edition: Edition,

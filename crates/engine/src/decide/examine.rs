@@ -53,6 +53,14 @@ impl Examined {
         Self { clauses, conditions }
     }
 
+    /// Every alternative and every condition of a policy, not only the best of each clause.
+    pub fn alternatives(rule: &Rule, asked: Asked<'_>) -> Vec<Held> {
+        let clauses = rule.target.clauses().into_iter();
+        let alternatives = clauses.flat_map(|(clause, all)| every(clause, all, asked));
+        let conditions = rule.conditions.iter().enumerate().map(|(place, one)| condition(place, one, asked));
+        alternatives.chain(conditions).collect()
+    }
+
     /// All parts in order.
     pub fn parts(&self) -> impl Iterator<Item = &Held> {
         self.clauses.iter().chain(&self.conditions)
@@ -76,23 +84,27 @@ impl Examined {
 }
 
 fn held(clause: Clause, alternatives: &[Matcher], asked: Asked<'_>) -> Held {
-    let all = alternatives.iter().enumerate().map(|(place, matcher)| {
-        let misses: Vec<(Truth, Miss)> = matcher.tests.iter().filter_map(|test| miss(clause, test, asked)).collect();
-        (place, matcher, matcher.covers(asked), misses)
-    });
     let badness = |truth: Truth| match truth {
         Truth::True => 0,
         Truth::Error => 1,
         Truth::False => 2,
     };
-    let best = all.min_by_key(|(_, _, truth, misses)| (badness(*truth), misses.len()));
-    let Some((place, matcher, truth, mut misses)) = best else {
-        return Held { clause, place: None, truth: Truth::True, asks: SmolStr::new_static("any"), misses: Vec::new() };
-    };
-    misses.sort_by_key(|(truth, _)| usize::from(*truth == Truth::Error));
-    let asks: Vec<String> = matcher.tests.iter().map(asks).collect();
-    let misses = if truth == Truth::True { Vec::new() } else { misses.into_iter().map(|(_, miss)| miss).collect() };
-    Held { clause, place: Some(place), truth, asks: asks.join(" ").into(), misses }
+    let best = every(clause, alternatives, asked).min_by_key(|held| (badness(held.truth), held.misses.len()));
+    let any = || Held { clause, place: None, truth: Truth::True, asks: SmolStr::new_static("any"), misses: Vec::new() };
+    best.unwrap_or_else(any)
+}
+
+/// Every alternative of a clause, held against a request.
+fn every(clause: Clause, alternatives: &[Matcher], asked: Asked<'_>) -> impl Iterator<Item = Held> {
+    alternatives.iter().enumerate().map(move |(place, matcher)| {
+        let truth = matcher.covers(asked);
+        let misses = matcher.tests.iter().filter_map(|test| miss(clause, test, asked));
+        let mut misses: Vec<(Truth, Miss)> = misses.filter(|_| truth != Truth::True).collect();
+        misses.sort_by_key(|(truth, _)| usize::from(*truth == Truth::Error));
+        let asks: Vec<String> = matcher.tests.iter().map(asks).collect();
+        let misses = misses.into_iter().map(|(_, miss)| miss).collect();
+        Held { clause, place: Some(place), truth, asks: asks.join(" ").into(), misses }
+    })
 }
 
 fn condition(place: usize, condition: &Condition, asked: Asked<'_>) -> Held {
