@@ -2,6 +2,7 @@
 
 mod access;
 mod formats;
+mod testing;
 
 use std::path::PathBuf;
 
@@ -10,7 +11,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 pub(crate) use self::access::{AccessRequest, Can};
-pub(crate) use self::formats::{Color, Drawing, Format, Output};
+pub(crate) use self::formats::{Color, Drawing, Format, Output, Results};
+pub(crate) use self::testing::Test;
 use crate::complete;
 
 const STYLES: Styles = Styles::styled()
@@ -107,6 +109,12 @@ pub(crate) enum Command {
         upheld can --request request.yaml\n  \
         upheld can --batch requests.jsonl -o jsonl")]
     Can(Can),
+    /// Do policies decide as expected? Runs the tests that lie beside them, and says what no test decides
+    #[command(before_help = "Examples:\n  \
+        upheld test                                       all tests in this folder\n  \
+        upheld test -f policies/ --only 'admins *' -w     some of them, again on every change\n  \
+        upheld test -o junit --fail-under 90              for pipelines")]
+    Test(Test),
     /// Just the result, for pipes
     #[command(before_help = "Examples:\n  \
         upheld resolve --kind TrafficLog --from web-1 --to backend-1\n  \

@@ -1,6 +1,7 @@
 //! One file for each command; what they share is here.
 
 mod all_pairs;
+mod answers;
 mod config;
 mod decision;
 mod explain;
@@ -16,13 +17,14 @@ mod reference;
 mod resolve;
 mod show;
 mod status;
+mod test;
 
 use std::io::Write;
 
-use upheld_input::load::Loaded;
+use upheld_input::load::{Broken, Loaded};
 use upheld_model::{Diagnostic, Fault, Files};
 
-use crate::cli::{Cli, Command, Common, Explain};
+use crate::cli::{Cli, Command, Common, Explain, Output};
 use crate::config::{BadSettings, Settings, settings};
 use crate::exit::Exit;
 use crate::render::{Screen, diagnostics, screen};
@@ -57,11 +59,21 @@ pub(crate) struct Session<'c> {
 impl Session<'_> {
     /// Runs a command once.
     pub(crate) fn run(&self, command: &Command) -> Exit {
-        if self.settings.output.value.drawing().is_some() && !matches!(command, Command::Graph) {
-            let message = "only `graph` draws; the other commands print tables and data";
-            return refuse(&[
-                Diagnostic::error(Fault::BadSetting, message).help("formats: table, wide, json, yaml, jsonl, name")
-            ]);
+        let output = self.settings.output.value;
+        let message = match command {
+            Command::Graph | Command::Test(_) if matches!(output, Output::Print(_)) => None,
+            Command::Graph => output.results().map(|_| "only `test` records results; `graph` draws"),
+            Command::Test(_) => output.drawing().map(|_| "only `graph` draws; `test` records results"),
+            _ if output.drawing().is_some() => Some("only `graph` draws; the other commands print tables and data"),
+            _ => output.results().map(|_| "only `test` records results; the other commands print tables and data"),
+        };
+        if let Some(message) = message {
+            let formats = match command {
+                Command::Graph => "formats: dot, mermaid, svg, table, wide, json, yaml, jsonl, name",
+                Command::Test(_) => "formats: table, wide, json, yaml, jsonl, name, junit, tap",
+                _ => "formats: table, wide, json, yaml, jsonl, name",
+            };
+            return refuse(&[Diagnostic::error(Fault::BadSetting, message).help(formats)]);
         }
         match command {
             Command::Explain(explain) if explain.all_pairs => all_pairs::run(self, &explain.question),
@@ -69,6 +81,7 @@ impl Session<'_> {
                 decision::explain(self, &question.access, question.kind.as_deref())
             }
             Command::Can(can) => decision::can::run(self, can),
+            Command::Test(test) => test::run(self, test),
             Command::Resolve(question) if question.access.is_asked() => {
                 decision::resolve(self, &question.access, question.kind.as_deref())
             }
@@ -90,6 +103,14 @@ impl Session<'_> {
             Command::Man { dir } => reference::man(dir.as_deref()),
             Command::Version => reference::version(self),
         }
+    }
+
+    /// As [`Self::load`], without printing what is wrong.
+    fn try_load(&self) -> Result<Loaded, Box<Broken>> {
+        let loaded = load::try_snapshot(&self.settings, self.common.at.as_deref())?;
+        load::tell_warnings(&loaded);
+        self.tell_set_aside(&loaded);
+        Ok(loaded)
     }
 
     /// The snapshot of the user's files; problems were printed if there is none.

@@ -14,15 +14,20 @@ use crate::render::diagnostics;
 pub(crate) fn snapshot(settings: &Settings, revision: Option<&str>) -> Option<Loaded> {
     match try_snapshot(settings, revision) {
         Ok(loaded) => {
-            if !loaded.warnings.as_slice().is_empty() {
-                diagnostics::print(loaded.snapshot.files(), loaded.warnings.as_slice());
-            }
+            tell_warnings(&loaded);
             Some(loaded)
         }
         Err(broken) => {
             diagnostics::print(&broken.files, broken.diagnostics.as_slice());
             None
         }
+    }
+}
+
+/// Prints what is odd, but no error.
+pub(crate) fn tell_warnings(loaded: &Loaded) {
+    if !loaded.warnings.as_slice().is_empty() {
+        diagnostics::print(loaded.snapshot.files(), loaded.warnings.as_slice());
     }
 }
 

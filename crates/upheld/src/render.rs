@@ -4,8 +4,11 @@ pub(crate) mod decision;
 pub(crate) mod diagnostics;
 pub(crate) mod explanation;
 pub(crate) mod gateway;
+pub(crate) mod junit;
 pub(crate) mod style;
 pub(crate) mod table;
+pub(crate) mod tap;
+pub(crate) mod tested;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};

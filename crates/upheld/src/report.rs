@@ -6,18 +6,21 @@ mod explanation;
 mod gateway;
 mod layered;
 mod payload;
+mod tested;
 
+pub(crate) use asked::asked as request_asked;
 pub(crate) use decision::{Candidate as DecisionCandidate, Decision, Detail, Holds, Part, decide};
 pub(crate) use explanation::{Asked, Candidate, Explanation, Note, Outcome, explain};
 pub(crate) use gateway::{EffectiveField, GatewayReport, GatewayTeller, LostField, Source, finished, replaced};
 pub(crate) use layered::{AskedLayers, explain as explain_layers};
 pub(crate) use payload::{Field, leaves};
+pub(crate) use tested::{Coverage, CoveredClause, CoveredPolicy, Difference, Summary, TestReport, TestState, Tested};
 
 use serde::Serialize;
 use upheld_model::{Files, NodeRef};
 
 /// A place in a file.
-#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Serialize, PartialEq, Eq)]
 pub(crate) struct At {
     file: String,
     line: usize,
@@ -29,6 +32,16 @@ impl At {
     pub(crate) fn of(files: &Files, node: NodeRef) -> Option<Self> {
         let place = files.locate(node)?;
         Some(Self { file: place.file.to_owned(), line: place.line, column: place.column })
+    }
+
+    /// The name of the file.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The line, from one.
+    pub(crate) fn line(&self) -> usize {
+        self.line
     }
 }
 

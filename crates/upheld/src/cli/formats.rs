@@ -10,6 +10,8 @@ pub(crate) enum Output {
     Print(Format),
     /// Drawings of graphs.
     Draw(Drawing),
+    /// Results of tests.
+    Record(Results),
 }
 
 impl Default for Output {
@@ -30,6 +32,8 @@ impl ValueEnum for Output {
             Self::Draw(Drawing::Dot),
             Self::Draw(Drawing::Mermaid),
             Self::Draw(Drawing::Svg),
+            Self::Record(Results::Junit),
+            Self::Record(Results::Tap),
         ]
     }
 
@@ -44,6 +48,8 @@ impl ValueEnum for Output {
             Self::Draw(Drawing::Dot) => ("dot", "A drawing for Graphviz (`graph` only)"),
             Self::Draw(Drawing::Mermaid) => ("mermaid", "A drawing for Mermaid (`graph` only)"),
             Self::Draw(Drawing::Svg) => ("svg", "A picture (`graph` only)"),
+            Self::Record(Results::Junit) => ("junit", "JUnit XML for pipelines (`test` only)"),
+            Self::Record(Results::Tap) => ("tap", "The Test Anything Protocol (`test` only)"),
         };
         Some(PossibleValue::new(name).help(help))
     }
@@ -78,20 +84,37 @@ pub(crate) enum Drawing {
     Svg,
 }
 
+/// How results are recorded for other tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Results {
+    /// As XML that pipelines read.
+    Junit,
+    /// The Test Anything Protocol.
+    Tap,
+}
+
 impl Output {
     /// How answers are printed.
     pub(crate) fn format(self) -> Format {
         match self {
             Self::Print(format) => format,
-            Self::Draw(_) => Format::Table,
+            Self::Draw(_) | Self::Record(_) => Format::Table,
         }
     }
 
     /// How graphs are drawn, if that is asked for.
     pub(crate) fn drawing(self) -> Option<Drawing> {
         match self {
-            Self::Print(_) => None,
+            Self::Print(_) | Self::Record(_) => None,
             Self::Draw(drawing) => Some(drawing),
+        }
+    }
+
+    /// How results are recorded, if that is asked for.
+    pub(crate) fn results(self) -> Option<Results> {
+        match self {
+            Self::Print(_) | Self::Draw(_) => None,
+            Self::Record(results) => Some(results),
         }
     }
 }

@@ -76,6 +76,18 @@ fn told(
     Ok((answers, notes))
 }
 
+/// The answers as programs get them.
+pub(super) fn answers(
+    session: &Session<'_>,
+    snapshot: &Snapshot,
+    question: &Question,
+) -> Result<Vec<Json>, Vec<Diagnostic>> {
+    if let Some(problem) = incomplete(question) {
+        return Err(vec![problem]);
+    }
+    told(session, snapshot, question).map(|(answers, _)| listed_answers(&answers))
+}
+
 /// Everything, for programs.
 fn document(answers: &Answers, digest: &str) -> Json {
     let all = listed_answers(answers);

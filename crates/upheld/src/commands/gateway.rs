@@ -5,7 +5,7 @@ mod controller;
 mod declared;
 mod envoy;
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use upheld_dialects::envoy_gateway::{Attachments, PolicyKind as EnvoyKind, by_age};
 use upheld_dialects::gateway_api::declared::Declared;
 use upheld_dialects::gateway_api::topology::Topology;
@@ -22,7 +22,7 @@ use crate::render::{diagnostics, gateway, print_plain};
 use crate::report::{GatewayReport, GatewayTeller};
 
 /// The gateways of a snapshot, and how their controller is started.
-type World<'s> = (Topology<'s>, Settings);
+pub(super) type World<'s> = (Topology<'s>, Settings);
 
 /// What can stand before a slash here.
 const KINDS: [(&str, &[&str]); 5] = [
@@ -123,6 +123,12 @@ fn told(
         }
     }
     Ok((reports, notes))
+}
+
+/// The answers as programs get them.
+pub(super) fn answers(session: &Session<'_>, world: &World<'_>, question: &Question) -> Result<Vec<Json>, Diagnostic> {
+    let (reports, _) = told(session, world, question, |_, _| {})?;
+    Ok(reports.iter().map(|report| json!(report)).collect())
 }
 
 /// Policies that are attached to nothing are told, not forgotten.

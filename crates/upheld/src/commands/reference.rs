@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anstyle::Style;
 use serde_json::{Map, Value as Json, json};
+use upheld_dialects::access::book::TESTS;
 use upheld_dialects::document::Form;
 use upheld_dialects::kuma::layered;
 use upheld_dialects::kuma::resources::ResourceType;
@@ -14,7 +15,7 @@ use upheld_engine::{PolicyKind, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
-use super::{Session, refuse, say};
+use super::{Session, refuse, say, test};
 use crate::cli::{self, Format, Shell};
 use crate::codes::{Meaning, all};
 use crate::config;
@@ -145,6 +146,7 @@ fn schemas(snapshot: &Snapshot) -> BTreeMap<String, Json> {
     }
     let families: Vec<Json> = policy_kind::shapes().iter().map(|(_, shape)| shape.schema()).collect();
     schemas.insert("PolicyKind".to_owned(), document("PolicyKind", json!({"anyOf": families})));
+    schemas.insert(TESTS.to_owned(), document(TESTS, test::document().schema()));
     schemas.insert(config::FILE.to_owned(), document(config::FILE, config::shape().schema()));
     schemas
 }

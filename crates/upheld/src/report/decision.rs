@@ -136,6 +136,17 @@ pub(crate) struct Duty {
     pub(crate) properties: Json,
 }
 
+impl Decision {
+    /// As programs get it, with a name for the default, too.
+    pub(crate) fn named(&self) -> Json {
+        let mut document = json!(self);
+        if let (Some(map), State::Won) = (document.as_object_mut(), self.default.state) {
+            map.insert("policy".to_owned(), json!("(default)"));
+        }
+        document
+    }
+}
+
 /// How much is told of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {

@@ -5,4 +5,5 @@ mod broken;
 mod commands;
 mod streams;
 mod support;
+mod testing;
 mod transcripts;

@@ -39,19 +39,19 @@ pub(super) fn requests(session: &Session<'_>, asked: &AccessRequest) -> Result<V
 }
 
 /// Whoever does not say when asks now.
-pub(super) fn fill_time(request: &mut Request, now: Timestamp) {
+pub(in crate::commands) fn fill_time(request: &mut Request, now: Timestamp) {
     if request.environment.time == Maybe::Absent {
         request.environment.time = Maybe::Is(now);
     }
 }
 
 /// How requests are read.
-pub(super) fn edition(session: &Session<'_>) -> Edition {
+pub(in crate::commands) fn edition(session: &Session<'_>) -> Edition {
     session.settings.semantics.value.iter().find_map(|name| Edition::of(name)).unwrap_or_default()
 }
 
 /// The moment that the user named, or the clock.
-pub(super) fn now(session: &Session<'_>) -> Result<Timestamp, Diagnostic> {
+pub(in crate::commands) fn now(session: &Session<'_>) -> Result<Timestamp, Diagnostic> {
     if let Some(text) = &session.common.now {
         return text.parse().map_err(|_| {
             let message = format!("`--now {text}` is no time");
@@ -104,14 +104,15 @@ fn from_flags(asked: &AccessRequest) -> Result<Request, BadRequests> {
     if flags.problems.is_empty() { Ok(flags.request) } else { Err(flags.problems.into()) }
 }
 
+/// A request in the making, out of texts as people write them.
 #[derive(Default)]
-struct Flags {
-    request: Request,
-    problems: Vec<Diagnostic>,
+pub(in crate::commands) struct Flags {
+    pub(in crate::commands) request: Request,
+    pub(in crate::commands) problems: Vec<Diagnostic>,
 }
 
 impl Flags {
-    fn subject(&mut self, given: &[String]) {
+    pub(in crate::commands) fn subject(&mut self, given: &[String]) {
         const KEYS: [&str; 5] = ["id", "type", "role", "group", "claim.NAME"];
         for (key, value) in pairs(given) {
             let subject = &mut self.request.subject;
@@ -135,7 +136,7 @@ impl Flags {
         }
     }
 
-    fn action(&mut self, given: &[String]) {
+    pub(in crate::commands) fn action(&mut self, given: &[String]) {
         for (key, value) in pairs(given) {
             let action = &mut self.request.action;
             let is_method = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -148,7 +149,7 @@ impl Flags {
         }
     }
 
-    fn resource(&mut self, given: &[String]) {
+    pub(in crate::commands) fn resource(&mut self, given: &[String]) {
         for (key, value) in pairs(given) {
             let resource = &mut self.request.resource;
             match key {
@@ -162,7 +163,7 @@ impl Flags {
         }
     }
 
-    fn environment(&mut self, given: &[String]) {
+    pub(in crate::commands) fn environment(&mut self, given: &[String]) {
         for (key, value) in pairs(given) {
             let Facts(_) = &self.request.environment.facts;
             match key {

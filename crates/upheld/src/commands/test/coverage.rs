@@ -1,0 +1,185 @@
+//! What tests decide: policies that stand in an answer, and parts of policies that are true for a request.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+use upheld_engine::decide::{Clause, Decide, Examined, Request, Rule, Status, Truth};
+use upheld_engine::{KindId, Snapshot};
+use upheld_model::tree::Value;
+use upheld_model::{NodeRef, State};
+
+use crate::report::{At, Coverage, CoveredClause, CoveredPolicy, Decision};
+
+/// Counts what cases decide.
+pub(super) struct Counter<'s> {
+    snapshot: &'s Snapshot,
+    /// By place, so that a place in a file finds its policy.
+    policies: Vec<Counted>,
+    /// For each policy of each kind that decides requests, in order, its parts.
+    clauses: Vec<(KindId, Vec<Vec<CoveredClause>>)>,
+}
+
+struct Counted {
+    place: Place,
+    end: (usize, usize),
+    told: CoveredPolicy,
+}
+
+/// A file, a line and a column.
+type Place = (String, usize, usize);
+
+impl<'s> Counter<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot) -> Self {
+        let off = switched_off(snapshot);
+        let mut policies: Vec<Counted> = snapshot
+            .policies()
+            .iter()
+            .filter(|(_, policy)| !off.contains(&policy.at))
+            .filter_map(|(_, policy)| {
+                let told = CoveredPolicy {
+                    kind: snapshot.text(policy.kind).to_owned(),
+                    policy: snapshot.text(policy.title).to_owned(),
+                    cases: 0,
+                    at: At::of(snapshot.files(), policy.at),
+                };
+                let file = snapshot.files().get(policy.at.source)?;
+                let end = file.tree.position(snapshot.files().value(policy.at)?.span().end);
+                Some(Counted { place: place(snapshot, policy.at)?, end, told })
+            })
+            .collect();
+        policies.sort_by(|one, other| one.place.cmp(&other.place));
+        let clauses = snapshot.decides().map(|(kind, decide)| (kind, parts(snapshot, kind, decide))).collect();
+        Self { snapshot, policies, clauses }
+    }
+
+    /// Counts a decision.
+    pub(super) fn decision(&mut self, kind: KindId, decide: &Decide, request: &Request, decision: &Decision) {
+        let rules = || decide.rules().iter();
+        let decider = decision.policy.as_deref().and_then(|name| rules().find(|rule| rule.name == name));
+        if let Some(place) = decider.and_then(|rule| place(self.snapshot, rule.at)) {
+            self.count([place]);
+        }
+        let Some((_, counted)) = self.clauses.iter_mut().find(|(known, _)| *known == kind) else { return };
+        let mut buffer = String::new();
+        let asked = decide.asked(request, &mut buffer);
+        for (rule, parts) in rules().zip(counted) {
+            // In the order in which they were listed.
+            let clauses = rule.target.clauses().into_iter();
+            let alternatives = clauses.flat_map(|(_, all)| all).map(|alternative| alternative.covers(asked));
+            let conditions = rule.conditions.iter().map(|condition| condition.holds(asked));
+            for (truth, part) in alternatives.chain(conditions).zip(parts) {
+                part.cases += usize::from(truth == Truth::True);
+            }
+        }
+    }
+
+    /// Counts the policies that stand in an answer: candidates that won, or that a field comes from.
+    pub(super) fn answers(&mut self, answers: &[Json]) {
+        let stands = |candidate: &&Json| {
+            let state = candidate.get("state").and_then(Json::as_str);
+            [State::Won, State::Kept].iter().any(|stands| Some(stands.word()) == state)
+        };
+        let mut places = Vec::new();
+        for answer in answers {
+            let list = |name: &str| answer.get(name).and_then(Json::as_array).into_iter().flatten();
+            places.extend(list("candidates").filter(stands).filter_map(written_at));
+            let sources = list("fields").filter_map(|field| field.get("from")?.as_array()).flatten();
+            places.extend(sources.filter_map(written_at));
+        }
+        self.count(places);
+    }
+
+    /// A case counts once for a policy, however many parts of it stand.
+    fn count(&mut self, places: impl IntoIterator<Item = Place>) {
+        let mut found: Vec<usize> = places.into_iter().filter_map(|place| self.policy_at(&place)).collect();
+        found.sort_unstable();
+        found.dedup();
+        for number in found {
+            if let Some(policy) = self.policies.get_mut(number) {
+                policy.told.cases += 1;
+            }
+        }
+    }
+
+    /// The policy that a place lies in.
+    fn policy_at(&self, place: &Place) -> Option<usize> {
+        let number = self.policies.partition_point(|policy| policy.place <= *place).checked_sub(1)?;
+        let policy = self.policies.get(number)?;
+        (policy.place.0 == place.0 && (place.1, place.2) <= policy.end).then_some(number)
+    }
+
+    /// What was counted.
+    pub(super) fn finish(self, at_least: Option<u8>) -> Coverage {
+        let policies: Vec<CoveredPolicy> = self.policies.into_iter().map(|policy| policy.told).collect();
+        let decided = policies.iter().filter(|policy| policy.cases > 0).count();
+        let of = policies.len();
+        Coverage {
+            decided,
+            of,
+            percent: (decided * 100).checked_div(of).unwrap_or(100),
+            at_least,
+            policies,
+            clauses: self.clauses.into_iter().flat_map(|(_, parts)| parts).flatten().collect(),
+        }
+    }
+}
+
+/// Policies that are switched off, so that no test could decide them.
+fn switched_off(snapshot: &Snapshot) -> BTreeSet<NodeRef> {
+    let rules = snapshot.decides().flat_map(|(_, decide)| decide.rules());
+    rules.filter(|rule| rule.status == Status::Off).map(|rule| rule.at).collect()
+}
+
+/// All parts of the policies of a kind, none of them true yet.
+fn parts(snapshot: &Snapshot, kind: KindId, decide: &Decide) -> Vec<Vec<CoveredClause>> {
+    let nothing = Request::default();
+    let mut buffer = String::new();
+    let asked = decide.asked(&nothing, &mut buffer);
+    let name = snapshot.kind(kind).map_or("", |kind| snapshot.text(kind.governs));
+    let of = |rule: &Rule| {
+        let told = Examined::alternatives(rule, asked).into_iter().map(|held| {
+            let index = held.place.unwrap_or_default();
+            CoveredClause {
+                kind: name.to_owned(),
+                policy: rule.name.to_string(),
+                clause: held.clause.word(),
+                index,
+                asks: held.asks.to_string(),
+                cases: 0,
+                at: At::of(snapshot.files(), written(snapshot, kind, rule, held.clause, index).unwrap_or(rule.at)),
+            }
+        });
+        told.collect()
+    };
+    // One that is switched off keeps its place, with nothing to be true.
+    decide.rules().iter().map(|rule| if rule.status == Status::Off { Vec::new() } else { of(rule) }).collect()
+}
+
+/// Where a part of a policy was written.
+fn written(snapshot: &Snapshot, kind: KindId, rule: &Rule, clause: Clause, index: usize) -> Option<NodeRef> {
+    let fields = &snapshot.kind(kind)?.decide()?.fields.clauses;
+    let own = fields.iter().find(|(known, _)| *known == clause).map(|(_, name)| snapshot.text(*name));
+    let field = own.unwrap_or(clause.word());
+    let policy = snapshot.files().value(rule.at)?;
+    let body = if policy.get(field).is_some() { policy } else { policy.get("spec").unwrap_or(policy) };
+    let list: Vec<Value<'_>> = body.get(field).into_iter().flat_map(Value::items).collect();
+    // How long a policy is valid counts as its first condition.
+    let before = if clause == Clause::Conditions { rule.conditions.len().saturating_sub(list.len()) } else { 0 };
+    let value = match index.checked_sub(before) {
+        Some(index) => list.get(index).copied(),
+        None => body.get("valid"),
+    };
+    value.map(|value| NodeRef { source: rule.at.source, node: value.number() })
+}
+
+fn place(snapshot: &Snapshot, at: NodeRef) -> Option<Place> {
+    let place = snapshot.files().locate(at)?;
+    Some((place.file.to_owned(), place.line, place.column))
+}
+
+/// The place that an answer names.
+fn written_at(of: &Json) -> Option<Place> {
+    let at = of.get("at")?;
+    let number = |name: &str| at.get(name)?.as_u64().and_then(|number| usize::try_from(number).ok());
+    Some((at.get("file")?.as_str()?.to_owned(), number("line")?, number("column")?))
+}

@@ -1,0 +1,143 @@
+//! Tests for people: what failed and why, how many passed, and what no test decides.
+
+use anstyle::{AnsiColor, Style};
+use serde_json::Value as Json;
+
+use super::style::{ANSWER, DIM, WARNING, paint};
+use super::table::{Align, Table, indented, wrap};
+use super::{Screen, visible};
+use crate::report::{Coverage, Difference, Summary, TestReport, TestState, Tested};
+
+/// How many policies and parts are listed before "and N more".
+const ROWS: usize = 10;
+
+const FAILED: Style = AnsiColor::Red.on_default().bold();
+
+/// All that is to be said about a run.
+pub(crate) fn all(report: &TestReport, screen: &Screen) -> String {
+    let mut text = cases(report, screen);
+    let good = if report.summary.failed == 0 { ANSWER } else { FAILED };
+    text.push_str(&paint(good, &summary(report.summary)));
+    text.push('\n');
+    if let Some(coverage) = &report.coverage {
+        text.push('\n');
+        text.push_str(&covered(coverage, screen));
+    }
+    text
+}
+
+/// `12 passed, 1 failed, 1 skipped`.
+pub(crate) fn summary(summary: Summary) -> String {
+    let Summary { passed, failed, skipped } = summary;
+    let counts = [(passed, "passed"), (failed, "failed"), (skipped, "skipped")];
+    let told = counts.iter().filter(|(count, word)| *count > 0 || *word == "passed");
+    told.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+}
+
+/// What was expected, and what came out, in one line each.
+pub(crate) fn difference(case: &Tested) -> (String, String) {
+    if case.differences.is_empty() {
+        return (inner(&case.expected), "no answer".to_owned());
+    }
+    let part = |difference: &Difference, value: &Json| {
+        let path = &difference.path;
+        // A decision needs no name.
+        if path == "decision" { inner(value) } else { format!("{path}: {}", inner(value)) }
+    };
+    let join = |told: Vec<String>| told.join(", ");
+    (
+        join(case.differences.iter().map(|one| part(one, &one.expected)).collect()),
+        join(case.differences.iter().map(|one| part(one, &one.actual)).collect()),
+    )
+}
+
+/// A value as people write it.
+fn inner(value: &Json) -> String {
+    match value {
+        Json::Null => "not there".to_owned(),
+        Json::String(text) => visible(text),
+        Json::Array(items) if items.iter().all(|item| !item.is_object()) => {
+            format!("[{}]", items.iter().map(inner).collect::<Vec<_>>().join(", "))
+        }
+        Json::Object(map) => {
+            let entries: Vec<String> = map.iter().map(|(key, value)| format!("{key}: {}", inner(value))).collect();
+            entries.join(", ")
+        }
+        other => visible(&other.to_string()),
+    }
+}
+
+fn cases(report: &TestReport, screen: &Screen) -> String {
+    let shown: Vec<&Tested> =
+        report.cases.iter().filter(|case| screen.verbose || case.state == TestState::Failed).collect();
+    if shown.is_empty() {
+        return String::new();
+    }
+    let columns = ["STATE", "AT", "CASE", "EXPECTED", "CAME OUT", "BECAUSE"].map(|name| (name, Align::Left));
+    let mut table = Table::new(&columns);
+    for case in shown {
+        let (state, style) = match case.state {
+            TestState::Passed => ("PASSED", AnsiColor::Green.on_default()),
+            TestState::Failed => ("FAILED", FAILED),
+            TestState::Skipped => ("SKIPPED", DIM),
+        };
+        let (expected, actual) = match case.state {
+            TestState::Failed => difference(case),
+            TestState::Passed => (inner(&case.expected), "the same".to_owned()),
+            TestState::Skipped => (inner(&case.expected), "-".to_owned()),
+        };
+        let because = case.because.clone().unwrap_or_default();
+        table.row(style, [state.to_owned(), case.at.to_string(), case.name.clone(), expected, actual, because]);
+    }
+    table.render(screen.width, 4) + "\n"
+}
+
+fn covered(coverage: &Coverage, screen: &Screen) -> String {
+    let sentence = coverage_sentence(coverage);
+    let style = if coverage.is_short() { FAILED } else { Style::new() };
+    let mut text = paint(style, &wrap(&sentence, screen.width)) + "\n";
+    let limit = if screen.verbose { usize::MAX } else { ROWS };
+    let undecided: Vec<_> = coverage.undecided().collect();
+    if !undecided.is_empty() {
+        let mut table = Table::new(&["NO TEST DECIDES", "KIND", "AT"].map(|name| (name, Align::Left)));
+        for policy in undecided.iter().take(limit) {
+            let at = policy.at.as_ref().map(ToString::to_string).unwrap_or_default();
+            table.row(WARNING, [policy.policy.clone(), policy.kind.clone(), at]);
+        }
+        text.push_str(&format!("\n{}{}", table.render(screen.width, 1), more(undecided.len(), limit, screen)));
+    }
+    let never: Vec<_> = coverage.never_true().collect();
+    if !never.is_empty() {
+        let mut table = Table::new(&["NO TEST MAKES TRUE", "ASKS", "AT"].map(|name| (name, Align::Left)));
+        for clause in never.iter().take(limit) {
+            let name = format!("{}: {}[{}]", clause.policy, clause.clause, clause.index);
+            let at = clause.at.as_ref().map(ToString::to_string).unwrap_or_default();
+            table.row(WARNING, [name, clause.asks.clone(), at]);
+        }
+        text.push_str(&format!("\n{}{}", table.render(screen.width, 1), more(never.len(), limit, screen)));
+    }
+    text
+}
+
+/// How much is decided, in a sentence.
+pub(crate) fn coverage_sentence(coverage: &Coverage) -> String {
+    let Coverage { decided, of, percent, at_least, .. } = coverage;
+    let noun = if *of == 1 { "policy" } else { "policies" };
+    let verb = if *decided == 1 { "is" } else { "are" };
+    let mut sentence = if *of == 0 {
+        "There are no policies that a test could decide.".to_owned()
+    } else {
+        format!("{decided} of {of} {noun} {verb} decided by a test ({percent} %).")
+    };
+    if let Some(least) = at_least.filter(|_| coverage.is_short()) {
+        sentence.push_str(&format!(" That is under the {least} % of --fail-under."));
+    }
+    sentence
+}
+
+fn more(count: usize, limit: usize, screen: &Screen) -> String {
+    match count.saturating_sub(limit) {
+        0 => String::new(),
+        left => indented(&paint(DIM, &format!("… and {left} more (--verbose shows all)")), 2, screen.width),
+    }
+}
