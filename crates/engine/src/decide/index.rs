@@ -59,6 +59,8 @@ struct Entry {
     /// What must be verified besides; [`NONE`] if nothing.
     verify: u32,
     methods: Methods,
+    /// What the atoms are about.
+    needs: Kinds,
 }
 
 /// Which alternatives an entry stands for.
@@ -80,6 +82,35 @@ enum PathIs {
 /// A set of methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Methods(u16);
+
+/// A set of things that atoms are about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Kinds(u16);
+
+impl Kinds {
+    const ALL: Self = Self(u16::MAX);
+
+    /// What must be looked up for an atom of a kind.
+    fn one(kind: AtomKind) -> Self {
+        Self(match kind {
+            AtomKind::RolePattern => 1 << AtomKind::Role as u16,
+            AtomKind::AppPattern => 1 << AtomKind::App as u16,
+            kind => 1 << kind as u16,
+        })
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    fn has(self, kind: AtomKind) -> bool {
+        self.0 & 1 << kind as u16 != 0
+    }
+}
 
 /// Methods that are told apart by a bit; all others share one.
 const METHODS: [&str; 9] = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE", "CONNECT"];
@@ -109,6 +140,8 @@ pub(super) struct Room {
     /// The atoms of the request, as a list and as bits.
     present: Vec<u32>,
     bits: Vec<u64>,
+    /// What was looked up so far; most policies ask for little.
+    collected: Kinds,
     walk: Walk,
 }
 
@@ -119,6 +152,7 @@ impl Room {
                 *word = 0;
             }
         }
+        self.collected = Kinds::default();
         let words = atoms / 64 + 1;
         if self.bits.len() < words {
             self.bits.resize(words, 0);
@@ -145,7 +179,7 @@ impl Index {
     /// Calls `sit` with every rule that may be about the request and whether it is; a rule may come more than once, then the
     /// best truth counts. Exact only for requests without unknown facts: see [`is_known`].
     pub(super) fn find(&self, asked: Asked<'_>, rules: &[Rule], room: &mut Room, mut sit: impl FnMut(u32, Truth)) {
-        self.collect(asked.request, room);
+        room.start(self.atoms.len());
         let method = match &asked.request.action.method {
             Maybe::Is(method) => Methods::one(method),
             Maybe::Absent | Maybe::Unknown => Methods::ABSENT,
@@ -168,14 +202,21 @@ impl Index {
         method: Methods,
         asked: Asked<'_>,
         rules: &[Rule],
-        room: &Room,
+        room: &mut Room,
         sit: &mut impl FnMut(u32, Truth),
     ) {
         let Some(List { start, length }) = self.lists.get(list as usize) else { return };
-        let mut look = |start: u32, length: u32| {
+        let mut look = |start: u32, length: u32, room: &mut Room| {
             let (start, end) = (start as usize, (start + length) as usize);
             for entry in self.entries.get(start..end).unwrap_or_default() {
-                if entry.methods.has(method) && room.has(entry.key) && room.has(entry.also) {
+                if !entry.methods.has(method) {
+                    continue;
+                }
+                let missing = entry.needs.without(room.collected);
+                if missing != Kinds::default() {
+                    self.collect(asked.request, missing, room);
+                }
+                if room.has(entry.key) && room.has(entry.also) {
                     match self.verify(entry, asked, rules) {
                         Truth::False => {}
                         truth => sit(entry.rule, truth),
@@ -184,13 +225,16 @@ impl Index {
             }
         };
         if *length <= SHORT {
-            look(*start, *length);
+            look(*start, *length, room);
             return;
         }
-        for atom in &room.present {
-            if let Some((start, length)) = self.runs.get(&(list, *atom)) {
-                look(*start, *length);
+        self.collect(asked.request, Kinds::ALL.without(room.collected), room);
+        let mut at = 0;
+        while let Some(atom) = room.present.get(at).copied() {
+            if let Some((start, length)) = self.runs.get(&(list, atom)) {
+                look(*start, *length, room);
             }
+            at += 1;
         }
     }
 
@@ -215,43 +259,52 @@ impl Index {
         })
     }
 
-    /// Puts the atoms of a request into the room.
-    fn collect(&self, request: &Request, room: &mut Room) {
-        room.start(self.atoms.len());
-        let text = |kind: AtomKind, value: &Maybe<SmolStr>, room: &mut Room| {
-            if let Maybe::Is(text) = value {
-                self.put(kind, text, room);
+    /// Puts the atoms of a request into the room, those of some kinds.
+    fn collect(&self, request: &Request, kinds: Kinds, room: &mut Room) {
+        room.collected = room.collected.with(kinds);
+        let Request { subject, action, resource, .. } = request;
+        let texts = [
+            (AtomKind::Id, &subject.id),
+            (AtomKind::SubjectType, &subject.kind),
+            (AtomKind::App, &resource.app),
+            (AtomKind::Type, &resource.kind),
+            (AtomKind::ResourceId, &resource.id),
+            (AtomKind::Operation, &action.operation),
+        ];
+        if kinds.has(AtomKind::Role) {
+            for role in subject.roles.known() {
+                self.put(AtomKind::Role, role, room);
+                self.roles.find(role, |atom| room.put(atom));
             }
-        };
-        text(AtomKind::Id, &request.subject.id, room);
-        text(AtomKind::SubjectType, &request.subject.kind, room);
-        text(AtomKind::App, &request.resource.app, room);
-        text(AtomKind::Type, &request.resource.kind, room);
-        text(AtomKind::ResourceId, &request.resource.id, room);
-        text(AtomKind::Operation, &request.action.operation, room);
-        for role in request.subject.roles.known() {
-            self.put(AtomKind::Role, role, room);
-            self.roles.find(role, |atom| room.put(atom));
         }
-        for group in request.subject.groups.known() {
-            self.put(AtomKind::Group, group, room);
+        if kinds.has(AtomKind::Group) {
+            for group in subject.groups.known() {
+                self.put(AtomKind::Group, group, room);
+            }
         }
-        if let Maybe::Is(app) = &request.resource.app {
-            self.apps.find(app, |atom| room.put(atom));
-        }
-        if self.atoms.uses(AtomKind::Claim) {
-            for (name, fact) in &request.subject.claims.0 {
+        if kinds.has(AtomKind::Claim) {
+            for (name, fact) in &subject.claims.0 {
                 if let Some(atom) = self.atoms.claim(name, fact) {
                     room.put(atom);
                 }
             }
         }
+        for (kind, value) in texts {
+            if let Maybe::Is(text) = value
+                && kinds.has(kind)
+            {
+                self.put(kind, text, room);
+            }
+        }
+        if let Maybe::Is(app) = &resource.app
+            && kinds.has(AtomKind::App)
+        {
+            self.apps.find(app, |atom| room.put(atom));
+        }
     }
 
     fn put(&self, kind: AtomKind, text: &str, room: &mut Room) {
-        if self.atoms.uses(kind)
-            && let Some(atom) = self.atoms.get(kind, text.as_bytes())
-        {
+        if let Some(atom) = self.atoms.get(kind, text.as_bytes()) {
             room.put(atom);
         }
     }

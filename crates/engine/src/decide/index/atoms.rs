@@ -45,7 +45,7 @@ pub(super) struct Atoms {
     names: Vec<Option<Key>>,
     long: LongTexts,
     slots: Slots,
-    used: u32,
+    kinds: Vec<AtomKind>,
 }
 
 impl Atoms {
@@ -54,9 +54,9 @@ impl Atoms {
         self.keys.len() + 1
     }
 
-    /// Whether any atom is of a kind.
-    pub(super) fn uses(&self, kind: AtomKind) -> bool {
-        self.used & 1 << kind as u32 != 0
+    /// What an atom is about; nothing for the one that every request has.
+    pub(super) fn kind(&self, atom: u32) -> Option<AtomKind> {
+        self.kinds.get((atom as usize).checked_sub(1)?).copied()
     }
 
     /// The atom of a text, if a policy has it.
@@ -103,7 +103,7 @@ impl Atoms {
     }
 
     fn add(&mut self, kind: AtomKind, key: Key, name: Option<Key>) -> u32 {
-        self.used |= 1 << kind as u32;
+        self.kinds.push(kind);
         let number = u32::try_from(self.keys.len()).unwrap_or(u32::MAX);
         self.keys.push(key);
         self.names.push(name);

@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 
 use super::atoms::{AtomKind, Atoms, Patterns};
 use super::trie::Builder;
-use super::{ANY, Combination, Entry, Index, List, Methods, NONE, PathIs, SHORT};
+use super::{ANY, Combination, Entry, Index, Kinds, List, Methods, NONE, PathIs, SHORT};
 use crate::decide::glob::{Glob, Wild};
 use crate::decide::rule::{ANY_METHOD, FactOf, Matcher, Operator, PathPattern, Rule, Status, Test};
 
@@ -118,9 +118,13 @@ impl IndexBuilder {
         let put = |builder: &mut Self, list: u32, verify: bool, combination: Combination| {
             let verify = if verify { builder.combination(combination) } else { NONE };
             let also = also.map_or(ANY, |(_, atom)| atom);
-            for key in keys {
-                builder.entries.push((list, Entry { key: *key, also, rule, verify, methods: asks.methods }));
-            }
+            let about = |atom: u32| builder.atoms.kind(atom).map_or(Kinds::default(), Kinds::one);
+            let entries = keys.iter().map(|key| {
+                let needs = about(*key).with(about(also));
+                (list, Entry { key: *key, also, rule, verify, methods: asks.methods, needs })
+            });
+            let entries: Vec<(u32, Entry)> = entries.collect();
+            builder.entries.extend(entries);
         };
         let verify = asks.verify || verify_atoms;
         if asks.paths.is_empty() {
