@@ -379,7 +379,14 @@ impl Family for Decide {
         hits: &mut Vec<Hit<Measure>>,
         witness: &mut W,
     ) -> Decided {
-        let (root, about) = self.fold(question, scratch, hits, self.algorithm());
+        // Most requests match nothing in one flat set: then there is nothing to count.
+        let nothing = hits.is_empty() && self.sets.len() == 1 && !self.algorithm().always_speaks();
+        let (root, about) = if nothing {
+            scratch.said.clear();
+            (Combined::NOTHING, false)
+        } else {
+            self.fold(question, scratch, hits, self.algorithm())
+        };
         let decided = self.decided(root, about);
         if W::RECORDS {
             self.tell(&decided, &scratch.said, hits, witness);

@@ -187,6 +187,23 @@ impl Builder {
     }
 }
 
+/// How many bytes stand before the next slash. Segments are short, so eight bytes at a time are best.
+fn up_to_slash(bytes: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut before = 0;
+    for word in words {
+        // A byte that is a slash becomes zero, and a zero borrows from its highest bit.
+        let zero = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'/'));
+        let found = zero.wrapping_sub(ONES) & !zero & (ONES << 7);
+        if found != 0 {
+            return before + found.trailing_zeros() as usize / 8;
+        }
+        before += 8;
+    }
+    before + rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len())
+}
+
 fn extended((start, length): (u32, u32), at: u32) -> (u32, u32) {
     if length == 0 { (at, 1) } else { (start, length + 1) }
 }
@@ -290,19 +307,17 @@ impl Trie {
         } else {
             now.push(0);
         }
-        let below = bytes.get(start..).unwrap_or_default();
-        let ends = memchr::memchr_iter(b'/', below).map(|slash| start + slash).chain(std::iter::once(bytes.len()));
-        let mut from = start;
-        for end in ends {
-            let segment = bytes.get(from..end).unwrap_or_default();
+        while let Some(left) = bytes.get(start..) {
+            let length = up_to_slash(left);
+            let segment = left.get(..length).unwrap_or_default();
             next.clear();
             walk.step += 1;
-            self.step(&now, segment, path.get(from..), &mut next, walk);
+            self.step(&now, segment, path.get(start..), &mut next, walk);
             std::mem::swap(&mut now, &mut next);
-            if now.is_empty() {
+            if now.is_empty() || length == left.len() {
                 break;
             }
-            from = end + 1;
+            start += length + 1;
         }
         for number in &now {
             match self.nodes.get(*number as usize).map_or(NONE, |node| node.list) {
@@ -362,6 +377,26 @@ impl Trie {
             if regex.is_match(rest) {
                 walk.lists.push(*list);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::up_to_slash;
+
+    #[test]
+    fn slashes_are_found_at_every_place() {
+        for before in 0..40 {
+            for after in 0..20 {
+                let text = format!(
+                    "{}/{}",
+                    "é.".repeat(before).get(..before).unwrap_or(&"a".repeat(before)),
+                    "x/".repeat(after)
+                );
+                assert_eq!(up_to_slash(text.as_bytes()), text.find('/').unwrap(), "{text}");
+            }
+            assert_eq!(up_to_slash("a".repeat(before).as_bytes()), before);
         }
     }
 }
