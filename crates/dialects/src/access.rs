@@ -13,6 +13,7 @@
 
 pub mod authzen;
 pub mod book;
+mod builder;
 pub mod compat;
 pub mod enforce;
 pub mod facts;
@@ -26,6 +27,7 @@ pub mod store;
 pub mod view;
 mod window;
 
+pub use builder::{Asker, BadPolicy, DecisionPoint, DecisionPointBuilder, Policy, PolicyProblem};
 pub use javascript::JavaScriptRegex;
 pub use seeding::{OnlyIfEmpty, Plan, Seed, Skipped};
 pub use store::PolicyStore;

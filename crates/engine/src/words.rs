@@ -99,6 +99,7 @@ impl Words<'_> {
             Code::DecideUnlessDeny => "permitted unless somebody denies".to_owned(),
             Code::DecideUnanimous => "all that apply agree".to_owned(),
             Code::DecidePriority => "the highest priority that applies; there, one deny outweighs".to_owned(),
+            Code::DecideUnopposed => "nothing that applies says otherwise".to_owned(),
             Code::DecideSame => "says the same, later in order".to_owned(),
             Code::DecideOutweighed => "outweighed".to_owned(),
             Code::DecideInSet => "decides its set".to_owned(),

@@ -220,6 +220,8 @@ codes! {
     DecideUnanimous = "decide.unanimous" ["by"],
     /// The highest priority that applies.
     DecidePriority = "decide.priority-deny-overrides" ["by"],
+    /// No policy that applies says otherwise.
+    DecideUnopposed = "decide.unopposed" ["by"],
     /// It says the same as the one that decided, and comes later.
     DecideSame = "decide.same-effect" ["by"],
     /// It says otherwise and is outweighed.

@@ -522,7 +522,14 @@ impl Decide {
                     continue;
                 }
                 Truth::Error => (State::Unknown, Code::UnknownFact),
-                Truth::True if decider == Some(hit.entry) => (State::Won, self.won_by(hit.entry)),
+                Truth::True if decider == Some(hit.entry) => {
+                    let rival = |other: &Hit<Measure>| {
+                        let effect = self.heads.get(other.entry.index()).map(|other| other.effect);
+                        other.measure.applies() != Truth::False && effect != Some(head.effect)
+                    };
+                    let code = if hits.iter().any(rival) { self.won_by(hit.entry) } else { Code::DecideUnopposed };
+                    (State::Won, code)
+                }
                 Truth::True if only_one || matches!(of_set.value, Value::Unknown(_)) => {
                     (State::Kept, Code::DecideClash)
                 }

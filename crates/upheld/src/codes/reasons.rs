@@ -301,6 +301,12 @@ pub(super) fn reason(code: Code) -> Meaning {
             "a catch-all deny of priority 0 beside permits of priority 100: the permits stand",
             "a deny of the same priority as the permit",
         ),
+        Code::DecideUnopposed => (
+            "nothing says otherwise",
+            "It applies, and no policy that applies has the other effect, so the algorithm does not matter.",
+            "a permit beside a deny that applies as well",
+            "a permit alone",
+        ),
         Code::DecideSame => (
             "says the same",
             "It applies and has the effect that stands, but another one comes first in order.",

@@ -2,6 +2,7 @@
 
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
+use upheld_dialects::access::SCOPE;
 use upheld_dialects::kuma::ends::proxies;
 use upheld_dialects::kuma::layered::ROUTE;
 use upheld_dialects::kuma::rules::kinds;
@@ -170,7 +171,8 @@ impl Report {
 
     fn text(&self, snapshot: &Snapshot) -> String {
         let at = At::of(snapshot.files(), self.node).map(|at| at.to_string()).unwrap_or_default();
-        let mut text = paint(ANSWER, &format!("{} {} of mesh {}", self.kind, self.name, self.mesh));
+        let within = if self.mesh == SCOPE { String::new() } else { format!(" of mesh {}", self.mesh) };
+        let mut text = paint(ANSWER, &format!("{} {}{within}", self.kind, self.name));
         text.push_str(&format!("   {}\n", paint(DIM, &at)));
         if let Some(created) = &self.created {
             text.push_str(&format!("  created {created}\n"));
