@@ -55,6 +55,8 @@ pub enum Merged {
         by: usize,
         /// What worse layers said here.
         overridden: Vec<Overridden>,
+        /// Who hides the lists from the null: between lists it would say nothing.
+        hiding: Option<usize>,
     },
 }
 
@@ -103,7 +105,7 @@ impl Folder<'_> {
         let said = self.speaking(said);
         let (best, rest) = said.split_first()?;
         match &best.value.content {
-            Content::Null => Some(Merged::Gone { by: best.by, overridden: overridden(rest) }),
+            Content::Null => Some(Merged::Gone { by: best.by, overridden: overridden(rest), hiding: None }),
             Content::Map(_) if self.opens(depth) => {
                 // Only maps meet. What lies below something else was replaced by it and cannot shine through.
                 let maps = said.iter().take_while(|said| matches!(said.value.content, Content::Map(_))).count();
@@ -172,7 +174,15 @@ impl Folder<'_> {
         let speaking: Vec<Said<'_>> = said.iter().filter(|said| said.value.content != Content::Null).copied().collect();
         let lists = speaking.iter().take_while(|said| matches!(said.value.content, Content::List(_))).count();
         let (meeting, hidden) = speaking.split_at_checked(lists).unwrap_or((&speaking, &[]));
-        let Some(best) = meeting.first() else { return self.values(said, depth) };
+        let Some(best) = meeting.first() else {
+            let hides = hidden.iter().any(|said| matches!(said.value.content, Content::List(_)));
+            return Some(match self.values(said, depth)? {
+                Merged::Gone { by, overridden, .. } => {
+                    Merged::Gone { by, overridden, hiding: hidden.first().filter(|_| hides).map(|said| said.by) }
+                }
+                other => other,
+            });
+        };
         let items = match keyed.filter(|_| !appends) {
             Some(keyed) => self.by_key(keyed, meeting, depth),
             None => appended(meeting),
@@ -298,7 +308,7 @@ impl Merged {
     fn collect<'m>(&'m self, path: String, leaves: &mut Vec<Leaf<'m>>) {
         match self {
             Self::Whole { value, by, overridden } => collect_whole(value, *by, overridden, path, leaves),
-            Self::Gone { by, overridden } => leaves.push(Leaf { path, value: None, by: *by, overridden }),
+            Self::Gone { by, overridden, .. } => leaves.push(Leaf { path, value: None, by: *by, overridden }),
             Self::Map { fields, .. } => {
                 for (key, value) in fields {
                     value.collect(joined(&path, key), leaves);
@@ -325,7 +335,9 @@ impl Merged {
         match self {
             Self::Whole { by, .. } => all.push(*by),
             // Who removes or replaces matters only if there was something to remove or replace.
-            Self::Gone { by, overridden } => all.extend((!overridden.is_empty()).then_some(*by)),
+            Self::Gone { by, overridden, hiding } => {
+                all.extend((!overridden.is_empty()).then_some(*by).into_iter().chain(*hiding));
+            }
             Self::Map { fields, by, overridden } => {
                 if fields.iter().all(|(_, field)| matches!(field, Self::Gone { .. })) {
                     all.push(*by);

@@ -162,7 +162,7 @@ fn add_losses(merged: &Merged, pairs: &mut Vec<(usize, usize)>) {
         Merged::Whole { by, overridden, .. }
         | Merged::Map { by, overridden, .. }
         | Merged::List { by, overridden, .. }
-        | Merged::Gone { by, overridden } => (by, overridden),
+        | Merged::Gone { by, overridden, .. } => (by, overridden),
     };
     pairs.extend(overridden.iter().map(|loser| (loser.by, *by)));
     match merged {
