@@ -109,6 +109,8 @@ pub(crate) fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Docume
             let header = Header::of(document);
             match (document.kind(), header.items) {
                 (Kind::Null, _) => {}
+                // A list from which the last item was taken.
+                (Kind::List, _) if document.items().next().is_none() => {}
                 (Kind::Map, Some(items)) if items.kind() == Kind::List && is_list(&header) => {
                     let start = waiting.len();
                     waiting.extend(items.items());

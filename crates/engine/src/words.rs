@@ -109,6 +109,7 @@ impl Words<'_> {
             Code::SkipSubject => "is about other subjects".to_owned(),
             Code::SkipResource => "is about other resources".to_owned(),
             Code::SkipAction => "is about other actions".to_owned(),
+            Code::SkipSet => "its set is about something else".to_owned(),
             Code::SkipCondition => "a condition does not hold".to_owned(),
             Code::UnknownFact => "a fact is missing".to_owned(),
             Code::DefaultStands => "no policy of this kind matches".to_owned(),

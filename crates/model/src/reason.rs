@@ -242,6 +242,8 @@ codes! {
     SkipResource = "skip.resource" ["field", "want", "have"],
     /// It is about other actions.
     SkipAction = "skip.action" ["field", "want", "have"],
+    /// Its set is about something else.
+    SkipSet = "skip.set" [],
     /// A condition does not hold.
     SkipCondition = "skip.condition" ["field", "want", "have"],
     /// A fact that is needed is missing, or makes no sense.

@@ -105,7 +105,7 @@ pub(crate) enum Command {
     /// May this happen? The exit code is the answer: 0 permit, 1 deny, 3 undecided
     #[command(before_help = "Examples:\n  \
         upheld can --subject role=admin --action DELETE --resource /api/audit/123\n  \
-        upheld can --subject id=alice,claim.level=5 --action read --resource type=doc,id=7 -q\n  \
+        upheld can --subject id=alice,claim.level=5 --action read --resource type=doc,id=7\n  \
         upheld can --request request.yaml\n  \
         upheld can --batch requests.jsonl -o jsonl")]
     Can(Can),

@@ -177,6 +177,11 @@ impl<'f> Reading<'f> {
 
     /// An alternative that asks for nothing would fit all, which is rarely meant; nor is one of no values.
     fn not_empty(&mut self, item: Value<'_>, matcher: &Matcher, before: usize) {
+        // A field without a value asks for nothing, so the rest would fit more than its author thinks.
+        for (key, _) in item.entries().filter(|(_, value)| value.kind() == Kind::Null) {
+            let message = format!("`{}` has no value, so nobody would look at it", key.text());
+            self.wrong(key, message, "give it a value or remove it");
+        }
         let is_empty = |value: &Value<'_>| value.kind() == Kind::List && value.items().next().is_none();
         for (key, value) in item.entries().filter(|(_, value)| is_empty(value)) {
             let message = format!("`{}` is an empty list, which nothing fits", key.text());

@@ -207,6 +207,8 @@ impl AddressLists {
                 let among = |networks: &[IpNet]| networks.iter().any(|network| network.contains(&address));
                 (allow.as_deref().is_none_or(among) && !among(block)).into()
             }
+            // Nothing is looked at, so no address is needed.
+            (Self::Texts { allow: None, block }, _) if block.is_empty() => Truth::True,
             (Self::Texts { allow, block }, Maybe::Is(address)) => {
                 let among = |texts: &[SmolStr]| texts.iter().any(|text| text == address);
                 (allow.as_deref().is_none_or(among) && !among(block)).into()

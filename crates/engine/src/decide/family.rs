@@ -127,6 +127,8 @@ pub struct DecideScratch {
     tallies: Vec<Tally>,
     /// What each set says.
     said: Vec<Combined>,
+    /// Whether each set is about the request.
+    targets: Vec<Truth>,
 }
 
 impl Decide {
@@ -389,7 +391,7 @@ impl Family for Decide {
         };
         let decided = self.decided(root, about);
         if W::RECORDS {
-            self.tell(&decided, &scratch.said, hits, witness);
+            self.tell(&decided, scratch, hits, witness);
         }
         decided
     }
@@ -415,11 +417,13 @@ impl Decide {
         hits: &[Hit<Measure>],
         outermost: Algorithm,
     ) -> (Combined, bool) {
-        let DecideScratch { tallies, said, path, .. } = scratch;
+        let DecideScratch { tallies, said, targets, path, .. } = scratch;
         tallies.clear();
         tallies.resize(self.sets.len(), Tally::default());
         said.clear();
         said.resize(self.sets.len(), Combined::NOTHING);
+        targets.clear();
+        targets.resize(self.sets.len(), Truth::True);
         for hit in hits {
             let Some(head) = self.heads.get(hit.entry.index()) else { continue };
             let Measure { target, .. } = hit.measure;
@@ -437,8 +441,8 @@ impl Decide {
             }
             let algorithm = if number == 0 { outermost } else { node.set.algorithm };
             let combined = self.combine(node, algorithm, tally, request, path);
-            if let Some(said) = said.get_mut(number) {
-                *said = combined.value;
+            if let (Some(said), Some(target)) = (said.get_mut(number), targets.get_mut(number)) {
+                (*said, *target) = (combined.value, combined.target);
             }
             match node.parent.and_then(|parent| parents.get_mut(parent as usize)) {
                 Some(parent) => parent.add(Vote {
@@ -499,7 +503,7 @@ impl Decide {
     fn tell<W: Witness<Measure>>(
         &self,
         decided: &Decided,
-        said: &[Combined],
+        scratch: &DecideScratch,
         hits: &mut [Hit<Measure>],
         witness: &mut W,
     ) {
@@ -512,7 +516,11 @@ impl Decide {
         for hit in &*hits {
             let Some(head) = self.heads.get(hit.entry.index()) else { continue };
             let set = self.sets.get(head.set as usize).map(|node| &node.set);
-            let of_set = said.get(head.set as usize).copied().unwrap_or(Combined::NOTHING);
+            if hit.measure.applies() != Truth::False && self.is_outside(head.set, scratch) {
+                witness.miss(hit.entry, 1, || Reason::new(Code::SkipSet, &[]));
+                continue;
+            }
+            let of_set = scratch.said.get(head.set as usize).copied().unwrap_or(Combined::NOTHING);
             let only_one = set.is_some_and(|set| set.algorithm == Algorithm::OnlyOneApplicable);
             let (state, code) = match hit.measure.applies() {
                 // Whoever is about the request counts there, whatever its conditions say.
@@ -541,6 +549,18 @@ impl Decide {
             let params: &[Param] = &by.map_or([Param::Nothing], |by| [number(by)]);
             witness.state(hit, state, || Reason::new(code, params));
         }
+    }
+
+    /// Whether a set, or one around it, is about something else.
+    fn is_outside(&self, set: u32, scratch: &DecideScratch) -> bool {
+        let mut around = Some(set);
+        while let Some(number) = around {
+            if scratch.targets.get(number as usize) == Some(&Truth::False) {
+                return true;
+            }
+            around = self.sets.get(number as usize).and_then(|node| node.parent);
+        }
+        false
     }
 
     fn lost(&self, entry: EntryId, to: Option<EntryId>) -> (State, Code) {

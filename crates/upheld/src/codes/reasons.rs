@@ -367,6 +367,12 @@ pub(super) fn reason(code: Code) -> Meaning {
             "actions: [{method: GET}]   asked for DELETE",
             "actions: [{method: '*'}]",
         ),
+        Code::SkipSet => (
+            "its set is about something else",
+            "The policy would apply, but the target of the set that it is in, or of a set around that, does not fit.",
+            "target: {resources: [{path: /shop/**}]}   asked for /other",
+            "asked for /shop/cart",
+        ),
         Code::SkipCondition => (
             "a condition does not hold",
             "It is about the request, but one of its conditions is false.",

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use smol_str::SmolStr;
 use upheld_dialects::access::{Edition, request};
-use upheld_engine::decide::{Fact, Facts, Maybe, Names, Request};
+use upheld_engine::decide::{Fact, Maybe, Names, Request};
 use upheld_input::{Format, parse};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, Severity, SourceId, Timestamp};
@@ -114,9 +114,14 @@ pub(in crate::commands) struct Flags {
 impl Flags {
     pub(in crate::commands) fn subject(&mut self, given: &[String]) {
         const KEYS: [&str; 5] = ["id", "type", "role", "group", "claim.NAME"];
-        for (key, value) in pairs(given) {
+        for (key, value) in self.pairs("--subject", given) {
             let subject = &mut self.request.subject;
             match key {
+                // Nothing at all is known of it.
+                None if value == request::UNKNOWN => {
+                    subject.id = Maybe::Unknown;
+                    (subject.roles, subject.groups) = (Names::Unknown, Names::Unknown);
+                }
                 None | Some("id" | "sub") => subject.id = text(value),
                 Some("type") => subject.kind = text(value),
                 Some("role" | "roles") => add(&mut subject.roles, value),
@@ -126,6 +131,7 @@ impl Flags {
                     None => {
                         let message = format!("a subject has no `{key}`");
                         let diagnostic = Diagnostic::error(Fault::IncompleteQuestion, message);
+                        let key = key.strip_prefix("claims.").unwrap_or(key);
                         self.problems.push(match nearest(key, KEYS) {
                             Some(meant) => diagnostic.help(format!("did you mean `{meant}={value}`?")),
                             None => diagnostic.help(format!("for a claim write `--subject claim.{key}={value}`")),
@@ -137,11 +143,35 @@ impl Flags {
     }
 
     pub(in crate::commands) fn action(&mut self, given: &[String]) {
-        for (key, value) in pairs(given) {
+        const METHODS: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"];
+        for (key, value) in self.pairs("--action", given) {
             let action = &mut self.request.action;
-            let is_method = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_uppercase());
+            let method = METHODS.iter().find(|method| method.eq_ignore_ascii_case(value));
+            let shouted = value.bytes().all(|byte| byte.is_ascii_uppercase());
+            match (key, method) {
+                (None, _) if value == request::UNKNOWN => {
+                    (action.method, action.operation) = (Maybe::Unknown, Maybe::Unknown);
+                }
+                // In small letters it may be meant as either.
+                (None, Some(method)) => {
+                    action.method = text(method);
+                    if !shouted {
+                        action.operation = text(value);
+                    }
+                }
+                (None, None) if shouted => {
+                    action.method = text(value);
+                    if let Some(meant) = nearest(value, METHODS) {
+                        let message = format!("there is no method `{value}`");
+                        let help = format!("did you mean `{meant}`? If not, write `--action method={value}`");
+                        self.problems.push(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
+                    }
+                }
+                _ => {}
+            }
+            let action = &mut self.request.action;
             match key {
-                None if is_method => action.method = text(value),
+                None if method.is_some() || shouted || value == request::UNKNOWN => {}
                 None | Some("operation") => action.operation = text(value),
                 Some("method") => action.method = text(value),
                 Some(key) => action.facts.set(key, request::written(value)),
@@ -150,9 +180,19 @@ impl Flags {
     }
 
     pub(in crate::commands) fn resource(&mut self, given: &[String]) {
-        for (key, value) in pairs(given) {
+        for (key, value) in self.pairs("--resource", given) {
             let resource = &mut self.request.resource;
             match key {
+                None if value == request::UNKNOWN => {
+                    (resource.path, resource.kind) = (Maybe::Unknown, Maybe::Unknown);
+                    (resource.app, resource.id) = (Maybe::Unknown, Maybe::Unknown);
+                }
+                None if !value.starts_with('/') => {
+                    let message = format!("`--resource {value}` is no path: paths begin with `/`");
+                    let help =
+                        format!("write `/{value}`, or say what it is: `type={value}`, `id={value}`, `path={value}`");
+                    self.problems.push(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
+                }
                 None | Some("path") => resource.path = text(value),
                 Some("app") => resource.app = text(value),
                 Some("type") => resource.kind = text(value),
@@ -164,8 +204,7 @@ impl Flags {
     }
 
     pub(in crate::commands) fn environment(&mut self, given: &[String]) {
-        for (key, value) in pairs(given) {
-            let Facts(_) = &self.request.environment.facts;
+        for (key, value) in self.pairs("--env", given) {
             match key {
                 Some("ip") => self.request.environment.ip = text(value),
                 Some("time") if value == request::UNKNOWN => self.request.environment.time = Maybe::Unknown,
@@ -188,22 +227,37 @@ impl Flags {
     }
 }
 
-/// `role=admin,group=ops` as names and values; a value without a name stands alone. A path may have commas and equal signs.
-fn pairs(given: &[String]) -> Vec<(Option<&str>, &str)> {
-    let mut pairs = Vec::new();
-    for item in given {
-        if item.starts_with('/') {
-            pairs.push((None, item.as_str()));
-            continue;
-        }
-        for piece in item.split(',') {
-            match piece.split_once('=') {
-                Some((key, value)) => pairs.push((Some(key.trim()), value.trim())),
-                None => pairs.push((None, piece.trim())),
+impl Flags {
+    /// `role=admin,group=ops` as names and values; a value without a name stands alone. A path may have commas and equal signs.
+    fn pairs<'g>(&mut self, flag: &str, given: &'g [String]) -> Vec<(Option<&'g str>, &'g str)> {
+        let mut pairs = Vec::new();
+        for item in given {
+            if item.starts_with('/') {
+                pairs.push((None, item.as_str()));
+                continue;
+            }
+            let mut last: Option<&str> = None;
+            for piece in item.split(',') {
+                let (key, value) = match piece.split_once('=') {
+                    Some((key, value)) => (Some(key.trim()), value.trim()),
+                    None => (None, piece.trim()),
+                };
+                if value.is_empty() {
+                    let message = format!("`{flag} {item}` has an empty value");
+                    let help = "leave it out, or write `?` if it is not known";
+                    self.problems.push(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
+                } else if let (None, Some(last)) = (key, last) {
+                    let message = format!("`{value}` in `{flag} {item}` has no name");
+                    let help = format!("for another {last} write `{last}={value}`");
+                    self.problems.push(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
+                } else {
+                    pairs.push((key, value));
+                }
+                last = key.or(last);
             }
         }
+        pairs
     }
-    pairs
 }
 
 fn text(value: &str) -> Maybe<SmolStr> {
