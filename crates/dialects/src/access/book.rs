@@ -36,7 +36,7 @@ pub enum Claim {
 /// What a document is, if it is about access.
 pub fn claim(document: Value<'_>, file: &str) -> Option<Claim> {
     match document.kind() {
-        Kind::List => document.items().any(looks_like_policy).then_some(Claim::List),
+        Kind::List => (is_empty_list(document) || document.items().any(looks_like_policy)).then_some(Claim::List),
         Kind::Map => {
             let has = |key: &str| document.get(key).is_some();
             let typed = document.get("kind").map_or("", Value::text);
@@ -62,7 +62,8 @@ pub fn claim(document: Value<'_>, file: &str) -> Option<Claim> {
             if looks_like_policy(document) {
                 return Some(Claim::Policy);
             }
-            let policies = document.get("policies").is_some_and(|list| list.items().any(looks_like_policy));
+            let holds_policies = |list: Value<'_>| is_empty_list(list) || list.items().any(looks_like_policy);
+            let policies = document.get("policies").is_some_and(holds_policies);
             let misspelt = || {
                 let keys = document.entries().map(|(key, _)| key.text());
                 is_manifest(file) && keys.into_iter().any(near_own_key)
@@ -77,6 +78,11 @@ pub fn claim(document: Value<'_>, file: &str) -> Option<Claim> {
 pub const POLICY_SET: &str = "PolicySet";
 /// The value of `kind:` of tests.
 pub const TESTS: &str = "PolicyTests";
+
+/// A store that has lost its last policy.
+fn is_empty_list(value: Value<'_>) -> bool {
+    value.kind() == Kind::List && value.items().next().is_none()
+}
 
 fn is_manifest(file: &str) -> bool {
     let name = file.rsplit(['/', '\\', ':']).next().unwrap_or(file);
@@ -114,6 +120,8 @@ pub struct Collector<'f> {
     manifest: Option<Manifest>,
     seen: BTreeMap<SmolStr, NodeRef>,
     environment: SmolStr,
+    /// Whether some list says that there are no policies.
+    nothing: bool,
 }
 
 impl<'f> Collector<'f> {
@@ -122,7 +130,7 @@ impl<'f> Collector<'f> {
         let reader = PolicyReader::new(fields);
         let (members, seen) = (Vec::new(), BTreeMap::new());
         let environment = SmolStr::new_static(DEFAULT_ENVIRONMENT);
-        Self { files, edition, reader, algorithm, default, members, manifest: None, seen, environment }
+        Self { files, edition, reader, algorithm, default, members, manifest: None, seen, environment, nothing: false }
     }
 
     /// In which environment seeds are read.
@@ -133,6 +141,7 @@ impl<'f> Collector<'f> {
 
     /// Reads a document.
     pub fn document(&mut self, source: SourceId, document: Value<'_>, claim: Claim, found: &mut Diagnostics) {
+        self.nothing |= matches!(claim, Claim::List | Claim::Manifest);
         match claim {
             Claim::Policy => self.policy(source, document, Again::Refused, found),
             Claim::List => document.items().for_each(|item| self.policy(source, item, Again::Refused, found)),
@@ -286,7 +295,7 @@ impl<'f> Collector<'f> {
 
     /// Whether anything was read.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty() && self.manifest.is_none()
+        self.members.is_empty() && self.manifest.is_none() && !self.nothing
     }
 
     /// Where each policy was written, with its id.

@@ -12,6 +12,7 @@ mod kuma_views;
 mod mutations;
 mod properties;
 mod read;
+mod seed_combining_algorithms;
 mod seed_kgateway_policy_application_and_merging;
 mod seed_kuma_choosing_a_policy;
 mod seed_kuma_matching_real_resources;
