@@ -5,7 +5,7 @@ use std::path::Path;
 use upheld_input::{Format as TextFormat, Input};
 use upheld_model::{Diagnostic, Fault, Files};
 
-use crate::cli::{Command, Common, Explain, Question};
+use crate::cli::{AccessRequest, Command, Common, Explain, Question};
 use crate::commands::{Session, say};
 use crate::config::{Setting, Settings};
 use crate::exit::Exit;
@@ -15,11 +15,12 @@ use crate::render::{Screen, diagnostics};
 /// How the demo is named on the command line: `-f builtin:demo`.
 pub(crate) const NAME: &str = "builtin:demo";
 
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("mesh.yaml", include_str!("../../../examples/demo/mesh.yaml")),
     ("dataplanes.yaml", include_str!("../../../examples/demo/dataplanes.yaml")),
     ("policies/access.yaml", include_str!("../../../examples/demo/policies/access.yaml")),
     ("policies/logging.yaml", include_str!("../../../examples/demo/policies/logging.yaml")),
+    ("policies/requests.yaml", include_str!("../../../examples/demo/policies/requests.yaml")),
     ("policies/resilience.yaml", include_str!("../../../examples/demo/policies/resilience.yaml")),
 ];
 
@@ -28,7 +29,7 @@ pub(crate) fn inputs() -> impl Iterator<Item = Input> {
     FILES.iter().map(|(name, text)| Input::text(*name, TextFormat::Yaml, *text))
 }
 
-/// Asks three questions about a small shop, each a command that users can run themselves.
+/// Asks four questions about a small shop, each a command that users can run themselves.
 pub(crate) fn run(session: &Session<'_>, write: Option<&Path>) -> Exit {
     if let Some(folder) = write {
         return write_files(folder);
@@ -39,8 +40,15 @@ pub(crate) fn run(session: &Session<'_>, write: Option<&Path>) -> Exit {
         to: Some(to.to_owned()),
         ..Question::default()
     };
+    let access = AccessRequest {
+        subject: vec!["role=admin".to_owned()],
+        action: vec!["DELETE".to_owned()],
+        resource: vec!["/api/audit/123".to_owned()],
+        ..AccessRequest::default()
+    };
     let questions = [
         ("Who decides logging from web to backend?", question(Some("TrafficLog"), "web-1", "backend-1")),
+        ("Why is this request denied?", Question { access, ..Question::default() }),
         ("What else holds on that connection?", question(None, "web-1", "backend-1")),
         ("Do all proxies of a service get the same retries?", question(Some("Retry"), "api", "backend")),
     ];
@@ -59,12 +67,21 @@ pub(crate) fn run(session: &Session<'_>, write: Option<&Path>) -> Exit {
     };
     say_text(&format!(
         "{}\n",
-        paint(ANSWER, "Three questions about a small shop. Each is a command that you can run yourself.")
+        paint(ANSWER, "Four questions about a small shop. Each is a command that you can run yourself.")
     ));
     for (number, (title, question)) in questions.into_iter().enumerate() {
         let mut words = format!("upheld explain -f {NAME}");
-        for (flag, value) in [("--kind", &question.kind), ("--from", &question.from), ("--to", &question.to)] {
-            if let Some(value) = value {
+        let Question { kind, from, to, access, .. } = &question;
+        let flags = [
+            ("--kind", kind.as_slice()),
+            ("--from", from.as_slice()),
+            ("--to", to.as_slice()),
+            ("--subject", &access.subject),
+            ("--action", &access.action),
+            ("--resource", &access.resource),
+        ];
+        for (flag, values) in flags {
+            for value in values {
                 words.push_str(&format!(" {flag} {value}"));
             }
         }

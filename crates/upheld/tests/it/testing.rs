@@ -26,7 +26,7 @@ tested!(unknown_name, "test -f examples/access --only 'who may raed'");
 tested!(unknown_tag, "test -f examples/access --tag audti");
 tested!(no_tests, "test -f examples/demo");
 tested!(no_policies, "test -f examples/access/policies.test.yaml");
-tested!(two_families, "test -f examples/access/policies.yaml -f examples/demo -f examples/mixed-tests");
+tested!(two_families, "test -f examples/demo -f examples/mixed-tests");
 tested!(enough, "test -f examples/access --fail-under 100 -o tap");
 tested!(junit_elsewhere, "list -f examples/access -o junit");
 tested!(junit_of_a_graph, "graph -f examples/access -o tap");
