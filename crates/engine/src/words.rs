@@ -209,14 +209,14 @@ pub fn miss(miss: &decide::Miss) -> String {
     let decide::Miss { code, field, want, have } = miss;
     let has = have.as_deref().unwrap_or("none");
     match code {
-        Code::UnknownFact if have.as_deref() == Some("?") => format!("{field}: wants {want}, which is not known"),
-        Code::UnknownFact if field == "custom" => format!("cannot be told: {want} ({has})"),
+        Code::UnknownFact if have.as_deref() == Some("?") => format!("{field}: wants {want}, its value is not known"),
+        Code::UnknownFact if field == "custom" => format!("{has} in `{want}`"),
         Code::UnknownFact => match have {
             None => format!("{field}: wants {want}, the request has none"),
             Some(have) => format!("{field}: wants {want}, cannot be told from {have}"),
         },
         Code::SkipCondition if field == "custom" => format!("does not hold: {want}"),
-        Code::SkipCondition => format!("{field}: only {want}, not {has}"),
+        Code::SkipCondition if field != "ip" => format!("{field}: only {want}, it is {has}"),
         _ => format!("{field}: wants {want}, has {has}"),
     }
 }

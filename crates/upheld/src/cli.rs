@@ -80,7 +80,7 @@ pub(crate) struct Common {
     /// Use plain symbols instead of arrows
     #[arg(long, global = true)]
     pub(crate) ascii: bool,
-    /// The moment that ages are counted from, for example 2025-03-01T12:00:00Z [default: the clock]
+    /// The moment at which requests are decided and from which ages are counted, for example 2025-03-01T12:00:00Z [default: the clock]
     #[arg(long, value_name = "TIME", global = true)]
     pub(crate) now: Option<String>,
 }

@@ -120,6 +120,13 @@ impl Session<'_> {
         Some(loaded)
     }
 
+    /// As [`Self::load`], without a file that holds the question.
+    fn load_beside(&self, question: Option<&str>) -> Option<Loaded> {
+        let loaded = load::snapshot_beside(&self.settings, self.common.at.as_deref(), question)?;
+        self.tell_set_aside(&loaded);
+        Some(loaded)
+    }
+
     fn tell_set_aside(&self, loaded: &Loaded) {
         let by_type = &loaded.set_aside.by_type;
         let count: usize = by_type.values().sum();

@@ -12,7 +12,16 @@ use crate::render::diagnostics;
 
 /// Reads everything that the settings name. Problems are printed; `None` if nothing can be answered.
 pub(crate) fn snapshot(settings: &Settings, revision: Option<&str>) -> Option<Loaded> {
-    match try_snapshot(settings, revision) {
+    told(try_snapshot(settings, revision))
+}
+
+/// As [`snapshot`], without a file that holds the question and no policies.
+pub(crate) fn snapshot_beside(settings: &Settings, revision: Option<&str>, question: Option<&str>) -> Option<Loaded> {
+    told(read(settings, revision, question))
+}
+
+fn told(read: Result<Loaded, Box<Broken>>) -> Option<Loaded> {
+    match read {
         Ok(loaded) => {
             tell_warnings(&loaded);
             Some(loaded)
@@ -33,7 +42,14 @@ pub(crate) fn tell_warnings(loaded: &Loaded) {
 
 /// As [`snapshot`], without printing.
 pub(crate) fn try_snapshot(settings: &Settings, revision: Option<&str>) -> Result<Loaded, Box<Broken>> {
-    let (inputs, mut problems) = inputs(settings, revision);
+    read(settings, revision, None)
+}
+
+fn read(settings: &Settings, revision: Option<&str>, question: Option<&str>) -> Result<Loaded, Box<Broken>> {
+    let (mut inputs, mut problems) = inputs(settings, revision);
+    if let Some(question) = question.and_then(|file| Path::new(file).canonicalize().ok()) {
+        inputs.retain(|input| Path::new(input.name()).canonicalize().ok().as_ref() != Some(&question));
+    }
     if settings.files.origin == "default" {
         for problem in &mut problems {
             problem.help.push("name your files with -f, or see how it looks on built-in data: upheld demo".to_owned());

@@ -9,7 +9,7 @@ mod payload;
 mod tested;
 
 pub(crate) use asked::asked as request_asked;
-pub(crate) use decision::{Candidate as DecisionCandidate, Decision, Detail, Holds, Part, decide};
+pub(crate) use decision::{Candidate as DecisionCandidate, Decision, Detail, Holds, Otherwise, Part, decide};
 pub(crate) use explanation::{Asked, Candidate, Explanation, Note, Outcome, explain};
 pub(crate) use gateway::{EffectiveField, GatewayReport, GatewayTeller, LostField, Source, finished, replaced};
 pub(crate) use layered::{AskedLayers, explain as explain_layers};

@@ -104,8 +104,9 @@ impl Reading<'_> {
                 self.throws(item, "an alternative must be a map");
                 continue;
             }
+            let told = self.found.as_slice().len();
             let matcher = read(self, item);
-            if matcher.tests.is_empty() {
+            if matcher.tests.is_empty() && self.found.as_slice().len() == told {
                 self.opens(item, "this alternative asks for nothing", "it fits everything");
             }
             matchers.push(matcher);
@@ -268,6 +269,7 @@ impl Reading<'_> {
     }
 
     fn time(&mut self, item: Value<'_>) -> Condition {
+        let told = self.found.as_slice().len();
         let mut bound = |field: &str| {
             let value = item.get(field).filter(|value| is_truthy(*value))?;
             if value.kind() != Kind::Text {
@@ -283,7 +285,7 @@ impl Reading<'_> {
         };
         let (after, before) = (bound("after"), bound("before"));
         let days = item.get("dayOfWeek").filter(|days| is_truthy(*days)).and_then(|days| self.weekdays(days));
-        if after.is_none() && before.is_none() && days.is_none() {
+        if after.is_none() && before.is_none() && days.is_none() && self.found.as_slice().len() == told {
             self.opens(item, "this condition names no time that is looked at", "it always holds");
         }
         let (midnight, zone, dates) = (Midnight::Never, TimeZone::UTC, Validity::default());
@@ -306,6 +308,7 @@ impl Reading<'_> {
     }
 
     fn addresses(&mut self, item: Value<'_>) -> Condition {
+        let told = self.found.as_slice().len();
         if let Some(cidr) = item.get("cidr") {
             self.opens(cidr, "`cidr` is never looked at", "every address passes; list the addresses in `allowlist`");
         }
@@ -317,7 +320,7 @@ impl Reading<'_> {
             Some(list.items().filter_map(Value::as_text).map(SmolStr::new).collect::<Vec<_>>())
         };
         let (allow, block) = (list("allowlist"), list("blocklist"));
-        if allow.is_none() && block.as_ref().is_none_or(Vec::is_empty) {
+        if allow.is_none() && block.as_ref().is_none_or(Vec::is_empty) && self.found.as_slice().len() == told {
             self.opens(item, "this condition names no address that is looked at", "it always holds");
         }
         Condition::Address(AddressLists::Texts { allow, block: block.unwrap_or_default() })

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::decide::{Algorithm, Effect, ForeignPattern, Glob, PathPattern};
+use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, SourceId};
 
@@ -175,7 +176,12 @@ impl Reading<'_> {
             (Edition::Strict, None) => {
                 let message = format!("the default effect cannot be `{}`", word.text());
                 let diagnostic = Diagnostic::error(Fault::WrongValue, message);
-                self.found.push(diagnostic.at_value(self.source, word, "expected `permit` or `deny`"));
+                let diagnostic = diagnostic.at_value(self.source, word, "expected `permit` or `deny`");
+                self.found.push(match nearest(word.text(), ["permit", "deny"]) {
+                    Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+                    None if word.text() == "allow" => diagnostic.help("did you mean `permit`?"),
+                    None => diagnostic,
+                });
                 None
             }
             (Edition::Compat, None) => {

@@ -7,8 +7,8 @@ use ipnet::IpNet;
 use regex::RegexBuilder;
 use smol_str::SmolStr;
 use upheld_engine::decide::{
-    ANY_METHOD, AddressLists, Binding, Condition, Duty, Effect, Expression, Fact, FactOf, FactTest, Glob, MAX_REGEX,
-    Matcher, Operator, Order, PathPattern, Rule, Status, Target, Test, Truth, Validity, Wild,
+    ANY_METHOD, AddressLists, BadPattern, Binding, Condition, Duty, Effect, Expression, Fact, FactOf, FactTest, Glob,
+    MAX_REGEX, Matcher, Operator, Order, PathPattern, Rule, Status, Target, Test, Truth, Validity, Wild,
 };
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Span, Value};
@@ -37,6 +37,7 @@ impl PolicyReader {
     /// Reads one policy with its id; every mistake is reported.
     pub fn read(&self, source: SourceId, policy: Value<'_>, found: &mut Diagnostics) -> Option<Rule> {
         if !Checker::new(source, found).check(policy, &self.shape) {
+            self.rest(policy, &mut Reading::new(source, found));
             return None;
         }
         let id = policy.get(&self.fields.id)?;
@@ -55,6 +56,17 @@ impl PolicyReader {
         found: &mut Diagnostics,
     ) -> Option<Rule> {
         self.rule(body, name, &mut Reading::new(source, found))
+    }
+
+    /// What else is wrong with a policy that does not have its shape, as far as that can be told.
+    fn rest(&self, policy: Value<'_>, reading: &mut Reading<'_>) {
+        if let Some(word) = policy.get(&self.fields.effect).filter(|word| word.kind() == Kind::Text) {
+            reading.effect(word, &self.fields);
+        }
+        let conditions = policy.get(&self.fields.conditions).filter(|list| list.kind() == Kind::List);
+        for item in conditions.into_iter().flat_map(Value::items) {
+            reading.condition(item);
+        }
     }
 
     fn rule(&self, policy: Value<'_>, name: SmolStr, reading: &mut Reading<'_>) -> Option<Rule> {
@@ -251,7 +263,7 @@ impl<'f> Reading<'f> {
         for value in values {
             match Wild::parse(value.text()) {
                 Ok(pattern) => patterns.push(pattern),
-                Err(bad) => self.bad_pattern(value, &bad.range, &bad.problem.sentence()),
+                Err(bad) => self.bad_pattern(value, &bad),
             }
         }
         Some(patterns)
@@ -266,20 +278,17 @@ impl<'f> Reading<'f> {
         for value in values {
             match Glob::parse(value.text()) {
                 Ok(glob) => patterns.push(PathPattern::Glob(glob)),
-                Err(bad) => self.bad_pattern(value, &bad.range, &bad.problem.sentence()),
+                Err(bad) => self.bad_pattern(value, &bad),
             }
         }
         Some(Test::Path(patterns))
     }
 
-    fn bad_pattern(&mut self, value: Value<'_>, range: &Range<usize>, sentence: &str) {
-        let message = format!("the pattern `{}` {sentence}", shortened(value.text()));
-        let span = within(value, range);
-        self.found.push(
-            Diagnostic::error(Fault::WrongValue, message)
-                .at(self.source, span, "here")
-                .help("`*` is any run of characters within a segment, `**` across segments, `?` one character"),
-        );
+    fn bad_pattern(&mut self, value: Value<'_>, bad: &BadPattern) {
+        let message = format!("the pattern `{}` {}", shortened(value.text()), bad.problem.sentence());
+        let span = within(value, &bad.range);
+        let diagnostic = Diagnostic::error(Fault::WrongValue, message).at(self.source, span, "here");
+        self.found.push(diagnostic.help(bad.problem.help()));
     }
 
     fn fact(&mut self, item: Value<'_>, field: &str, of: FactOf, prefix: &str) -> Option<Test> {
@@ -435,11 +444,12 @@ impl<'f> Reading<'f> {
             _ => match RegexBuilder::new(text).size_limit(MAX_REGEX).build() {
                 Ok(regex) => Some(Operator::Regex(regex)),
                 Err(error) => {
-                    let problem = error.to_string();
-                    let last = problem.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-                    let message = format!("the regular expression `{}` cannot be used: {last}", shortened(text));
-                    let help = "look-around and back-references are left out, so that no text can take long".to_owned();
-                    self.wrong_but(value, message, "here", help);
+                    let (problem, help) = regex_problem(&error);
+                    let message = format!("the regular expression `{}` cannot be used: {problem}", shortened(text));
+                    match help {
+                        Some(help) => self.wrong_but(value, message, "here", help.to_owned()),
+                        None => self.wrong(value, message, "here"),
+                    }
                     None
                 }
             },
@@ -607,6 +617,18 @@ fn fact_path(name: &str) -> Vec<SmolStr> {
     }
     parts.push(part.into());
     parts
+}
+
+/// What is wrong with a regular expression, and what to do about it.
+fn regex_problem(error: &regex::Error) -> (String, Option<&'static str>) {
+    if let regex::Error::CompiledTooBig(_) = error {
+        let help = "repetitions within repetitions multiply: count less, or use `*` and `+`";
+        return ("it would take more than 1 MiB".to_owned(), Some(help));
+    }
+    let whole = error.to_string();
+    let problem = whole.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let left_out = problem.contains("look-around") || problem.contains("backreference");
+    (problem, left_out.then_some("they are left out, so that no text can take long"))
 }
 
 /// The place of a range of a text, if the text stands there as it is.

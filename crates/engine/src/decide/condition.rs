@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use ipnet::IpNet;
 use jiff::tz::TimeZone;
-use smol_str::SmolStr;
+use smol_str::{SmolStr, ToSmolStr, format_smolstr};
 use upheld_model::Timestamp;
 
 use super::expression::Expression;
@@ -109,6 +109,8 @@ pub enum Midnight {
     Never,
 }
 
+const DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+
 /// A set of days of the week.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Weekdays(u8);
@@ -126,6 +128,19 @@ impl Weekdays {
 }
 
 impl TimeWindow {
+    /// A moment as the clock shows it: `Sun 05:30`; where dates matter, the whole moment.
+    pub fn clock(&self, moment: Timestamp) -> SmolStr {
+        match jiff::Timestamp::from_nanosecond(i128::from(moment.0)) {
+            Ok(known) if self.dates == Validity::default() => {
+                let local = self.zone.to_datetime(known);
+                let day = usize::try_from(local.weekday().to_sunday_zero_offset()).unwrap_or_default();
+                let day = DAYS.get(day).unwrap_or(&"");
+                format_smolstr!("{day} {:02}:{:02}", local.hour(), local.minute())
+            }
+            _ => moment.to_smolstr(),
+        }
+    }
+
     /// Whether a moment is in it.
     pub fn is_open(&self, moment: Timestamp) -> bool {
         self.holds(moment) == Truth::True
@@ -154,7 +169,6 @@ impl TimeWindow {
 
 impl fmt::Display for TimeWindow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
         let clock = |second: u32| format!("{:02}:{:02}", second / 3600, second / 60 % 60);
         let mut parts: Vec<String> = Vec::new();
         match (self.after, self.before) {
@@ -174,6 +188,9 @@ impl fmt::Display for TimeWindow {
             && let Some(zone) = self.zone.iana_name()
         {
             parts.push(zone.to_owned());
+        }
+        if parts.is_empty() {
+            parts.push("any".to_owned());
         }
         f.write_str(&parts.join(" "))
     }

@@ -1,5 +1,6 @@
 //! Every part of a policy held against a request: what fits, and what would have to be otherwise.
 
+use ipnet::IpNet;
 use smol_str::{SmolStr, ToSmolStr, format_smolstr};
 use upheld_model::Code;
 
@@ -102,8 +103,9 @@ fn every(clause: Clause, alternatives: &[Matcher], asked: Asked<'_>) -> impl Ite
         let mut misses: Vec<(Truth, Miss)> = misses.filter(|_| truth != Truth::True).collect();
         misses.sort_by_key(|(truth, _)| usize::from(*truth == Truth::Error));
         let asks: Vec<String> = matcher.tests.iter().map(asks).collect();
+        let asks = if asks.is_empty() { SmolStr::new_static("any") } else { asks.join(" ").into() };
         let misses = misses.into_iter().map(|(_, miss)| miss).collect();
-        Held { clause, place: Some(place), truth, asks: asks.join(" ").into(), misses }
+        Held { clause, place: Some(place), truth, asks, misses }
     })
 }
 
@@ -114,7 +116,8 @@ fn condition(place: usize, condition: &Condition, asked: Asked<'_>) -> Held {
     let code = if truth == Truth::Error { Code::UnknownFact } else { Code::SkipCondition };
     let environment = &asked.request.environment;
     let have = match condition {
-        Condition::Time(_) | Condition::Validity(_) => environment.time.known().map(ToSmolStr::to_smolstr),
+        Condition::Time(window) => environment.time.known().map(|moment| window.clock(*moment)),
+        Condition::Validity(_) => environment.time.known().map(ToSmolStr::to_smolstr),
         Condition::Address(_) => environment.ip.known().cloned(),
         Condition::Expression(expression) => match expression.explain(asked) {
             Ok(_) => Some(SmolStr::new_static("false")),
@@ -133,18 +136,29 @@ fn wanted(condition: &Condition) -> SmolStr {
         Condition::Validity(validity) => validity.to_smolstr(),
         Condition::Expression(expression) => SmolStr::new(expression.text()),
         Condition::Always => SmolStr::new_static("anything"),
-        Condition::Address(AddressLists::Networks { allow, block }) => addresses(allow.as_deref(), block),
-        Condition::Address(AddressLists::Texts { allow, block }) => addresses(allow.as_deref(), block),
+        Condition::Address(AddressLists::Networks { allow, block }) => {
+            addresses(allow.as_ref().map(|allow| networks(allow)), &networks(block))
+        }
+        Condition::Address(AddressLists::Texts { allow, block }) => {
+            addresses(allow.as_ref().map(|allow| listed(allow.iter())), &listed(block.iter()))
+        }
     }
 }
 
-fn addresses<T: ToString>(allow: Option<&[T]>, block: &[T]) -> SmolStr {
-    let list = |items: &[T]| items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+fn addresses(allow: Option<SmolStr>, block: &str) -> SmolStr {
     match (allow, block) {
-        (Some(allow), []) => format_smolstr!("in {}", list(allow)),
-        (Some(allow), block) => format_smolstr!("in {}, not in {}", list(allow), list(block)),
-        (None, block) => format_smolstr!("not in {}", list(block)),
+        (Some(allow), "") => format_smolstr!("in {allow}"),
+        (Some(allow), block) => format_smolstr!("in {allow} but outside {block}"),
+        (None, "") => SmolStr::new_static("any"),
+        (None, block) => format_smolstr!("outside {block}"),
     }
+}
+
+/// Networks of one address as that address.
+fn networks(networks: &[IpNet]) -> SmolStr {
+    listed(networks.iter().map(|network| {
+        if network.prefix_len() == network.max_prefix_len() { network.addr().to_string() } else { network.to_string() }
+    }))
 }
 
 fn miss(clause: Clause, test: &Test, asked: Asked<'_>) -> Option<(Truth, Miss)> {
@@ -220,7 +234,7 @@ fn operator(operator: &Operator) -> SmolStr {
         Operator::EndsWith(text) => format_smolstr!("…{text}"),
         Operator::Regex(regex) => format_smolstr!("/{}/", regex.as_str()),
         Operator::Foreign(text, _) => format_smolstr!("/{text}/"),
-        Operator::Within(networks) => listed(networks.iter()),
+        Operator::Within(within) => format_smolstr!("in {}", networks(within)),
         Operator::Exists => SmolStr::new_static("any value"),
         Operator::Absent => SmolStr::new_static("no value"),
         Operator::Never => SmolStr::new_static("something that no value is"),

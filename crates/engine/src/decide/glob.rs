@@ -71,6 +71,16 @@ pub enum PatternProblem {
 }
 
 impl PatternProblem {
+    /// What to do about it.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Empty => "leave the field out if anything is meant",
+            Self::TooLong => "split it into several patterns",
+            Self::TooManyWildcards => "in paths `**` covers any number of segments",
+            Self::NeedlessEscape => "dots and all other characters stand for themselves: remove the `\\`",
+        }
+    }
+
     /// As a clause: `a pattern …`.
     pub fn sentence(self) -> String {
         match self {

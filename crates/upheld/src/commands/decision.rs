@@ -56,10 +56,7 @@ pub(super) fn resolve(session: &Session<'_>, asked: &AccessRequest, kind: Option
 }
 
 fn names(decisions: &[Decision]) -> String {
-    let name = |decision: &Decision| {
-        let by = decision.policy.as_deref().unwrap_or("(default)");
-        format!("{}/{by}\n", decision.kind)
-    };
+    let name = |decision: &Decision| format!("{}/{}\n", decision.kind, decision.by());
     decisions.iter().map(name).collect()
 }
 
@@ -88,7 +85,7 @@ fn answer(session: &Session<'_>, asked: &AccessRequest, kind: Option<&str>, deta
             return None;
         }
     };
-    let loaded = session.load()?;
+    let loaded = session.load_beside(asked.request.as_deref())?;
     let snapshot = &loaded.snapshot;
     let (kind, policies) = match decider(snapshot, kind) {
         Ok(found) => found,

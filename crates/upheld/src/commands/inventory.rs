@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anstyle::Style;
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
+use upheld_dialects::access::SCOPE;
 use upheld_dialects::kuma::ends::{find_mesh, meshes, services};
 use upheld_dialects::kuma::layered::ROUTE;
 use upheld_dialects::kuma::resources::ResourceType;
@@ -208,7 +209,9 @@ fn print(session: &Session<'_>, rows: &[Row], now: Timestamp) {
             columns.push(("AT", Align::Left));
             let mut table = Table::new(&columns);
             for row in rows {
-                let mut cells = vec![row.kind.clone(), row.mesh.clone(), row.name.clone()];
+                // Policies about requests are in no mesh.
+                let mesh = if row.mesh == SCOPE { "-" } else { &row.mesh };
+                let mut cells = vec![row.kind.clone(), mesh.to_owned(), row.name.clone()];
                 if wide {
                     cells.push(row.stands.map_or("-".to_owned(), |tally| tally.short()));
                     cells.extend([row.created.map_or("-".to_owned(), |created| age(created, now)), row.tags.clone()]);

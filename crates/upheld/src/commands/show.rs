@@ -171,8 +171,9 @@ impl Report {
 
     fn text(&self, snapshot: &Snapshot) -> String {
         let at = At::of(snapshot.files(), self.node).map(|at| at.to_string()).unwrap_or_default();
-        let within = if self.mesh == SCOPE { String::new() } else { format!(" of mesh {}", self.mesh) };
-        let mut text = paint(ANSWER, &format!("{} {}{within}", self.kind, self.name));
+        // Policies about requests are in no mesh.
+        let mesh = if self.mesh == SCOPE { String::new() } else { format!(" of mesh {}", self.mesh) };
+        let mut text = paint(ANSWER, &format!("{} {}{mesh}", self.kind, self.name));
         text.push_str(&format!("   {}\n", paint(DIM, &at)));
         if let Some(created) = &self.created {
             text.push_str(&format!("  created {created}\n"));
@@ -198,11 +199,17 @@ impl Report {
     fn source(&self, snapshot: &Snapshot) -> String {
         let written = snapshot.files().value(self.node).and_then(|value| {
             let text = snapshot.files().get(self.node.source)?.tree.text();
-            let span = value.span();
-            text.get(span.start as usize..span.end as usize)
+            let (start, end) = (value.span().start as usize, value.span().end as usize);
+            let line = text.get(..start)?.rfind('\n').map_or(0, |newline| newline + 1);
+            Some((text.get(start..end)?, start - line))
         });
-        let lines = written.unwrap_or_default().trim_end().lines();
-        lines.filter(|line| *line != "---").map(|line| format!("  {line}").trim_end().to_owned() + "\n").collect()
+        let (written, column) = written.unwrap_or_default();
+        // What stands within a list begins further to the right.
+        let moved = |line: &str| {
+            let blanks = line.len() - line.trim_start_matches(' ').len();
+            format!("  {}", line.get(blanks.min(column)..).unwrap_or_default()).trim_end().to_owned() + "\n"
+        };
+        written.trim_end().lines().filter(|line| *line != "---").map(moved).collect()
     }
 
     fn json(&self, snapshot: &Snapshot) -> Json {

@@ -6,7 +6,7 @@ use super::style::{ANSWER, DIM, WARNING, paint, state};
 use super::table::{Align, Table, indented, wrap};
 use super::{Screen, visible};
 use crate::cli::Format;
-use crate::report::{Decision, DecisionCandidate as Candidate, Holds, Part};
+use crate::report::{Decision, DecisionCandidate as Candidate, Holds, Otherwise, Part};
 
 /// How many rows of a state are shown before "and N more".
 const ROWS: usize = 8;
@@ -22,18 +22,7 @@ pub(crate) fn one(decision: &Decision, screen: &Screen) -> String {
         text.push('\n');
     }
     text.push_str(&candidates(decision, screen));
-    let others: Vec<String> = decision
-        .other_algorithms
-        .iter()
-        .map(|other| {
-            let by = other.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
-            format!("{} → {}{by}", other.algorithm, other.decision.to_uppercase())
-        })
-        .collect();
-    if !others.is_empty() {
-        text.push('\n');
-        text.push_str(&indented(&format!("Other algorithms    {}", others.join("      ")), 2, screen.width));
-    }
+    text.push_str(&other_algorithms(decision, screen));
     text.push_str(&changes(decision, screen));
     for (word, duties) in [("Obligations", &decision.obligations), ("Advice", &decision.advice)] {
         if !duties.is_empty() {
@@ -46,6 +35,27 @@ pub(crate) fn one(decision: &Decision, screen: &Screen) -> String {
         text.push_str(&indented(&paint(WARNING, &format!("! {note}")), 2, screen.width));
     }
     text
+}
+
+/// What other algorithms would say; in short where they say the same.
+fn other_algorithms(decision: &Decision, screen: &Screen) -> String {
+    let others = &decision.other_algorithms;
+    if others.is_empty() || decision.candidates.is_empty() {
+        return String::new();
+    }
+    let by = decision.policy.as_deref().or((decision.default.state == State::Won).then_some("(default)"));
+    let same = others.iter().all(|other| other.decision == decision.outcome && other.by.as_deref() == by);
+    let told = if same {
+        let names: Vec<&str> = others.iter().map(|other| other.algorithm).collect();
+        format!("{} → the same", names.join(", "))
+    } else {
+        let one = |other: &Otherwise| {
+            let by = other.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+            format!("{} → {}{by}", other.algorithm, other.decision.to_uppercase())
+        };
+        others.iter().map(one).collect::<Vec<_>>().join("      ")
+    };
+    format!("\n{}", indented(&format!("Other algorithms    {told}"), 2, screen.width))
 }
 
 fn changes(decision: &Decision, screen: &Screen) -> String {
@@ -154,6 +164,5 @@ fn fits(part: &Part, screen: &Screen) -> String {
 
 /// One line for a batch.
 pub(crate) fn line(decision: &Decision) -> String {
-    let by = decision.policy.as_deref().unwrap_or("(default)");
-    format!("{:<9}  {by}", decision.outcome)
+    format!("{:<9}  {}", decision.outcome, decision.by())
 }

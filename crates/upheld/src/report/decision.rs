@@ -1,6 +1,6 @@
 //! A decision with everything that explains it.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value as Json, json};
 use upheld_engine::decide::{
     Algorithm, Binding, By, Change, Clause, Could, Decide, Decided, Effect, Examined, Held, Measure, Miss, Outcome,
@@ -54,6 +54,7 @@ pub(crate) struct Candidate {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) set: Option<String>,
     pub(crate) effect: &'static str,
+    #[serde(serialize_with = "number")]
     pub(crate) priority: f64,
     pub(crate) parts: Vec<Part>,
     /// How many parts would have to be otherwise.
@@ -136,7 +137,26 @@ pub(crate) struct Duty {
     pub(crate) properties: Json,
 }
 
+/// Whole numbers as they are written, without a fraction.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn number<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    match number.to_string().parse::<i64>() {
+        Ok(whole) => serializer.serialize_i64(whole),
+        Err(_) => serializer.serialize_f64(*number),
+    }
+}
+
 impl Decision {
+    /// Who decided, by a word.
+    pub(crate) fn by(&self) -> &str {
+        match (&self.policy, self.default.state, self.outcome) {
+            (Some(policy), ..) => policy,
+            (None, State::Won, _) => "(default)",
+            (None, _, "undecided") => "(nobody)",
+            (None, ..) => "(algorithm)",
+        }
+    }
+
     /// As programs get it, with a name for the default, too.
     pub(crate) fn named(&self) -> Json {
         let mut document = json!(self);
@@ -152,6 +172,8 @@ impl Decision {
 pub(crate) enum Detail {
     /// Everything.
     All,
+    /// What was decided and by whom, with a sentence that says what was missing.
+    Sentence,
     /// What was decided and by whom: for gates and batches.
     Answer,
 }
@@ -185,20 +207,23 @@ impl Teller<'_> {
         let kind = self.snapshot.kind(kind);
         let text = |symbol| self.snapshot.text(symbol).to_owned();
         let decider = self.decider();
-        let candidates = if all { self.candidates() } else { Vec::new() };
+        let by_policy = matches!(self.decided.by, By::Policy(_) | By::Algorithm);
+        let looks = all || (detail == Detail::Sentence && !by_policy);
+        let candidates = if looks { self.candidates() } else { Vec::new() };
         let (obligations, advice) = self.duties();
+        let (answer, default) = (self.answer(&candidates), self.default_row(&candidates));
         Decision {
             kind: kind.map(|kind| text(kind.name)).unwrap_or_default(),
             semantics: kind.and_then(|kind| kind.semantics).map(text).unwrap_or_default(),
             request: asked(self.request),
             outcome: self.decided.outcome.word(),
-            answer: self.answer(&candidates),
+            answer,
             algorithm: self.decide.algorithm().word(),
             policy: decider.map(|entry| self.name(entry)),
             reason: decider.and_then(|entry| self.written(entry, "description")),
             determining: self.determining(),
-            candidates,
-            default: self.default_row(),
+            candidates: if all { candidates } else { Vec::new() },
+            default,
             other_algorithms: if all { self.other_algorithms() } else { Vec::new() },
             changes: if all { self.changes() } else { Vec::new() },
             obligations,
@@ -243,39 +268,57 @@ impl Teller<'_> {
         let algorithm = self.decide.algorithm().word();
         match self.decided.by {
             By::Policy(entry) => {
-                let rival = self.hits.iter().any(|hit| {
-                    hit.entry != entry
-                        && hit.measure.applies() != Truth::False
-                        && self.effect(hit.entry) != self.effect(entry)
-                });
                 let name = self.name(entry);
-                if rival {
-                    let why = match self.decide.algorithm() {
-                        Algorithm::DenyOverrides | Algorithm::OrderedDenyOverrides => {
-                            "one deny outweighs every permit".to_owned()
-                        }
-                        Algorithm::PermitOverrides | Algorithm::OrderedPermitOverrides => {
-                            "one permit outweighs every deny".to_owned()
-                        }
-                        Algorithm::FirstApplicable => {
-                            format!("it is the first that applies ({})", self.priority(entry))
-                        }
-                        Algorithm::PriorityDenyOverrides => {
-                            format!("it has the highest priority that applies ({})", self.priority(entry))
-                        }
-                        Algorithm::DenyUnlessPermit => "one permit is enough".to_owned(),
-                        Algorithm::PermitUnlessDeny => "one deny is enough".to_owned(),
-                        Algorithm::OnlyOneApplicable | Algorithm::Unanimous => "the others do not count".to_owned(),
-                    };
-                    format!("{word}, decided by {name}: under {algorithm} {why}.")
-                } else {
-                    format!("{word}, decided by {name}: no policy that applies says otherwise.")
+                match self.rival(entry) {
+                    Some(rival) => {
+                        let algorithm = self.between(entry, rival);
+                        let why = self.why(algorithm, entry);
+                        format!("{word}, decided by {name}: under {} {why}.", algorithm.word())
+                    }
+                    None => format!("{word}, decided by {name}: no policy that applies says otherwise."),
                 }
             }
             By::Default => self.by_default(&word, candidates),
             By::Algorithm => format!("{word} by {algorithm}: no policy that applies says otherwise."),
             By::Nobody => self.undecided(candidates),
         }
+    }
+
+    /// A policy that says otherwise and applies, or may do so.
+    fn rival(&self, entry: EntryId) -> Option<EntryId> {
+        let says_otherwise = |hit: &&Hit<Measure>| {
+            hit.entry != entry && hit.measure.applies() != Truth::False && self.effect(hit.entry) != self.effect(entry)
+        };
+        self.hits.iter().find(says_otherwise).map(|hit| hit.entry)
+    }
+
+    /// The algorithm that chose between two policies: that of their set, or the outermost one.
+    fn between(&self, one: EntryId, other: EntryId) -> Algorithm {
+        let set = |entry| self.decide.set_of(entry).and_then(|set| set.at.map(|at| (at, set.algorithm)));
+        match (set(one), set(other)) {
+            (Some((one, algorithm)), Some((other, _))) if one == other => algorithm,
+            _ => self.decide.algorithm(),
+        }
+    }
+
+    fn why(&self, algorithm: Algorithm, entry: EntryId) -> String {
+        let denies = self.effect(entry) == Some(Effect::Deny);
+        let text = match algorithm {
+            Algorithm::FirstApplicable => return format!("it is the first that applies ({})", self.priority(entry)),
+            Algorithm::PriorityDenyOverrides => {
+                return format!("it has the highest priority that applies ({})", self.priority(entry));
+            }
+            Algorithm::DenyOverrides | Algorithm::OrderedDenyOverrides if denies => "one deny outweighs every permit",
+            Algorithm::PermitOverrides | Algorithm::OrderedPermitOverrides if !denies => {
+                "one permit outweighs every deny"
+            }
+            Algorithm::DenyUnlessPermit if denies => "no policy certainly permits",
+            Algorithm::DenyUnlessPermit => "one permit is enough",
+            Algorithm::PermitUnlessDeny if denies => "one deny is enough",
+            Algorithm::PermitUnlessDeny => "no policy certainly denies",
+            _ => "the others do not count",
+        };
+        text.to_owned()
     }
 
     fn by_default(&self, word: &str, candidates: &[Candidate]) -> String {
@@ -287,10 +330,11 @@ impl Teller<'_> {
         };
         let otherwise =
             |candidate: &&Candidate| candidate.state == State::Skip && candidate.effect != self.decided.outcome.word();
-        let closest = candidates.iter().find(otherwise).map(|candidate| {
+        let closest = candidates.iter().find(otherwise).and_then(|candidate| {
             let fits = candidate.parts.iter().filter(|part| part.holds == Holds::Yes).count();
             let all = candidate.parts.len();
-            format!(" Closest: {} ({fits} of {all} clauses; {}).", candidate.policy, candidate.because)
+            let text = format!(" Closest: {} ({fits} of {all} clauses; {}).", candidate.policy, candidate.because);
+            (fits > 0).then_some(text)
         });
         format!("{word} by default effect: {looked}.{}", closest.unwrap_or_default())
     }
@@ -299,14 +343,19 @@ impl Teller<'_> {
         let could = match self.decided.could() {
             Some(Could::Permit) => "it could be permit",
             Some(Could::Deny) => "it could be deny",
-            _ => "it could be either",
+            _ => "it could be permit or deny",
         };
         let unknown = candidates.iter().find(|candidate| candidate.state == State::Unknown);
         let why = match (self.decide.bad_path(self.request), unknown) {
             (Some(bad), _) => format!("the path {}", bad.sentence()),
-            (None, Some(candidate)) => format!("{}: {}", candidate.policy, candidate.because),
+            (None, Some(candidate)) => format!("that depends on {} ({})", candidate.policy, candidate.because),
             (None, None) if candidates.is_empty() => "a fact is missing, or policies clash".to_owned(),
-            (None, None) => "more than one policy applies, and they clash".to_owned(),
+            (None, None) => {
+                let clashing = candidates.iter().filter(|candidate| candidate.state == State::Kept);
+                let all: Vec<String> =
+                    clashing.map(|candidate| format!("{} says {}", candidate.policy, candidate.effect)).collect();
+                format!("policies clash ({})", all.join(", "))
+            }
         };
         format!("UNDECIDED, {could}: {why}. Enforcement denies it.")
     }
@@ -355,7 +404,13 @@ impl Teller<'_> {
             [upheld_model::Param::Number(number), ..] => usize::try_from(number).ok().map(EntryId::new),
             _ => None,
         };
+        let effect = self.effect(heard.entry);
         match (heard.reason.code, by) {
+            // The weaker effect wins only where the stronger one is missing.
+            (Code::DecideDenyOverrides, _) if effect == Some(Effect::Permit) => "no deny applies".to_owned(),
+            (Code::DecidePermitOverrides, _) if effect == Some(Effect::Deny) => "no permit applies".to_owned(),
+            (Code::DecideUnlessPermit, _) if effect == Some(Effect::Permit) => "one permit is enough".to_owned(),
+            (Code::DecideUnlessDeny, _) if effect == Some(Effect::Deny) => "one deny is enough".to_owned(),
             (Code::DecideOutweighed, Some(by)) => format!("outweighed by {}", self.name(by)),
             (Code::DecideNotReached, Some(by)) => format!("not reached: {} comes first", self.name(by)),
             (Code::DecideSame, Some(by)) => format!("says the same as {}, later in order", self.name(by)),
@@ -363,11 +418,12 @@ impl Teller<'_> {
         }
     }
 
-    fn default_row(&self) -> DefaultRow {
+    fn default_row(&self, candidates: &[Candidate]) -> DefaultRow {
+        let doubtful = candidates.iter().any(|candidate| candidate.state == State::Unknown);
         let (state, because) = match self.decided.by {
             By::Default => (State::Won, "no policy applies"),
-            By::Nobody => (State::Unknown, "stands if none of the unknown ones applies"),
-            By::Policy(_) | By::Algorithm => (State::Lost, "not reached"),
+            By::Nobody if doubtful => (State::Unknown, "stands if none of the unknown ones applies"),
+            By::Nobody | By::Policy(_) | By::Algorithm => (State::Lost, "not reached"),
         };
         DefaultRow { state, effect: self.decide.default_effect().word(), because: because.to_owned() }
     }
@@ -425,10 +481,23 @@ impl Teller<'_> {
         if self.decided.by == By::Default && self.decided.outcome == Outcome::Permit {
             notes.push("the default effect is permit, so whatever no policy speaks about is open".to_owned());
         }
-        if self.decide.rules().is_empty() {
-            notes.push("there are no policies at all".to_owned());
+        if let Some(doubtful) = self.rival_hidden() {
+            let algorithm = self.decide.algorithm().word();
+            notes.push(format!("{algorithm} hides what is not known: {doubtful} could say otherwise"));
         }
         notes
+    }
+
+    /// A policy that could turn the decision round, if the algorithm looked at what is not known.
+    fn rival_hidden(&self) -> Option<String> {
+        let against = match (self.decide.algorithm(), self.decided.outcome) {
+            (Algorithm::DenyUnlessPermit, Outcome::Deny) => Effect::Permit,
+            (Algorithm::PermitUnlessDeny, Outcome::Permit) => Effect::Deny,
+            _ => return None,
+        };
+        let doubtful =
+            |hit: &&Hit<Measure>| hit.measure.applies() == Truth::Error && self.effect(hit.entry) == Some(against);
+        self.hits.iter().find(doubtful).map(|hit| self.name(hit.entry))
     }
 }
 

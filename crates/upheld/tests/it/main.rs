@@ -1,6 +1,7 @@
 //! The program from the outside, as users run it.
 #![cfg(test)]
 
+mod access;
 mod broken;
 mod commands;
 mod streams;

@@ -5,14 +5,14 @@ use upheld_dialects::access::request;
 use upheld_engine::decide::Decide;
 use upheld_engine::{KindId, Snapshot};
 use upheld_input::{Format as Reading, parse};
-use upheld_model::{Diagnostic, Diagnostics, Fault, Files, Severity, SourceId, Timestamp};
+use upheld_model::{Diagnostic, Diagnostics, Fault, Severity, SourceId, Timestamp};
 
 use super::asked::{edition, fill_time, now, read};
 use super::{answer, decider, exit_of};
 use crate::cli::{Can, Format};
-use crate::commands::{Session, refuse};
+use crate::commands::{Session, refuse, say};
 use crate::exit::Exit;
-use crate::render::{diagnostics, print_plain};
+use crate::render::print_plain;
 use crate::report::{Decision, Detail, decide};
 
 pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
@@ -24,7 +24,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
         let help = "for example `upheld can --subject role=admin --action DELETE --resource /api/audit/123`";
         return refuse(&[Diagnostic::error(Fault::IncompleteQuestion, message).help(help)]);
     }
-    let Some(decisions) = answer(session, &can.request, can.kind.as_deref(), Detail::Answer) else {
+    let Some(decisions) = answer(session, &can.request, can.kind.as_deref(), Detail::Sentence) else {
         return Exit::Failed;
     };
     for decision in &decisions.all {
@@ -65,7 +65,7 @@ fn batch(session: &Session<'_>, file: &str, kind: Option<&str>) -> Exit {
         Ok(now) => now,
         Err(problem) => return refuse(&[problem]),
     };
-    let Some(loaded) = session.load() else { return Exit::Failed };
+    let Some(loaded) = session.load_beside(Some(file)) else { return Exit::Failed };
     let (kind, policies) = match decider(&loaded.snapshot, kind) {
         Ok(found) => found,
         Err(problem) => return refuse(&[problem]),
@@ -115,8 +115,7 @@ impl Line<'_> {
             }
             (_, first) => {
                 let what = first.map_or("no request", |problem| problem.message.as_str()).to_owned();
-                let located = Diagnostic::error(Fault::WrongValue, format!("line {}: {what}", number + 1));
-                diagnostics::print(&Files::default(), &[located]);
+                say(&format!("{}:{}: {what}", self.file, number + 1));
                 Err(what)
             }
         }
