@@ -53,7 +53,7 @@ impl World {
             of_state.map(|candidate| name(candidate.entry)).collect()
         };
         let winners = in_state(&[State::Won]);
-        assert_eq!(winners.first().is_some(), matches!(decided.by, By::Policy(_)), "{ruling:?}");
+        assert_eq!(!winners.is_empty(), matches!(decided.by, By::Policy(_)), "{ruling:?}");
         assert!(winners.iter().all(|winner| *winner == by), "the explanation is that of the decision");
         let skipped = in_state(&[State::Skip]);
         Answer { outcome: decided.outcome, by, lost: in_state(&[State::Lost, State::Kept]), skipped }
@@ -436,5 +436,42 @@ fn comparison_of_three_algorithms_over_a_b_and_c() {
     ] {
         let answer = World::new(&format!("combiningAlgorithm: {algorithm}"), policies).ask(ANYTHING);
         assert_eq!(decision(&answer), (outcome, deciding), "{algorithm}");
+    }
+}
+
+// Beyond the document: all ten, as docs/choosing-an-algorithm.md has them.
+
+#[test]
+fn all_algorithms_over_the_requests_of_the_page() {
+    let policies = |ids: &[&str]| -> String {
+        let all = [
+            ("A", "{id: A, effect: permit, priority: 100, subjects: [], resources: [], actions: []}"),
+            ("B", "{id: B, effect: deny, priority: 90, subjects: [], resources: [], actions: []}"),
+            ("C", "{id: C, effect: permit, priority: 80, subjects: [], resources: [], actions: []}"),
+            ("B?", "{id: B, effect: deny, priority: 90, subjects: [{group: b}], resources: [], actions: []}"),
+            ("X", "{id: X, effect: permit, subjects: [{group: x}], resources: [], actions: [{method: PUT}]}"),
+        ];
+        all.iter().filter(|(id, _)| ids.contains(id)).map(|(_, text)| format!("- {text}\n")).collect()
+    };
+    let (permit, deny, open) = (Outcome::Permit, Outcome::Deny, Outcome::Undecided);
+    let request = "{subject: {groups: '?'}, action: {method: GET}, resource: {path: /}}";
+    let table = [
+        ("deny-overrides", [(deny, "B"), (permit, "A"), (deny, "(default)"), (open, "(nobody)")]),
+        ("permit-overrides", [(permit, "A"), (permit, "A"), (deny, "(default)"), (permit, "A")]),
+        ("first-applicable", [(permit, "A"), (permit, "A"), (deny, "(default)"), (permit, "A")]),
+        ("only-one-applicable", [(open, "(nobody)"), (permit, "A"), (deny, "(default)"), (open, "(nobody)")]),
+        ("deny-unless-permit", [(permit, "A"), (permit, "A"), (deny, "(algorithm)"), (permit, "A")]),
+        ("permit-unless-deny", [(deny, "B"), (permit, "A"), (permit, "(algorithm)"), (permit, "A")]),
+        ("ordered-deny-overrides", [(deny, "B"), (permit, "A"), (deny, "(default)"), (open, "(nobody)")]),
+        ("ordered-permit-overrides", [(permit, "A"), (permit, "A"), (deny, "(default)"), (permit, "A")]),
+        ("unanimous", [(open, "(nobody)"), (permit, "A"), (deny, "(default)"), (open, "(nobody)")]),
+        ("priority-deny-overrides", [(permit, "A"), (permit, "A"), (deny, "(default)"), (permit, "A")]),
+    ];
+    let worlds: [&[&str]; 4] = [&["A", "B", "C"], &["A"], &["X"], &["A", "B?"]];
+    for (algorithm, expected) in table {
+        for (ids, expected) in worlds.iter().zip(expected) {
+            let answer = World::new(&format!("combiningAlgorithm: {algorithm}"), &policies(ids)).ask(request);
+            assert_eq!(decision(&answer), expected, "{algorithm} over {ids:?}");
+        }
     }
 }
