@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod access_facts;
 mod common;
 mod discover;
 mod git;
