@@ -210,23 +210,26 @@ pub(crate) enum Command {
     Version,
 }
 
+/// Questions about requests have nothing in common with those about connections.
+const DECISION: [&str; 5] = ["subject", "action", "resource", "env", "request"];
+
 /// A connection, and what to know of it.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Question {
     /// The proxy in question: it calls (with --to), is called (with --from), or is shown alone
-    #[arg(value_name = "WHAT", add = ArgValueCompleter::new(complete::ends))]
+    #[arg(value_name = "WHAT", conflicts_with_all = DECISION, add = ArgValueCompleter::new(complete::ends))]
     pub(crate) what: Option<String>,
     /// The calling proxy or service, its tags (kuma.io/service=web,cloud=?) or its identity (spiffe://…)
-    #[arg(long, value_name = "NAME|TAGS", add = ArgValueCompleter::new(complete::ends))]
+    #[arg(long, value_name = "NAME|TAGS", conflicts_with_all = DECISION, add = ArgValueCompleter::new(complete::ends))]
     pub(crate) from: Option<String>,
     /// The called proxy (backend-1, backend-1#8080), service, real resource (meshservice/backend#http), or its tags
-    #[arg(long, value_name = "NAME|TAGS", add = ArgValueCompleter::new(complete::ends))]
+    #[arg(long, value_name = "NAME|TAGS", conflicts_with_all = DECISION, add = ArgValueCompleter::new(complete::ends))]
     pub(crate) to: Option<String>,
     /// The kind of policy; all kinds when left out
     #[arg(short, long, add = ArgValueCompleter::new(complete::kinds))]
     pub(crate) kind: Option<String>,
     /// One field of the result, for example http.requestTimeout
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", conflicts_with_all = DECISION)]
     pub(crate) field: Option<String>,
     #[command(flatten)]
     pub(crate) request: Request,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use upheld_dialects::access::SCOPE;
 use upheld_dialects::kuma::ends::{Connection, Member, connect, proxies};
 use upheld_engine::select::matrix::Classes;
 use upheld_engine::{Each, KindId, PolicyKind, Resolve, Snapshot};
@@ -47,16 +48,16 @@ pub(crate) fn answer(
         return Err(vec![Diagnostic::error(Fault::IncompleteQuestion, message).help("leave one of them out")]);
     }
     if question.source().is_none() && question.destination().is_none() {
-        return Err(vec![
-            Diagnostic::error(Fault::IncompleteQuestion, "whose policies?")
-                .help("name a connection: `--from web-1 --to backend-1`, or a proxy: `dataplane/web-1`")
-                .help("`upheld list objects` shows what there is"),
-        ]);
+        return Err(vec![nobody_asked(snapshot)]);
     }
     let kind = question.kind.as_deref().map(|name| find_kind(snapshot, name)).transpose();
     let called = question.destination().map(|called| called_proxy(snapshot, question, called));
     let connection = connect(snapshot, &mut lookup, mesh, question.source(), called.as_deref());
     let (kind, connection) = match (kind, connection) {
+        (Ok(Some(kind)), _) if snapshot.kind(kind).is_some_and(|kind| kind.decide().is_some()) => {
+            let message = "policies of this kind decide requests, not connections";
+            return Err(vec![Diagnostic::error(Fault::IncompleteQuestion, message).help(REQUEST)]);
+        }
         (Ok(kind), Ok(connection)) => (kind, connection),
         (kind, connection) => {
             return Err(kind.err().into_iter().chain(connection.err().into_iter().flatten()).collect());
@@ -84,6 +85,21 @@ fn called_proxy<'q>(snapshot: &Snapshot, question: &'q Question, called: &'q str
     let is_proxy = || proxies(snapshot).any(|(_, proxy)| snapshot.text(proxy.name) == name);
     if question.to.is_none() && is_proxy() { Cow::Owned(format!("dataplane/{called}")) } else { Cow::Borrowed(called) }
 }
+
+/// A question about nothing, with what could be asked here.
+fn nobody_asked(snapshot: &Snapshot) -> Diagnostic {
+    let mut problem = Diagnostic::error(Fault::IncompleteQuestion, "whose policies?");
+    let decides = snapshot.decides().next().is_some();
+    if !decides || snapshot.policies().iter().any(|(_, policy)| snapshot.text(policy.scope) != SCOPE) {
+        problem = problem
+            .help("name a connection: `--from web-1 --to backend-1`, or a proxy: `dataplane/web-1`")
+            .help("`upheld list objects` shows what there is");
+    }
+    if decides { problem.help(REQUEST) } else { problem }
+}
+
+/// How requests are asked about.
+const REQUEST: &str = "name a request: `--subject role=admin --action DELETE --resource /api/audit/123`";
 
 /// The kind of a name, in any case; a typo gets the nearest.
 pub(crate) fn find_kind(snapshot: &Snapshot, name: &str) -> Result<KindId, Diagnostic> {

@@ -126,6 +126,13 @@ asked!(
     "can -f examples/access --subject role=user --action GET --resource /x --env 192.0.2.7 --env time=noon"
 );
 asked!(wrong_now, "can -f examples/access --subject role=user --action GET --resource /x --now noon");
+asked!(explain_nothing_asked, "explain -f examples/access");
+asked!(explain_nothing_asked_of_two_families, "explain -f examples/demo");
+asked!(explain_connection_and_request, "explain -f examples/demo --from web-1 --subject role=admin");
+asked!(
+    explain_connection_of_a_deciding_kind,
+    "explain -f examples/demo --kind AccessPolicy --from web-1 --to backend-1"
+);
 asked!(list, "list -f examples/access");
 asked!(show, "show -f examples/access AccessPolicy/deny-audit-logs");
 asked!(kinds_show, "kinds -f examples/access show AccessPolicy");
