@@ -1,6 +1,8 @@
 //! What access policies look like.
 
+use upheld_engine::DecideKind;
 use upheld_engine::decide::{Algorithm, Clause, Effect};
+use upheld_model::{Sym, Symbols};
 
 use crate::shape::{Field, Shape, list, optional, required};
 
@@ -44,6 +46,26 @@ impl Default for Fields {
 }
 
 impl Fields {
+    /// As a kind calls them.
+    pub fn of_kind(decide: &DecideKind, symbols: &Symbols) -> Self {
+        let text = |symbol: Sym| symbols.text(symbol).to_owned();
+        let clause = |wanted: &str| {
+            let own = decide.fields.clauses.iter().find(|(clause, _)| clause.word() == wanted);
+            own.map_or_else(|| wanted.to_owned(), |(_, name)| text(*name))
+        };
+        Self {
+            id: "id".to_owned(),
+            effect: text(decide.fields.effect),
+            permit: decide.fields.permit.iter().map(|word| text(*word)).collect(),
+            deny: decide.fields.deny.iter().map(|word| text(*word)).collect(),
+            subjects: clause("subjects"),
+            resources: clause("resources"),
+            actions: clause("actions"),
+            conditions: clause("conditions"),
+            priority: text(decide.fields.priority),
+        }
+    }
+
     /// The effect of a word.
     pub(super) fn effect_of(&self, word: &str) -> Option<Effect> {
         let is = |words: &[String]| words.iter().any(|known| known == word);
@@ -64,7 +86,7 @@ impl Fields {
     }
 
     /// The fields of a policy but its id.
-    pub(crate) fn body(&self) -> Vec<Field> {
+    pub fn body(&self) -> Vec<Field> {
         vec![
             required(&self.effect, Shape::Text, "what it does: permit or deny"),
             required(&self.subjects, list(subject()), "who asks; an empty list is everybody"),

@@ -44,30 +44,10 @@ fn of_kind<'f>(
     let typed = symbols.text(kind.governs).to_owned();
     // Kinds of users have no original to be compatible with.
     let edition = if typed == POLICY { edition } else { Edition::Strict };
-    let fields = fields(decide, symbols);
+    let fields = Fields::of_kind(decide, symbols);
     let shapes = Shapes::new(&fields.body());
     let collector = Collector::new(files, edition, fields, decide.algorithm, decide.default);
     OfKind { name: kind.name, governs: kind.governs, typed, shapes, collector }
-}
-
-/// The names of the fields of a kind.
-fn fields(decide: &DecideKind, symbols: &Symbols) -> Fields {
-    let text = |symbol: Sym| symbols.text(symbol).to_owned();
-    let clause = |wanted: &str| {
-        let own = decide.fields.clauses.iter().find(|(clause, _)| clause.word() == wanted);
-        own.map_or_else(|| wanted.to_owned(), |(_, name)| text(*name))
-    };
-    Fields {
-        id: "id".to_owned(),
-        effect: text(decide.fields.effect),
-        permit: decide.fields.permit.iter().map(|word| text(*word)).collect(),
-        deny: decide.fields.deny.iter().map(|word| text(*word)).collect(),
-        subjects: clause("subjects"),
-        resources: clause("resources"),
-        actions: clause("actions"),
-        conditions: clause("conditions"),
-        priority: text(decide.fields.priority),
-    }
 }
 
 impl Decisions<'_> {

@@ -5,8 +5,10 @@ use std::path::Path;
 
 use anstyle::Style;
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::access::book::TESTS;
-use upheld_dialects::document::Form;
+use upheld_dialects::access;
+use upheld_dialects::access::book::{POLICY_SET, TESTS};
+use upheld_dialects::access::shapes::Fields;
+use upheld_dialects::document::{Form, Shapes};
 use upheld_dialects::kuma::layered;
 use upheld_dialects::kuma::resources::ResourceType;
 use upheld_dialects::select_policy::PolicyReader;
@@ -135,6 +137,17 @@ fn schemas(snapshot: &Snapshot) -> BTreeMap<String, Json> {
             schemas.insert(name.to_owned(), document(name, schema));
             continue;
         }
+        if let Some(decide) = kinds.first().and_then(|kind| kind.decide()) {
+            let fields = Fields::of_kind(decide, snapshot.symbols());
+            let shapes = Shapes::new(&fields.body());
+            let mut forms = vec![shapes.of(Form::Universal).schema(), shapes.of(Form::Kubernetes).schema()];
+            if name == access::POLICY {
+                let policy = fields.policy().schema();
+                forms = vec![policy.clone(), json!({"type": "array", "items": policy}), forms.remove(1)];
+            }
+            schemas.insert(name.to_owned(), document(name, json!({"anyOf": forms})));
+            continue;
+        }
         let reader = PolicyReader::new(&kinds, snapshot.symbols());
         let schema = both(reader.shape(Form::Universal), reader.shape(Form::Kubernetes));
         schemas.insert(name.to_owned(), document(name, schema));
@@ -146,6 +159,10 @@ fn schemas(snapshot: &Snapshot) -> BTreeMap<String, Json> {
     }
     let families: Vec<Json> = policy_kind::shapes().iter().map(|(_, shape)| shape.schema()).collect();
     schemas.insert("PolicyKind".to_owned(), document("PolicyKind", json!({"anyOf": families})));
+    let parts = [(POLICY_SET, access::book::set_shape()), ("manifest.yaml", access::manifest::shape())];
+    for (name, shape) in parts {
+        schemas.insert(name.to_owned(), document(name, shape.schema()));
+    }
     schemas.insert(TESTS.to_owned(), document(TESTS, test::document().schema()));
     schemas.insert(config::FILE.to_owned(), document(config::FILE, config::shape().schema()));
     schemas
@@ -193,18 +210,30 @@ pub(super) fn man(folder: Option<&Path>) -> Exit {
 /// `version`
 pub(super) fn version(session: &Session<'_>) -> Exit {
     let version = env!("CARGO_PKG_VERSION");
-    let semantics = ["kuma/0.3", "kuma/0.4"];
+    let semantics = [
+        "access/strict",
+        "access/compat",
+        "kgateway",
+        "kgateway/ep-11268",
+        "kuma/0.3",
+        "kuma/0.4",
+        "kuma/2",
+        "kuma/2-cliques",
+        "kuma/3",
+    ];
+    let families = ["select", "merge", "decide"];
     let facts = json!({
         "version": version,
         "semantics": semantics,
-        "families": ["select"],
+        "families": families,
         "formats": ["yaml", "json", "jsonl"],
         "platform": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
     });
     if session.screen.for_people() {
         print_plain(&format!(
-            "upheld {version}\nsemantics: {}\nfamilies: select\nplatform: {}-{}\n",
+            "upheld {version}\nsemantics: {}\nfamilies: {}\nplatform: {}-{}\n",
             semantics.join(", "),
+            families.join(", "),
             std::env::consts::ARCH,
             std::env::consts::OS
         ));

@@ -1,5 +1,7 @@
 //! `can`: may this happen? A gate: the exit code is the answer.
 
+use std::io::{BufRead, BufReader, BufWriter, Read, StdoutLock, Write};
+
 use serde_json::json;
 use upheld_dialects::access::request;
 use upheld_engine::decide::Decide;
@@ -7,7 +9,7 @@ use upheld_engine::{KindId, Snapshot};
 use upheld_input::{Format as Reading, parse};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Severity, SourceId, Timestamp};
 
-use super::asked::{edition, fill_time, now, read};
+use super::asked::{edition, fill_time, now};
 use super::{answer, decider, exit_of};
 use crate::cli::{Can, Format};
 use crate::commands::{Session, refuse, say};
@@ -55,14 +57,15 @@ fn short(decision: &Decision) -> serde_json::Value {
     answer
 }
 
-/// Answers a request a line, in the same order; a line that is no request is answered with what is wrong with it.
+/// Answers a request a line, in the same order and as they come; a line that is no request is answered with what is wrong
+/// with it.
 fn batch(session: &Session<'_>, file: &str, kind: Option<&str>) -> Exit {
-    let text = match read(file) {
-        Ok(text) => text,
-        Err(problems) => return refuse(&problems),
-    };
     let now = match now(session) {
         Ok(now) => now,
+        Err(problem) => return refuse(&[problem]),
+    };
+    let mut lines: BufReader<Box<dyn Read>> = match open(file) {
+        Ok(input) => BufReader::new(input),
         Err(problem) => return refuse(&[problem]),
     };
     let Some(loaded) = session.load_beside(Some(file)) else { return Exit::Failed };
@@ -71,23 +74,89 @@ fn batch(session: &Session<'_>, file: &str, kind: Option<&str>) -> Exit {
         Err(problem) => return refuse(&[problem]),
     };
     let line = Line { session, snapshot: &loaded.snapshot, kind, policies, now, file };
-    let mut decisions = Vec::new();
-    let mut broken = false;
-    let mut out = String::new();
-    for (number, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
-        match line.answer(number, text) {
-            Ok(decision) => {
-                out.push_str(&line.shown(&decision));
-                decisions.push(decision);
-            }
-            Err(message) => {
-                broken = true;
-                out.push_str(&line.shown_error(&message));
+    let mut out = Written::new(session.screen.format);
+    let (mut number, mut text) = (0, String::new());
+    let mut worst = Exit::Yes;
+    loop {
+        text.clear();
+        match lines.read_line(&mut text) {
+            Ok(0) => break,
+            Ok(_) => number += 1,
+            Err(error) => {
+                let message = format!("cannot read line {} of `{file}`: {error}", number + 1);
+                out.finish();
+                return refuse(&[Diagnostic::error(Fault::Unreadable, message)]);
             }
         }
+        if text.trim().is_empty() {
+            continue;
+        }
+        let answer = line.answer(number - 1, text.trim_end());
+        worst = worse(worst, answer.as_ref().map_or(Exit::Failed, |decision| exit_of(std::slice::from_ref(decision))));
+        let shown = match answer {
+            Ok(decision) => line.shown(number, &decision),
+            Err(message) => line.shown_error(number, &message),
+        };
+        // Whoever reads has enough.
+        if !out.put(&shown, lines.buffer().is_empty()) {
+            return worst;
+        }
     }
-    print_plain(&out);
-    if broken { Exit::Failed } else { exit_of(&decisions) }
+    out.finish();
+    worst
+}
+
+fn open(file: &str) -> Result<Box<dyn Read>, Diagnostic> {
+    if file == "-" {
+        return Ok(Box::new(std::io::stdin()));
+    }
+    let opened = std::fs::File::open(file);
+    let unreadable = |error| Diagnostic::error(Fault::Unreadable, format!("cannot read `{file}`: {error}"));
+    opened.map(|file| Box::new(file) as Box<dyn Read>).map_err(unreadable)
+}
+
+/// What a batch comes to: a line that cannot be read before a denial before what nobody can tell.
+fn worse(one: Exit, other: Exit) -> Exit {
+    let order = [Exit::Failed, Exit::No, Exit::Undecided, Exit::Yes];
+    order.into_iter().find(|exit| *exit == one || *exit == other).unwrap_or(Exit::Yes)
+}
+
+/// Answers on their way out: lines, or the items of one document.
+struct Written {
+    out: BufWriter<StdoutLock<'static>>,
+    format: Format,
+    items: usize,
+}
+
+impl Written {
+    fn new(format: Format) -> Self {
+        Self { out: BufWriter::new(std::io::stdout().lock()), format, items: 0 }
+    }
+
+    /// Writes an answer; whether anybody still reads.
+    fn put(&mut self, answer: &str, waiting: bool) -> bool {
+        let before = match (self.format, self.items) {
+            (Format::Json, 0) => "[\n",
+            (Format::Json, _) => ",\n",
+            (Format::Yaml, _) => "- ",
+            _ => "",
+        };
+        let after = if self.format == Format::Json { "" } else { "\n" };
+        self.items += 1;
+        let written = write!(self.out, "{before}{answer}{after}");
+        let flushed = if waiting { self.out.flush() } else { Ok(()) };
+        written.and(flushed).is_ok()
+    }
+
+    fn finish(mut self) {
+        let end = match (self.format, self.items) {
+            (Format::Json | Format::Yaml, 0) => "[]\n",
+            (Format::Json, _) => "\n]\n",
+            _ => "",
+        };
+        // A reader that has enough is no failure.
+        drop(self.out.write_all(end.as_bytes()).and_then(|()| self.out.flush()));
+    }
 }
 
 struct Line<'a> {
@@ -121,18 +190,24 @@ impl Line<'_> {
         }
     }
 
-    fn shown(&self, decision: &Decision) -> String {
+    fn shown(&self, number: usize, decision: &Decision) -> String {
         match self.session.screen.format {
-            Format::Table | Format::Wide => format!("{}\n", crate::render::decision::line(decision)),
-            Format::Name => format!("{}\n", decision.outcome),
-            Format::Json | Format::Yaml | Format::Jsonl => format!("{}\n", short(decision)),
+            Format::Table | Format::Wide => crate::render::decision::line(decision),
+            Format::Name => decision.outcome.to_owned(),
+            Format::Json | Format::Yaml | Format::Jsonl => {
+                let mut answer = short(decision);
+                if let Some(map) = answer.as_object_mut() {
+                    map.insert("line".to_owned(), json!(number));
+                }
+                answer.to_string()
+            }
         }
     }
 
-    fn shown_error(&self, message: &str) -> String {
+    fn shown_error(&self, number: usize, message: &str) -> String {
         match self.session.screen.format {
-            Format::Table | Format::Wide | Format::Name => "error\n".to_owned(),
-            Format::Json | Format::Yaml | Format::Jsonl => format!("{}\n", json!({"error": message})),
+            Format::Table | Format::Wide | Format::Name => "error".to_owned(),
+            Format::Json | Format::Yaml | Format::Jsonl => json!({"error": message, "line": number}).to_string(),
         }
     }
 }
