@@ -1,12 +1,14 @@
 //! The same decisions, made in the plainest way: every policy is looked at, patterns are tried character by character, and
 //! each algorithm is a walk over a list. For tests, fuzzing and benches.
 
+mod facts;
+mod patterns;
+
 use smol_str::SmolStr;
 
 use super::condition::Condition;
-use super::glob::Wild;
 use super::request::{Asked, Fact, Maybe, Names, Request};
-use super::rule::{FactOf, FactTest, Matcher, Member, Operator, Order, PathPattern, Rule, Set, Status, Target, Test};
+use super::rule::{Matcher, Member, Rule, Set, Status, Target, Test};
 use super::truth::Truth;
 use super::value::{Algorithm, Could, Effect, Value};
 
@@ -37,6 +39,7 @@ fn said(set: &Set, asked: Asked<'_>) -> Said {
                     && let Some(default) = inner.default
                 {
                     said.value = Value::from(default).under(said.target);
+                    said.by = None;
                 }
                 said
             }
@@ -147,7 +150,7 @@ fn priority_deny_overrides(members: &[Said]) -> (Value, Option<SmolStr>) {
     })
 }
 
-/// The value in all worlds if there is one, else what it could be. Who decides is not told here.
+/// The value in all worlds if there is one, said by the first who says it for certain; else what it could be.
 fn by_worlds(members: &[Said], judge: impl Fn(&[(f64, Effect)]) -> Value) -> (Value, Option<SmolStr>) {
     let mut worlds: Vec<Vec<(f64, Effect)>> = vec![Vec::new()];
     for said in members {
@@ -159,16 +162,18 @@ fn by_worlds(members: &[Said], judge: impl Fn(&[(f64, Effect)]) -> Value) -> (Va
             Value::Unknown(Could::Deny) => &[None, Some(Effect::Deny)],
             Value::Unknown(Could::Either) => &[None, Some(Effect::Permit), Some(Effect::Deny)],
         };
-        worlds = worlds
-            .into_iter()
-            .flat_map(|world| {
-                outcomes.iter().map(move |outcome| {
-                    let mut world = world.clone();
-                    world.extend(outcome.map(|effect| (said.priority, effect)));
-                    world
-                })
-            })
-            .collect();
+        let mut next: Vec<Vec<(f64, Effect)>> = Vec::new();
+        for (world, outcome) in worlds.iter().flat_map(|world| outcomes.iter().map(move |outcome| (world, outcome))) {
+            let mut world = world.clone();
+            let says = outcome.map(|effect| (said.priority, effect));
+            // Who says the same at the same priority as another changes nothing; otherwise there were too many worlds.
+            world.extend(says.filter(|says| !world.contains(says)));
+            world.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.word().cmp(other.1.word())));
+            if !next.contains(&world) {
+                next.push(world);
+            }
+        }
+        worlds = next;
     }
     let values: Vec<Value> = worlds.iter().map(|world| judge(world)).collect();
     let (permit, deny) = (values.contains(&Value::Permit), values.contains(&Value::Deny));
@@ -180,7 +185,7 @@ fn by_worlds(members: &[Said], judge: impl Fn(&[(f64, Effect)]) -> Value) -> (Va
         _ if permit => Value::Unknown(Could::Permit),
         _ => Value::Unknown(Could::Deny),
     };
-    (value, None)
+    (value, members.iter().find(|said| said.value == value).and_then(|said| said.by.clone()))
 }
 
 fn target(target: &Target, asked: Asked<'_>) -> Truth {
@@ -205,10 +210,6 @@ fn holds(test: &Test, asked: Asked<'_>, absent: Truth) -> Truth {
         Maybe::Absent => absent,
         Maybe::Unknown => Truth::Error,
     };
-    let like = |wanted: &Wild, given: &str| match wanted {
-        Wild::Foreign(_, pattern) => pattern.covers(given),
-        wanted => star_matches(&characters(wanted.text()), &characters(given)),
-    };
     match test {
         Test::Id(wanted) => one_of(wanted, &subject.id),
         Test::SubjectType(wanted) => one_of(wanted, &subject.kind),
@@ -216,7 +217,9 @@ fn holds(test: &Test, asked: Asked<'_>, absent: Truth) -> Truth {
         Test::ResourceId(wanted) => one_of(wanted, &resource.id),
         Test::Operation(wanted) => one_of(wanted, &action.operation),
         Test::Role(wanted) => match &subject.roles {
-            Names::Known(roles) => roles.iter().any(|role| wanted.iter().any(|wanted| like(wanted, role))).into(),
+            Names::Known(roles) => {
+                roles.iter().any(|role| wanted.iter().any(|wanted| patterns::wild(wanted, role))).into()
+            }
             Names::Unknown => Truth::Error,
         },
         Test::Group(wanted) => match &subject.groups {
@@ -224,12 +227,12 @@ fn holds(test: &Test, asked: Asked<'_>, absent: Truth) -> Truth {
             Names::Unknown => Truth::Error,
         },
         Test::App(wanted) => match &resource.app {
-            Maybe::Is(app) => wanted.iter().any(|wanted| like(wanted, app)).into(),
+            Maybe::Is(app) => wanted.iter().any(|wanted| patterns::wild(wanted, app)).into(),
             Maybe::Absent => absent,
             Maybe::Unknown => Truth::Error,
         },
         Test::Path(wanted) => match asked.path {
-            Maybe::Is(path) => wanted.iter().any(|wanted| path_matches(wanted, path)).into(),
+            Maybe::Is(path) => wanted.iter().any(|wanted| patterns::path(wanted, path)).into(),
             Maybe::Absent => absent,
             Maybe::Unknown => Truth::Error,
         },
@@ -242,7 +245,7 @@ fn holds(test: &Test, asked: Asked<'_>, absent: Truth) -> Truth {
             Maybe::Unknown => Truth::Error,
         },
         Test::OwnedBySubject => owned(asked.request, absent),
-        Test::Fact(test) => fact_holds(test, asked.request),
+        Test::Fact(test) => facts::holds(test, asked),
         Test::Not(inner) => {
             !inner.tests.iter().map(|test| holds(test, asked, Truth::Error)).fold(Truth::True, Truth::and)
         }
@@ -262,67 +265,4 @@ fn owned(request: &Request, absent: Truth) -> Truth {
         None => Truth::False,
     });
     owners.into_iter().fold(Truth::False, Truth::or)
-}
-
-/// Flat facts of subjects only, which is what the index knows of.
-fn fact_holds(test: &FactTest, request: &Request) -> Truth {
-    if test.of != FactOf::Subject {
-        return Truth::Error;
-    }
-    let Some(fact) = request.subject.claims.get(&test.name) else {
-        return match test.operator {
-            Operator::Exists => Truth::False,
-            Operator::Absent => Truth::True,
-            _ => test.absent,
-        };
-    };
-    match (&test.operator, fact) {
-        (_, Fact::Unknown) => Truth::Error,
-        (Operator::Exists, _) => Truth::True,
-        (Operator::Absent, _) => Truth::False,
-        (Operator::In(wanted), fact) => wanted.contains(fact).into(),
-        (Operator::NotIn(wanted), fact) => (!wanted.contains(fact)).into(),
-        (Operator::Order(order, bound), Fact::Number(number)) => Truth::from(match order {
-            Order::Greater => number > bound,
-            Order::AtLeast => number >= bound,
-            Order::Less => number < bound,
-            Order::AtMost => number <= bound,
-        }),
-        _ => test.mismatch,
-    }
-}
-
-fn path_matches(pattern: &PathPattern, path: &str) -> bool {
-    match pattern {
-        PathPattern::Foreign(_, pattern) => pattern.covers(path),
-        PathPattern::Glob(glob) if glob.text() == "*" => true,
-        PathPattern::Glob(glob) => glob_matches(&characters(glob.text()), &characters(path)),
-    }
-}
-
-fn characters(text: &str) -> Vec<char> {
-    text.chars().collect()
-}
-
-fn star_matches(pattern: &[char], text: &[char]) -> bool {
-    match pattern {
-        [] => text.is_empty(),
-        ['*', rest @ ..] => (0..=text.len()).any(|skip| star_matches(rest, text.get(skip..).unwrap_or_default())),
-        [one, rest @ ..] => text.split_first().is_some_and(|(first, text)| first == one && star_matches(rest, text)),
-    }
-}
-
-fn glob_matches(pattern: &[char], text: &[char]) -> bool {
-    let after = |skip: usize| text.get(skip..).unwrap_or_default();
-    match pattern {
-        [] => text.is_empty(),
-        ['*', '*', rest @ ..] => (0..=text.len()).any(|skip| glob_matches(rest, after(skip))),
-        ['*', rest @ ..] => {
-            let within = text.iter().take_while(|one| **one != '/').count();
-            (0..=within).any(|skip| glob_matches(rest, after(skip)))
-        }
-        ['?', rest @ ..] => text.first().is_some_and(|one| *one != '/') && glob_matches(rest, after(1)),
-        ['\\', escaped, rest @ ..] => text.first() == Some(escaped) && glob_matches(rest, after(1)),
-        [one, rest @ ..] => text.first() == Some(one) && glob_matches(rest, after(1)),
-    }
 }

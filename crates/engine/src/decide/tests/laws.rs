@@ -1,22 +1,28 @@
 //! What holds for all policies and requests.
 
 use proptest::prelude::*;
+use smol_str::SmolStr;
 use upheld_model::State;
 
-use super::world::{given_path, pattern, requests, sets};
+use super::world::{all_of, given_path, path, pattern, requests, rule, sets};
 use crate::decide::*;
 use crate::{Ruling, Scratch, Silent, ask};
 
-/// The naive answer has no deciding policy where all ways to turn out are tried.
+/// Where nothing is certain, nobody decides.
 fn agrees(set: &Set, request: &Request, decide: &Decide, decided: &Decided) -> Result<(), TestCaseError> {
     let mut buffer = String::new();
     let asked = decide.asked(request, &mut buffer);
     let (value, by) = reference::decide(set, asked);
     prop_assert_eq!(decided.value, value, "{:?} {:?}", set, request);
-    if let (By::Policy(entry), Some(by)) = (decided.by, by) {
-        prop_assert_eq!(&decide.rule(entry).unwrap().name, &by, "{:?} {:?}", set, request);
-    }
+    prop_assert_eq!(decider(decide, decided), value.effect().and(by), "{:?} {:?}", set, request);
     Ok(())
+}
+
+fn decider(decide: &Decide, decided: &Decided) -> Option<SmolStr> {
+    match decided.by {
+        By::Policy(entry) => Some(decide.rule(entry).unwrap().name.clone()),
+        By::Default | By::Algorithm | By::Nobody => None,
+    }
 }
 
 proptest! {
@@ -75,16 +81,16 @@ proptest! {
     }
 
     #[test]
-    fn patterns_cover_the_same_paths_in_any_way(pattern in pattern(), path in given_path()) {
+    fn patterns_cover_the_same_paths_in_any_way(pattern in pattern(), given in given_path()) {
         let glob = Glob::parse(&pattern).unwrap();
-        let target = Target { resources: super::world::all_of(vec![super::world::path(&pattern)]), ..Target::default() };
-        let rule = super::world::rule("p", Effect::Permit, target);
+        let target = Target { resources: all_of(vec![path(&pattern)]), ..Target::default() };
+        let rule = rule("p", Effect::Permit, target);
         let set = super::world::set(Algorithm::DenyOverrides, vec![Member::Rule(rule)]);
         let decide = Decide::new(set.clone(), Paths::Raw);
-        let resource = Resource { path: Maybe::Is(path.clone().into()), ..Resource::default() };
+        let resource = Resource { path: Maybe::Is(given.clone().into()), ..Resource::default() };
         let request = Request { resource, ..Request::default() };
         let decided = ask(&decide, &&request, &mut Scratch::default(), &mut Silent);
-        prop_assert_eq!(decided.outcome == Outcome::Permit, glob.matches(&path));
+        prop_assert_eq!(decided.outcome == Outcome::Permit, glob.matches(&given));
         agrees(&set, &request, &decide, &decided)?;
     }
 }
