@@ -129,6 +129,10 @@ impl Methods {
         Self(self.0 | other.0)
     }
 
+    fn both(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }

@@ -1,4 +1,5 @@
 mod combining;
+mod found;
 mod laws;
 mod safety;
 mod unknown;

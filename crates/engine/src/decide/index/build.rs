@@ -7,6 +7,7 @@ use super::trie::Builder;
 use super::{ANY, Combination, Entry, Index, Kinds, List, Methods, NONE, PathIs, SHORT};
 use crate::decide::glob::{Glob, Wild};
 use crate::decide::rule::{ANY_METHOD, FactOf, Matcher, Operator, PathPattern, Rule, Status, Test};
+use crate::decide::truth::Truth;
 
 /// Policies with more combinations of alternatives than this are looked at whole.
 const MOST_COMBINATIONS: usize = 1024;
@@ -42,6 +43,8 @@ struct Asks<'r> {
     /// Values that can be looked up, one list for each test; one value of each list must be there.
     lists: Vec<Vec<u32>>,
     paths: Vec<&'r PathPattern>,
+    /// Whether no more is asked of the path.
+    path: PathIs,
     methods: Methods,
     /// Whether something is asked for that no number can tell.
     verify: bool,
@@ -84,7 +87,7 @@ impl IndexBuilder {
                         subject: subject_number,
                         resource: resource_number,
                         action: *action_number,
-                        path: PathIs::Told,
+                        path: asks.path,
                     };
                     self.add_combination(number, &asks, verify);
                 }
@@ -99,7 +102,13 @@ impl IndexBuilder {
             for (resource, _) in numbered(&target.resources) {
                 for (action, _) in numbered(&target.actions) {
                     let verify = Combination { subject, resource, action, path: PathIs::Open };
-                    let asks = Asks { lists: Vec::new(), paths: Vec::new(), methods: Methods::ALL, verify: true };
+                    let asks = Asks {
+                        lists: Vec::new(),
+                        paths: Vec::new(),
+                        path: PathIs::Open,
+                        methods: Methods::ALL,
+                        verify: true,
+                    };
                     self.add_combination(number, &asks, verify);
                 }
             }
@@ -158,11 +167,16 @@ impl IndexBuilder {
     }
 
     fn asks<'r>(&mut self, matchers: impl Iterator<Item = &'r Matcher>, methods: Methods) -> Asks<'r> {
-        let mut asks = Asks { lists: Vec::new(), paths: Vec::new(), methods, verify: false };
+        let mut asks = Asks { lists: Vec::new(), paths: Vec::new(), path: PathIs::Told, methods, verify: false };
         for test in matchers.flat_map(|matcher| &matcher.tests) {
             match test {
+                // Nothing looks like one of none.
+                Test::Path(patterns) if patterns.is_empty() => asks.lists.push(Vec::new()),
                 Test::Path(patterns) if asks.paths.is_empty() => asks.paths.extend(patterns),
+                // The tree tells of the first only.
+                Test::Path(_) => (asks.path, asks.verify) = (PathIs::Open, true),
                 Test::Method(names) => {
+                    asks.methods = asks.methods.both(self::methods(names));
                     let other = |name: &SmolStr| Methods::one(name) == Methods::OTHER && name != ANY_METHOD;
                     asks.verify |= names.iter().any(other);
                 }
@@ -198,7 +212,10 @@ impl IndexBuilder {
                 Some(wanted.iter().map(|wanted| pattern_atom(&mut self.atoms, &mut self.apps, kinds, wanted)).collect())
             }
             Test::Fact(test) => match &test.operator {
-                Operator::In(values) if test.of == FactOf::Subject && test.path.len() == 1 => {
+                // Who has no such claim has no atom, so an absent one must not fit.
+                Operator::In(values)
+                    if test.of == FactOf::Subject && test.path.len() == 1 && test.absent == Truth::False =>
+                {
                     values.iter().map(|value| self.atoms.intern_claim(&test.name, value)).collect()
                 }
                 _ => None,

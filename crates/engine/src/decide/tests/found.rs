@@ -1,0 +1,70 @@
+//! Differences between the engine and the naive way that were found by chance, by name.
+
+use super::world::{all_of, path, rule, set};
+use crate::decide::*;
+use crate::{Scratch, Silent, ask};
+
+fn applies(target: Target, request: &Request) -> bool {
+    let root = set(Algorithm::PermitOverrides, vec![Member::Rule(rule("p", Effect::Permit, target))]);
+    let decide = Decide::new(root, Paths::Normal);
+    ask(&decide, &request, &mut Scratch::default(), &mut Silent).value == Value::Permit
+}
+
+fn methods(names: &[&str]) -> Test {
+    Test::Method(names.iter().copied().map(Into::into).collect())
+}
+
+fn get(path: &str) -> Request {
+    let action = Action { method: Maybe::Is("GET".into()), ..Action::default() };
+    let resource = Resource { path: Maybe::Is(path.into()), ..Resource::default() };
+    Request { action, resource, ..Request::default() }
+}
+
+fn claim(operator: Operator, absent: Truth) -> Vec<Matcher> {
+    let (of, name, mismatch) = (FactOf::Subject, "x".into(), Truth::Error);
+    all_of(vec![Test::Fact(FactTest { of, name, path: vec!["x".into()], operator, absent, mismatch })])
+}
+
+#[test]
+fn all_path_tests_of_an_alternative_count() {
+    let both = |one: &str, other: &str| Target { resources: all_of(vec![path(one), path(other)]), ..Target::default() };
+    assert!(applies(both("/a/*", "/*/b"), &get("/a/b")));
+    assert!(!applies(both("/a/*", "/c/*"), &get("/a/b")));
+    assert!(!applies(both("/c/*", "/a/*"), &get("/a/b")));
+}
+
+#[test]
+fn a_path_test_without_patterns_fits_nothing() {
+    let none = Target { resources: all_of(vec![Test::Path(Vec::new())]), ..Target::default() };
+    assert!(!applies(none, &get("/a")));
+    assert!(!applies(
+        Target { actions: all_of(vec![methods(&["GET"]), Test::Path(Vec::new())]), ..Target::default() },
+        &get("/a")
+    ));
+}
+
+#[test]
+fn all_method_tests_of_an_alternative_count() {
+    let both = |one: &[&str], other: &[&str]| Target {
+        actions: all_of(vec![methods(one), methods(other)]),
+        ..Target::default()
+    };
+    assert!(applies(both(&["GET", "PUT"], &["*"]), &get("/")));
+    assert!(!applies(both(&["GET", "PUT"], &["PUT"]), &get("/")));
+    assert!(!applies(both(&["GET"], &[]), &get("/")));
+}
+
+#[test]
+fn a_method_test_counts_in_any_clause() {
+    let resources = |test: Test| Target { resources: all_of(vec![path("/a"), test]), ..Target::default() };
+    assert!(applies(resources(methods(&["get"])), &get("/a")));
+    assert!(!applies(resources(methods(&["PUT"])), &get("/a")));
+}
+
+#[test]
+fn a_claim_that_may_be_absent_is_not_looked_up() {
+    let wanted = || Operator::In(vec![Fact::Text("a".into())]);
+    let subjects = |absent: Truth| Target { subjects: claim(wanted(), absent), ..Target::default() };
+    assert!(applies(subjects(Truth::True), &Request::default()));
+    assert!(!applies(subjects(Truth::False), &Request::default()));
+}
