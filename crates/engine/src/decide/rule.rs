@@ -455,10 +455,12 @@ impl Operator {
             },
             Self::Contains(wanted) => return contains(found, wanted),
             Self::ContainsAny(wanted) => {
-                return wanted
-                    .iter()
-                    .map(|wanted| contains(found, wanted))
-                    .reduce(|one, other| Some(one?.or(other?)))?;
+                let each = wanted.iter().map(|wanted| contains(found, wanted));
+                return each.reduce(|one, other| match (one, other) {
+                    // What could never be there does not undo what is.
+                    (Some(Truth::True), _) | (_, Some(Truth::True)) => Some(Truth::True),
+                    (one, other) => Some(one?.or(other?)),
+                })?;
             }
             Self::StartsWith(wanted) => text?.starts_with(wanted.as_str()),
             Self::EndsWith(wanted) => text?.ends_with(wanted.as_str()),

@@ -68,3 +68,17 @@ fn a_claim_that_may_be_absent_is_not_looked_up() {
     assert!(applies(subjects(Truth::True), &Request::default()));
     assert!(!applies(subjects(Truth::False), &Request::default()));
 }
+
+#[test]
+fn a_value_of_another_type_does_not_undo_one_that_is_contained() {
+    let given = |fact: Fact| {
+        let claims = Facts(vec![("x".into(), fact)]);
+        Request { subject: Subject { claims, ..Subject::default() }, ..Request::default() }
+    };
+    for wanted in [vec![Fact::Text("b".into()), Fact::Number(5.0)], vec![Fact::Number(5.0), Fact::Text("b".into())]] {
+        let target = Target { subjects: claim(Operator::ContainsAny(wanted), Truth::Error), ..Target::default() };
+        assert!(applies(target.clone(), &given(Fact::Text("abc".into()))));
+        assert!(applies(target.clone(), &given(Fact::List(vec![Fact::Number(5.0)]))));
+        assert!(!applies(target, &given(Fact::Text("ac".into()))));
+    }
+}
