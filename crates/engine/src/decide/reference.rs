@@ -3,6 +3,7 @@
 
 mod facts;
 mod patterns;
+pub mod random;
 
 use smol_str::SmolStr;
 

@@ -1,6 +1,7 @@
 mod combining;
 mod found;
 mod laws;
+mod random;
 mod safety;
 mod unknown;
 mod world;

@@ -1,0 +1,97 @@
+//! Policies and requests out of any bytes, and the comparison of what the engine and the naive way make of them. The fuzz
+//! target `decide` and a short run in the tests share it.
+
+mod alternatives;
+mod bytes;
+mod crowds;
+mod facts;
+mod policies;
+mod requests;
+
+use super::super::family::{By, Decide, Decided, Outcome, Paths};
+use super::super::request::Request;
+use super::super::rule::Set;
+use super::super::value::{Effect, Value};
+use crate::{Ruling, Scratch, Silent, ask};
+
+pub use self::bytes::Bytes;
+#[cfg(test)]
+pub(in crate::decide) use self::policies::EXPRESSIONS;
+
+/// Policies, and what they are asked.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// The policies.
+    pub set: Set,
+    /// In which form paths are matched.
+    pub paths: Paths,
+    /// The requests.
+    pub requests: Vec<Request>,
+}
+
+impl World {
+    /// The world that bytes stand for. All bytes stand for one; where they end, what is left is plain.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut bytes = Bytes::new(bytes);
+        // Requests first: a large set takes all bytes that are left.
+        let requests = bytes.some(8, requests::request);
+        let paths = if bytes.one_in(8) { Paths::Raw } else { Paths::Normal };
+        let set = policies::root(&mut bytes);
+        Self { set, paths, requests }
+    }
+}
+
+/// Whether the engine decides as the naive way does, silently and with explanations; the difference if it does not.
+pub fn check(bytes: &[u8]) -> Result<(), String> {
+    let World { set, paths, requests } = World::of(bytes);
+    let mut less = set.clone();
+    less.members.truncate(set.members.len() / 2);
+    // What remains of one set of policies must not show with another.
+    let mut scratch = Scratch::default();
+    let both = [set, less].map(|set| (Decide::new(set.clone(), paths), set));
+    for request in &requests {
+        for (decide, set) in &both {
+            compare(decide, set, request, &mut scratch)
+                .map_err(|difference| format!("{difference}\n{request:#?}\n{set:#?}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn compare(decide: &Decide, set: &Set, request: &Request, scratch: &mut Scratch<Decide>) -> Result<(), String> {
+    let decided = ask(decide, &request, scratch, &mut Silent);
+    let mut buffer = String::new();
+    let (value, by) = super::decide(set, decide.asked(request, &mut buffer));
+    let decider = match decided.by {
+        By::Policy(entry) => decide.rule(entry).map(|rule| rule.name.clone()),
+        By::Default | By::Algorithm | By::Nobody => None,
+    };
+    // Where nothing is certain, nobody decides.
+    let by = value.effect().and(by);
+    if (decided.value, &decider) != (value, &by) || !is_sound(&decided, set) {
+        return Err(format!("decided {decided:?}, {decider:?}; the naive way {value:?}, {by:?}"));
+    }
+    for (how, answer) in
+        [("explained", Ruling::explain(decide, &request).answer), ("matched", Ruling::matched(decide, &request).answer)]
+    {
+        if answer != decided {
+            return Err(format!("decided {decided:?}; {how} {answer:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether outcome and decider go with the value.
+fn is_sound(decided: &Decided, set: &Set) -> bool {
+    let (effect, by_default) = match decided.value {
+        Value::Unknown(_) => return (decided.outcome, decided.by) == (Outcome::Undecided, By::Nobody),
+        Value::NotApplicable => (set.default.unwrap_or(Effect::Deny), true),
+        value => (value.effect().unwrap_or(Effect::Deny), false),
+    };
+    let outcome = match effect {
+        Effect::Permit => Outcome::Permit,
+        Effect::Deny => Outcome::Deny,
+        Effect::Foreign => Outcome::Foreign,
+    };
+    decided.outcome == outcome && (decided.by == By::Default) == by_default && decided.by != By::Nobody
+}
