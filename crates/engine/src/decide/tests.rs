@@ -1,6 +1,7 @@
 mod combining;
 mod found;
 mod laws;
+mod order;
 mod random;
 mod safety;
 mod unknown;

@@ -18,7 +18,7 @@ fn agrees(set: &Set, request: &Request, decide: &Decide, decided: &Decided) -> R
     Ok(())
 }
 
-fn decider(decide: &Decide, decided: &Decided) -> Option<SmolStr> {
+pub(super) fn decider(decide: &Decide, decided: &Decided) -> Option<SmolStr> {
     match decided.by {
         By::Policy(entry) => Some(decide.rule(entry).unwrap().name.clone()),
         By::Default | By::Algorithm | By::Nobody => None,
