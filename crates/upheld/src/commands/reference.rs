@@ -213,7 +213,7 @@ pub(super) fn version(session: &Session<'_>) -> Exit {
     let semantics = [
         "access/strict",
         "access/compat",
-        "kgateway",
+        "kgateway/2026",
         "kgateway/ep-11268",
         "kuma/0.3",
         "kuma/0.4",

@@ -259,7 +259,7 @@ fn pattern_atom(atoms: &mut Atoms, patterns: &mut Patterns, kinds: (AtomKind, At
         }
         // Another system may mean something else by the same text.
         Wild::Foreign(text, _) => {
-            let atom = atoms.intern(kinds.1, format!("foreign {text}").as_bytes());
+            let atom = atoms.intern(kinds.1, format!("\0{text}").as_bytes());
             patterns.add(wanted, atom);
             atom
         }
