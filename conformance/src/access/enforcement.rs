@@ -63,7 +63,7 @@ fn enforced(case: &Case, request: &HttpRequest<'_>) -> anyhow::Result<Became> {
     }
     let Ok(world) = World::read(Edition::Compat, &Json::Object(settings)) else { return Ok(Became::Stopped) };
     let (files, decide, manifest) = (world.files(), world.decide()?, world.manifest()?);
-    let point = EnforcementPoint { files, decide, manifest, edition: world.edition };
+    let point = EnforcementPoint { files, decide, manifest, edition: world.edition, understood: &[] };
     let enforced = point.enforce(request);
     let stopped = matches!(enforced, Enforced::Forbidden(_))
         && world.decided(&point.request(request))?.outcome == Decision::Undecided;

@@ -9,7 +9,8 @@ use cedar_policy::{
     Request as CedarRequest, RestrictedExpression,
 };
 
-use super::{Decider, Parts};
+use super::Decider;
+use super::parts::Parts;
 use crate::access::workload::{Effect, Policy, Request, SubjectTest, User, Workload, segments};
 
 struct Cedar {

@@ -5,7 +5,8 @@ use cel::common::types::{CelList, CelString};
 use cel::common::value::Val;
 use cel::{Context, Program, Value};
 
-use super::{Decider, Parts};
+use super::Decider;
+use super::parts::Parts;
 use crate::access::workload::{Effect, Policy, Request, SubjectTest, Workload, segments};
 
 struct Cel {

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value as Json, json};
 use smol_str::SmolStr;
 use upheld_engine::decide::{
-    Action, Decide, Environment, Facts, Maybe, Names, Outcome, Paths, Request, Resource, Subject,
+    Action, Binding, Decide, Environment, Facts, Maybe, Measure, Names, Outcome, Paths, Request, Resource, Subject,
 };
-use upheld_engine::{Scratch, Silent, ask};
+use upheld_engine::{Hit, Scratch, Silent, ask};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Files, Timestamp};
 
@@ -81,6 +81,8 @@ pub struct EnforcementPoint<'e> {
     pub manifest: &'e Manifest,
     /// How the policies were read.
     pub edition: Edition,
+    /// The obligations that it can do; with any other one, a permit does not open.
+    pub understood: &'e [SmolStr],
 }
 
 impl EnforcementPoint<'_> {
@@ -95,7 +97,14 @@ impl EnforcementPoint<'_> {
             return Enforced::Continue(Why::NoPolicies);
         }
         let request = self.request(http);
-        let decided = ask(self.decide, &&request, &mut Scratch::default(), &mut Silent);
+        let mut scratch = Scratch::default();
+        let decided = ask(self.decide, &&request, &mut scratch, &mut Silent);
+        if decided.outcome == Outcome::Permit
+            && let Some(duty) = self.not_understood(&request, scratch.hits())
+        {
+            let reason = format!("the obligation {duty} is not understood here");
+            return Enforced::Forbidden(json!({"error": "Forbidden", "reason": reason}));
+        }
         match decided.outcome {
             Outcome::Permit => Enforced::Continue(Why::Permitted),
             Outcome::Foreign if self.edition == Edition::Compat => Enforced::Continue(Why::Foreign),
@@ -111,6 +120,13 @@ impl EnforcementPoint<'_> {
                 Enforced::Forbidden(Json::Object(body))
             }
         }
+    }
+
+    /// An obligation that comes with a permit and that nobody here can do.
+    fn not_understood(&self, request: &Request, hits: &[Hit<Measure>]) -> Option<SmolStr> {
+        let duties = self.decide.duties(request, hits).into_iter().map(|(duty, _)| duty);
+        let mut binding = duties.filter(|duty| duty.binding == Binding::Obligation);
+        binding.find(|duty| !self.understood.contains(&duty.id)).map(|duty| duty.id.clone())
     }
 
     fn is_excluded(&self, http: &HttpRequest<'_>) -> bool {

@@ -31,7 +31,7 @@ fn enforce(edition: Edition, text: &str, identity: Option<&str>, method: &str, p
         user_agent: None,
     };
     let files = loaded.snapshot.files();
-    EnforcementPoint { files, decide, manifest, edition }.enforce(&http)
+    EnforcementPoint { files, decide, manifest, edition, understood: &["log".into()] }.enforce(&http)
 }
 
 fn goes_on(enforced: &Enforced) -> bool {
@@ -96,4 +96,17 @@ fn addresses_are_the_header_of_the_original_and_the_peer_otherwise() {
     assert!(!goes_on(&enforce(Edition::Compat, &text("203.0.113.9, 10.0.0.1"), None, "GET", "/")));
     assert!(goes_on(&enforce(Edition::Strict, &text("203.0.113.9"), None, "GET", "/")));
     assert!(!goes_on(&enforce(Edition::Strict, &text("192.0.2.7"), None, "GET", "/")));
+}
+
+#[test]
+fn a_permit_opens_only_with_obligations_that_are_understood() {
+    let policy = |duty: &str| {
+        format!(
+            "- {{id: open, effect: permit, subjects: [], resources: [], actions: [], \
+             duties: [{{kind: obligation, id: {duty}, on: permit}}, {{kind: advice, id: tell, on: permit}}]}}"
+        )
+    };
+    let answer = |duty: &str| enforce(Edition::Strict, &policy(duty), None, "GET", "/x");
+    assert_eq!(answer("log"), Enforced::Continue(Why::Permitted));
+    assert!(matches!(answer("step-up"), Enforced::Forbidden(_)));
 }
