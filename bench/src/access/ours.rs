@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 use upheld_engine::decide::{
-    Algorithm, Decide, Effect, Fact, FactOf, FactTest, Glob, Matcher, Member, Operator, Outcome, PathPattern, Paths,
+    Algorithm, Decide, Effect, Fact, FactOf, FactTest, Glob, Manner, Matcher, Member, Operator, Outcome, PathPattern,
     Rule, Set, Status, Target, Test, Truth, Wild,
 };
 use upheld_engine::{Scratch, Silent, ask};
@@ -31,7 +31,7 @@ impl Ours {
             members: rules?.into_iter().map(Member::Rule).collect(),
             at: None,
         };
-        Ok(Self { decide: Decide::new(root, Paths::Normal), scratch: Scratch::default() })
+        Ok(Self { decide: Decide::new(root, Manner::Sound), scratch: Scratch::default() })
     }
 
     /// Lists the policies that match, and counts them.

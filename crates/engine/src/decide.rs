@@ -30,7 +30,7 @@ mod value;
 pub use condition::{AddressLists, Condition, Midnight, TimeWindow, Validity, Weekdays};
 pub use examine::{Examined, Held, Miss, shown};
 pub use expression::{Cause, Expression, Failure, Problem};
-pub use family::{By, Decide, DecideScratch, Decided, Measure, Outcome, Paths};
+pub use family::{By, Decide, DecideScratch, Decided, Manner, Measure, Outcome};
 pub use flip::{Change, Edit, changes};
 pub use glob::{BadPattern, ForeignPattern, Glob, MAX_LENGTH, MAX_REGEX, MAX_WILDCARDS, PatternProblem, Wild};
 pub use path::BadPath;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use smol_str::SmolStr;
-use upheld_engine::decide::{Algorithm, Decide, Effect, Member, Paths, Rule, Set, Status, Target};
+use upheld_engine::decide::{Algorithm, Decide, Effect, Manner, Member, Rule, Set, Status, Target};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Span, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId};
@@ -277,17 +277,19 @@ impl<'f> Collector<'f> {
             actions: reading.matchers(target.get("actions"), Reading::action),
         });
         let duties = reading.duties(get("duties"));
-        let id = get("id").map_or("", Value::text);
+        let id = get("id")?;
+        reading.id(id);
+        let priority = get("priority").map_or(Some(0.0), |priority| reading.priority(priority));
         if found.errors() > before {
             return None;
         }
         Some(Set {
-            name: SmolStr::new(id),
+            name: SmolStr::new(id.text()),
             algorithm: algorithm?,
             default: get("default").and_then(|word| Effect::of(word.text())),
             target,
             duties,
-            priority: get("priority").and_then(Value::as_number).unwrap_or_default(),
+            priority: priority?,
             members,
             at: Some(NodeRef { source, node: document.number() }),
         })
@@ -353,8 +355,8 @@ impl<'f> Collector<'f> {
             at: manifest.at,
         };
         let paths = match edition {
-            Edition::Strict => Paths::Normal,
-            Edition::Compat => Paths::Raw,
+            Edition::Strict => Manner::Sound,
+            Edition::Compat => Manner::Original,
         };
         Book { decide: Decide::new(root, paths), manifest }
     }

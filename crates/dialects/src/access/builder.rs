@@ -2,8 +2,8 @@
 
 use smol_str::SmolStr;
 use upheld_engine::decide::{
-    Algorithm, BadPattern, Condition, Decide, Decided, Effect, Fact, FactOf, FactTest, Glob, Matcher, Member, Operator,
-    PathPattern, Paths, Request, Rule, Set, Status, Target, Test, Truth, Wild,
+    Algorithm, BadPattern, Condition, Decide, Decided, Effect, Fact, FactOf, FactTest, Glob, Manner, Matcher, Member,
+    Operator, PathPattern, Request, Rule, Set, Status, Target, Test, Truth, Wild,
 };
 use upheld_engine::{Scratch, Silent, ask};
 use upheld_model::{NodeRef, SourceId};
@@ -136,7 +136,7 @@ impl DecisionPointBuilder {
             members,
             at: None,
         };
-        Ok(DecisionPoint { decide: Decide::new(root, Paths::Normal) })
+        Ok(DecisionPoint { decide: Decide::new(root, Manner::Sound) })
     }
 }
 

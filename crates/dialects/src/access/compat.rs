@@ -14,7 +14,7 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, SourceId};
 
 use super::facts::fact_of;
-use super::javascript::{self, JavaScriptRegex};
+use super::javascript::{self, JavaScriptRegex, Refused};
 
 /// Reads one policy; warnings say where it lets more through than its author may think.
 pub fn read(source: SourceId, policy: Value<'_>, found: &mut Diagnostics) -> Option<Rule> {
@@ -30,7 +30,11 @@ pub fn read(source: SourceId, policy: Value<'_>, found: &mut Diagnostics) -> Opt
         resources: reading.matchers(policy, "resources", Reading::resource),
         actions: reading.matchers(policy, "actions", Reading::action),
     };
-    let conditions = reading.conditions(policy);
+    let mut conditions = reading.conditions(policy);
+    // The original takes this word for its own: matched, and nothing said.
+    if policy.get("effect").is_some_and(|effect| effect.text() == "not_applicable") {
+        conditions.push(Condition::Never);
+    }
     reading.unknown_fields(policy, &FIELDS);
     if reading.found.errors() > before {
         return None;
@@ -49,6 +53,13 @@ pub fn read(source: SourceId, policy: Value<'_>, found: &mut Diagnostics) -> Opt
 
 const FIELDS: [&str; 9] =
     ["id", "name", "description", "effect", "priority", "subjects", "resources", "actions", "conditions"];
+
+/// What the original makes of a pattern.
+enum Pattern {
+    Runs(Arc<dyn ForeignPattern>),
+    /// It fails whenever it gets there.
+    Fails,
+}
 
 struct Reading<'f> {
     source: SourceId,
@@ -140,10 +151,14 @@ impl Reading<'_> {
         self.unknown_fields(item, &["app", "path", "type", "owner"]);
         let mut tests = Vec::new();
         tests.extend(self.field(item, "app").and_then(|app| self.wild(app)).map(Test::App));
-        if let Some(path) = self.field(item, "path")
-            && let Some(pattern) = self.pattern(path)
-        {
-            tests.push(Test::Path(vec![PathPattern::Foreign(SmolStr::new(path.text()), pattern)]));
+        if let Some(path) = self.field(item, "path") {
+            let text = SmolStr::new(path.text());
+            tests.extend(self.pattern(path).map(|pattern| {
+                Test::Path(vec![match pattern {
+                    Pattern::Runs(pattern) => PathPattern::Foreign(text, pattern),
+                    Pattern::Fails => PathPattern::Broken(text),
+                }])
+            }));
         }
         tests.extend(self.field(item, "type").map(|kind| Test::Type(exact(kind))));
         if let Some(owner) = self.field(item, "owner") {
@@ -170,18 +185,30 @@ impl Reading<'_> {
         Matcher { tests }
     }
 
-    fn pattern(&mut self, value: Value<'_>) -> Option<Arc<dyn ForeignPattern>> {
+    /// A pattern, or one on which the original fails when it gets there; nothing if it cannot be had here at all.
+    fn pattern(&mut self, value: Value<'_>) -> Option<Pattern> {
         if value.kind() != Kind::Text {
             self.throws(value, "a pattern must be text");
             return None;
         }
         match javascript::wildcard(value.text()) {
-            Ok(pattern) => Some(Arc::new(pattern)),
-            Err(refused) => {
+            Ok(pattern) => Some(Pattern::Runs(Arc::new(pattern))),
+            Err(refused @ Refused::Invalid(_)) => {
+                self.fails(value, refused);
+                Some(Pattern::Fails)
+            }
+            Err(refused @ Refused::Unsupported(_)) => {
                 self.throws(value, &refused.to_string());
                 None
             }
         }
+    }
+
+    /// The original fails here, but only when it gets there.
+    fn fails(&mut self, value: Value<'_>, refused: Refused) {
+        let diagnostic =
+            Diagnostic::warning(Fault::FailsOpen, refused.to_string()).at_value(self.source, value, "here");
+        self.found.push(diagnostic.help("requests that reach it are undecided here; the original lets them go on"));
     }
 
     fn wild(&mut self, value: Value<'_>) -> Option<Vec<Wild>> {
@@ -189,8 +216,11 @@ impl Reading<'_> {
         if value.kind() == Kind::Text && plain(value.text()) {
             return Some(vec![Wild::Exact(SmolStr::new(value.text()))]);
         }
-        let pattern = self.pattern(value)?;
-        Some(vec![Wild::Foreign(SmolStr::new(value.text()), pattern)])
+        let text = SmolStr::new(value.text());
+        Some(vec![match self.pattern(value)? {
+            Pattern::Runs(pattern) => Wild::Foreign(text, pattern),
+            Pattern::Fails => Wild::Broken(text),
+        }])
     }
 
     fn claim(&mut self, claim: Value<'_>) -> Option<Test> {
@@ -204,7 +234,11 @@ impl Reading<'_> {
         };
         let text = value.map_or_else(|| "undefined".to_owned(), text);
         let bound = value.map_or(f64::NAN, number);
+        let inherited = claim.get("name").is_some_and(|name| INHERITED.contains(&name.text()));
         let operator = match (word, value) {
+            // What every object has is there, and is not nothing.
+            ("eq", None) if inherited => Operator::Never,
+            ("neq", None) if inherited => Operator::NotIn(Vec::new()),
             ("eq", None) => Operator::Absent,
             ("neq", None) => Operator::Exists,
             ("eq", Some(value)) => Operator::In(list(value)),
@@ -219,7 +253,11 @@ impl Reading<'_> {
                 let source = if value.is_none() { "(?:)" } else { text.as_str() };
                 match JavaScriptRegex::new(source) {
                     Ok(regex) => Operator::Foreign(SmolStr::new(source), Arc::new(regex)),
-                    Err(refused) => {
+                    Err(refused @ Refused::Invalid(_)) => {
+                        self.fails(value.unwrap_or(claim), refused);
+                        Operator::Broken(SmolStr::new(source))
+                    }
+                    Err(refused @ Refused::Unsupported(_)) => {
                         self.throws(value.unwrap_or(claim), &refused.to_string());
                         return None;
                     }
@@ -342,6 +380,22 @@ impl ForeignPattern for Within {
         text.contains(self.0.as_str())
     }
 }
+
+/// What every JavaScript object has.
+const INHERITED: [&str; 12] = [
+    "__defineGetter__",
+    "__defineSetter__",
+    "__lookupGetter__",
+    "__lookupSetter__",
+    "__proto__",
+    "constructor",
+    "hasOwnProperty",
+    "isPrototypeOf",
+    "propertyIsEnumerable",
+    "toLocaleString",
+    "toString",
+    "valueOf",
+];
 
 /// What counts as true in JavaScript.
 pub(super) fn is_truthy(value: Value<'_>) -> bool {

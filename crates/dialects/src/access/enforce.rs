@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 use smol_str::SmolStr;
 use upheld_engine::decide::{
-    Action, Binding, Decide, Environment, Facts, Maybe, Measure, Names, Outcome, Paths, Request, Resource, Subject,
+    Action, Binding, Decide, Environment, Facts, Manner, Maybe, Measure, Names, Outcome, Request, Resource, Subject,
 };
 use upheld_engine::{Hit, Scratch, Silent, ask};
 use upheld_model::tree::{Kind, Value};
@@ -135,19 +135,19 @@ impl EnforcementPoint<'_> {
             resource: Resource { path: Maybe::Is(SmolStr::new(http.path)), ..Resource::default() },
             ..Request::default()
         };
-        let mut buffer = String::new();
+        let (mut buffer, pathname) = (String::new(), pathname(http.path));
         let path = match self.paths() {
-            Paths::Raw => Maybe::Is(http.path),
-            Paths::Normal => self.decide.asked(&given, &mut buffer).path,
+            Manner::Original => Maybe::Is(pathname.as_str()),
+            Manner::Sound => self.decide.asked(&given, &mut buffer).path,
         };
         let Maybe::Is(path) = path else { return false };
         self.manifest.excludes.iter().any(|exclude| exclude.covers(http.method, path))
     }
 
-    fn paths(&self) -> Paths {
+    fn paths(&self) -> Manner {
         match self.edition {
-            Edition::Strict => Paths::Normal,
-            Edition::Compat => Paths::Raw,
+            Edition::Strict => Manner::Sound,
+            Edition::Compat => Manner::Original,
         }
     }
 
@@ -191,12 +191,53 @@ impl EnforcementPoint<'_> {
             action: Action { method: Maybe::Is(SmolStr::new(http.method)), ..Action::default() },
             resource: Resource {
                 app: Maybe::Is(SmolStr::new(http.app.unwrap_or_default())),
-                path: Maybe::Is(SmolStr::new(http.path)),
+                path: Maybe::Is(match self.edition {
+                    Edition::Strict => SmolStr::new(http.path),
+                    Edition::Compat => pathname(http.path).into(),
+                }),
                 ..Resource::default()
             },
             environment: Environment { ip: address.map(SmolStr::new).into(), time: Maybe::Is(http.now), facts },
         }
     }
+}
+
+/// The path of a URL as browsers and servers of JavaScript see it: dot segments are gone, also escaped ones, and what cannot
+/// stand in a URL is escaped.
+fn pathname(path: &str) -> String {
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let mut segments: Vec<&str> = Vec::new();
+    let mut given = path.split(['/', '\\']).peekable();
+    // What stands before the first slash.
+    given.next();
+    while let Some(segment) = given.next() {
+        let last = given.peek().is_none();
+        let dots = segment.to_ascii_lowercase().replace("%2e", ".");
+        match dots.as_str() {
+            "." | ".." => {
+                if dots == ".." {
+                    segments.pop();
+                }
+                if last {
+                    segments.push("");
+                }
+            }
+            _ => segments.push(segment),
+        }
+    }
+    let mut name = String::new();
+    for segment in segments {
+        name.push('/');
+        for character in segment.chars() {
+            if character.is_control() || !character.is_ascii() || " \"<>`{}^".contains(character) {
+                let mut bytes = [0; 4];
+                name.extend(character.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")));
+            } else {
+                name.push(character);
+            }
+        }
+    }
+    if name.is_empty() { "/".to_owned() } else { name }
 }
 
 /// The id of those who do not say who they are.

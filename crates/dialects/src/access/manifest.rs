@@ -20,7 +20,7 @@ pub struct Manifest {
     pub algorithm: Option<Algorithm>,
     /// What stands when no policy applies, if it says so.
     pub default: Option<Effect>,
-    /// Paths that are not asked about.
+    /// Manner that are not asked about.
     pub excludes: Vec<Exclude>,
     /// Policies that a store begins with.
     pub seed: SeedSettings,
@@ -30,7 +30,7 @@ pub struct Manifest {
     pub at: Option<NodeRef>,
 }
 
-/// Paths that are not asked about.
+/// Manner that are not asked about.
 #[derive(Clone, Debug)]
 pub struct Exclude {
     /// Which paths.

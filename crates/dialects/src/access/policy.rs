@@ -122,7 +122,7 @@ impl<'f> Reading<'f> {
         self.found.push(diagnostic.help(help));
     }
 
-    fn id(&mut self, id: Value<'_>) -> bool {
+    pub(super) fn id(&mut self, id: Value<'_>) -> bool {
         let text = id.text();
         let first = text.chars().next().is_some_and(|first| first.is_ascii_alphanumeric());
         let rest = text.chars().all(|one| one.is_ascii_alphanumeric() || "._:/-".contains(one));
@@ -155,7 +155,7 @@ impl<'f> Reading<'f> {
         effect
     }
 
-    fn priority(&mut self, value: Value<'_>) -> Option<f64> {
+    pub(super) fn priority(&mut self, value: Value<'_>) -> Option<f64> {
         /// Beyond it, not every whole number is one.
         const MOST: f64 = 9_007_199_254_740_992.0;
         let number = value.as_number().filter(|number| number.is_finite() && number.abs() <= MOST);
@@ -224,13 +224,13 @@ impl<'f> Reading<'f> {
         tests.extend(texts(item, "id").map(Test::ResourceId));
         tests.extend(item.get("owner").filter(|owner| owner.kind() != Kind::Null).map(|_| Test::OwnedBySubject));
         if let Some(hosts) = texts(item, "host") {
-            let values = hosts.into_iter().map(Fact::Text).collect();
+            let values = hosts.into_iter().map(|host| Fact::Text(host.to_lowercase().into())).collect();
             tests.push(Test::Fact(FactTest {
                 of: FactOf::Resource,
                 name: SmolStr::new_static("host"),
                 path: vec![SmolStr::new_static("host")],
                 operator: Operator::In(values),
-                absent: Truth::False,
+                absent: if self.negated { Truth::Error } else { Truth::False },
                 mismatch: Truth::False,
             }));
         }
@@ -314,7 +314,9 @@ impl<'f> Reading<'f> {
             (false, _, Operator::In(_)) if !self.negated => Truth::False,
             (false, ..) => Truth::Error,
         };
-        let whole = format!("{prefix}{}", name.text());
+        // Names of headers are the same in capital and small letters.
+        let own = if prefix.is_empty() { name.text().to_owned() } else { name.text().to_lowercase() };
+        let whole = format!("{prefix}{own}");
         let path = fact_path(&whole);
         let name = match path.as_slice() {
             // Without its quotes.
@@ -394,6 +396,11 @@ impl<'f> Reading<'f> {
                     );
                     return None;
                 }
+                let empty = |item: &Value<'_>| item.as_text() == Some("");
+                if let Some(item) = value.items().find(|item| name == "containsAny" && empty(item)) {
+                    self.wrong(item, "every text contains the empty one".to_owned(), "expected some text");
+                    return None;
+                }
                 let wanted = value.items().map(fact_of).collect();
                 Some(match name {
                     "in" => Operator::In(wanted),
@@ -417,6 +424,11 @@ impl<'f> Reading<'f> {
             "contains" => {
                 if value.kind() == Kind::Text && value.text().is_empty() {
                     self.wrong(value, "every text contains the empty one".to_owned(), "expected some text");
+                    return None;
+                }
+                if matches!(value.kind(), Kind::List | Kind::Map) {
+                    let help = "use `containsAny` for several values".to_owned();
+                    self.wrong_but(value, "`contains` looks for one value".to_owned(), "expected one value", help);
                     return None;
                 }
                 Some(Operator::Contains(fact_of(value)))
@@ -467,10 +479,10 @@ impl<'f> Reading<'f> {
                 self.wrong(value, message, "expected for example `192.0.2.7` or `10.0.0.0/8`");
             }
             Some(network) if network.addr() != network.network() => {
-                let message = format!("`{text}` has bits beyond its prefix");
-                let help = format!("did you mean `{}`?", network.trunc());
-                self.wrong_but(value, message, "the network and a single address at once", help);
-                return None;
+                let message = format!("`{text}` is read as the whole network `{}`", network.trunc());
+                let diagnostic = Diagnostic::warning(Fault::WrongValue, message).at_value(self.source, value, "here");
+                self.found.push(diagnostic.help(format!("for one address write `{}`", network.addr())));
+                return Some(network.trunc());
             }
             Some(_) => {}
         }

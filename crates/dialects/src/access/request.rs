@@ -12,15 +12,23 @@ use super::facts::{fact_of, facts_of};
 pub const UNKNOWN: &str = "?";
 
 /// Reads a request: `subject {id, roles, groups, claims}`, `resource {app, path, type, id, …}`, `action {method, operation}`,
-/// `environment {ip, time, …}`. What is left out is absent; `?` is unknown. Every mistake is reported.
+/// `environment {ip, time, …}`. What is left out is absent. Every mistake is reported.
 pub fn read(source: SourceId, document: Value<'_>, edition: Edition, found: &mut Diagnostics) -> Option<Request> {
-    let before = found.errors();
-    let mut reading = Reading { source, edition, found };
+    whole(Reading { source, edition, marks: Marks::Text, found }, document)
+}
+
+/// As [`read`], for people who ask: a bare `?` is something that nobody knows. Callers must not be able to say so.
+pub fn read_asked(source: SourceId, document: Value<'_>, edition: Edition, found: &mut Diagnostics) -> Option<Request> {
+    whole(Reading { source, edition, marks: Marks::Unknown, found }, document)
+}
+
+fn whole(mut reading: Reading<'_>, document: Value<'_>) -> Option<Request> {
+    let before = reading.found.errors();
     if document.kind() != Kind::Map {
         reading.wrong(document, "a request must be a map with `subject`, `action` and `resource`");
         return None;
     }
-    if edition == Edition::Strict {
+    if reading.edition == Edition::Strict {
         reading.only(document, "a request", &["subject", "action", "resource", "environment"]);
     }
     let part = |name: &str| document.get(name).filter(|value| value.kind() != Kind::Null);
@@ -28,22 +36,22 @@ pub fn read(source: SourceId, document: Value<'_>, edition: Edition, found: &mut
     let action = reading.action(part("action"));
     let resource = reading.resource(part("resource"));
     let environment = reading.environment(part("environment"));
-    (found.errors() == before).then_some(Request { subject, action, resource, environment })
+    (reading.found.errors() == before).then_some(Request { subject, action, resource, environment })
 }
 
 /// Reads who asks.
 pub fn subject(source: SourceId, part: Option<Value<'_>>, edition: Edition, found: &mut Diagnostics) -> Subject {
-    Reading { source, edition, found }.subject(part)
+    Reading { source, edition, marks: Marks::Unknown, found }.subject(part)
 }
 
 /// Reads what is to be done.
 pub fn action(source: SourceId, part: Option<Value<'_>>, edition: Edition, found: &mut Diagnostics) -> Action {
-    Reading { source, edition, found }.action(part)
+    Reading { source, edition, marks: Marks::Unknown, found }.action(part)
 }
 
 /// Reads with what.
 pub fn resource(source: SourceId, part: Option<Value<'_>>, edition: Edition, found: &mut Diagnostics) -> Resource {
-    Reading { source, edition, found }.resource(part)
+    Reading { source, edition, marks: Marks::Unknown, found }.resource(part)
 }
 
 /// Reads under which circumstances.
@@ -53,12 +61,22 @@ pub fn environment(
     edition: Edition,
     found: &mut Diagnostics,
 ) -> Environment {
-    Reading { source, edition, found }.environment(part)
+    Reading { source, edition, marks: Marks::Unknown, found }.environment(part)
+}
+
+/// What a bare question mark means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Marks {
+    /// Nobody knows.
+    Unknown,
+    /// Itself.
+    Text,
 }
 
 struct Reading<'f> {
     source: SourceId,
     edition: Edition,
+    marks: Marks,
     found: &'f mut Diagnostics,
 }
 
@@ -67,8 +85,13 @@ impl Reading<'_> {
         self.found.push(Diagnostic::error(Fault::WrongType, message).at_value(self.source, value, "here"));
     }
 
+    /// Other fields may be there and mean nothing; a typo must not.
     fn only(&mut self, map: Value<'_>, what: &str, known: &[&str]) {
-        for (key, _) in map.entries().filter(|(key, _)| !known.contains(&key.text())) {
+        let near = |key: &str| upheld_model::nearest::nearest(key, known.iter().copied()).is_some();
+        // At the top nothing else has a place.
+        let typo = |key: &str| map.get("subject").is_some() || near(key);
+        let unknown = |key: &str| !known.contains(&key) && typo(key);
+        for (key, _) in map.entries().filter(|(key, _)| unknown(key.text())) {
             let message = format!("{what} has no field `{}`", key.text());
             let diagnostic =
                 Diagnostic::error(Fault::UnknownField, message).at_value(self.source, key, "unknown field");
@@ -93,14 +116,22 @@ impl Reading<'_> {
         if let Some(part) = part.filter(|_| self.edition == Edition::Strict) {
             self.only(part, "`subject`", &["type", "id", "roles", "groups", "claims"]);
         }
-        let claims = match get("claims") {
-            Some(claims) if claims.kind() == Kind::Map => known_facts(claims),
+        let mut claims = match get("claims") {
+            Some(claims) if claims.kind() == Kind::Map => self.facts(claims),
             Some(claims) => {
                 self.wrong(claims, "`claims` must be a map");
                 Facts::default()
             }
             None => Facts::default(),
         };
+        // What else is said of a subject counts as a claim, where the claims do not say otherwise.
+        if let Some(part) = part.filter(|_| self.edition == Edition::Strict) {
+            for (name, fact) in self.others(part, &["type", "id", "roles", "groups", "claims"]).0 {
+                if claims.get(&name).is_none() {
+                    claims.set(&name, fact);
+                }
+            }
+        }
         let id = self.text(get("id"), "id");
         Subject {
             kind: self.text(get("type"), "type"),
@@ -119,7 +150,7 @@ impl Reading<'_> {
             (Maybe::Absent, Edition::Compat) => Maybe::Unknown,
             (method, _) => method,
         };
-        let facts = part.map_or_else(Facts::default, |part| others(part, &["method", "operation"]));
+        let facts = part.map_or_else(Facts::default, |part| self.others(part, &["method", "operation"]));
         let operation = self.text(get("operation"), "operation");
         Action { method, operation: self.unless_missing(part, operation), facts }
     }
@@ -127,7 +158,7 @@ impl Reading<'_> {
     fn resource(&mut self, part: Option<Value<'_>>) -> Resource {
         let part = self.map(part, "resource");
         let get = |name: &str| part.and_then(|part| part.get(name)).filter(|value| value.kind() != Kind::Null);
-        let facts = part.map_or_else(Facts::default, |part| others(part, &["app", "path", "type", "id"]));
+        let facts = part.map_or_else(Facts::default, |part| self.others(part, &["app", "path", "type", "id"]));
         let mut text = |name: &str| match (self.text(get(name), name), self.edition, part) {
             // The original matches the word that JavaScript has for nothing.
             (Maybe::Absent, Edition::Compat, Some(_)) if name != "type" => Maybe::Is(SmolStr::new_static("undefined")),
@@ -159,7 +190,7 @@ impl Reading<'_> {
             (Maybe::Absent, Edition::Compat, Some(_)) => Maybe::Is(SmolStr::new_static("undefined")),
             (ip, ..) => ip,
         };
-        Environment { ip, time, facts: part.map_or_else(Facts::default, |part| others(part, &["ip", "time"])) }
+        Environment { ip, time, facts: part.map_or_else(Facts::default, |part| self.others(part, &["ip", "time"])) }
     }
 
     /// The original fails on a request without one of its parts.
@@ -170,7 +201,7 @@ impl Reading<'_> {
     fn text(&mut self, value: Option<Value<'_>>, name: &str) -> Maybe<SmolStr> {
         match value {
             None => Maybe::Absent,
-            Some(value) if value.kind() == Kind::Text && value.text() == UNKNOWN => Maybe::Unknown,
+            Some(value) if self.is_unknown(value) => Maybe::Unknown,
             Some(value) if value.kind() == Kind::Text => Maybe::Is(SmolStr::new(value.text())),
             Some(value) => {
                 self.wrong(value, &format!("`{name}` must be text"));
@@ -184,7 +215,7 @@ impl Reading<'_> {
             // The original fails on a subject without lists.
             None if self.edition == Edition::Compat => Names::Unknown,
             None => Names::default(),
-            Some(value) if value.as_text() == Some(UNKNOWN) => Names::Unknown,
+            Some(value) if self.is_unknown(value) => Names::Unknown,
             Some(value) if value.kind() == Kind::List => {
                 let mut names = Vec::new();
                 for item in value.items() {
@@ -203,20 +234,36 @@ impl Reading<'_> {
     }
 }
 
-fn others(map: Value<'_>, known: &[&str]) -> Facts {
-    let all = known_facts(map);
-    Facts(all.0.into_iter().filter(|(name, _)| !known.contains(&name.as_str())).collect())
+impl Reading<'_> {
+    fn is_unknown(&self, value: Value<'_>) -> bool {
+        self.marks == Marks::Unknown && value.as_text() == Some(UNKNOWN)
+    }
+
+    fn others(&self, map: Value<'_>, known: &[&str]) -> Facts {
+        let all = self.facts(map).0.into_iter().filter(|(name, _)| !known.contains(&name.as_str()));
+        Facts(all.map(|(name, fact)| (name.clone(), in_small_letters(&name, fact))).collect())
+    }
+
+    fn facts(&self, map: Value<'_>) -> Facts {
+        let mut facts = facts_of(map);
+        for (_, fact) in &mut facts.0 {
+            if self.marks == Marks::Unknown && *fact == Fact::Text(SmolStr::new_static(UNKNOWN)) {
+                *fact = Fact::Unknown;
+            }
+        }
+        facts
+    }
 }
 
-/// Facts of a map, where a bare question mark is unknown.
-fn known_facts(map: Value<'_>) -> Facts {
-    let mut facts = facts_of(map);
-    for (_, fact) in &mut facts.0 {
-        if *fact == Fact::Text(SmolStr::new_static(UNKNOWN)) {
-            *fact = Fact::Unknown;
+/// Hosts and names of headers are the same in capital and small letters.
+fn in_small_letters(name: &str, fact: Fact) -> Fact {
+    match (name, fact) {
+        ("host", Fact::Text(host)) => Fact::Text(host.to_lowercase().into()),
+        ("headers", Fact::Map(headers)) => {
+            Fact::Map(Facts(headers.0.into_iter().map(|(name, fact)| (name.to_lowercase().into(), fact)).collect()))
         }
+        (_, fact) => fact,
     }
-    facts
 }
 
 /// A fact as people write it: `true`, `5` and `null` are what they look like, everything else is text.

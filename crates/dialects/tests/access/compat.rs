@@ -19,7 +19,7 @@ fn patterns_are_regular_expressions() {
             ("resources: [{path: '/a|/b'}]", &path("/a/x"), "permit"),
             ("resources: [{path: '/a|/b'}]", &path("x/b"), "permit"),
             ("resources: [{path: '*'}]", &path("/a\nb"), "deny"),
-            ("resources: [{path: '/a(b'}]", &path("/a(b"), "refused"),
+            ("resources: [{path: '/a(b'}]", &path("/a(b"), "undecided"),
             ("resources: [{path: '/%61'}]", &path("/a"), "deny"),
             ("resources: [{path: '/a'}]", &path("/x/../a"), "deny"),
             ("resources: [{path: undefined}]", &[("resource.path", json!(null))], "permit"),
@@ -67,7 +67,6 @@ fn where_the_original_throws_nothing_is_read() {
         "subjects: null",
         "subjects: x",
         "subjects: [null]",
-        "subjects: [{claim: {name: x, operator: regex, value: '('}}]",
         "resources: [{path: 5}]",
         "actions: [{method: 5}]",
         "conditions: [null]",
@@ -204,4 +203,61 @@ fn combining_is_that_of_the_original() {
     combined("deny-overrides", &["n null"], &nothing("No permit or deny decision"));
     combined("first-applicable", &["n null"], &json!({"reason": "n!", "matchedPolicy": "n"}));
     combined("deny-overrides", &["p permit", "p deny"], &by("deny", "p"));
+}
+
+#[test]
+fn what_the_original_fails_on_counts_only_where_it_gets_there() {
+    let claim = |claims: Json| [("subject.claims", claims)];
+    check(
+        COMPAT,
+        &[
+            ("subjects: [{claim: {name: s, operator: regex, value: '('}}]", &claim(json!({})), "deny"),
+            ("subjects: [{claim: {name: s, operator: regex, value: '('}}]", &claim(json!({"s": 5})), "deny"),
+            ("subjects: [{claim: {name: s, operator: regex, value: '('}}]", &claim(json!({"s": "x"})), "undecided"),
+            ("subjects: [{role: zz}]\n  resources: [{path: '/a(b'}]", &claim(json!({})), "deny"),
+            ("resources: [{path: '/a(b'}]", &claim(json!({})), "undecided"),
+            ("subjects: [{claim: {name: constructor}}]", &claim(json!({})), "deny"),
+            ("subjects: [{claim: {name: toString, operator: neq}}]", &claim(json!({})), "permit"),
+        ],
+    );
+    let two = "combiningAlgorithm: first-applicable\npolicies:\n\
+        - {id: a, effect: permit, subjects: [], resources: [], actions: []}\n\
+        - {id: b, effect: permit, subjects: [], resources: [{path: '/a(b'}], actions: []}\n";
+    assert_eq!(outcome(COMPAT, two, &request(&[])), "permit");
+    assert_eq!(outcome(COMPAT, &two.replace("first-applicable", "deny-overrides"), &request(&[])), "undecided");
+}
+
+#[test]
+fn the_word_for_nothing_says_nothing() {
+    let policies = |algorithm: &str| {
+        format!(
+            "combiningAlgorithm: {algorithm}\npolicies:\n\
+             - {{id: a, effect: not_applicable, subjects: [], resources: [], actions: []}}\n\
+             - {{id: b, effect: permit, subjects: [], resources: [], actions: []}}\n"
+        )
+    };
+    for algorithm in ["first-applicable", "deny-overrides"] {
+        assert_eq!(outcome(COMPAT, &policies(algorithm), &request(&[])), "permit");
+    }
+    let alone = "- {id: a, effect: not_applicable, subjects: [], resources: [], actions: []}";
+    assert_eq!(outcome(COMPAT, alone, &request(&[])), "deny");
+}
+
+#[test]
+fn a_request_without_roles_is_never_permitted_where_the_original_fails() {
+    let text = "- {id: a, effect: permit, subjects: [], resources: [], actions: []}\n\
+                - {id: b, effect: permit, subjects: [{role: x}], resources: [], actions: []}";
+    assert_eq!(
+        outcome(COMPAT, text, &json!({"subject": {"id": "u"}, "resource": {"path": "/"}, "action": {"method": "GET"}})),
+        "undecided"
+    );
+    let either = "- {id: a, effect: permit, subjects: [{role: admin}, {id: u}], resources: [], actions: []}";
+    assert_eq!(
+        outcome(
+            COMPAT,
+            either,
+            &json!({"subject": {"id": "u"}, "resource": {"path": "/"}, "action": {"method": "GET"}})
+        ),
+        "undecided"
+    );
 }

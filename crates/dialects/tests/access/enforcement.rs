@@ -110,3 +110,16 @@ fn a_permit_opens_only_with_obligations_that_are_understood() {
     assert_eq!(answer("log"), Enforced::Continue(Why::Permitted));
     assert!(matches!(answer("step-up"), Enforced::Forbidden(_)));
 }
+
+#[test]
+fn the_original_sees_paths_as_javascript_does() {
+    let text = "excludePaths: ['^/public/']\npolicies:\n\
+        - {id: shut, effect: deny, subjects: [], resources: [{path: '*'}], actions: []}\n";
+    let check = |path: &str| goes_on(&enforce(Edition::Compat, text, Some("{}"), "GET", path));
+    assert!(check("/public/a"));
+    for path in ["/public/../admin", "/public/%2e%2E/admin", "/x#/public/", "/x?/public/"] {
+        assert!(!check(path), "{path}");
+    }
+    let spaces = "- {id: a, effect: permit, subjects: [], resources: [{path: '/a%20b'}], actions: []}";
+    assert!(goes_on(&enforce(Edition::Compat, spaces, Some("{}"), "GET", "/a b")));
+}

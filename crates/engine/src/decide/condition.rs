@@ -25,6 +25,8 @@ pub enum Condition {
     Validity(Validity),
     /// What another system takes for granted.
     Always,
+    /// What never holds, because the effect says nothing.
+    Never,
 }
 
 impl Condition {
@@ -43,6 +45,7 @@ impl Condition {
             Self::Address(lists) => lists.holds(environment.ip.as_ref().map(SmolStr::as_str)),
             Self::Expression(expression) => expression.holds(asked),
             Self::Always => Truth::True,
+            Self::Never => Truth::False,
         }
     }
 
@@ -52,6 +55,7 @@ impl Condition {
             Self::Time(_) => "time",
             Self::Address(_) => "ip",
             Self::Expression(_) | Self::Always => "custom",
+            Self::Never => "effect",
             Self::Validity(_) => "valid",
         }
     }

@@ -123,7 +123,7 @@ fn condition(place: usize, condition: &Condition, asked: Asked<'_>) -> Held {
             Ok(_) => Some(SmolStr::new_static("false")),
             Err(failure) => Some(failure.clause().into()),
         },
-        Condition::Always => None,
+        Condition::Always | Condition::Never => None,
     };
     let misses = if truth == Truth::True { Vec::new() } else { vec![Miss { code, field, want: want.clone(), have }] };
     let asks = format_smolstr!("{} {want}", condition.word());
@@ -136,6 +136,7 @@ fn wanted(condition: &Condition) -> SmolStr {
         Condition::Validity(validity) => validity.to_smolstr(),
         Condition::Expression(expression) => SmolStr::new(expression.text()),
         Condition::Always => SmolStr::new_static("anything"),
+        Condition::Never => SmolStr::new_static("not_applicable"),
         Condition::Address(AddressLists::Networks { allow, block }) => {
             addresses(allow.as_ref().map(|allow| networks(allow)), &networks(block))
         }
@@ -233,7 +234,7 @@ fn operator(operator: &Operator) -> SmolStr {
         Operator::StartsWith(text) => format_smolstr!("{text}…"),
         Operator::EndsWith(text) => format_smolstr!("…{text}"),
         Operator::Regex(regex) => format_smolstr!("/{}/", regex.as_str()),
-        Operator::Foreign(text, _) => format_smolstr!("/{text}/"),
+        Operator::Foreign(text, _) | Operator::Broken(text) => format_smolstr!("/{text}/"),
         Operator::Within(within) => format_smolstr!("in {}", networks(within)),
         Operator::Exists => SmolStr::new_static("any value"),
         Operator::Absent => SmolStr::new_static("no value"),

@@ -20,16 +20,16 @@ pub struct Decide {
     /// Parents first; the root is the first.
     sets: Vec<Node>,
     index: Index,
-    paths: Paths,
+    manner: Manner,
 }
 
-/// In which form paths are matched.
+/// How requests are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paths {
-    /// In their normal form.
-    Normal,
-    /// As they are given.
-    Raw,
+pub enum Manner {
+    /// Paths in their normal form; what cannot be told of one policy does not touch the others.
+    Sound,
+    /// As the original system does: paths as they are given, and the first thing that cannot be told ends it all.
+    Original,
 }
 
 /// What resolving reads of a policy.
@@ -39,6 +39,14 @@ struct Head {
     order: u32,
     rank: u32,
     effect: Effect,
+    conditions: Conditions,
+}
+
+/// Whether a policy has conditions; most have none, and their documents need not be touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Conditions {
+    None,
+    Some,
 }
 
 /// A set without its members.
@@ -129,16 +137,18 @@ pub struct DecideScratch {
     said: Vec<Combined>,
     /// Whether each set is about the request.
     targets: Vec<Truth>,
+    /// Whether the path has no normal form.
+    bad_path: bool,
 }
 
 impl Decide {
     /// Numbers everything in the order of evaluation (priority, then position) and builds the index.
-    pub fn new(root: Set, paths: Paths) -> Self {
+    pub fn new(root: Set, manner: Manner) -> Self {
         let mut numbering = Numbering::default();
         numbering.set(root, None, 0);
         let Numbering { rules, heads, sets, .. } = numbering;
         let index = Index::new(&rules);
-        Self { rules, heads, sets, index, paths }
+        Self { rules, heads, sets, index, manner }
     }
 
     /// The index, built once more: for measuring.
@@ -180,9 +190,9 @@ impl Decide {
 
     /// The form in which the path of a request is matched.
     pub fn asked<'r>(&self, request: &'r Request, buffer: &'r mut String) -> Asked<'r> {
-        let path = match (&request.resource.path, self.paths) {
-            (Maybe::Is(path), Paths::Raw) => Maybe::Is(path.as_str()),
-            (Maybe::Is(path), Paths::Normal) => path::normal(path, buffer).map_or(Maybe::Unknown, Maybe::Is),
+        let path = match (&request.resource.path, self.manner) {
+            (Maybe::Is(path), Manner::Original) => Maybe::Is(path.as_str()),
+            (Maybe::Is(path), Manner::Sound) => path::normal(path, buffer).map_or(Maybe::Unknown, Maybe::Is),
             (Maybe::Absent, _) => Maybe::Absent,
             (Maybe::Unknown, _) => Maybe::Unknown,
         };
@@ -191,8 +201,8 @@ impl Decide {
 
     /// Why the path of a request cannot be matched.
     pub fn bad_path(&self, request: &Request) -> Option<BadPath> {
-        match (&request.resource.path, self.paths) {
-            (Maybe::Is(path), Paths::Normal) => path::normal(path, &mut String::new()).err(),
+        match (&request.resource.path, self.manner) {
+            (Maybe::Is(path), Manner::Sound) => path::normal(path, &mut String::new()).err(),
             _ => None,
         }
     }
@@ -293,7 +303,9 @@ impl Numbering {
             match member {
                 Member::Rule(rule) => {
                     self.order += 1;
-                    self.heads.push(Head { set: number, order: self.order, rank, effect: rule.effect });
+                    let conditions = if rule.conditions.is_empty() { Conditions::None } else { Conditions::Some };
+                    let (set, effect) = (number, rule.effect);
+                    self.heads.push(Head { set, order: self.order, rank, effect, conditions });
                     self.rules.push(rule);
                 }
                 Member::Set(inner) => self.set(inner, Some(number), rank),
@@ -328,11 +340,15 @@ impl Family for Decide {
         scratch: &mut DecideScratch,
         hits: &mut Vec<Hit<Measure>>,
     ) {
-        let DecideScratch { room, path, .. } = scratch;
+        let DecideScratch { room, path, bad_path, .. } = scratch;
         let asked = self.asked(question, path);
+        *bad_path = matches!((asked.path, &question.resource.path), (Maybe::Unknown, Maybe::Is(_)));
         let mut sit = |rule: u32, target: Truth| {
             let entry = EntryId::new(rule as usize);
-            let conditions = self.rules.get(rule as usize).map_or(Truth::Error, |rule| conditions(rule, asked));
+            let conditions = match self.heads.get(rule as usize).map(|head| head.conditions) {
+                Some(Conditions::None) => Truth::True,
+                _ => self.rules.get(rule as usize).map_or(Truth::Error, |rule| conditions(rule, asked)),
+            };
             let measure = Measure { target, conditions };
             hits.push(Hit { entry, place: Place::default(), certain: measure.applies() != Truth::Error, measure });
         };
@@ -389,7 +405,14 @@ impl Family for Decide {
         } else {
             self.fold(question, scratch, hits, self.algorithm())
         };
-        let decided = self.decided(root, about);
+        if W::SWEEPS {
+            scratch.bad_path = self.bad_path(question).is_some();
+        }
+        let decided = if self.ends_in_error(question, scratch) {
+            Decided { value: Value::Unknown(Could::Either), outcome: Outcome::Undecided, by: By::Nobody, about }
+        } else {
+            self.decided(root, about)
+        };
         if W::RECORDS {
             self.tell(&decided, scratch, hits, witness);
         }
@@ -403,6 +426,26 @@ struct OfSet {
 }
 
 impl Decide {
+    /// Whether nothing can be told of a request as a whole: its path has no normal form, or the original would fail on it.
+    fn ends_in_error(&self, request: &Request, scratch: &DecideScratch) -> bool {
+        match self.manner {
+            Manner::Sound => scratch.bad_path,
+            Manner::Original => {
+                let mut buffer = String::new();
+                let asked = self.asked(request, &mut buffer);
+                let first = self.algorithm() == Algorithm::FirstApplicable;
+                for rule in self.rules.iter().filter(|rule| rule.status == Status::On) {
+                    match rule.in_order(asked) {
+                        Truth::Error => return true,
+                        Truth::True if first => return false,
+                        Truth::True | Truth::False => {}
+                    }
+                }
+                false
+            }
+        }
+    }
+
     /// What would be decided if only these policies matched, and the outermost set were combined in this way.
     pub fn decide_among(&self, request: &Request, hits: &[Hit<Measure>], outermost: Algorithm) -> Decided {
         let (root, about) = self.fold(request, &mut DecideScratch::default(), hits, outermost);

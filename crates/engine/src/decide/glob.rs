@@ -7,7 +7,7 @@ use std::sync::Arc;
 use regex::{Regex, RegexBuilder};
 use smol_str::{SmolStr, SmolStrBuilder};
 
-/// The longest pattern, in bytes.
+/// The longest pattern, in characters.
 pub const MAX_LENGTH: usize = 1024;
 /// The most wildcards in a pattern.
 pub const MAX_WILDCARDS: usize = 16;
@@ -85,7 +85,7 @@ impl PatternProblem {
     pub fn sentence(self) -> String {
         match self {
             Self::Empty => "is empty, so it would match nothing".to_owned(),
-            Self::TooLong => format!("is longer than {MAX_LENGTH} bytes"),
+            Self::TooLong => format!("is longer than {MAX_LENGTH} characters"),
             Self::TooManyWildcards => format!("has more than {MAX_WILDCARDS} wildcards"),
             Self::NeedlessEscape => "has a `\\` that is not before `*`, `?` or `\\`".to_owned(),
         }
@@ -242,6 +242,8 @@ pub enum Wild {
     Runs(SmolStr, Like),
     /// What another system makes of it.
     Foreign(SmolStr, Arc<dyn ForeignPattern>),
+    /// What another system fails on.
+    Broken(SmolStr),
 }
 
 /// A pattern as another system reads it.
@@ -263,8 +265,13 @@ impl Wild {
     /// As it was written.
     pub fn text(&self) -> &str {
         match self {
-            Self::Exact(text) | Self::Runs(text, _) | Self::Foreign(text, _) => text,
+            Self::Exact(text) | Self::Runs(text, _) | Self::Foreign(text, _) | Self::Broken(text) => text,
         }
+    }
+
+    /// Whether another system fails on it.
+    pub(super) fn is_broken(&self) -> bool {
+        matches!(self, Self::Broken(_))
     }
 
     /// The text with which everything begins that it covers.
@@ -272,7 +279,7 @@ impl Wild {
         match self {
             Self::Exact(text) => text,
             Self::Runs(_, Like::Runs(runs)) => runs.first().map_or("", SmolStr::as_str),
-            Self::Runs(..) | Self::Foreign(..) => "",
+            Self::Runs(..) | Self::Foreign(..) | Self::Broken(_) => "",
         }
     }
 
@@ -282,6 +289,7 @@ impl Wild {
             Self::Exact(text) => text == given,
             Self::Runs(_, like) => like.covers(given),
             Self::Foreign(_, pattern) => pattern.covers(given),
+            Self::Broken(_) => false,
         }
     }
 }
@@ -310,7 +318,7 @@ fn tokens(text: &str, stars: Stars) -> Result<Vec<Token>, BadPattern> {
     if text.is_empty() {
         return bad(0..0, PatternProblem::Empty);
     }
-    if text.len() > MAX_LENGTH {
+    if text.chars().count() > MAX_LENGTH {
         return bad(0..text.len(), PatternProblem::TooLong);
     }
     let mut tokens = Vec::with_capacity(text.len());

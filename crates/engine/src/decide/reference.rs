@@ -19,6 +19,63 @@ pub fn decide(set: &Set, asked: Asked<'_>) -> (Value, Option<SmolStr>) {
     (said.value, said.by)
 }
 
+/// Whether the original fails on a request: it looks from left to right and ends at the first thing that cannot be told.
+pub fn fails(set: &Set, asked: Asked<'_>) -> bool {
+    let mut rules = Vec::new();
+    in_order(set, &mut rules);
+    for rule in rules {
+        match from_left(rule, asked) {
+            Truth::Error => return true,
+            Truth::True if set.algorithm == Algorithm::FirstApplicable => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+fn in_order<'s>(set: &'s Set, rules: &mut Vec<&'s Rule>) {
+    let mut members: Vec<&Member> = set.members.iter().collect();
+    let priority = |member: &Member| match member {
+        Member::Rule(rule) => rule.priority,
+        Member::Set(set) => set.priority,
+    };
+    members.sort_by(|a, b| priority(b).partial_cmp(&priority(a)).unwrap_or(std::cmp::Ordering::Equal));
+    for member in members {
+        match member {
+            Member::Rule(rule) if rule.status == Status::On => rules.push(rule),
+            Member::Rule(_) => {}
+            Member::Set(inner) => in_order(inner, rules),
+        }
+    }
+}
+
+fn from_left(rule: &Rule, asked: Asked<'_>) -> Truth {
+    for alternatives in [&rule.target.subjects, &rule.target.resources, &rule.target.actions] {
+        let mut fits = alternatives.is_empty();
+        'alternatives: for alternative in alternatives {
+            for test in &alternative.tests {
+                match holds(test, asked, Truth::False) {
+                    Truth::Error => return Truth::Error,
+                    Truth::False => continue 'alternatives,
+                    Truth::True => {}
+                }
+            }
+            fits = true;
+            break;
+        }
+        if !fits {
+            return Truth::False;
+        }
+    }
+    for condition in &rule.conditions {
+        match condition.holds(asked) {
+            Truth::True => {}
+            other => return other,
+        }
+    }
+    Truth::True
+}
+
 struct Said {
     target: Truth,
     value: Value,

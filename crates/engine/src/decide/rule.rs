@@ -35,6 +35,27 @@ pub struct Rule {
     pub at: NodeRef,
 }
 
+impl Rule {
+    /// Whether it applies, from left to right: what cannot be told ends it at once.
+    pub(super) fn in_order(&self, asked: Asked<'_>) -> Truth {
+        for (_, alternatives) in self.target.clauses() {
+            let mut fits = Truth::from(alternatives.is_empty());
+            for matcher in alternatives {
+                let first = matcher.tests.iter().map(|test| test.holds(asked)).find(|truth| *truth != Truth::True);
+                fits = first.unwrap_or(Truth::True);
+                if fits != Truth::False {
+                    break;
+                }
+            }
+            if fits != Truth::True {
+                return fits;
+            }
+        }
+        let mut conditions = self.conditions.iter().map(|condition| condition.holds(asked));
+        conditions.find(|truth| *truth != Truth::True).unwrap_or(Truth::True)
+    }
+}
+
 /// Policies and sets that are combined into one answer.
 #[derive(Clone, Debug)]
 pub struct Set {
@@ -230,6 +251,8 @@ pub enum PathPattern {
     Glob(Glob),
     /// What another system makes of it; the text is as it was written.
     Foreign(SmolStr, Arc<dyn ForeignPattern>),
+    /// What another system fails on.
+    Broken(SmolStr),
 }
 
 impl PathPattern {
@@ -237,7 +260,7 @@ impl PathPattern {
     pub fn text(&self) -> &str {
         match self {
             Self::Glob(glob) => glob.text(),
-            Self::Foreign(text, _) => text,
+            Self::Foreign(text, _) | Self::Broken(text) => text,
         }
     }
 
@@ -246,6 +269,7 @@ impl PathPattern {
         match self {
             Self::Glob(glob) => glob.matches(path),
             Self::Foreign(_, pattern) => pattern.covers(path),
+            Self::Broken(_) => false,
         }
     }
 }
@@ -264,6 +288,11 @@ impl Test {
         let Asked { request, path } = asked;
         let one_of = |wanted: &[SmolStr], given: &Maybe<SmolStr>| known(given, absent, |given| wanted.contains(given));
         match self {
+            Self::Role(wanted) if wanted.iter().any(Wild::is_broken) && !request.subject.roles.known().is_empty() => {
+                Truth::Error
+            }
+            Self::App(wanted) if wanted.iter().any(Wild::is_broken) => Truth::Error,
+            Self::Path(wanted) if wanted.iter().any(|wanted| matches!(wanted, PathPattern::Broken(_))) => Truth::Error,
             Self::Id(wanted) => one_of(wanted, &request.subject.id),
             Self::SubjectType(wanted) => one_of(wanted, &request.subject.kind),
             Self::Role(wanted) => {
@@ -389,6 +418,8 @@ pub enum Operator {
     Regex(Regex),
     /// A text that another system's pattern covers; the pattern as it was written.
     Foreign(SmolStr, Arc<dyn ForeignPattern>),
+    /// A text that another system fails on.
+    Broken(SmolStr),
     /// An address in one of these networks.
     Within(Vec<IpNet>),
     /// There.
@@ -466,6 +497,7 @@ impl Operator {
             Self::EndsWith(wanted) => text?.ends_with(wanted.as_str()),
             Self::Regex(regex) => regex.is_match(text?),
             Self::Foreign(_, pattern) => pattern.covers(text?),
+            Self::Broken(_) => return text.map(|_| Truth::Error),
             Self::Within(networks) => {
                 let address: IpAddr = text?.parse().ok()?;
                 let address = address.to_canonical();

@@ -145,7 +145,9 @@ impl IndexBuilder {
                     let list = self.list_of(glob);
                     put(self, list, verify, combination);
                 }
-                PathPattern::Foreign(..) => put(self, 0, true, Combination { path: PathIs::Open, ..combination }),
+                PathPattern::Foreign(..) | PathPattern::Broken(_) => {
+                    put(self, 0, true, Combination { path: PathIs::Open, ..combination });
+                }
             }
         }
     }
@@ -201,6 +203,7 @@ impl IndexBuilder {
             Test::Type(wanted) => texts(AtomKind::Type, wanted),
             Test::ResourceId(wanted) => texts(AtomKind::ResourceId, wanted),
             Test::Operation(wanted) => texts(AtomKind::Operation, wanted),
+            Test::Role(wanted) | Test::App(wanted) if wanted.iter().any(Wild::is_broken) => None,
             Test::Role(wanted) => {
                 let kinds = (AtomKind::Role, AtomKind::RolePattern);
                 Some(
@@ -258,7 +261,7 @@ fn pattern_atom(atoms: &mut Atoms, patterns: &mut Patterns, kinds: (AtomKind, At
             atom
         }
         // Another system may mean something else by the same text.
-        Wild::Foreign(text, _) => {
+        Wild::Foreign(text, _) | Wild::Broken(text) => {
             let atom = atoms.intern(kinds.1, format!("\0{text}").as_bytes());
             patterns.add(wanted, atom);
             atom

@@ -90,6 +90,7 @@ fn passes(operator: &Operator, found: &Fact) -> Option<Truth> {
         Operator::EndsWith(wanted) => text?.ends_with(wanted.as_str()).into(),
         Operator::Regex(regex) => regex.is_match(text?).into(),
         Operator::Foreign(_, pattern) => pattern.covers(text?).into(),
+        Operator::Broken(_) => text.map(|_| Truth::Error)?,
         Operator::Within(networks) => {
             let address = text?.parse::<IpAddr>().ok()?.to_canonical();
             networks.iter().any(|network| network.contains(&address)).into()

@@ -23,6 +23,7 @@ pub(super) fn wild(pattern: &Wild, text: &str) -> bool {
 pub(super) fn path(pattern: &PathPattern, path: &str) -> bool {
     let text = match pattern {
         PathPattern::Foreign(_, pattern) => return pattern.covers(path),
+        PathPattern::Broken(_) => return false,
         PathPattern::Glob(glob) if glob.text() == "*" => return true,
         PathPattern::Glob(glob) => glob.text(),
     };

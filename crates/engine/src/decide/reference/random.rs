@@ -8,10 +8,10 @@ mod facts;
 mod policies;
 mod requests;
 
-use super::super::family::{By, Decide, Decided, Outcome, Paths};
+use super::super::family::{By, Decide, Decided, Manner, Outcome};
 use super::super::request::Request;
 use super::super::rule::Set;
-use super::super::value::{Effect, Value};
+use super::super::value::{Could, Effect, Value};
 use crate::{Ruling, Scratch, Silent, ask};
 
 pub use self::bytes::Bytes;
@@ -23,8 +23,8 @@ pub(in crate::decide) use self::policies::EXPRESSIONS;
 pub struct World {
     /// The policies.
     pub set: Set,
-    /// In which form paths are matched.
-    pub paths: Paths,
+    /// How requests are looked at.
+    pub manner: Manner,
     /// The requests.
     pub requests: Vec<Request>,
 }
@@ -35,33 +35,44 @@ impl World {
         let mut bytes = Bytes::new(bytes);
         // Requests first: a large set takes all bytes that are left.
         let requests = bytes.some(8, requests::request);
-        let paths = if bytes.one_in(8) { Paths::Raw } else { Paths::Normal };
+        let manner = if bytes.one_in(8) { Manner::Original } else { Manner::Sound };
         let set = policies::root(&mut bytes);
-        Self { set, paths, requests }
+        Self { set, manner, requests }
     }
 }
 
 /// Whether the engine decides as the naive way does, silently and with explanations; the difference if it does not.
 pub fn check(bytes: &[u8]) -> Result<(), String> {
-    let World { set, paths, requests } = World::of(bytes);
+    let World { set, manner, requests } = World::of(bytes);
     let mut less = set.clone();
     less.members.truncate(set.members.len() / 2);
     // What remains of one set of policies must not show with another.
     let mut scratch = Scratch::default();
-    let both = [set, less].map(|set| (Decide::new(set.clone(), paths), set));
+    let both = [set, less].map(|set| (Decide::new(set.clone(), manner), set));
     for request in &requests {
         for (decide, set) in &both {
-            compare(decide, set, request, &mut scratch)
+            compare(decide, set, request, manner, &mut scratch)
                 .map_err(|difference| format!("{difference}\n{request:#?}\n{set:#?}"))?;
         }
     }
     Ok(())
 }
 
-fn compare(decide: &Decide, set: &Set, request: &Request, scratch: &mut Scratch<Decide>) -> Result<(), String> {
+fn compare(
+    decide: &Decide,
+    set: &Set,
+    request: &Request,
+    manner: Manner,
+    scratch: &mut Scratch<Decide>,
+) -> Result<(), String> {
     let decided = ask(decide, &request, scratch, &mut Silent);
     let mut buffer = String::new();
-    let (value, by) = super::decide(set, decide.asked(request, &mut buffer));
+    let asked = decide.asked(request, &mut buffer);
+    let fails = match manner {
+        Manner::Sound => decide.bad_path(request).is_some(),
+        Manner::Original => super::fails(set, asked),
+    };
+    let (value, by) = if fails { (Value::Unknown(Could::Either), None) } else { super::decide(set, asked) };
     let decider = match decided.by {
         By::Policy(entry) => decide.rule(entry).map(|rule| rule.name.clone()),
         By::Default | By::Algorithm | By::Nobody => None,

@@ -6,7 +6,7 @@ use crate::{Scratch, Silent, ask};
 
 fn applies(target: Target, request: &Request) -> bool {
     let root = set(Algorithm::PermitOverrides, vec![Member::Rule(rule("p", Effect::Permit, target))]);
-    let decide = Decide::new(root, Paths::Normal);
+    let decide = Decide::new(root, Manner::Sound);
     ask(&decide, &request, &mut Scratch::default(), &mut Silent).value == Value::Permit
 }
 

@@ -30,7 +30,7 @@ proptest! {
 
     #[test]
     fn the_index_decides_as_the_naive_way(set in sets(8), all in prop::collection::vec(requests(0), 4)) {
-        let decide = Decide::new(set.clone(), Paths::Normal);
+        let decide = Decide::new(set.clone(), Manner::Sound);
         let mut scratch = Scratch::default();
         for request in &all {
             let decided = ask(&decide, &request, &mut scratch, &mut Silent);
@@ -40,14 +40,14 @@ proptest! {
 
     #[test]
     fn unknown_facts_are_judged_as_the_naive_way(set in sets(6), request in requests(4)) {
-        let decide = Decide::new(set.clone(), Paths::Normal);
+        let decide = Decide::new(set.clone(), Manner::Sound);
         let decided = ask(&decide, &&request, &mut Scratch::default(), &mut Silent);
         agrees(&set, &request, &decide, &decided)?;
     }
 
     #[test]
     fn explaining_changes_nothing(set in sets(6), request in requests(1)) {
-        let decide = Decide::new(set, Paths::Normal);
+        let decide = Decide::new(set, Manner::Sound);
         let silent = ask(&decide, &&request, &mut Scratch::default(), &mut Silent);
         let all = Ruling::explain(&decide, &&request);
         let matched = Ruling::matched(&decide, &&request);
@@ -66,14 +66,14 @@ proptest! {
 
     #[test]
     fn losers_and_others_can_go(set in sets(6), request in requests(1)) {
-        let decide = Decide::new(set.clone(), Paths::Normal);
+        let decide = Decide::new(set.clone(), Manner::Sound);
         let ruling = Ruling::explain(&decide, &&request);
         let beaten: Vec<_> = ruling.candidates.iter()
             .filter(|candidate| matches!(candidate.state, State::Lost | State::Skip | State::Off))
             .filter_map(|candidate| Some(decide.rule(candidate.entry)?.name.clone()))
             .collect();
         if let Some(name) = beaten.first() {
-            let less = Decide::new(without(set, name), Paths::Normal);
+            let less = Decide::new(without(set, name), Manner::Sound);
             let answer = ask(&less, &&request, &mut Scratch::default(), &mut Silent);
             // Who clashes is kept, and so is whose target alone counts.
             prop_assert_eq!(answer.outcome, ruling.answer.outcome, "without {}", name);
@@ -86,7 +86,7 @@ proptest! {
         let target = Target { resources: all_of(vec![path(&pattern)]), ..Target::default() };
         let rule = rule("p", Effect::Permit, target);
         let set = super::world::set(Algorithm::DenyOverrides, vec![Member::Rule(rule)]);
-        let decide = Decide::new(set.clone(), Paths::Raw);
+        let decide = Decide::new(set.clone(), Manner::Original);
         let resource = Resource { path: Maybe::Is(given.clone().into()), ..Resource::default() };
         let request = Request { resource, ..Request::default() };
         let decided = ask(&decide, &&request, &mut Scratch::default(), &mut Silent);

@@ -6,7 +6,7 @@ use crate::{Scratch, Silent, ask};
 
 fn decide(algorithm: Algorithm, rules: Vec<Rule>, default: Effect) -> Decide {
     let root = set(algorithm, rules.into_iter().map(Member::Rule).collect());
-    Decide::new(Set { default: Some(default), ..root }, Paths::Normal)
+    Decide::new(Set { default: Some(default), ..root }, Manner::Sound)
 }
 
 fn outcome(decide: &Decide, request: &Request) -> (Outcome, By) {

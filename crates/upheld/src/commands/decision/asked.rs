@@ -80,7 +80,7 @@ fn from_file(file: &str, edition: Edition) -> Result<Vec<Request>, BadRequests> 
     let mut found = Diagnostics::default();
     let mut requests = Vec::new();
     for document in parsed.tree.documents() {
-        requests.extend(request::read(SourceId::new(0), document, edition, &mut found));
+        requests.extend(request::read_asked(SourceId::new(0), document, edition, &mut found));
     }
     problems.extend(found);
     if problems.iter().any(|problem| problem.severity == Severity::Error) {
