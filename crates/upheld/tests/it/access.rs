@@ -315,7 +315,7 @@ const BATCH: &str = "\
 
 {\"subject\": {\"roles\": \"user\"}, \"action\": {\"method\": \"GET\"}}
 {\"subject\": {\"roles\": [\"user\"]
-{\"subject\": {\"roles\": \"?\"}, \"action\": {\"method\": \"GET\"}, \"resource\": {\"path\": \"/x\"}}
+{\"subject\": {\"roles\": [\"admin\"]}, \"action\": {\"method\": \"GET\"}, \"resource\": {\"path\": \"/%zz\"}}
 ";
 
 told!(
