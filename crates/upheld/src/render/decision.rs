@@ -55,7 +55,13 @@ fn other_algorithms(decision: &Decision, screen: &Screen) -> String {
         };
         others.iter().map(one).collect::<Vec<_>>().join("      ")
     };
-    format!("\n{}", indented(&format!("Other algorithms    {told}"), 2, screen.width))
+    // The sentence above names the algorithm only where it made a difference.
+    let own = if decision.answer.contains(decision.algorithm) {
+        String::new()
+    } else {
+        indented(&format!("Algorithm           {}", decision.algorithm), 2, screen.width)
+    };
+    format!("\n{own}{}", indented(&format!("Other algorithms    {told}"), 2, screen.width))
 }
 
 fn changes(decision: &Decision, screen: &Screen) -> String {
@@ -120,7 +126,7 @@ fn candidates(decision: &Decision, screen: &Screen) -> String {
     if wide {
         cells.push(String::new());
     }
-    cells.extend([default.because.clone(), String::new()]);
+    cells.extend([default.because.clone(), default.at.as_ref().map(ToString::to_string).unwrap_or_default()]);
     table.row(state(default.state), cells);
     let mut text = table.render(screen.width, 2);
     if left_out > 0 {

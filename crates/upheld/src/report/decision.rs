@@ -105,6 +105,9 @@ pub(crate) struct DefaultRow {
     pub(crate) state: State,
     pub(crate) effect: &'static str,
     pub(crate) because: String,
+    /// The settings that say so, if any do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) at: Option<At>,
 }
 
 /// What another algorithm would say.
@@ -425,7 +428,9 @@ impl Teller<'_> {
             By::Nobody if doubtful => (State::Unknown, "stands if none of the unknown ones applies"),
             By::Nobody | By::Policy(_) | By::Algorithm => (State::Lost, "not reached"),
         };
-        DefaultRow { state, effect: self.decide.default_effect().word(), because: because.to_owned() }
+        let settings = self.decide.sets().next().and_then(|root| root.at);
+        let at = settings.and_then(|at| At::of(self.snapshot.files(), at));
+        DefaultRow { state, effect: self.decide.default_effect().word(), because: because.to_owned(), at }
     }
 
     fn other_algorithms(&self) -> Vec<Otherwise> {
