@@ -16,7 +16,7 @@ fn outcome(matcher: &str, claims: &str) -> Outcome {
     let (parsed, _) = parse("request.yaml", Format::Yaml, text, SourceId::new(0));
     let document = parsed.tree.documents().next().expect("a document");
     let mut found = Diagnostics::default();
-    let request = request::read(SourceId::new(0), document, Edition::Strict, &mut found).expect("a request");
+    let request = request::read_asked(SourceId::new(0), document, Edition::Strict, &mut found).expect("a request");
     let (_, decide) = loaded.snapshot.decides().next().expect("policies");
     ask(decide, &&request, &mut Scratch::default(), &mut Silent).outcome
 }

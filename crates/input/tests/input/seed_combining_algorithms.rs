@@ -65,7 +65,7 @@ fn request_of(text: &str) -> Request {
     assert_eq!(problems, [], "{text}");
     let mut found = Diagnostics::default();
     let document = parsed.tree.documents().next().expect("a document");
-    request::read(SourceId::new(0), document, Edition::Strict, &mut found).unwrap_or_else(|| panic!("{found:#?}"))
+    request::read_asked(SourceId::new(0), document, Edition::Strict, &mut found).unwrap_or_else(|| panic!("{found:#?}"))
 }
 
 /// A request of somebody with one role.
