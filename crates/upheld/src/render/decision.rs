@@ -165,7 +165,10 @@ fn fits(part: &Part, screen: &Screen) -> String {
         (Holds::No, true) => "no",
         (Holds::Unknown, _) => "?",
     };
-    format!("{} {mark}", part.asks)
+    match part.others {
+        0 => format!("{} {mark}", part.asks),
+        others => format!("{} (+{others}) {mark}", part.asks),
+    }
 }
 
 /// One line for a batch.

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value as Json, json};
 use upheld_engine::decide::{
     Algorithm, Binding, By, Change, Clause, Could, Decide, Decided, Effect, Examined, Held, Measure, Miss, Outcome,
-    Request, Truth, changes,
+    Request, Rule, Truth, changes,
 };
 use upheld_engine::words;
 use upheld_engine::{Candidate as Heard, EntryId, Hit, KindId, Ruling, Scratch, Silent, Snapshot, ask};
@@ -72,6 +72,9 @@ pub(crate) struct Part {
     pub(crate) clause: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) index: Option<usize>,
+    /// How many alternatives there are besides the one that fits best.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) others: usize,
     pub(crate) holds: Holds,
     pub(crate) asks: String,
     pub(crate) misses: Vec<Missed>,
@@ -391,7 +394,7 @@ impl Teller<'_> {
             set,
             effect: rule.effect.word(),
             priority: rule.priority,
-            parts: examined.parts().map(Part::of).collect(),
+            parts: examined.parts().map(|held| Part::of(held, others(rule, held.clause))).collect(),
             distance: heard.distance,
             code: code.text(),
             because,
@@ -507,11 +510,11 @@ impl Teller<'_> {
 }
 
 impl Part {
-    fn of(held: &Held) -> Self {
-        let index = held.place.filter(|_| held.clause == Clause::Conditions || held.place.is_some());
+    fn of(held: &Held, others: usize) -> Self {
         Self {
             clause: held.clause.word(),
-            index,
+            index: held.place,
+            others,
             holds: match held.truth {
                 Truth::True => Holds::Yes,
                 Truth::False => Holds::No,
@@ -521,6 +524,17 @@ impl Part {
             misses: held.misses.iter().map(Missed::of).collect(),
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the serializer hands out references")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// How many alternatives of a clause are not told of.
+fn others(rule: &Rule, clause: Clause) -> usize {
+    let own = rule.target.clauses().into_iter().find(|(known, _)| *known == clause);
+    own.map_or(0, |(_, alternatives)| alternatives.len().saturating_sub(1))
 }
 
 impl Missed {
