@@ -489,7 +489,7 @@ impl<'f> Reading<'f> {
         network
     }
 
-    pub(super) fn condition(&mut self, item: Value<'_>) -> Option<Condition> {
+    pub(super) fn condition(&mut self, item: Value<'_>) -> Vec<Condition> {
         let kind = item.get("type").map_or("", Value::text);
         if !shapes::CONDITIONS.contains(&kind) && item.get("type").is_some_and(|kind| kind.kind() == Kind::Text) {
             let place = item.get("type").unwrap_or(item);
@@ -497,23 +497,23 @@ impl<'f> Reading<'f> {
             let help = nearest(kind, shapes::CONDITIONS)
                 .map_or_else(|| "types: time, ip, custom".to_owned(), |meant| format!("did you mean `{meant}`?"));
             self.wrong_but(place, message, "expected `time`, `ip` or `custom`", help);
-            return None;
+            return Vec::new();
         }
         let shape = shapes::condition(kind);
         if !Checker::new(self.source, self.found).check(item, &shape) {
-            return None;
+            return Vec::new();
         }
         match kind {
-            "time" => window::read(self, item).map(Condition::Time),
-            "ip" => self.addresses(item).map(Condition::Address),
-            _ => self.expression(item.get("expression")?),
+            "time" => window::read(self, item).map(Condition::Time).into_iter().collect(),
+            "ip" => self.addresses(item).into_iter().map(Condition::Address).collect(),
+            _ => item.get("expression").and_then(|text| self.expression(text)).into_iter().collect(),
         }
     }
 
-    fn addresses(&mut self, item: Value<'_>) -> Option<AddressLists> {
+    /// Each list is a condition of its own: all of them must hold.
+    fn addresses(&mut self, item: Value<'_>) -> Vec<AddressLists> {
         let before = self.found.errors();
-        let mut allow: Option<Vec<IpNet>> = None;
-        let mut block = Vec::new();
+        let mut lists = Vec::new();
         for field in ["allowlist", "cidr", "blocklist"] {
             let Some(list) = item.get(field).filter(|value| value.kind() != Kind::Null) else { continue };
             let values: Vec<Value<'_>> = if list.kind() == Kind::List { list.items().collect() } else { vec![list] };
@@ -521,17 +521,17 @@ impl<'f> Reading<'f> {
                 self.wrong(list, format!("`{field}` is empty"), "expected at least one address or network");
             }
             let networks: Vec<IpNet> = values.into_iter().filter_map(|value| self.network(value)).collect();
-            if field == "blocklist" {
-                block.extend(networks);
+            lists.push(if field == "blocklist" {
+                AddressLists::Networks { allow: None, block: networks }
             } else {
-                allow.get_or_insert_default().extend(networks);
-            }
+                AddressLists::Networks { allow: Some(networks), block: Vec::new() }
+            });
         }
-        if allow.is_none() && block.is_empty() && self.found.errors() == before {
+        if lists.is_empty() && self.found.errors() == before {
             let message = "this condition names no address, so it would always hold".to_owned();
             self.wrong(item, message, "expected `allowlist`, `blocklist` or `cidr`");
         }
-        (self.found.errors() == before).then_some(AddressLists::Networks { allow, block })
+        if self.found.errors() == before { lists } else { Vec::new() }
     }
 
     fn expression(&mut self, value: Value<'_>) -> Option<Condition> {

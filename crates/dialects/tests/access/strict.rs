@@ -315,3 +315,18 @@ fn the_first_with_the_winning_effect_is_named() {
     let expected = json!({"effect": "deny", "reason": "high one", "matchedPolicy": "high"});
     assert_eq!(answer(STRICT, text, &request(&[])), expected);
 }
+
+#[test]
+fn all_lists_of_addresses_must_hold() {
+    let from = |ip: &str| [("environment.ip", json!(ip))];
+    let both = "conditions: [{type: ip, allowlist: [10.0.0.7, 192.0.2.7], cidr: 10.0.0.0/8, blocklist: [10.0.0.9]}]";
+    check(
+        STRICT,
+        &[
+            (both, &from("10.0.0.7"), "permit"),
+            (both, &from("192.0.2.7"), "deny"),
+            (both, &from("10.0.0.8"), "deny"),
+            (both, &from("10.0.0.9"), "deny"),
+        ],
+    );
+}
