@@ -127,13 +127,10 @@ impl IndexBuilder {
         let put = |builder: &mut Self, list: u32, verify: bool, combination: Combination| {
             let verify = if verify { builder.combination(combination) } else { NONE };
             let also = also.map_or(ANY, |(_, atom)| atom);
-            let about = |atom: u32| builder.atoms.kind(atom).map_or(Kinds::default(), Kinds::one);
-            let entries = keys.iter().map(|key| {
-                let needs = about(*key).with(about(also));
-                (list, Entry { key: *key, also, rule, verify, methods: asks.methods, needs })
-            });
-            let entries: Vec<(u32, Entry)> = entries.collect();
-            builder.entries.extend(entries);
+            for key in keys {
+                let needs = builder.about(*key).with(builder.about(also));
+                builder.entries.push((list, Entry { key: *key, also, rule, verify, methods: asks.methods, needs }));
+            }
         };
         let verify = asks.verify || verify_atoms;
         if asks.paths.is_empty() {
@@ -150,6 +147,10 @@ impl IndexBuilder {
                 }
             }
         }
+    }
+
+    fn about(&self, atom: u32) -> Kinds {
+        self.atoms.kind(atom).map_or(Kinds::default(), Kinds::one)
     }
 
     fn list_of(&mut self, glob: &Glob) -> u32 {
