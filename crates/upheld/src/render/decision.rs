@@ -2,7 +2,7 @@
 
 use upheld_model::State;
 
-use super::style::{ANSWER, DIM, WARNING, paint, state};
+use super::style::{ANSWER, DIM, WARNING, by_state, paint, state};
 use super::table::{Align, Table, indented, wrap};
 use super::{Screen, visible};
 use crate::cli::Format;
@@ -105,13 +105,9 @@ fn candidates(decision: &Decision, screen: &Screen) -> String {
     columns.extend([("BECAUSE", Align::Left), ("AT", Align::Left)]);
     let mut table = Table::new(&columns);
     let limit = if screen.verbose { usize::MAX } else { ROWS };
-    let mut left_out = 0;
-    for group in [State::Won, State::Kept, State::Lost, State::Unknown, State::Skip, State::Off] {
-        let rows: Vec<_> = decision.candidates.iter().filter(|candidate| candidate.state == group).collect();
-        left_out += rows.len().saturating_sub(limit);
-        for candidate in rows.into_iter().take(limit) {
-            table.row(state(group), cells(candidate, sets, conditions, wide, screen));
-        }
+    let (shown, left_out) = by_state(&decision.candidates, limit, |candidate| candidate.state);
+    for candidate in shown {
+        table.row(state(candidate.state), cells(candidate, sets, conditions, wide, screen));
     }
     let default = &decision.default;
     let word = if default.state == State::Lost { "-" } else { default.state.word() };

@@ -4,7 +4,7 @@ use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 use upheld_model::State;
 
-use super::style::{ANSWER, DIM, WARNING, paint, state};
+use super::style::{ANSWER, DIM, WARNING, by_state, paint, state};
 use super::table::{Align, Table, indented, wrap};
 use super::{Screen, visible};
 use crate::cli::Format;
@@ -89,13 +89,9 @@ fn candidates(explanation: &Explanation, screen: &Screen) -> String {
     columns.extend([("BECAUSE", Align::Left), ("AT", Align::Left)]);
     let mut table = Table::new(&columns);
     let limit = if screen.verbose { usize::MAX } else { ROWS };
-    let mut left_out = 0;
-    for group in [State::Won, State::Kept, State::Lost, State::Unknown, State::Skip, State::Off] {
-        let rows: Vec<_> = explanation.candidates.iter().filter(|candidate| candidate.state == group).collect();
-        left_out += rows.len().saturating_sub(limit);
-        for candidate in rows.into_iter().take(limit) {
-            table.row(state(group), candidate_cells(candidate, &columns));
-        }
+    let (shown, left_out) = by_state(&explanation.candidates, limit, |candidate| candidate.state);
+    for candidate in shown {
+        table.row(state(candidate.state), candidate_cells(candidate, &columns));
     }
     let default = &explanation.default;
     if default.state == State::Won || screen.verbose {

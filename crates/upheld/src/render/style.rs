@@ -17,6 +17,17 @@ pub(crate) fn paint(style: Style, text: &str) -> String {
     if style == Style::new() { text.to_owned() } else { format!("{style}{text}{style:#}") }
 }
 
+/// Rows in the order in which people read them, at most so many of each state; and how many are left out.
+pub(crate) fn by_state<T>(rows: &[T], most: usize, state_of: impl Fn(&T) -> State) -> (Vec<&T>, usize) {
+    let (mut shown, mut left_out) = (Vec::new(), 0);
+    for state in [State::Won, State::Kept, State::Lost, State::Unknown, State::Skip, State::Off] {
+        let of_state: Vec<&T> = rows.iter().filter(|row| state_of(row) == state).collect();
+        left_out += of_state.len().saturating_sub(most);
+        shown.extend(of_state.into_iter().take(most));
+    }
+    (shown, left_out)
+}
+
 /// The style of a state.
 pub(crate) fn state(state: State) -> Style {
     match state {
