@@ -136,7 +136,7 @@ impl EnforcementPoint<'_> {
             ..Request::default()
         };
         let (mut buffer, pathname) = (String::new(), pathname(http.path));
-        let path = match self.paths() {
+        let path = match self.manner() {
             Manner::Original => Maybe::Is(pathname.as_str()),
             Manner::Sound => self.decide.asked(&given, &mut buffer).path,
         };
@@ -144,7 +144,7 @@ impl EnforcementPoint<'_> {
         self.manifest.excludes.iter().any(|exclude| exclude.covers(http.method, path))
     }
 
-    fn paths(&self) -> Manner {
+    fn manner(&self) -> Manner {
         match self.edition {
             Edition::Strict => Manner::Sound,
             Edition::Compat => Manner::Original,

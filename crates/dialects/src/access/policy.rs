@@ -327,7 +327,7 @@ impl<'f> Reading<'f> {
     }
 
     fn operator(&mut self, test: Value<'_>, word: Option<Value<'_>>, value: Option<Value<'_>>) -> Option<Operator> {
-        const OPERATORS: [&str; 17] = [
+        const OPERATORS: [&str; 16] = [
             "eq",
             "neq",
             "gt",
@@ -344,7 +344,6 @@ impl<'f> Reading<'f> {
             "cidr",
             "exists",
             "absent",
-            "notContains",
         ];
         let name = word.map_or("eq", Value::text);
         if matches!(name, "exists" | "absent") {
@@ -353,13 +352,13 @@ impl<'f> Reading<'f> {
             }
             return Some(if name == "exists" { Operator::Exists } else { Operator::Absent });
         }
-        let known = OPERATORS.iter().take(16).any(|known| *known == name);
-        if !known {
+        if !OPERATORS.contains(&name) {
             let place = word.unwrap_or(test);
             let message = format!("there is no operator `{name}`");
-            let all = OPERATORS.get(..16).unwrap_or_default();
-            let help = nearest(name, all.iter().copied())
-                .map_or_else(|| format!("operators: {}", all.join(", ")), |meant| format!("did you mean `{meant}`?"));
+            let help = nearest(name, OPERATORS).map_or_else(
+                || format!("operators: {}", OPERATORS.join(", ")),
+                |meant| format!("did you mean `{meant}`?"),
+            );
             self.wrong_but(place, message, "unknown operator", help);
             return None;
         }

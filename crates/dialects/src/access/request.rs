@@ -6,7 +6,7 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId, Timestamp};
 
 use super::Edition;
-use super::facts::{fact_of, facts_of};
+use super::facts::facts_of;
 
 /// What stands for a value that nobody knows.
 pub const UNKNOWN: &str = "?";
@@ -278,9 +278,4 @@ pub fn written(text: &str) -> Fact {
             _ => Fact::Text(SmolStr::new(text.trim_matches('"'))),
         },
     }
-}
-
-/// A fact of a document, for programs that have one.
-pub fn fact(value: Value<'_>) -> Fact {
-    fact_of(value)
 }

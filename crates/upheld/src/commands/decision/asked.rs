@@ -152,13 +152,9 @@ impl Flags {
                 (None, _) if value == request::UNKNOWN => {
                     (action.method, action.operation) = (Maybe::Unknown, Maybe::Unknown);
                 }
+                (None, Some(method)) if shouted => action.method = text(method),
                 // In small letters it may be meant as either.
-                (None, Some(method)) => {
-                    action.method = text(method);
-                    if !shouted {
-                        action.operation = text(value);
-                    }
-                }
+                (None, Some(method)) => (action.method, action.operation) = (text(method), text(value)),
                 (None, None) if shouted => {
                     action.method = text(value);
                     if let Some(meant) = nearest(value, METHODS) {
@@ -167,14 +163,9 @@ impl Flags {
                         self.problems.push(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
                     }
                 }
-                _ => {}
-            }
-            let action = &mut self.request.action;
-            match key {
-                None if method.is_some() || shouted || value == request::UNKNOWN => {}
-                None | Some("operation") => action.operation = text(value),
-                Some("method") => action.method = text(value),
-                Some(key) => action.facts.set(key, request::written(value)),
+                (None | Some("operation"), _) => action.operation = text(value),
+                (Some("method"), _) => action.method = text(value),
+                (Some(key), _) => action.facts.set(key, request::written(value)),
             }
         }
     }
