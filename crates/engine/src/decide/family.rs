@@ -1,12 +1,17 @@
 //! The family: policies and sets in evaluation order, with their index.
 
-use upheld_model::{Code, Param, Reason, State};
+mod duties;
+mod numbering;
+mod tell;
 
+use upheld_model::{Code, Reason};
+
+use self::numbering::Numbering;
 use super::examine::Examined;
 use super::index::{self, Index, Room};
 use super::path::{self, BadPath};
 use super::request::{Asked, Maybe, Request};
-use super::rule::{Duty, Member, Rule, Set, Status};
+use super::rule::{Rule, Set, Status};
 use super::truth::Truth;
 use super::value::{Algorithm, Combined, Could, Effect, Tally, Value, Vote};
 use crate::ask::{EntryId, Family, Fit, Hit, Place};
@@ -212,115 +217,6 @@ impl Decide {
         let mut buffer = String::new();
         let asked = self.asked(request, &mut buffer);
         self.rule(entry).map(|rule| Examined::of(rule, asked))
-    }
-
-    /// What must and may be done along with the decision on a request, given all that matched.
-    pub fn duties(&self, request: &Request, hits: &[Hit<Measure>]) -> Vec<(&Duty, Option<EntryId>)> {
-        let mut duties = Vec::new();
-        let mut scratch = DecideScratch::default();
-        let (root, _) = self.fold(request, &mut scratch, hits, self.algorithm());
-        if let Some(effect) = root.value.effect() {
-            self.duties_of_set(0, effect, &scratch, hits, &mut duties);
-        }
-        duties
-    }
-
-    fn duties_of_set<'d>(
-        &'d self,
-        number: u32,
-        effect: Effect,
-        scratch: &DecideScratch,
-        hits: &[Hit<Measure>],
-        duties: &mut Vec<(&'d Duty, Option<EntryId>)>,
-    ) {
-        let Some(node) = self.sets.get(number as usize) else { return };
-        let says = |said: Option<&Combined>| said.and_then(|said| said.value.effect()) == Some(effect);
-        if !says(scratch.said.get(number as usize)) {
-            return;
-        }
-        duties.extend(node.set.duties.iter().filter(|duty| duty.on == effect).map(|duty| (duty, None)));
-        // Of the members, those that were asked: all, or none after the one that decides.
-        let mut members: Vec<(u32, MemberRef)> = Vec::new();
-        for hit in hits {
-            if let (Some(head), Some(rule)) = (self.heads.get(hit.entry.index()), self.rule(hit.entry))
-                && head.set == number
-                && Value::of(rule.effect, hit.measure.applies()).effect() == Some(effect)
-            {
-                members.push((head.order, MemberRef::Rule(hit.entry)));
-            }
-        }
-        for ((child, node), said) in (0..).zip(&self.sets).zip(&scratch.said) {
-            if node.parent == Some(number) && says(Some(said)) {
-                members.push((node.order, MemberRef::Set(child)));
-            }
-        }
-        members.sort_unstable_by_key(|(order, _)| *order);
-        if node.set.algorithm.stops_at(effect) {
-            members.truncate(1);
-        }
-        for (_, member) in members {
-            match member {
-                MemberRef::Rule(entry) => {
-                    let own = self.rule(entry).map_or(&[][..], |rule| &rule.duties);
-                    duties.extend(own.iter().filter(|duty| duty.on == effect).map(|duty| (duty, Some(entry))));
-                }
-                MemberRef::Set(child) => self.duties_of_set(child, effect, scratch, hits, duties),
-            }
-        }
-    }
-}
-
-enum MemberRef {
-    Rule(EntryId),
-    Set(u32),
-}
-
-#[derive(Default)]
-struct Numbering {
-    rules: Vec<Rule>,
-    heads: Vec<Head>,
-    sets: Vec<Node>,
-    order: u32,
-}
-
-impl Numbering {
-    fn set(&mut self, mut set: Set, parent: Option<u32>, rank: u32) {
-        let number = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
-        let mut members = std::mem::take(&mut set.members);
-        // Stable, so the position counts where priorities are equal.
-        members.sort_by(|a, b| b.priority().total_cmp(&a.priority()));
-        let judged = parent.and_then(|parent| self.sets.get(parent as usize));
-        let only_one = judged.is_some_and(|node| node.set.algorithm == Algorithm::OnlyOneApplicable);
-        let always = parent.is_none() || only_one || set.algorithm.always_speaks() || set.default.is_some();
-        self.order += 1;
-        self.sets.push(Node { set, parent, order: self.order, rank, always });
-        let mut rank = 0;
-        let mut before: Option<f64> = None;
-        for member in members {
-            let priority = member.priority();
-            rank += u32::from(before.is_some_and(|before| before.total_cmp(&priority).is_ne()));
-            before = Some(priority);
-            match member {
-                Member::Rule(rule) => {
-                    self.order += 1;
-                    let conditions = if rule.conditions.is_empty() { Conditions::None } else { Conditions::Some };
-                    let (set, effect) = (number, rule.effect);
-                    self.heads.push(Head { set, order: self.order, rank, effect, conditions });
-                    self.rules.push(rule);
-                }
-                Member::Set(inner) => self.set(inner, Some(number), rank),
-            }
-        }
-    }
-}
-
-impl Member {
-    fn priority(&self) -> f64 {
-        // Both zeros are one priority.
-        0.0 + match self {
-            Self::Rule(rule) => rule.priority,
-            Self::Set(set) => set.priority,
-        }
     }
 }
 
@@ -541,97 +437,6 @@ impl Decide {
         };
         Decided { value: root.value, outcome, by, about }
     }
-
-    /// What became of each hit, in the order of evaluation.
-    fn tell<W: Witness<Measure>>(
-        &self,
-        decided: &Decided,
-        scratch: &DecideScratch,
-        hits: &mut [Hit<Measure>],
-        witness: &mut W,
-    ) {
-        hits.sort_unstable_by_key(|hit| hit.entry);
-        let decider = match decided.by {
-            By::Policy(entry) => Some(entry),
-            By::Default | By::Algorithm | By::Nobody => None,
-        };
-        let number = |entry: EntryId| Param::Number(i64::try_from(entry.index()).unwrap_or(i64::MAX));
-        for hit in &*hits {
-            let Some(head) = self.heads.get(hit.entry.index()) else { continue };
-            let set = self.sets.get(head.set as usize).map(|node| &node.set);
-            if hit.measure.applies() != Truth::False && self.is_outside(head.set, scratch) {
-                witness.miss(hit.entry, 1, || Reason::new(Code::SkipSet, &[]));
-                continue;
-            }
-            let of_set = scratch.said.get(head.set as usize).copied().unwrap_or(Combined::NOTHING);
-            let only_one = set.is_some_and(|set| set.algorithm == Algorithm::OnlyOneApplicable);
-            let (state, code) = match hit.measure.applies() {
-                // Whoever is about the request counts there, whatever its conditions say.
-                Truth::False if only_one => (State::Kept, Code::DecideClash),
-                Truth::False => {
-                    witness.miss(hit.entry, 1, || Reason::new(Code::SkipCondition, &[]));
-                    continue;
-                }
-                Truth::Error => (State::Unknown, Code::UnknownFact),
-                Truth::True if decider == Some(hit.entry) => {
-                    let rival = |other: &Hit<Measure>| {
-                        let effect = self.heads.get(other.entry.index()).map(|other| other.effect);
-                        other.measure.applies() != Truth::False && effect != Some(head.effect)
-                    };
-                    let code = if hits.iter().any(rival) { self.won_by(hit.entry) } else { Code::DecideUnopposed };
-                    (State::Won, code)
-                }
-                Truth::True if only_one || matches!(of_set.value, Value::Unknown(_)) => {
-                    (State::Kept, Code::DecideClash)
-                }
-                // It makes its own set say what it says.
-                Truth::True if of_set.by == Some(hit.entry) => (State::Kept, Code::DecideInSet),
-                Truth::True => self.lost(hit.entry, of_set.by),
-            };
-            let by = decider.or(of_set.by);
-            let params: &[Param] = &by.map_or([Param::Nothing], |by| [number(by)]);
-            witness.state(hit, state, || Reason::new(code, params));
-        }
-    }
-
-    /// Whether a set, or one around it, is about something else.
-    fn is_outside(&self, set: u32, scratch: &DecideScratch) -> bool {
-        let mut around = Some(set);
-        while let Some(number) = around {
-            if scratch.targets.get(number as usize) == Some(&Truth::False) {
-                return true;
-            }
-            around = self.sets.get(number as usize).and_then(|node| node.parent);
-        }
-        false
-    }
-
-    fn lost(&self, entry: EntryId, to: Option<EntryId>) -> (State, Code) {
-        let effect = |entry: EntryId| self.heads.get(entry.index()).map(|head| head.effect);
-        let algorithm = self.set_of(entry).map_or(self.algorithm(), |set| set.algorithm);
-        let code = if to.is_some_and(|to| effect(to) == effect(entry)) {
-            Code::DecideSame
-        } else if algorithm == Algorithm::FirstApplicable {
-            Code::DecideNotReached
-        } else {
-            Code::DecideOutweighed
-        };
-        (State::Lost, code)
-    }
-
-    fn won_by(&self, decider: EntryId) -> Code {
-        let algorithm = self.set_of(decider).map_or(self.algorithm(), |set| set.algorithm);
-        match algorithm {
-            Algorithm::DenyOverrides | Algorithm::OrderedDenyOverrides => Code::DecideDenyOverrides,
-            Algorithm::PermitOverrides | Algorithm::OrderedPermitOverrides => Code::DecidePermitOverrides,
-            Algorithm::FirstApplicable => Code::DecideFirstApplicable,
-            Algorithm::OnlyOneApplicable => Code::DecideOnlyOne,
-            Algorithm::DenyUnlessPermit => Code::DecideUnlessPermit,
-            Algorithm::PermitUnlessDeny => Code::DecideUnlessDeny,
-            Algorithm::Unanimous => Code::DecideUnanimous,
-            Algorithm::PriorityDenyOverrides => Code::DecidePriority,
-        }
-    }
 }
 
 /// Of several ways in which a policy fits, the best counts.
@@ -651,7 +456,6 @@ fn conditions(rule: &Rule, asked: Asked<'_>) -> Truth {
     })
 }
 
-/// What an answer that is not known could have been.
 impl Decided {
     /// The effects that were possible, for an undecided answer.
     pub fn could(&self) -> Option<Could> {
