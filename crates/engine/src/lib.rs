@@ -14,6 +14,7 @@
 //! Invariant: no I/O, no clock, no async, no panic; the same input gives the same bytes.
 
 pub mod ask;
+pub mod comply;
 pub mod decide;
 pub mod kind;
 pub mod ladder;

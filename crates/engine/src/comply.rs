@@ -1,0 +1,201 @@
+//! Objects that are related must agree in their tags: what violates, what is refused, and why.
+//!
+//! ```text
+//! PolicyKind document ──▶ Profile: kinds, relations, pairs, effects, rights          profile
+//! objects, links, policies ──▶ Draft ──▶ Comply                                       draft
+//!     objects ──▶ signatures ─┐
+//!     links   ──▶ pairs ──────┼─▶ a word for each pair: the rules that it violates    joint
+//!     policies ─▶ rules ──────┘
+//! Action by an Actor ──▶ shape, rights, tags, policies ──▶ Decision                   act, rights, tagging
+//! ```
+//!
+//! There is one evaluator, the joint. Every change goes through a few steps that keep the words true and can be taken back
+//! ([`change`]), so what is listed is always what a fresh audit would find, and what is refused leaves no trace.
+
+mod act;
+mod action;
+mod change;
+mod draft;
+mod facts;
+mod joint;
+mod listing;
+mod lists;
+mod policy;
+mod profile;
+mod records;
+mod refusal;
+mod rights;
+mod schema;
+mod tagging;
+mod value;
+mod waivers;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+use upheld_model::{NodeRef, Sym, Symbols, Timestamp};
+
+pub use self::act::Tried;
+pub use self::action::{Action, Actor, Decision, NewLink, NewObject, Outcome, SideOf, Tags, Violation};
+pub use self::draft::{Draft, Problem};
+pub use self::facts::{Described, ObjectId, Partner, Standing};
+pub use self::listing::{Check, Related, Verdict, ViolationId};
+pub use self::policy::{Level, Policy, Rule, Strategy, Waiver};
+pub use self::profile::{
+    Class, Deed, Defaults, Effect, EffectRow, End, Given, Holds, Keys, Kind, KindSpec, NeedsScope, Order, PairKind,
+    Profile, Relation, Right, Role, RoleSpec, Rules, Subject, SubjectSpec, Turned,
+};
+pub use self::records::{Cause, Seen};
+pub use self::refusal::Refusal;
+pub use self::schema::{BadDefinition, BadValue, Definition, Immutable, Mandatory, Redefinition, Restricted, TagType};
+pub use self::value::canonical_number;
+
+use self::change::{Touch, Undo};
+use self::facts::{Link, Object, Slot};
+use self::joint::Joint;
+use self::lists::Lists;
+use self::records::Records;
+use self::waivers::Waivers;
+
+/// Switches of an organisation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether what was violated before can refuse a change.
+    pub preexisting: Preexisting,
+    /// Whether policies look at the provider's own scopes.
+    pub partners: Partners,
+    /// Whether who is related to an object has to be related to its scope.
+    pub membership: Membership,
+}
+
+/// Whether what was violated before can refuse a change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preexisting {
+    /// It can, as in the original.
+    #[default]
+    Blocks,
+    /// It cannot.
+    Tolerated,
+}
+
+/// Whether policies look at the provider's own scopes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Partners {
+    /// They do.
+    #[default]
+    Judged,
+    /// They leave them alone, with all that lives in them.
+    Exempt,
+}
+
+/// Whether who is related to an object has to be related to its scope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Membership {
+    /// It need not be known.
+    #[default]
+    Optional,
+    /// It must.
+    Required,
+}
+
+/// Objects, relationships, policies, and what violates them.
+#[derive(Clone, Debug)]
+pub struct Comply {
+    profile: Arc<Profile>,
+    settings: Settings,
+    now: Timestamp,
+    /// Counts accepted changes.
+    version: u64,
+    symbols: Symbols,
+    lists: Lists,
+    objects: Vec<Object>,
+    names: FxHashMap<(Kind, Sym), ObjectId>,
+    links: Vec<Option<Link>>,
+    /// By pair of subjects, in the order of the profile.
+    joints: Vec<Joint>,
+    /// Pairs that violate something, by scope.
+    violating: FxHashMap<ObjectId, Vec<Slot>>,
+    /// Policies keep their places; those that are gone leave them empty.
+    policies: Vec<Option<Policy>>,
+    policy_places: FxHashMap<SmolStr, usize>,
+    definitions: Vec<Definition>,
+    waivers: Waivers,
+    defaults: Tags,
+    records: Records,
+    journal: Vec<Undo>,
+    touched: Vec<Touch>,
+    /// Places of pairs that are gone, not to be used before the change is accepted.
+    freed: Vec<Slot>,
+    free_links: Vec<u32>,
+    freed_links: Vec<u32>,
+}
+
+impl Comply {
+    /// The rules of the game.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// The switches.
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// The moment at which everything is judged.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Counts accepted changes; a decision holds for the version that it names.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The policies in the order of their names.
+    pub fn policies(&self) -> Vec<&Policy> {
+        let mut policies: Vec<&Policy> = self.policies.iter().flatten().collect();
+        policies.sort_by(|a, b| a.id.cmp(&b.id));
+        policies
+    }
+
+    /// A policy by its name.
+    pub fn policy(&self, name: &str) -> Option<&Policy> {
+        let place = self.policy_places.get(name)?;
+        self.policies.get(*place)?.as_ref()
+    }
+
+    /// The tag definitions in the order in which they came.
+    pub fn definitions(&self) -> &[Definition] {
+        &self.definitions
+    }
+
+    /// A tag definition.
+    pub fn definition(&self, subject: Subject, key: &str) -> Option<&Definition> {
+        self.definitions.iter().find(|known| known.subject == subject && known.key == key)
+    }
+
+    /// The waivers in the order in which they came.
+    pub fn waivers(&self) -> &[Waiver] {
+        self.waivers.all()
+    }
+
+    /// The default tags.
+    pub fn defaults(&self) -> &Tags {
+        &self.defaults
+    }
+
+    /// Where an object was written.
+    pub fn origin(&self, object: ObjectId) -> Option<NodeRef> {
+        self.object(object)?.at
+    }
+}
+
+impl Comply {
+    /// Sets the clock without asking anybody: when something is loaded, not when time passes.
+    #[must_use]
+    pub fn at(mut self, now: Timestamp) -> Self {
+        self.now = now;
+        self
+    }
+}

@@ -1,0 +1,160 @@
+//! Creating objects, with what they are related to from the beginning.
+
+use smol_str::SmolStr;
+use upheld_model::Sym;
+
+use super::super::facts::{Link, Made, ObjectId};
+use super::super::lists::ListId;
+use super::super::policy::Level;
+use super::super::profile::{Deed, Holds, Kind, Turned};
+use super::super::refusal::Refusal;
+use super::super::rights::Wish;
+use super::super::schema::Restricted;
+use super::super::{Actor, Comply, NewObject, Tags};
+use super::judge::Looked;
+use super::{Done, Refused, Told, forbidden, invalid};
+
+impl Comply {
+    pub(super) fn do_create(&mut self, actor: &Actor, new: &NewObject) -> Result<Done, Refused> {
+        let (kind, id) = self.new_reference(&new.object).map_err(invalid)?;
+        if self.find(kind, id).is_some() {
+            return Err(invalid(Refusal::ObjectExists { object: new.object.clone() }));
+        }
+        let object = self.create(kind, id, new.name.clone());
+        let links = self.new_links(object, new).map_err(invalid)?;
+        for link in &links {
+            self.takes_link(link).map_err(invalid)?;
+        }
+        // Where it lives is known first: the pairs of the others belong there.
+        let (owning, others): (Vec<Link>, Vec<Link>) = links.into_iter().partition(|link| self.owns(link));
+        let owner = owning.iter().find(|link| link.b == object).map(|link| link.a);
+        if owner.is_none() && self.must_live_somewhere(kind) {
+            return Err(invalid(Refusal::NoOwner { object: new.object.clone() }));
+        }
+        if let Some(subject) = self.subject_of(object) {
+            let scope = owner.and_then(|owner| self.scope_of(owner));
+            self.may(actor, Wish::Create(subject), scope).map_err(forbidden)?;
+        }
+        let changes = self.tags_at_creation(actor, object, &new.tags)?;
+        self.retag(object, &changes);
+        let mut made = Vec::new();
+        for link in owning.iter().chain(&others) {
+            self.link(*link);
+            if self.kind_of(object) == self.profile.scope {
+                self.add_defaults(link.b);
+            }
+        }
+        for link in owning.iter().chain(&others) {
+            made.extend(self.made_by(link));
+        }
+        self.fill_open_defaults(object, new);
+        self.add_defaults(object);
+        self.check_mandatory(actor, object).map_err(invalid)?;
+        let cause = Told { action: "create", object: self.reference(object), change: None };
+        let tags = Some(self.tags_of(object));
+        Ok(Done { looked: Looked::Pairs { deed: Deed::Link, made: unique(made) }, tags, cause })
+    }
+
+    /// The kind and id of a reference to something new.
+    fn new_reference<'r>(&self, reference: &'r str) -> Result<(Kind, &'r str), Refusal> {
+        let (word, id) = reference.split_once('/').unwrap_or((reference, ""));
+        match self.profile.kind(word) {
+            Some(kind) if !id.is_empty() => Ok((kind, id)),
+            Some(_) => Err(Refusal::UnknownObject { written: SmolStr::new(reference), nearest: None }),
+            None => self.resolve(reference).map(|_| (Kind(0), id)),
+        }
+    }
+
+    /// The relationships of a new object, whichever side it is on.
+    fn new_links(&self, object: ObjectId, new: &NewObject) -> Result<Vec<Link>, Refusal> {
+        let mut links: Vec<Link> = Vec::with_capacity(new.links.len());
+        for link in &new.links {
+            let other = self.resolve(&link.other)?;
+            let role = link.role.as_deref().map(|role| self.resolve(role)).transpose()?;
+            let shaped = self.shape_link(object, other, role).or_else(|_| self.shape_link(other, object, role));
+            let shaped = shaped.map_err(|_| Refusal::NotRelated { a: new.object.clone(), b: link.other.clone() })?;
+            if !links.contains(&shaped) {
+                links.push(shaped);
+            }
+        }
+        Ok(links)
+    }
+
+    fn must_live_somewhere(&self, kind: Kind) -> bool {
+        let subject = self.profile.subject_of(kind);
+        let mut relations = self.profile.relations.iter();
+        relations
+            .any(|relation| relation.holds == Holds::Owned && Some(relation.b) == subject && relation.a != relation.b)
+    }
+
+    /// The tags that were asked for, and the defaults that end-users have no say in.
+    fn tags_at_creation(
+        &mut self,
+        actor: &Actor,
+        object: ObjectId,
+        tags: &Tags,
+    ) -> Result<Vec<(Sym, ListId)>, Refused> {
+        let subject = self.subject_of(object);
+        let restricted = |definition: &&super::super::Definition| {
+            Some(definition.subject) == subject
+                && definition.restricted == Restricted::Yes
+                && !definition.default.is_empty()
+        };
+        let given: Vec<(SmolStr, Vec<SmolStr>)> =
+            self.definitions.iter().filter(restricted).map(|own| (own.key.clone(), own.default.clone())).collect();
+        // Asking for the very default is asking for nothing.
+        let asked: Tags = tags.iter().filter(|tag| !given.contains(tag)).cloned().collect();
+        let mut changes = self.check_tags(actor, object, &asked)?;
+        for (key, values) in given {
+            let (key, list) = (self.symbols.intern(&key), self.intern_values(&values));
+            if !changes.iter().any(|(known, _)| *known == key) {
+                changes.push((key, list));
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Defaults of tags that everybody may set, each left out if it would break a policy.
+    fn fill_open_defaults(&mut self, object: ObjectId, new: &NewObject) {
+        let subject = self.subject_of(object);
+        let asked = |key: &str| new.tags.iter().any(|(known, values)| known == key && !values.is_empty());
+        let open = |definition: &&super::super::Definition| {
+            Some(definition.subject) == subject
+                && definition.restricted == Restricted::No
+                && !definition.default.is_empty()
+                && !asked(&definition.key)
+        };
+        let defaults: Tags =
+            self.definitions.iter().filter(open).map(|own| (own.key.clone(), own.default.clone())).collect();
+        for (key, values) in defaults {
+            let (symbol, list) = (self.symbols.intern(&key), self.intern_values(&values));
+            let before = self.object(object).map_or(ListId::NONE, |object| object.values(symbol));
+            self.retag(object, &[(symbol, list)]);
+            if self.breaks_by(object, &key) {
+                self.retag(object, &[(symbol, before)]);
+            }
+        }
+    }
+
+    /// Whether an object violates an enforced rule about one of its tags.
+    fn breaks_by(&self, object: ObjectId, key: &str) -> bool {
+        let slots = self.object(object).map_or(&[][..], |object| &object.pairs);
+        slots.iter().any(|slot| {
+            let Some(joint) = self.joints.get(usize::from(slot.joint)) else { return false };
+            let Some(pair) = joint.pairs.get(slot.place as usize) else { return false };
+            joint.rules().filter(|(plane, bit, _)| self.word(*slot, *plane) >> bit & 1 == 1).any(|(_, _, rule)| {
+                let Some(policy) = self.policies.get(rule.policy).and_then(Option::as_ref) else { return false };
+                let Some(tags) = policy.rules.get(rule.rule) else { return false };
+                let first = (pair.a == object) == (rule.turned == Turned::No);
+                let tag = if first { &tags.a } else { &tags.b };
+                tag == key && policy.level_at(self.now) == Level::Enforce
+            })
+        })
+    }
+}
+
+fn unique(mut made: Vec<Made>) -> Vec<Made> {
+    made.sort_unstable();
+    made.dedup();
+    made
+}

@@ -1,0 +1,376 @@
+//! An organisation as it is read: objects may be mentioned before they are described, and nothing is judged yet.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+use upheld_model::{NodeRef, Sym, Symbols, Timestamp};
+
+use super::facts::{Described, Link, Made, Object, ObjectId, Standing};
+use super::joint::{Joint, Pair};
+use super::lists::Lists;
+use super::profile::{Defaults, Holds, Kind, Profile};
+use super::records::Records;
+use super::schema::TagType;
+use super::waivers::Waivers;
+use super::{Comply, Definition, Policy, Settings, Slot, Tags, Waiver};
+
+/// What is being read.
+#[derive(Debug)]
+pub struct Draft {
+    comply: Comply,
+    /// By object.
+    mentions: Vec<Mention>,
+    links: Vec<(Link, Option<NodeRef>)>,
+    values: Vec<Sym>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Mention {
+    described: Said,
+    first: Option<NodeRef>,
+}
+
+/// Whether and where somebody said what an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    Nowhere,
+    At(Option<NodeRef>),
+}
+
+/// What is wrong with a draft, as far as objects and relationships go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// Somebody refers to an object that nobody describes.
+    Missing {
+        /// Which.
+        object: ObjectId,
+        /// Where it is mentioned first.
+        at: Option<NodeRef>,
+    },
+    /// An object lives in two others.
+    TwoOwners {
+        /// Which.
+        object: ObjectId,
+        /// One.
+        first: ObjectId,
+        /// The other.
+        second: ObjectId,
+        /// Where the second is named.
+        at: Option<NodeRef>,
+    },
+    /// An object lives in itself, by way of others.
+    Cycle {
+        /// Who lives in the next one; the last in the first.
+        through: Vec<ObjectId>,
+        /// Where the first is said to live in the second.
+        at: Option<NodeRef>,
+    },
+}
+
+impl Draft {
+    /// An empty one.
+    pub fn new(profile: Arc<Profile>, settings: Settings, now: Timestamp) -> Self {
+        let joints = profile.pairs.iter().map(|_| Joint::new()).collect();
+        let comply = Comply {
+            profile,
+            settings,
+            now,
+            version: 0,
+            symbols: Symbols::default(),
+            lists: Lists::default(),
+            objects: Vec::new(),
+            names: FxHashMap::default(),
+            links: Vec::new(),
+            joints,
+            violating: FxHashMap::default(),
+            policies: Vec::new(),
+            policy_places: FxHashMap::default(),
+            definitions: Vec::new(),
+            waivers: Waivers::default(),
+            defaults: Tags::new(),
+            records: Records::default(),
+            journal: Vec::new(),
+            touched: Vec::new(),
+            freed: Vec::new(),
+            free_links: Vec::new(),
+            freed_links: Vec::new(),
+        };
+        Self { comply, mentions: Vec::new(), links: Vec::new(), values: Vec::new() }
+    }
+
+    /// What was read so far.
+    pub fn so_far(&self) -> &Comply {
+        &self.comply
+    }
+
+    /// The rules of the game.
+    pub fn profile(&self) -> &Profile {
+        &self.comply.profile
+    }
+
+    /// Changes the switches.
+    pub fn set(&mut self, settings: Settings) {
+        self.comply.settings = settings;
+    }
+
+    /// An object by its kind and id; `at` is where it is mentioned.
+    pub fn refer(&mut self, kind: Kind, id: &str, at: Option<NodeRef>) -> ObjectId {
+        let id = self.comply.symbols.intern(id);
+        let next = ObjectId::new(self.comply.objects.len());
+        let object = *self.comply.names.entry((kind, id)).or_insert(next);
+        if object == next {
+            self.comply.objects.push(Object::new(kind, id));
+            self.mentions.push(Mention { described: Said::Nowhere, first: at });
+        }
+        object
+    }
+
+    /// Says what an object is; the second time, where it was said first.
+    pub fn describe(&mut self, object: ObjectId, described: Described) -> Result<(), Option<NodeRef>> {
+        if let Some(mention) = self.mentions.get_mut(object.index()) {
+            match mention.described {
+                Said::At(first) => return Err(first),
+                Said::Nowhere => mention.described = Said::At(described.at),
+            }
+        }
+        if let Some(own) = self.comply.objects.get_mut(object.index()) {
+            own.name = described.name;
+            own.standing = described.standing;
+            own.partner = described.partner;
+            own.paid_by = described.paid_by.unwrap_or(ObjectId::NONE);
+            own.at = described.at;
+        }
+        Ok(())
+    }
+
+    /// Gives an object a tag. Duplicate values count once; without values it is as if nothing was said.
+    pub fn tag<'v>(&mut self, object: ObjectId, key: &str, values: impl IntoIterator<Item = &'v str>) {
+        let comply = &mut self.comply;
+        self.values.clear();
+        for value in values {
+            let value = comply.symbols.intern(value);
+            if !self.values.contains(&value) {
+                self.values.push(value);
+            }
+        }
+        if self.values.is_empty() {
+            return;
+        }
+        let (key, list) = (comply.symbols.intern(key), comply.lists.intern(&self.values));
+        if let Some(own) = comply.objects.get_mut(object.index()) {
+            own.tags.retain(|(known, _)| *known != key);
+            own.tags.push((key, list));
+        }
+    }
+
+    /// Relates two objects; `false` if objects of their kinds are not related in this way.
+    pub fn link(&mut self, a: ObjectId, b: ObjectId, role: Option<ObjectId>, at: Option<NodeRef>) -> bool {
+        let Some(relation) = self.comply.relation(a, b).filter(|_| a != b) else { return false };
+        let qualifies = self.comply.profile.relations.get(usize::from(relation)).and_then(|relation| relation.role);
+        if role.is_some_and(|role| qualifies.is_none() || self.comply.kind_of(role) != qualifies) {
+            return false;
+        }
+        self.links.push((Link { a, b, role: role.unwrap_or(ObjectId::NONE), relation }, at));
+        true
+    }
+
+    /// Adds a tag definition as it is.
+    pub fn define(&mut self, definition: Definition) {
+        self.comply.definitions.push(definition);
+    }
+
+    /// Adds a policy as it is; `false` if there is one of that name, or none can be about its pair.
+    pub fn policy(&mut self, policy: Policy) -> bool {
+        if self.comply.policy_places.contains_key(&policy.id) || self.comply.profile.pair(policy.a, policy.b).is_none()
+        {
+            return false;
+        }
+        self.comply.policy_places.insert(policy.id.clone(), self.comply.policies.len());
+        self.comply.policies.push(Some(policy));
+        true
+    }
+
+    /// Adds a waiver as it is; `false` if there is one of that name.
+    pub fn waiver(&mut self, waiver: Waiver) -> bool {
+        self.comply.waivers.add(waiver)
+    }
+
+    /// Sets the default tags.
+    pub fn defaults(&mut self, tags: Tags) {
+        self.comply.defaults = tags;
+    }
+
+    /// What is wrong with objects and relationships; all of it.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (index, mention) in self.mentions.iter().enumerate() {
+            if mention.described == Said::Nowhere {
+                problems.push(Problem::Missing { object: ObjectId::new(index), at: mention.first });
+            }
+        }
+        let mut owners: Vec<Option<(ObjectId, Option<NodeRef>)>> = vec![None; self.comply.objects.len()];
+        for (link, at) in &self.links {
+            let Some(owner) = owners.get_mut(link.b.index()).filter(|_| self.comply.owns(link)) else { continue };
+            match *owner {
+                Some((first, _)) if first != link.a => {
+                    problems.push(Problem::TwoOwners { object: link.b, first, second: link.a, at: *at });
+                }
+                _ => *owner = Some((link.a, *at)),
+            }
+        }
+        cycles(&owners, &mut problems);
+        problems
+    }
+
+    /// Judges everything. Relationships with somebody whom nobody described count for nothing.
+    pub fn build(self) -> Comply {
+        let Self { mut comply, mentions, links, .. } = self;
+        for (object, mention) in comply.objects.iter_mut().zip(&mentions) {
+            if mention.described == Said::Nowhere {
+                object.standing = Standing::Deleted;
+            }
+        }
+        comply.canonicalise();
+        let everybody: Vec<ObjectId> = (0..comply.objects.len()).map(ObjectId::new).collect();
+        for object in everybody {
+            comply.give_defaults(object);
+        }
+        comply.place_links(links.into_iter().map(|(link, _)| link).collect());
+        comply.place_pairs();
+        for place in 0..comply.policies.len() {
+            comply.compile(place);
+        }
+        comply.sweep_all();
+        comply.journal.clear();
+        comply.touched.clear();
+        comply
+    }
+}
+
+impl Comply {
+    pub(super) fn owns(&self, link: &Link) -> bool {
+        let relation = self.profile.relations.get(usize::from(link.relation));
+        relation.is_some_and(|relation| relation.holds == Holds::Owned)
+    }
+
+    /// Numbers in their shortest form, where a definition says that they are numbers.
+    fn canonicalise(&mut self) {
+        let numeric = |definition: &&Definition| matches!(definition.tag, TagType::Number | TagType::Integer);
+        let numbers: Vec<Definition> = self.definitions.iter().filter(numeric).cloned().collect();
+        for definition in numbers {
+            let Some(key) = self.symbols.get(&definition.key) else { continue };
+            for place in 0..self.objects.len() {
+                let object = ObjectId::new(place);
+                if self.subject_of(object) != Some(definition.subject) {
+                    continue;
+                }
+                let Some(list) = self.object(object).map(|object| object.values(key)) else { continue };
+                let values: Vec<SmolStr> = self.texts(list).iter().map(|value| definition.canonical(value)).collect();
+                let list = self.intern_values(&values);
+                self.write_tag(object, key, list);
+            }
+        }
+    }
+
+    /// Adds the default tags to an object, if its kind gets them.
+    pub(super) fn with_defaults(&self, object: ObjectId) -> Tags {
+        let kind = self.kind_of(object).and_then(|kind| self.profile.kind_spec(kind));
+        if self.defaults.is_empty() || kind.is_none_or(|kind| kind.defaults == Defaults::None) {
+            return Tags::new();
+        }
+        let mut added = Tags::new();
+        for (key, values) in &self.defaults {
+            let own = self.symbols.get(key).and_then(|key| self.object(object).map(|object| object.values(key)));
+            let own = own.map_or_else(Vec::new, |list| self.texts(list));
+            if values.iter().any(|value| !own.contains(value)) {
+                let missing = values.iter().filter(|value| !own.contains(value));
+                let all = own.iter().chain(missing).cloned().collect();
+                added.push((key.clone(), all));
+            }
+        }
+        added
+    }
+
+    fn give_defaults(&mut self, object: ObjectId) {
+        for (key, values) in self.with_defaults(object) {
+            let (key, list) = (self.symbols.intern(&key), self.intern_values(&values));
+            self.write_tag(object, key, list);
+        }
+    }
+
+    /// Puts all relationships in their places, each once.
+    fn place_links(&mut self, mut links: Vec<Link>) {
+        links.sort_unstable_by_key(|link| (link.relation, link.a, link.b, link.role));
+        links.dedup_by_key(|link| (link.a, link.b, link.role));
+        for link in &links {
+            if self.owns(link)
+                && let Some(object) = self.objects.get_mut(link.b.index())
+            {
+                object.owner = link.a;
+            }
+        }
+        links.retain(|link| self.is_live(link.a) && self.is_live(link.b));
+        for (place, link) in links.iter().enumerate() {
+            let place = u32::try_from(place).unwrap_or(u32::MAX);
+            for end in link.ends() {
+                if let Some(object) = self.objects.get_mut(end.index()) {
+                    object.links.push(place);
+                }
+            }
+        }
+        self.links = links.into_iter().map(Some).collect();
+    }
+
+    fn place_pairs(&mut self) {
+        let mut made: Vec<Made> = Vec::with_capacity(self.links.len());
+        for link in self.links.iter().flatten() {
+            made.extend(self.made_by(link));
+        }
+        made.sort_unstable();
+        for equal in made.chunk_by(|one, other| one == other) {
+            let Some(Made { joint, a, b, scope }) = equal.first().copied() else { continue };
+            let count = u32::try_from(equal.len()).unwrap_or(u32::MAX);
+            let Some(own) = self.joints.get_mut(usize::from(joint)) else { continue };
+            let place = own.place(Pair { a, b, scope, count });
+            for end in [a, b] {
+                if let Some(object) = self.objects.get_mut(end.index()) {
+                    object.pairs.push(Slot { joint, place });
+                }
+            }
+        }
+    }
+}
+
+/// Walks from every object upwards, each once.
+fn cycles(owners: &[Option<(ObjectId, Option<NodeRef>)>], problems: &mut Vec<Problem>) {
+    let owner = |object: ObjectId| owners.get(object.index()).copied().flatten();
+    let mut walked = vec![0_usize; owners.len()];
+    for start in 0..owners.len() {
+        let mut at = ObjectId::new(start);
+        loop {
+            match walked.get_mut(at.index()) {
+                Some(mark) if *mark == 0 => *mark = start + 1,
+                // Met on this very walk: from here on it goes round.
+                Some(mark) if *mark == start + 1 => {
+                    let round = std::iter::successors(Some(at), |at| owner(*at).map(|(owner, _)| owner));
+                    let mut through: Vec<ObjectId> = Vec::new();
+                    for object in round {
+                        if through.contains(&object) {
+                            break;
+                        }
+                        through.push(object);
+                    }
+                    let place = owner(at).and_then(|(_, place)| place);
+                    problems.push(Problem::Cycle { through, at: place });
+                    break;
+                }
+                _ => break,
+            }
+            match owner(at) {
+                Some((owner, _)) => at = owner,
+                None => break,
+            }
+        }
+    }
+}

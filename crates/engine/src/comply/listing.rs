@@ -1,0 +1,301 @@
+//! What violates now, in names.
+
+use smol_str::SmolStr;
+
+use super::facts::{ObjectId, Slot};
+use super::joint::{Joint, RuleSlot};
+use super::policy::{Level, Policy};
+use super::profile::{Order, PairKind, Turned};
+use super::records::{Identity, Seen};
+use super::refusal::Refusal;
+use super::rights::Wish;
+use super::waivers::Covered;
+use super::{Actor, Comply, SideOf, Violation};
+
+/// A rule that a pair violates, by its place; it means something until the next change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ViolationId {
+    pub(super) slot: Slot,
+    pub(super) plane: usize,
+    pub(super) bit: usize,
+}
+
+/// Two objects held against a rule.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Check {
+    /// What it is about, whether or not it is violated.
+    pub about: Violation,
+    /// Whether it holds.
+    pub verdict: Verdict,
+    /// Whether there is such a pair, made by a relationship.
+    pub related: Related,
+}
+
+/// Whether a rule holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// It does.
+    Holds,
+    /// It does because neither side has the tag.
+    HoldsWithoutEvidence,
+    /// It does not.
+    Violated,
+}
+
+/// Whether a relationship makes a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Related {
+    /// It does.
+    Yes,
+    /// The two are only held against each other.
+    No,
+}
+
+/// The bits of a word.
+pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
+        word &= word - 1;
+        Some(bit)
+    })
+}
+
+impl Comply {
+    /// Every violation, those that a waiver covers too, in order.
+    pub fn violations(&self) -> Vec<Violation> {
+        self.named(self.findings())
+    }
+
+    /// Every violation by its place, in no particular order.
+    pub fn findings(&self) -> Vec<ViolationId> {
+        let mut found = Vec::new();
+        for (number, joint) in self.joints.iter().enumerate() {
+            for (plane, own) in joint.planes.iter().enumerate() {
+                for (place, word) in own.words.iter().enumerate().filter(|(_, word)| **word != 0) {
+                    let slot = slot(number, place);
+                    found.extend(bits(*word).map(|bit| ViolationId { slot, plane, bit }));
+                }
+            }
+        }
+        found
+    }
+
+    /// The violations of one scope, in order. It takes as long as the answer is.
+    pub fn violations_in(&self, scope: Option<ObjectId>) -> Vec<Violation> {
+        let slots = self.violating.get(&scope.unwrap_or(ObjectId::NONE)).map_or(&[][..], Vec::as_slice);
+        let mut found = Vec::new();
+        for slot in slots {
+            let Some(joint) = self.joints.get(usize::from(slot.joint)) else { continue };
+            for (plane, own) in joint.planes.iter().enumerate() {
+                let word = own.words.get(slot.place as usize).copied().unwrap_or(0);
+                found.extend(bits(word).map(|bit| ViolationId { slot: *slot, plane, bit }));
+            }
+        }
+        self.named(found)
+    }
+
+    /// The violations that somebody may see: all, or those of the own scope.
+    pub fn violations_for(&self, actor: &Actor) -> Result<Vec<Violation>, Refusal> {
+        let scope = match actor {
+            Actor::Person { scope: Some(own), role, .. }
+                if self.profile.role_spec(*role).is_some_and(|spec| spec.class == super::Class::EndUser) =>
+            {
+                Some(self.resolve(own)?)
+            }
+            _ => None,
+        };
+        self.may(actor, Wish::Violations, scope)?;
+        Ok(match scope {
+            Some(scope) => self.violations_in(Some(scope)),
+            None => self.violations(),
+        })
+    }
+
+    /// How many pairs there are, each counted once for its scope.
+    pub fn pair_count(&self) -> usize {
+        self.joints.iter().map(|joint| joint.pairs.iter().filter(|pair| pair.count > 0).count()).sum()
+    }
+
+    /// Every pair held against every rule about it, in order: what passes as well as what violates.
+    pub fn checks(&self) -> Vec<Check> {
+        let mut checks = Vec::new();
+        for (number, joint) in self.joints.iter().enumerate() {
+            for (plane, bit, rule) in joint.rules().filter(|(_, _, rule)| rule.is_in_force()) {
+                for (place, _) in joint.pairs.iter().enumerate().filter(|(_, pair)| pair.count > 0) {
+                    let slot = slot(number, place);
+                    let Some(about) = self.name(ViolationId { slot, plane, bit }) else { continue };
+                    let violated = self.word(slot, plane) >> bit & 1 == 1;
+                    checks.push(Check { verdict: verdict(violated, &about), about, related: Related::Yes });
+                }
+                debug_assert!(rule.is_in_force());
+            }
+        }
+        checks.sort();
+        checks
+    }
+
+    /// Two objects held against every rule about them, in either order, whether or not they are related.
+    pub fn check(&self, one: ObjectId, other: ObjectId) -> Vec<Check> {
+        let mut checks = Vec::new();
+        let (Some(first), Some(second)) = (self.subject_of(one), self.subject_of(other)) else { return checks };
+        let mut sides = vec![(first, second, one, other)];
+        if first != second || self.profile.order == Order::Fixed {
+            sides.push((second, first, other, one));
+        }
+        for (subject, with, a, b) in sides {
+            let place = self.profile.pairs.iter().position(|pair| *pair == (subject, with));
+            let Some(joint) = place.and_then(|place| self.joints.get(place)) else { continue };
+            let number = PairKind(u8::try_from(place.unwrap_or(0)).unwrap_or(u8::MAX));
+            let scope = self.scope_of(a).or_else(|| self.scope_of(b));
+            let related = self.related(number, a, b);
+            for (plane, bit, rule) in joint.rules().filter(|(_, _, rule)| rule.is_in_force()) {
+                let Some(about) = self.name_pair(joint, rule, a, b, scope) else { continue };
+                let word = joint.planes.get(plane).map_or(0, |own| joint.verdict(own, a, b, &self.lists));
+                let violated = word >> bit & 1 == 1;
+                checks.push(Check { verdict: verdict(violated, &about), about, related });
+            }
+        }
+        checks.sort();
+        checks
+    }
+
+    fn related(&self, pair: PairKind, a: ObjectId, b: ObjectId) -> Related {
+        let Some(joint) = self.joints.get(usize::from(pair.0)) else { return Related::No };
+        let slots = self.object(a).map_or(&[][..], |object| &object.pairs);
+        let is = slots
+            .iter()
+            .filter(|slot| slot.joint == pair.0)
+            .any(|slot| joint.pairs.get(slot.place as usize).is_some_and(|pair| (pair.a, pair.b) == (a, b)));
+        if is { Related::Yes } else { Related::No }
+    }
+
+    /// Since when something violates, if it began with a change.
+    pub fn seen(&self, violation: &Violation) -> Option<Seen> {
+        self.identity_of(violation).and_then(|identity| self.records.seen(&identity))
+    }
+
+    fn identity_of(&self, violation: &Violation) -> Option<Identity> {
+        let place = *self.policy_places.get(&violation.policy)?;
+        let policy = self.policies.get(place)?.as_ref()?;
+        let (pair, turned) = self.profile.pair(policy.a, policy.b)?;
+        let (first, second) = (self.resolve(&violation.a.object).ok()?, self.resolve(&violation.b.object).ok()?);
+        let (a, b) = if turned == Turned::Yes { (second, first) } else { (first, second) };
+        let scope = match &violation.scope {
+            Some(scope) => self.resolve(scope).ok()?,
+            None => ObjectId::NONE,
+        };
+        Some(Identity { joint: pair.0, a, b, scope, policy: place, rule: violation.rule })
+    }
+
+    /// What violated once, and since when it does no more.
+    pub fn resolved(&self) -> Vec<(Violation, Option<Seen>, upheld_model::Timestamp)> {
+        let ended = self.records.ended().iter();
+        let told = ended.filter_map(|ended| {
+            let Identity { joint, a, b, scope, policy, rule } = ended.identity;
+            let policy = self.policies.get(policy)?.as_ref()?;
+            let (_, turned) = self.profile.pair(policy.a, policy.b)?;
+            let tags = policy.rules.get(rule)?;
+            let (first, second) = if turned == Turned::Yes { (b, a) } else { (a, b) };
+            let side = |object: ObjectId, tag: &SmolStr| {
+                let values = self.symbols.get(tag).and_then(|key| self.object(object).map(|own| own.values(key)));
+                self.side(object, tag, values.map_or_else(Vec::new, |list| self.texts(list)))
+            };
+            debug_assert!(usize::from(joint) < self.joints.len());
+            let violation = Violation {
+                scope: scope.some().map(|scope| self.reference(scope)),
+                policy: policy.id.clone(),
+                rule,
+                a: side(first, &tags.a),
+                b: side(second, &tags.b),
+                strategy: policy.strategy,
+                level: policy.level_at(self.now),
+                waiver: None,
+            };
+            Some((violation, ended.seen.clone(), ended.at))
+        });
+        told.collect()
+    }
+
+    pub(super) fn named(&self, found: Vec<ViolationId>) -> Vec<Violation> {
+        let mut named: Vec<Violation> = found.into_iter().filter_map(|finding| self.name(finding)).collect();
+        named.sort();
+        named
+    }
+
+    pub(super) fn name(&self, finding: ViolationId) -> Option<Violation> {
+        let joint = self.joints.get(usize::from(finding.slot.joint))?;
+        let rule = joint.rule(finding.plane, finding.bit)?;
+        let pair = joint.pairs.get(finding.slot.place as usize)?;
+        self.name_pair(joint, rule, pair.a, pair.b, pair.scope.some())
+    }
+
+    pub(super) fn name_pair(
+        &self,
+        joint: &Joint,
+        rule: &RuleSlot,
+        a: ObjectId,
+        b: ObjectId,
+        scope: Option<ObjectId>,
+    ) -> Option<Violation> {
+        let policy = self.policies.get(rule.policy)?.as_ref()?;
+        let tags = policy.rules.get(rule.rule)?;
+        let [first, second] = joint.values(rule, a, b);
+        let (a, b) = if rule.turned == Turned::Yes { (b, a) } else { (a, b) };
+        let mut violation = Violation {
+            scope: scope.map(|scope| self.reference(scope)),
+            policy: policy.id.clone(),
+            rule: rule.rule,
+            a: self.side(a, &tags.a, self.texts(first)),
+            b: self.side(b, &tags.b, self.texts(second)),
+            strategy: policy.strategy,
+            level: policy.level_at(self.now),
+            waiver: None,
+        };
+        violation.waiver = self.waiver_of(policy, &violation);
+        Some(violation)
+    }
+
+    fn side(&self, object: ObjectId, tag: &SmolStr, values: Vec<SmolStr>) -> SideOf {
+        SideOf { object: self.reference(object), name: self.name_of(object).cloned(), tag: tag.clone(), values }
+    }
+
+    fn waiver_of(&self, policy: &Policy, violation: &Violation) -> Option<SmolStr> {
+        let covered = Covered {
+            policy: &policy.id,
+            a: &violation.a.object,
+            b: &violation.b.object,
+            scope: violation.scope.as_deref(),
+        };
+        self.waivers.covering(covered, self.now).map(|waiver| waiver.id.clone())
+    }
+
+    /// Whether a waiver covers a finding.
+    pub(super) fn is_waived(&self, finding: ViolationId) -> bool {
+        let joint = self.joints.get(usize::from(finding.slot.joint));
+        let rule = joint.and_then(|joint| joint.rule(finding.plane, finding.bit));
+        let policy = rule.and_then(|rule| self.policies.get(rule.policy)).and_then(Option::as_ref);
+        policy.is_some_and(|policy| {
+            self.waivers.concern(&policy.id) && self.name(finding).is_some_and(|violation| violation.waiver.is_some())
+        })
+    }
+
+    /// The level of the policy of a finding.
+    pub(super) fn level_of(&self, finding: ViolationId) -> Level {
+        let joint = self.joints.get(usize::from(finding.slot.joint));
+        let rule = joint.and_then(|joint| joint.rule(finding.plane, finding.bit));
+        let policy = rule.and_then(|rule| self.policies.get(rule.policy)).and_then(Option::as_ref);
+        policy.map_or(Level::Off, |policy| policy.level_at(self.now))
+    }
+}
+
+pub(super) fn slot(joint: usize, place: usize) -> Slot {
+    Slot { joint: u8::try_from(joint).unwrap_or(u8::MAX), place: u32::try_from(place).unwrap_or(u32::MAX) }
+}
+
+fn verdict(violated: bool, about: &Violation) -> Verdict {
+    match violated {
+        true => Verdict::Violated,
+        false if about.a.values.is_empty() && about.b.values.is_empty() => Verdict::HoldsWithoutEvidence,
+        false => Verdict::Holds,
+    }
+}

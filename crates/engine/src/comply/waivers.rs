@@ -1,0 +1,71 @@
+//! Waivers, found by what they are about.
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+use upheld_model::Timestamp;
+
+use super::policy::Waiver;
+
+/// All waivers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Waivers {
+    all: Vec<Waiver>,
+    /// By policy and the first object that they name; those that name none are under the empty text.
+    about: FxHashMap<SmolStr, FxHashMap<SmolStr, Vec<usize>>>,
+}
+
+/// What a waiver has to match: references in the order of the policy.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Covered<'v> {
+    pub(super) policy: &'v str,
+    pub(super) a: &'v str,
+    pub(super) b: &'v str,
+    pub(super) scope: Option<&'v str>,
+}
+
+impl Waivers {
+    pub(super) fn all(&self) -> &[Waiver] {
+        &self.all
+    }
+
+    /// Adds one; `false` if there is one of that name.
+    pub(super) fn add(&mut self, waiver: Waiver) -> bool {
+        if self.all.iter().any(|known| known.id == waiver.id) {
+            return false;
+        }
+        let anchor = [&waiver.a, &waiver.b, &waiver.scope].into_iter().flatten().next().cloned().unwrap_or_default();
+        self.about.entry(waiver.policy.clone()).or_default().entry(anchor).or_default().push(self.all.len());
+        self.all.push(waiver);
+        true
+    }
+
+    /// All but one; `None` if there is none of that name.
+    pub(super) fn without(&self, name: &str) -> Option<Self> {
+        let mut rest = Self::default();
+        for waiver in self.all.iter().filter(|waiver| waiver.id != name) {
+            rest.add(waiver.clone());
+        }
+        (rest.all.len() < self.all.len()).then_some(rest)
+    }
+
+    /// Whether there is any for a policy.
+    pub(super) fn concern(&self, policy: &str) -> bool {
+        self.about.contains_key(policy)
+    }
+
+    /// The first waiver in force that covers a violation, in the order in which they came.
+    pub(super) fn covering(&self, covered: Covered<'_>, now: Timestamp) -> Option<&Waiver> {
+        let about = self.about.get(covered.policy)?;
+        let anchors = [Some(covered.a), Some(covered.b), covered.scope, Some("")].into_iter().flatten();
+        let mut places: Vec<usize> = anchors.filter_map(|anchor| about.get(anchor)).flatten().copied().collect();
+        places.sort_unstable();
+        let fits = |wanted: &Option<SmolStr>, own: Option<&str>| wanted.as_deref().is_none_or(|w| Some(w) == own);
+        let covers = |waiver: &&Waiver| {
+            fits(&waiver.a, Some(covered.a))
+                && fits(&waiver.b, Some(covered.b))
+                && fits(&waiver.scope, covered.scope)
+                && waiver.in_force(now)
+        };
+        places.into_iter().filter_map(|place| self.all.get(place)).find(covers)
+    }
+}
