@@ -17,9 +17,13 @@ mod action;
 mod change;
 mod draft;
 mod facts;
+mod fix;
 mod joint;
 mod listing;
 mod lists;
+mod near;
+mod offers;
+mod plan;
 mod policy;
 mod profile;
 mod records;
@@ -40,7 +44,10 @@ pub use self::act::Tried;
 pub use self::action::{Action, Actor, Decision, NewLink, NewObject, Outcome, SideOf, Tags, Violation};
 pub use self::draft::{Draft, Problem};
 pub use self::facts::{Described, ObjectId, Partner, Standing};
+pub use self::fix::{By, Edit, Fix};
 pub use self::listing::{Check, Related, Verdict, ViolationId};
+pub use self::near::{Likeness, NearMiss, near_misses};
+pub use self::plan::{Flip, Plan, Step, Then};
 pub use self::policy::{Level, Policy, Rule, Strategy, Waiver};
 pub use self::profile::{
     Class, Deed, Defaults, Effect, EffectRow, End, Given, Holds, Keys, Kind, KindSpec, NeedsScope, Order, PairKind,
@@ -111,6 +118,7 @@ pub struct Comply {
     lists: Lists,
     objects: Vec<Object>,
     names: FxHashMap<(Kind, Sym), ObjectId>,
+    by_kind: Vec<Vec<ObjectId>>,
     links: Vec<Option<Link>>,
     /// By pair of subjects, in the order of the profile.
     joints: Vec<Joint>,

@@ -104,7 +104,7 @@ impl Comply {
         decision
     }
 
-    fn decision(&self, tried: Tried) -> Decision {
+    pub(super) fn decision(&self, tried: Tried) -> Decision {
         let Tried { outcome, blocking, new, refusal, tags, .. } = tried;
         let violations = if outcome.is_done() { self.named(new) } else { blocking };
         Decision { outcome, violations, refusal, tags, version: self.version }
@@ -113,7 +113,7 @@ impl Comply {
     /// Does what an actor wants if nothing refuses it; it can still be taken back.
     pub(super) fn try_out(&mut self, actor: &Actor, action: &Action) -> Tried {
         let mark = self.mark();
-        self.touched.clear();
+        let since = self.touched.len();
         let in_force = self.in_force_before(action);
         let mut tried = Tried {
             outcome: Outcome::Allowed,
@@ -130,13 +130,13 @@ impl Comply {
                 return Tried { outcome, refusal: Some(refusal), ..tried };
             }
         };
-        let blocking = self.blocking(actor, &done.looked);
+        let blocking = self.blocking(actor, &done.looked, since);
         if !blocking.is_empty() {
             tried.blocking = self.named(blocking);
             self.roll_back(mark);
             return Tried { outcome: Outcome::Blocked, ..tried };
         }
-        let (outcome, new) = self.new_findings(in_force);
+        let (outcome, new) = self.new_findings(in_force, since);
         Tried { outcome, new, tags: done.tags, cause: Some(done.cause), ..tried }
     }
 
@@ -308,7 +308,7 @@ impl Comply {
     }
 
     fn write_records(&mut self, actor: &Actor, told: Told) {
-        let NetChange { begun, ended } = self.net_change();
+        let NetChange { begun, ended } = self.net_change(0);
         if begun.is_empty() && ended.is_empty() {
             return;
         }

@@ -84,9 +84,9 @@ impl Comply {
         }
     }
 
-    /// What every touched pair violated before, each pair once, in order.
-    pub(super) fn net(&self) -> Vec<Touch> {
-        let mut touched = self.touched.clone();
+    /// What every pair that was touched since then violated before, each pair once, in order.
+    pub(super) fn net(&self, since: usize) -> Vec<Touch> {
+        let mut touched = self.touched.get(since..).unwrap_or(&[]).to_vec();
         // The first touch of a pair knows what was before all of them; the sort keeps their order.
         touched.sort_by_key(|touch| (touch.slot, touch.plane));
         touched.dedup_by_key(|touch| (touch.slot, touch.plane));
@@ -401,6 +401,7 @@ impl Comply {
         let mut own = Object::new(kind, id);
         own.name = name;
         self.objects.push(own);
+        self.list_object(object);
         let before = self.names.insert((kind, id), object);
         self.journal.push(Undo::Created { object, before });
         self.sign_everywhere(object);
@@ -420,6 +421,9 @@ impl Comply {
 
     fn forget_object(&mut self, object: ObjectId, before: Option<ObjectId>) {
         let Some(own) = self.objects.pop() else { return };
+        if let Some(list) = self.by_kind.get_mut(usize::from(own.kind.0)) {
+            list.pop();
+        }
         debug_assert_eq!(object.index(), self.objects.len(), "objects are forgotten in the order of their creation");
         match before {
             Some(before) => self.names.insert((own.kind, own.id), before),

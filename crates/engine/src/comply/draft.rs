@@ -81,6 +81,7 @@ impl Draft {
             lists: Lists::default(),
             objects: Vec::new(),
             names: FxHashMap::default(),
+            by_kind: Vec::new(),
             links: Vec::new(),
             joints,
             violating: FxHashMap::default(),
@@ -121,6 +122,7 @@ impl Draft {
         let object = *self.comply.names.entry((kind, id)).or_insert(next);
         if object == next {
             self.comply.objects.push(Object::new(kind, id));
+            self.comply.list_object(object);
             self.mentions.push(Mention { described: Said::Nowhere, first: at });
         }
         object

@@ -203,6 +203,17 @@ impl Comply {
         self.lists.get(list).iter().map(|value| SmolStr::new(self.symbols.text(*value))).collect()
     }
 
+    /// Writes a new object into the list of its kind.
+    pub(super) fn list_object(&mut self, object: ObjectId) {
+        let Some(kind) = self.kind_of(object) else { return };
+        while self.by_kind.len() <= usize::from(kind.0) {
+            self.by_kind.push(Vec::new());
+        }
+        if let Some(list) = self.by_kind.get_mut(usize::from(kind.0)) {
+            list.push(object);
+        }
+    }
+
     /// All live objects in the order of their references.
     pub fn objects(&self) -> Vec<ObjectId> {
         let all = (0..self.objects.len()).map(ObjectId::new);

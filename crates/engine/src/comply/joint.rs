@@ -239,6 +239,12 @@ impl Joint {
         self.verdict_of(plane, left.of(a), right.of(b), lists)
     }
 
+    /// The signatures of two objects.
+    pub(super) fn signatures_of(&self, a: ObjectId, b: ObjectId) -> (u32, u32) {
+        let [left, right] = &self.sides;
+        (left.of(a), right.of(b))
+    }
+
     /// What two signatures violate.
     fn verdict_of(&self, plane: &Plane, a: u32, b: u32, lists: &Lists) -> u64 {
         let mut word = 0;

@@ -174,7 +174,7 @@ impl Comply {
         self.identity_of(violation).and_then(|identity| self.records.seen(&identity))
     }
 
-    fn identity_of(&self, violation: &Violation) -> Option<Identity> {
+    pub(super) fn identity_of(&self, violation: &Violation) -> Option<Identity> {
         let place = *self.policy_places.get(&violation.policy)?;
         let policy = self.policies.get(place)?.as_ref()?;
         let (pair, turned) = self.profile.pair(policy.a, policy.b)?;

@@ -22,7 +22,7 @@ pub(super) enum Looked {
 
 impl Comply {
     /// The violations that refuse a change.
-    pub(super) fn blocking(&self, actor: &Actor, looked: &Looked) -> Vec<ViolationId> {
+    pub(super) fn blocking(&self, actor: &Actor, looked: &Looked, since: usize) -> Vec<ViolationId> {
         let (deed, object, slots) = match looked {
             Looked::Nothing => return Vec::new(),
             Looked::Around { deed, object } => {
@@ -31,7 +31,7 @@ impl Comply {
             Looked::Pairs { deed, made } => (*deed, None, made.iter().filter_map(|made| self.slot_of(*made)).collect()),
         };
         let class = self.class(actor);
-        let before = self.before();
+        let before = self.before(since);
         let mut found = Vec::new();
         for slot in slots {
             let Some(joint) = self.joints.get(usize::from(slot.joint)) else { continue };
@@ -54,10 +54,10 @@ impl Comply {
     }
 
     /// What touched pairs violated before, where that excuses them.
-    fn before(&self) -> Option<FxHashMap<(Slot, usize), u64>> {
+    fn before(&self, since: usize) -> Option<FxHashMap<(Slot, usize), u64>> {
         let tolerated = self.settings.preexisting == Preexisting::Tolerated;
         // The first touch knows what was before all of them, so it is written last.
-        let touched = self.touched.iter().rev();
+        let touched = self.touched.get(since..).unwrap_or(&[]).iter().rev();
         tolerated.then(|| touched.map(|touch| ((touch.slot, touch.plane), touch.before)).collect())
     }
 
@@ -91,14 +91,18 @@ impl Comply {
     }
 
     /// What violates now and did not before, or counts now and did not before; and what that makes of the action.
-    pub(super) fn new_findings(&self, in_force_before: Option<Vec<ViolationId>>) -> (Outcome, Vec<ViolationId>) {
+    pub(super) fn new_findings(
+        &self,
+        in_force_before: Option<Vec<ViolationId>>,
+        since: usize,
+    ) -> (Outcome, Vec<ViolationId>) {
         let new: Vec<ViolationId> = match in_force_before {
             Some(before) => {
                 let before: FxHashSet<ViolationId> = before.into_iter().collect();
                 self.in_force().into_iter().filter(|finding| !before.contains(finding)).collect()
             }
             None => {
-                let begun = self.net_change().begun.into_iter().map(|(_, finding)| finding);
+                let begun = self.net_change(since).begun.into_iter().map(|(_, finding)| finding);
                 begun.filter(|finding| !self.is_waived(*finding)).collect()
             }
         };
@@ -108,9 +112,9 @@ impl Comply {
     }
 
     /// What began to violate and what ended, by identity: pairs and rules may have moved to other places.
-    pub(in crate::comply) fn net_change(&self) -> NetChange {
+    pub(in crate::comply) fn net_change(&self, since: usize) -> NetChange {
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        for touch in self.net() {
+        for touch in self.net(since) {
             self.identities(touch.slot, touch.plane, touch.before, &mut before);
             self.identities(touch.slot, touch.plane, self.word(touch.slot, touch.plane), &mut after);
         }

@@ -1,0 +1,256 @@
+//! What would mend a violation. Every proposal was tried: it removes the violation and adds none.
+
+use smol_str::SmolStr;
+
+use super::facts::{Link, ObjectId};
+use super::policy::Strategy;
+use super::profile::Class;
+use super::schema::TagType;
+use super::{Action, Actor, Comply, Tags, Violation};
+
+/// A way to mend a violation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What to change.
+    pub edits: Vec<Edit>,
+    /// Who can.
+    pub by: By,
+    /// How many violations it ends, this one included.
+    pub ends: usize,
+}
+
+/// Who can make a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum By {
+    /// Who asks.
+    Viewer,
+    /// An administrator.
+    Administrator,
+}
+
+/// A change that mends.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Edit {
+    /// Other values of a tag.
+    Tag {
+        /// Of which object.
+        object: SmolStr,
+        /// Which tag.
+        tag: SmolStr,
+        /// Values that come.
+        add: Vec<SmolStr>,
+        /// Values that go.
+        remove: Vec<SmolStr>,
+    },
+    /// A relationship that ends.
+    Unlink {
+        /// One side.
+        a: SmolStr,
+        /// The other.
+        b: SmolStr,
+    },
+}
+
+/// The values of a side that are tried; more would not help anybody to choose.
+const TRIED: usize = 16;
+
+impl Comply {
+    /// Ways to mend a violation, the simplest first: few objects, no administrator, nothing removed.
+    pub fn fixes(&mut self, viewer: &Actor, violation: &Violation) -> Vec<Fix> {
+        let mut fixes = Vec::new();
+        for edits in self.proposals(violation) {
+            if let Some(fix) = self.verified(viewer, violation, edits) {
+                fixes.push(fix);
+            }
+        }
+        self.settle();
+        fixes.sort_by_key(|fix| {
+            let unlinks = fix.edits.iter().any(|edit| matches!(edit, Edit::Unlink { .. }));
+            let clears = fix.edits.iter().any(|edit| matches!(edit, Edit::Tag { add, .. } if add.is_empty()));
+            (unlinks, fix.edits.len(), fix.by, clears)
+        });
+        fixes
+    }
+
+    /// Tries edits: as the viewer, then as an administrator.
+    fn verified(&mut self, viewer: &Actor, violation: &Violation, edits: Vec<Edit>) -> Option<Fix> {
+        for by in [By::Viewer, By::Administrator] {
+            let actor = self.actor_for(viewer, by);
+            if let Some(ends) = self.ends_with(&actor, violation, &edits) {
+                return Some(Fix { edits, by, ends });
+            }
+        }
+        None
+    }
+
+    fn actor_for(&self, viewer: &Actor, by: By) -> Actor {
+        let administrator = self.profile.role_of(Class::Administrator).filter(|_| by == By::Administrator);
+        administrator.map_or_else(|| viewer.clone(), |role| Actor::Person { role, scope: None, name: None })
+    }
+
+    /// The violations of a scope, or all, that no waiver covers.
+    fn open(&self, scope: Option<ObjectId>) -> Vec<Violation> {
+        let all = match scope {
+            Some(scope) => self.violations_in(Some(scope)),
+            None => self.violations(),
+        };
+        all.into_iter().filter(|violation| violation.waiver.is_none()).collect()
+    }
+
+    /// How many violations edits end, if they are accepted, end this one and begin none.
+    fn ends_with(&mut self, actor: &Actor, violation: &Violation, edits: &[Edit]) -> Option<usize> {
+        let mark = self.mark();
+        let since = self.touched.len();
+        let accepted = edits
+            .iter()
+            .all(|edit| self.action_of(edit).is_some_and(|action| self.try_out(actor, &action).outcome.is_done()));
+        let change = self.net_change(since);
+        let mended = accepted && change.begun.is_empty() && {
+            let identity = self.identity_of(violation);
+            identity.is_some_and(|identity| change.ended.contains(&identity))
+        };
+        let ends = change.ended.len();
+        self.roll_back(mark);
+        mended.then_some(ends)
+    }
+
+    /// The action that an edit is.
+    pub fn action_of(&self, edit: &Edit) -> Option<Action> {
+        Some(match edit {
+            Edit::Unlink { a, b } => Action::Unlink { a: a.clone(), b: b.clone(), role: None },
+            Edit::Tag { object, tag, add, remove } => {
+                let own = self.resolve(object).ok()?;
+                let tags = self.tags_of(own);
+                let before = tags.iter().find(|(key, _)| key == tag).map(|(_, values)| values.as_slice());
+                let kept = before.unwrap_or(&[]).iter().filter(|value| !remove.contains(value));
+                let values = kept.chain(add).cloned().collect();
+                let tags: Tags = vec![(tag.clone(), values)];
+                Action::SetTags { object: object.clone(), tags }
+            }
+        })
+    }
+
+    /// Edits that could mend a violation.
+    fn proposals(&self, violation: &Violation) -> Vec<Vec<Edit>> {
+        let mut proposals: Vec<Vec<Edit>> = Vec::new();
+        let (a, b) = (&violation.a, &violation.b);
+        match violation.strategy {
+            Strategy::Intersection => {
+                for (own, other) in [(b, a), (a, b)] {
+                    for value in other.values.iter().take(TRIED) {
+                        proposals.push(vec![self.add(&own.object, &own.tag, std::slice::from_ref(value))]);
+                    }
+                }
+            }
+            Strategy::Subset => {
+                let excess: Vec<SmolStr> = b.values.iter().filter(|value| !a.values.contains(value)).cloned().collect();
+                if excess.len() < b.values.len() && !excess.is_empty() {
+                    proposals.push(vec![remove(&b.object, &b.tag, &excess)]);
+                } else {
+                    for value in a.values.iter().take(TRIED) {
+                        proposals.push(vec![self.replace(&b.object, &b.tag, value, &excess)]);
+                    }
+                }
+                if !excess.is_empty() {
+                    proposals.push(vec![self.add(&a.object, &a.tag, &excess)]);
+                }
+            }
+        }
+        for (own, other) in [(b, a), (a, b)] {
+            if other.values.is_empty() && !own.values.is_empty() {
+                proposals.push(vec![remove(&own.object, &own.tag, &own.values)]);
+            }
+        }
+        proposals.extend(self.unlinking(violation));
+        proposals
+    }
+
+    /// Adds values; where a tag takes one only, it replaces the others.
+    fn add(&self, object: &SmolStr, tag: &SmolStr, values: &[SmolStr]) -> Edit {
+        let own = self.resolve(object).ok();
+        let definition = own.and_then(|own| self.subject_of(own)).and_then(|own| self.definition(own, tag));
+        let single = definition.is_some_and(|definition| definition.tag != TagType::MultiSelect);
+        let before = own.map_or_else(Vec::new, |own| {
+            self.tags_of(own).into_iter().find(|(key, _)| key == tag).map_or_else(Vec::new, |(_, values)| values)
+        });
+        let remove = if single { before } else { Vec::new() };
+        Edit::Tag { object: object.clone(), tag: tag.clone(), add: values.to_vec(), remove }
+    }
+
+    /// One value instead of others.
+    fn replace(&self, object: &SmolStr, tag: &SmolStr, value: &SmolStr, instead: &[SmolStr]) -> Edit {
+        match self.add(object, tag, std::slice::from_ref(value)) {
+            Edit::Tag { object, tag, add, .. } => Edit::Tag { object, tag, add, remove: instead.to_vec() },
+            other @ Edit::Unlink { .. } => other,
+        }
+    }
+
+    /// Ends what makes the pair.
+    fn unlinking(&self, violation: &Violation) -> Option<Vec<Edit>> {
+        let identity = self.identity_of(violation)?;
+        let ends = |link: &Link| {
+            self.made_by(link).iter().any(|made| {
+                (made.joint, made.a, made.b, made.scope) == (identity.joint, identity.a, identity.b, identity.scope)
+            })
+        };
+        let mut links: Vec<(ObjectId, ObjectId)> = Vec::new();
+        for end in [identity.a, identity.b, identity.scope] {
+            // What lives in a scope makes pairs with it.
+            let inside = self.links_of(end).into_iter().filter(|(a, _, _)| *a == end).map(|(_, b, _)| b);
+            for object in std::iter::once(end).chain(inside) {
+                let places = self.object(object).map_or(&[][..], |own| &own.links);
+                let own = places.iter().filter_map(|place| self.links.get(*place as usize)).flatten();
+                links.extend(own.filter(|link| ends(link) && !self.owns(link)).map(|link| (link.a, link.b)));
+            }
+        }
+        links.sort_unstable();
+        links.dedup();
+        // Too many at once are no simple way out.
+        if links.is_empty() || links.len() > 8 {
+            return None;
+        }
+        let edit = |(a, b): &(ObjectId, ObjectId)| Edit::Unlink { a: self.reference(*a), b: self.reference(*b) };
+        Some(links.iter().map(edit).collect())
+    }
+
+    /// Edits that mend as many violations of a scope, or of all, as can be mended, chosen one by one: those first that end
+    /// most. Says also which violations are left.
+    pub fn remedy(&mut self, viewer: &Actor, scope: Option<ObjectId>) -> (Vec<Fix>, Vec<Violation>) {
+        let mark = self.mark();
+        let mut chosen: Vec<Fix> = Vec::new();
+        loop {
+            let open = self.open(scope);
+            let mut best: Option<Fix> = None;
+            for violation in open.iter().take(TRIED * 4) {
+                for edits in self.proposals(violation) {
+                    if let Some(fix) = self.verified(viewer, violation, edits) {
+                        let rank = |fix: &Fix| (std::cmp::Reverse(fix.ends), unlinks(fix), fix.edits.len(), fix.by);
+                        if best.as_ref().is_none_or(|best| rank(&fix) < rank(best)) {
+                            best = Some(fix);
+                        }
+                    }
+                }
+            }
+            let Some(fix) = best else { break };
+            let actor = self.actor_for(viewer, fix.by);
+            for edit in &fix.edits {
+                if let Some(action) = self.action_of(edit) {
+                    self.try_out(&actor, &action);
+                }
+            }
+            chosen.push(fix);
+        }
+        let left = self.open(scope);
+        self.roll_back(mark);
+        self.settle();
+        (chosen, left)
+    }
+}
+
+fn unlinks(fix: &Fix) -> bool {
+    fix.edits.iter().any(|edit| matches!(edit, Edit::Unlink { .. }))
+}
+
+fn remove(object: &SmolStr, tag: &SmolStr, values: &[SmolStr]) -> Edit {
+    Edit::Tag { object: object.clone(), tag: tag.clone(), add: Vec::new(), remove: values.to_vec() }
+}
