@@ -1,5 +1,7 @@
 //! Sentences, made from reasons in this one place. A code without a sentence does not compile.
 
+pub mod comply;
+
 use upheld_model::{Code, Lookup, Param, Reason, State};
 
 use crate::decide;
@@ -112,6 +114,15 @@ impl Words<'_> {
             Code::SkipSet => "its set is about something else".to_owned(),
             Code::SkipCondition => "a condition does not hold".to_owned(),
             Code::UnknownFact => "a fact is missing".to_owned(),
+            Code::ComplyCommon => "a value in common".to_owned(),
+            Code::ComplyWithin => "all values are allowed".to_owned(),
+            Code::ComplyBothEmpty => "neither side carries the tag, passes by rule".to_owned(),
+            Code::ComplyDisjoint => "nothing in common".to_owned(),
+            Code::ComplyOneEmpty => "only one side carries the tag".to_owned(),
+            Code::ComplyNotSubset => "values outside the allowed set".to_owned(),
+            Code::ComplyWaived => "waived".to_owned(),
+            Code::ComplyOff => "switched off".to_owned(),
+            Code::SkipPair => "is about other pairs".to_owned(),
             Code::DefaultStands => "no policy of this kind matches".to_owned(),
             Code::DefaultNotReached | Code::DecideNotReached => "not reached".to_owned(),
             Code::DefaultUnknown => "stands if none of the unknown ones matches".to_owned(),

@@ -248,6 +248,24 @@ codes! {
     SkipCondition = "skip.condition" ["field", "want", "have"],
     /// A fact that is needed is missing, or makes no sense.
     UnknownFact = "unknown.fact" ["field", "want", "have"],
+    /// Both sides carry a value.
+    ComplyCommon = "comply.common" ["values"],
+    /// All values of the second side are among those of the first.
+    ComplyWithin = "comply.within" ["values"],
+    /// Neither side carries the tag, which passes.
+    ComplyBothEmpty = "comply.both-empty" [],
+    /// Nothing in common.
+    ComplyDisjoint = "comply.disjoint" ["left", "right"],
+    /// Only one side carries the tag.
+    ComplyOneEmpty = "comply.one-empty" ["side"],
+    /// Some values are outside the allowed set.
+    ComplyNotSubset = "comply.not-subset" ["extra"],
+    /// A waiver covers the violation.
+    ComplyWaived = "off.waived" ["waiver"],
+    /// The policy is switched off.
+    ComplyOff = "off.level" [],
+    /// The policy is about other pairs.
+    SkipPair = "skip.pair" ["left", "right"],
     /// Nothing matched, so the default stands.
     DefaultStands = "default.stands" [],
     /// Something matched, so the default was not needed.

@@ -1,0 +1,281 @@
+//! Sentences of the family comply: why a pair passes or not, why a change is refused, what would mend it, what caused it.
+
+use smol_str::SmolStr;
+use upheld_model::Code;
+
+use crate::comply::{
+    BadDefinition, BadValue, By, Cause, Check, Class, Comply, Edit, Fix, Profile, Refusal, Seen, SideOf, Strategy,
+    Verdict, Violation,
+};
+
+/// Why a pair passes a rule or does not.
+pub fn reason(check: &Check) -> (Code, String) {
+    let Violation { a, b, strategy, .. } = &check.about;
+    match check.verdict {
+        Verdict::HoldsWithoutEvidence => {
+            (Code::ComplyBothEmpty, "neither side carries the tag, passes by rule".to_owned())
+        }
+        Verdict::Holds => {
+            let common: Vec<SmolStr> = b.values.iter().filter(|value| a.values.contains(value)).cloned().collect();
+            match strategy {
+                Strategy::Intersection => (Code::ComplyCommon, format!("both carry {}", list(&common))),
+                Strategy::Subset => {
+                    (Code::ComplyWithin, format!("{} {} allowed", list(&common), is_or_are(common.len())))
+                }
+            }
+        }
+        Verdict::Violated => violated(&check.about),
+    }
+}
+
+/// Why a rule does not hold.
+pub fn violated(violation: &Violation) -> (Code, String) {
+    let Violation { a, b, strategy, .. } = violation;
+    match (a.values.is_empty(), b.values.is_empty(), strategy) {
+        (true, _, _) => (Code::ComplyOneEmpty, format!("only the {} carries the tag", kind(&b.object))),
+        (_, true, _) => (Code::ComplyOneEmpty, format!("only the {} carries the tag", kind(&a.object))),
+        (_, _, Strategy::Intersection) => (Code::ComplyDisjoint, "nothing in common".to_owned()),
+        (_, _, Strategy::Subset) => {
+            let extra: Vec<SmolStr> = b.values.iter().filter(|value| !a.values.contains(value)).cloned().collect();
+            (Code::ComplyNotSubset, format!("{} {} outside the allowed set", list(&extra), is_or_are(extra.len())))
+        }
+    }
+}
+
+/// What a rule wants, as a sentence.
+pub fn wants(strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::Intersection => "At least one value must be common.",
+        Strategy::Subset => "Every value of the second must be among those of the first.",
+    }
+}
+
+/// One line about a violation: the policy, both sides with their values, and what must hold.
+pub fn line(profile: &Profile, violation: &Violation) -> String {
+    let Violation { policy, a, b, strategy, .. } = violation;
+    format!("[{policy}] {}; {}. {}", side(profile, a), side(profile, b), wants(*strategy))
+}
+
+fn side(profile: &Profile, side: &SideOf) -> String {
+    let (_, id) = side.object.split_once('/').unwrap_or(("", &side.object));
+    let name = side.name.as_deref().unwrap_or(id);
+    let values = if side.values.is_empty() { "(none)".to_owned() } else { side.values.join(", ") };
+    format!("{} \"{name}\": {} = {values}", house_name(profile, &side.object), side.tag)
+}
+
+/// What the house calls the kind of an object.
+pub fn house_name(profile: &Profile, reference: &str) -> String {
+    let word = kind(reference);
+    let spec = profile.kind(word).and_then(|kind| profile.kind_spec(kind));
+    spec.map_or(word, |spec| spec.title.as_deref().unwrap_or(&spec.name)).to_owned()
+}
+
+fn kind(reference: &str) -> &str {
+    reference.split_once('/').map_or(reference, |(kind, _)| kind)
+}
+
+/// Values in braces: `{dev, test}`, or `{}`.
+pub fn braces(values: &[SmolStr]) -> String {
+    format!("{{{}}}", values.join(", "))
+}
+
+fn is_or_are(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
+}
+
+/// `dev`, `dev and qa`, `dev, test and qa`.
+fn list(values: &[SmolStr]) -> String {
+    joined(values, "and")
+}
+
+fn joined(values: &[SmolStr], word: &str) -> String {
+    match values {
+        [] => "nothing".to_owned(),
+        [one] => one.to_string(),
+        [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
+    }
+}
+
+/// What would mend a violation, alternatives that differ only in the value told together.
+pub fn fixes(fixes: &[Fix]) -> Vec<String> {
+    let mut told: Vec<(Told<'_>, Vec<SmolStr>, By)> = Vec::new();
+    let mut sentences = Vec::new();
+    for fix in fixes {
+        let single = match fix.edits.as_slice() {
+            [Edit::Tag { object, tag, add, remove }] if add.len() == 1 => {
+                add.first().map(|value| (Told { object, tag, remove }, value))
+            }
+            _ => None,
+        };
+        match single {
+            Some((edit, value)) => match told.iter_mut().find(|(known, _, by)| *known == edit && *by == fix.by) {
+                Some((_, values, _)) => values.push(value.clone()),
+                None => told.push((edit, vec![value.clone()], fix.by)),
+            },
+            None => {
+                let edits: Vec<String> = fix.edits.iter().map(edit).collect();
+                sentences.push(by(edits.join(" and "), fix.by));
+            }
+        }
+    }
+    let choices = told.into_iter().map(|(Told { object, tag, remove }, values, who)| {
+        let values = joined(&values, "or");
+        let sentence = if remove.is_empty() {
+            format!("add {values} to {tag} of {object}")
+        } else {
+            format!("choose {values} as {tag} of {object}")
+        };
+        by(sentence, who)
+    });
+    choices.chain(sentences.iter().cloned()).collect()
+}
+
+#[derive(PartialEq)]
+struct Told<'e> {
+    object: &'e SmolStr,
+    tag: &'e SmolStr,
+    remove: &'e [SmolStr],
+}
+
+fn by(sentence: String, by: By) -> String {
+    match by {
+        By::Viewer => sentence,
+        By::Administrator => format!("{sentence} (needs an administrator)"),
+    }
+}
+
+/// One change that mends.
+pub fn edit(edit: &Edit) -> String {
+    match edit {
+        Edit::Unlink { a, b } => format!("end the relationship {a} ~ {b}"),
+        Edit::Tag { object, tag, add, remove } => match (add.is_empty(), remove.is_empty()) {
+            (false, true) => format!("add {} to {tag} of {object}", list(add)),
+            (true, _) => format!("remove {} from {tag} of {object}", list(remove)),
+            (false, false) => format!("set {tag} of {object} to {} instead of {}", list(add), list(remove)),
+        },
+    }
+}
+
+/// What made something violate: `landingZone/lz-1 moved dev → prod on 2026-02-03 by an administrator`.
+pub fn cause(comply: &Comply, seen: &Seen) -> String {
+    let Cause { action, object, change, at, .. } = &seen.cause;
+    let moment = at.to_string();
+    let day = moment.split_once('T').map_or(moment.as_str(), |(day, _)| day);
+    let who = who(comply, &seen.cause);
+    match (*action, change) {
+        ("tags", Some((tag, before, after))) => {
+            let values = |values: &[SmolStr]| if values.is_empty() { "(none)".to_owned() } else { values.join(", ") };
+            let what = if tag == "environment" { "moved".to_owned() } else { format!("changed {tag}") };
+            format!("{object} {what} {} → {} on {day} by {who}", values(before), values(after))
+        }
+        ("tags", None) => format!("{object} got other tags on {day} by {who}"),
+        ("link", _) => format!("{object} got a new relationship on {day} by {who}"),
+        ("create", _) => format!("{object} was created on {day} by {who}"),
+        ("policy", _) => format!("policy {object} was written on {day} by {who}"),
+        ("defaults", _) => format!("the default tags changed on {day} by {who}"),
+        _ => format!("{object} changed on {day} by {who}"),
+    }
+}
+
+fn who(comply: &Comply, cause: &Cause) -> String {
+    let profile = comply.profile();
+    let class = cause.role.as_deref().and_then(|role| profile.role(role)).and_then(|role| profile.role_spec(role));
+    let title = match class.map(|spec| spec.class) {
+        Some(Class::Administrator) => "an administrator",
+        Some(Class::EndUser) => "an end-user",
+        None => "the system",
+    };
+    match &cause.name {
+        Some(name) => format!("{name}, {title}"),
+        None => title.to_owned(),
+    }
+}
+
+/// Why an action makes no sense, or its actor may not.
+pub fn refusal(profile: &Profile, refusal: &Refusal) -> String {
+    let meant = |sentence: String, nearest: &Option<SmolStr>| match nearest {
+        Some(nearest) => format!("{sentence}; did you mean `{nearest}`?"),
+        None => sentence,
+    };
+    match refusal {
+        Refusal::UnknownKind { written, nearest } => meant(format!("there is no kind `{written}`"), nearest),
+        Refusal::UnknownObject { written, nearest } => meant(format!("there is no `{written}`"), nearest),
+        Refusal::ObjectExists { object } => format!("`{object}` is there already"),
+        Refusal::NoOwner { object } => format!("`{object}` has to live in something, and nothing was named"),
+        Refusal::Owned { object, owner } => format!("`{object}` lives in `{owner}` already"),
+        Refusal::NotRelated { a, b } => {
+            format!(
+                "{} and {} are not related in this way (`{a}`, `{b}`)",
+                house_name(profile, a),
+                house_name(profile, b)
+            )
+        }
+        Refusal::NoLink { a, b } => format!("`{a}` and `{b}` are not related"),
+        Refusal::Disabled { object } => format!("`{object}` is disabled and takes no new relationships"),
+        Refusal::NotInScope { object, scope } => {
+            format!("`{object}` has no access to `{scope}`, which is needed first")
+        }
+        Refusal::NotEmpty { object, inside } => format!("`{object}` is not empty: `{inside}` lives in it"),
+        Refusal::UnknownTag { subject, key, nearest } => meant(format!("{subject} has no tag `{key}`"), nearest),
+        Refusal::Value { key, bad, options } => {
+            let sentence = format!("the tag `{key}` {}", bad_value(bad));
+            if options.is_empty() { sentence } else { format!("{sentence}; it takes {}", joined(options, "or")) }
+        }
+        Refusal::Mandatory { key } => format!("the tag `{key}` must have a value"),
+        Refusal::Restricted { key } => format!("only administrators may change the tag `{key}`"),
+        Refusal::Immutable { key } => format!("the tag `{key}` cannot change after it was set"),
+        Refusal::Right { role, what } => format!("the role {role} may not {what}"),
+        Refusal::Scope { own } => format!("this role holds in `{own}` only"),
+        Refusal::PolicyExists { policy } => format!("the policy `{policy}` is there already"),
+        Refusal::UnknownPolicy { written, nearest } => meant(format!("there is no policy `{written}`"), nearest),
+        Refusal::NoPair { a, b } => format!("no policy can be about {a} and {b}; {}", pairs(profile)),
+        Refusal::RuleCount { count: 0 } => "a policy needs at least one rule".to_owned(),
+        Refusal::RuleCount { count } => format!("a policy has one rule here, not {count}"),
+        Refusal::Strategy { strategy } => format!("{} knows no strategy `{strategy}`", profile.name),
+        Refusal::Definition { key, bad } => format!("the tag definition `{key}` {}", bad_definition(bad)),
+        Refusal::UnknownDefinition { subject, key } => format!("{subject} has no tag definition `{key}`"),
+        Refusal::TagInUse { key, policy } => format!("the policy `{policy}` uses the tag `{key}`"),
+        Refusal::WaiverExists { waiver } => format!("the waiver `{waiver}` is there already"),
+        Refusal::UnknownWaiver { waiver } => format!("there is no waiver `{waiver}`"),
+        Refusal::NoReason { waiver } => format!("the waiver `{waiver}` gives no reason"),
+        Refusal::Backwards => "time does not run backwards".to_owned(),
+    }
+}
+
+/// The pairs that policies can be about.
+pub fn pairs(profile: &Profile) -> String {
+    let subject = |subject| {
+        let spec = profile.subject_spec(subject);
+        spec.map_or("", |spec| spec.title.as_deref().unwrap_or(&spec.name)).to_owned()
+    };
+    let pairs: Vec<SmolStr> =
+        profile.pairs.iter().map(|(a, b)| SmolStr::from(format!("{} and {}", subject(*a), subject(*b)))).collect();
+    format!("policies can be about {}", pairs.join("; "))
+}
+
+/// What is wrong with a value, after the name of its tag.
+pub fn bad_value(bad: &BadValue) -> String {
+    match bad {
+        BadValue::Several => "takes one value only".to_owned(),
+        BadValue::TooLong(value) => {
+            let start: String = value.chars().take(20).collect();
+            format!("takes at most 255 characters, `{start}…` has {}", value.chars().count())
+        }
+        BadValue::NoOption(value) => format!("has no option `{value}`"),
+        BadValue::Type(value) => format!("cannot be `{value}`, which is not of its type"),
+        BadValue::Regex(value) => format!("cannot be `{value}`, which does not match its pattern"),
+    }
+}
+
+/// What is wrong with a tag definition, after its name.
+pub fn bad_definition(bad: &BadDefinition) -> String {
+    match bad {
+        BadDefinition::Key => "has a key with other characters than letters, digits, - and _".to_owned(),
+        BadDefinition::Alike(other) => format!("differs from `{other}` by case only"),
+        BadDefinition::Twice => "is there already".to_owned(),
+        BadDefinition::NoOptions => "has nothing to choose from: it needs `options`".to_owned(),
+        BadDefinition::Regex => "has a `regex`, which only string and email can have".to_owned(),
+        BadDefinition::Default(bad) => format!("has a default that it {}", bad_value(bad)),
+        BadDefinition::Type => "cannot change its type".to_owned(),
+    }
+}
