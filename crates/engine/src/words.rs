@@ -121,7 +121,6 @@ impl Words<'_> {
             Code::ComplyOneEmpty => "only one side carries the tag".to_owned(),
             Code::ComplyNotSubset => "values outside the allowed set".to_owned(),
             Code::ComplyWaived => "waived".to_owned(),
-            Code::ComplyOff => "switched off".to_owned(),
             Code::SkipPair => "is about other pairs".to_owned(),
             Code::DefaultStands => "no policy of this kind matches".to_owned(),
             Code::DefaultNotReached | Code::DecideNotReached => "not reached".to_owned(),

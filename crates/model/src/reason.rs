@@ -262,8 +262,6 @@ codes! {
     ComplyNotSubset = "comply.not-subset" ["extra"],
     /// A waiver covers the violation.
     ComplyWaived = "off.waived" ["waiver"],
-    /// The policy is switched off.
-    ComplyOff = "off.level" [],
     /// The policy is about other pairs.
     SkipPair = "skip.pair" ["left", "right"],
     /// Nothing matched, so the default stands.

@@ -156,7 +156,7 @@ pub fn edit(edit: &Edit) -> String {
     }
 }
 
-/// What made something violate: `landingZone/lz-1 moved dev → prod on 2026-02-03 by an administrator`.
+/// What made something violate: `landingZone/lz-1 moved environment dev → prod on 2026-02-03 by an administrator`.
 pub fn cause(comply: &Comply, seen: &Seen) -> String {
     let Cause { action, object, change, at, .. } = &seen.cause;
     let moment = at.to_string();
@@ -165,8 +165,7 @@ pub fn cause(comply: &Comply, seen: &Seen) -> String {
     match (*action, change) {
         ("tags", Some((tag, before, after))) => {
             let values = |values: &[SmolStr]| if values.is_empty() { "(none)".to_owned() } else { values.join(", ") };
-            let what = if tag == "environment" { "moved".to_owned() } else { format!("changed {tag}") };
-            format!("{object} {what} {} → {} on {day} by {who}", values(before), values(after))
+            format!("{object} moved {tag} {} → {} on {day} by {who}", values(before), values(after))
         }
         ("tags", None) => format!("{object} got other tags on {day} by {who}"),
         ("link", _) => format!("{object} got a new relationship on {day} by {who}"),

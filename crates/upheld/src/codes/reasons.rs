@@ -428,12 +428,6 @@ pub(super) fn reason(code: Code) -> Meaning {
             "expiresAt: 2025-01-01T00:00:00Z   expired, so the violation counts",
             "reason: migration until spring, expiresAt: 2027-04-01T00:00:00Z",
         ),
-        Code::ComplyOff => (
-            "switched off",
-            "The policy is not looked at.",
-            "enforcement: off",
-            "enforcement: audit   recorded, never refused",
-        ),
         Code::SkipPair => (
             "about other pairs",
             "The policy compares objects of other kinds than the two in question.",
