@@ -3,9 +3,10 @@
 use smol_str::SmolStr;
 
 use super::facts::{ObjectId, Slot};
-use super::joint::{Joint, RuleSlot};
+use super::joint::{Joint, Pair, RuleSlot};
+use super::lists::ListId;
 use super::policy::{Level, Policy};
-use super::profile::{Order, PairKind, Turned};
+use super::profile::{Kind, Order, PairKind, Turned};
 use super::records::{Identity, Seen};
 use super::refusal::Refusal;
 use super::rights::Wish;
@@ -18,6 +19,34 @@ pub struct ViolationId {
     pub(super) slot: Slot,
     pub(super) plane: usize,
     pub(super) bit: usize,
+}
+
+/// What a listing is cut to; nothing is cut by what is left out.
+#[derive(Clone, Debug, Default)]
+pub struct Cut {
+    /// Only pairs that live there.
+    pub scope: Option<ObjectId>,
+    /// Only pairs with this object.
+    pub object: Option<ObjectId>,
+    /// Only pairs with an object of one of these kinds.
+    pub kinds: Option<Vec<Kind>>,
+    /// Only this policy.
+    pub policy: Option<SmolStr>,
+}
+
+/// How a policy fares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// The policy.
+    pub policy: SmolStr,
+    /// How many pairs it speaks about.
+    pub pairs: usize,
+    /// How many times a rule of it holds.
+    pub holds: usize,
+    /// How many of these because neither side has the tag.
+    pub without_evidence: usize,
+    /// How many times a rule of it does not hold.
+    pub violated: usize,
 }
 
 /// Two objects held against a rule.
@@ -82,7 +111,11 @@ impl Comply {
 
     /// The violations of one scope, in order. It takes as long as the answer is.
     pub fn violations_in(&self, scope: Option<ObjectId>) -> Vec<Violation> {
-        let slots = self.violating.get(&scope.unwrap_or(ObjectId::NONE)).map_or(&[][..], Vec::as_slice);
+        self.named(self.findings_in(scope.unwrap_or(ObjectId::NONE)))
+    }
+
+    fn findings_in(&self, scope: ObjectId) -> Vec<ViolationId> {
+        let slots = self.violating.get(&scope).map_or(&[][..], Vec::as_slice);
         let mut found = Vec::new();
         for slot in slots {
             let Some(joint) = self.joints.get(usize::from(slot.joint)) else { continue };
@@ -91,7 +124,7 @@ impl Comply {
                 found.extend(bits(word).map(|bit| ViolationId { slot: *slot, plane, bit }));
             }
         }
-        self.named(found)
+        found
     }
 
     /// The violations that somebody may see: all, or those of the own scope.
@@ -111,17 +144,84 @@ impl Comply {
         })
     }
 
-    /// How many pairs there are, each counted once for its scope.
-    pub fn pair_count(&self) -> usize {
-        self.joints.iter().map(|joint| joint.pairs.iter().filter(|pair| pair.count > 0).count()).sum()
+    /// The violations within a cut, in order.
+    pub fn violations_within(&self, cut: &Cut) -> Vec<Violation> {
+        let found = match cut.scope {
+            Some(scope) => self.findings_in(scope),
+            None => self.findings(),
+        };
+        self.named(found.into_iter().filter(|finding| self.keeps(cut, *finding)).collect())
     }
 
-    /// Every pair held against every rule about it, in order: what passes as well as what violates.
-    pub fn checks(&self) -> Vec<Check> {
+    fn keeps(&self, cut: &Cut, finding: ViolationId) -> bool {
+        let Some(joint) = self.joints.get(usize::from(finding.slot.joint)) else { return false };
+        let rule = joint.rule(finding.plane, finding.bit);
+        let pair = joint.pairs.get(finding.slot.place as usize);
+        rule.is_some_and(|rule| self.keeps_rule(cut, rule)) && pair.is_some_and(|pair| self.keeps_pair(cut, pair))
+    }
+
+    fn keeps_rule(&self, cut: &Cut, rule: &RuleSlot) -> bool {
+        let policy = self.policies.get(rule.policy).and_then(Option::as_ref);
+        rule.is_in_force() && policy.is_some_and(|own| cut.policy.as_ref().is_none_or(|wanted| own.id == *wanted))
+    }
+
+    fn keeps_pair(&self, cut: &Cut, pair: &Pair) -> bool {
+        let of_kind = |kinds: &Vec<Kind>| {
+            [pair.a, pair.b].iter().any(|object| self.kind_of(*object).is_some_and(|kind| kinds.contains(&kind)))
+        };
+        pair.count > 0
+            && cut.scope.is_none_or(|scope| pair.scope == scope)
+            && cut.object.is_none_or(|object| pair.a == object || pair.b == object)
+            && cut.kinds.as_ref().is_none_or(of_kind)
+    }
+
+    /// How many pairs there are within a cut that any rule is about, each counted once for its scope.
+    pub fn pair_count(&self, cut: &Cut) -> usize {
+        let judged = self.joints.iter().filter(|joint| joint.rules().any(|(_, _, rule)| self.keeps_rule(cut, rule)));
+        judged.map(|joint| joint.pairs.iter().filter(|pair| self.keeps_pair(cut, pair)).count()).sum()
+    }
+
+    /// How every policy fares within a cut, in the order of their names; those that are off speak about nothing.
+    pub fn tallies(&self, cut: &Cut) -> Vec<Tally> {
+        let mut tallies: Vec<Tally> = Vec::new();
+        for policy in self.policies() {
+            if cut.policy.as_ref().is_some_and(|wanted| *wanted != policy.id) {
+                continue;
+            }
+            let policy = policy.id.clone();
+            tallies.push(Tally { policy, pairs: 0, holds: 0, without_evidence: 0, violated: 0 });
+        }
+        for joint in &self.joints {
+            let places: Vec<usize> = (0..joint.pairs.len())
+                .filter(|place| joint.pairs.get(*place).is_some_and(|pair| self.keeps_pair(cut, pair)))
+                .collect();
+            for (plane, bit, rule) in joint.rules().filter(|(_, _, rule)| self.keeps_rule(cut, rule)) {
+                let name = self.policies.get(rule.policy).and_then(Option::as_ref).map(|policy| &policy.id);
+                let Some(tally) = tallies.iter_mut().find(|tally| Some(&tally.policy) == name) else { continue };
+                tally.pairs = places.len();
+                for place in &places {
+                    let word = joint.planes.get(plane).and_then(|own| own.words.get(*place)).copied().unwrap_or(0);
+                    let Some(pair) = joint.pairs.get(*place) else { continue };
+                    if word >> bit & 1 == 1 {
+                        tally.violated += 1;
+                        continue;
+                    }
+                    tally.holds += 1;
+                    if joint.values(rule, pair.a, pair.b) == [ListId::NONE; 2] {
+                        tally.without_evidence += 1;
+                    }
+                }
+            }
+        }
+        tallies
+    }
+
+    /// Every pair within a cut held against every rule about it, in order: what passes as well as what violates.
+    pub fn checks(&self, cut: &Cut) -> Vec<Check> {
         let mut checks = Vec::new();
         for (number, joint) in self.joints.iter().enumerate() {
-            for (plane, bit, rule) in joint.rules().filter(|(_, _, rule)| rule.is_in_force()) {
-                for (place, _) in joint.pairs.iter().enumerate().filter(|(_, pair)| pair.count > 0) {
+            for (plane, bit, rule) in joint.rules().filter(|(_, _, rule)| self.keeps_rule(cut, rule)) {
+                for (place, _) in joint.pairs.iter().enumerate().filter(|(_, pair)| self.keeps_pair(cut, pair)) {
                     let slot = slot(number, place);
                     let Some(about) = self.name(ViolationId { slot, plane, bit }) else { continue };
                     let violated = self.word(slot, plane) >> bit & 1 == 1;
