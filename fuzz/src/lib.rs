@@ -9,6 +9,7 @@ pub fn check(format: Format, bytes: &[u8]) {
         Format::Yaml => "fuzz.yaml",
         Format::Json => "fuzz.json",
         Format::JsonLines => "fuzz.jsonl",
+        Format::Csv => "fuzz.csv",
     };
     let (files, problems) = read(vec![Input::bytes(name, bytes.to_vec())]);
     for (_, file) in files.iter() {

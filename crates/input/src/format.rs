@@ -1,4 +1,4 @@
-//! Which of the three formats a text has: by the name of its file, or by what it looks like.
+//! Which of the formats a text has: by the name of its file, or by what it looks like.
 
 /// How a text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -9,6 +9,8 @@ pub enum Format {
     Json,
     /// One JSON value a line.
     JsonLines,
+    /// A table with named columns, one document a row.
+    Csv,
 }
 
 impl Format {
@@ -30,12 +32,15 @@ impl Format {
             Some(Self::Json)
         } else if known(&["jsonl", "ndjson"]) {
             Some(Self::JsonLines)
+        } else if known(&["csv"]) {
+            Some(Self::Csv)
         } else {
             None
         }
     }
 
-    /// By what the text looks like. In doubt it is YAML, which almost every JSON text is too.
+    /// By what the text looks like. In doubt it is YAML, which almost every JSON text is too; it is never CSV,
+    /// which almost every text is.
     ///
     /// ```
     /// use upheld_input::Format;
@@ -59,7 +64,7 @@ impl Format {
 }
 
 /// What files are looked for, in words.
-pub(crate) const EXTENSIONS: &str = "`.yaml`, `.yml`, `.json`, `.jsonl` and `.ndjson`";
+pub(crate) const EXTENSIONS: &str = "`.yaml`, `.yml`, `.json`, `.jsonl`, `.ndjson` and `.csv`";
 
 /// A bracket, and inside of it what JSON can have there: `{kind: Mesh}` is YAML only.
 fn begins_like_json(text: &str) -> bool {
@@ -109,6 +114,7 @@ mod tests {
             ("a.json", Some(Format::Json)),
             ("a.jsonl", Some(Format::JsonLines)),
             ("a.ndjson", Some(Format::JsonLines)),
+            ("a.csv", Some(Format::Csv)),
             ("a.yaml/b", None),
             ("yaml", None),
             ("a.yaml.tmpl", None),
@@ -135,6 +141,7 @@ mod tests {
             ("{{ .Values.all }}", Format::Yaml),
             ("[a, b]", Format::Yaml),
             ("- a", Format::Yaml),
+            ("ref,type\nproject/a,project\n", Format::Yaml),
             ("{\"a\": 1}\n---\n{\"a\": 2}", Format::Yaml),
         ];
         for (text, format) in examples {

@@ -12,6 +12,9 @@ pub const DEPTH: usize = 128;
 /// Values of one text: what 256 MiB of manifests hold. As many bytes of brackets and commas would hold far more.
 pub const VALUES: usize = 20_000_000;
 
+/// Columns of a table: as many as spreadsheets have.
+pub const COLUMNS: usize = 16_384;
+
 /// Values that the aliases of a text may repeat: what people write by hand, or a share of what the text holds anyway.
 pub fn repeated_values(text_bytes: usize) -> usize {
     10_000 + text_bytes / 8
@@ -36,5 +39,12 @@ pub(crate) fn too_deep(source: SourceId, span: Span) -> Diagnostic {
 pub(crate) fn too_many_values(source: SourceId, span: Span) -> Diagnostic {
     Diagnostic::error(Fault::Limit, format!("the text has more than {VALUES} values"))
         .at(source, span, "what follows is not read")
+        .help("split it into several files")
+}
+
+/// More than [`COLUMNS`].
+pub(crate) fn too_many_columns(source: SourceId, span: Span) -> Diagnostic {
+    Diagnostic::error(Fault::Limit, format!("the table has more than {COLUMNS} columns"))
+        .at(source, span, "the table is not read")
         .help("split it into several files")
 }

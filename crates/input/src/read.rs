@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use rayon::prelude::*;
-use upheld_model::{Diagnostic, Diagnostics, File, Files, SourceId, Tree, TreeBuilder};
+use upheld_model::{Diagnostic, Diagnostics, Fault, File, Files, SourceId, Tree, TreeBuilder};
 
 use crate::format::Format;
 use crate::text::{self, Decoded};
-use crate::{json, limits, paths, yaml};
+use crate::{csv, json, limits, paths, yaml};
 
 /// Something to read, with the name that users know it by.
 #[derive(Debug)]
@@ -101,6 +101,7 @@ pub fn parse(name: impl Into<String>, format: Format, mut text: String, source: 
         Format::Yaml => yaml::read(source, text),
         Format::Json => json::read(source, text),
         Format::JsonLines => json::read_lines(source, text),
+        Format::Csv => csv::read(source, text),
     };
     (File { name, tree }, problems)
 }
@@ -108,10 +109,14 @@ pub fn parse(name: impl Into<String>, format: Format, mut text: String, source: 
 fn read_one(source: SourceId, input: Input) -> (File, Vec<Diagnostic>) {
     let Input { name, format, content } = input;
     let Decoded { text, problem } = decoded(source, &name, content);
+    let format = format.or_else(|| Format::of_name(&name));
     if let Some(problem) = problem {
-        return (File { name, tree: without_documents(text) }, vec![problem]);
+        // Tables of others have any encoding, and are none of our business.
+        let is_foreign = format == Some(Format::Csv) && problem.fault == Fault::NotUtf8 && !csv::seems_ours(&text);
+        let problems = if is_foreign { Vec::new() } else { vec![problem] };
+        return (File { name, tree: without_documents(text) }, problems);
     }
-    let format = format.or_else(|| Format::of_name(&name)).unwrap_or_else(|| Format::of_text(&text));
+    let format = format.unwrap_or_else(|| Format::of_text(&text));
     parse(name, format, text, source)
 }
 

@@ -34,12 +34,13 @@ fn names(current: &Path, named: &[&str]) -> Vec<String> {
     names
 }
 
-const TREE: [&str; 12] = [
+const TREE: [&str; 13] = [
     "b.yaml",
     "a.yml",
     "c/d.json",
     "c/e/f.jsonl",
     "c/e/g.ndjson",
+    "c/e/i.csv",
     "c-d.yaml",
     "README.md",
     ".hidden.yaml",
@@ -52,11 +53,14 @@ const TREE: [&str; 12] = [
 #[test]
 fn a_folder_is_searched_for_manifests_in_a_fixed_order() {
     let folder = folder(&TREE);
-    let all = ["a.yml", "b.yaml", "c-d.yaml", "c/d.json", "c/e/f.jsonl", "c/e/g.ndjson"];
+    let all = ["a.yml", "b.yaml", "c-d.yaml", "c/d.json", "c/e/f.jsonl", "c/e/g.ndjson", "c/e/i.csv"];
     assert_eq!(names(folder.path(), &["."]), all);
     assert_eq!(names(folder.path(), &["./"]), all);
-    assert_eq!(names(folder.path(), &["c"]), ["c/d.json", "c/e/f.jsonl", "c/e/g.ndjson"]);
-    assert_eq!(names(&folder.path().join("c/e"), &[".."]), ["../d.json", "../e/f.jsonl", "../e/g.ndjson"]);
+    assert_eq!(names(folder.path(), &["c"]), ["c/d.json", "c/e/f.jsonl", "c/e/g.ndjson", "c/e/i.csv"]);
+    assert_eq!(
+        names(&folder.path().join("c/e"), &[".."]),
+        ["../d.json", "../e/f.jsonl", "../e/g.ndjson", "../e/i.csv"]
+    );
 }
 
 #[test]
@@ -83,7 +87,7 @@ fn patterns() {
         ("*.yaml", &["b.yaml", "c-d.yaml"]),
         ("./?.y*", &["a.yml", "b.yaml"]),
         ("**/*.json*", &["c/d.json", "c/e/f.jsonl"]),
-        ("c/**", &["c/d.json", "c/e/f.jsonl", "c/e/g.ndjson"]),
+        ("c/**", &["c/d.json", "c/e/f.jsonl", "c/e/g.ndjson", "c/e/i.csv"]),
         ("c/*/[fx].*", &["c/e/f.jsonl"]),
         ("{a,b}.{yml,yaml}", &["a.yml", "b.yaml"]),
         ("target/*", &["target/debug.yaml"]),
@@ -106,7 +110,7 @@ fn all_problems_are_told_at_once() {
     let named =
         ["policy/logging.yaml", "policies/loging.yaml", "x", "empty", "*.json", "polices/*.yaml", "a[.yaml", "b.yaml"];
     let (names, problems) = found(folder.path(), &named);
-    let looked_for = "looked for files ending in `.yaml`, `.yml`, `.json`, `.jsonl` and `.ndjson`; hidden ones, `target` and `node_modules` are skipped unless named";
+    let looked_for = "looked for files ending in `.yaml`, `.yml`, `.json`, `.jsonl`, `.ndjson` and `.csv`; hidden ones, `target` and `node_modules` are skipped unless named";
     assert_eq!(names, ["b.yaml"]);
     assert_eq!(
         problems,

@@ -229,7 +229,7 @@ fn byte_order_marks_and_windows_line_ends() {
 
 #[test]
 fn empty_texts() {
-    for format in [Format::Yaml, Format::Json, Format::JsonLines] {
+    for format in [Format::Yaml, Format::Json, Format::JsonLines, Format::Csv] {
         for text in ["", " ", "\n", "\r\n\r\n", "\u{feff}"] {
             assert_eq!(node_count(format, text), 0);
         }
@@ -292,7 +292,9 @@ fn one_token_over_and_over() {
     ];
     for token in tokens {
         let text = token.repeat(200_000 / token.len());
-        for format in [Format::Yaml, Format::Json, Format::JsonLines] {
+        let table = format!("ref,a.b[],c\n{text}");
+        let texts = [(Format::Yaml, &text), (Format::Json, &text), (Format::JsonLines, &text), (Format::Csv, &table)];
+        for (format, text) in texts {
             let (file, problems) = read(format, text.clone());
             assert!(file.tree.node_count() <= text.len() + 1);
             assert!(problems.len() <= 64, "{token:?}: {}", problems.len());

@@ -9,6 +9,9 @@ const JSON: &str = "{\"kind\": \"Mesh\", \"text\": \"a\\n\\u00e9\\ud83d\\ude00é
 const LINES: &str =
     "{\"a\": 1}\n\n[\"b\", {\"c\": \"\\t\"}]\r\n\"d\"\nnull\n-0.5\n{\"kind\": \"Mesh\", \"name\": \"default\"}\n";
 
+const TABLE: &str =
+    "ref,tags.é[],\"a \"\"b\"\"\",tags.team\r\nx,dev;test,\"1, 2\",\n\"y\",,\"\",red\n\nz,\"a\"\"b;c\",é,\n";
+
 /// What hurts most where it does not belong.
 const TOKENS: [&[u8]; 40] = [
     b"\n",
@@ -99,7 +102,7 @@ impl Numbers {
 #[test]
 fn damaged_documents_never_panic_and_what_is_read_is_well_formed() {
     let mut numbers = Numbers(0x5eed_5eed_5eed_5eed);
-    let seeds = [("a.yaml", YAML), ("a.json", JSON), ("a.jsonl", LINES), ("-", JSON)];
+    let seeds = [("a.yaml", YAML), ("a.json", JSON), ("a.jsonl", LINES), ("a.csv", TABLE), ("-", JSON)];
     for round in 0..1_500 {
         for (position, (name, seed)) in seeds.iter().enumerate() {
             let other = seeds[(position + round) % seeds.len()].1.as_bytes();
@@ -114,10 +117,14 @@ fn damaged_documents_never_panic_and_what_is_read_is_well_formed() {
 fn random_bytes_never_panic() {
     let mut numbers = Numbers(0x00c0_ffee_00c0_ffee);
     for _ in 0..500 {
-        for name in ["a.yaml", "a.json", "a.jsonl"] {
+        for name in ["a.yaml", "a.json", "a.jsonl", "a.csv"] {
             let length = numbers.below(200);
-            let random = (0..length).map(|_| u8::try_from(numbers.below(256)).unwrap()).collect();
-            let printable = (0..length).flat_map(|_| TOKENS[numbers.below(TOKENS.len())].to_vec()).collect();
+            // A table is only read further if its header is one of ours.
+            let start: &[u8] = if name == "a.csv" { b"ref,a.b[]\n" } else { b"" };
+            let random = (0..length).map(|_| u8::try_from(numbers.below(256)).unwrap());
+            let random = start.iter().copied().chain(random).collect();
+            let printable = (0..length).flat_map(|_| TOKENS[numbers.below(TOKENS.len())].to_vec());
+            let printable = start.iter().copied().chain(printable).collect();
             let (files, problems) = read(vec![Input::bytes(name, random), Input::bytes(name, printable)]);
             check(&files, &problems);
         }

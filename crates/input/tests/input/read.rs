@@ -22,12 +22,19 @@ fn files_come_in_the_order_of_the_inputs() {
 
 #[test]
 fn the_format_is_told_by_the_name_or_by_the_text() {
-    let inputs =
-        [("a.yaml", "a: 1"), ("a.json", "{\"a\": 1}"), ("a.jsonl", "1\n2"), ("a.txt", "{\"a\": 1}"), ("b.txt", "a: 1")];
+    let inputs = [
+        ("a.yaml", "a: 1"),
+        ("a.json", "{\"a\": 1}"),
+        ("a.jsonl", "1\n2"),
+        ("a.txt", "{\"a\": 1}"),
+        ("b.txt", "a: 1"),
+        ("a.csv", "ref\n1\n2"),
+        ("-", "ref\n1\n2"),
+    ];
     let (files, problems) = read(inputs.map(|(name, text)| Input::bytes(name, text.into())).into());
     assert_eq!(problems.as_slice(), []);
     let documents: Vec<_> = files.iter().map(|(_, file)| file.tree.documents().len()).collect();
-    assert_eq!(documents, [1, 1, 2, 1, 1]);
+    assert_eq!(documents, [1, 1, 2, 1, 1, 2, 1]);
 }
 
 #[test]
