@@ -1,9 +1,9 @@
 //! CSV as in RFC 4180: in goes a text, out come a tree and what is wrong with the text.
 //!
 //! ```text
-//! ref,type,tags.environment[]          {ref: project/a, type: project, tags: {environment: [dev, test]}}
-//! project/a,project,dev;test     ──▶
-//! project/b,project,                   {ref: project/b, type: project}
+//! ref,type,tags.environment[]
+//! project/a,project,dev;test     ──▶  {ref: project/a, type: project, tags: {environment: [dev, test]}}
+//! project/b,project,             ──▶  {ref: project/b, type: project}
 //! ```
 //!
 //! The first row names the columns, each further row is a document, and every value is text. A dot in a name makes

@@ -164,7 +164,7 @@ macro_rules! faults {
 }
 
 faults! {
-    /// The text is not YAML or JSON.
+    /// The text is not YAML, JSON or CSV.
     Syntax = "UP001",
     /// A key stands twice in one map.
     DuplicateKey = "UP002",

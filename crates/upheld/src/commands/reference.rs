@@ -226,7 +226,7 @@ pub(super) fn version(session: &Session<'_>) -> Exit {
         "version": version,
         "semantics": semantics,
         "families": families,
-        "formats": ["yaml", "json", "jsonl"],
+        "formats": ["yaml", "json", "jsonl", "csv"],
         "platform": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
     });
     if session.screen.for_people() {
