@@ -61,9 +61,12 @@ pub(super) fn value_and_map(source: SourceId, name: &str, first: Span, second: S
 
 /// A table that looks like one of ours and is not read.
 pub(super) fn set_aside(source: SourceId, header: Span) -> Diagnostic {
-    Diagnostic::warning(Fault::Syntax, "the table is not read: no column is named `ref`, `type` or `kind`")
-        .at(source, header, "the header")
-        .help("separate columns by commas, without blanks around their names")
+    Diagnostic::warning(
+        Fault::Syntax,
+        "the table is not read: it has no column `ref`, `type` or `kind`, nor `a` and `b`",
+    )
+    .at(source, header, "the header")
+    .help("separate columns by commas, without blanks around their names")
 }
 
 fn counted(count: usize, noun: &str) -> String {

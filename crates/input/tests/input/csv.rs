@@ -197,7 +197,7 @@ fn a_table_that_looks_like_ours_is_not_passed_over_in_silence() {
         let (tree, problems) = read_text(text);
         assert_eq!(tree.documents().len(), 0);
         let told: Vec<_> = problems.iter().map(|problem| (problem.severity, problem.message.as_str())).collect();
-        let message = "the table is not read: no column is named `ref`, `type` or `kind`";
+        let message = "the table is not read: it has no column `ref`, `type` or `kind`, nor `a` and `b`";
         let broken = (Severity::Error, "text after the quote that closes a cell");
         let expected = if text.starts_with('"') { broken } else { (Severity::Warning, message) };
         assert_eq!(told, [expected], "{text}");
