@@ -8,7 +8,7 @@ use super::Meaning;
 pub(super) fn fault(fault: Fault) -> Meaning {
     let (title, text, bad, good) = match fault {
         Fault::Syntax => (
-            "not valid YAML or JSON",
+            "not valid YAML, JSON or CSV",
             "The text cannot be parsed. Documents before the mistake are read, and reading goes on with the next one.",
             "name: [web",
             "name: [web]",
