@@ -6,7 +6,7 @@ use super::facts::{Link, ObjectId};
 use super::policy::Strategy;
 use super::profile::Class;
 use super::schema::TagType;
-use super::{Action, Actor, Comply, Tags, Violation};
+use super::{Action, Actor, Comply, NewObject, Outcome, SideOf, Tags, Violation};
 
 /// A way to mend a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +72,37 @@ impl Comply {
         fixes
     }
 
+    /// Ways to make an action acceptable that a violation refuses, the simplest first: other values in the action itself, or
+    /// an edit before it. Each was tried.
+    pub fn ways(&mut self, actor: &Actor, action: &Action, violation: &Violation) -> Vec<Fix> {
+        let mut ways = Vec::new();
+        for edits in self.tag_proposals(violation) {
+            let [edit] = edits.as_slice() else { continue };
+            let by = match with_other_values(action, edit) {
+                Some(other) => self.would(actor, &other).outcome.is_done().then_some(By::Viewer),
+                None => [By::Viewer, By::Administrator].into_iter().find(|by| self.helps(actor, *by, edit, action)),
+            };
+            if let Some(by) = by {
+                ways.push(Fix { edits, by, ends: 1 });
+            }
+        }
+        self.settle();
+        ways.sort_by_key(|fix| fix.by);
+        ways
+    }
+
+    /// Whether an action is accepted after an edit, and neither begins a violation.
+    fn helps(&mut self, actor: &Actor, by: By, edit: &Edit, action: &Action) -> bool {
+        let editor = self.actor_for(actor, by);
+        let mark = self.mark();
+        let accepted = self.action_of(edit).is_some_and(|edit| {
+            self.try_out(&editor, &edit).outcome == Outcome::Allowed
+                && self.try_out(actor, action).outcome == Outcome::Allowed
+        });
+        self.roll_back(mark);
+        accepted
+    }
+
     /// Tries edits: as the viewer, then as an administrator.
     fn verified(&mut self, viewer: &Actor, violation: &Violation, edits: Vec<Edit>) -> Option<Fix> {
         for by in [By::Viewer, By::Administrator] {
@@ -132,13 +163,20 @@ impl Comply {
 
     /// Edits that could mend a violation.
     fn proposals(&self, violation: &Violation) -> Vec<Vec<Edit>> {
+        let mut proposals = self.tag_proposals(violation);
+        proposals.extend(self.unlinking(violation));
+        proposals
+    }
+
+    /// Edits of tags that could mend a violation.
+    fn tag_proposals(&self, violation: &Violation) -> Vec<Vec<Edit>> {
         let mut proposals: Vec<Vec<Edit>> = Vec::new();
         let (a, b) = (&violation.a, &violation.b);
         match violation.strategy {
             Strategy::Intersection => {
                 for (own, other) in [(b, a), (a, b)] {
                     for value in other.values.iter().take(TRIED) {
-                        proposals.push(vec![self.add(&own.object, &own.tag, std::slice::from_ref(value))]);
+                        proposals.push(vec![self.add(own, std::slice::from_ref(value))]);
                     }
                 }
             }
@@ -148,11 +186,11 @@ impl Comply {
                     proposals.push(vec![remove(&b.object, &b.tag, &excess)]);
                 } else {
                     for value in a.values.iter().take(TRIED) {
-                        proposals.push(vec![self.replace(&b.object, &b.tag, value, &excess)]);
+                        proposals.push(vec![Self::replace(b, value, &excess)]);
                     }
                 }
                 if !excess.is_empty() {
-                    proposals.push(vec![self.add(&a.object, &a.tag, &excess)]);
+                    proposals.push(vec![self.add(a, &excess)]);
                 }
             }
         }
@@ -161,28 +199,23 @@ impl Comply {
                 proposals.push(vec![remove(&own.object, &own.tag, &own.values)]);
             }
         }
-        proposals.extend(self.unlinking(violation));
         proposals
     }
 
-    /// Adds values; where a tag takes one only, it replaces the others.
-    fn add(&self, object: &SmolStr, tag: &SmolStr, values: &[SmolStr]) -> Edit {
-        let own = self.resolve(object).ok();
-        let definition = own.and_then(|own| self.subject_of(own)).and_then(|own| self.definition(own, tag));
+    /// Adds values to a side; where its tag takes one only, they replace the others.
+    fn add(&self, side: &SideOf, values: &[SmolStr]) -> Edit {
+        let kind = side.object.split_once('/').and_then(|(kind, _)| self.profile.kind(kind));
+        let subject = kind.and_then(|kind| self.profile.subject_of(kind));
+        let definition = subject.and_then(|subject| self.definition(subject, &side.tag));
         let single = definition.is_some_and(|definition| definition.tag != TagType::MultiSelect);
-        let before = own.map_or_else(Vec::new, |own| {
-            self.tags_of(own).into_iter().find(|(key, _)| key == tag).map_or_else(Vec::new, |(_, values)| values)
-        });
-        let remove = if single { before } else { Vec::new() };
-        Edit::Tag { object: object.clone(), tag: tag.clone(), add: values.to_vec(), remove }
+        let remove = if single { side.values.clone() } else { Vec::new() };
+        Edit::Tag { object: side.object.clone(), tag: side.tag.clone(), add: values.to_vec(), remove }
     }
 
     /// One value instead of others.
-    fn replace(&self, object: &SmolStr, tag: &SmolStr, value: &SmolStr, instead: &[SmolStr]) -> Edit {
-        match self.add(object, tag, std::slice::from_ref(value)) {
-            Edit::Tag { object, tag, add, .. } => Edit::Tag { object, tag, add, remove: instead.to_vec() },
-            other @ Edit::Unlink { .. } => other,
-        }
+    fn replace(side: &SideOf, value: &SmolStr, instead: &[SmolStr]) -> Edit {
+        let (object, tag, remove) = (side.object.clone(), side.tag.clone(), instead.to_vec());
+        Edit::Tag { object, tag, add: vec![value.clone()], remove }
     }
 
     /// Ends what makes the pair.
@@ -244,6 +277,36 @@ impl Comply {
         self.roll_back(mark);
         self.settle();
         (chosen, left)
+    }
+}
+
+/// The action with other values, if it is the action itself that sets what an edit would change.
+fn with_other_values(action: &Action, edit: &Edit) -> Option<Action> {
+    let Edit::Tag { object, tag, add, remove } = edit else { return None };
+    let changed = |tags: &Tags| {
+        let mut tags = tags.clone();
+        let place = match tags.iter().position(|(key, _)| key == tag) {
+            Some(place) => place,
+            None => {
+                tags.push((tag.clone(), Vec::new()));
+                tags.len() - 1
+            }
+        };
+        if let Some((_, values)) = tags.get_mut(place) {
+            values.retain(|value| !remove.contains(value));
+            values.extend(add.iter().cloned());
+        }
+        tags
+    };
+    match action {
+        Action::SetTags { object: own, tags } if own == object && tags.iter().any(|(key, _)| key == tag) => {
+            Some(Action::SetTags { object: own.clone(), tags: changed(tags) })
+        }
+        Action::Create(new) if new.object == *object => {
+            let tags = changed(&new.tags);
+            Some(Action::Create(NewObject { tags, ..new.clone() }))
+        }
+        _ => None,
     }
 }
 

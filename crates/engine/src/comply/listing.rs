@@ -6,7 +6,7 @@ use super::facts::{ObjectId, Slot};
 use super::joint::{Joint, Pair, RuleSlot};
 use super::lists::ListId;
 use super::policy::{Level, Policy};
-use super::profile::{Kind, Order, PairKind, Turned};
+use super::profile::{Class, Kind, Order, PairKind, Turned};
 use super::records::{Identity, Seen};
 use super::refusal::Refusal;
 use super::rights::Wish;
@@ -127,18 +127,21 @@ impl Comply {
         found
     }
 
-    /// The violations that somebody may see: all, or those of the own scope.
-    pub fn violations_for(&self, actor: &Actor) -> Result<Vec<Violation>, Refusal> {
+    /// What somebody may see of violations: those of one scope, or all.
+    pub fn sight(&self, actor: &Actor) -> Result<Option<ObjectId>, Refusal> {
         let scope = match actor {
-            Actor::Person { scope: Some(own), role, .. }
-                if self.profile.role_spec(*role).is_some_and(|spec| spec.class == super::Class::EndUser) =>
-            {
+            Actor::Person { scope: Some(own), .. } if self.class(actor) == Some(Class::EndUser) => {
                 Some(self.resolve(own)?)
             }
             _ => None,
         };
         self.may(actor, Wish::Violations, scope)?;
-        Ok(match scope {
+        Ok(scope)
+    }
+
+    /// The violations that somebody may see.
+    pub fn violations_for(&self, actor: &Actor) -> Result<Vec<Violation>, Refusal> {
+        Ok(match self.sight(actor)? {
             Some(scope) => self.violations_in(Some(scope)),
             None => self.violations(),
         })

@@ -6,10 +6,10 @@ use smol_str::SmolStr;
 use super::facts::{Made, ObjectId, Standing};
 use super::joint::Joint;
 use super::policy::Level;
-use super::profile::{End, Kind};
+use super::profile::{End, Kind, Relation};
 use super::refusal::Refusal;
 use super::schema::TagType;
-use super::{Action, Actor, Comply};
+use super::{Action, Actor, Comply, Violation};
 
 impl Comply {
     /// Live, enabled objects of a kind or subject whose relationship to an object would break no enforced policy, in the
@@ -130,6 +130,53 @@ impl Comply {
             let named = || self.name_pair(judged.joint, rule, made.a, made.b, made.scope.some());
             !enforced || word >> bit & 1 == 0 || named().is_some_and(|violation| violation.waiver.is_some())
         })
+    }
+
+    /// The enforced rules that would be against relating two objects, in order.
+    pub fn against(&self, one: ObjectId, other: ObjectId, role: Option<ObjectId>) -> Vec<Violation> {
+        let (a, b) = self.in_order(one, other);
+        let Ok(link) = self.shape_link(a, b, role) else { return Vec::new() };
+        let mut against = Vec::new();
+        for made in self.made_by(&link) {
+            let Some(joint) = self.joints.get(usize::from(made.joint)) else { continue };
+            for (plane, bit, rule) in joint.rules() {
+                let word = joint.planes.get(plane).map_or(0, |own| joint.verdict(own, made.a, made.b, &self.lists));
+                if word >> bit & 1 == 1 {
+                    against.extend(self.name_pair(joint, rule, made.a, made.b, made.scope.some()));
+                }
+            }
+        }
+        against.retain(|violation| violation.level == Level::Enforce && violation.waiver.is_none());
+        against.sort();
+        against
+    }
+
+    /// Two objects in the order in which they are related; as they are if they cannot be.
+    pub fn in_order(&self, one: ObjectId, other: ObjectId) -> (ObjectId, ObjectId) {
+        match (self.relation(one, other), self.relation(other, one)) {
+            (None, Some(_)) => (other, one),
+            _ => (one, other),
+        }
+    }
+
+    /// Whether an object can be related to objects of a kind.
+    pub fn can_relate(&self, object: ObjectId, kind: Kind) -> bool {
+        let (Some(own), Some(other)) = (self.subject_of(object), self.profile.subject_of(kind)) else { return false };
+        let fits =
+            |relation: &Relation| (relation.a, relation.b) == (own, other) || (relation.a, relation.b) == (other, own);
+        self.profile.relations.iter().any(fits)
+    }
+
+    /// Whether two objects are related.
+    pub fn are_related(&self, one: ObjectId, other: ObjectId) -> bool {
+        let (a, b) = self.in_order(one, other);
+        !self.links_between(a, b, None).is_empty()
+    }
+
+    /// Whether policies can be about two objects.
+    pub fn can_be_judged(&self, one: ObjectId, other: ObjectId) -> bool {
+        let (Some(one), Some(other)) = (self.subject_of(one), self.subject_of(other)) else { return false };
+        self.profile.pairs.iter().any(|pair| *pair == (one, other) || *pair == (other, one))
     }
 
     /// The values of a tag that an actor could give an object, each alone, without being refused: options, or `true` and

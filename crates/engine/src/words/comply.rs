@@ -96,63 +96,71 @@ fn joined(values: &[SmolStr], word: &str) -> String {
     }
 }
 
-/// What would mend a violation, alternatives that differ only in the value told together.
-pub fn fixes(fixes: &[Fix]) -> Vec<String> {
-    let mut told: Vec<(Told<'_>, Vec<SmolStr>, By)> = Vec::new();
-    let mut sentences = Vec::new();
+/// A way to mend a violation; alternatives that differ only in the value are one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToldFix {
+    /// For example `choose dev, test or qa as environment of project/a`.
+    pub text: String,
+    /// Who can.
+    pub by: By,
+    /// What to change; of alternatives the first.
+    pub edits: Vec<Edit>,
+}
+
+/// What would mend a violation, in the order given.
+pub fn fixes(fixes: &[Fix]) -> Vec<ToldFix> {
+    let mut told: Vec<(ToldFix, Vec<SmolStr>)> = Vec::new();
     for fix in fixes {
-        let single = match fix.edits.as_slice() {
-            [Edit::Tag { object, tag, add, remove }] if add.len() == 1 => {
-                add.first().map(|value| (Told { object, tag, remove }, value))
-            }
-            _ => None,
-        };
-        match single {
-            Some((edit, value)) => match told.iter_mut().find(|(known, _, by)| *known == edit && *by == fix.by) {
-                Some((_, values, _)) => values.push(value.clone()),
-                None => told.push((edit, vec![value.clone()], fix.by)),
-            },
-            None => {
-                let edits: Vec<String> = fix.edits.iter().map(edit).collect();
-                sentences.push(by(edits.join(" and "), fix.by));
+        let value = single_value(fix);
+        let known = told.iter_mut().find(|(known, values)| {
+            !values.is_empty() && value.is_some() && known.by == fix.by && differ_in_value(&known.edits, &fix.edits)
+        });
+        match (known, value) {
+            (Some((_, values)), Some(value)) => values.push(value),
+            (_, value) => {
+                let fix = ToldFix { text: String::new(), by: fix.by, edits: fix.edits.clone() };
+                told.push((fix, value.into_iter().collect()));
             }
         }
     }
-    let choices = told.into_iter().map(|(Told { object, tag, remove }, values, who)| {
-        let values = joined(&values, "or");
-        let sentence = if remove.is_empty() {
-            format!("add {values} to {tag} of {object}")
-        } else {
-            format!("choose {values} as {tag} of {object}")
-        };
-        by(sentence, who)
-    });
-    choices.chain(sentences.iter().cloned()).collect()
+    let tell = |(mut fix, values): (ToldFix, Vec<SmolStr>)| {
+        let edits: Vec<String> = fix.edits.iter().map(|one| edit(one, &values)).collect();
+        fix.text = edits.join(" and ");
+        fix
+    };
+    told.into_iter().map(tell).collect()
 }
 
-#[derive(PartialEq)]
-struct Told<'e> {
-    object: &'e SmolStr,
-    tag: &'e SmolStr,
-    remove: &'e [SmolStr],
-}
-
-fn by(sentence: String, by: By) -> String {
-    match by {
-        By::Viewer => sentence,
-        By::Administrator => format!("{sentence} (needs an administrator)"),
+/// The value that a fix chooses, if it chooses one.
+fn single_value(fix: &Fix) -> Option<SmolStr> {
+    match fix.edits.as_slice() {
+        [Edit::Tag { add, .. }] if add.len() == 1 => add.first().cloned(),
+        _ => None,
     }
 }
 
-/// One change that mends.
-pub fn edit(edit: &Edit) -> String {
+fn differ_in_value(one: &[Edit], other: &[Edit]) -> bool {
+    match (one, other) {
+        (
+            [Edit::Tag { object, tag, remove, .. }],
+            [Edit::Tag { object: same_object, tag: same_tag, remove: same_remove, .. }],
+        ) => (object, tag, remove) == (same_object, same_tag, same_remove),
+        _ => false,
+    }
+}
+
+/// One change that mends; `choices` are the values of which one would do.
+pub fn edit(edit: &Edit, choices: &[SmolStr]) -> String {
     match edit {
         Edit::Unlink { a, b } => format!("end the relationship {a} ~ {b}"),
-        Edit::Tag { object, tag, add, remove } => match (add.is_empty(), remove.is_empty()) {
-            (false, true) => format!("add {} to {tag} of {object}", list(add)),
-            (true, _) => format!("remove {} from {tag} of {object}", list(remove)),
-            (false, false) => format!("set {tag} of {object} to {} instead of {}", list(add), list(remove)),
-        },
+        Edit::Tag { object, tag, add, remove } => {
+            let values = if choices.len() > 1 { joined(choices, "or") } else { list(add) };
+            match (add.is_empty(), remove.is_empty()) {
+                (false, true) => format!("add {values} to {tag} of {object}"),
+                (true, _) => format!("remove {} from {tag} of {object}", list(remove)),
+                (false, false) => format!("choose {values} instead of {} as {tag} of {object}", list(remove)),
+            }
+        }
     }
 }
 
@@ -176,7 +184,8 @@ pub fn cause(comply: &Comply, seen: &Seen) -> String {
     }
 }
 
-fn who(comply: &Comply, cause: &Cause) -> String {
+/// Who made a change: `an administrator`, `ana, an administrator`.
+pub fn who(comply: &Comply, cause: &Cause) -> String {
     let profile = comply.profile();
     let class = cause.role.as_deref().and_then(|role| profile.role(role)).and_then(|role| profile.role_spec(role));
     let title = match class.map(|spec| spec.class) {
