@@ -3,6 +3,7 @@
 //! ```text
 //! documents ──recognise──▶ Draft + kinds          recognise (all dialects), document, shape, policy_kind, select_policy
 //! access                   policies that permit and deny requests
+//! comply, meshstack        objects that are related and must agree in their tags
 //! kuma                     documents, built-in kinds, names of ends, native shapes
 //! gateway_api              gateways and routes as a graph; effective policies by profile
 //! kgateway, envoy_gateway  their policies over that graph
@@ -14,6 +15,8 @@
 //! Invariant: no I/O; every mistake in a document is a located diagnostic, and a bad document never hides a good one.
 
 pub mod access;
+pub mod comply;
+mod comply_kind;
 mod decide_kind;
 pub mod document;
 pub mod envoy_gateway;
@@ -21,6 +24,7 @@ pub mod gateway_api;
 pub mod kgateway;
 pub mod kuma;
 mod merge_kind;
+pub mod meshstack;
 pub mod policy_kind;
 pub mod recognise;
 pub mod select_policy;
@@ -39,5 +43,5 @@ pub struct Builtin {
 
 /// The built-in kinds of all dialects.
 pub fn builtin() -> impl Iterator<Item = &'static Builtin> {
-    kuma::KINDS.iter().chain(&access::KINDS)
+    kuma::KINDS.iter().chain(&access::KINDS).chain(&meshstack::KINDS)
 }

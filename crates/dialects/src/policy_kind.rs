@@ -8,6 +8,7 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, Side, SourceId, Sym, Symbols};
 
+use crate::comply_kind;
 use crate::decide_kind;
 use crate::document::Header;
 use crate::gateway_api::declared;
@@ -31,7 +32,7 @@ const RUNGS: [(&str, Column, Best); 6] = [
 const FIELD_RUNGS: [&str; 4] = ["highest", "lowest", "more-tags-in", "more-exact-tags-in"];
 
 /// What a `PolicyKind` document of each family looks like.
-pub fn shapes() -> [(&'static str, Shape); 4] {
+pub fn shapes() -> [(&'static str, Shape); 5] {
     let whole = |family: &'static [&'static str], own: Vec<Field>| {
         let mut fields = common_fields();
         fields.push(required("family", Shape::Choice(family), "the family of policies"));
@@ -61,6 +62,7 @@ pub fn shapes() -> [(&'static str, Shape); 4] {
         ("merge", whole(&["merge"], merge_kind::fields())),
         ("inherit", whole(&["merge"], inherit)),
         ("decide", whole(&["decide"], decide_kind::fields())),
+        ("comply", whole(&["comply"], comply_kind::fields())),
     ]
 }
 
@@ -134,16 +136,18 @@ pub struct Written {
 /// Reads one; every mistake is reported.
 pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found: &mut Diagnostics) -> Option<Written> {
     let text = |name: &str| document.get(name).map(Value::text);
-    let [(_, select), (merge_word, merge), (_, inherit), (decide_word, decide)] = shapes();
+    let [(_, select), (merge_word, merge), (_, inherit), (decide_word, decide), (comply_word, comply)] = shapes();
     let is_merge = text("family") == Some(merge_word);
     let is_decide = text("family") == Some(decide_word);
+    let is_comply = text("family") == Some(comply_word);
     let is_declared = is_merge && document.get("hierarchy").is_some();
     if !is_merge
         && !is_decide
+        && !is_comply
         && let Some(family) = document.get("family").filter(|family| family.text() != "select")
     {
         let diagnostic = Diagnostic::error(Fault::BrokenKind, format!("there is no family `{}`", family.text()))
-            .at_value(source, family, "expected `select`, `merge` or `decide`");
+            .at_value(source, family, "expected `select`, `merge`, `decide` or `comply`");
         found.push(diagnostic);
         return None;
     }
@@ -151,6 +155,7 @@ pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found:
         (true, _) => &inherit,
         (false, true) => &merge,
         (false, false) if is_decide => &decide,
+        (false, false) if is_comply => &comply,
         (false, false) => &select,
     };
     if !Checker::new(source, found).check(document, shape) {
@@ -175,6 +180,8 @@ pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found:
         })
     } else if is_decide {
         Choices::Decide(decide_kind::read(source, document, symbols, found))
+    } else if is_comply {
+        Choices::Comply(comply_kind::read(source, document, found))
     } else if is_merge {
         Choices::Merge(merge_kind::read(source, document, symbols, found))
     } else {

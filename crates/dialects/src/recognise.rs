@@ -178,7 +178,7 @@ impl Recognised {
                 declared.insert((group, self.draft.symbols.text(kind.governs).to_owned()));
                 continue;
             }
-            if kind.decide().is_some() {
+            if kind.decide().is_some() || kind.comply().is_some() {
                 continue;
             }
             if kind.merge().is_some() {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use upheld_model::{Config, Facet, NodeRef, Side, Sym};
 
+use crate::comply::Profile;
 use crate::decide::{Algorithm, Clause, Effect};
 use crate::ladder::{Best, Ladder};
 use crate::merge::{self, Strategy};
@@ -42,6 +43,15 @@ pub enum Choices {
     Inherit(InheritKind),
     /// Permits and denies become one decision.
     Decide(DecideKind),
+    /// Objects that are related must agree in their tags.
+    Comply(ComplyKind),
+}
+
+/// The choices of the comply family.
+#[derive(Clone, Debug)]
+pub struct ComplyKind {
+    /// Which objects there are, how they are related, what is refused and who may do what.
+    pub profile: Arc<Profile>,
 }
 
 /// The choices of the decide family.
@@ -90,7 +100,7 @@ impl PolicyKind {
     pub fn select(&self) -> Option<&SelectKind> {
         match &self.choices {
             Choices::Select(select) => Some(select),
-            Choices::Merge(_) | Choices::Inherit(_) | Choices::Decide(_) => None,
+            _ => None,
         }
     }
 
@@ -98,7 +108,7 @@ impl PolicyKind {
     pub fn merge(&self) -> Option<&MergeKind> {
         match &self.choices {
             Choices::Merge(merge) => Some(merge),
-            Choices::Select(_) | Choices::Inherit(_) | Choices::Decide(_) => None,
+            _ => None,
         }
     }
 
@@ -106,7 +116,7 @@ impl PolicyKind {
     pub fn inherit(&self) -> Option<&InheritKind> {
         match &self.choices {
             Choices::Inherit(inherit) => Some(inherit),
-            Choices::Select(_) | Choices::Merge(_) | Choices::Decide(_) => None,
+            _ => None,
         }
     }
 
@@ -114,7 +124,15 @@ impl PolicyKind {
     pub fn decide(&self) -> Option<&DecideKind> {
         match &self.choices {
             Choices::Decide(decide) => Some(decide),
-            Choices::Select(_) | Choices::Merge(_) | Choices::Inherit(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The choices of the comply family, if it belongs there.
+    pub fn comply(&self) -> Option<&ComplyKind> {
+        match &self.choices {
+            Choices::Comply(comply) => Some(comply),
+            _ => None,
         }
     }
 }

@@ -28,8 +28,8 @@ pub mod words;
 
 pub use ask::{EntryId, Family, Fit, Hit, Place, Scratch, ask};
 pub use kind::{
-    Choices, DecideFields, DecideKind, Each, Empty, FacetChoice, Grants, InheritKind, Match, MergeKind, Payload,
-    PolicyKind, Resolve, SelectKind,
+    Choices, ComplyKind, DecideFields, DecideKind, Each, Empty, FacetChoice, Grants, InheritKind, Match, MergeKind,
+    Payload, PolicyKind, Resolve, SelectKind,
 };
 pub use ladder::{Best, Ladder, Rung};
 pub use partition::Partition;

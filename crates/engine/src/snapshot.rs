@@ -64,8 +64,8 @@ impl Snapshot {
                 let select = match &kind.choices {
                     Choices::Select(select) => select,
                     // Who is attached to what depends on the topology, which the dialect knows.
-                    // So does the order of policies that decide.
-                    Choices::Inherit(_) | Choices::Decide(_) => continue,
+                    // So does the order of policies that decide, and the state that others are held against.
+                    Choices::Inherit(_) | Choices::Decide(_) | Choices::Comply(_) => continue,
                     Choices::Merge(merge) => {
                         merges.insert((id, *scope), Merge::compile(merge, group, &symbols, &targets));
                         continue;

@@ -1,11 +1,14 @@
 //! From inputs to a snapshot: read, recognise, index. What a program that embeds `upheld` starts with.
 
+use std::sync::Arc;
+
 use upheld_dialects::access::authzen::Directory;
 use upheld_dialects::access::book::Book;
 use upheld_dialects::access::manifest::Manifest;
 use upheld_dialects::kuma::implied;
 use upheld_dialects::{Recognised, SetAside, builtin, recognise};
-use upheld_engine::Snapshot;
+use upheld_engine::comply::Profile;
+use upheld_engine::{PolicyKind, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId, Sym};
 
@@ -97,6 +100,20 @@ pub fn load_assuming(meshes: Meshes, inputs: Vec<Input>, semantics: &[&str]) -> 
             Err(Box::new(Broken { files, diagnostics }))
         }
     }
+}
+
+/// The rules of the built-in kind of the comply family in an edition, without any documents.
+///
+/// ```
+/// use upheld_input::load::profile;
+///
+/// assert_eq!(profile("meshstack/classic").unwrap().pairs.len(), 4);
+/// ```
+pub fn profile(edition: &str) -> Option<Arc<Profile>> {
+    let loaded = load(Vec::new(), &[edition]).ok()?;
+    let of_edition = |kind: &PolicyKind| kind.semantics.is_some_and(|own| loaded.snapshot.text(own) == edition);
+    let mut kinds = loaded.snapshot.kinds().iter().filter(|(_, kind)| of_edition(kind));
+    kinds.find_map(|(_, kind)| Some(Arc::clone(&kind.comply()?.profile)))
 }
 
 fn unknown_edition(name: &str, editions: &[String]) -> Option<Diagnostic> {

@@ -10,7 +10,7 @@ use upheld_model::{Diagnostic, Fault, Files, NodeRef, SourceId, Sym};
 use super::{KUMA_GROUP, Recognised, first_span, has_target_refs, is_builtin, with_first};
 use crate::document::{Header, Resource};
 use crate::kuma::resources::ResourceType;
-use crate::{access, kgateway, kuma, policy_kind};
+use crate::{access, kgateway, kuma, meshstack, policy_kind};
 
 impl Recognised {
     pub(super) fn read_kinds(&mut self, files: &Files, documents: Vec<(SourceId, Header<'_>)>, semantics: &[&str]) {
@@ -109,7 +109,7 @@ fn in_force<'e>(types_of: &BTreeMap<String, BTreeSet<Sym>>, named: &[&'e str]) -
         _ => false,
     };
     let gives_way = |default: &&str| named.contains(default) || named.iter().any(|name| clash(name, default));
-    let defaults = kuma::DEFAULT_SEMANTICS.into_iter().chain([access::DEFAULT_SEMANTICS]);
+    let defaults = kuma::DEFAULT_SEMANTICS.into_iter().chain([access::DEFAULT_SEMANTICS, meshstack::DEFAULT_SEMANTICS]);
     let kept = defaults.filter(|default| !gives_way(default));
     named.iter().copied().chain(kept).collect()
 }

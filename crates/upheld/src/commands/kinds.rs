@@ -48,6 +48,15 @@ fn list(session: &Session<'_>, snapshot: &Snapshot) {
                 let rank = format!("{}, position", snapshot.text(decide.fields.priority));
                 (fields.join(", "), rank, decide.algorithm.word())
             }
+            Choices::Comply(comply) => {
+                let profile = &comply.profile;
+                let pairs = profile.pairs.iter();
+                let pairs: Vec<String> = pairs
+                    .map(|(a, b)| format!("{} ~ {}", profile.subject_name(*a), profile.subject_name(*b)))
+                    .collect();
+                let strategies: Vec<&str> = profile.strategies.iter().map(|strategy| strategy.word()).collect();
+                (pairs.join(", "), strategies.join(", "), "all")
+            }
             Choices::Merge(merge) => {
                 let matches: Vec<String> = (merge.facets.iter())
                     .map(|choice| format!("{} ({})", snapshot.text(choice.field), choice.facet.word()))
