@@ -9,6 +9,7 @@ pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod tap;
 pub(crate) mod tested;
+mod xml;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -78,13 +79,17 @@ fn note_failure(written: io::Result<()>) {
     }
 }
 
-/// Text of documents in one line: control characters are shown, not obeyed.
+/// Text of documents in one line: characters that end lines, steer terminals or turn the direction of writing are shown, not obeyed.
 pub(crate) fn visible(text: &str) -> String {
-    if !text.chars().any(char::is_control) {
+    let steers = |character: char| {
+        let turns = matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        character.is_control() || turns || matches!(character, '\u{2028}' | '\u{2029}')
+    };
+    if !text.chars().any(steers) {
         return text.to_owned();
     }
     text.chars().fold(String::new(), |mut shown, character| {
-        if character.is_control() {
+        if steers(character) {
             shown.extend(character.escape_default());
         } else {
             shown.push(character);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::tested::{coverage_sentence, difference};
-use super::visible;
+use super::xml::{element, parent};
 use crate::report::{Summary, TestReport, TestState, Tested};
 
 /// The whole document.
@@ -71,39 +71,4 @@ fn counts(name: &str, of: Summary) -> [(&str, String); 4] {
         ("failures", of.failed.to_string()),
         ("skipped", of.skipped.to_string()),
     ]
-}
-
-/// An element with text.
-fn element(name: &str, attributes: &[(&str, impl AsRef<str>)], text: &str) -> String {
-    let open = opening(name, attributes);
-    if text.is_empty() { format!("<{open}/>\n") } else { format!("<{open}>{}</{name}>\n", escaped(text)) }
-}
-
-/// An element with elements, each on lines of its own.
-fn parent(name: &str, attributes: &[(&str, impl AsRef<str>)], inner: &str) -> String {
-    let open = opening(name, attributes);
-    if inner.is_empty() { format!("<{open}/>\n") } else { format!("<{open}>\n{inner}</{name}>\n") }
-}
-
-fn opening(name: &str, attributes: &[(&str, impl AsRef<str>)]) -> String {
-    attributes
-        .iter()
-        .fold(name.to_owned(), |open, (name, value)| format!("{open} {name}=\"{}\"", escaped(value.as_ref())))
-}
-
-/// Text in which nothing is markup, and nothing is a character that XML does not have.
-fn escaped(text: &str) -> String {
-    let lines: Vec<String> = text.split('\n').map(visible).collect();
-    let mut safe = String::new();
-    for character in lines.join("\n").chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
-            other => safe.push(other),
-        }
-    }
-    safe
 }
