@@ -11,7 +11,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 pub(crate) use self::access::{AccessRequest, Can};
-pub(crate) use self::formats::{Color, Drawing, Format, Output, Results};
+pub(crate) use self::formats::{Color, Drawing, Findings, Format, Output, Printer, Results};
 pub(crate) use self::testing::Test;
 use crate::complete;
 

@@ -24,7 +24,7 @@ use std::io::Write;
 use upheld_input::load::{Broken, Loaded};
 use upheld_model::{Diagnostic, Fault, Files};
 
-use crate::cli::{Cli, Command, Common, Explain, Output};
+use crate::cli::{Cli, Command, Common, Explain, Printer};
 use crate::config::{BadSettings, Settings, settings};
 use crate::exit::Exit;
 use crate::render::{Screen, diagnostics, screen};
@@ -60,19 +60,12 @@ impl Session<'_> {
     /// Runs a command once.
     pub(crate) fn run(&self, command: &Command) -> Exit {
         let output = self.settings.output.value;
-        let message = match command {
-            Command::Graph | Command::Test(_) if matches!(output, Output::Print(_)) => None,
-            Command::Graph => output.results().map(|_| "only `test` records results; `graph` draws"),
-            Command::Test(_) => output.drawing().map(|_| "only `graph` draws; `test` records results"),
-            _ if output.drawing().is_some() => Some("only `graph` draws; the other commands print tables and data"),
-            _ => output.results().map(|_| "only `test` records results; the other commands print tables and data"),
+        let printer = match command {
+            Command::Graph => Printer::Graph,
+            Command::Test(_) => Printer::Test,
+            _ => Printer::Other,
         };
-        if let Some(message) = message {
-            let formats = match command {
-                Command::Graph => "formats: dot, mermaid, svg, table, wide, json, yaml, jsonl, name",
-                Command::Test(_) => "formats: table, wide, json, yaml, jsonl, name, junit, tap",
-                _ => "formats: table, wide, json, yaml, jsonl, name",
-            };
+        if let Some((message, formats)) = output.refused(printer) {
             return refuse(&[Diagnostic::error(Fault::BadSetting, message).help(formats)]);
         }
         match command {

@@ -12,6 +12,8 @@ pub(crate) enum Output {
     Draw(Drawing),
     /// Results of tests.
     Record(Results),
+    /// Findings of audits.
+    Report(Findings),
 }
 
 impl Default for Output {
@@ -34,6 +36,13 @@ impl ValueEnum for Output {
             Self::Draw(Drawing::Svg),
             Self::Record(Results::Junit),
             Self::Record(Results::Tap),
+            Self::Report(Findings::Csv),
+            Self::Report(Findings::Sarif),
+            Self::Report(Findings::PolicyReport),
+            Self::Report(Findings::OpenReports),
+            Self::Report(Findings::Markdown),
+            Self::Report(Findings::Html),
+            Self::Report(Findings::Prometheus),
         ]
     }
 
@@ -48,8 +57,15 @@ impl ValueEnum for Output {
             Self::Draw(Drawing::Dot) => ("dot", "A drawing for Graphviz (`graph` only)"),
             Self::Draw(Drawing::Mermaid) => ("mermaid", "A drawing for Mermaid (`graph` only)"),
             Self::Draw(Drawing::Svg) => ("svg", "A picture (`graph` only)"),
-            Self::Record(Results::Junit) => ("junit", "JUnit XML for pipelines (`test` only)"),
+            Self::Record(Results::Junit) => ("junit", "JUnit XML for pipelines (`test` and `audit` only)"),
             Self::Record(Results::Tap) => ("tap", "The Test Anything Protocol (`test` only)"),
+            Self::Report(Findings::Csv) => ("csv", "For spreadsheets (`audit` only)"),
+            Self::Report(Findings::Sarif) => ("sarif", "SARIF 2.1.0 for code scanning (`audit` only)"),
+            Self::Report(Findings::PolicyReport) => ("policyreport", "Kubernetes PolicyReports (`audit` only)"),
+            Self::Report(Findings::OpenReports) => ("openreports", "OpenReports, their successor (`audit` only)"),
+            Self::Report(Findings::Markdown) => ("markdown", "A comment on a change (`audit` only)"),
+            Self::Report(Findings::Html) => ("html", "A page for browsers (`audit` only)"),
+            Self::Report(Findings::Prometheus) => ("prometheus", "Metrics (`audit` only)"),
         };
         Some(PossibleValue::new(name).help(help))
     }
@@ -93,19 +109,51 @@ pub(crate) enum Results {
     Tap,
 }
 
+/// How findings of audits are reported to other tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Findings {
+    /// For spreadsheets.
+    Csv,
+    /// For code scanning.
+    Sarif,
+    /// For Kubernetes tools.
+    PolicyReport,
+    /// For newer Kubernetes tools.
+    OpenReports,
+    /// As a comment on a change.
+    Markdown,
+    /// As a page.
+    Html,
+    /// As metrics.
+    Prometheus,
+}
+
+/// Commands that differ in what they can print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Printer {
+    /// `graph`.
+    Graph,
+    /// `test`.
+    Test,
+    /// `audit`.
+    Audit,
+    /// All others.
+    Other,
+}
+
 impl Output {
     /// How answers are printed.
     pub(crate) fn format(self) -> Format {
         match self {
             Self::Print(format) => format,
-            Self::Draw(_) | Self::Record(_) => Format::Table,
+            Self::Draw(_) | Self::Record(_) | Self::Report(_) => Format::Table,
         }
     }
 
     /// How graphs are drawn, if that is asked for.
     pub(crate) fn drawing(self) -> Option<Drawing> {
         match self {
-            Self::Print(_) | Self::Record(_) => None,
+            Self::Print(_) | Self::Record(_) | Self::Report(_) => None,
             Self::Draw(drawing) => Some(drawing),
         }
     }
@@ -113,9 +161,44 @@ impl Output {
     /// How results are recorded, if that is asked for.
     pub(crate) fn results(self) -> Option<Results> {
         match self {
-            Self::Print(_) | Self::Draw(_) => None,
+            Self::Print(_) | Self::Draw(_) | Self::Report(_) => None,
             Self::Record(results) => Some(results),
         }
+    }
+
+    /// Whether a command can print this.
+    fn fits(self, printer: Printer) -> bool {
+        match self {
+            Self::Print(_) => true,
+            Self::Draw(_) => printer == Printer::Graph,
+            Self::Record(Results::Junit) => matches!(printer, Printer::Test | Printer::Audit),
+            Self::Record(Results::Tap) => printer == Printer::Test,
+            Self::Report(_) => printer == Printer::Audit,
+        }
+    }
+
+    /// Why a command cannot print this, and what it can print.
+    pub(crate) fn refused(self, printer: Printer) -> Option<(String, String)> {
+        if self.fits(printer) {
+            return None;
+        }
+        let only = match self {
+            Self::Print(_) => return None,
+            Self::Draw(_) => "only `graph` draws",
+            Self::Record(Results::Junit) => "only `test` and `audit` record results",
+            Self::Record(Results::Tap) => "only `test` records results so",
+            Self::Report(_) => "only `audit` reports findings so",
+        };
+        let instead = match printer {
+            Printer::Graph => "`graph` draws",
+            Printer::Test => "`test` records results",
+            Printer::Audit => "`audit` reports findings",
+            Printer::Other => "the other commands print tables and data",
+        };
+        let fitting = Self::value_variants().iter().filter(|output| output.fits(printer));
+        let names: Vec<String> =
+            fitting.filter_map(Self::to_possible_value).map(|value| value.get_name().to_owned()).collect();
+        Some((format!("{only}; {instead}"), format!("formats: {}", names.join(", "))))
     }
 }
 
@@ -129,4 +212,33 @@ pub(crate) enum Color {
     Always,
     /// Never
     Never,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(printer: Printer) -> Vec<String> {
+        let fitting = Output::value_variants().iter().filter(|output| output.refused(printer).is_none());
+        fitting.filter_map(Output::to_possible_value).map(|value| value.get_name().to_owned()).collect()
+    }
+
+    #[test]
+    fn audits_have_formats_of_their_own() {
+        let own = ["csv", "sarif", "policyreport", "openreports", "markdown", "html", "prometheus"];
+        let common = ["table", "wide", "json", "yaml", "jsonl", "name"];
+        assert_eq!(names(Printer::Audit), [&common[..], &["junit"], &own].concat());
+        assert_eq!(names(Printer::Test), [&common[..], &["junit", "tap"]].concat());
+        assert_eq!(names(Printer::Graph), [&common[..], &["dot", "mermaid", "svg"]].concat());
+        assert_eq!(names(Printer::Other), common);
+    }
+
+    #[test]
+    fn other_commands_refuse_them_and_say_what_they_print() {
+        let (message, formats) = Output::Report(Findings::Sarif).refused(Printer::Test).expect("is refused");
+        assert_eq!(message, "only `audit` reports findings so; `test` records results");
+        assert_eq!(formats, "formats: table, wide, json, yaml, jsonl, name, junit, tap");
+        let (message, _) = Output::Record(Results::Tap).refused(Printer::Audit).expect("is refused");
+        assert_eq!(message, "only `test` records results so; `audit` reports findings");
+    }
 }

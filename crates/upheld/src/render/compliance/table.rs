@@ -1,0 +1,277 @@
+//! An audit for people: what is wrong and how to mend it, by how much it matters.
+
+use std::collections::BTreeMap;
+
+use anstyle::{AnsiColor, Style};
+use unicode_width::UnicodeWidthStr;
+
+use crate::cli::Format;
+use crate::render::style::{ANSWER, DIM, HEADING, WARNING, paint};
+use crate::render::table::{Align, Table, indented, wrap};
+use crate::render::{Screen, visible};
+use crate::report::compliance::{
+    Audit, Cause, Check, CheckState, Fix, Level, NearMiss, Side, WaiverState, counted, values,
+};
+
+/// How many violations of a block a terminal gets before "and N more". A pipe gets all.
+const MOST: usize = 50;
+/// Names of policies line up unless one is longer than this.
+const WIDEST_NAME: usize = 40;
+/// Where details begin.
+const DETAIL: usize = 6;
+
+const HARD: Style = AnsiColor::Red.on_default().bold();
+const SOFT: Style = AnsiColor::Yellow.on_default().bold();
+
+/// All that is to be said about an audit.
+pub(super) fn all(audit: &Audit, screen: &Screen) -> String {
+    let good = if audit.summary.violations() == 0 && audit.errors.is_empty() { ANSWER } else { HARD };
+    let mut text = paint(good, &wrap(&visible(&audit.answer), screen.width)) + "\n";
+    for filter in &audit.filters {
+        text.push_str(&indented(&visible(&format!("only {} {}", filter.by, filter.value)), 2, screen.width));
+    }
+    let teller = Teller { audit, screen, names: names(audit) };
+    text.push_str(&teller.errors());
+    text.push_str(&teller.block("HARD (the change would be refused)", HARD, teller.single(CheckState::Hard)));
+    text.push_str(&teller.block(soft_heading(audit), SOFT, teller.by_cause()));
+    text.push_str(&teller.block("WAIVED (would be violations)", HEADING, teller.single(CheckState::Waived)));
+    text.push_str(&teller.without_evidence());
+    text.push_str(&teller.idle_waivers());
+    if is_close(screen) {
+        text.push_str(&policies(audit, screen));
+    }
+    text
+}
+
+/// Whether somebody looks closer.
+fn is_close(screen: &Screen) -> bool {
+    screen.verbose || screen.format == Format::Wide
+}
+
+fn soft_heading(audit: &Audit) -> &'static str {
+    // A policy that does not block lets everybody do it.
+    if audit.ended(CheckState::Soft).all(|check| check.level == Level::Enforce) {
+        "SOFT (accepted because an administrator made the change; needs follow-up)"
+    } else {
+        "SOFT (accepted because an administrator made the change or the policy does not block; needs follow-up)"
+    }
+}
+
+/// The width of the names of policies.
+fn names(audit: &Audit) -> usize {
+    let widths = audit.violations().map(|check| visible(&named(audit, check)).width());
+    widths.filter(|width| *width <= WIDEST_NAME).max().unwrap_or(0)
+}
+
+/// The policy, and the number of the rule where there are several.
+fn named(audit: &Audit, check: &Check) -> String {
+    let has_several = audit.policy(&check.policy).is_some_and(|policy| policy.a.tags.len() > 1);
+    if has_several { format!("{}#{}", check.policy, check.rule) } else { check.policy.clone() }
+}
+
+struct Teller<'a> {
+    audit: &'a Audit,
+    screen: &'a Screen,
+    names: usize,
+}
+
+/// Violations that are told together: those of one cause, or a single one.
+struct Group<'a> {
+    cause: Option<&'a Cause>,
+    checks: Vec<&'a Check>,
+}
+
+impl<'a> Teller<'a> {
+    fn single(&self, state: CheckState) -> Vec<Group<'a>> {
+        self.audit.ended(state).map(|check| Group { cause: None, checks: vec![check] }).collect()
+    }
+
+    /// Soft violations: those that one change caused are one matter.
+    fn by_cause(&self) -> Vec<Group<'a>> {
+        let mut groups: Vec<Group<'a>> = Vec::new();
+        let mut known: BTreeMap<(&str, usize, &Cause), usize> = BTreeMap::new();
+        for check in self.audit.ended(CheckState::Soft) {
+            let cause = check.cause.as_ref();
+            let key = cause.map(|cause| (check.policy.as_str(), check.rule, cause));
+            match key.and_then(|key| known.get(&key)).and_then(|index| groups.get_mut(*index)) {
+                Some(group) => group.checks.push(check),
+                None => {
+                    known.extend(key.map(|key| (key, groups.len())));
+                    groups.push(Group { cause, checks: vec![check] });
+                }
+            }
+        }
+        groups
+    }
+
+    fn block(&self, heading: &str, style: Style, groups: Vec<Group<'a>>) -> String {
+        if groups.is_empty() {
+            return String::new();
+        }
+        let most = if self.screen.width.is_none() || self.screen.verbose { usize::MAX } else { MOST };
+        let left = groups.len().saturating_sub(most);
+        let mut text = format!("\n  {}\n", paint(style, heading));
+        for group in groups.into_iter().take(most) {
+            text.push_str(&match group.cause {
+                Some(cause) => self.caused(cause, &group.checks),
+                None => group.checks.iter().map(|check| self.one(check)).collect(),
+            });
+        }
+        if left > 0 {
+            text.push_str(&paint(DIM, &format!("  … and {left} more (--verbose shows all)\n")));
+        }
+        text
+    }
+
+    /// The line that begins a violation or a group of them.
+    fn head(&self, check: &Check, what: &str) -> String {
+        let name = visible(&named(self.audit, check));
+        let padding = " ".repeat(self.names.saturating_sub(name.width()));
+        let level = if check.level == Level::Enforce { String::new() } else { format!("  ({})", check.level.name()) };
+        format!("  {}{padding}  {}{level}\n", paint(HEADING, &name), visible(what))
+    }
+
+    fn one(&self, check: &Check) -> String {
+        let workspace = check.workspace_beside().map(|workspace| format!("  in {workspace}")).unwrap_or_default();
+        let pair = format!("{} ~ {}{workspace}", titled(&check.a), titled(&check.b));
+        let sides = [&check.a, &check.b].map(|side| format!("{} has {} {}", side.title, side.tag, braced(side)));
+        let mut text = self.head(check, &pair);
+        text.push_str(&self.detail(&format!("{}: {}", sides.join(", "), check.reason.text)));
+        text.extend(check.near_miss.iter().map(|miss| self.detail(&format!("nearly: {}", NearMiss::told(miss)))));
+        text.extend(check.waiver.iter().map(|waiver| self.detail(&waiver.told())));
+        if check.state != CheckState::Waived {
+            text.push_str(&self.fixes(check));
+        }
+        text + &self.more(check)
+    }
+
+    /// `landingZone/lz-1 moved dev → prod on 2026-02-03 by an administrator: 4 projects now disagree`.
+    fn caused(&self, cause: &Cause, checks: &[&Check]) -> String {
+        let Some(first) = checks.first() else { return String::new() };
+        let others: Vec<&Side> =
+            checks.iter().map(|check| if check.a.reference == cause.object { &check.b } else { &check.a }).collect();
+        let kind =
+            others.first().map(|side| side.kind.as_str()).filter(|kind| others.iter().all(|side| side.kind == *kind));
+        let one = kind.map_or_else(|| "pair".to_owned(), spaced);
+        let verb = if others.len() == 1 { "disagrees" } else { "disagree" };
+        let count = counted(others.len(), &one, &format!("{one}s"));
+        let mut text = self.head(first, &format!("{}: {count} now {verb}", cause.text));
+        // Where a change concerns neither side, as that of a policy does, both are told.
+        let is_side = |check: &&Check| check.a.reference == cause.object || check.b.reference == cause.object;
+        if checks.iter().all(is_side) {
+            let told: Vec<String> = others.iter().map(|side| format!("{} {}", titled(side), braced(side))).collect();
+            text.push_str(&self.detail(&told.join("  ")));
+        } else {
+            for check in checks {
+                let told = [&check.a, &check.b].map(|side| format!("{} {}", titled(side), braced(side)));
+                text.push_str(&self.detail(&told.join(" ~ ")));
+            }
+        }
+        if let [only] = checks {
+            text.push_str(&self.fixes(only));
+        } else {
+            text.extend(first.how_to_fix.iter().map(|hint| self.detail(&format!("how to fix: {hint}"))));
+        }
+        text.extend(checks.iter().map(|check| self.more(check)));
+        text
+    }
+
+    fn fixes(&self, check: &Check) -> String {
+        let told: Vec<String> = check.fixes.iter().map(Fix::told).collect();
+        let hint = check.how_to_fix.iter().map(|hint| self.detail(&format!("how to fix: {hint}")));
+        let fixes = (!told.is_empty()).then(|| self.detail(&format!("fix: {}", told.join("; or "))));
+        hint.chain(fixes).collect()
+    }
+
+    /// What only those read who look closer.
+    fn more(&self, check: &Check) -> String {
+        if !is_close(self.screen) {
+            return String::new();
+        }
+        let places = [&check.a, &check.b].into_iter().filter_map(|side| side.at.as_ref()).map(ToString::to_string);
+        let seen = check.first_seen.iter().map(|seen| format!("since {seen}"));
+        let told: Vec<String> =
+            [check.id.clone(), check.reason.code.to_owned()].into_iter().chain(seen).chain(places).collect();
+        indented(&paint(DIM, &visible(&told.join("  "))), DETAIL, self.screen.width)
+    }
+
+    fn detail(&self, text: &str) -> String {
+        indented(&visible(text), DETAIL, self.screen.width)
+    }
+
+    fn without_evidence(&self) -> String {
+        let count = self.audit.summary.vacuous;
+        if count == 0 {
+            return String::new();
+        }
+        let heading = paint(HEADING, "PASSED WITHOUT EVIDENCE");
+        let mut text = format!("\n  {heading}   {}: neither side carries the tag\n", counted(count, "pair", "pairs"));
+        let each = self.audit.policies.iter().filter(|policy| policy.counts.vacuous > 0);
+        let told: Vec<String> = each.map(|policy| format!("{} {}", policy.id, policy.counts.vacuous)).collect();
+        if told.len() > 1 {
+            text.push_str(&self.detail(&told.join("  ")));
+        }
+        text
+    }
+
+    fn idle_waivers(&self) -> String {
+        let mut idle = self.audit.waivers.iter().filter(|waiver| waiver.state != WaiverState::Used).peekable();
+        if idle.peek().is_none() {
+            return String::new();
+        }
+        let columns = ["WAIVER THAT COVERS NOTHING", "STATE", "POLICY", "EXPIRES", "AT", "REASON"];
+        let mut table = Table::new(&columns.map(|name| (name, Align::Left)));
+        for waiver in idle {
+            let at = waiver.at.as_ref().map(ToString::to_string).unwrap_or_default();
+            let expires = waiver.expires.clone().unwrap_or_default();
+            let state = waiver.state.name().to_owned();
+            table.row(WARNING, [waiver.id.clone(), state, waiver.policy.clone(), expires, at, waiver.reason.clone()]);
+        }
+        format!("\n{}", table.render(self.screen.width, 3))
+    }
+
+    fn errors(&self) -> String {
+        if self.audit.errors.is_empty() {
+            return String::new();
+        }
+        let mut table = Table::new(&["NOT EVALUATED", "BECAUSE", "AT"].map(|name| (name, Align::Left)));
+        for error in &self.audit.errors {
+            let at = error.at.as_ref().map(ToString::to_string).unwrap_or_default();
+            table.row(HARD, [error.policy.clone(), error.message.clone(), at]);
+        }
+        format!("\n{}", table.render(self.screen.width, 1))
+    }
+}
+
+fn policies(audit: &Audit, screen: &Screen) -> String {
+    let texts = ["POLICY", "LEVEL", "STRATEGY"].map(|name| (name, Align::Left));
+    let numbers = ["PAIRS", "PASS", "HARD", "SOFT", "WAIVED", "WITHOUT EVIDENCE"].map(|name| (name, Align::Right));
+    let mut table = Table::new(&[texts.as_slice(), numbers.as_slice()].concat());
+    for policy in &audit.policies {
+        let counts = policy.counts;
+        let numbers = [policy.pairs, counts.passed, counts.hard, counts.soft, counts.waived, counts.vacuous];
+        let texts = [policy.id.clone(), policy.level.name().to_owned(), policy.strategy.clone()];
+        table.row(Style::new(), texts.into_iter().chain(numbers.map(|number| number.to_string())));
+    }
+    format!("\n{}", table.render(screen.width, 6))
+}
+
+/// The reference, and the name where that is another.
+fn titled(side: &Side) -> String {
+    if side.name == side.id() { side.reference.clone() } else { format!("{} {:?}", side.reference, side.name) }
+}
+
+fn braced(side: &Side) -> String {
+    format!("{{{}}}", values(&side.values))
+}
+
+/// `landingZone` as words.
+fn spaced(kind: &str) -> String {
+    kind.chars().fold(String::new(), |mut words, character| {
+        if character.is_uppercase() {
+            words.push(' ');
+        }
+        words.extend(character.to_lowercase());
+        words
+    })
+}

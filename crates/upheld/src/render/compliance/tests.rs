@@ -1,0 +1,402 @@
+//! Every format is read back by a reader of its own, and all carry the same violations.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde_json::Value as Json;
+
+use super::*;
+use crate::report::compliance::sample::{HOSTILE, audit};
+use crate::report::compliance::{Check, CheckState};
+
+fn screen(format: Format) -> Screen {
+    Screen { format, width: None, verbose: false, ascii: false }
+}
+
+fn printed_of(audit: &Audit, output: Output) -> String {
+    let beside = Beside { baseline: None, took: Some(Duration::from_millis(30)) };
+    let text = text(audit, output, &screen(output.format()), &beside);
+    // Only tables have colours.
+    match output {
+        Output::Print(Format::Table | Format::Wide) | Output::Draw(_) | Output::Record(Results::Tap) => {
+            anstream::adapter::strip_str(&text).to_string()
+        }
+        _ => text,
+    }
+}
+
+fn printed(output: Output) -> String {
+    printed_of(&audit(), output)
+}
+
+/// Fingerprints, and how they ended.
+type Set = BTreeMap<String, String>;
+
+fn expected() -> Set {
+    audit().violations().map(|check| (check.id.clone(), check.state.name().to_owned())).collect()
+}
+
+fn text_of<'j>(value: &'j Json, name: &str) -> &'j str {
+    value[name].as_str().unwrap_or_default()
+}
+
+fn of_list(list: &Json) -> Set {
+    let pairs = list.as_array().expect("a list").iter();
+    pairs.map(|one| (text_of(one, "id").to_owned(), text_of(one, "state").to_owned())).collect()
+}
+
+#[test]
+fn json_yaml_and_json_lines_carry_all_violations() {
+    let json: Json = serde_json::from_str(&printed(Output::Print(Format::Json))).expect("JSON");
+    assert_eq!(of_list(&json["violations"]), expected());
+    let yaml: Json = serde_saphyr::from_str(&printed(Output::Print(Format::Yaml))).expect("YAML");
+    assert_eq!(yaml, json);
+    let lines = printed(Output::Print(Format::Jsonl));
+    let lines: Vec<Json> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(Json::Array(lines), json["violations"]);
+    let names = printed(Output::Print(Format::Name));
+    assert_eq!(names.lines().collect::<BTreeSet<_>>(), expected().keys().map(String::as_str).collect());
+}
+
+#[test]
+fn csv_carries_all_violations_and_no_formula() {
+    let text = printed(Output::Report(Findings::Csv));
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let heading = reader.headers().expect("a heading").clone();
+    let column = |name: &str| heading.iter().position(|column| column == name).expect("the column");
+    let rows: Vec<::csv::StringRecord> = reader.records().map(|row| row.expect("as many cells as columns")).collect();
+    let set = rows.iter().map(|row| (row[column("id")].to_owned(), row[column("state")].to_owned()));
+    assert_eq!(set.collect::<Set>(), expected());
+    assert!(rows.iter().flatten().all(|cell| !cell.starts_with(['=', '+', '-', '@'])));
+    let hostile = rows.iter().find(|row| row[column("policy")].starts_with("a\"b")).expect("the hostile row");
+    assert!(hostile[column("aName")].starts_with("'=cmd a\"b'<script>"));
+    assert!(hostile[column("howToFix")].starts_with("'@ask"));
+    assert_eq!(&hostile[column("aValues")], "'=1+1, \"prod \", \"\"");
+}
+
+#[test]
+fn junit_has_a_suite_for_each_policy_and_a_case_for_each_check() {
+    let text = printed(Output::Record(Results::Junit));
+    let document = roxmltree::Document::parse(&text).expect("XML");
+    let root = document.root_element();
+    let suites: Vec<_> = root.children().filter(|node| node.has_tag_name("testsuite")).collect();
+    assert_eq!(suites.len(), audit().policies.len() + 1, "the policy that was not judged has one, too");
+    let number = |node: roxmltree::Node<'_, '_>, name: &str| -> usize {
+        node.attribute(name).and_then(|text| text.parse().ok()).unwrap_or_default()
+    };
+    for name in ["tests", "failures", "errors", "skipped"] {
+        assert_eq!(number(root, name), suites.iter().map(|suite| number(*suite, name)).sum::<usize>(), "{name}");
+    }
+    let (mut set, mut passed) = (Set::new(), 0);
+    for case in document.descendants().filter(|node| node.has_tag_name("testcase")) {
+        let name = case.attribute("name").unwrap_or_default();
+        let id = name.split(' ').next().unwrap_or_default().to_owned();
+        match case.first_element_child() {
+            None => passed += 1,
+            Some(node) if node.has_tag_name("failure") => {
+                set.insert(id, node.attribute("type").unwrap_or_default().to_owned());
+            }
+            Some(node) if node.has_tag_name("skipped") => {
+                set.insert(id, "waived".to_owned());
+            }
+            Some(node) => assert!(node.has_tag_name("error")),
+        }
+    }
+    assert_eq!(set, expected());
+    assert_eq!(passed, audit().ended(CheckState::Pass).count());
+    let property = document.descendants().find(|node| node.attribute("name") == Some("vacuous"));
+    assert!(property.is_some_and(|node| node.attribute("value").is_some()));
+}
+
+fn reports(output: Output) -> Vec<Json> {
+    serde_saphyr::from_multiple(&printed(output)).expect("YAML")
+}
+
+#[test]
+fn kubernetes_reports_carry_all_checks() {
+    let old = reports(Output::Report(Findings::PolicyReport));
+    let new = reports(Output::Report(Findings::OpenReports));
+    for (reports, api) in [(&old, "wgpolicyk8s.io/v1alpha2"), (&new, "openreports.io/v1alpha1")] {
+        assert!(reports.iter().all(|report| report["apiVersion"] == api));
+        let mut set = Set::new();
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for result in reports.iter().filter_map(|report| report["results"].as_array()).flatten() {
+            *counts.entry(text_of(result, "result")).or_default() += 1;
+            let id = text_of(&result["properties"], "id");
+            let state = text_of(&result["properties"], "state");
+            match (text_of(result, "result"), state) {
+                ("pass", "pass") | ("error", "") => {}
+                ("fail" | "warn", "hard" | "soft") | ("skip", "waived") => {
+                    set.insert(id.to_owned(), state.to_owned());
+                }
+                (other, state) => panic!("{other} {state}"),
+            }
+        }
+        assert_eq!(set, expected());
+        assert_eq!(counts, BTreeMap::from([("error", 1), ("fail", 5), ("pass", 1), ("skip", 1), ("warn", 2)]));
+        for report in reports {
+            let results = report["results"].as_array().expect("results");
+            let count = |word: &str| results.iter().filter(|result| result["result"] == word).count();
+            for word in ["pass", "fail", "warn", "error", "skip"] {
+                assert_eq!(report["summary"][word], count(word), "{word}");
+            }
+            let name = text_of(&report["metadata"], "name");
+            assert!(name.chars().all(|one| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '-'), "{name}");
+            let texts = results.iter().filter_map(|result| result["properties"].as_object()).flatten();
+            assert!(texts.into_iter().all(|(_, value)| value.is_string()));
+        }
+    }
+    let kinds: Vec<&str> = new.iter().map(|report| text_of(report, "kind")).collect();
+    assert_eq!(kinds, ["ClusterReport", "Report", "Report", "Report"]);
+    let skipped = new.iter().filter_map(|report| report["results"].as_array()).flatten();
+    let skipped = skipped.into_iter().find(|result| result["result"] == "skip").expect("the waived one");
+    assert_eq!(skipped["properties"]["wouldBe"], "fail");
+    assert_eq!(skipped["properties"]["waiverExpires"], "2026-07-01T00:00:00Z");
+}
+
+#[test]
+fn texts_that_look_like_something_else_stay_texts() {
+    let looks =
+        ["007", "1e3", "0x1f", "true", "null", "~", "2026-01-01", "- a", "? b", "#c", " d", "=e", "yes", ".inf"];
+    let mut numbers = audit();
+    for check in &mut numbers.checks {
+        check.a.tag = "on".to_owned();
+        check.workspace = Some("workspace/12".to_owned());
+    }
+    numbers.checks[0].a.values = looks.map(str::to_owned).to_vec();
+    let json: Json = serde_json::from_str(&printed_of(&numbers, Output::Print(Format::Json))).expect("JSON");
+    let yaml: Json = serde_saphyr::from_str(&printed_of(&numbers, Output::Print(Format::Yaml))).expect("YAML");
+    assert_eq!(yaml, json);
+    let text = printed_of(&numbers, Output::Report(Findings::OpenReports));
+    let reports: Vec<Json> = serde_saphyr::from_multiple(&text).expect("YAML");
+    assert_eq!(reports.last().expect("a report")["metadata"]["name"], "12");
+    let results = reports.iter().filter_map(|report| report["results"].as_array()).flatten();
+    assert!(
+        results
+            .into_iter()
+            .filter(|result| result["rule"] != Json::Null)
+            .all(|result| result["properties"]["aTag"] == "on")
+    );
+}
+
+/// The schema lies in the package of another program, so that no copy of it can go stale here.
+fn sarif_schema() -> jsonschema::Validator {
+    let metadata = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--offline", "--filter-platform", "host-tuple", "--manifest-path"])
+        .arg(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
+        .output()
+        .expect("cargo runs");
+    let metadata: Json = serde_json::from_slice(&metadata.stdout).expect("metadata");
+    let packages = metadata["packages"].as_array().expect("packages");
+    let package = packages.iter().find(|package| package["name"] == "serde-sarif").expect("the package");
+    let folder = PathBuf::from(text_of(package, "manifest_path"));
+    let schema = std::fs::read(folder.with_file_name("src").join("schema.json")).expect("the schema");
+    let mut schema: Json = serde_json::from_slice(&schema).expect("the schema is JSON");
+    // The published pattern of languages has a bracket too many, which the validator refuses. We name no language.
+    for owner in ["run", "toolComponent"] {
+        let language = schema.pointer_mut(&format!("/definitions/{owner}/properties/language"));
+        language.and_then(Json::as_object_mut).expect("a property").shift_remove("pattern");
+    }
+    jsonschema::draft7::options().should_validate_formats(true).build(&schema).expect("a schema")
+}
+
+fn assert_valid(schema: &jsonschema::Validator, log: &Json) {
+    let problems: Vec<String> =
+        schema.iter_errors(log).map(|problem| format!("{}: {problem}", problem.instance_path())).collect();
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+fn states(log: &Json) -> BTreeMap<String, String> {
+    let results = log["runs"][0]["results"].as_array().expect("results").iter();
+    let id = |result: &Json| text_of(&result["partialFingerprints"], "violation/v1").to_owned();
+    results.map(|result| (id(result), text_of(result, "baselineState").to_owned())).collect()
+}
+
+#[test]
+fn sarif_is_valid_and_carries_all_violations() {
+    let schema = sarif_schema();
+    let text = printed(Output::Report(Findings::Sarif));
+    let log: Json = serde_json::from_str(&text).expect("JSON");
+    assert_valid(&schema, &log);
+    serde_json::from_str::<serde_sarif::sarif::Sarif>(&text).expect("another reader understands it");
+    let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().expect("rules");
+    assert_eq!(rules.len(), audit().policies.len(), "silent policies are there, too");
+    let mut set = Set::new();
+    for result in log["runs"][0]["results"].as_array().expect("results") {
+        let rule = usize::try_from(result["ruleIndex"].as_u64().expect("an index")).expect("a small one");
+        assert_eq!(rules[rule]["id"], result["ruleId"]);
+        let state = text_of(&result["properties"], "state");
+        assert_eq!(result.get("suppressions").is_some(), state == "waived");
+        set.insert(text_of(&result["partialFingerprints"], "violation/v1").to_owned(), state.to_owned());
+    }
+    assert_eq!(set, expected());
+    let first =
+        &log["runs"][0]["results"].as_array().expect("results").iter().find(|one| one["properties"]["state"] == "hard");
+    let place = &first.expect("the hard one")["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "projects/a%20b.yaml");
+    assert_eq!(place["region"]["startLine"], 7);
+}
+
+#[test]
+fn sarif_compares_with_a_previous_run() {
+    let schema = sarif_schema();
+    let before = Baseline::read(&printed(Output::Report(Findings::Sarif))).expect("our own log");
+    let same = sarif::document(&audit(), Some(&before));
+    assert!(states(&same).values().all(|state| state == "unchanged"), "{same:#}");
+    let mut changed = audit();
+    let id =
+        |audit: &Audit, index: usize| audit.violations().nth(index).map(|check| check.id.clone()).expect("it is there");
+    let (gone, updated) = (id(&changed, 1), id(&changed, 2));
+    changed.checks.retain(|check| check.id != gone);
+    changed.policies.remove(0);
+    for check in changed.checks.iter_mut().filter(|check| check.id == updated) {
+        check.a.values.push("more".to_owned());
+    }
+    let fresh = Check { id: "fresh".to_owned(), ..changed.checks[0].clone() };
+    changed.checks.push(fresh);
+    let log = sarif::document(&changed, Some(&before));
+    assert_valid(&schema, &log);
+    let states = states(&log);
+    assert_eq!(states[&gone], "absent");
+    assert_eq!(states[&updated], "updated");
+    assert_eq!(states["fresh"], "new");
+    let again = Baseline::read(&log.to_string()).expect("our own log");
+    let log = sarif::document(&changed, Some(&again));
+    assert!(!self::states(&log).contains_key(&gone), "what was gone then is no news");
+    assert!(Baseline::read("{}").is_err());
+    assert!(Baseline::read("<html>").is_err());
+}
+
+#[test]
+fn pages_and_comments_carry_all_violations_and_no_markup_of_others() {
+    let html = printed(Output::Report(Findings::Html));
+    let markdown = printed(Output::Report(Findings::Markdown));
+    for id in expected().keys() {
+        assert_eq!(html.matches(&format!(" id=\"{id}\">")).count(), 1);
+        assert_eq!(markdown.matches(&format!("| `{id}` |\n")).count(), 1);
+    }
+    assert_eq!(html.matches("<article").count(), expected().len());
+    // Without the first line and the elements that need no end, the page is XML, so that nothing can have broken out.
+    let body =
+        html.split_once("<body>").expect("a body").1.split_once("</body>").expect("its end").0.replace("<br>", "<br/>");
+    let document = roxmltree::Document::parse(&body).expect("well-formed");
+    let known =
+        ["main", "h1", "h2", "h3", "p", "b", "time", "section", "article", "span", "bdi", "ul", "li", "code", "a"];
+    let of_tables = ["table", "thead", "tbody", "tr", "th", "td", "br"];
+    let mut names = document.descendants().filter(roxmltree::Node::is_element).map(|node| node.tag_name().name());
+    assert!(names.all(|name| known.contains(&name) || of_tables.contains(&name)));
+    let shown: String = document.descendants().filter_map(|node| node.text()).collect();
+    assert!(shown.contains("<script>alert(1)</script>&amp;|`*_[x]"));
+    assert!(!markdown.contains("<script") && !markdown.contains("[x](") && !markdown.contains("@all"));
+    let rows = markdown.lines().filter(|line| line.starts_with("| ") && line.ends_with("` |"));
+    assert!(rows.into_iter().all(|row| row.matches('|').count() == 7));
+}
+
+#[test]
+fn tables_carry_all_violations() {
+    let text = printed(Output::Print(Format::Table));
+    for check in audit().violations() {
+        for side in [&check.a, &check.b] {
+            assert!(text.contains(&crate::render::visible(&side.reference)), "{}", side.reference);
+        }
+    }
+    let wide = printed(Output::Print(Format::Wide));
+    assert!(expected().keys().all(|id| wide.contains(id.as_str())));
+    let verbose = Screen { verbose: true, ..screen(Format::Table) };
+    let all = super::text(&audit(), Output::default(), &verbose, &Beside::default());
+    assert!(expected().keys().all(|id| all.contains(id.as_str())));
+}
+
+#[test]
+fn metrics_count_all_violations() {
+    let text = printed(Output::Report(Findings::Prometheus));
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in text.lines().filter(|line| line.starts_with("compliance_violations{")) {
+        let (labels, count) = line.rsplit_once(' ').expect("a number");
+        let state = labels.rsplit_once("state=\"").expect("a state").1.trim_end_matches("\"}");
+        *counts.entry(state).or_default() += count.parse::<usize>().expect("a number");
+    }
+    let set = expected();
+    let wanted = |state: &str| set.values().filter(|one| *one == state).count();
+    assert_eq!(counts, ["hard", "soft", "waived"].into_iter().map(|state| (state, wanted(state))).collect());
+}
+
+#[test]
+fn the_order_of_arrival_does_not_show_and_nothing_is_obeyed() {
+    let mut turned = audit();
+    turned.checks.reverse();
+    turned.policies.reverse();
+    turned.waivers.reverse();
+    let turned = turned.finished();
+    for output in Output::value_variants() {
+        let text = printed(*output);
+        assert_eq!(text, printed_of(&turned, *output), "{output:?}");
+        assert!(text.chars().all(|one| one == '\n' || !one.is_control()), "{output:?}");
+        assert!(text.ends_with('\n'), "{output:?}");
+    }
+    assert!(HOSTILE.contains('\u{1b}'));
+}
+
+#[test]
+fn an_audit_without_anything_is_well_formed() {
+    let schema = sarif_schema();
+    let nothing = Audit { now: audit().now, ..Audit::default() }.finished();
+    for output in Output::value_variants() {
+        let text = printed_of(&nothing, *output);
+        match output {
+            Output::Report(Findings::Sarif) => assert_valid(&schema, &serde_json::from_str(&text).expect("JSON")),
+            Output::Record(Results::Junit) => drop(roxmltree::Document::parse(&text).expect("XML")),
+            Output::Print(Format::Table) => assert_eq!(text, "There are no pairs to check against 0 policies.\n"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn only_formats_that_list_passes_ask_for_them() {
+    let mut short = audit();
+    short.checks.retain(|check| check.state != CheckState::Pass);
+    for output in Output::value_variants() {
+        assert_eq!(printed(*output) != printed_of(&short, *output), lists_passes(*output), "{output:?}");
+    }
+}
+
+#[test]
+fn every_format_as_a_snapshot() {
+    let formats = [
+        ("table", Output::Print(Format::Table)),
+        ("wide", Output::Print(Format::Wide)),
+        ("json", Output::Print(Format::Json)),
+        ("yaml", Output::Print(Format::Yaml)),
+        ("junit", Output::Record(Results::Junit)),
+        ("csv", Output::Report(Findings::Csv)),
+        ("sarif", Output::Report(Findings::Sarif)),
+        ("policyreport", Output::Report(Findings::PolicyReport)),
+        ("openreports", Output::Report(Findings::OpenReports)),
+        ("markdown", Output::Report(Findings::Markdown)),
+        ("html", Output::Report(Findings::Html)),
+        ("prometheus", Output::Report(Findings::Prometheus)),
+    ];
+    for (name, output) in formats {
+        let mut settings = insta::Settings::clone_current();
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.bind(|| insta::assert_snapshot!(format!("audit_{name}"), printed(output)));
+    }
+}
+
+#[test]
+fn narrow_terminals_get_short_lines_and_long_blocks_are_cut() {
+    let mut long = audit();
+    let hard = long.ended(CheckState::Hard).next().cloned().expect("it is there");
+    long.checks.extend((0..60).map(|number| Check { rule: number + 1, id: number.to_string(), ..hard.clone() }));
+    let narrow = Screen { width: Some(60), ..screen(Format::Table) };
+    let text = super::text(&long, Output::default(), &narrow, &Beside::default());
+    assert!(text.contains("… and 11 more (--verbose shows all)"));
+    assert!(
+        !super::text(&long, Output::default(), &screen(Format::Table), &Beside::default()).contains("more (--verbose")
+    );
+}
