@@ -142,7 +142,7 @@ impl<'a> Teller<'a> {
         if check.state != CheckState::Waived {
             text.push_str(&self.fixes(check));
         }
-        text + &self.more(check)
+        text + &self.more(check, None)
     }
 
     /// `landingZone/lz-1 moved dev → prod on 2026-02-03 by an administrator: 4 projects now disagree`.
@@ -150,17 +150,18 @@ impl<'a> Teller<'a> {
         let Some(first) = checks.first() else { return String::new() };
         let others: Vec<&Side> =
             checks.iter().map(|check| if check.a.reference == cause.object { &check.b } else { &check.a }).collect();
-        let kind =
-            others.first().map(|side| side.kind.as_str()).filter(|kind| others.iter().all(|side| side.kind == *kind));
+        // Where a change concerns neither side, as that of a policy does, both are told.
+        let is_side = |check: &&Check| check.a.reference == cause.object || check.b.reference == cause.object;
+        let has_side = checks.iter().all(is_side);
+        let kind = others.first().map(|side| side.kind.as_str());
+        let kind = kind.filter(|kind| has_side && others.iter().all(|side| side.kind == *kind));
         let one = kind.map_or_else(|| "pair".to_owned(), spaced);
         let verb = if others.len() == 1 { "disagrees" } else { "disagree" };
         let count = counted(others.len(), &one, &format!("{one}s"));
         let mut text = self.head(first, &format!("{}: {count} now {verb}", cause.text));
-        // Where a change concerns neither side, as that of a policy does, both are told.
-        let is_side = |check: &&Check| check.a.reference == cause.object || check.b.reference == cause.object;
-        if checks.iter().all(is_side) {
+        if has_side {
             let told: Vec<String> = others.iter().map(|side| format!("{} {}", titled(side), braced(side))).collect();
-            text.push_str(&self.detail(&told.join("  ")));
+            text.push_str(&self.items(&told));
         } else {
             for check in checks {
                 let told = [&check.a, &check.b].map(|side| format!("{} {}", titled(side), braced(side)));
@@ -172,7 +173,7 @@ impl<'a> Teller<'a> {
         } else {
             text.extend(first.how_to_fix.iter().map(|hint| self.detail(&format!("how to fix: {hint}"))));
         }
-        text.extend(checks.iter().map(|check| self.more(check)));
+        text.extend(checks.iter().zip(others).map(|(check, other)| self.more(check, Some(other))));
         text
     }
 
@@ -184,15 +185,31 @@ impl<'a> Teller<'a> {
     }
 
     /// What only those read who look closer.
-    fn more(&self, check: &Check) -> String {
+    fn more(&self, check: &Check, of: Option<&Side>) -> String {
         if !is_close(self.screen) {
             return String::new();
         }
+        let of = of.map(|side| side.reference.clone());
+        let known = [check.id.clone(), check.reason.code.to_owned()];
+        let seen = check.first_seen.as_ref().map(|seen| format!("since {seen}"));
         let places = [&check.a, &check.b].into_iter().filter_map(|side| side.at.as_ref()).map(ToString::to_string);
-        let seen = check.first_seen.iter().map(|seen| format!("since {seen}"));
-        let told: Vec<String> =
-            [check.id.clone(), check.reason.code.to_owned()].into_iter().chain(seen).chain(places).collect();
-        indented(&paint(DIM, &visible(&told.join("  "))), DETAIL, self.screen.width)
+        let told: Vec<String> = of.into_iter().chain(known).chain(seen).chain(places).collect();
+        paint(DIM, &self.items(&told))
+    }
+
+    /// Things beside each other, as many as fit.
+    fn items(&self, items: &[String]) -> String {
+        let width = self.screen.width.map(|width| width.saturating_sub(DETAIL));
+        let mut lines: Vec<String> = Vec::new();
+        for item in items.iter().map(|item| visible(item)) {
+            match lines.last_mut() {
+                Some(line) if width.is_none_or(|width| line.width() + 2 + item.width() <= width) => {
+                    line.push_str(&format!("  {item}"));
+                }
+                _ => lines.push(item),
+            }
+        }
+        lines.iter().map(|line| format!("{}{line}\n", " ".repeat(DETAIL))).collect()
     }
 
     fn detail(&self, text: &str) -> String {
@@ -209,7 +226,7 @@ impl<'a> Teller<'a> {
         let each = self.audit.policies.iter().filter(|policy| policy.counts.vacuous > 0);
         let told: Vec<String> = each.map(|policy| format!("{} {}", policy.id, policy.counts.vacuous)).collect();
         if told.len() > 1 {
-            text.push_str(&self.detail(&told.join("  ")));
+            text.push_str(&self.items(&told));
         }
         text
     }
@@ -245,7 +262,7 @@ impl<'a> Teller<'a> {
 
 fn policies(audit: &Audit, screen: &Screen) -> String {
     let texts = ["POLICY", "LEVEL", "STRATEGY"].map(|name| (name, Align::Left));
-    let numbers = ["PAIRS", "PASS", "HARD", "SOFT", "WAIVED", "WITHOUT EVIDENCE"].map(|name| (name, Align::Right));
+    let numbers = ["PAIRS", "PASS", "HARD", "SOFT", "WAIVED", "NO EVIDENCE"].map(|name| (name, Align::Right));
     let mut table = Table::new(&[texts.as_slice(), numbers.as_slice()].concat());
     for policy in &audit.policies {
         let counts = policy.counts;
@@ -253,7 +270,7 @@ fn policies(audit: &Audit, screen: &Screen) -> String {
         let texts = [policy.id.clone(), policy.level.name().to_owned(), policy.strategy.clone()];
         table.row(Style::new(), texts.into_iter().chain(numbers.map(|number| number.to_string())));
     }
-    format!("\n{}", table.render(screen.width, 6))
+    format!("\n{}", table.render(screen.width, 1))
 }
 
 /// The reference, and the name where that is another.

@@ -400,3 +400,15 @@ fn narrow_terminals_get_short_lines_and_long_blocks_are_cut() {
         !super::text(&long, Output::default(), &screen(Format::Table), &Beside::default()).contains("more (--verbose")
     );
 }
+
+#[test]
+fn a_change_of_a_policy_is_the_cause_of_pairs() {
+    let mut changed = audit();
+    for cause in changed.checks.iter_mut().filter_map(|check| check.cause.as_mut()) {
+        "policy/env-project-landingzone".clone_into(&mut cause.object);
+        "policy/env-project-landingzone was made".clone_into(&mut cause.text);
+    }
+    let text = printed_of(&changed, Output::Print(Format::Table));
+    assert!(text.contains("policy/env-project-landingzone was made: 4 pairs now disagree\n"));
+    assert!(text.contains("      project/d {} ~ landingZone/lz-1 {prod}\n"));
+}
