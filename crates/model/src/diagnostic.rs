@@ -216,4 +216,8 @@ faults! {
     IncompleteQuestion = "UP903",
     /// A setting that does not exist or cannot have this value.
     BadSetting = "UP904",
+    /// Something that the person may not see or do.
+    Forbidden = "UP905",
+    /// A plan that does not fit any more, because something moved.
+    Moved = "UP906",
 }

@@ -1,6 +1,7 @@
 //! The command line, as users see it.
 
 mod access;
+mod compliance;
 mod formats;
 mod testing;
 
@@ -11,6 +12,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 pub(crate) use self::access::{AccessRequest, Can};
+pub(crate) use self::compliance::{
+    Audit, Candidates, Deed, FailOn, Fix, Organisation, Person, Values, Waivers, WhatIf,
+};
 pub(crate) use self::formats::{Color, Drawing, Findings, Format, Output, Printer, Results};
 pub(crate) use self::testing::Test;
 use crate::complete;
@@ -100,15 +104,48 @@ pub(crate) enum Command {
         upheld explain dataplane/web-1 --from kuma.io/service=frontend   one caller\n  \
         upheld explain httproute/shop/checkout#rule0                     what a rule of a route gets\n  \
         upheld explain --host shop.example --path /cart                  the rule that takes a request\n  \
-        upheld explain --subject role=admin --action DELETE --resource /api/audit/123   may it go on, and why")]
+        upheld explain --subject role=admin --action DELETE --resource /api/audit/123   may it go on, and why\n  \
+        upheld explain project/a~workspace/b                             whether two objects agree in their tags")]
     Explain(Explain),
     /// May this happen? The exit code is the answer: 0 permit, 1 deny, 3 undecided
     #[command(before_help = "Examples:\n  \
         upheld can --subject role=admin --action DELETE --resource /api/audit/123\n  \
         upheld can --subject id=alice,claim.level=5 --action read --resource type=doc,id=7\n  \
         upheld can --request request.yaml\n  \
+        upheld can link project/a~landingzone/b --as user                  may they be related?\n  \
+        upheld can tag project/a environment=prod --as user\n  \
         upheld can --batch requests.jsonl -o jsonl")]
     Can(Can),
+    /// Who violates which policy, hard or soft, and what would mend it: 0 nobody, 1 somebody
+    #[command(before_help = "Examples:\n  \
+        upheld audit                                       everything\n  \
+        upheld audit --workspace managed-customer\n  \
+        upheld audit --policy env-project-customer -o csv\n  \
+        upheld audit -o sarif > audit.sarif                for code scanning\n  \
+        upheld audit --as workspaceOwner@workspace/shop    what they may see")]
+    Audit(Audit),
+    /// What could be related to an object without breaking a policy
+    #[command(before_help = "Examples:\n  \
+        upheld candidates project/my-project --kind landingZone\n  \
+        upheld candidates workspace/shop --kind user -o name")]
+    Candidates(Candidates),
+    /// Which values a tag of an object could have without being refused
+    #[command(before_help = "Examples:\n  upheld values project/my-project environment --as user")]
+    Values(Values),
+    /// What changes would do: violations that begin and end, decisions that flip; nothing is changed
+    #[command(before_help = "Examples:\n  \
+        upheld what-if changes.yaml\n  \
+        upheld what-if changes.yaml --plan 3f2c9a10b4e1     refused if anything moved since")]
+    WhatIf(WhatIf),
+    /// Edits that would mend violations, each tried before it is told
+    #[command(before_help = "Examples:\n  \
+        upheld fix                                         few edits that mend as much as possible\n  \
+        upheld fix project/a~workspace/b                   all ways to mend one pair\n  \
+        upheld fix --workspace shop --as workspaceOwner@workspace/shop")]
+    Fix(Fix),
+    /// Waivers: which cover something, which are unused, expired or about to end
+    #[command(before_help = "Examples:\n  upheld waivers\n  upheld waivers --unused\n  upheld waivers --expiring 30")]
+    Waivers(Waivers),
     /// Do policies decide as expected? Runs the tests that lie beside them, and says what no test decides
     #[command(before_help = "Examples:\n  \
         upheld test                                       all tests in this folder\n  \

@@ -2,6 +2,7 @@
 
 mod all_pairs;
 mod answers;
+mod compliance;
 mod config;
 mod decision;
 mod explain;
@@ -63,6 +64,7 @@ impl Session<'_> {
         let printer = match command {
             Command::Graph => Printer::Graph,
             Command::Test(_) => Printer::Test,
+            Command::Audit(_) => Printer::Audit,
             _ => Printer::Other,
         };
         if let Some((message, formats)) = output.refused(printer) {
@@ -73,7 +75,17 @@ impl Session<'_> {
             Command::Explain(Explain { question, .. }) if question.access.is_asked() => {
                 decision::explain(self, &question.access, question.kind.as_deref())
             }
+            Command::Can(can) if !can.deed.change.is_empty() => compliance::can::run(self, can),
             Command::Can(can) => decision::can::run(self, can),
+            Command::Explain(explain) if compliance::explain::is_asked(&explain.question) => {
+                compliance::explain::run(self, &explain.question)
+            }
+            Command::Audit(audit) => compliance::audit::run(self, audit),
+            Command::Candidates(wanted) => compliance::offers::candidates(self, wanted),
+            Command::Values(wanted) => compliance::offers::values(self, wanted),
+            Command::WhatIf(wanted) => compliance::what_if::run(self, wanted),
+            Command::Fix(wanted) => compliance::fix::run(self, wanted),
+            Command::Waivers(wanted) => compliance::waivers::run(self, wanted),
             Command::Test(test) => test::run(self, test),
             Command::Resolve(question) if question.access.is_asked() => {
                 decision::resolve(self, &question.access, question.kind.as_deref())

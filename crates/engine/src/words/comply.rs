@@ -4,8 +4,8 @@ use smol_str::SmolStr;
 use upheld_model::Code;
 
 use crate::comply::{
-    BadDefinition, BadValue, By, Cause, Check, Class, Comply, Edit, Fix, Profile, Refusal, Seen, SideOf, Strategy,
-    Verdict, Violation,
+    Action, BadDefinition, BadValue, By, Cause, Check, Class, Comply, Edit, Fix, Profile, Refusal, Seen, SideOf,
+    Strategy, Tags, Verdict, Violation,
 };
 
 /// Why a pair passes a rule or does not.
@@ -285,5 +285,35 @@ pub fn bad_definition(bad: &BadDefinition) -> String {
         BadDefinition::Regex => "has a `regex`, which only string and email can have".to_owned(),
         BadDefinition::Default(bad) => format!("has a default that it {}", bad_value(bad)),
         BadDefinition::Type => "cannot change its type".to_owned(),
+    }
+}
+
+/// A change in a few words: `link project/a ~ landingZone/b`.
+pub fn action(action: &Action) -> String {
+    let tags = |tags: &Tags| {
+        let told: Vec<String> = tags.iter().map(|(key, values)| format!("{key}={}", values.join(","))).collect();
+        told.join(" ")
+    };
+    let with = |role: &Option<SmolStr>| role.as_ref().map(|role| format!(" as {role}")).unwrap_or_default();
+    match action {
+        Action::Create(new) => {
+            let others: Vec<String> = new.links.iter().map(|link| format!(" ~ {}", link.other)).collect();
+            let tags = if new.tags.is_empty() { String::new() } else { format!(" with {}", tags(&new.tags)) };
+            format!("create {}{}{tags}", new.object, others.concat())
+        }
+        Action::Delete { object } => format!("delete {object}"),
+        Action::SetTags { object, tags: changed } => format!("tag {object} {}", tags(changed)),
+        Action::Link { a, b, role } => format!("link {a} ~ {b}{}", with(role)),
+        Action::Unlink { a, b, role } => format!("unlink {a} ~ {b}{}", with(role)),
+        Action::CreatePolicy(policy) => format!("create policy {}", policy.id),
+        Action::UpdatePolicy(policy) => format!("change policy {}", policy.id),
+        Action::DeletePolicy { policy } => format!("delete policy {policy}"),
+        Action::Define(definition) => format!("define tag {}", definition.key),
+        Action::Redefine(change) => format!("change the definition of tag {}", change.key),
+        Action::Undefine { subject, key } => format!("remove the definition of tag {key} of {subject}"),
+        Action::SetDefaults { tags: defaults } => format!("set default tags {}", tags(defaults)),
+        Action::Grant(waiver) => format!("grant waiver {}", waiver.id),
+        Action::Revoke { waiver } => format!("revoke waiver {waiver}"),
+        Action::Advance { to } => format!("let time pass until {to}"),
     }
 }

@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::compliance::Deed;
+
 /// A request: who wants to do what with what.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct AccessRequest {
@@ -34,11 +36,13 @@ impl AccessRequest {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Can {
     #[command(flatten)]
+    pub(crate) deed: Deed,
+    #[command(flatten)]
     pub(crate) request: AccessRequest,
     /// Many requests, one JSON document a line, from a file or `-`; answers come in the same order
     #[arg(long, value_name = "FILE", conflicts_with_all = ["subject", "action", "resource", "env", "request"])]
     pub(crate) batch: Option<String>,
-    /// The kind of policy, if there are several that decide
+    /// The kind of policy, if there are several that answer
     #[arg(short, long)]
     pub(crate) kind: Option<String>,
 }

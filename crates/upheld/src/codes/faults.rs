@@ -154,6 +154,18 @@ pub(super) fn fault(fault: Fault) -> Meaning {
             "upheld explain --from wbe-1 --to backend-1",
             "upheld explain --from web-1 --to backend-1",
         ),
+        Fault::Forbidden => (
+            "not for this person",
+            "The role that was named with `--as` may not see or do this.",
+            "upheld audit --as workspaceMember@workspace/shop",
+            "upheld audit --as workspaceOwner@workspace/shop",
+        ),
+        Fault::Moved => (
+            "something moved",
+            "The plan was made from other files or other changes. Look at the new one, then use its id.",
+            "upheld what-if changes.yaml --plan 000000000000",
+            "upheld what-if changes.yaml",
+        ),
         Fault::Ambiguous => (
             "a name that several things have",
             "Say which one is meant; the message has the words to paste.",

@@ -10,7 +10,7 @@ use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
 use self::asked::{BadRequests, requests};
-pub(super) use self::asked::{Flags, edition, fill_time, now};
+pub(super) use self::asked::{Flags, edition, fill_time, now, read};
 use super::{Session, refuse};
 use crate::cli::{AccessRequest, Format};
 use crate::exit::Exit;

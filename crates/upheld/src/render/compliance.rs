@@ -1,5 +1,6 @@
 //! Audits in all formats. Each comes from the same report, so each carries the same violations.
 
+mod answers;
 mod csv;
 mod html;
 mod junit;
@@ -13,6 +14,7 @@ mod tests;
 
 use std::time::Duration;
 
+pub(crate) use answers::{planned, relation, remedy, ruled};
 pub(crate) use sarif::Baseline;
 
 use super::{Screen, print_plain, yaml};

@@ -1,10 +1,14 @@
 //! What an audit found: who agrees with whom, who does not, and what is excused. All formats are made of this.
 
+mod answers;
 mod check;
+mod fill;
 #[cfg(test)]
 pub(crate) mod sample;
 
 #[cfg_attr(not(test), expect(unused_imports, reason = "the command that fills audits is not there yet"))]
+pub(crate) use answers::{Planned, PlannedFlip, PlannedStep, Relation, Remedy, Ruled, mended_refused, refused};
+pub(crate) use fill::{Fixes, Passes, Wanted, audit, held_against, mended, violated, waiver_lines};
 pub(crate) use check::{Actor, Edit, Link, Why, fingerprint};
 pub(crate) use check::{Cause, Check, CheckState, Excuse, Fix, NearMiss, Side, values, word};
 

@@ -63,7 +63,7 @@ pub(in crate::commands) fn now(session: &Session<'_>) -> Result<Timestamp, Diagn
 }
 
 /// The text of a file, or of standard input.
-pub(super) fn read(file: &str) -> Result<String, Vec<Diagnostic>> {
+pub(in crate::commands) fn read(file: &str) -> Result<String, Vec<Diagnostic>> {
     let text = if file == "-" {
         let mut text = String::new();
         std::io::stdin().lock().read_to_string(&mut text).map(|_| text)

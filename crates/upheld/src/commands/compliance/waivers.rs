@@ -1,0 +1,80 @@
+//! `waivers`: which cover something, and which are good for nothing any more?
+
+use serde_json::json;
+use upheld_model::Timestamp;
+
+use super::Asked;
+use crate::cli::{Format, Waivers};
+use crate::commands::Session;
+use crate::exit::Exit;
+use crate::render::table::{Align, Table};
+use crate::render::{print_plain, style};
+use crate::report::compliance::{WaiverLine, WaiverState, counted, waiver_lines};
+
+const DAY: i64 = 86_400 * 1_000_000_000;
+
+pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Waivers) -> Exit {
+    let Some(asked) = Asked::load(session, &wanted.organisation, None) else { return Exit::Failed };
+    let mut lines = waiver_lines(&asked.comply, asked.loaded.snapshot.files());
+    lines.sort_by(|one, other| one.id.cmp(&other.id));
+    let all = lines.len();
+    lines.retain(|line| keeps(wanted, line, asked.now));
+    let screen = &session.screen;
+    match screen.format {
+        Format::Json | Format::Yaml => screen.print_data(&json!({"waivers": lines})),
+        Format::Jsonl => lines.iter().for_each(|line| screen.print_data(line)),
+        Format::Name => print_plain(&lines.iter().map(|line| format!("{}\n", line.id)).collect::<String>()),
+        Format::Table | Format::Wide => screen.print(&text(&lines, all, screen.width)),
+    }
+    Exit::Yes
+}
+
+fn keeps(wanted: &Waivers, line: &WaiverLine, now: Timestamp) -> bool {
+    let ends_soon = |days: u32| {
+        let until: Option<Timestamp> = line.expires.as_deref().and_then(|moment| moment.parse().ok());
+        until.is_some_and(|until| now < until && until.0 <= now.0.saturating_add(i64::from(days) * DAY))
+    };
+    let any = wanted.unused || wanted.expired || wanted.expiring.is_some();
+    !any || (wanted.unused && line.state == WaiverState::Unused)
+        || (wanted.expired && line.state == WaiverState::Expired)
+        || wanted.expiring.is_some_and(ends_soon)
+}
+
+fn text(lines: &[WaiverLine], all: usize, width: Option<usize>) -> String {
+    let count = |state: WaiverState| lines.iter().filter(|line| line.state == state).count();
+    let told: Vec<String> = WaiverState::ALL
+        .into_iter()
+        .filter(|state| count(*state) > 0)
+        .map(|state| format!("{} {}", count(state), state.name()))
+        .collect();
+    let answer = match (lines.len(), all) {
+        (0, 0) => "There are no waivers.".to_owned(),
+        (0, all) => format!("None of {} is like that.", counted(all, "waiver", "waivers")),
+        (some, _) => format!("{}: {}.", counted(some, "waiver", "waivers"), told.join(", ")),
+    };
+    let mut text = format!("{}\n", style::paint(style::ANSWER, &answer));
+    if lines.is_empty() {
+        return text;
+    }
+    let mut table = Table::new(&[
+        ("WAIVER", Align::Left),
+        ("STATE", Align::Left),
+        ("POLICY", Align::Left),
+        ("COVERS", Align::Right),
+        ("UNTIL", Align::Left),
+        ("REASON", Align::Left),
+    ]);
+    for line in lines {
+        table.row(style::HEADING, [
+            line.id.clone(),
+            line.state.name().to_owned(),
+            line.policy.clone(),
+            line.covers.to_string(),
+            line.expires.clone().unwrap_or_else(|| "-".to_owned()),
+            line.reason.clone(),
+        ]);
+    }
+    text.push('\n');
+    text.push_str(&table.render(width, 1));
+    text
+}

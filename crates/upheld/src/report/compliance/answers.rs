@@ -1,0 +1,224 @@
+//! Answers about two objects, about one change, about a plan of changes, and about what would mend violations.
+
+use serde::Serialize;
+use upheld_engine::comply::{self, Action, Actor as Viewer, Comply, Outcome, Profile, Violation};
+use upheld_model::Files;
+
+use super::check::{Check, CheckState, Fix};
+use super::counted;
+use super::fill::{is_hard, mended, violated};
+
+/// Everything about two objects.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Relation {
+    pub(crate) answer: String,
+    pub(crate) semantics: String,
+    /// The two objects.
+    pub(crate) between: (String, String),
+    /// Whether they are related; else they are only held against each other.
+    pub(crate) related: bool,
+    pub(crate) checks: Vec<Check>,
+    /// Policies that are about other pairs, or switched off.
+    pub(crate) others: Vec<String>,
+}
+
+impl Relation {
+    /// With the sentence that all of it comes to.
+    pub(crate) fn finished(mut self) -> Self {
+        self.checks.iter_mut().for_each(Check::complete);
+        let violated: Vec<&Check> =
+            self.checks.iter().filter(|check| matches!(check.state, CheckState::Hard | CheckState::Soft)).collect();
+        let (a, b) = &self.between;
+        let answer = match (violated.as_slice(), self.checks.len()) {
+            (_, 0) => format!("Nothing is asked of {a} and {b}: no policy is about them."),
+            ([], 1) => format!("{a} and {b} comply with the one rule about them."),
+            ([], all) => format!("{a} and {b} comply with all {all} rules about them."),
+            ([one], _) => format!("{a} and {b} violate {}: {}.", one.policy, one.reason.text),
+            (several, _) => {
+                let names: Vec<&str> = several.iter().map(|check| check.policy.as_str()).collect();
+                format!("{a} and {b} violate {} rules: {}.", several.len(), names.join(", "))
+            }
+        };
+        self.answer = if self.related { answer } else { format!("{answer} They are not related.") };
+        self
+    }
+}
+
+/// What becomes of a change.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Ruled {
+    pub(crate) answer: String,
+    pub(crate) outcome: &'static str,
+    pub(crate) semantics: String,
+    /// What refuses it, or what it leaves violated.
+    pub(crate) violations: Vec<Check>,
+}
+
+impl Ruled {
+    pub(crate) fn new(
+        outcome: Outcome,
+        refusal: Option<String>,
+        mut violations: Vec<Check>,
+        profile: &Profile,
+    ) -> Self {
+        violations.iter_mut().for_each(Check::complete);
+        let mut names: Vec<&str> = violations.iter().map(|check| check.policy.as_str()).collect();
+        names.dedup();
+        let by = names.join(", ");
+        let why = refusal.unwrap_or_default();
+        let answer = match outcome {
+            Outcome::Allowed => "ALLOWED: it breaks no policy.".to_owned(),
+            Outcome::Soft => format!("ALLOWED, and recorded as a violation of {by}."),
+            Outcome::Blocked => format!("BLOCKED by {by}."),
+            Outcome::Forbidden => format!("FORBIDDEN: {why}."),
+            Outcome::Invalid => format!("INVALID: {why}."),
+        };
+        Self { answer, outcome: outcome.word(), semantics: profile.name.to_string(), violations }
+    }
+}
+
+/// A violation that is not there yet: it refuses a change, or a change would begin it.
+pub(crate) fn refused(comply: &Comply, files: &Files, violation: &Violation) -> Check {
+    let mut check = violated(comply, files, violation);
+    (check.cause, check.first_seen) = (None, None);
+    if violation.waiver.is_none() {
+        check.state = if is_hard(comply, violation) { CheckState::Hard } else { CheckState::Soft };
+    }
+    check
+}
+
+/// Ways to make a refused change acceptable.
+pub(crate) fn mended_refused(
+    comply: &mut Comply,
+    actor: &Viewer,
+    action: &Action,
+    violation: &Violation,
+) -> Vec<Fix> {
+    mended(&comply.ways(actor, action, violation))
+}
+
+/// What changes would do.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Planned {
+    pub(crate) answer: String,
+    pub(crate) id: String,
+    /// The digest of the state that it rests on.
+    pub(crate) based_on: String,
+    #[serde(rename = "changes")]
+    pub(crate) steps: Vec<PlannedStep>,
+    pub(crate) added: Vec<Check>,
+    pub(crate) removed: Vec<Check>,
+    pub(crate) waived: Vec<Check>,
+    pub(crate) unwaived: Vec<Check>,
+    pub(crate) kept: usize,
+    pub(crate) flipped: Vec<PlannedFlip>,
+}
+
+/// What becomes of one change.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PlannedStep {
+    pub(crate) what: String,
+    pub(crate) outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) refusal: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) violations: Vec<Check>,
+}
+
+/// A pair that could be related before and not after, or the other way round.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct PlannedFlip {
+    pub(crate) a: String,
+    pub(crate) b: String,
+    pub(crate) then: &'static str,
+}
+
+impl Planned {
+    /// With the sentence that all of it comes to.
+    pub(crate) fn finished(mut self) -> Self {
+        let lists = [&mut self.added, &mut self.removed, &mut self.waived, &mut self.unwaived];
+        lists.into_iter().flatten().for_each(Check::complete);
+        self.steps.iter_mut().flat_map(|step| &mut step.violations).for_each(Check::complete);
+        let refused = self.steps.iter().filter(|step| !matches!(step.outcome, "allowed" | "soft")).count();
+        let changes = counted(self.steps.len(), "change", "changes");
+        let first = match refused {
+            0 => format!("{changes} accepted"),
+            refused => format!("{changes}, {refused} refused"),
+        };
+        let added = counted(self.added.len(), "violation", "violations");
+        self.answer = format!("{first}: {added} added, {} removed, {} kept.", self.removed.len(), self.kept);
+        self
+    }
+}
+
+/// Edits that would mend violations.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Remedy {
+    pub(crate) answer: String,
+    /// A plan: few edits that mend as much as possible, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) edits: Vec<Mend>,
+    /// Violations with every way to mend each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) violations: Vec<Check>,
+    /// Violations that no edit mends.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) left: Vec<Check>,
+}
+
+/// One edit of a plan.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Mend {
+    #[serde(flatten)]
+    pub(crate) fix: Fix,
+    /// How many violations it ends.
+    pub(crate) ends: usize,
+}
+
+impl Remedy {
+    /// Every way for each violation.
+    pub(crate) fn ways(mut checks: Vec<Check>) -> Self {
+        checks.iter_mut().for_each(Check::complete);
+        let hopeless = checks.iter().filter(|check| check.fixes.is_empty()).count();
+        let all = counted(checks.len(), "violation", "violations");
+        let answer = match (checks.len(), hopeless) {
+            (0, _) => "Nothing is violated here.".to_owned(),
+            (1, 0) => format!("{all}, which can be mended."),
+            (_, 0) => format!("{all}, each can be mended."),
+            (_, hopeless) => format!("{all}, {hopeless} without a simple way to mend."),
+        };
+        Self { answer, edits: Vec::new(), violations: checks, left: Vec::new() }
+    }
+
+    /// A plan that mends as much as possible.
+    pub(crate) fn plan(comply: &Comply, files: &Files, fixes: &[comply::Fix], left: &[Violation]) -> Self {
+        let mut edits = Vec::new();
+        for fix in fixes {
+            let told = mended(std::slice::from_ref(fix));
+            edits.extend(told.into_iter().map(|told| Mend { fix: told, ends: fix.ends }));
+        }
+        let mut left: Vec<Check> = left.iter().map(|own| violated(comply, files, own)).collect();
+        left.iter_mut().for_each(Check::complete);
+        let ends: usize = edits.iter().map(|mend| mend.ends).sum();
+        let some = counted(edits.len(), "edit", "edits");
+        let mended = counted(ends, "violation", "violations");
+        let answer = match (edits.len(), left.len()) {
+            (0, 0) => "Nothing is violated.".to_owned(),
+            (0, left) => format!("No simple edit mends {}.", counted(left, "violation", "violations")),
+            (_, 0) => format!("{some} would mend {mended}, which is all."),
+            (_, left) => format!("{some} would mend {mended}; {left} would be left."),
+        };
+        Self { answer, edits, violations: Vec::new(), left }
+    }
+
+    /// Whether there was nothing to mend.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.edits.is_empty() && self.violations.is_empty() && self.left.is_empty()
+    }
+}
