@@ -279,6 +279,14 @@ impl Level {
 }
 
 impl Severity {
+    /// All of them.
+    const ALL: [Self; 5] = [Self::Critical, Self::High, Self::Medium, Self::Low, Self::Info];
+
+    /// By the word that policies write.
+    pub(crate) fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|severity| severity.name() == word)
+    }
+
     /// As policies write it.
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -61,7 +61,7 @@ fn policies() -> Vec<PolicyLine> {
             b: subject("project", &["environment"]),
             description: Some("Projects live where their workspace does <everywhere>".to_owned()),
             how_to_fix: Some("choose an environment of the workspace".to_owned()),
-            severity: Some(Severity::High),
+            severity: Severity::of("high"),
             at: Some(at("policies/env.yaml", 4, 1)),
             ..line("env-project-workspace", Level::Enforce, "subset", 1, counts(1, 0, 0))
         },
