@@ -1,6 +1,5 @@
 //! Reports as text: tables for people, JSON and YAML for programs, diagnostics with carets.
 
-#[expect(dead_code, reason = "the command that prints audits is not there yet")]
 pub(crate) mod compliance;
 pub(crate) mod decision;
 pub(crate) mod diagnostics;

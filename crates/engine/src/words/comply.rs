@@ -4,8 +4,8 @@ use smol_str::SmolStr;
 use upheld_model::Code;
 
 use crate::comply::{
-    Action, BadDefinition, BadValue, By, Cause, Check, Class, Comply, Edit, Fix, Profile, Refusal, Seen, SideOf,
-    Strategy, Tags, Verdict, Violation,
+    Action, BadDefinition, BadValue, By, Cause, Check, Class, Comply, Edit, Fix, Profile, Refusal, Seen, Strategy,
+    Tags, Verdict, Violation,
 };
 
 /// Why a pair passes a rule or does not.
@@ -40,27 +40,6 @@ pub fn violated(violation: &Violation) -> (Code, String) {
             (Code::ComplyNotSubset, format!("{} {} outside the allowed set", list(&extra), is_or_are(extra.len())))
         }
     }
-}
-
-/// What a rule wants, as a sentence.
-pub fn wants(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::Intersection => "At least one value must be common.",
-        Strategy::Subset => "Every value of the second must be among those of the first.",
-    }
-}
-
-/// One line about a violation: the policy, both sides with their values, and what must hold.
-pub fn line(profile: &Profile, violation: &Violation) -> String {
-    let Violation { policy, a, b, strategy, .. } = violation;
-    format!("[{policy}] {}; {}. {}", side(profile, a), side(profile, b), wants(*strategy))
-}
-
-fn side(profile: &Profile, side: &SideOf) -> String {
-    let (_, id) = side.object.split_once('/').unwrap_or(("", &side.object));
-    let name = side.name.as_deref().unwrap_or(id);
-    let values = if side.values.is_empty() { "(none)".to_owned() } else { side.values.join(", ") };
-    format!("{} \"{name}\": {} = {values}", house_name(profile, &side.object), side.tag)
 }
 
 /// What the house calls the kind of an object.

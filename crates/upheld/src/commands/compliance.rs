@@ -110,7 +110,8 @@ fn organisation_of<'s>(snapshot: &'s Snapshot, named: Option<&str>) -> Result<(K
         [only] => Ok(*only),
         [] => {
             let message = "there are no objects whose tags must agree";
-            let help = "an object is `ref: project/a` with `tags:`, a policy `type: MeshPolicy`: see docs/compliance.md";
+            let help =
+                "an object is `ref: project/a` with `tags:`, a policy `type: MeshPolicy`: see docs/compliance.md";
             Err(Diagnostic::error(Fault::NotFound, message).help(help))
         }
         several => {

@@ -6,11 +6,11 @@ mod fill;
 #[cfg(test)]
 pub(crate) mod sample;
 
-#[cfg_attr(not(test), expect(unused_imports, reason = "the command that fills audits is not there yet"))]
 pub(crate) use answers::{Planned, PlannedFlip, PlannedStep, Relation, Remedy, Ruled, mended_refused, refused};
-pub(crate) use fill::{Fixes, Passes, Wanted, audit, held_against, mended, violated, waiver_lines};
+#[cfg(test)]
 pub(crate) use check::{Actor, Edit, Link, Why, fingerprint};
 pub(crate) use check::{Cause, Check, CheckState, Excuse, Fix, NearMiss, Side, values, word};
+pub(crate) use fill::{Fixes, Passes, Wanted, audit, held_against, mended, violated, waiver_lines};
 
 use serde::Serialize;
 

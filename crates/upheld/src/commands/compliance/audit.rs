@@ -130,9 +130,9 @@ fn exit_of(report: &Report, fail_on: FailOn) -> Exit {
         FailOn::Warn => matches!(level, Level::Enforce | Level::Warn),
         FailOn::Audit => level != Level::Off,
     };
-    let fails = report.violations().any(|check| {
-        check.state != CheckState::Waived && Level::of(check.level.name()).is_some_and(counts)
-    });
+    let fails = report
+        .violations()
+        .any(|check| check.state != CheckState::Waived && Level::of(check.level.name()).is_some_and(counts));
     if fails { Exit::No } else { Exit::Yes }
 }
 

@@ -28,7 +28,8 @@ pub(in crate::commands) fn run(session: &Session<'_>, question: &Question) -> Ex
     match screen.format {
         Format::Json | Format::Yaml => {
             let digest = asked.snapshot().digest();
-            let document = json!({"apiVersion": "upheld/v1", "kind": "Explanation", "snapshot": digest, "answers": [relation]});
+            let document =
+                json!({"apiVersion": "upheld/v1", "kind": "Explanation", "snapshot": digest, "answers": [relation]});
             screen.print_data(&document);
         }
         Format::Jsonl => screen.print_data(&relation),
@@ -62,9 +63,8 @@ fn relation(asked: &mut Asked, written: &str) -> Result<Relation, Vec<Diagnostic
         }
         checks.push(told);
     }
-    let others = asked.comply.policies().into_iter().filter(|policy| {
-        !found.iter().any(|check| check.about.policy == policy.id)
-    });
+    let others =
+        asked.comply.policies().into_iter().filter(|policy| !found.iter().any(|check| check.about.policy == policy.id));
     let others = others.map(|policy| policy.id.to_string()).collect();
     let semantics = asked.comply.profile().name.to_string();
     let between = (first.to_string(), second.to_string());

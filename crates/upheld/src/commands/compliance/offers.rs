@@ -34,22 +34,24 @@ pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates
     }
     let all = comply.objects().into_iter().filter(|other| comply.kind_of(*other).is_some_and(|own| all.contains(&own)));
     let all: Vec<ObjectId> = all.filter(|other| *other != object).collect();
-    let names: Vec<SmolStr> = offered.iter().map(|object| comply.reference(*object)).collect();
-    let reference = comply.reference(object);
+    let names: Vec<String> = offered.iter().map(|object| comply.reference(*object).to_string()).collect();
+    let reference = comply.reference(object).to_string();
     let noun = &wanted.kind;
     let answer = match (offered.len(), all.len()) {
         (_, 0) => format!("There is no {noun}."),
         (0, all) => format!("None of {all} {noun} could be related to {reference} without breaking a policy."),
         (some, all) => format!("{some} of {all} {noun} could be related to {reference}."),
     };
-    let reasons: Vec<(SmolStr, String)> =
-        all.iter().filter(|other| !offered.contains(other)).map(|other| against(&asked, object, *other, role)).collect();
+    let reasons: Vec<(String, String)> = all
+        .iter()
+        .filter(|other| !offered.contains(other))
+        .map(|other| against(&asked, object, *other, role))
+        .collect();
     let screen = &session.screen;
     match screen.format {
         Format::Name => print_plain(&names.iter().map(|name| format!("{name}\n")).collect::<String>()),
         Format::Json | Format::Yaml | Format::Jsonl => {
-            let refused: Vec<_> =
-                reasons.iter().map(|(other, why)| json!({"ref": other, "because": why})).collect();
+            let refused: Vec<_> = reasons.iter().map(|(other, why)| json!({"ref": other, "because": why})).collect();
             screen.print_data(&json!({
                 "answer": answer, "for": reference, "kind": noun, "candidates": names, "refused": refused,
             }));
@@ -75,7 +77,7 @@ pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates
 }
 
 /// What is against relating two objects.
-fn against(asked: &Asked, object: ObjectId, other: ObjectId, role: Option<ObjectId>) -> (SmolStr, String) {
+fn against(asked: &Asked, object: ObjectId, other: ObjectId, role: Option<ObjectId>) -> (String, String) {
     let comply = &asked.comply;
     let violations = comply.against(object, other, role);
     let told: Vec<String> = violations
@@ -88,7 +90,7 @@ fn against(asked: &Asked, object: ObjectId, other: ObjectId, role: Option<Object
         })
         .collect();
     let told = if told.is_empty() { "is disabled".to_owned() } else { told.join("; ") };
-    (comply.reference(other), told)
+    (comply.reference(other).to_string(), told)
 }
 
 pub(in crate::commands) fn values(session: &Session<'_>, wanted: &Values) -> Exit {
@@ -102,10 +104,10 @@ pub(in crate::commands) fn values(session: &Session<'_>, wanted: &Values) -> Exi
         }
     };
     let allowed = match asked.comply.allowed_values(&actor, object, &wanted.tag) {
-        Ok(allowed) => allowed,
+        Ok(allowed) => allowed.iter().map(SmolStr::to_string).collect::<Vec<String>>(),
         Err(refusal) => return refuse(&[not_found(&asked.comply, &refusal)]),
     };
-    let reference = asked.comply.reference(object);
+    let reference = asked.comply.reference(object).to_string();
     let screen = &session.screen;
     let answer = match allowed.as_slice() {
         [] => format!("No value of {} would be accepted for {reference}.", wanted.tag),

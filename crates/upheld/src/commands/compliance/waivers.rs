@@ -65,14 +65,17 @@ fn text(lines: &[WaiverLine], all: usize, width: Option<usize>) -> String {
         ("REASON", Align::Left),
     ]);
     for line in lines {
-        table.row(style::HEADING, [
-            line.id.clone(),
-            line.state.name().to_owned(),
-            line.policy.clone(),
-            line.covers.to_string(),
-            line.expires.clone().unwrap_or_else(|| "-".to_owned()),
-            line.reason.clone(),
-        ]);
+        table.row(
+            style::HEADING,
+            [
+                line.id.clone(),
+                line.state.name().to_owned(),
+                line.policy.clone(),
+                line.covers.to_string(),
+                line.expires.clone().unwrap_or_else(|| "-".to_owned()),
+                line.reason.clone(),
+            ],
+        );
     }
     text.push('\n');
     text.push_str(&table.render(width, 1));

@@ -1,7 +1,5 @@
 //! `what-if`: what would changes do?
 
-use std::fmt::Write as _;
-
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use upheld_dialects::comply::changes::{self, Change};
@@ -70,7 +68,8 @@ fn steps(asked: &Asked, wanted: &WhatIf) -> Result<(Vec<Step>, String), BadChang
     }
     if read.is_empty() {
         let message = format!("`{}` has no changes", wanted.changes);
-        let help = "a change is `{verb: setTags, object: project/a, tags: {environment: [prod]}}`: see docs/compliance.md";
+        let help =
+            "a change is `{verb: setTags, object: project/a, tags: {environment: [prod]}}`: see docs/compliance.md";
         return Err(bad(vec![Diagnostic::error(Fault::IncompleteQuestion, message).help(help)]));
     }
     let steps: Vec<Step> = read.into_iter().map(|change| (change.actor, change.action)).collect();
@@ -85,15 +84,14 @@ fn plan_id(digest: &str, changes: &str) -> String {
     hash.update(digest);
     hash.update([0]);
     hash.update(changes);
-    hash.finalize().iter().take(6).fold(String::new(), |mut text, byte| {
-        drop(write!(text, "{byte:02x}"));
-        text
-    })
+    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn planned(asked: &mut Asked, steps: &[Step], plan: &Plan, id: String) -> Planned {
-    let told: Vec<PlannedStep> =
-        steps.iter().zip(&plan.decisions).map(|((actor, action), decision)| {
+    let told: Vec<PlannedStep> = steps
+        .iter()
+        .zip(&plan.decisions)
+        .map(|((actor, action), decision)| {
             let violations = decision
                 .violations
                 .iter()
@@ -107,7 +105,8 @@ fn planned(asked: &mut Asked, steps: &[Step], plan: &Plan, id: String) -> Planne
                 .collect();
             let refusal = decision.refusal.as_ref().map(|refusal| words::refusal(asked.comply.profile(), refusal));
             PlannedStep { what: words::action(action), outcome: decision.outcome.word(), refusal, violations }
-        }).collect();
+        })
+        .collect();
     let (comply, files) = (&asked.comply, asked.loaded.snapshot.files());
     let after = |violations: &[Violation]| violations.iter().map(|own| refused(comply, files, own)).collect();
     let flipped = plan.flipped.iter().map(|flip| PlannedFlip {

@@ -5,7 +5,7 @@ use anstyle::{AnsiColor, Style};
 use crate::render::style::{ANSWER, DIM, HEADING, paint};
 use crate::render::table::{Align, Table, indented, wrap};
 use crate::render::{Screen, visible};
-use crate::report::compliance::{Check, CheckState, Planned, Relation, Remedy, Ruled, Side, values};
+use crate::report::compliance::{Check, CheckState, Fix, Planned, Relation, Remedy, Ruled, Side, values};
 
 const HARD: Style = AnsiColor::Red.on_default().bold();
 const SOFT: Style = AnsiColor::Yellow.on_default().bold();
@@ -71,10 +71,7 @@ fn details(check: &Check, screen: &Screen) -> String {
     lines.extend(check.cause.as_ref().map(|cause| format!("since: {}", cause.text)));
     lines.extend(check.near_miss.iter().map(|miss| format!("nearly: {}", miss.told())));
     lines.extend(check.how_to_fix.as_ref().map(|hint| format!("hint: {hint}")));
-    if !check.fixes.is_empty() {
-        let fixes: Vec<String> = check.fixes.iter().map(|fix| fix.told()).collect();
-        lines.push(format!("fix: {}", fixes.join("; or ")));
-    }
+    lines.extend(ways(check));
     if lines.is_empty() {
         return String::new();
     }
@@ -83,6 +80,12 @@ fn details(check: &Check, screen: &Screen) -> String {
         text.push_str(&indented(&visible(&line), 6, screen.width));
     }
     text
+}
+
+/// Ways to mend a violation, in one line.
+fn ways(check: &Check) -> Option<String> {
+    let fixes: Vec<String> = check.fixes.iter().map(Fix::told).collect();
+    (!fixes.is_empty()).then(|| format!("fix: {}", fixes.join("; or ")))
 }
 
 /// What becomes of a change.
@@ -104,9 +107,8 @@ fn violation(check: &Check, screen: &Screen) -> String {
     if let Some(hint) = &check.how_to_fix {
         text.push_str(&indented(&visible(&format!("hint: {hint}")), 6, screen.width));
     }
-    if !check.fixes.is_empty() {
-        let fixes: Vec<String> = check.fixes.iter().map(|fix| fix.told()).collect();
-        text.push_str(&indented(&visible(&format!("fix: {}", fixes.join("; or "))), 6, screen.width));
+    if let Some(ways) = ways(check) {
+        text.push_str(&indented(&visible(&ways), 6, screen.width));
     }
     text
 }
@@ -122,13 +124,17 @@ pub(crate) fn planned(planned: &Planned, screen: &Screen) -> String {
             _ => HARD,
         };
         let why = step.refusal.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-        text.push_str(&format!("  {}  {}{}\n", paint(style, &format!("{:9}", step.outcome)), visible(&step.what), visible(&why)));
+        text.push_str(&format!(
+            "  {}  {}{}\n",
+            paint(style, &format!("{:9}", step.outcome)),
+            visible(&step.what),
+            visible(&why)
+        ));
         if !matches!(step.outcome, "allowed" | "soft") {
             for check in &step.violations {
                 text.push_str(&indented(&visible(&format!("[{}] {}", check.policy, check.message)), 6, screen.width));
-                if !check.fixes.is_empty() {
-                    let fixes: Vec<String> = check.fixes.iter().map(|fix| fix.told()).collect();
-                    text.push_str(&indented(&visible(&format!("fix: {}", fixes.join("; or "))), 8, screen.width));
+                if let Some(ways) = ways(check) {
+                    text.push_str(&indented(&visible(&ways), 8, screen.width));
                 }
             }
         }
@@ -140,20 +146,21 @@ pub(crate) fn planned(planned: &Planned, screen: &Screen) -> String {
         ("COUNTED AGAIN", &planned.unwaived),
     ] {
         let lines = checks.iter().map(|check| format!("[{}] {}", check.policy, check.message));
-        text.push_str(&block(heading, lines.collect(), screen));
+        text.push_str(&block(heading, &lines.collect::<Vec<_>>(), screen));
     }
     let flips = planned.flipped.iter().map(|flip| {
         let (before, after) = if flip.then == "refused" { ("allowed", "refused") } else { ("refused", "allowed") };
         format!("{} ~ {}: {before} → {after}", flip.a, flip.b)
     });
-    text.push_str(&block("DECISIONS THAT FLIP", flips.collect(), screen));
-    let plan = format!("Plan {}: `upheld what-if … --plan {}` is refused if anything moved since.", planned.id, planned.id);
+    text.push_str(&block("DECISIONS THAT FLIP", &flips.collect::<Vec<_>>(), screen));
+    let plan =
+        format!("Plan {}: `upheld what-if … --plan {}` is refused if anything moved since.", planned.id, planned.id);
     text.push('\n');
     text.push_str(&indented(&plan, 2, screen.width));
     text
 }
 
-fn block(heading: &str, lines: Vec<String>, screen: &Screen) -> String {
+fn block(heading: &str, lines: &[String], screen: &Screen) -> String {
     if lines.is_empty() {
         return String::new();
     }
@@ -185,6 +192,6 @@ pub(crate) fn remedy(remedy: &Remedy, screen: &Screen) -> String {
         text.push_str(&violation(check, screen));
     }
     let left = remedy.left.iter().map(|check| format!("[{}] {}", check.policy, check.message));
-    text.push_str(&block("LEFT", left.collect(), screen));
+    text.push_str(&block("LEFT", &left.collect::<Vec<_>>(), screen));
     text
 }

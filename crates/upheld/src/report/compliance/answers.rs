@@ -90,12 +90,7 @@ pub(crate) fn refused(comply: &Comply, files: &Files, violation: &Violation) -> 
 }
 
 /// Ways to make a refused change acceptable.
-pub(crate) fn mended_refused(
-    comply: &mut Comply,
-    actor: &Viewer,
-    action: &Action,
-    violation: &Violation,
-) -> Vec<Fix> {
+pub(crate) fn mended_refused(comply: &mut Comply, actor: &Viewer, action: &Action, violation: &Violation) -> Vec<Fix> {
     mended(&comply.ways(actor, action, violation))
 }
 
