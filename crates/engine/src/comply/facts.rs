@@ -189,6 +189,16 @@ impl Comply {
         self.object(object)?.name.as_ref()
     }
 
+    /// What an object is good for.
+    pub fn standing_of(&self, object: ObjectId) -> Standing {
+        self.object(object).map_or(Standing::Deleted, |object| object.standing)
+    }
+
+    /// Whether an object is the provider's own.
+    pub fn partner_of(&self, object: ObjectId) -> Partner {
+        self.object(object).map_or(Partner::No, |object| object.partner)
+    }
+
     /// The tags of an object in the order of their keys.
     pub fn tags_of(&self, object: ObjectId) -> Tags {
         let Some(object) = self.object(object) else { return Tags::new() };
