@@ -58,7 +58,10 @@ impl Comply {
         match step {
             Undo::Tag { object, key, list } => self.retag(object, &[(key, list)]),
             Undo::Linked { place } => self.unlink(place),
-            Undo::Unlinked { place, link } => self.link_at(place, link),
+            Undo::Unlinked { place, link } => {
+                self.freed_links.retain(|freed| *freed != place);
+                self.link_at(place, link);
+            }
             Undo::Created { object, before } => self.forget_object(object, before),
             Undo::Standing { object, standing } => self.stand(object, standing),
             Undo::Policy { name, policy, place } => self.put_policy(name, policy, Some(place)),
