@@ -287,7 +287,7 @@ impl Comply {
         for (place, link) in others.into_iter().chain(owning) {
             self.unlink(place);
             // A relationship outlives what qualified it.
-            if link.role == object {
+            if link.role == object && self.links_between(link.a, link.b, Some(ObjectId::NONE)).is_empty() {
                 self.link(Link { role: ObjectId::NONE, ..link });
             }
         }

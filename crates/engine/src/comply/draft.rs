@@ -303,8 +303,8 @@ impl Comply {
 
     /// Puts all relationships in their places, each once.
     fn place_links(&mut self, mut links: Vec<Link>) {
-        links.sort_unstable_by_key(|link| (link.relation, link.a, link.b, link.role));
-        links.dedup_by_key(|link| (link.a, link.b, link.role));
+        let order = |link: &Link| (link.relation, link.a, link.b, link.role);
+        links.sort_unstable_by_key(order);
         for link in &links {
             if self.owns(link)
                 && let Some(object) = self.objects.get_mut(link.b.index())
@@ -312,6 +312,14 @@ impl Comply {
                 object.owner = link.a;
             }
         }
+        // A relationship outlives what qualified it.
+        for link in &mut links {
+            if link.role.some().is_some_and(|role| !self.is_live(role)) {
+                link.role = ObjectId::NONE;
+            }
+        }
+        links.sort_unstable_by_key(order);
+        links.dedup_by_key(|link| (link.a, link.b, link.role));
         links.retain(|link| self.is_live(link.a) && self.is_live(link.b));
         for (place, link) in links.iter().enumerate() {
             let place = u32::try_from(place).unwrap_or(u32::MAX);
