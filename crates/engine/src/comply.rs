@@ -11,6 +11,8 @@
 //!
 //! There is one evaluator, the joint. Every change goes through a few steps that keep the words true and can be taken back
 //! ([`change`]), so what is listed is always what a fresh audit would find, and what is refused leaves no trace.
+//!
+//! `reference` is the naive twin that tests and benches compare with.
 
 mod act;
 mod action;
@@ -27,10 +29,14 @@ mod plan;
 mod policy;
 mod profile;
 mod records;
+#[cfg(any(test, feature = "reference"))]
+pub mod reference;
 mod refusal;
 mod rights;
 mod schema;
 mod tagging;
+#[cfg(test)]
+mod tests;
 mod value;
 mod waivers;
 

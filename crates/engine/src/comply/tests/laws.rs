@@ -1,0 +1,84 @@
+//! What holds after any actions, by the names of the invariants.
+
+mod ends;
+mod export;
+mod order;
+mod sets;
+
+use proptest::prelude::*;
+
+use self::export::{export, facts, rebuilt, same};
+use super::super::reference::{NaiveEdition, NaiveOrganisation, NaiveViolation};
+use super::super::*;
+use super::random::{Start, steps};
+
+/// The violations that the engine lists are those that the naive way finds; and all its books agree.
+fn audited(comply: &Comply, edition: NaiveEdition) -> Result<(), TestCaseError> {
+    let naive = NaiveOrganisation::of(comply, edition);
+    let listed: Vec<NaiveViolation> = comply.violations().iter().map(NaiveViolation::of).collect();
+    prop_assert_eq!(&listed, &naive.violations());
+    prop_assert_eq!(comply.pair_count(), naive.pairs().len());
+    prop_assert_eq!(comply.findings().len(), listed.len());
+    // Scope by scope they are the same.
+    let scopes = comply.objects().into_iter().filter(|object| comply.kind_of(*object) == comply.profile().scope);
+    let mut by_scope: Vec<Violation> = scopes.flat_map(|scope| comply.violations_in(Some(scope))).collect();
+    by_scope.extend(comply.violations_in(None));
+    by_scope.sort();
+    prop_assert_eq!(by_scope, comply.violations());
+    // So are those of the checks that fail, and the counters of the rules.
+    let failed = comply.checks().into_iter().filter(|check| check.verdict == Verdict::Violated);
+    prop_assert_eq!(failed.map(|check| check.about).collect::<Vec<_>>(), comply.violations());
+    let counted: usize = comply.joints.iter().flat_map(|joint| joint.rules()).map(|(_, _, rule)| rule.violations).sum();
+    prop_assert_eq!(counted, listed.len());
+    Ok(())
+}
+
+/// What happens, step by step.
+fn each(
+    start: &Start,
+    steps: &[(Actor, Action)],
+    mut check: impl FnMut(&mut Comply, &Actor, &Action) -> Result<(), TestCaseError>,
+) -> Result<(), TestCaseError> {
+    let mut comply = start.build();
+    for (actor, action) in steps {
+        check(&mut comply, actor, action)?;
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 80, ..ProptestConfig::default() })]
+
+    #[test]
+    fn i1_records_equal_a_fresh_audit_after_every_action((start, steps) in steps(20)) {
+        audited(&start.build(), start.edition)?;
+        each(&start, &steps, |comply, actor, action| {
+            comply.act(actor, action);
+            audited(comply, start.edition)
+        })?;
+    }
+
+    #[test]
+    fn i1_what_changed_equals_what_is_built_anew((start, steps) in steps(20)) {
+        each(&start, &steps, |comply, actor, action| {
+            comply.act(actor, action);
+            let anew = rebuilt(comply);
+            same(&facts(comply), &facts(&anew))
+        })?;
+    }
+
+    #[test]
+    fn i2_what_is_refused_leaves_no_trace((start, steps) in steps(20)) {
+        each(&start, &steps, |comply, actor, action| {
+            let before = export(comply);
+            let predicted = comply.would(actor, action);
+            same(&before, &export(comply))?;
+            let decision = comply.act(actor, action);
+            prop_assert_eq!(&Decision { version: predicted.version, ..decision.clone() }, &predicted);
+            if !decision.outcome.is_done() {
+                same(&before, &export(comply))?;
+            }
+            audited(comply, start.edition)
+        })?;
+    }
+}
