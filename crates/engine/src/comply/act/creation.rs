@@ -21,15 +21,16 @@ impl Comply {
             return Err(invalid(Refusal::ObjectExists { object: new.object.clone() }));
         }
         let object = self.create(kind, id, new.name.clone());
-        let links = self.new_links(object, new).map_err(invalid)?;
-        for link in &links {
-            self.takes_link(link).map_err(invalid)?;
-        }
-        // Where it lives is known first: the pairs of the others belong there.
-        let (owning, others): (Vec<Link>, Vec<Link>) = links.into_iter().partition(|link| self.owns(link));
-        let owner = owning.iter().find(|link| link.b == object).map(|link| link.a);
+        let mut links = self.new_links(object, new).map_err(invalid)?;
+        let owner = links.iter().find(|link| self.owns(link) && link.b == object).map(|link| link.a);
         if owner.is_none() && self.must_live_somewhere(kind) {
             return Err(invalid(Refusal::NoOwner { object: new.object.clone() }));
+        }
+        // Where it lives is known first, then who belongs there: the others rest on that.
+        links.sort_by_key(|link| (!self.owns(link), self.kind_of(link.a) != self.profile.scope));
+        for link in &links {
+            self.takes_link(link).map_err(invalid)?;
+            self.link(*link);
         }
         if let Some(subject) = self.subject_of(object) {
             let scope = owner.and_then(|owner| self.scope_of(owner));
@@ -38,13 +39,10 @@ impl Comply {
         let changes = self.tags_at_creation(actor, object, &new.tags)?;
         self.retag(object, &changes);
         let mut made = Vec::new();
-        for link in owning.iter().chain(&others) {
-            self.link(*link);
+        for link in &links {
             if self.kind_of(object) == self.profile.scope {
                 self.add_defaults(link.b);
             }
-        }
-        for link in owning.iter().chain(&others) {
             made.extend(self.made_by(link));
         }
         self.fill_open_defaults(object, new);
