@@ -325,7 +325,7 @@ impl Comply {
         let own = self.object(object);
         let layers = [Some(object), own.and_then(|own| own.paid_by.some()), own.and_then(|own| own.owner.some())];
         let mut tags = Tags::new();
-        for layer in layers.into_iter().flatten() {
+        for layer in layers.into_iter().flatten().filter(|layer| self.is_live(*layer)) {
             for (key, values) in self.tags_of(layer) {
                 if !tags.iter().any(|(known, _)| *known == key) {
                     tags.push((key, values));
