@@ -259,11 +259,21 @@ impl Definition {
             return Err(BadValue::Type(value.clone()));
         }
         match &self.regex {
-            // The whole value has to match, not a part of it.
-            Some(regex) if regex.find(value).is_none_or(|found| found.len() != value.len()) => {
-                Err(BadValue::Regex(value.clone()))
-            }
+            Some(regex) if !fits_whole(regex, value) => Err(BadValue::Regex(value.clone())),
             _ => Ok(()),
+        }
+    }
+}
+
+/// Whether a pattern matches the whole value, not a part of it.
+fn fits_whole(regex: &Regex, value: &str) -> bool {
+    match regex.find(value) {
+        None => false,
+        Some(found) if found.len() == value.len() => true,
+        // The first match may be shorter than one that is preferred less, as with `a|ab`.
+        Some(_) => {
+            let whole = Regex::new(&format!(r"\A(?:{})\z", regex.as_str()));
+            whole.is_ok_and(|whole| whole.is_match(value))
         }
     }
 }
