@@ -178,8 +178,13 @@ impl Comply {
             && cut.kinds.as_ref().is_none_or(of_kind)
     }
 
+    /// How many pairs there are, each counted once for its scope.
+    pub fn pair_count(&self) -> usize {
+        self.joints.iter().map(|joint| joint.pairs.iter().filter(|pair| pair.count > 0).count()).sum()
+    }
+
     /// How many pairs there are within a cut that any rule is about, each counted once for its scope.
-    pub fn pair_count(&self, cut: &Cut) -> usize {
+    pub fn judged_pairs(&self, cut: &Cut) -> usize {
         let judged = self.joints.iter().filter(|joint| joint.rules().any(|(_, _, rule)| self.keeps_rule(cut, rule)));
         judged.map(|joint| joint.pairs.iter().filter(|pair| self.keeps_pair(cut, pair)).count()).sum()
     }

@@ -71,7 +71,7 @@ pub(crate) fn audit(comply: &mut Comply, files: &Files, wanted: &Wanted) -> Audi
     Audit {
         semantics: comply.profile().name.to_string(),
         now: comply.now().to_string(),
-        pairs: comply.pair_count(cut),
+        pairs: comply.judged_pairs(cut),
         policies,
         checks,
         waivers: waiver_lines(comply, files),

@@ -42,7 +42,7 @@ pub(super) fn facts(comply: &Comply) -> Vec<String> {
     }));
     lines.extend(comply.waivers().iter().map(|waiver| format!("{waiver:?}")));
     lines.extend(comply.violations().iter().map(|violation| format!("{violation:?}")));
-    lines.extend(comply.checks().iter().map(|check| format!("{check:?}")));
+    lines.extend(comply.checks(&Cut::default()).iter().map(|check| format!("{check:?}")));
     lines
 }
 
