@@ -275,6 +275,12 @@ impl Comply {
         self.chain(object).find(|(_, object)| object.kind == scope).map(|(id, _)| id)
     }
 
+    /// Whether policies leave a scope alone, with all that lives in it.
+    pub(super) fn is_exempt(&self, scope: Option<ObjectId>) -> bool {
+        let partner = scope.and_then(|scope| self.object(scope)).is_some_and(|scope| scope.partner == Partner::Yes);
+        partner && self.settings.partners == Partners::Exempt
+    }
+
     /// The relation between two kinds of objects, if there is one.
     pub(super) fn relation(&self, a: ObjectId, b: ObjectId) -> Option<u8> {
         let (a, b) = (self.subject_of(a)?, self.subject_of(b)?);
@@ -290,8 +296,7 @@ impl Comply {
             return made;
         }
         let scope = self.scope_of(link.a);
-        let partner = scope.and_then(|scope| self.object(scope)).is_some_and(|scope| scope.partner == Partner::Yes);
-        if partner && self.settings.partners == Partners::Exempt {
+        if self.is_exempt(scope) {
             return made;
         }
         for given in &relation.gives {

@@ -255,6 +255,9 @@ impl Comply {
             let Some(joint) = place.and_then(|place| self.joints.get(place)) else { continue };
             let number = PairKind(u8::try_from(place.unwrap_or(0)).unwrap_or(u8::MAX));
             let scope = self.scope_of(a).or_else(|| self.scope_of(b));
+            if self.is_exempt(scope) {
+                continue;
+            }
             let related = self.related(number, a, b);
             for (plane, bit, rule) in joint.rules().filter(|(_, _, rule)| rule.is_in_force()) {
                 let Some(about) = self.name_pair(joint, rule, a, b, scope) else { continue };

@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 use super::facts::{Made, ObjectId, Standing};
 use super::joint::Joint;
 use super::policy::Level;
-use super::profile::{End, Kind, Relation};
+use super::profile::{End, Given, Kind, Relation};
 use super::refusal::Refusal;
 use super::schema::TagType;
 use super::{Action, Actor, Comply, Violation};
@@ -77,12 +77,12 @@ impl Comply {
                     End::Role => role,
                     End::Scope => scope,
                 };
-                let complies = relation.gives.iter().zip(&mut pairs).all(|(given, judged)| {
+                let judges = |(given, judged): (&Given, &mut Judged<'_>)| {
                     let (Some(first), Some(second)) = (end(given.a), end(given.b)) else { return true };
                     let scope = scope.unwrap_or(ObjectId::NONE);
                     self.complies(judged, Made { joint: judged.number, a: first, b: second, scope })
-                });
-                if complies {
+                };
+                if self.is_exempt(scope) || relation.gives.iter().zip(&mut pairs).all(judges) {
                     offered.push(*other);
                 }
             }
