@@ -283,6 +283,9 @@ impl Comply {
         }
         let mut added = Tags::new();
         for (key, values) in &self.defaults {
+            let definition = self.subject_of(object).and_then(|subject| self.definition(subject, key));
+            let kept = |value: &SmolStr| definition.map_or_else(|| value.clone(), |own| own.canonical(value));
+            let values: Vec<SmolStr> = values.iter().map(kept).collect();
             let own = self.symbols.get(key).and_then(|key| self.object(object).map(|object| object.values(key)));
             let own = own.map_or_else(Vec::new, |list| self.texts(list));
             if values.iter().any(|value| !own.contains(value)) {

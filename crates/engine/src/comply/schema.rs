@@ -219,7 +219,7 @@ impl Definition {
         if self.regex.is_some() && !matches!(self.tag, TagType::Text | TagType::Email) {
             return Err(BadDefinition::Regex);
         }
-        self.check_values(&self.default).map_err(BadDefinition::Default)
+        self.check_values(&self.filled_in()).map_err(BadDefinition::Default)
     }
 
     /// The text that a value is kept as: numbers in their shortest form.
@@ -230,6 +230,17 @@ impl Definition {
             }
             _ => SmolStr::new(value),
         }
+    }
+
+    /// The default as it is kept.
+    pub fn filled_in(&self) -> Vec<SmolStr> {
+        let mut kept = Vec::with_capacity(self.default.len());
+        for value in self.default.iter().map(|value| self.canonical(value)) {
+            if !kept.contains(&value) {
+                kept.push(value);
+            }
+        }
+        kept
     }
 
     /// Whether it takes these values, which are canonical.

@@ -99,7 +99,7 @@ impl Comply {
                 && !definition.default.is_empty()
         };
         let given: Vec<(SmolStr, Vec<SmolStr>)> =
-            self.definitions.iter().filter(restricted).map(|own| (own.key.clone(), own.default.clone())).collect();
+            self.definitions.iter().filter(restricted).map(|own| (own.key.clone(), own.filled_in())).collect();
         // Asking for the very default is asking for nothing.
         let asked: Tags = tags.iter().filter(|tag| !given.contains(tag)).cloned().collect();
         let mut changes = self.check_tags(actor, object, &asked)?;
@@ -123,7 +123,7 @@ impl Comply {
                 && !asked(&definition.key)
         };
         let defaults: Tags =
-            self.definitions.iter().filter(open).map(|own| (own.key.clone(), own.default.clone())).collect();
+            self.definitions.iter().filter(open).map(|own| (own.key.clone(), own.filled_in())).collect();
         for (key, values) in defaults {
             let (symbol, list) = (self.symbols.intern(&key), self.intern_values(&values));
             let before = self.object(object).map_or(ListId::NONE, |object| object.values(symbol));
