@@ -157,19 +157,19 @@ impl Comply {
     }
 
     pub(super) fn do_set_defaults(&mut self, actor: &Actor, tags: &Tags) -> Result<Done, Refused> {
+        self.may(actor, Wish::Definitions, None).map_err(forbidden)?;
         let kinds = self.profile.kinds.iter().filter(|kind| kind.defaults == super::super::Defaults::Given);
         let subjects: Vec<_> = kinds.map(|kind| kind.subject).collect();
         for subject in subjects {
             for (key, values) in tags {
-                if let Some(definition) = self.check_key(subject, key).map_err(invalid)?
-                    && let Err(bad) = definition.check_values(values)
-                {
+                let Some(definition) = self.check_key(subject, key).map_err(invalid)? else { continue };
+                let values: Vec<SmolStr> = values.iter().map(|value| definition.canonical(value)).collect();
+                if let Err(bad) = definition.check_values(&values) {
                     let options = definition.options.clone();
                     return Err(invalid(Refusal::Value { key: key.clone(), bad, options }));
                 }
             }
         }
-        self.may(actor, Wish::Definitions, None).map_err(forbidden)?;
         self.set_defaults(tags.clone());
         for place in 0..self.objects.len() {
             let object = ObjectId::new(place);
