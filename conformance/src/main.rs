@@ -12,6 +12,7 @@
 mod access;
 mod authzen;
 mod case;
+mod compliance;
 mod corpus;
 mod difference;
 mod gateway;
@@ -100,6 +101,7 @@ fn run_file(family: &Family, file: &CaseFile) -> Vec<(String, Outcome)> {
 fn adapter(family: &str) -> Option<Adapter> {
     match family.split_once('/') {
         Some(("authz", family)) => access::adapter(family).or_else(|| authzen::adapter(family)),
+        Some(("compliance", _)) => Some(compliance::run),
         Some(("gateway-api" | "kgateway", _)) => gateway::adapter(family),
         Some(("kuma", family)) => kuma::adapter(family),
         _ => None,
