@@ -15,20 +15,19 @@ pub(super) fn differences(expected: &Json, answer: &Json) -> Vec<String> {
             lines.push(format!("{field}: expected {wanted}, got nothing"));
             continue;
         };
-        match field.as_str() {
-            "violations" | "waived" => multisets(field, wanted, actual, &mut lines),
-            "tags" => lines.extend(named(field, difference::differences(&tags(wanted), actual))),
-            "values" => {
-                lines.extend(named(field, difference::differences(&shown(&texts(wanted).unwrap_or_default()), actual)))
+        let wanted = match field.as_str() {
+            "violations" | "waived" => {
+                multisets(field, wanted, actual, &mut lines);
+                continue;
             }
-            _ => lines.extend(named(field, difference::differences(wanted, actual))),
-        }
+            "tags" => tags(wanted),
+            "values" => shown(&texts(wanted).unwrap_or_default()),
+            _ => wanted.clone(),
+        };
+        let differences = difference::differences(&wanted, actual);
+        lines.extend(differences.into_iter().map(|line| format!("{field}: {line}")));
     }
     lines
-}
-
-fn named(field: &str, lines: Vec<String>) -> impl Iterator<Item = String> {
-    lines.into_iter().map(move |line| format!("{field}: {line}"))
 }
 
 /// Lists whose order means nothing, but how often something is in them does.
