@@ -264,7 +264,7 @@ impl Definition {
             TagType::Number => canonical_number(value).is_some(),
             TagType::Integer => canonical_integer(value).is_some(),
             TagType::Boolean => matches!(value.as_str(), "true" | "false"),
-            TagType::Date => value.parse::<jiff::civil::Date>().is_ok(),
+            TagType::Date => is_date(value),
         };
         if !fits {
             return Err(BadValue::Type(value.clone()));
@@ -287,6 +287,11 @@ fn fits_whole(regex: &Regex, value: &str) -> bool {
             whole.is_ok_and(|whole| whole.is_match(value))
         }
     }
+}
+
+/// A day as `2026-01-31`, without a time.
+fn is_date(value: &str) -> bool {
+    value.len() == "2026-01-31".len() && value.parse::<jiff::civil::Date>().is_ok()
 }
 
 /// A name, an at sign, and a domain with a dot.
