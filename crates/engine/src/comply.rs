@@ -51,7 +51,7 @@ pub use self::action::{Action, Actor, Decision, NewLink, NewObject, Outcome, Sid
 pub use self::draft::{Draft, Problem};
 pub use self::facts::{Described, ObjectId, Partner, Standing};
 pub use self::fix::{By, Edit, Fix};
-pub use self::listing::{Check, Cut, Related, Tally, Verdict, ViolationId};
+pub use self::listing::{Check, Cut, Related, Tally, Verdict, Violating, ViolationId};
 pub use self::near::{Likeness, NearMiss, near_misses};
 pub use self::plan::{Flip, Plan, Step, Then};
 pub use self::policy::{Level, Policy, Rule, Strategy, Waiver};

@@ -49,6 +49,32 @@ pub struct Tally {
     pub violated: usize,
 }
 
+/// A pair that violates rules, by its place; it means something until the next change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Violating {
+    slot: Slot,
+    plane: u32,
+    /// A bit for each rule.
+    word: u64,
+}
+
+impl Violating {
+    /// How many rules it violates.
+    pub fn len(self) -> usize {
+        self.word.count_ones() as usize
+    }
+
+    /// Never: it violates one rule or more.
+    pub fn is_empty(self) -> bool {
+        self.word == 0
+    }
+
+    /// The rules that it violates.
+    pub fn findings(self) -> impl Iterator<Item = ViolationId> {
+        bits(self.word).map(move |bit| ViolationId { slot: self.slot, plane: self.plane as usize, bit })
+    }
+}
+
 /// Two objects held against a rule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Check {
@@ -104,6 +130,21 @@ impl Comply {
                     let slot = slot(number, place);
                     found.extend(bits(*word).map(|bit| ViolationId { slot, plane, bit }));
                 }
+            }
+        }
+        found
+    }
+
+    /// Holds every pair against every rule from scratch, whatever is known already, and lists those that violate. It always
+    /// finds what [`Self::findings`] knows.
+    pub fn audit(&self) -> Vec<Violating> {
+        let mut found = Vec::new();
+        for (number, joint) in self.joints.iter().enumerate() {
+            for plane in 0..joint.planes.len() {
+                let words = joint.sweep(plane, &self.lists).into_iter().enumerate();
+                let plane = u32::try_from(plane).unwrap_or(u32::MAX);
+                let violating = words.filter(|(_, word)| *word != 0);
+                found.extend(violating.map(|(place, word)| Violating { slot: slot(number, place), plane, word }));
             }
         }
         found

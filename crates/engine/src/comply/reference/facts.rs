@@ -11,9 +11,9 @@ impl NaiveOrganisation {
     /// What the engine was told, for the naive way to judge.
     pub fn of(comply: &Comply, edition: NaiveEdition) -> Self {
         let ids = comply.objects();
-        let exempt = ids.iter().filter(|id| {
-            comply.settings().partners == Partners::Exempt && comply.partner_of(**id) == Partner::Yes
-        });
+        let exempt = ids
+            .iter()
+            .filter(|id| comply.settings().partners == Partners::Exempt && comply.partner_of(**id) == Partner::Yes);
         let tags = |id| {
             let tags = comply.tags_of(id).into_iter();
             tags.map(|(key, values)| (text(key), values.iter().map(text).collect())).collect()

@@ -149,9 +149,6 @@ fn roles(also_compliance: &[Right]) -> Vec<RoleSpec> {
         role("orgAdmin", Class::Administrator, &[&all[..], &rules].concat()),
         role("orgUser", Class::Administrator, &all),
         role("complianceManager", Class::Administrator, &compliance),
-        role("platformEngineer", Class::Administrator, &[
-            Right::Tag(Some(PROJECT)),
-            Right::Tag(Some(LANDING_ZONE)),
-        ]),
+        role("platformEngineer", Class::Administrator, &[Right::Tag(Some(PROJECT)), Right::Tag(Some(LANDING_ZONE))]),
     ]
 }

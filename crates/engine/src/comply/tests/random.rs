@@ -226,7 +226,8 @@ pub(super) fn policies(edition: NaiveEdition) -> impl Strategy<Value = Policy> {
         false => PAIRS.to_vec(),
     };
     let rules = proptest::collection::vec((text(&KEYS), text(&KEYS)), 1..=if classic { 3 } else { 1 });
-    let level = prop_oneof![5 => Just(Level::Enforce), 1 => Just(Level::Warn), 1 => Just(Level::Audit), 1 => Just(Level::Off)];
+    let level =
+        prop_oneof![5 => Just(Level::Enforce), 1 => Just(Level::Warn), 1 => Just(Level::Audit), 1 => Just(Level::Off)];
     let from = proptest::option::weighted(0.2, moment());
     (select(&POLICIES[..]), select(known), any::<bool>(), rules, level, from).prop_map(
         move |(id, (a, b), other, rules, level, enforce_from)| {

@@ -8,8 +8,8 @@ use super::super::super::reference::NaiveEdition;
 use super::super::super::*;
 use super::super::world::{definition, person, person_in, redefinition};
 use super::{
-    KEYS, OBJECTS, POLICIES, SUBJECTS, Start, WAIVERS, editions, moment, open, policies, start, tags, text, tie, values,
-    waivers,
+    KEYS, OBJECTS, POLICIES, SUBJECTS, Start, WAIVERS, editions, moment, open, policies, start, tags, text, tie,
+    values, waivers,
 };
 
 /// Who does what.
@@ -17,9 +17,8 @@ pub(in super::super) type Step = (Actor, Action);
 
 /// An organisation and what happens in it.
 pub(in super::super) fn steps(most: usize) -> impl Strategy<Value = (Start, Vec<Step>)> {
-    editions().prop_flat_map(move |edition| {
-        (start(edition), proptest::collection::vec((actor(), action(edition)), 1..=most))
-    })
+    editions()
+        .prop_flat_map(move |edition| (start(edition), proptest::collection::vec((actor(), action(edition)), 1..=most)))
 }
 
 pub(in super::super) fn actor() -> impl Strategy<Value = Actor> {
