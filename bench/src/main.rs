@@ -7,12 +7,14 @@
 //! kuma       the measurements of family merge, on policies with target references
 //! gateway    the measurements of policies that are attached to gateways and routes
 //! access     decisions about requests, against a plain loop and against peers
+//! comply     audits of related objects and decisions about changes, against sets of texts
 //! report     tables, targets, and which of them were missed
 //! ```
 //!
 //! A missed target is printed and fails nothing, since machines differ. A wrong answer fails the run.
 
 mod access;
+mod comply;
 mod gateway;
 mod kuma;
 mod measure;
@@ -36,10 +38,12 @@ bench NAME [--quick]
   kuma        all rules of all proxies, listings of clients, one policy changed, looking up a resource
   gateway     all effective policies and statuses of many routes, crowds on one route, one policy changed, delegation
   access      decisions about requests, against a plain loop, Cedar, CEL, casbin and regorus; adversarial policies
+  comply      audits of related objects, decisions about changes, growth, against sets of texts
 
   --quick     a small run of a few seconds, to see that everything works; its figures mean little
   --instructions
               access only: instructions of one decision, counted by valgrind
+  --huge      comply only: also the largest organisation, which needs 10 GB of memory
 
 Results go to standard output, progress to standard error. The exit code is 0, also if a target is missed; 1 if an
 answer is wrong or a measurement cannot run; 2 for a name that does not exist.
@@ -61,6 +65,9 @@ fn main() -> ExitCode {
         ["access"] => access::run(&access::FULL),
         ["access", "--quick"] => access::run(&access::QUICK),
         ["access", "--instructions"] => access::instructions::run(),
+        ["comply"] => comply::run(&comply::FULL),
+        ["comply", "--quick"] => comply::run(&comply::QUICK),
+        ["comply", "--huge"] => comply::run(&comply::HUGE),
         [access::instructions::CHILD, arguments @ ..] => access::instructions::decide_requests(arguments),
         [select::reading::CHILD, documents] => select::reading::read_files(documents),
         ["--help" | "-h" | "help"] => {

@@ -32,6 +32,22 @@ pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
+/// The time of one act among many, on the wall: the middle one, and the one that 99 of 100 do not exceed. A clock for CPU
+/// time would take longer than most acts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spread {
+    pub(crate) middle: Duration,
+    pub(crate) slow: Duration,
+}
+
+impl Spread {
+    pub(crate) fn of(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        let at = |hundredth: usize| times.get(times.len() * hundredth / 100).copied().unwrap_or_default();
+        Self { middle: at(50), slow: at(99) }
+    }
+}
+
 /// Counts the CPU time of one thread: waiting for a busy core is not in it.
 #[derive(Debug)]
 pub(crate) struct Clock {
