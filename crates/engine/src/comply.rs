@@ -59,12 +59,12 @@ pub use self::profile::{
     Class, Deed, Defaults, Effect, EffectRow, End, Given, Holds, Keys, Kind, KindSpec, NeedsScope, Order, PairKind,
     Profile, Relation, Right, Role, RoleSpec, Rules, Subject, SubjectSpec, Turned,
 };
-pub use self::records::{Cause, Seen};
+pub use self::records::{Cause, History, Seen};
 pub use self::refusal::Refusal;
 pub use self::schema::{BadDefinition, BadValue, Definition, Immutable, Mandatory, Redefinition, Restricted, TagType};
 pub use self::value::canonical_number;
 
-use self::change::{Touch, Undo};
+use self::change::{Retired, Touch, Undo};
 use self::facts::{Link, Object, Slot};
 use self::joint::Joint;
 use self::lists::Lists;
@@ -129,7 +129,7 @@ pub struct Comply {
     /// By pair of subjects, in the order of the profile.
     joints: Vec<Joint>,
     /// Pairs that violate something, by scope.
-    violating: FxHashMap<ObjectId, Vec<Slot>>,
+    violating: Vec<Vec<Slot>>,
     /// Policies keep their places; those that are gone leave them empty.
     policies: Vec<Option<Policy>>,
     policy_places: FxHashMap<SmolStr, usize>,
@@ -143,6 +143,7 @@ pub struct Comply {
     freed: Vec<Slot>,
     free_links: Vec<u32>,
     freed_links: Vec<u32>,
+    retired: Retired,
 }
 
 impl Comply {

@@ -1,15 +1,18 @@
 //! What becomes of an action: shape, rights, tags and policies, in this order; the first that fails decides.
 
+mod admission;
 mod creation;
 mod judge;
 mod rules;
 
 use smol_str::SmolStr;
+use upheld_model::Sym;
 
 use self::judge::{Looked, NetChange};
 use super::facts::{Link, ObjectId, Standing};
+use super::lists::ListId;
 use super::profile::{Deed, NeedsScope};
-use super::records::Cause;
+use super::records::{Cause, Entry};
 use super::refusal::Refusal;
 use super::rights::Wish;
 use super::tagging::Untaken;
@@ -50,12 +53,20 @@ pub(super) struct Done {
     cause: Told,
 }
 
+/// A relationship that is asked for.
+struct Asked {
+    link: Link,
+    /// Whether it is not there yet.
+    is_new: bool,
+}
+
 /// What was done, for the records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told {
     action: &'static str,
     object: SmolStr,
-    change: Option<(SmolStr, Vec<SmolStr>, Vec<SmolStr>)>,
+    /// The tag that changed, with its values before and after.
+    change: Option<(Sym, ListId, ListId)>,
 }
 
 /// What became of an action, in ids: names cost more than deciding.
@@ -71,7 +82,8 @@ pub struct Tried {
     pub refusal: Option<Refusal>,
     /// The tags of a new object, defaults included.
     pub tags: Option<Tags>,
-    cause: Option<Told>,
+    /// For the records, if it was done.
+    done: Option<(Told, NetChange)>,
 }
 
 impl Comply {
@@ -84,8 +96,8 @@ impl Comply {
     /// As [`Self::act`], without names for what is new.
     pub fn commit(&mut self, actor: &Actor, action: &Action) -> Tried {
         let mut tried = self.try_out(actor, action);
-        if let Some(told) = tried.cause.take() {
-            self.write_records(actor, told);
+        if let Some((told, change)) = tried.done.take() {
+            self.write_records(actor, told, &change);
             if !self.journal.is_empty() {
                 self.version += 1;
             }
@@ -96,6 +108,11 @@ impl Comply {
 
     /// Says what [`Self::act`] would answer; nothing changes.
     pub fn would(&mut self, actor: &Actor, action: &Action) -> Decision {
+        if let Action::Link { a, b, role } = action
+            && let Some(decision) = self.admit(actor, a, b, role.as_deref())
+        {
+            return decision;
+        }
         let mark = self.mark();
         let tried = self.try_out(actor, action);
         let decision = self.decision(tried);
@@ -121,7 +138,7 @@ impl Comply {
             new: Vec::new(),
             refusal: None,
             tags: None,
-            cause: None,
+            done: None,
         };
         let done = match self.attempt(actor, action) {
             Ok(done) => done,
@@ -136,8 +153,9 @@ impl Comply {
             self.roll_back(mark);
             return Tried { outcome: Outcome::Blocked, ..tried };
         }
-        let (outcome, new) = self.new_findings(in_force, since);
-        Tried { outcome, new, tags: done.tags, cause: Some(done.cause), ..tried }
+        let change = self.net_change(since);
+        let (outcome, new) = self.new_findings(in_force, &change);
+        Tried { outcome, new, tags: done.tags, done: Some((done.cause, change)), ..tried }
     }
 
     fn attempt(&mut self, actor: &Actor, action: &Action) -> Result<Done, Refused> {
@@ -168,7 +186,7 @@ impl Comply {
         let changes = self.check_tags(actor, object, tags)?;
         let change = changes.first().map(|(key, after)| {
             let before = self.object(object).map(|object| object.values(*key)).unwrap_or_default();
-            (SmolStr::new(self.symbols.text(*key)), self.texts(before), self.texts(*after))
+            (*key, before, *after)
         });
         self.retag(object, &changes);
         let looked = Looked::Around { deed: Deed::Tags, object };
@@ -176,23 +194,30 @@ impl Comply {
     }
 
     fn do_link(&mut self, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Result<Done, Refused> {
+        let Asked { link, is_new } = self.asked_link(actor, a, b, role)?;
+        let cause = Told { action: "link", object: self.reference(link.a), change: None };
+        if !is_new {
+            return Ok(Done { looked: Looked::Nothing, tags: None, cause });
+        }
+        self.link(link);
+        // Whoever is added to a scope gets the default tags.
+        if self.kind_of(link.a) == self.profile.scope {
+            self.add_defaults(link.b);
+        }
+        Ok(Done { looked: Looked::Pairs { deed: Deed::Link, made: self.made_by(&link) }, tags: None, cause })
+    }
+
+    /// A relationship that is asked for, if shape and rights allow it.
+    fn asked_link(&self, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Result<Asked, Refused> {
         let (a, b) = (self.resolve(a).map_err(invalid)?, self.resolve(b).map_err(invalid)?);
         let role = role.map(|role| self.resolve(role)).transpose().map_err(invalid)?;
         let link = self.shape_link(a, b, role).map_err(invalid)?;
-        let cause = Told { action: "link", object: self.reference(a), change: None };
-        let linked = !self.links_between(a, b, Some(role.unwrap_or(ObjectId::NONE))).is_empty();
-        if linked {
-            self.may(actor, Wish::Link, self.scope_of(a)).map_err(forbidden)?;
-            return Ok(Done { looked: Looked::Nothing, tags: None, cause });
+        let is_new = self.links_between(a, b, Some(link.role)).is_empty();
+        if is_new {
+            self.takes_link(&link).map_err(invalid)?;
         }
-        self.takes_link(&link).map_err(invalid)?;
         self.may(actor, Wish::Link, self.scope_of(a)).map_err(forbidden)?;
-        self.link(link);
-        // Whoever is added to a scope gets the default tags.
-        if self.kind_of(a) == self.profile.scope {
-            self.add_defaults(b);
-        }
-        Ok(Done { looked: Looked::Pairs { deed: Deed::Link, made: self.made_by(&link) }, tags: None, cause })
+        Ok(Asked { link, is_new })
     }
 
     /// A relationship of this shape, if there can be one.
@@ -307,19 +332,22 @@ impl Comply {
         }
     }
 
-    fn write_records(&mut self, actor: &Actor, told: Told) {
-        let NetChange { begun, ended } = self.net_change(0);
-        if begun.is_empty() && ended.is_empty() {
+    fn write_records(&mut self, actor: &Actor, told: Told, change: &NetChange) {
+        if change.begun.is_empty() && change.ended.is_empty() {
             return;
         }
+        let identities = |findings: &[ViolationId]| findings.iter().filter_map(|own| self.identity(*own)).collect();
+        let (begun, ended) = (identities(&change.begun), identities(&change.ended));
         let (role, name) = match actor {
             Actor::System => (None, None),
             Actor::Person { role, name, .. } => {
                 (self.profile.role_spec(*role).map(|spec| spec.name.clone()), name.clone())
             }
         };
-        let at = self.now;
         let Told { action, object, change } = told;
-        self.records.write(|| Cause { action, object, change, role, name, at }, at, &begun, &ended);
+        let change = change
+            .map(|(key, before, after)| (SmolStr::new(self.symbols.text(key)), self.texts(before), self.texts(after)));
+        let cause = Cause { action, object, change, role, name, at: self.now };
+        self.records.write(Entry { cause, begun, ended });
     }
 }

@@ -4,7 +4,8 @@ use smol_str::SmolStr;
 use upheld_model::{Sym, Timestamp};
 
 use super::facts::{Link, Made, Object, ObjectId, Slot, Standing};
-use super::joint::{NewRule, Pair};
+use super::joint::{Joint, NewRule, Pair};
+use super::listing::slot;
 use super::lists::ListId;
 use super::policy::Level;
 use super::profile::{Kind, Subject, Turned};
@@ -32,6 +33,22 @@ pub(super) struct Touch {
     pub(super) slot: Slot,
     pub(super) plane: usize,
     pub(super) before: u64,
+}
+
+/// Where a rule stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RulePlace {
+    joint: usize,
+    plane: usize,
+    bit: usize,
+}
+
+/// Whether a rule was taken out since the last change that stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Retired {
+    #[default]
+    None,
+    Some,
 }
 
 /// Where to go back to.
@@ -77,8 +94,8 @@ impl Comply {
         self.journal.clear();
         self.touched.clear();
         self.free_links.append(&mut self.freed_links);
-        for joint in &mut self.joints {
-            joint.drop_retired();
+        if std::mem::take(&mut self.retired) == Retired::Some {
+            self.joints.iter_mut().for_each(Joint::drop_retired);
         }
         for slot in self.freed.drain(..) {
             if let Some(joint) = self.joints.get_mut(usize::from(slot.joint)) {
@@ -90,9 +107,13 @@ impl Comply {
     /// What every pair that was touched since then violated before, each pair once, in order.
     pub(super) fn net(&self, since: usize) -> Vec<Touch> {
         let mut touched = self.touched.get(since..).unwrap_or(&[]).to_vec();
-        // The first touch of a pair knows what was before all of them; the sort keeps their order.
-        touched.sort_by_key(|touch| (touch.slot, touch.plane));
-        touched.dedup_by_key(|touch| (touch.slot, touch.plane));
+        let key = |touch: &Touch| (touch.slot, touch.plane);
+        // Most changes touch pairs in their order, each once. The first touch of a pair knows what was before all of them; the
+        // sort keeps their order.
+        if !touched.is_sorted_by(|one, other| key(one) < key(other)) {
+            touched.sort_by_key(key);
+            touched.dedup_by_key(|touch| key(touch));
+        }
         touched.retain(|touch| self.word(touch.slot, touch.plane) != touch.before);
         touched
     }
@@ -112,18 +133,6 @@ impl Comply {
         }
         let before = std::mem::replace(known, word);
         self.touched.push(Touch { slot, plane, before });
-        let mut changed = before ^ word;
-        while changed != 0 {
-            let bit = changed.trailing_zeros();
-            changed &= changed - 1;
-            if let Some(Some(rule)) = own.rules.get_mut(bit as usize) {
-                if word >> bit & 1 == 1 {
-                    rule.violations += 1;
-                } else {
-                    rule.violations = rule.violations.saturating_sub(1);
-                }
-            }
-        }
         let violates = joint.planes.iter().any(|plane| plane.words.get(slot.place as usize).is_some_and(|w| *w != 0));
         let listed = joint.listed.get(slot.place as usize).is_some_and(|place| *place != u32::MAX);
         let scope = joint.pairs.get(slot.place as usize).map_or(ObjectId::NONE, |pair| pair.scope);
@@ -135,7 +144,11 @@ impl Comply {
     }
 
     fn enlist(&mut self, slot: Slot, scope: ObjectId) {
-        let list = self.violating.entry(scope).or_default();
+        let number = scope.list();
+        if self.violating.len() <= number {
+            self.violating.resize_with(number + 1, Vec::new);
+        }
+        let Some(list) = self.violating.get_mut(number) else { return };
         let place = u32::try_from(list.len()).unwrap_or(u32::MAX);
         list.push(slot);
         self.list_at(slot, place);
@@ -144,7 +157,7 @@ impl Comply {
     fn delist(&mut self, slot: Slot, scope: ObjectId) {
         let joint = self.joints.get(usize::from(slot.joint));
         let Some(place) = joint.and_then(|joint| joint.listed.get(slot.place as usize)).copied() else { return };
-        let Some(list) = self.violating.get_mut(&scope) else { return };
+        let Some(list) = self.violating.get_mut(scope.list()) else { return };
         if (place as usize) < list.len() {
             list.swap_remove(place as usize);
         }
@@ -167,12 +180,10 @@ impl Comply {
         for number in 0..self.joints.len() {
             let Some(joint) = self.joints.get(number) else { continue };
             let words: Vec<Vec<u64>> = (0..joint.planes.len()).map(|plane| joint.sweep(plane, &self.lists)).collect();
-            let joint = u8::try_from(number).unwrap_or(u8::MAX);
             for (plane, words) in words.into_iter().enumerate() {
                 for (place, word) in words.into_iter().enumerate() {
                     if word != 0 {
-                        let place = u32::try_from(place).unwrap_or(u32::MAX);
-                        self.set_word(Slot { joint, place }, plane, word);
+                        self.set_word(slot(number, place), plane, word);
                     }
                 }
             }
@@ -257,7 +268,7 @@ impl Comply {
         let places: Vec<u32> = here.map(|slot| slot.place).collect();
         let mut changed: Vec<(usize, u32, u64)> = Vec::new();
         for (plane, own) in joint.planes.iter().enumerate() {
-            joint.sweep_around(plane, side, &places, &self.lists, |place, word| {
+            joint.sweep_around(own, side, &places, &self.lists, |place, word| {
                 if own.words.get(place as usize) != Some(&word) {
                     changed.push((plane, place, word));
                 }
@@ -447,7 +458,6 @@ impl Comply {
         while self.policies.len() <= place {
             self.policies.push(None);
         }
-        self.decompile(place);
         let Some(own) = self.policies.get_mut(place) else { return };
         let before = std::mem::replace(own, policy.map(|policy| *policy));
         match own {
@@ -455,55 +465,66 @@ impl Comply {
             None => drop(self.policy_places.remove(&name)),
         }
         self.journal.push(Undo::Policy { name, policy: before.map(Box::new), place });
-        for (number, plane, bit) in self.compile(place) {
-            self.judge_rule(number, plane, bit);
+        let known = self.places_of(place);
+        let kept = self.compile(place, &known);
+        for gone in known.iter().filter(|known| !kept.contains(known)) {
+            self.retire(*gone);
+        }
+        for place in kept {
+            self.judge_rule(place);
         }
     }
 
-    /// Takes the rules of a policy out; nothing violates them any more. They keep their places until the change stands, so that
-    /// what was violated before can still be told.
-    fn decompile(&mut self, policy: usize) {
-        for number in 0..self.joints.len() {
-            let Some(joint) = self.joints.get(number) else { continue };
-            let rules = joint.rules().filter(|(_, _, rule)| rule.policy == policy && rule.is_in_force());
-            let places: Vec<(usize, usize)> = rules.map(|(plane, bit, _)| (plane, bit)).collect();
-            for (plane, bit) in places {
-                let Some(own) = self.joints.get(number).and_then(|joint| joint.planes.get(plane)) else { continue };
-                let violating = own.words.iter().enumerate().filter(|(_, word)| **word >> bit & 1 == 1);
-                let cleared: Vec<(u32, u64)> = violating
-                    .map(|(place, word)| (u32::try_from(place).unwrap_or(u32::MAX), word & !(1 << bit)))
-                    .collect();
-                let joint = u8::try_from(number).unwrap_or(u8::MAX);
-                for (place, word) in cleared {
-                    self.set_word(Slot { joint, place }, plane, word);
-                }
-                let own = self.joints.get_mut(number).and_then(|joint| joint.planes.get_mut(plane));
-                if let Some(Some(rule)) = own.and_then(|plane| plane.rules.get_mut(bit)) {
-                    rule.retire();
-                }
-            }
+    /// Where the rules of a policy stand.
+    fn places_of(&self, policy: usize) -> Vec<RulePlace> {
+        let joints = self.joints.iter().enumerate();
+        let places = joints.flat_map(|(joint, own)| {
+            let rules = own.rules().filter(|(_, _, rule)| rule.policy == policy && rule.is_in_force());
+            rules.map(move |(plane, bit, _)| RulePlace { joint, plane, bit })
+        });
+        places.collect()
+    }
+
+    /// Takes a rule out; nothing violates it any more. It keeps its place until the change stands, so that what was violated
+    /// before can still be told.
+    fn retire(&mut self, RulePlace { joint, plane, bit }: RulePlace) {
+        let Some(own) = self.joints.get(joint).and_then(|joint| joint.planes.get(plane)) else { return };
+        let violating = own.words.iter().enumerate().filter(|(_, word)| **word >> bit & 1 == 1);
+        let cleared: Vec<(Slot, u64)> =
+            violating.map(|(place, word)| (slot(joint, place), word & !(1 << bit))).collect();
+        for (slot, word) in cleared {
+            self.set_word(slot, plane, word);
+        }
+        if let Some(own) = self.joints.get_mut(joint).and_then(|joint| joint.planes.get_mut(plane)) {
+            own.retire(bit);
+            self.retired = Retired::Some;
         }
     }
 
-    /// Puts the rules of a policy in their places, and says which these are; pairs are not held against them yet.
-    pub(super) fn compile(&mut self, place: usize) -> Vec<(usize, usize, usize)> {
+    /// Puts the rules of a policy in their places, those that they have if they have any, and says which these are; pairs
+    /// are not held against them yet.
+    pub(super) fn compile(&mut self, place: usize, known: &[RulePlace]) -> Vec<RulePlace> {
         let Some(policy) = self.policies.get(place).and_then(Option::as_ref) else { return Vec::new() };
         let Some((pair, turned)) = self.profile.pair(policy.a, policy.b).filter(|_| policy.level != Level::Off) else {
             return Vec::new();
         };
         let (strategy, rules) = (policy.strategy, policy.rules.clone());
-        let number = usize::from(pair.0);
+        let joint = usize::from(pair.0);
         let mut places = Vec::with_capacity(rules.len());
         for (rule, tags) in rules.iter().enumerate() {
             let keys = [self.symbols.intern(&tags.a), self.symbols.intern(&tags.b)];
             let [first, second] = keys;
             let keys = if turned == Turned::Yes { [second, first] } else { keys };
             let new = NewRule { policy: place, rule, turned, strategy, keys };
-            let Some(joint) = self.joints.get_mut(number) else { continue };
-            let (plane, bit) = joint.add(new, &self.lists);
-            places.push((number, plane, bit));
+            let Some(own) = self.joints.get_mut(joint) else { continue };
+            let same = |known: &&RulePlace| {
+                known.joint == joint && own.rule(known.plane, known.bit).is_some_and(|known| known.rule == rule)
+            };
+            let old = known.iter().find(same).map(|known| (known.plane, known.bit));
+            let (plane, bit) = own.add(new, old, &self.lists);
+            places.push(RulePlace { joint, plane, bit });
         }
-        self.sign_again(number);
+        self.sign_again(joint);
         places
     }
 
@@ -526,19 +547,19 @@ impl Comply {
         }
     }
 
-    fn judge_rule(&mut self, number: usize, plane: usize, bit: usize) {
-        let Some(joint) = self.joints.get(number) else { return };
-        let Some(own) = joint.planes.get(plane) else { return };
-        let mut violating: Vec<(u32, u64)> = Vec::new();
-        joint.sweep_rule(own, bit, &self.lists, |place, violated| {
-            if violated {
-                let word = own.words.get(place).copied().unwrap_or(0) | 1 << bit;
-                violating.push((u32::try_from(place).unwrap_or(u32::MAX), word));
+    /// Holds every pair against a rule.
+    fn judge_rule(&mut self, RulePlace { joint, plane, bit }: RulePlace) {
+        let Some(own) = self.joints.get(joint) else { return };
+        let Some(rules) = own.planes.get(plane) else { return };
+        let mut changed: Vec<(Slot, u64)> = Vec::new();
+        own.sweep_rule(rules, bit, &self.lists, |place, violated| {
+            let before = rules.words.get(place).copied().unwrap_or(0);
+            if (before >> bit & 1 == 1) != violated {
+                changed.push((slot(joint, place), before ^ 1 << bit));
             }
         });
-        let joint = u8::try_from(number).unwrap_or(u8::MAX);
-        for (place, word) in violating {
-            self.set_word(Slot { joint, place }, plane, word);
+        for (slot, word) in changed {
+            self.set_word(slot, plane, word);
         }
     }
 

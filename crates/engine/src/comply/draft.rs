@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use upheld_model::{NodeRef, Sym, Symbols, Timestamp};
 
+use super::change::Retired;
 use super::facts::{Described, Link, Made, Object, ObjectId, Standing};
 use super::joint::{Joint, Pair};
 use super::lists::Lists;
@@ -84,7 +85,7 @@ impl Draft {
             by_kind: Vec::new(),
             links: Vec::new(),
             joints,
-            violating: FxHashMap::default(),
+            violating: Vec::new(),
             policies: Vec::new(),
             policy_places: FxHashMap::default(),
             definitions: Vec::new(),
@@ -96,6 +97,7 @@ impl Draft {
             freed: Vec::new(),
             free_links: Vec::new(),
             freed_links: Vec::new(),
+            retired: Retired::None,
         };
         Self { comply, mentions: Vec::new(), links: Vec::new(), values: Vec::new() }
     }
@@ -241,7 +243,7 @@ impl Draft {
         comply.place_links(links.into_iter().map(|(link, _)| link).collect());
         comply.place_pairs();
         for place in 0..comply.policies.len() {
-            comply.compile(place);
+            comply.compile(place, &[]);
         }
         comply.sweep_all();
         comply.journal.clear();

@@ -25,6 +25,11 @@ impl ObjectId {
         self.0 as usize
     }
 
+    /// The place of what belongs to a scope; the first is for what belongs to none.
+    pub(super) fn list(self) -> usize {
+        self.some().map_or(0, |own| own.index() + 1)
+    }
+
     pub(super) fn some(self) -> Option<Self> {
         (self != Self::NONE).then_some(self)
     }

@@ -138,7 +138,7 @@ impl Comply {
         let change = self.net_change(since);
         let mended = accepted && change.begun.is_empty() && {
             let identity = self.identity_of(violation);
-            identity.is_some_and(|identity| change.ended.contains(&identity))
+            identity.is_some() && change.ended.iter().any(|own| self.identity(*own) == identity)
         };
         let ends = change.ended.len();
         self.roll_back(mark);

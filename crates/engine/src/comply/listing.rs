@@ -7,7 +7,7 @@ use super::joint::{Joint, Pair, RuleSlot};
 use super::lists::ListId;
 use super::policy::{Level, Policy};
 use super::profile::{Class, Kind, Order, PairKind, Turned};
-use super::records::{Identity, Seen};
+use super::records::Identity;
 use super::refusal::Refusal;
 use super::rights::Wish;
 use super::waivers::Covered;
@@ -156,7 +156,7 @@ impl Comply {
     }
 
     fn findings_in(&self, scope: ObjectId) -> Vec<ViolationId> {
-        let slots = self.violating.get(&scope).map_or(&[][..], Vec::as_slice);
+        let slots = self.violating.get(scope.list()).map_or(&[][..], Vec::as_slice);
         let mut found = Vec::new();
         for slot in slots {
             let Some(joint) = self.joints.get(usize::from(slot.joint)) else { continue };
@@ -321,11 +321,6 @@ impl Comply {
         if is { Related::Yes } else { Related::No }
     }
 
-    /// Since when something violates, if it began with a change.
-    pub fn seen(&self, violation: &Violation) -> Option<Seen> {
-        self.identity_of(violation).and_then(|identity| self.records.seen(&identity))
-    }
-
     pub(super) fn identity_of(&self, violation: &Violation) -> Option<Identity> {
         let place = *self.policy_places.get(&violation.policy)?;
         let policy = self.policies.get(place)?.as_ref()?;
@@ -336,36 +331,31 @@ impl Comply {
             Some(scope) => self.resolve(scope).ok()?,
             None => ObjectId::NONE,
         };
-        Some(Identity { joint: pair.0, a, b, scope, policy: place, rule: violation.rule })
+        let (policy, rule) = (u32::try_from(place).ok()?, u16::try_from(violation.rule).ok()?);
+        Some(Identity { joint: pair.0, a, b, scope, policy, rule })
     }
 
-    /// What violated once, and since when it does no more.
-    pub fn resolved(&self) -> Vec<(Violation, Option<Seen>, upheld_model::Timestamp)> {
-        let ended = self.records.ended().iter();
-        let told = ended.filter_map(|ended| {
-            let Identity { joint, a, b, scope, policy, rule } = ended.identity;
-            let policy = self.policies.get(policy)?.as_ref()?;
-            let (_, turned) = self.profile.pair(policy.a, policy.b)?;
-            let tags = policy.rules.get(rule)?;
-            let (first, second) = if turned == Turned::Yes { (b, a) } else { (a, b) };
-            let side = |object: ObjectId, tag: &SmolStr| {
-                let values = self.symbols.get(tag).and_then(|key| self.object(object).map(|own| own.values(key)));
-                self.side(object, tag, values.map_or_else(Vec::new, |list| self.texts(list)))
-            };
-            debug_assert!(usize::from(joint) < self.joints.len());
-            let violation = Violation {
-                scope: scope.some().map(|scope| self.reference(scope)),
-                policy: policy.id.clone(),
-                rule,
-                a: side(first, &tags.a),
-                b: side(second, &tags.b),
-                strategy: policy.strategy,
-                level: policy.level_at(self.now),
-                waiver: None,
-            };
-            Some((violation, ended.seen.clone(), ended.at))
-        });
-        told.collect()
+    /// A violation by its identity, with the values that its sides have now.
+    pub(super) fn name_identity(&self, identity: &Identity) -> Option<Violation> {
+        let policy = self.policies.get(identity.policy as usize)?.as_ref()?;
+        let (_, turned) = self.profile.pair(policy.a, policy.b)?;
+        let rule = usize::from(identity.rule);
+        let tags = policy.rules.get(rule)?;
+        let (first, second) = if turned == Turned::Yes { (identity.b, identity.a) } else { (identity.a, identity.b) };
+        let side = |object: ObjectId, tag: &SmolStr| {
+            let values = self.symbols.get(tag).and_then(|key| self.object(object).map(|own| own.values(key)));
+            self.side(object, tag, values.map_or_else(Vec::new, |list| self.texts(list)))
+        };
+        Some(Violation {
+            scope: identity.scope.some().map(|scope| self.reference(scope)),
+            policy: policy.id.clone(),
+            rule,
+            a: side(first, &tags.a),
+            b: side(second, &tags.b),
+            strategy: policy.strategy,
+            level: policy.level_at(self.now),
+            waiver: None,
+        })
     }
 
     pub(super) fn named(&self, found: Vec<ViolationId>) -> Vec<Violation> {

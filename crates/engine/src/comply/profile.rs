@@ -252,9 +252,11 @@ pub enum Right {
 impl Profile {
     /// A kind by its name, title or another name; case does not matter.
     pub fn kind(&self, name: &str) -> Option<Kind> {
-        let place = self.kinds.iter().position(|kind| {
-            let others = kind.title.iter().chain(&kind.aliases);
-            std::iter::once(&kind.name).chain(others).any(|known| known.eq_ignore_ascii_case(name))
+        let place = self.kinds.iter().position(|kind| kind.name == name).or_else(|| {
+            self.kinds.iter().position(|kind| {
+                let others = kind.title.iter().chain(&kind.aliases);
+                std::iter::once(&kind.name).chain(others).any(|known| known.eq_ignore_ascii_case(name))
+            })
         });
         place.and_then(|place| u8::try_from(place).ok()).map(Kind)
     }

@@ -4,17 +4,17 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use upheld_model::Timestamp;
 
-use super::{ObjectId, ViolationId};
+use super::{Comply, ObjectId, Violation};
 
 /// Who violates what: values are content, not identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Identity {
-    pub(super) joint: u8,
     pub(super) a: ObjectId,
     pub(super) b: ObjectId,
     pub(super) scope: ObjectId,
-    pub(super) policy: usize,
-    pub(super) rule: usize,
+    pub(super) policy: u32,
+    pub(super) rule: u16,
+    pub(super) joint: u8,
 }
 
 /// Since when something violates.
@@ -43,56 +43,65 @@ pub struct Cause {
     pub at: Timestamp,
 }
 
-/// What violated once and does no more.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Ended {
-    pub(super) identity: Identity,
-    pub(super) seen: Option<Seen>,
-    pub(super) at: Timestamp,
-}
-
-/// The history of violations since the beginning; what violated from the start has none.
+/// What changes began and ended, one after the other; what violated from the start is in none of them. Changes only add to
+/// it: who asks since when reads it once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
-    causes: Vec<Cause>,
-    seen: FxHashMap<Identity, usize>,
-    ended: Vec<Ended>,
+    log: Vec<Entry>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) cause: Cause,
+    pub(super) begun: Vec<Identity>,
+    pub(super) ended: Vec<Identity>,
 }
 
 impl Records {
     /// Writes down what an accepted change began and ended.
-    pub(super) fn write(
-        &mut self,
-        cause: impl FnOnce() -> Cause,
-        at: Timestamp,
-        begun: &[(Identity, ViolationId)],
-        ended: &[Identity],
-    ) {
-        for identity in ended {
-            let seen = self.seen.remove(identity).and_then(|cause| self.told(cause));
-            self.ended.push(Ended { identity: *identity, seen, at });
-        }
-        if begun.is_empty() {
-            return;
-        }
-        let place = self.causes.len();
-        self.causes.push(cause());
-        for (identity, _) in begun {
-            self.seen.insert(*identity, place);
-        }
+    pub(super) fn write(&mut self, entry: Entry) {
+        self.log.push(entry);
     }
+}
 
-    fn told(&self, cause: usize) -> Option<Seen> {
-        self.causes.get(cause).map(|cause| Seen { first: cause.at, cause: cause.clone() })
+/// Since when what violates now does so.
+#[derive(Debug)]
+pub struct History<'c> {
+    comply: &'c Comply,
+    began: FxHashMap<Identity, &'c Entry>,
+}
+
+impl Comply {
+    /// Reads the history of everything that violates now.
+    pub fn history(&self) -> History<'_> {
+        let mut began = FxHashMap::default();
+        for entry in &self.records.log {
+            for identity in &entry.ended {
+                began.remove(identity);
+            }
+            for identity in &entry.begun {
+                began.insert(*identity, entry);
+            }
+        }
+        History { comply: self, began }
     }
 
     /// Since when something violates, if it began with a change.
-    pub(super) fn seen(&self, identity: &Identity) -> Option<Seen> {
-        self.seen.get(identity).and_then(|cause| self.told(*cause))
+    pub fn seen(&self, violation: &Violation) -> Option<Seen> {
+        self.history().seen(violation)
     }
 
-    /// What violates no more, in the order in which it ended.
-    pub(super) fn ended(&self) -> &[Ended] {
-        &self.ended
+    /// What violated once and does no more, in the order in which it ended, and when.
+    pub fn resolved(&self) -> Vec<(Violation, Timestamp)> {
+        let ended = self.records.log.iter().flat_map(|entry| entry.ended.iter().map(|own| (own, entry.cause.at)));
+        ended.filter_map(|(identity, at)| Some((self.name_identity(identity)?, at))).collect()
+    }
+}
+
+impl History<'_> {
+    /// Since when something violates, if it began with a change.
+    pub fn seen(&self, violation: &Violation) -> Option<Seen> {
+        let entry = self.began.get(&self.comply.identity_of(violation)?)?;
+        Some(Seen { first: entry.cause.at, cause: entry.cause.clone() })
     }
 }

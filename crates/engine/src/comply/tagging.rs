@@ -50,8 +50,8 @@ impl Comply {
         let class = self.class(actor);
         let mut changes = Vec::new();
         for (key, values) in tags {
-            let definition = self.check_key(subject, key).map_err(Untaken::Invalid)?.cloned();
-            let canonical: Vec<SmolStr> = match &definition {
+            let definition = self.check_key(subject, key).map_err(Untaken::Invalid)?;
+            let canonical: Vec<SmolStr> = match definition {
                 Some(definition) => values.iter().map(|value| definition.canonical(value)).collect(),
                 None => values.clone(),
             };
@@ -60,9 +60,8 @@ impl Comply {
             if before == list {
                 continue;
             }
-            if let Some(definition) = &definition {
-                let (before, after) = (self.texts(before), self.texts(list));
-                check_change(definition, class, &before, &after)?;
+            if let Some(definition) = self.definition(subject, key) {
+                check_change(definition, class, &self.texts(before), &self.texts(list))?;
             }
             changes.push((symbol, list));
         }

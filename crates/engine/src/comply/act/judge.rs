@@ -2,6 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::super::change::{Retired, Touch};
 use super::super::facts::{Made, ObjectId, Slot};
 use super::super::listing::bits;
 use super::super::policy::Level;
@@ -31,8 +32,7 @@ impl Comply {
             Looked::Pairs { deed, made } => (*deed, None, made.iter().filter_map(|made| self.slot_of(*made)).collect()),
         };
         let class = self.class(actor);
-        let before = self.before(since);
-        let mut found = Vec::new();
+        let (mut found, mut before) = (Vec::new(), None);
         for slot in slots {
             let Some(joint) = self.joints.get(usize::from(slot.joint)) else { continue };
             if joint.planes.iter().all(|plane| plane.words.get(slot.place as usize).is_none_or(|word| *word == 0)) {
@@ -47,6 +47,7 @@ impl Comply {
             let (of, with) = if turned { (second, first) } else { (first, second) };
             let effect = self.profile.effect(deed, of, with, class);
             if effect == Effect::Block {
+                let before = before.get_or_insert_with(|| self.before(since));
                 self.blocking_in(slot, before.as_ref(), &mut found);
             }
         }
@@ -94,52 +95,58 @@ impl Comply {
     pub(super) fn new_findings(
         &self,
         in_force_before: Option<Vec<ViolationId>>,
-        since: usize,
+        change: &NetChange,
     ) -> (Outcome, Vec<ViolationId>) {
         let new: Vec<ViolationId> = match in_force_before {
             Some(before) => {
                 let before: FxHashSet<ViolationId> = before.into_iter().collect();
                 self.in_force().into_iter().filter(|finding| !before.contains(finding)).collect()
             }
-            None => {
-                let begun = self.net_change(since).begun.into_iter().map(|(_, finding)| finding);
-                begun.filter(|finding| !self.is_waived(*finding)).collect()
-            }
+            None if self.waivers.all().is_empty() => change.begun.clone(),
+            None => change.begun.iter().copied().filter(|finding| !self.is_waived(*finding)).collect(),
         };
         let tells = |finding: &ViolationId| matches!(self.level_of(*finding), Level::Enforce | Level::Warn);
         let outcome = if new.iter().any(tells) { Outcome::Soft } else { Outcome::Allowed };
         (outcome, new)
     }
 
-    /// What began to violate and what ended, by identity: pairs and rules may have moved to other places.
+    /// What began to violate and what ended.
     pub(in crate::comply) fn net_change(&self, since: usize) -> NetChange {
-        let (mut before, mut after) = (Vec::new(), Vec::new());
-        for touch in self.net(since) {
-            self.identities(touch.slot, touch.plane, touch.before, &mut before);
-            self.identities(touch.slot, touch.plane, self.word(touch.slot, touch.plane), &mut after);
+        let mut change = NetChange::default();
+        let touched = self.net(since);
+        for touch in &touched {
+            let now = self.word(touch.slot, touch.plane);
+            let Touch { slot, plane, before } = *touch;
+            change.begun.extend(bits(now & !before).map(|bit| ViolationId { slot, plane, bit }));
+            change.ended.extend(bits(before & !now).map(|bit| ViolationId { slot, plane, bit }));
         }
-        let known: FxHashSet<Identity> = before.iter().map(|(identity, _)| *identity).collect();
-        let now: FxHashSet<Identity> = after.iter().map(|(identity, _)| *identity).collect();
-        after.retain(|(identity, _)| !known.contains(identity));
-        before.retain(|(identity, _)| !now.contains(identity));
-        NetChange { begun: after, ended: before.into_iter().map(|(identity, _)| identity).collect() }
+        // Where a pair or a rule moved to another place, it is the same all the same.
+        if self.retired == Retired::Some || !self.freed.is_empty() {
+            let before: FxHashSet<Identity> = change.ended.iter().filter_map(|own| self.identity(*own)).collect();
+            let now: FxHashSet<Identity> = change.begun.iter().filter_map(|own| self.identity(*own)).collect();
+            let is_in = |set: &FxHashSet<Identity>, own: ViolationId| {
+                self.identity(own).is_some_and(|identity| set.contains(&identity))
+            };
+            change.begun.retain(|own| !is_in(&before, *own));
+            change.ended.retain(|own| !is_in(&now, *own));
+        }
+        change
     }
 
-    fn identities(&self, slot: Slot, plane: usize, word: u64, into: &mut Vec<(Identity, ViolationId)>) {
-        let Some(joint) = self.joints.get(usize::from(slot.joint)) else { return };
-        let Some(pair) = joint.pairs.get(slot.place as usize) else { return };
-        for bit in bits(word) {
-            let Some(rule) = joint.rule(plane, bit) else { continue };
-            let (policy, rule) = (rule.policy, rule.rule);
-            let identity = Identity { joint: slot.joint, a: pair.a, b: pair.b, scope: pair.scope, policy, rule };
-            into.push((identity, ViolationId { slot, plane, bit }));
-        }
+    /// Who violates what.
+    pub(in crate::comply) fn identity(&self, finding: ViolationId) -> Option<Identity> {
+        let ViolationId { slot, plane, bit } = finding;
+        let joint = self.joints.get(usize::from(slot.joint))?;
+        let pair = joint.pairs.get(slot.place as usize)?;
+        let rule = joint.rule(plane, bit)?;
+        let (policy, rule) = (u32::try_from(rule.policy).ok()?, u16::try_from(rule.rule).ok()?);
+        Some(Identity { joint: slot.joint, a: pair.a, b: pair.b, scope: pair.scope, policy, rule })
     }
 }
 
 /// What a change began and ended.
 #[derive(Clone, Debug, Default)]
 pub(in crate::comply) struct NetChange {
-    pub(in crate::comply) begun: Vec<(Identity, ViolationId)>,
-    pub(in crate::comply) ended: Vec<Identity>,
+    pub(in crate::comply) begun: Vec<ViolationId>,
+    pub(in crate::comply) ended: Vec<ViolationId>,
 }

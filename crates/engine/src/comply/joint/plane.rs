@@ -1,0 +1,313 @@
+//! Up to 64 rules: for each signature a word a rule, for each pair one word with a bit a rule.
+
+use rustc_hash::FxHashMap;
+use upheld_model::Sym;
+
+use super::super::lists::{ListId, Lists};
+use super::super::policy::Strategy;
+use super::super::profile::Turned;
+use super::signatures::Signatures;
+
+/// The rules that one word has room for.
+const ROOM: usize = 64;
+
+/// The bit of sides without values.
+const EMPTY: u64 = 1 << 63;
+
+/// Up to 64 rules and what each pair violates of them.
+#[derive(Clone, Debug, Default)]
+pub(in crate::comply) struct Plane {
+    rules: Vec<Option<RuleSlot>>,
+    /// By pair: a bit for each rule that it violates.
+    pub(in crate::comply) words: Vec<u64>,
+    /// By side, the words of all signatures, row by row; equal ranges of two rows are compared at once.
+    rows: [Vec<u64>; 2],
+    /// How many words a row has.
+    width: usize,
+    /// The rules that are in force.
+    force: u64,
+    /// The rules that want something in common; the others want nothing too much.
+    intersections: u64,
+    /// The rules that know more values than bits.
+    doubtful: u64,
+}
+
+/// A rule at its place.
+#[derive(Clone, Debug)]
+pub(in crate::comply) struct RuleSlot {
+    pub(in crate::comply) policy: usize,
+    pub(in crate::comply) rule: usize,
+    pub(in crate::comply) turned: Turned,
+    strategy: Strategy,
+    /// The places of its tags among those that its sides look at.
+    columns: [usize; 2],
+    bits: Bits,
+    force: Force,
+}
+
+/// Whether a rule is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Force {
+    Yes,
+    /// Its policy is gone; the place is kept until the change stands.
+    Retired,
+}
+
+/// Which bit stands for which value of a rule.
+#[derive(Clone, Debug, Default)]
+struct Bits {
+    known: FxHashMap<Sym, u8>,
+}
+
+impl Bits {
+    fn word(&mut self, values: &[Sym]) -> u64 {
+        if values.is_empty() {
+            return EMPTY;
+        }
+        values.iter().fold(0, |word, value| {
+            let next = self.known.len() % 63;
+            let bit = *self.known.entry(*value).or_insert_with(|| u8::try_from(next).unwrap_or(0));
+            word | 1 << bit
+        })
+    }
+
+    /// Whether a bit can stand for several values.
+    fn are_shared(&self) -> bool {
+        self.known.len() > 63
+    }
+}
+
+impl RuleSlot {
+    pub(super) fn new(policy: usize, rule: usize, turned: Turned, strategy: Strategy, columns: [usize; 2]) -> Self {
+        Self { policy, rule, turned, strategy, columns, bits: Bits::default(), force: Force::Yes }
+    }
+
+    /// Whether it is looked at.
+    pub(in crate::comply) fn is_in_force(&self) -> bool {
+        self.force == Force::Yes
+    }
+
+    /// The values that it looks at on a side.
+    pub(super) fn value(&self, side: usize, signatures: &Signatures, signature: u32) -> ListId {
+        self.columns.get(side).map_or(ListId::NONE, |column| signatures.value(signature, *column))
+    }
+
+    /// The word of a signature: two words have a bit in common exactly if an intersection holds, or a subset does not.
+    fn word(&mut self, side: usize, row: &[ListId], lists: &Lists) -> u64 {
+        let list = self.columns.get(side).and_then(|column| row.get(*column)).copied().unwrap_or_default();
+        let word = self.bits.word(lists.get(list));
+        // What the first side of the policy does not have is too much, wherever it stands in the pair.
+        let authority = usize::from(self.turned == Turned::Yes);
+        if self.strategy == Strategy::Subset && side == authority { !word } else { word }
+    }
+
+    /// Whether it holds by the values themselves, where words cannot tell.
+    fn holds(&self, sides: &[Signatures; 2], a: u32, b: u32, lists: &Lists) -> bool {
+        let [left, right] = sides;
+        let left = lists.set(self.value(0, left, a));
+        let right = lists.set(self.value(1, right, b));
+        if left.is_empty() || right.is_empty() {
+            return left.is_empty() && right.is_empty();
+        }
+        match (self.strategy, self.turned) {
+            (Strategy::Intersection, _) => share(left, right),
+            (Strategy::Subset, Turned::No) => contains(left, right),
+            (Strategy::Subset, Turned::Yes) => contains(right, left),
+        }
+    }
+}
+
+impl Plane {
+    pub(super) fn new(pairs: usize) -> Self {
+        Self { words: vec![0; pairs], ..Self::default() }
+    }
+
+    /// A rule at its place.
+    pub(in crate::comply) fn rule(&self, bit: usize) -> Option<&RuleSlot> {
+        self.rules.get(bit)?.as_ref()
+    }
+
+    /// All rules with their places.
+    pub(super) fn rules(&self) -> impl Iterator<Item = (usize, &RuleSlot)> {
+        self.rules.iter().enumerate().filter_map(|(bit, rule)| rule.as_ref().map(|rule| (bit, rule)))
+    }
+
+    /// A place for a rule, if there is one.
+    pub(super) fn free_bit(&self) -> Option<usize> {
+        let hole = self.rules.iter().position(Option::is_none);
+        hole.or_else(|| (self.rules.len() < ROOM).then_some(self.rules.len()))
+    }
+
+    /// Puts a rule in its place and lets it learn all signatures.
+    pub(super) fn put(&mut self, bit: usize, rule: RuleSlot, sides: &[Signatures; 2], lists: &Lists) {
+        while self.rules.len() <= bit {
+            self.rules.push(None);
+        }
+        self.widen(sides);
+        let flag = 1 << bit;
+        self.force |= flag;
+        match rule.strategy {
+            Strategy::Intersection => self.intersections |= flag,
+            Strategy::Subset => self.intersections &= !flag,
+        }
+        let Some(place) = self.rules.get_mut(bit) else { return };
+        let rule = place.insert(rule);
+        for ((side, signatures), rows) in sides.iter().enumerate().zip(&mut self.rows) {
+            for (own, row) in rows.chunks_exact_mut(self.width).zip(signatures.rows()) {
+                if let Some(word) = own.get_mut(bit) {
+                    *word = rule.word(side, row, lists);
+                }
+            }
+        }
+        self.doubtful = if rule.bits.are_shared() { self.doubtful | flag } else { self.doubtful & !flag };
+    }
+
+    /// Makes room in the rows for all rules, and for some more.
+    fn widen(&mut self, sides: &[Signatures; 2]) {
+        if self.rules.len() <= self.width {
+            return;
+        }
+        let width = self.rules.len().next_multiple_of(8);
+        for (rows, signatures) in self.rows.iter_mut().zip(sides) {
+            let mut wider = vec![0; signatures.len() * width];
+            let narrow = rows.chunks_exact(self.width.max(1));
+            for (new, old) in wider.chunks_exact_mut(width).zip(narrow) {
+                for (new, old) in new.iter_mut().zip(old) {
+                    *new = *old;
+                }
+            }
+            *rows = wider;
+        }
+        self.width = width;
+    }
+
+    /// Learns the next signature of a side.
+    pub(super) fn learn(&mut self, side: usize, row: &[ListId], lists: &Lists) {
+        let Some(rows) = self.rows.get_mut(side) else { return };
+        let start = rows.len();
+        rows.resize(start + self.width, 0);
+        let Some(own) = rows.get_mut(start..) else { return };
+        for (bit, (rule, word)) in self.rules.iter_mut().zip(own).enumerate() {
+            if let Some(rule) = rule {
+                *word = rule.word(side, row, lists);
+                if rule.bits.are_shared() {
+                    self.doubtful |= 1 << bit;
+                }
+            }
+        }
+    }
+
+    /// Forgets the signatures of a side.
+    pub(super) fn forget(&mut self, side: usize) {
+        if let Some(rows) = self.rows.get_mut(side) {
+            rows.clear();
+        }
+    }
+
+    /// Takes a rule out of force.
+    pub(in crate::comply) fn retire(&mut self, bit: usize) {
+        if let Some(Some(rule)) = self.rules.get_mut(bit) {
+            rule.force = Force::Retired;
+            self.force &= !(1 << bit);
+        }
+    }
+
+    /// Gives back the places of rules that are out of force.
+    pub(super) fn drop_retired(&mut self) {
+        for rule in &mut self.rules {
+            if rule.as_ref().is_some_and(|rule| rule.force == Force::Retired) {
+                *rule = None;
+            }
+        }
+    }
+
+    /// What two signatures violate.
+    #[inline]
+    pub(super) fn verdict(&self, sides: &[Signatures; 2], a: u32, b: u32, lists: &Lists) -> u64 {
+        let [left, right] = &self.rows;
+        let mut meet = 0;
+        for (bit, (left, right)) in row(left, self.width, a).iter().zip(row(right, self.width, b)).enumerate() {
+            meet |= u64::from(left & right != 0) << bit;
+        }
+        let violated = (meet ^ self.intersections) & self.force;
+        if self.doubtful & !violated == 0 { violated } else { self.without_doubt(violated, sides, a, b, lists) }
+    }
+
+    /// Looks at the values of rules that know more of them than bits.
+    fn without_doubt(&self, mut violated: u64, sides: &[Signatures; 2], a: u32, b: u32, lists: &Lists) -> u64 {
+        let mut doubts = self.doubtful & self.force & !violated;
+        while doubts != 0 {
+            let bit = doubts.trailing_zeros() as usize;
+            doubts &= doubts - 1;
+            if self.rule(bit).is_some_and(|rule| !rule.holds(sides, a, b, lists)) {
+                violated |= 1 << bit;
+            }
+        }
+        violated
+    }
+
+    /// The words of one rule for all signatures of a side.
+    pub(super) fn column(&self, side: usize, bit: usize) -> Vec<u64> {
+        let rows = self.rows.get(side).map_or(&[][..], Vec::as_slice);
+        rows.chunks_exact(self.width.max(1)).map(|row| row.get(bit).copied().unwrap_or(0)).collect()
+    }
+
+    /// Whether a rule is violated, given what [`Self::column`] says of two signatures.
+    #[inline]
+    pub(super) fn violates(&self, bit: usize, left: u64, right: u64) -> Certain {
+        let meet = left & right != 0;
+        match (meet == (self.intersections >> bit & 1 == 0), self.doubtful >> bit & 1) {
+            (true, _) => Certain::Violated,
+            (false, 0) => Certain::Holds,
+            (false, _) => Certain::AskValues,
+        }
+    }
+
+    /// Whether a rule holds by the values themselves.
+    pub(super) fn holds_by_values(&self, bit: usize, sides: &[Signatures; 2], a: u32, b: u32, lists: &Lists) -> bool {
+        self.rule(bit).is_some_and(|rule| rule.holds(sides, a, b, lists))
+    }
+}
+
+/// What words can tell of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Certain {
+    Violated,
+    Holds,
+    /// The values have to be looked at.
+    AskValues,
+}
+
+#[inline]
+fn row(rows: &[u64], width: usize, signature: u32) -> &[u64] {
+    let start = width.saturating_mul(signature as usize);
+    rows.get(start..start.saturating_add(width)).unwrap_or(&[])
+}
+
+/// Whether two ordered lists have a value in common.
+fn share(mut a: &[Sym], mut b: &[Sym]) -> bool {
+    while let (Some((first, rest)), Some((other, others))) = (a.split_first(), b.split_first()) {
+        match first.cmp(other) {
+            std::cmp::Ordering::Equal => return true,
+            std::cmp::Ordering::Less => a = rest,
+            std::cmp::Ordering::Greater => b = others,
+        }
+    }
+    false
+}
+
+/// Whether an ordered list has all values of another.
+fn contains(mut all: &[Sym], some: &[Sym]) -> bool {
+    for wanted in some {
+        loop {
+            let Some((first, rest)) = all.split_first() else { return false };
+            all = rest;
+            match first.cmp(wanted) {
+                std::cmp::Ordering::Equal => break,
+                std::cmp::Ordering::Less => {}
+                std::cmp::Ordering::Greater => return false,
+            }
+        }
+    }
+    true
+}
