@@ -14,6 +14,8 @@ use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, Files, NodeRef, Source
 use crate::access;
 use crate::access::authzen::Directory;
 use crate::access::book::Book;
+use crate::comply::book::{Collector, Taken};
+use crate::comply::{self, Organisation};
 use crate::document::{Form, Header, Resource};
 use crate::gateway_api::{self, Claim};
 use crate::kuma;
@@ -34,6 +36,8 @@ pub struct Recognised {
     pub books: Vec<(Sym, Book)>,
     /// What is known of those whom policies decide about.
     pub directory: Directory,
+    /// Objects that are related and must agree in their tags, by kind of policy.
+    pub organisations: Vec<(Sym, Organisation)>,
     /// Editions that some kind belongs to.
     pub editions: Vec<String>,
     /// Types whose kinds are broken, or belong to an edition that is not in force.
@@ -54,7 +58,7 @@ pub struct SetAside {
 /// Recognises all documents. `semantics` names the editions in force; kinds of other editions are left out.
 pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
     let mut recognised = Recognised::default();
-    let (documents, about_access) = documents(files, &mut recognised.diagnostics);
+    let Documents { typed: documents, about_access, untyped } = documents(files, &mut recognised.diagnostics);
     let (kinds, others): (Vec<_>, Vec<_>) =
         documents.into_iter().partition(|(_, header)| policy_kind::is_policy_kind(header));
     recognised.read_kinds(files, kinds, semantics);
@@ -67,17 +71,31 @@ pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
             claim => decisions.document(source, document, claim, diagnostics),
         }
     }
+    let mut compliance =
+        Collector::new(files, &recognised.kinds, &recognised.draft.symbols, |at| is_builtin(files, at));
+    for (source, document, claim) in untyped {
+        if !compliance.untyped(source, document, claim) {
+            recognised.without_type(source, document);
+        }
+    }
     let mut readers = recognised.readers(files);
+    readers.compliance = compliance.words();
     readers.gateways = others.iter().any(|(_, header)| gateway_api::is_about_gateways(header));
     let mut seen = Seen::with_capacity_and_hasher(others.len(), FxBuildHasher);
     recognised.draft.policies.reserve(others.len());
     let mut layered = Vec::new();
     for (source, header) in others {
-        if !decisions.typed(source, header, &mut recognised.diagnostics) {
+        if decisions.typed(source, header, &mut recognised.diagnostics) {
+            continue;
+        }
+        let taken = compliance.typed(source, header);
+        if taken == Taken::No || (taken == Taken::Mapped && readers.know(header)) {
             recognised.read_document(files, source, header, &readers, &mut seen, &mut layered);
         }
     }
     recognised.books = decisions.finish(&mut recognised.draft);
+    let Recognised { draft, diagnostics, .. } = &mut recognised;
+    recognised.organisations = compliance.finish(draft, diagnostics);
     let Recognised { draft, diagnostics, .. } = &mut recognised;
     let edition = kuma_edition(semantics);
     kuma::served::attach(files, edition, &mut draft.objects, &mut draft.symbols);
@@ -91,17 +109,25 @@ fn kuma_edition(semantics: &[&str]) -> Edition {
     semantics.iter().find_map(|name| Edition::of(name)).unwrap_or(Edition::V2)
 }
 
-/// Documents with a header, and those about access, which need none.
-type Documents<'f> = (Vec<(SourceId, Header<'f>)>, Vec<(SourceId, Value<'f>, access::book::Claim)>);
+/// Documents with a header, and those that need none.
+pub(crate) struct Documents<'f> {
+    pub(crate) typed: Vec<(SourceId, Header<'f>)>,
+    about_access: Vec<(SourceId, Value<'f>, access::book::Claim)>,
+    untyped: Vec<(SourceId, Value<'f>, comply::book::Claim)>,
+}
 
 /// All documents, those inside lists too.
 pub(crate) fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Documents<'f> {
-    let mut documents = Vec::with_capacity(files.iter().map(|(_, file)| file.tree.documents().len()).sum());
-    let mut about_access = Vec::new();
+    let (mut documents, mut about_access, mut untyped) = (Vec::new(), Vec::new(), Vec::new());
     for (source, file) in files.iter() {
         let mut waiting: Vec<Value<'f>> = file.tree.documents().collect();
         waiting.reverse();
         while let Some(document) = waiting.pop() {
+            // The first look, because there can be a million of these.
+            if let Some(claim) = comply::book::claim(document) {
+                untyped.push((source, document, claim));
+                continue;
+            }
             if let Some(claim) = access::book::claim(document, &file.name) {
                 about_access.push((source, document, claim));
                 continue;
@@ -119,6 +145,13 @@ pub(crate) fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Docume
                     }
                 }
                 (Kind::Map, _) => documents.push((source, header)),
+                (Kind::List, _) if comply::book::is_list_of_ours(document) => {
+                    let start = waiting.len();
+                    waiting.extend(document.items());
+                    if let Some(added) = waiting.get_mut(start..) {
+                        added.reverse();
+                    }
+                }
                 (kind, _) => found.push(
                     Diagnostic::error(Fault::UnknownDocument, format!("a document must be a map, not {}", kind.noun()))
                         .at_value(source, document, "expected `type:` or `kind:` with the fields of a resource"),
@@ -126,13 +159,13 @@ pub(crate) fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Docume
             }
         }
     }
-    (documents, about_access)
+    Documents { typed: documents, about_access, untyped }
 }
 
 /// All documents with tests, wherever they lie.
 pub fn tests(files: &Files) -> Vec<(SourceId, Value<'_>)> {
     // What is wrong with the other documents is said where they are read.
-    let (_, about_access) = documents(files, &mut Diagnostics::default());
+    let Documents { about_access, .. } = documents(files, &mut Diagnostics::default());
     let tests = about_access.into_iter().filter(|(_, _, claim)| *claim == access::book::Claim::Tests);
     tests.map(|(source, document, _)| (source, document)).collect()
 }
@@ -163,7 +196,22 @@ struct Readers {
     declared: BTreeSet<(String, String)>,
     /// Whether some document is about gateways: only then services, secrets and the like matter.
     gateways: bool,
+    /// Types of documents about related objects.
+    compliance: Vec<String>,
     objects: [ObjectReader; 9],
+}
+
+impl Readers {
+    /// Whether somebody reads the documents of a type.
+    fn know(&self, header: Header<'_>) -> bool {
+        let Some(resource) = Resource::with_header(header) else { return false };
+        let name = resource.kind.text();
+        let foreign = resource.group().is_some_and(|group| group != KUMA_GROUP);
+        self.policies.contains_key(name)
+            || self.layered.contains_key(name)
+            || (!foreign && self.objects.iter().any(|reader| reader.kind.name() == name))
+            || (foreign && self.gateways && gateway_api::claim(resource).is_some())
+    }
 }
 
 type Seen = FxHashMap<(Sym, Sym, Sym), NodeRef>;
@@ -196,7 +244,14 @@ impl Recognised {
                 (name.to_owned(), (PolicyReader::new(&kinds, &self.draft.symbols), maker))
             })
             .collect();
-        Readers { policies, layered, declared, gateways: false, objects: ResourceType::ALL.map(ObjectReader::new) }
+        Readers {
+            policies,
+            layered,
+            declared,
+            gateways: false,
+            compliance: Vec::new(),
+            objects: ResourceType::ALL.map(ObjectReader::new),
+        }
     }
 
     fn read_document<'t, 'k>(
@@ -304,6 +359,7 @@ impl Recognised {
         let name = resource.kind.text();
         let mut known: Vec<&str> = readers.policies.keys().chain(readers.layered.keys()).map(String::as_str).collect();
         known.extend(ResourceType::ALL.map(ResourceType::name));
+        known.extend(readers.compliance.iter().map(String::as_str));
         known.sort_unstable();
         let near = nearest(name, known.iter().copied());
         let foreign = resource.group().is_some_and(|group| group != KUMA_GROUP);
@@ -363,7 +419,7 @@ fn with_first(diagnostic: Diagnostic, files: &Files, first: NodeRef) -> Diagnost
 }
 
 /// The first line of a document, rather than all of it.
-fn first_span(document: Value<'_>) -> upheld_model::Span {
+pub(crate) fn first_span(document: Value<'_>) -> upheld_model::Span {
     document.entries().next().map_or(document.span(), |(key, value)| upheld_model::Span {
         start: key.span().start,
         end: if value.kind() == Kind::Map || value.kind() == Kind::List { key.span().end } else { value.span().end },

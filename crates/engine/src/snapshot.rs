@@ -5,8 +5,9 @@ use std::sync::OnceLock;
 
 use sha2::{Digest, Sha256};
 use upheld_model::tree::{Kind, Value};
-use upheld_model::{Diagnostic, Draft, Fault, Files, Id, Lookup, Object, Policy, Sym, Symbols, Table};
+use upheld_model::{Diagnostic, Draft, Fault, Files, Id, Lookup, NodeRef, Object, Policy, Sym, Symbols, Table};
 
+use crate::comply::Comply;
 use crate::decide::Decide;
 use crate::kind::{Choices, PolicyKind};
 use crate::merge::{Merge, Targets};
@@ -30,6 +31,7 @@ pub struct Snapshot {
     selects: BTreeMap<(KindId, Sym), Select>,
     merges: BTreeMap<(KindId, Sym), Merge>,
     decides: BTreeMap<KindId, Decide>,
+    complies: BTreeMap<KindId, (Comply, Vec<NodeRef>)>,
     digest: OnceLock<String>,
 }
 
@@ -87,11 +89,22 @@ impl Snapshot {
             }
         }
         if problems.is_empty() {
-            let (decides, digest) = (by_kind, OnceLock::new());
-            Ok(Self { files, symbols, objects, policies, kinds, selects, merges, decides, digest })
+            let (decides, complies, digest) = (by_kind, BTreeMap::new(), OnceLock::new());
+            Ok(Self { files, symbols, objects, policies, kinds, selects, merges, decides, complies, digest })
         } else {
             Err((files, problems))
         }
+    }
+
+    /// Adds states of related objects, each with the changes that led to it.
+    #[must_use]
+    pub fn with_complies(mut self, complies: Vec<(Sym, Comply, Vec<NodeRef>)>) -> Self {
+        for (name, comply, past) in complies {
+            if let Some((id, _)) = self.kinds.iter().find(|(_, kind)| kind.name == name) {
+                self.complies.insert(id, (comply, past));
+            }
+        }
+        self
     }
 
     /// The texts that were read.
@@ -159,6 +172,16 @@ impl Snapshot {
         self.decides.iter().map(|(kind, decide)| (*kind, decide))
     }
 
+    /// The objects that policies of a kind relate; `None` if there are none.
+    pub fn comply(&self, kind: KindId) -> Option<&Comply> {
+        self.complies.get(&kind).map(|(comply, _)| comply)
+    }
+
+    /// All states of related objects, by kind of policy.
+    pub fn complies(&self) -> impl Iterator<Item = (KindId, &Comply)> {
+        self.complies.iter().map(|(kind, (comply, _))| (*kind, comply))
+    }
+
     /// A fingerprint of what the documents say: SHA-256 over all of them in the order of their identity, blind to file
     /// names, formatting, comments and the order of keys.
     pub fn digest(&self) -> &str {
@@ -169,6 +192,13 @@ impl Snapshot {
             let kinds = self.kinds.iter().map(|(_, kind)| kind.at);
             for at in objects.chain(policies).chain(kinds) {
                 if let Some(value) = self.files.value(at) {
+                    hash_value(value, &mut hash);
+                }
+            }
+            // What happened says more than what came of it.
+            for (comply, past) in self.complies.values() {
+                hash.update(comply.digest());
+                for value in past.iter().filter_map(|at| self.files.value(*at)) {
                     hash_value(value, &mut hash);
                 }
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use upheld_dialects::access::authzen::Directory;
 use upheld_dialects::access::book::Book;
 use upheld_dialects::access::manifest::Manifest;
+use upheld_dialects::comply::Organisation;
 use upheld_dialects::kuma::implied;
 use upheld_dialects::{Recognised, SetAside, builtin, recognise};
 use upheld_engine::comply::Profile;
@@ -75,7 +76,7 @@ pub fn load_assuming(meshes: Meshes, inputs: Vec<Input>, semantics: &[&str]) -> 
         let source = SourceId::new(files.iter().len());
         files.push(parse(implied::FILE, Format::Yaml, text, source).0);
     }
-    let Recognised { draft, kinds, books, directory, editions, diagnostics: found, set_aside, .. } =
+    let Recognised { draft, kinds, books, organisations, directory, editions, diagnostics: found, set_aside, .. } =
         recognise(&files, semantics);
     let unknown: Vec<Diagnostic> = semantics.iter().filter_map(|name| unknown_edition(name, &editions)).collect();
     // Without its kinds no policy can be recognised: that would be said of every one of them.
@@ -93,7 +94,8 @@ pub fn load_assuming(meshes: Meshes, inputs: Vec<Input>, semantics: &[&str]) -> 
         manifests.push((kind, manifest));
         decides.push((kind, decide));
     }
-    match Snapshot::build(draft, kinds, decides, files) {
+    let complies = organisations.into_iter().map(|(kind, Organisation { comply, history })| (kind, comply, history));
+    match Snapshot::build(draft, kinds, decides, files).map(|snapshot| snapshot.with_complies(complies.collect())) {
         Ok(snapshot) => Ok(Loaded { snapshot, manifests, directory, warnings: diagnostics, set_aside }),
         Err((files, problems)) => {
             diagnostics.extend(problems);

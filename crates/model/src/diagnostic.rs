@@ -198,6 +198,12 @@ faults! {
     BadReference = "UP021",
     /// A policy of a type that nobody knows, read by the common rules.
     CommonRules = "UP022",
+    /// Things that cannot be related, or that no policy can be about.
+    NotRelated = "UP023",
+    /// An object that lives in two others, or in itself.
+    LivesTwice = "UP024",
+    /// A change of the past that would have been refused.
+    RefusedChange = "UP025",
     /// A policy that has no effect where it is attached.
     NoEffect = "UP030",
     /// Looking a client up in Kuma's own listing would give another answer.
@@ -208,6 +214,8 @@ faults! {
     WildcardsOutrank = "UP107",
     /// The winner was chosen by the last, arbitrary rung.
     ArbitraryTie = "UP201",
+    /// A tag or value outside the tag schema.
+    OutsideSchema = "UP501",
     /// A name that nothing has.
     NotFound = "UP901",
     /// A name that several things have.

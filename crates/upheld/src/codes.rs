@@ -41,7 +41,7 @@ mod tests {
     }
 
     /// Documents as examples, not commands or descriptions of files.
-    const DOCUMENTS: [Fault; 12] = [
+    const DOCUMENTS: [Fault; 16] = [
         Fault::Syntax,
         Fault::DuplicateKey,
         Fault::UnknownField,
@@ -53,6 +53,10 @@ mod tests {
         Fault::DanglingReference,
         Fault::BadReference,
         Fault::CommonRules,
+        Fault::NotRelated,
+        Fault::LivesTwice,
+        Fault::RefusedChange,
+        Fault::OutsideSchema,
         Fault::NoEffect,
     ];
 

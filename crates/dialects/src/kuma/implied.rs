@@ -16,7 +16,7 @@ pub const FILE: &str = "(implied)";
 pub fn meshes(files: &Files) -> Option<String> {
     let (mut described, mut used): (BTreeSet<String>, BTreeSet<String>) = (BTreeSet::new(), BTreeSet::new());
     // What is wrong with documents is told when they are recognised.
-    for (_, header) in documents(files, &mut Diagnostics::default()).0 {
+    for (_, header) in documents(files, &mut Diagnostics::default()).typed {
         let Some(resource) = Resource::with_header(header) else { continue };
         let kind = resource.kind.text();
         if kind == ResourceType::Mesh.name() {

@@ -134,6 +134,37 @@ pub(super) fn fault(fault: Fault) -> Meaning {
             "type: MeshNovelty\nname: new\nspec:\n  to:\n  - targetRef: {kind: Mesh}\n    default: {limit: 1}",
             "type: MeshTimeout\nname: known\nspec:\n  to:\n  - targetRef: {kind: Mesh}\n    default: {idleTimeout: 1h}",
         ),
+        Fault::NotRelated => (
+            "things that cannot go together",
+            "A relationship between kinds that are not related, or a policy about a pair that there cannot be. A kind of policy \
+             says which pairs there are: `upheld kinds show MeshPolicy`.",
+            "kind: Compliance\npolicies:\n- {id: env, a: {kind: user, tag: environment}, b: {kind: project, tag: environment}}",
+            "kind: Compliance\npolicies:\n- {id: env, a: {kind: principal, tag: environment}, b: {kind: project, tag: environment}}",
+        ),
+        Fault::LivesTwice => (
+            "an object that lives in two others, or in itself",
+            "A project has exactly one workspace: by it violations are listed, and with it everything in it goes.",
+            "kind: Compliance\nobjects: [{ref: workspace/a}, {ref: workspace/b}, {ref: project/p, workspace: a}]\n\
+             relationships: [{a: workspace/b, b: project/p}]",
+            "kind: Compliance\nobjects: [{ref: workspace/a}, {ref: project/p, workspace: a}]",
+        ),
+        Fault::RefusedChange => (
+            "a change of the past that would have been refused",
+            "Changes beside objects are what happened after the objects were written down. What a policy, a right or a tag \
+             definition would have refused cannot have happened; the help says why.",
+            "kind: Changes\nchanges:\n- {at: \"2026-02-03T12:00:00Z\", by: admin, verb: setTags, object: project/nobody, tags: {environment: dev}}",
+            "kind: Compliance\nobjects: [{ref: user/ana}]\n---\nkind: Changes\nchanges:\n\
+             - {at: \"2026-02-03T12:00:00Z\", by: admin, verb: setTags, object: user/ana, tags: {environment: dev}}",
+        ),
+        Fault::OutsideSchema => (
+            "a tag or value outside the tag schema",
+            "As soon as one tag of a kind of objects is defined, its objects and the policies about them can use no others, and \
+             no values but those that the definition takes. Options that objects may still carry are `withdrawn`.",
+            "kind: Compliance\ntagDefinitions: [{kind: project, key: environment, type: singleSelect, options: [dev, prod]}]\n\
+             objects: [{ref: workspace/w}, {ref: project/p, workspace: w, tags: {environment: prd}}]",
+            "kind: Compliance\ntagDefinitions: [{kind: project, key: environment, type: singleSelect, options: [dev, prod]}]\n\
+             objects: [{ref: workspace/w}, {ref: project/p, workspace: w, tags: {environment: prod}}]",
+        ),
         Fault::NoEffect => (
             "something that has no effect",
             "A field that the edition does not read, a policy that needs mutual TLS in a mesh without it, or a policy that is only \

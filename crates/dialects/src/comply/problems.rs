@@ -1,0 +1,80 @@
+//! What is wrong with objects and relationships as a whole.
+
+use smol_str::SmolStr;
+use upheld_engine::comply::{Draft, ObjectId, Problem};
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef};
+
+/// Near names are looked for this often: with many missing objects a whole file is missing.
+const LOOKED_FOR: usize = 20;
+
+/// Reports everything.
+pub(super) fn report(draft: &Draft, files: &Files, found: &mut Diagnostics) {
+    let problems = draft.problems();
+    let missing: Vec<ObjectId> = problems.iter().filter_map(missing).collect();
+    let mut looked_for = 0;
+    for problem in &problems {
+        let told = |object: ObjectId| draft.so_far().reference(object);
+        let (fault, message, label, help, at) = match problem {
+            Problem::Missing { object, at } => {
+                let reference = told(*object);
+                looked_for += 1;
+                let near = (looked_for <= LOOKED_FOR).then(|| near(draft, &missing, &reference)).flatten();
+                let help = match near {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("describe it: `ref: {reference}`, with its tags"),
+                };
+                (Fault::DanglingReference, format!("there is no `{reference}`"), "not there", help, at)
+            }
+            Problem::TwoOwners { object, first, second, at } => {
+                let message = format!("`{}` lives in `{}` and in `{}`", told(*object), told(*first), told(*second));
+                (Fault::LivesTwice, message, "the second one", "take one of them away".to_owned(), at)
+            }
+            Problem::Cycle { through, at } => {
+                let mut names: Vec<SmolStr> = through.iter().map(|object| told(*object)).collect();
+                names.extend(names.first().cloned());
+                let message = format!("objects live in each other: {}", names.join(" in "));
+                (Fault::LivesTwice, message, "one of them", "take one of these relationships away".to_owned(), at)
+            }
+        };
+        let diagnostic = Diagnostic::error(fault, message).help(help);
+        found.push(located(diagnostic, files, *at, label));
+    }
+}
+
+fn missing(problem: &Problem) -> Option<ObjectId> {
+    match problem {
+        Problem::Missing { object, .. } => Some(*object),
+        _ => None,
+    }
+}
+
+/// The nearest object of the same kind that is there.
+fn near(draft: &Draft, missing: &[ObjectId], reference: &str) -> Option<SmolStr> {
+    let so_far = draft.so_far();
+    let there = so_far.objects().into_iter().filter(|object| missing.binary_search(object).is_err());
+    let prefix = reference.split_once('/').map_or("", |(kind, _)| kind);
+    let names: Vec<SmolStr> = there.map(|object| so_far.reference(object)).collect();
+    let same = names.iter().filter(|name| name.split_once('/').is_some_and(|(kind, _)| kind == prefix));
+    nearest(reference, same.map(SmolStr::as_str)).map(SmolStr::new)
+}
+
+/// With a place, if it is known.
+pub(super) fn located(diagnostic: Diagnostic, files: &Files, at: Option<NodeRef>, label: &str) -> Diagnostic {
+    match at.and_then(|at| Some((at, files.value(at)?))) {
+        Some((at, value)) => diagnostic.at(at.source, crate::recognise::first_span(value), label),
+        None => diagnostic,
+    }
+}
+
+/// Two of one name.
+pub(super) fn twice(message: String, files: &Files, at: NodeRef, first: Option<NodeRef>) -> Diagnostic {
+    let diagnostic = Diagnostic::error(Fault::DefinedTwice, message).help("rename or remove one of them");
+    let diagnostic = located(diagnostic, files, Some(at), "second definition");
+    match first.and_then(|first| Some((first, files.value(first)?))) {
+        Some((first, value)) => {
+            diagnostic.related(first.source, crate::recognise::first_span(value), "first definition")
+        }
+        None => diagnostic,
+    }
+}
