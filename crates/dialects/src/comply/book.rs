@@ -25,6 +25,9 @@ pub const WAIVER: &str = "Waiver";
 /// The value of `kind:` of a tag definition of meshStack's object API.
 pub const MANIFEST_DEFINITION: &str = "meshTagDefinition";
 
+/// What documents of ours say that they are, whatever the kind of policies.
+const OWN: [&str; 4] = [COLLECTION, CHANGES, DEFINITION, WAIVER];
+
 /// A state with its past.
 #[derive(Clone, Debug)]
 pub struct Organisation {
@@ -143,7 +146,9 @@ impl<'f> Collector<'f> {
 
     /// Reads a document with a type; whose it was.
     pub(crate) fn typed(&mut self, source: SourceId, header: Header<'f>) -> Taken {
-        let Some(word) = header.universal_type.filter(|_| header.api_version.is_none()).or(header.kind) else {
+        // A tag definition has a `type`, too: that of its values.
+        let own = header.kind.filter(|kind| OWN.contains(&kind.text()));
+        let Some(word) = own.or(header.universal_type.filter(|_| header.api_version.is_none())).or(header.kind) else {
             return Taken::No;
         };
         let (word, document) = (word.text(), header.document);
@@ -153,7 +158,7 @@ impl<'f> Collector<'f> {
             return Taken::Yes;
         }
         let ours = header.api_version.is_none_or(|version| version.text() == "upheld/v1");
-        if ours && [COLLECTION, CHANGES, DEFINITION, WAIVER].contains(&word) {
+        if ours && OWN.contains(&word) {
             return self.own(source, document, word);
         }
         if word == MANIFEST_DEFINITION {
@@ -208,7 +213,7 @@ impl<'f> Collector<'f> {
 
     /// The words in `kind` or `type` that are known, for those who made a typo.
     pub(crate) fn words(&self) -> Vec<String> {
-        let own = [COLLECTION, CHANGES, DEFINITION, WAIVER].map(str::to_owned).into_iter();
+        let own = OWN.map(str::to_owned).into_iter();
         let typed = self.kinds.iter().map(|kind| kind.typed.clone());
         own.chain(typed).chain(self.kinds.iter().flat_map(|kind| kind.mapping.words().map(str::to_owned))).collect()
     }

@@ -86,7 +86,7 @@ impl Reader<'_> {
             self.wrong(Fault::WrongValue, verb, message, "unknown verb", &help);
             return None;
         }
-        if !Checker::new(self.source, self.found).check(written, &shape(verb.text())) {
+        if !Checker::new(self.source, self.found).of("this change").check(written, &shape(verb.text())) {
             return None;
         }
         let at = self.moment(written, "at");

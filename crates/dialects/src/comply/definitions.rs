@@ -17,7 +17,7 @@ use crate::shape::Checker;
 impl Reader<'_> {
     /// A definition: of a list, or a document of its own.
     pub(super) fn definition(&mut self, written: Value<'_>, whole: Whole) -> Option<Definition> {
-        if !Checker::new(self.source, self.found).check(written, &shapes::definition(whole)) {
+        if !Checker::new(self.source, self.found).of("this definition").check(written, &shapes::definition(whole)) {
             return None;
         }
         let subject = self.defined_subject(written)?;
@@ -96,10 +96,12 @@ impl Reader<'_> {
 
     /// Whose tag it is: `kind`, or `of` in a document whose `kind` says something else.
     pub(super) fn defined_subject(&mut self, written: Value<'_>) -> Option<Subject> {
-        let word = written.get("of").or_else(|| written.get("kind"));
+        let kind = written.get("kind").filter(|kind| kind.text() != super::book::DEFINITION);
+        let word = written.get("of").or(kind);
         if word.is_none() {
             let message = "this definition does not say whose tag it is".to_owned();
-            self.wrong(Fault::MissingField, written, message, "of which objects?", "add `of: project` or the like");
+            let at = written.entries().next().map_or(written, |(key, _)| key);
+            self.wrong(Fault::MissingField, at, message, "of which objects?", "add `of: project` or the like");
         }
         self.subject_or_kind(word?)
     }

@@ -39,7 +39,7 @@ impl Links {
             *place = Some(value);
         }
         let (Some(first), Some(second), true) = (a, b, plain) else {
-            Checker::new(reader.source, reader.found).check(written, &self.shape);
+            Checker::new(reader.source, reader.found).of("this relationship").check(written, &self.shape);
             return;
         };
         let role = role.filter(|role| !role.text().is_empty());

@@ -37,7 +37,7 @@ impl<'s> Objects<'s> {
     /// `{ref, ...}`, or a document with its type and name.
     pub(super) fn read(&mut self, reader: &mut Reader<'_>, draft: &mut Draft, written: Value<'_>, whole: Whole) {
         let shape = if whole == Whole::Item { &self.item } else { &self.document };
-        if !Checker::new(reader.source, reader.found).check(written, shape) {
+        if !Checker::new(reader.source, reader.found).of("this object").check(written, shape) {
             return;
         }
         let name = written.get("name").map(Value::text).filter(|name| !name.is_empty());

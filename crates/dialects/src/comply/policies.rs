@@ -14,7 +14,7 @@ use crate::shape::Checker;
 impl Reader<'_> {
     /// A policy: of a list, or a document of its own. The schema, if it is known, says which tags there are.
     pub(super) fn policy(&mut self, written: Value<'_>, whole: Whole, schema: Option<&Schema>) -> Option<Policy> {
-        if !Checker::new(self.source, self.found).check(written, &shapes::policy(whole)) {
+        if !Checker::new(self.source, self.found).of("this policy").check(written, &shapes::policy(whole)) {
             return None;
         }
         let before = self.found.errors();
@@ -126,7 +126,7 @@ impl Reader<'_> {
     /// A waiver: of a list, or a document of its own.
     pub(super) fn waiver(&mut self, written: Value<'_>, whole: Whole) -> Option<Waiver> {
         let shape = shapes::waiver(self.profile, whole);
-        if !Checker::new(self.source, self.found).check(written, &shape) {
+        if !Checker::new(self.source, self.found).of("this waiver").check(written, &shape) {
             return None;
         }
         let before = self.found.errors();

@@ -4,6 +4,7 @@
 
 mod access_facts;
 mod common;
+mod comply_documents;
 mod comply_kinds;
 mod csv;
 mod discover;

@@ -96,6 +96,10 @@ impl<'f> OfKind<'f> {
                 }
             }
         }
+        // The first one stands, wherever it was written.
+        for list in [&mut self.definitions, &mut self.policies, &mut self.waivers, &mut self.objects] {
+            list.sort_by_key(|(source, value, _)| (*source, value.number()));
+        }
         (settings.map_or_else(Settings::default, |(_, settings)| read_settings(settings)), defaults)
     }
 
