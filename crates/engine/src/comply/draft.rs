@@ -9,7 +9,7 @@ use upheld_model::{NodeRef, Sym, Symbols, Timestamp};
 use super::change::Retired;
 use super::facts::{Described, Link, Made, Object, ObjectId, Standing};
 use super::joint::{Joint, Pair};
-use super::lists::Lists;
+use super::lists::{ListId, Lists};
 use super::profile::{Defaults, Holds, Kind, Profile};
 use super::records::Records;
 use super::schema::TagType;
@@ -260,21 +260,28 @@ impl Comply {
 
     /// Numbers in their shortest form, where a definition says that they are numbers.
     fn canonicalise(&mut self) {
-        let numeric = |definition: &&Definition| matches!(definition.tag, TagType::Number | TagType::Integer);
-        let numbers: Vec<Definition> = self.definitions.iter().filter(numeric).cloned().collect();
-        for definition in numbers {
-            let Some(key) = self.symbols.get(&definition.key) else { continue };
-            for place in 0..self.objects.len() {
-                let object = ObjectId::new(place);
-                if self.subject_of(object) != Some(definition.subject) {
-                    continue;
-                }
-                let Some(list) = self.object(object).map(|object| object.values(key)) else { continue };
-                let values: Vec<SmolStr> = self.texts(list).iter().map(|value| definition.canonical(value)).collect();
-                let list = self.intern_values(&values);
+        for definition in self.definitions.clone() {
+            for (object, key, list) in self.as_numbers(&definition) {
                 self.write_tag(object, key, list);
             }
         }
+    }
+
+    /// What becomes of the values of a tag if its definition says that they are numbers.
+    pub(super) fn as_numbers(&mut self, definition: &Definition) -> Vec<(ObjectId, Sym, ListId)> {
+        let mut changes = Vec::new();
+        let numeric = matches!(definition.tag, TagType::Number | TagType::Integer);
+        let Some(key) = self.symbols.get(&definition.key).filter(|_| numeric) else { return changes };
+        for place in 0..self.objects.len() {
+            let object = ObjectId::new(place);
+            let list = self.object(object).map_or(ListId::NONE, |object| object.values(key));
+            if list == ListId::NONE || self.subject_of(object) != Some(definition.subject) {
+                continue;
+            }
+            let values: Vec<SmolStr> = self.texts(list).iter().map(|value| definition.canonical(value)).collect();
+            changes.push((object, key, self.intern_values(&values)));
+        }
+        changes
     }
 
     /// Adds the default tags to an object, if its kind gets them.

@@ -101,7 +101,13 @@ impl Comply {
         let given: Vec<(SmolStr, Vec<SmolStr>)> =
             self.definitions.iter().filter(restricted).map(|own| (own.key.clone(), own.filled_in())).collect();
         // Asking for the very default is asking for nothing.
-        let asked: Tags = tags.iter().filter(|tag| !given.contains(tag)).cloned().collect();
+        let canonical = |key: &SmolStr, values: &[SmolStr]| -> Vec<SmolStr> {
+            let definition = subject.and_then(|subject| self.definition(subject, key));
+            values.iter().map(|value| definition.map_or_else(|| value.clone(), |own| own.canonical(value))).collect()
+        };
+        let is_given =
+            |(key, values): &&(SmolStr, Vec<SmolStr>)| given.contains(&(key.clone(), canonical(key, values)));
+        let asked: Tags = tags.iter().filter(|tag| !is_given(tag)).cloned().collect();
         let mut changes = self.check_tags(actor, object, &asked)?;
         for (key, values) in given {
             let (key, list) = (self.symbols.intern(&key), self.intern_values(&values));

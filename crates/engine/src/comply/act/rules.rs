@@ -99,6 +99,10 @@ impl Comply {
         let mut definitions = self.definitions.clone();
         definitions.push(definition.clone());
         self.redefine(definitions);
+        // Those who took any tag may have values already.
+        for (object, key, list) in self.as_numbers(definition) {
+            self.retag(object, &[(key, list)]);
+        }
         Ok(done("definition", &definition.key))
     }
 
