@@ -40,7 +40,7 @@ impl World {
         self
     }
 
-    fn refer(&mut self, reference: &str) -> ObjectId {
+    pub(super) fn refer(&mut self, reference: &str) -> ObjectId {
         let (kind, id) = reference.split_once('/').unwrap();
         let kind = self.draft.profile().kind(kind).unwrap();
         self.draft.refer(kind, id, None)

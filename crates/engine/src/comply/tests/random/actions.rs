@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::Strategy;
+use smol_str::SmolStr;
 
 use super::super::super::reference::NaiveEdition;
 use super::super::super::*;
@@ -79,7 +80,9 @@ fn create() -> impl Strategy<Value = Action> {
 }
 
 fn some_tags() -> impl Strategy<Value = Tags> {
-    proptest::collection::vec((text(&["env", "unit", "env", "unit", "size"]), values()), 1..3)
+    let size = proptest::sample::subsequence(vec!["1", "1.0", "2"], 1..3);
+    let size = size.prop_map(|values| (SmolStr::new_static("size"), values.into_iter().map(SmolStr::new).collect()));
+    proptest::collection::vec(prop_oneof![5 => (text(&KEYS), values()), 1 => size], 1..3)
 }
 
 fn tag() -> impl Strategy<Value = String> {
@@ -108,7 +111,11 @@ fn schema() -> impl Strategy<Value = Action> {
     });
     let undefine = (text(&SUBJECTS), text(&KEYS)).prop_map(|(subject, key)| Action::Undefine { subject, key });
     let size = select(&SUBJECTS[..]).prop_map(|subject| {
-        Action::Define(Definition { tag: TagType::Number, ..definition(&format!("{subject}.size")) })
+        Action::Define(Definition {
+            tag: TagType::Number,
+            options: Vec::new(),
+            ..definition(&format!("{subject}.size"))
+        })
     });
     prop_oneof![2 => define, 2 => redefine, 2 => undefine, 1 => size]
 }
