@@ -60,7 +60,7 @@ fn a_project_that_moves_takes_its_pairs_along() {
         .build();
     let scopes = |comply: &Comply| {
         let tell =
-            |own: &Violation| format!("{} {}", own.scope.as_deref().unwrap_or("nowhere"), told(&[own.clone()])[0]);
+            |own: &Violation| format!("{} {}", own.scope.as_deref().unwrap_or("nowhere"), told(std::slice::from_ref(own))[0]);
         comply.violations().iter().map(tell).collect::<Vec<_>>()
     };
     let two = link("workspace/v", "project/p");

@@ -25,15 +25,15 @@ fn take(definition: Definition, values: &[&str]) -> Outcome {
     comply.act(&administrator(), &action).outcome
 }
 
-fn define(definition: Definition) -> Option<Refusal> {
+/// What is wrong with a new definition.
+fn define(definition: Definition) -> Option<BadDefinition> {
     let mut comply = world().open(&["workspace.Env", "project.unit"]).build();
     let decision = comply.act(&administrator(), &Action::Define(definition));
     assert_eq!(decision.outcome, if decision.refusal.is_some() { Invalid } else { Allowed });
-    decision.refusal
-}
-
-fn bad(key: &str, bad: BadDefinition) -> Option<Refusal> {
-    Some(Refusal::Definition { key: key.into(), bad })
+    match decision.refusal {
+        Some(Refusal::Definition { bad, .. }) => Some(bad),
+        _ => None,
+    }
 }
 
 #[test]
@@ -43,16 +43,16 @@ fn keys_have_letters_digits_and_two_signs() {
     }
     for key in ["", "a b", "a.b", "ä", "a/b"] {
         let refused = define(Definition { key: key.into(), ..of_type(TagType::Text) });
-        assert_eq!(refused, bad(key, BadDefinition::Key));
+        assert_eq!(refused, Some(BadDefinition::Key));
     }
 }
 
 #[test]
 fn keys_are_unique_and_differ_in_more_than_case() {
-    assert_eq!(define(definition("project.unit")), bad("unit", BadDefinition::Twice));
+    assert_eq!(define(definition("project.unit")), Some(BadDefinition::Twice));
     assert_eq!(define(definition("workspace.unit")), None, "another kind may have the same");
-    assert_eq!(define(definition("project.Unit")), bad("Unit", BadDefinition::Alike("unit".into())));
-    assert_eq!(define(definition("project.env")), bad("env", BadDefinition::Alike("Env".into())), "of any kind");
+    assert_eq!(define(definition("project.Unit")), Some(BadDefinition::Alike("unit".into())));
+    assert_eq!(define(definition("project.env")), Some(BadDefinition::Alike("Env".into())), "of any kind");
     assert_eq!(define(definition("project.Env")), None);
 }
 
@@ -60,17 +60,17 @@ fn keys_are_unique_and_differ_in_more_than_case() {
 fn choices_need_something_to_choose_from() {
     for tag in [TagType::SingleSelect, TagType::MultiSelect] {
         let empty = Definition { tag, options: Vec::new(), ..definition("project.t") };
-        assert_eq!(define(empty), bad("t", BadDefinition::NoOptions));
+        assert_eq!(define(empty), Some(BadDefinition::NoOptions));
     }
 }
 
 #[test]
 fn patterns_are_for_texts() {
+    let regex = Regex::new("a+").unwrap();
     for tag in TagType::ALL {
-        let regex = Some(Regex::new("a+").unwrap());
-        let refused = define(Definition { tag, regex, ..definition("project.t") });
+        let refused = define(Definition { tag, regex: Some(regex.clone()), ..definition("project.t") });
         let takes = matches!(tag, TagType::Text | TagType::Email);
-        assert_eq!(refused, if takes { None } else { bad("t", BadDefinition::Regex) }, "{tag:?}");
+        assert_eq!(refused, if takes { None } else { Some(BadDefinition::Regex) }, "{tag:?}");
     }
 }
 
@@ -82,8 +82,8 @@ fn defaults_must_be_values() {
     };
     assert_eq!(with(&["dev"]), None);
     let refused = BadDefinition::Default(BadValue::NoOption("qa".into()));
-    assert_eq!(with(&["qa"]), bad("t", refused));
-    assert_eq!(with(&["dev", "prod"]), bad("t", BadDefinition::Default(BadValue::Several)));
+    assert_eq!(with(&["qa"]), Some(refused));
+    assert_eq!(with(&["dev", "prod"]), Some(BadDefinition::Default(BadValue::Several)));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Everything that can be seen from outside, as lines of text.
 
 use proptest::prelude::*;
+use smol_str::SmolStr;
 
 use super::super::super::*;
 use super::super::world::BEGIN;
@@ -61,7 +62,7 @@ pub(super) fn rebuilt(comply: &Comply) -> Comply {
         let name = comply.name_of(*object).cloned();
         draft.describe(*new, Described { name, standing, partner, ..Described::default() }).unwrap();
         for (key, values) in comply.tags_of(*object) {
-            draft.tag(*new, &key, values.iter().map(|value| value.as_str()));
+            draft.tag(*new, &key, values.iter().map(SmolStr::as_str));
         }
         for (a, b, role) in comply.links_of(*object).into_iter().filter(|(a, _, _)| a == object) {
             assert!(draft.link(id(a).unwrap(), id(b).unwrap(), role.and_then(id), None));
