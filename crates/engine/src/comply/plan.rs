@@ -83,6 +83,8 @@ impl Comply {
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
         let mut put = |parts: &[&str]| {
+            // Where one list ends and the next begins counts, too.
+            hash.update(parts.len().to_le_bytes());
             for part in parts {
                 hash.update(part.len().to_le_bytes());
                 hash.update(part);
@@ -116,6 +118,10 @@ impl Comply {
             self.policies.iter().flatten().map(|own| format!("{:?}", super::Policy { at: None, ..own.clone() })),
         );
         rules.extend(self.waivers.all().iter().map(|own| format!("{:?}", super::Waiver { at: None, ..own.clone() })));
+        // Time itself passes always; what it changes counts.
+        let levels = self.policies.iter().flatten().map(|own| format!("{} {:?}", own.id, own.level_at(self.now)));
+        rules.extend(levels);
+        rules.extend(self.waivers.all().iter().map(|own| format!("{} {}", own.id, own.in_force(self.now))));
         rules.push(format!("{:?}", self.defaults));
         rules.sort();
         for rule in &rules {
