@@ -59,8 +59,9 @@ fn a_project_that_moves_takes_its_pairs_along() {
         .policy("direct", "project.env", "landingZone.env")
         .build();
     let scopes = |comply: &Comply| {
-        let tell =
-            |own: &Violation| format!("{} {}", own.scope.as_deref().unwrap_or("nowhere"), told(std::slice::from_ref(own))[0]);
+        let tell = |own: &Violation| {
+            format!("{} {}", own.scope.as_deref().unwrap_or("nowhere"), told(std::slice::from_ref(own))[0])
+        };
         comply.violations().iter().map(tell).collect::<Vec<_>>()
     };
     let two = link("workspace/v", "project/p");

@@ -2,7 +2,9 @@
 
 mod ends;
 mod export;
+mod offers;
 mod order;
+mod plans;
 mod sets;
 
 use proptest::prelude::*;
@@ -28,9 +30,28 @@ fn audited(comply: &Comply, edition: NaiveEdition) -> Result<(), TestCaseError> 
     // So are those of the checks that fail, and the counters of the rules.
     let failed = comply.checks(&Cut::default()).into_iter().filter(|check| check.verdict == Verdict::Violated);
     prop_assert_eq!(failed.map(|check| check.about).collect::<Vec<_>>(), comply.violations());
-    let counted: usize = comply.joints.iter().flat_map(super::super::joint::Joint::rules).map(|(_, _, rule)| rule.violations).sum();
+    let counted: usize =
+        comply.joints.iter().flat_map(super::super::joint::Joint::rules).map(|(_, _, rule)| rule.violations).sum();
     prop_assert_eq!(counted, listed.len());
     Ok(())
+}
+
+/// The organisation after some actions, whatever became of them.
+fn after(start: &Start, steps: &[(Actor, Action)]) -> Comply {
+    let mut comply = start.build();
+    for (actor, action) in steps {
+        comply.act(actor, action);
+    }
+    comply
+}
+
+/// Who violates what, and where.
+fn identity(own: &Violation) -> String {
+    format!("{:?} {} {} {} {}", own.scope, own.policy, own.rule, own.a.object, own.b.object)
+}
+
+fn identities(comply: &Comply) -> Vec<String> {
+    comply.violations().iter().map(identity).collect()
 }
 
 /// What happens, step by step.
@@ -47,7 +68,7 @@ fn each(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 80, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 80, max_shrink_iters: 4000, ..ProptestConfig::default() })]
 
     #[test]
     fn i1_records_equal_a_fresh_audit_after_every_action((start, steps) in steps(20)) {

@@ -221,7 +221,8 @@ fn fitting(edition: NaiveEdition, ties: Vec<Tie>) -> Vec<Tie> {
 /// A policy that an edition takes.
 pub(super) fn policies(edition: NaiveEdition) -> impl Strategy<Value = Policy> {
     let classic = edition == NaiveEdition::Classic;
-    let known: Vec<(&str, &str)> = if classic { [PAIRS[0], PAIRS[1], PAIRS[4], PAIRS[5]].to_vec() } else { PAIRS.to_vec() };
+    let known: Vec<(&str, &str)> =
+        if classic { [PAIRS[0], PAIRS[1], PAIRS[4], PAIRS[5]].to_vec() } else { PAIRS.to_vec() };
     let rules = proptest::collection::vec((text(&KEYS), text(&KEYS)), 1..=if classic { 3 } else { 1 });
     let level =
         prop_oneof![5 => Just(Level::Enforce), 1 => Just(Level::Warn), 1 => Just(Level::Audit), 1 => Just(Level::Off)];

@@ -42,7 +42,7 @@ fn verdict(asked: Asked, workspace: &Set, project: &Set) -> Verdict {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, max_shrink_iters: 4000, ..ProptestConfig::default() })]
 
     #[test]
     fn both_strategies_are_as_defined(a in set(), b in set()) {
