@@ -10,7 +10,7 @@
 //! ```
 //!
 //! There is one evaluator, the joint. Every change goes through a few steps that keep the words true and can be taken back
-//! ([`change`]), so what is listed is always what a fresh audit would find, and what is refused leaves no trace.
+//! (`change`), so what is listed is always what a fresh audit would find, and what is refused leaves no trace.
 //!
 //! `reference` is the naive twin that tests and benches compare with.
 
