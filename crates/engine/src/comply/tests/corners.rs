@@ -354,6 +354,14 @@ fn would_says_what_act_does_and_does_nothing() {
 }
 
 #[test]
+fn ids_may_hold_slashes() {
+    let mut comply = offers().build();
+    assert_eq!(comply.act(&administrator(), &create("project/a/b", "", &["workspace/w"])).outcome, Allowed);
+    assert_eq!(comply.reference(comply.resolve("project/a/b").unwrap()), "project/a/b");
+    assert_eq!(comply.act(&administrator(), &create("project/", "", &["workspace/w"])).outcome, Invalid);
+}
+
+#[test]
 fn time_does_not_run_backwards() {
     let mut comply = offers().build();
     let before = Action::Advance { to: upheld_model::Timestamp(BEGIN.0 - 1) };
