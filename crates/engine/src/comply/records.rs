@@ -91,17 +91,30 @@ impl Comply {
         self.history().seen(violation)
     }
 
-    /// What violated once and does no more, in the order in which it ended, and when.
-    pub fn resolved(&self) -> Vec<(Violation, Timestamp)> {
-        let ended = self.records.log.iter().flat_map(|entry| entry.ended.iter().map(|own| (own, entry.cause.at)));
-        ended.filter_map(|(identity, at)| Some((self.name_identity(identity)?, at))).collect()
+    /// What violated once and does no more, in the order in which it ended: since when it did, and since when it does not.
+    pub fn resolved(&self) -> Vec<(Violation, Option<Seen>, Timestamp)> {
+        let mut began: FxHashMap<Identity, &Entry> = FxHashMap::default();
+        let mut resolved = Vec::new();
+        for entry in &self.records.log {
+            for identity in &entry.ended {
+                let seen = began.remove(identity).map(Entry::seen);
+                resolved.extend(self.name_identity(identity).map(|violation| (violation, seen, entry.cause.at)));
+            }
+            began.extend(entry.begun.iter().map(|identity| (*identity, entry)));
+        }
+        resolved
+    }
+}
+
+impl Entry {
+    fn seen(&self) -> Seen {
+        Seen { first: self.cause.at, cause: self.cause.clone() }
     }
 }
 
 impl History<'_> {
     /// Since when something violates, if it began with a change.
     pub fn seen(&self, violation: &Violation) -> Option<Seen> {
-        let entry = self.began.get(&self.comply.identity_of(violation)?)?;
-        Some(Seen { first: entry.cause.at, cause: entry.cause.clone() })
+        self.began.get(&self.comply.identity_of(violation)?).map(|entry| entry.seen())
     }
 }

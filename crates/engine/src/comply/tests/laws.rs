@@ -30,11 +30,10 @@ fn audited(comply: &Comply, edition: NaiveEdition) -> Result<(), TestCaseError> 
     by_scope.extend(comply.violations_in(None));
     by_scope.sort();
     prop_assert_eq!(by_scope, comply.violations());
-    // So are those of the checks that fail, and the counters of the rules.
+    // So are those of the checks that fail, and the tallies.
     let failed = comply.checks(&Cut::default()).into_iter().filter(|check| check.verdict == Verdict::Violated);
     prop_assert_eq!(failed.map(|check| check.about).collect::<Vec<_>>(), comply.violations());
-    let counted: usize =
-        comply.joints.iter().flat_map(super::super::joint::Joint::rules).map(|(_, _, rule)| rule.violations).sum();
+    let counted: usize = comply.tallies(&Cut::default()).iter().map(|tally| tally.violated).sum();
     prop_assert_eq!(counted, listed.len());
     Ok(())
 }
