@@ -27,6 +27,12 @@ fn a_pair_that_two_projects_make_is_violated_once_until_both_are_gone() {
     let mut comply = offers().policy("zone", "workspace.env", "landingZone.env").build();
     let once = ["zone: workspace/w <> landingZone/l"];
     assert_eq!(told(&comply.violations()), once);
+    // The same with relationships that came later.
+    for project in ["project/q", "project/p"] {
+        assert_eq!(comply.act(&end_user(), &unlink(project, "landingZone/l")).outcome, Allowed);
+        assert_eq!(told(&comply.violations()), once);
+        assert_eq!(answer(&comply.act(&administrator(), &link(project, "landingZone/l"))), (Allowed, Vec::new()));
+    }
     assert_eq!(comply.act(&end_user(), &unlink("project/p", "landingZone/l")).outcome, Allowed);
     assert_eq!(told(&comply.violations()), once);
     assert_eq!(comply.act(&end_user(), &delete("project/q")).outcome, Allowed);
@@ -359,6 +365,24 @@ fn ids_may_hold_slashes() {
     assert_eq!(comply.act(&administrator(), &create("project/a/b", "", &["workspace/w"])).outcome, Allowed);
     assert_eq!(comply.reference(comply.resolve("project/a/b").unwrap()), "project/a/b");
     assert_eq!(comply.act(&administrator(), &create("project/", "", &["workspace/w"])).outcome, Invalid);
+}
+
+#[test]
+fn a_policy_that_a_plan_changed_counts_as_changed_in_its_next_steps() {
+    let mut comply = offers().policy("own", "workspace.env", "project.env").build();
+    let create = (end_user(), create("project/n", "env=prod", &["workspace/w"]));
+    let outcome = |comply: &mut Comply, first: Action| {
+        let plan = comply.what_if(&[(administrator(), first), create.clone()]);
+        (plan.decisions[1].outcome, told(&plan.added))
+    };
+    let off = Policy { level: Level::Off, ..policy("own", "workspace.env", "project.env") };
+    assert_eq!(outcome(&mut comply, Action::UpdatePolicy(off)), (Allowed, Vec::new()));
+    let other = policy("own", "workspace.unit", "project.unit");
+    let mut open =
+        offers().open(&["workspace.unit", "project.unit"]).policy("own", "workspace.env", "project.env").build();
+    assert_eq!(outcome(&mut open, Action::UpdatePolicy(other)), (Allowed, Vec::new()));
+    assert_eq!(outcome(&mut comply, Action::DeletePolicy { policy: "own".into() }), (Allowed, Vec::new()));
+    assert_eq!(comply.would(&create.0, &create.1).outcome, Blocked, "it was only a plan");
 }
 
 #[test]

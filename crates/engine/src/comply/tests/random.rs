@@ -189,16 +189,17 @@ fn things() -> impl Strategy<Value = Vec<Thing>> {
 /// A relationship that makes sense, at least in the current edition.
 pub(super) fn tie() -> impl Strategy<Value = Tie> {
     let role = proptest::option::of(text(&["projectRole/r1", "projectRole/r2"]));
-    let project = || text(&["project/p1", "project/p2", "project/p3"]);
-    let workspace = || text(&["workspace/w1", "workspace/w2"]);
-    let principal = || text(&["user/u1", "user/u2", "group/g1"]);
+    // Some more often than others, so that different relationships make the same pairs.
+    let project = || text(&["project/p1", "project/p1", "project/p2", "project/p2", "project/p3"]);
+    let workspace = || text(&["workspace/w1", "workspace/w1", "workspace/w1", "workspace/w2"]);
+    let principal = || text(&["user/u1", "user/u1", "user/u2", "group/g1"]);
     let block = || text(&["buildingBlockDefinition/b1"]);
     let plain = |(a, b)| Tie { a, b, role: None };
     prop_oneof![
         2 => (workspace(), project()).prop_map(plain),
         2 => (workspace(), principal()).prop_map(plain),
         3 => (project(), principal(), role).prop_map(|(a, b, role)| Tie { a, b, role }),
-        2 => (project(), text(&["landingZone/l1", "landingZone/l2"])).prop_map(plain),
+        2 => (project(), text(&["landingZone/l1", "landingZone/l1", "landingZone/l2"])).prop_map(plain),
         1 => (workspace(), block()).prop_map(plain),
         1 => (project(), block()).prop_map(plain),
     ]

@@ -98,6 +98,24 @@ proptest! {
     }
 }
 
+/// As many values as a word has bits, a few less and a few more: each is told from every other.
+#[test]
+fn values_around_the_size_of_a_word_are_told_apart() {
+    for count in 60..=70 {
+        let values: Vec<String> = (0..count).map(|number| format!("value-{number}")).collect();
+        for asked in Asked::ALL {
+            let mut world = World::current().object("workspace/w", "env=value-0");
+            for value in &values {
+                let project = format!("project/{value}");
+                world = world.object(&project, &format!("env={value}")).link("workspace/w", &project);
+            }
+            let rule =
+                super::super::super::Policy { strategy: asked, ..policy("rule", "workspace.env", "project.env") };
+            assert_eq!(world.with(rule).build().violations().len(), count - 1, "{count} {asked:?}");
+        }
+    }
+}
+
 /// A rule knows more values than a word has bits.
 #[test]
 fn many_values_are_held_against_each_other_one_by_one() {
