@@ -70,7 +70,7 @@ fn each(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 4000, ..ProptestConfig::default() })]
 
     #[test]
     fn i1_records_equal_a_fresh_audit_after_every_action((start, steps) in steps(20)) {

@@ -17,7 +17,7 @@ fn bare(comply: &Comply) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, max_shrink_iters: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, max_shrink_iters: 4000, ..ProptestConfig::default() })]
 
     #[test]
     fn i6_a_waiver_changes_no_other_record((start, steps) in steps(6), waiver in waivers()) {

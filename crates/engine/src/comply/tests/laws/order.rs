@@ -64,7 +64,7 @@ fn verdicts(comply: &Comply) -> Vec<(SmolStr, usize, String, String, Option<Smol
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, max_shrink_iters: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, max_shrink_iters: 4000, ..ProptestConfig::default() })]
 
     #[test]
     fn i3_order_and_duplicates_do_not_matter(start in starts()) {
