@@ -1,5 +1,6 @@
 //! Relationships. There can be a million of them in a file, so nothing is made for a line but its place.
 
+use rustc_hash::FxHashMap;
 use upheld_engine::comply::{Draft, Kind, ObjectId, Profile};
 use upheld_model::Fault;
 use upheld_model::tree::Value;
@@ -11,19 +12,19 @@ use crate::shape::{Checker, Shape};
 
 /// Reads relationships into a draft.
 #[derive(Debug)]
-pub(super) struct Links {
+pub(super) struct Links<'t> {
     shape: Shape,
-    /// Words and what they mean: most lines have the words of the line before.
-    words: Vec<(String, Kind)>,
+    /// References that were met already: looking one up is what a line costs.
+    known: FxHashMap<&'t str, (Kind, ObjectId)>,
 }
 
-impl Links {
+impl<'t> Links<'t> {
     pub(super) fn new() -> Self {
-        Self { shape: shapes::link(), words: Vec::new() }
+        Self { shape: shapes::link(), known: FxHashMap::default() }
     }
 
     /// `{a, b, role?}`, in either order.
-    pub(super) fn read(&mut self, reader: &mut Reader<'_>, draft: &mut Draft, written: Value<'_>) {
+    pub(super) fn read(&mut self, reader: &mut Reader<'_>, draft: &mut Draft, written: Value<'t>) {
         let (mut a, mut b, mut role, mut plain) = (None, None, None, true);
         for (key, value) in written.entries() {
             let place = match key.text() {
@@ -43,26 +44,20 @@ impl Links {
             return;
         };
         let role = role.filter(|role| !role.text().is_empty());
-        let (a, b) = (self.side(reader, first), self.side(reader, second));
-        let (Some(a), Some(b)) = (a, b) else { return };
-        let at = Some(reader.place(written));
-        let a = (a.0, draft.refer(a.0, a.1, at));
-        let b = (b.0, draft.refer(b.0, b.1, at));
-        relate(reader, draft, a, b, role, written);
+        let (a, b) = (self.side(reader, draft, first), self.side(reader, draft, second));
+        if let (Some(a), Some(b)) = (a, b) {
+            relate(reader, draft, a, b, role, written);
+        }
     }
 
-    fn side<'v>(&mut self, reader: &mut Reader<'_>, value: Value<'v>) -> Option<(Kind, &'v str)> {
-        if let Some((word, id)) = value.text().split_once('/')
-            && let Some((_, kind)) = self.words.iter().find(|(known, _)| known == word)
-            && !id.is_empty()
-        {
-            return Some((*kind, id));
+    fn side(&mut self, reader: &mut Reader<'_>, draft: &mut Draft, value: Value<'t>) -> Option<(Kind, ObjectId)> {
+        if let Some(known) = self.known.get(value.text()) {
+            return Some(*known);
         }
-        let found = reader.reference(value)?;
-        if let Some((word, _)) = value.text().split_once('/') {
-            self.words.push((word.to_owned(), found.0));
-        }
-        Some(found)
+        let (kind, id) = reader.reference(value)?;
+        let object = draft.refer(kind, id, Some(reader.place(value)));
+        self.known.insert(value.text(), (kind, object));
+        Some((kind, object))
     }
 }
 

@@ -55,46 +55,20 @@ impl<'s> Objects<'s> {
             name: name.map(SmolStr::new),
             standing: standing(flag("deleted"), flag("disabled")),
             partner: if written.get("class").map(Value::text) == Some("partner") { Partner::Yes } else { Partner::No },
-            paid_by: self.paid_by(reader, draft, written),
+            paid_by: paid_by(reader, draft, written),
             at: Some(reader.place(written)),
         };
         let object = self.describe(reader, draft, (kind, id), described, written);
         if let Some(tags) = written.get("tags") {
             self.tags(reader, draft, (kind, object), tags);
         }
-        self.scope(reader, draft, (kind, object), written);
+        live_in_scope(reader, draft, (kind, object), written);
         for link in written.get("links").into_iter().flat_map(Value::items) {
             let Some(to) = link.get("to") else { continue };
             let Some((other, id)) = reader.reference(to) else { continue };
             let at = Some(reader.place(to));
             let other = (other, draft.refer(other, id, at));
             relate(reader, draft, (kind, object), other, link.get("role"), link);
-        }
-    }
-
-    fn paid_by(&self, reader: &mut Reader<'_>, draft: &mut Draft, written: Value<'_>) -> Option<ObjectId> {
-        let value = written.get("paymentMethod").filter(|value| !value.text().is_empty())?;
-        let at = Some(reader.place(value));
-        let word = value.text().split_once('/').map(|(word, _)| word);
-        let (kind, id) = match (word.and_then(|word| reader.profile.kind(word)), reader.profile.kind("paymentMethod")) {
-            (None, Some(kind)) => (kind, value.text()),
-            _ => reader.reference(value)?,
-        };
-        Some(draft.refer(kind, id, at))
-    }
-
-    /// Only what lives in a scope is related to it by this field: a group only comes from there.
-    fn scope(&self, reader: &mut Reader<'_>, draft: &mut Draft, object: (Kind, ObjectId), written: Value<'_>) {
-        let Some(scope) = reader.profile.scope else { return };
-        let fields = ["workspace", reader.profile.kind_name(scope)];
-        let Some(value) = fields.iter().find_map(|field| written.get(field)) else { return };
-        let Some(id) = reader.reference_to(scope, value) else { return };
-        let at = Some(reader.place(value));
-        let owner = draft.refer(scope, id, at);
-        let (a, b) = (reader.profile.subject_of(scope), reader.profile.subject_of(object.0));
-        let mut relations = reader.profile.relations.iter();
-        if relations.any(|own| own.holds == Holds::Owned && Some(own.a) == a && Some(own.b) == b) {
-            draft.link(owner, object.1, None, at);
         }
     }
 
@@ -205,6 +179,32 @@ impl<'s> Objects<'s> {
             // Who was described is there already.
             draft.describe(object, Described::default()).ok();
         }
+    }
+}
+
+fn paid_by(reader: &mut Reader<'_>, draft: &mut Draft, written: Value<'_>) -> Option<ObjectId> {
+    let value = written.get("paymentMethod").filter(|value| !value.text().is_empty())?;
+    let at = Some(reader.place(value));
+    let word = value.text().split_once('/').map(|(word, _)| word);
+    let (kind, id) = match (word.and_then(|word| reader.profile.kind(word)), reader.profile.kind("paymentMethod")) {
+        (None, Some(kind)) => (kind, value.text()),
+        _ => reader.reference(value)?,
+    };
+    Some(draft.refer(kind, id, at))
+}
+
+/// Only what lives in a scope is related to it by this field: a group only comes from there.
+fn live_in_scope(reader: &mut Reader<'_>, draft: &mut Draft, object: (Kind, ObjectId), written: Value<'_>) {
+    let Some(scope) = reader.profile.scope else { return };
+    let fields = ["workspace", reader.profile.kind_name(scope)];
+    let Some(value) = fields.iter().find_map(|field| written.get(field)) else { return };
+    let Some(id) = reader.reference_to(scope, value) else { return };
+    let at = Some(reader.place(value));
+    let owner = draft.refer(scope, id, at);
+    let (a, b) = (reader.profile.subject_of(scope), reader.profile.subject_of(object.0));
+    let mut relations = reader.profile.relations.iter();
+    if relations.any(|own| own.holds == Holds::Owned && Some(own.a) == a && Some(own.b) == b) {
+        draft.link(owner, object.1, None, at);
     }
 }
 

@@ -108,10 +108,8 @@ impl<'f> OfKind<'f> {
         for (source, written, whole) in &self.definitions {
             let mut reader = Reader::new(*source, &self.profile, found);
             let manifest = written.get("kind").map(Value::text) == Some(MANIFEST_DEFINITION);
-            let definition = match manifest {
-                true => reader.manifest_definition(*written),
-                false => reader.definition(*written, *whole),
-            };
+            let definition =
+                if manifest { reader.manifest_definition(*written) } else { reader.definition(*written, *whole) };
             let Some(definition) = definition else { continue };
             if reader.check_definition(known.so_far(), &definition, *written) {
                 schema.add(definition.clone());
