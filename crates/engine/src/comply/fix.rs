@@ -64,10 +64,9 @@ impl Comply {
             }
         }
         self.settle();
-        fixes.sort_by_key(|fix| {
-            let unlinks = fix.edits.iter().any(|edit| matches!(edit, Edit::Unlink { .. }));
+        fixes.sort_by_cached_key(|fix| {
             let clears = fix.edits.iter().any(|edit| matches!(edit, Edit::Tag { add, .. } if add.is_empty()));
-            (unlinks, fix.edits.len(), fix.by, clears)
+            (unlinks(fix), fix.edits.len(), fix.by, clears, self.reach(fix))
         });
         fixes
     }
@@ -87,7 +86,7 @@ impl Comply {
             }
         }
         self.settle();
-        ways.sort_by_key(|fix| fix.by);
+        ways.sort_by_cached_key(|fix| (fix.by, self.reach(fix)));
         ways
     }
 
@@ -101,6 +100,15 @@ impl Comply {
         });
         self.roll_back(mark);
         accepted
+    }
+
+    /// How many pairs edits look at: the fewer, the less they can surprise.
+    fn reach(&self, fix: &Fix) -> usize {
+        let objects = fix.edits.iter().filter_map(|edit| match edit {
+            Edit::Tag { object, .. } => self.resolve(object).ok(),
+            Edit::Unlink { .. } => None,
+        });
+        objects.filter_map(|object| self.object(object)).map(|own| own.pairs.len()).sum()
     }
 
     /// Tries edits: as the viewer, then as an administrator.

@@ -9,7 +9,7 @@ use super::policy::Level;
 use super::profile::{End, Given, Kind, Relation};
 use super::refusal::Refusal;
 use super::schema::TagType;
-use super::{Action, Actor, Comply, Preexisting, Violation};
+use super::{Action, Actor, Comply, Decision, Preexisting, Violation};
 
 impl Comply {
     /// Live, enabled objects of a kind or subject whose relationship to an object would break no enforced policy, in the
@@ -189,9 +189,20 @@ impl Comply {
         self.profile.pairs.iter().any(|pair| *pair == (one, other) || *pair == (other, one))
     }
 
-    /// The values of a tag that an actor could give an object, each alone, without being refused: options, or `true` and
-    /// `false`, or else what the other sides of its pairs carry.
+    /// The values of a tag that an actor could give an object, each alone, without being refused.
     pub fn allowed_values(&mut self, actor: &Actor, object: ObjectId, tag: &str) -> Result<Vec<SmolStr>, Refusal> {
+        let judged = self.judged_values(actor, object, tag)?.into_iter();
+        Ok(judged.filter(|(_, decision)| decision.outcome.is_done()).map(|(value, _)| value).collect())
+    }
+
+    /// Every value that a tag of an object could have, each alone, with what would become of it: options, or `true` and
+    /// `false`, or else what the other sides of its pairs carry.
+    pub fn judged_values(
+        &mut self,
+        actor: &Actor,
+        object: ObjectId,
+        tag: &str,
+    ) -> Result<Vec<(SmolStr, Decision)>, Refusal> {
         let Some(subject) = self.subject_of(object) else { return Ok(Vec::new()) };
         let choices = match self.check_key(subject, tag)? {
             Some(definition) if !definition.options.is_empty() => definition.options.clone(),
@@ -201,14 +212,12 @@ impl Comply {
             _ => self.values_around(object, tag),
         };
         let reference = self.reference(object);
-        let mut allowed = Vec::new();
-        for value in choices {
+        let judge = |value: SmolStr| {
             let tags = vec![(SmolStr::new(tag), vec![value.clone()])];
-            if self.would(actor, &Action::SetTags { object: reference.clone(), tags }).outcome.is_done() {
-                allowed.push(value);
-            }
-        }
-        Ok(allowed)
+            let decision = self.would(actor, &Action::SetTags { object: reference.clone(), tags });
+            (value, decision)
+        };
+        Ok(choices.into_iter().map(judge).collect())
     }
 
     /// What rules about a tag of an object find on the other sides, in order.

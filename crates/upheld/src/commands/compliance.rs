@@ -5,6 +5,7 @@ pub(super) mod can;
 pub(super) mod explain;
 pub(super) mod fix;
 pub(super) mod offers;
+pub(super) mod show;
 pub(super) mod waivers;
 pub(super) mod what_if;
 
@@ -141,7 +142,16 @@ fn find(comply: &Comply, written: &str) -> Result<ObjectId, Diagnostic> {
     let found: Vec<ObjectId> = comply.objects().into_iter().filter(fits).collect();
     match found.as_slice() {
         [only] => Ok(*only),
-        [] => Err(not_found(comply, &refusal)),
+        [] if written.contains('/') => Err(not_found(comply, &refusal)),
+        [] => {
+            let all: Vec<SmolStr> = comply.objects().into_iter().map(|object| comply.reference(object)).collect();
+            let ids = all.iter().filter_map(|reference| reference.split_once('/').map(|(_, id)| id));
+            let diagnostic = Diagnostic::error(Fault::NotFound, format!("no object is called `{written}`"));
+            Err(match nearest(written, ids) {
+                Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+                None => diagnostic.help("`upheld list objects` shows what was read"),
+            })
+        }
         several => {
             let names: Vec<SmolStr> = several.iter().take(8).map(|object| comply.reference(*object)).collect();
             let message = format!("`{written}` can mean {} objects: {}", several.len(), names.join(", "));

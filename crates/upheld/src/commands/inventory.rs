@@ -6,6 +6,7 @@ use anstyle::Style;
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
 use upheld_dialects::access::SCOPE;
+use upheld_dialects::comply::SCOPE as RELATED;
 use upheld_dialects::kuma::ends::{find_mesh, meshes, services};
 use upheld_dialects::kuma::layered::ROUTE;
 use upheld_dialects::kuma::resources::ResourceType;
@@ -42,10 +43,13 @@ pub(super) fn run(session: &Session<'_>, list: &List) -> Exit {
     let snapshot = &loaded.snapshot;
     let mut rows = match list.what {
         Some(Listed::Policies) => policies(session, snapshot),
-        Some(Listed::Objects) => objects(snapshot),
+        Some(Listed::Objects) => objects(snapshot).into_iter().chain(related(snapshot)).collect(),
         Some(Listed::Services) => service_rows(snapshot),
         Some(Listed::Meshes) => mesh_rows(snapshot),
-        None => policies(session, snapshot).into_iter().chain(objects(snapshot)).collect(),
+        None => {
+            let objects = objects(snapshot).into_iter().chain(related(snapshot));
+            policies(session, snapshot).into_iter().chain(objects).collect()
+        }
     };
     if let Some(mesh) = &session.settings.mesh.value {
         if let Err(problem) = find_mesh(snapshot, mesh) {
@@ -121,6 +125,31 @@ fn objects(snapshot: &Snapshot) -> Vec<Row> {
     own.map(|(_, object)| row(object)).collect()
 }
 
+/// Objects whose tags must agree with others; what they live in stands in place of the mesh.
+fn related(snapshot: &Snapshot) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (_, comply) in snapshot.complies() {
+        for object in comply.objects() {
+            let reference = comply.reference(object);
+            let (kind, id) = reference.split_once('/').unwrap_or(("", &reference));
+            let tags = comply.tags_of(object);
+            let tags: Vec<String> = tags.iter().map(|(key, values)| format!("{key}={}", values.join("|"))).collect();
+            rows.push(Row {
+                stands: None,
+                kind: kind.to_owned(),
+                mesh: comply
+                    .owner_of(object)
+                    .map_or_else(|| RELATED.to_owned(), |owner| comply.reference(owner).into()),
+                name: id.to_owned(),
+                tags: tags.join(","),
+                created: None,
+                at: comply.origin(object).and_then(|node| at(snapshot, node)),
+            });
+        }
+    }
+    rows
+}
+
 fn service_rows(snapshot: &Snapshot) -> Vec<Row> {
     let row = |kind: &str, mesh: Sym, name: Sym, tags: String| Row {
         stands: None,
@@ -169,6 +198,8 @@ fn at(snapshot: &Snapshot, node: NodeRef) -> Option<At> {
 fn unknown_type(snapshot: &Snapshot, kind: &str) -> Option<Diagnostic> {
     let mut known: Vec<&str> = snapshot.kinds().iter().map(|(_, known)| snapshot.text(known.governs)).collect();
     known.extend(ResourceType::ALL.map(ResourceType::name));
+    let related = snapshot.complies().flat_map(|(_, comply)| &comply.profile().kinds);
+    known.extend(related.map(|kind| kind.name.as_str()));
     known.sort_unstable();
     known.dedup();
     if known.iter().any(|known| known.eq_ignore_ascii_case(kind)) {
@@ -209,8 +240,8 @@ fn print(session: &Session<'_>, rows: &[Row], now: Timestamp) {
             columns.push(("AT", Align::Left));
             let mut table = Table::new(&columns);
             for row in rows {
-                // Policies about requests are in no mesh.
-                let mesh = if row.mesh == SCOPE { "-" } else { &row.mesh };
+                // Policies about requests or about related objects are in no mesh.
+                let mesh = if row.mesh == SCOPE || row.mesh == RELATED { "-" } else { &row.mesh };
                 let mut cells = vec![row.kind.clone(), mesh.to_owned(), row.name.clone()];
                 if wide {
                     cells.push(row.stands.map_or("-".to_owned(), |tally| tally.short()));

@@ -3,6 +3,7 @@
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
 use upheld_dialects::access::SCOPE;
+use upheld_dialects::comply::SCOPE as RELATED;
 use upheld_dialects::kuma::ends::proxies;
 use upheld_dialects::kuma::layered::ROUTE;
 use upheld_dialects::kuma::rules::kinds;
@@ -30,7 +31,10 @@ pub(super) fn run(session: &Session<'_>, show: &Show) -> Exit {
     let snapshot = &loaded.snapshot;
     let thing = match find(snapshot, &show.name, session.settings.mesh.value.as_deref()) {
         Ok(thing) => thing,
-        Err(problem) => return refuse(&[problem]),
+        Err(problem) => match super::compliance::show::find(snapshot, &show.name) {
+            Some(found) => return super::compliance::show::run(session, snapshot, found),
+            None => return refuse(&[problem]),
+        },
     };
     let report = Report::of(snapshot, thing);
     match session.screen.format {
@@ -172,7 +176,8 @@ impl Report {
     fn text(&self, snapshot: &Snapshot) -> String {
         let at = At::of(snapshot.files(), self.node).map(|at| at.to_string()).unwrap_or_default();
         // Policies about requests are in no mesh.
-        let mesh = if self.mesh == SCOPE { String::new() } else { format!(" of mesh {}", self.mesh) };
+        let nowhere = self.mesh == SCOPE || self.mesh == RELATED;
+        let mesh = if nowhere { String::new() } else { format!(" of mesh {}", self.mesh) };
         let mut text = paint(ANSWER, &format!("{} {}{mesh}", self.kind, self.name));
         text.push_str(&format!("   {}\n", paint(DIM, &at)));
         if let Some(created) = &self.created {

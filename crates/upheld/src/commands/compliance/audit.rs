@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Actor, Comply, Cut, Level};
+use upheld_engine::comply::{Actor, Class, Comply, Cut, Level};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
 use super::{Asked, not_found};
-use crate::cli::{Audit, FailOn};
+use crate::cli::{Audit, FailOn, Person};
 use crate::commands::{Session, refuse, say};
 use crate::exit::Exit;
 use crate::render::compliance::{self, Baseline, Beside};
@@ -85,7 +85,12 @@ fn cut(asked: &Asked, audit: &Audit) -> Result<(Cut, Vec<Filter>, Actor), Vec<Di
     });
     if problems.is_empty() {
         cut_to_sight(asked, &mut cut, &actor).map_err(|problem| vec![problem])?;
-        Ok((cut, filters, actor))
+        // Everything is shown to whoever runs it; what would mend it is told for end-users, who need it most.
+        let viewer = match actor {
+            Actor::System => asked.actor(&Person::default(), Some(Class::EndUser)).unwrap_or(Actor::System),
+            person @ Actor::Person { .. } => person,
+        };
+        Ok((cut, filters, viewer))
     } else {
         Err(problems)
     }

@@ -1,7 +1,6 @@
 //! `candidates` and `values`: what could be chosen without breaking a policy?
 
 use serde_json::json;
-use smol_str::SmolStr;
 use upheld_engine::comply::{Class, ObjectId};
 use upheld_engine::words;
 use upheld_model::{Diagnostic, Fault};
@@ -10,6 +9,7 @@ use super::{Asked, not_found};
 use crate::cli::{Candidates, Format, Values};
 use crate::commands::{Session, refuse};
 use crate::exit::Exit;
+use crate::render::table::{Align, Table};
 use crate::render::{print_plain, style};
 
 pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates) -> Exit {
@@ -103,11 +103,25 @@ pub(in crate::commands) fn values(session: &Session<'_>, wanted: &Values) -> Exi
             return refuse(&problems);
         }
     };
-    let allowed = match asked.comply.allowed_values(&actor, object, &wanted.tag) {
-        Ok(allowed) => allowed.iter().map(SmolStr::to_string).collect::<Vec<String>>(),
+    let judged = match asked.comply.judged_values(&actor, object, &wanted.tag) {
+        Ok(judged) => judged,
         Err(refusal) => return refuse(&[not_found(&asked.comply, &refusal)]),
     };
     let reference = asked.comply.reference(object).to_string();
+    let (mut allowed, mut refused): (Vec<String>, Vec<(String, String)>) = (Vec::new(), Vec::new());
+    for (value, decision) in &judged {
+        if decision.outcome.is_done() {
+            allowed.push(value.to_string());
+            continue;
+        }
+        let mut policies: Vec<&str> = decision.violations.iter().map(|own| own.policy.as_str()).collect();
+        policies.dedup();
+        let why = match &decision.refusal {
+            Some(refusal) => words::comply::refusal(asked.comply.profile(), refusal),
+            None => format!("{} by {}", decision.outcome.word(), policies.join(", ")),
+        };
+        refused.push((value.to_string(), why));
+    }
     let screen = &session.screen;
     let answer = match allowed.as_slice() {
         [] => format!("No value of {} would be accepted for {reference}.", wanted.tag),
@@ -117,15 +131,21 @@ pub(in crate::commands) fn values(session: &Session<'_>, wanted: &Values) -> Exi
     match screen.format {
         Format::Name => print_plain(&allowed.iter().map(|value| format!("{value}\n")).collect::<String>()),
         Format::Json | Format::Yaml | Format::Jsonl => {
-            screen.print_data(&json!({"answer": answer, "object": reference, "tag": wanted.tag, "values": allowed}));
+            let refused: Vec<_> = refused.iter().map(|(value, why)| json!({"value": value, "because": why})).collect();
+            screen.print_data(&json!({
+                "answer": answer, "object": reference, "tag": wanted.tag, "values": allowed, "refused": refused,
+            }));
         }
         Format::Table | Format::Wide => {
-            let mut text = format!("{}\n", style::paint(style::ANSWER, &answer));
-            if allowed.len() > 1 {
-                text.push('\n');
-                text.extend(allowed.iter().map(|value| format!("  {value}\n")));
+            let rows = allowed.iter().map(|value| (value.as_str(), "accepted"));
+            let rows: Vec<(&str, &str)> =
+                rows.chain(refused.iter().map(|(value, why)| (value.as_str(), why.as_str()))).collect();
+            let mut table = Table::new(&[("VALUE", Align::Left), ("ANSWER", Align::Left)]);
+            for (value, told) in &rows {
+                table.row(style::HEADING, [(*value).to_owned(), (*told).to_owned()]);
             }
-            screen.print(&text);
+            let table = if rows.is_empty() { String::new() } else { format!("\n{}", table.render(screen.width, 1)) };
+            screen.print(&format!("{}\n{table}", style::paint(style::ANSWER, &answer)));
         }
     }
     Exit::Yes

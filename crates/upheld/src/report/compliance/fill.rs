@@ -2,7 +2,8 @@
 
 use smol_str::SmolStr;
 use upheld_engine::comply::{
-    self, Actor as Viewer, Class, Comply, Cut, Deed, Effect, Policy, Related, Strategy, Verdict, Violation, Waiver,
+    self, Actor as Viewer, Class, Comply, Cut, Deed, Effect, Policy, Related, Seen, Strategy, Verdict, Violation,
+    Waiver,
 };
 use upheld_engine::words::comply as words;
 use upheld_model::{Files, Timestamp};
@@ -46,13 +47,13 @@ const MENDED: usize = 200;
 pub(crate) fn audit(comply: &mut Comply, files: &Files, wanted: &Wanted) -> Audit {
     let Wanted { cut, viewer, passes, fixes } = wanted;
     let violations = comply.violations_within(cut);
-    let mut checks: Vec<Check> = Vec::new();
-    for (number, violation) in violations.iter().enumerate() {
-        let mut check = violated(comply, files, violation);
+    let history = comply.history();
+    let mut checks: Vec<Check> =
+        violations.iter().map(|own| violated_since(comply, files, own, history.seen(own))).collect();
+    for (number, (check, violation)) in checks.iter_mut().zip(&violations).enumerate() {
         if *fixes == Fixes::Tried && number < MENDED && violation.waiver.is_none() {
             check.fixes = mended(&comply.fixes(viewer, violation));
         }
-        checks.push(check);
     }
     let mut policies = policy_lines(comply, files, cut);
     for check in &checks {
@@ -151,7 +152,11 @@ fn waiver_state(waiver: &Waiver, covers: usize, now: Timestamp) -> WaiverState {
 
 /// A violation that stands.
 pub(crate) fn violated(comply: &Comply, files: &Files, violation: &Violation) -> Check {
-    let seen = comply.seen(violation);
+    violated_since(comply, files, violation, comply.seen(violation))
+}
+
+/// A violation that stands, and since when.
+fn violated_since(comply: &Comply, files: &Files, violation: &Violation, seen: Option<Seen>) -> Check {
     let (code, text) = words::violated(violation);
     let policy = comply.policy(&violation.policy);
     let mut check = plain(comply, files, violation);
