@@ -5,8 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail, ensure};
 use serde_json::Value as Json;
 use upheld_engine::comply::{
-    Comply, Described, Draft, Holds, Kind, Membership, ObjectId, Partner, Partners, Preexisting, Profile, Settings,
-    Standing,
+    Comply, Described, Draft, Holds, Kind, Membership, ObjectId, Partners, Preexisting, Profile, Settings, Standing,
 };
 use upheld_model::Timestamp;
 
@@ -75,10 +74,7 @@ fn describe(draft: &mut Draft, written: &Json) -> anyhow::Result<()> {
         (false, true) => Standing::Disabled,
         (false, false) => Standing::Live,
     };
-    let partner = match written.get("class").and_then(Json::as_str) {
-        Some("partner") => Partner::Yes,
-        _ => Partner::No,
-    };
+    let partner = written::partner(written);
     let paid_by = refer(draft, written, "paymentMethod")?;
     let described = Described { standing, partner, paid_by, ..Described::default() };
     ensure!(draft.describe(object, described).is_ok(), "the case describes an object twice: {written}");

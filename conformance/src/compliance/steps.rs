@@ -202,7 +202,9 @@ fn new_object(comply: &Comply, step: &Json, kind: Option<&str>) -> Read<NewObjec
         links.push(new_link(comply, principal, "principal")?);
     }
     let tags = written::tags(written.get("tags").unwrap_or(&Json::Null))?;
-    Ok(NewObject { object, name: None, tags, links })
+    let partner = written::partner(written);
+    let paid_by = optional_reference(comply, written, "paymentMethod")?;
+    Ok(NewObject { object, name: None, tags, links, partner, paid_by })
 }
 
 /// A relationship to an object of a subject, written as a reference or with a role.

@@ -5,8 +5,8 @@ use regex::Regex;
 use serde_json::{Value as Json, json};
 use smol_str::SmolStr;
 use upheld_engine::comply::{
-    Action, Definition, Immutable, Level, Mandatory, Policy, Profile, Redefinition, Restricted, Rule, Strategy,
-    Subject, TagType, Tags, Waiver, canonical_number,
+    Action, Definition, Immutable, Level, Mandatory, Partner, Policy, Profile, Redefinition, Restricted, Rule,
+    Strategy, Subject, TagType, Tags, Waiver, canonical_number,
 };
 use upheld_model::Timestamp;
 
@@ -90,6 +90,14 @@ pub(super) fn switch(map: &Json, name: &str) -> Read<Option<bool>> {
         Json::Null => Ok(None),
         Json::Bool(truth) => Ok(Some(*truth)),
         _ => Err(Misshapen),
+    }
+}
+
+/// Whether an object is the provider's own.
+pub(super) fn partner(object: &Json) -> Partner {
+    match field(object, "class").as_str() {
+        Some("partner") => Partner::Yes,
+        _ => Partner::No,
     }
 }
 

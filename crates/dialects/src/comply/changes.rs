@@ -5,7 +5,7 @@ use upheld_engine::comply::{Action, Actor, Class, NewLink, NewObject, Profile, T
 use upheld_model::tree::{Kind as ValueKind, Tree, Value};
 use upheld_model::{Diagnostics, Fault, NodeRef, SourceId, Timestamp};
 
-use super::reader::{Reader, text};
+use super::reader::{Reader, partner, text};
 use super::shapes::{self, Whole};
 use crate::comply_kind::or_nearest;
 use crate::shape::{Checker, Field, Shape, list, map_of, optional, required};
@@ -205,7 +205,9 @@ impl Reader<'_> {
             let role = item.get("role").map(|role| self.role_name(relation.and_then(|relation| relation.role), role));
             links.push(NewLink { other: self.told(of, id), role });
         }
-        Some(NewObject { object: self.told(kind, id), name: text(object, "name"), tags, links })
+        let paid_by = self.payer(object).map(|(_, kind, id)| self.told(kind, id));
+        let (name, partner) = (text(object, "name"), partner(object));
+        Some(NewObject { object: self.told(kind, id), name, tags, links, partner, paid_by })
     }
 }
 
@@ -256,6 +258,8 @@ fn creation() -> Vec<Field> {
         optional("name", Shape::Text, "how people call it"),
         optional("tags", map_of(Shape::Opaque), "keys with values"),
         optional("workspace", Shape::Name, "what it lives in"),
+        optional("class", Shape::Choice(&["partner", "managed"]), "whether it is the provider's own"),
+        optional("paymentMethod", Shape::Name, "what pays for it"),
     ]);
     let other = || {
         let with_role = Shape::Object(vec![

@@ -9,7 +9,7 @@ use upheld_model::{Fault, NodeRef};
 
 use super::links::relate;
 use super::mapping::{IdMap, LinkMap, Mapped, Mapping, ObjectMap, Paths};
-use super::reader::{Reader, is_true};
+use super::reader::{Reader, is_true, partner};
 use super::shapes::{self, Whole};
 use super::tagged::Schema;
 use crate::shape::{Checker, Shape};
@@ -54,7 +54,7 @@ impl<'s> Objects<'s> {
         let described = Described {
             name: name.map(SmolStr::new),
             standing: standing(flag("deleted"), flag("disabled")),
-            partner: if written.get("class").map(Value::text) == Some("partner") { Partner::Yes } else { Partner::No },
+            partner: partner(written),
             paid_by: paid_by(reader, draft, written),
             at: Some(reader.place(written)),
         };
@@ -183,13 +183,8 @@ impl<'s> Objects<'s> {
 }
 
 fn paid_by(reader: &mut Reader<'_>, draft: &mut Draft, written: Value<'_>) -> Option<ObjectId> {
-    let value = written.get("paymentMethod").filter(|value| !value.text().is_empty())?;
+    let (value, kind, id) = reader.payer(written)?;
     let at = Some(reader.place(value));
-    let word = value.text().split_once('/').map(|(word, _)| word);
-    let (kind, id) = match (word.and_then(|word| reader.profile.kind(word)), reader.profile.kind("paymentMethod")) {
-        (None, Some(kind)) => (kind, value.text()),
-        _ => reader.reference(value)?,
-    };
     Some(draft.refer(kind, id, at))
 }
 

@@ -1,7 +1,7 @@
 //! What readers of all documents need: where they are, by which rules they read, and where to complain.
 
 use smol_str::{SmolStr, format_smolstr};
-use upheld_engine::comply::{Kind, Profile, Subject};
+use upheld_engine::comply::{Kind, Partner, Profile, Subject};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, SourceId, Timestamp};
 
@@ -96,6 +96,17 @@ impl<'r> Reader<'r> {
         }
     }
 
+    /// What pays for an object, if that is written; the kind may be left out.
+    pub(super) fn payer<'v>(&mut self, written: Value<'v>) -> Option<(Value<'v>, Kind, &'v str)> {
+        let value = written.get("paymentMethod").filter(|value| !value.text().is_empty())?;
+        let word = value.text().split_once('/').map(|(word, _)| word);
+        let (kind, id) = match (word.and_then(|word| self.profile.kind(word)), self.profile.kind("paymentMethod")) {
+            (None, Some(kind)) => (kind, value.text()),
+            _ => self.reference(value)?,
+        };
+        Some((value, kind, id))
+    }
+
     /// The reference of an object, by the neutral name of its kind.
     pub(super) fn told(&self, kind: Kind, id: &str) -> SmolStr {
         format_smolstr!("{}/{id}", self.profile.kind_name(kind))
@@ -121,6 +132,11 @@ pub(super) fn title(profile: &Profile, subject: Subject) -> &str {
 /// A text, if one is written.
 pub(super) fn text(item: Value<'_>, field: &str) -> Option<SmolStr> {
     item.get(field).map(Value::text).filter(|text| !text.is_empty()).map(SmolStr::new)
+}
+
+/// Whether an object is the provider's own.
+pub(super) fn partner(written: Value<'_>) -> Partner {
+    if written.get("class").map(Value::text) == Some("partner") { Partner::Yes } else { Partner::No }
 }
 
 /// Whether a field says yes; tables have no other truth than the word.

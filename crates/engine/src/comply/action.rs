@@ -3,6 +3,7 @@
 use smol_str::SmolStr;
 use upheld_model::Timestamp;
 
+use super::facts::Partner;
 use super::policy::{Level, Policy, Strategy, Waiver};
 use super::profile::Role;
 use super::refusal::Refusal;
@@ -38,6 +39,10 @@ pub struct NewObject {
     pub tags: Tags,
     /// What it is related to from the beginning: what it lives in among them.
     pub links: Vec<NewLink>,
+    /// Whether it is the provider's own.
+    pub partner: Partner,
+    /// What pays for it, as a reference.
+    pub paid_by: Option<SmolStr>,
 }
 
 /// A relationship of a new object.

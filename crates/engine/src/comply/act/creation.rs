@@ -20,7 +20,12 @@ impl Comply {
         if self.find(kind, id).is_some() {
             return Err(invalid(Refusal::ObjectExists { object: new.object.clone() }));
         }
+        let paid_by = new.paid_by.as_deref().map(|payer| self.resolve(payer)).transpose().map_err(invalid)?;
         let object = self.create(kind, id, new.name.clone());
+        if let Some(own) = self.objects.get_mut(object.index()) {
+            own.partner = new.partner;
+            own.paid_by = paid_by.unwrap_or(ObjectId::NONE);
+        }
         let mut links = self.new_links(object, new).map_err(invalid)?;
         let owner = links.iter().find(|link| self.owns(link) && link.b == object).map(|link| link.a);
         if owner.is_none() && self.must_live_somewhere(kind) {

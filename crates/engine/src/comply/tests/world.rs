@@ -258,7 +258,12 @@ pub(super) fn set_tags(object: &str, text: &str) -> Action {
 /// Creates an object that is related to others from the beginning.
 pub(super) fn create(object: &str, text: &str, others: &[&str]) -> Action {
     let links = others.iter().map(|other| NewLink { other: SmolStr::new(*other), role: None });
-    Action::Create(NewObject { object: object.into(), name: None, tags: tags(text), links: links.collect() })
+    Action::Create(NewObject {
+        object: object.into(),
+        tags: tags(text),
+        links: links.collect(),
+        ..NewObject::default()
+    })
 }
 
 /// `policy: a <> b`, or with the rule if it is not the first: enough to compare.

@@ -75,7 +75,7 @@ fn action(asked: &Asked, deed: &Deed) -> Result<Action, Vec<Diagnostic>> {
             let inside = deed.inside.as_deref().map(|inside| asked.scope(inside)).transpose().map_err(one)?;
             let links = inside.map(|inside| NewLink { other: asked.comply.reference(inside), role: None });
             let (object, links) = (SmolStr::new(object), links.into_iter().collect());
-            Ok(Action::Create(NewObject { object, name: None, tags, links }))
+            Ok(Action::Create(NewObject { object, tags, links, ..NewObject::default() }))
         }
         ["delete", object] => Ok(Action::Delete { object: reference(object).map_err(one)? }),
         ["tag", object, tags @ ..] if !tags.is_empty() => {

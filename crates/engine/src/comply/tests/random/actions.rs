@@ -75,7 +75,7 @@ fn create() -> impl Strategy<Value = Action> {
     (text(&OBJECTS), tags(), owner, links).prop_map(|(object, tags, owner, links)| {
         let owner = object.starts_with("project/").then_some((owner, None));
         let links = owner.into_iter().chain(links).map(|(other, role)| NewLink { other, role });
-        Action::Create(NewObject { object: object.clone(), name: None, tags, links: links.collect() })
+        Action::Create(NewObject { object: object.clone(), tags, links: links.collect(), ..NewObject::default() })
     })
 }
 
