@@ -24,8 +24,7 @@ pub(super) fn differences(expected: &Json, answer: &Json) -> Vec<String> {
             "values" => shown(&texts(wanted).unwrap_or_default()),
             _ => wanted.clone(),
         };
-        let differences = difference::differences(&wanted, actual);
-        lines.extend(differences.into_iter().map(|line| format!("{field}: {line}")));
+        lines.extend(difference::differences(&json!({field: wanted}), &json!({field: actual})));
     }
     lines
 }
@@ -62,4 +61,43 @@ fn tags(expected: &Json) -> Json {
     let tags = written::tags(expected).unwrap_or_default();
     let tags = tags.into_iter().filter(|(_, values)| !values.is_empty());
     Json::Object(tags.map(|(key, values)| (key.to_string(), shown(&values))).collect::<Map<_, _>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn violation(values: &Json) -> Json {
+        json!({"policy": "p", "rule": 0, "a": "workspace/w", "b": "project/p", "aValues": values, "bValues": []})
+    }
+
+    #[track_caller]
+    fn check(expected: &Json, answer: &Json, lines: &[&str]) {
+        assert_eq!(differences(expected, answer), lines);
+    }
+
+    #[test]
+    fn what_is_not_expected_is_not_compared() {
+        let answer = json!({"outcome": "soft", "violations": [violation(&json!([]))]});
+        check(&json!({"outcome": "soft"}), &answer, &[]);
+        check(&json!({"outcome": "allowed"}), &answer, &[r#"outcome: expected "allowed", got "soft""#]);
+        check(&json!({"compliant": true}), &answer, &["compliant: expected true, got nothing"]);
+    }
+
+    #[test]
+    fn violations_count_and_their_order_does_not() {
+        let [one, other] = [json!(["dev"]), json!(["5"])].map(|values| violation(&values));
+        let short = json!({"policy": "p", "a": "workspace/w", "b": "project/p", "aValues": [5.0]});
+        check(&json!({"violations": [one, short]}), &json!({"violations": [other, one]}), &[]);
+        let missing = format!("violations: {one} is missing");
+        check(&json!({"violations": [one, one]}), &json!({"violations": [one]}), &[&missing]);
+        let beyond = format!("waived: {other} is not expected");
+        check(&json!({"waived": []}), &json!({"waived": [other]}), &[&beyond]);
+    }
+
+    #[test]
+    fn tags_without_values_are_absent() {
+        check(&json!({"tags": {"a": "x", "b": []}}), &json!({"tags": {"a": ["x"]}}), &[]);
+        check(&json!({"tags": {}}), &json!({"tags": {"a": ["x"]}}), &[r#"tags.a: expected nothing, got ["x"]"#]);
+    }
 }

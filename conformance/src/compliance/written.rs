@@ -1,4 +1,7 @@
 //! How values, tags, policies, definitions, waivers and violations are written. What cannot be read makes a step invalid.
+//!
+//! The corpus is narrower than the documents of users, which have other names for kinds, and wider, with fields that nobody
+//! reads; so it is read here.
 
 use anyhow::bail;
 use regex::Regex;
