@@ -15,6 +15,7 @@ mod archetypes;
 mod audits;
 mod changes;
 mod growth;
+pub(crate) mod instructions;
 mod naive;
 mod organisation;
 mod ours;

@@ -42,7 +42,7 @@ bench NAME [--quick]
 
   --quick     a small run of a few seconds, to see that everything works; its figures mean little
   --instructions
-              access only: instructions of one decision, counted by valgrind
+              access and comply: instructions of one decision, counted by valgrind
   --huge      comply only: also the largest organisation, which needs 10 GB of memory
 
 Results go to standard output, progress to standard error. The exit code is 0, also if a target is missed; 1 if an
@@ -67,6 +67,8 @@ fn main() -> ExitCode {
         ["access", "--instructions"] => access::instructions::run(),
         ["comply"] => comply::run(&comply::FULL),
         ["comply", "--quick"] => comply::run(&comply::QUICK),
+        ["comply", "--instructions"] => comply::instructions::run(),
+        [comply::instructions::CHILD, arguments @ ..] => comply::instructions::act(arguments),
         ["comply", "--huge"] => comply::run(&comply::HUGE),
         [access::instructions::CHILD, arguments @ ..] => access::instructions::decide_requests(arguments),
         [select::reading::CHILD, documents] => select::reading::read_files(documents),

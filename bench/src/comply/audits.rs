@@ -128,7 +128,7 @@ pub(super) fn audit(plan: &Plan, organisation: &Organisation, comply: &Comply) -
         [&mut || Ok(timed(|| black_box(comply.audit())).1), &mut || Ok(timed(|| black_box(rival.audit().0.len())).1)],
     )?;
     let (violations, sampled) = rival.audit();
-    let checks = checks(organisation, &pairs);
+    let checks = organisation.checks();
     Ok(Audited {
         pairs: pairs.len(),
         checks,
@@ -139,16 +139,6 @@ pub(super) fn audit(plan: &Plan, organisation: &Organisation, comply: &Comply) -
         wrong: compare(organisation, comply, &sample, &violations) + usize::from(!kept_is_true(comply)),
         rival_bytes,
     })
-}
-
-/// How often a rule is held against a pair.
-fn checks(organisation: &Organisation, pairs: &[(usize, usize)]) -> usize {
-    let of = |number: usize| organisation.things.get(number).map(|thing| thing.of);
-    let about = |(a, b): &(usize, usize)| {
-        let (a, b) = (of(*a), of(*b));
-        organisation.rules.iter().filter(|rule| Some(rule.a) == a && Some(rule.b) == b).count()
-    };
-    pairs.iter().map(about).sum()
 }
 
 /// How many verdicts about the sample differ.

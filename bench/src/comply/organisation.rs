@@ -301,6 +301,16 @@ impl Organisation {
         pairs.dedup();
         pairs
     }
+
+    /// How often a full audit holds a rule against a pair.
+    pub(super) fn checks(&self) -> usize {
+        let of = |number: usize| self.things.get(number).map(|thing| thing.of);
+        let about = |(a, b): (usize, usize)| {
+            let (a, b) = (of(a), of(b));
+            self.rules.iter().filter(|rule| Some(rule.a) == a && Some(rule.b) == b).count()
+        };
+        self.pairs().into_iter().map(about).sum()
+    }
 }
 
 /// So many rules: tag by tag for all pairs, those with many values first; then again the weaker way.

@@ -1,0 +1,125 @@
+//! Instructions of one decision, one change of a tag and one check: the same program under valgrind's callgrind, with one
+//! pass and with two. The difference is what the second pass took, without making and loading the organisation.
+
+use std::hint::black_box;
+use std::process::Command;
+
+use smol_str::SmolStr;
+use upheld_engine::comply::Action;
+
+use super::changes::{decide, links, tag_change};
+use super::naive::Naive;
+use super::organisation::{L, M, Of, Organisation, Size};
+use super::{PLANTED, SEED, ours};
+use crate::report::{self, Targets, figure, row};
+use crate::workload::random::Random;
+
+/// The name under which this program starts itself.
+pub(crate) const CHILD: &str = "comply-acts";
+
+/// Acts of a pass, where they are counted by number.
+const ACTS: usize = 2_000;
+
+const SIZES: [Size; 2] = [M, L];
+
+/// What is counted: as an argument, and in the table.
+const WHAT: [(&str, &str); 6] = [
+    ("admission", "a relationship decided, with reasons"),
+    ("tags", "a tag of a project changed"),
+    ("candidates", "candidates among 1 000 landing zones"),
+    ("check", "a check in a full audit"),
+    ("crowd", "a check, 50 rules about each pair"),
+    ("naive", "a check by sets of texts"),
+];
+
+/// Counts and prints.
+pub(crate) fn run() -> Result<(), String> {
+    if !Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        println!("valgrind is not installed, so instructions cannot be counted; install it with your package manager");
+        return Ok(());
+    }
+    let mut targets = Targets::default();
+    report::heading("Instructions");
+    row("", SIZES.iter().map(|size| format!("size {}", size.letter)));
+    for (what, name) in WHAT {
+        report::progress(&format!("counting: {name}"));
+        let counts: Result<Vec<f64>, String> = SIZES.iter().map(|size| counted(what, *size)).collect();
+        let counts = counts?;
+        row(name, counts.iter().map(|count| figure(*count)));
+        match (what, counts.as_slice()) {
+            ("admission", [few, many]) => targets.at_most("growth of an admission, L / M", many / few, 1.2),
+            ("check" | "crowd", [.., last]) => targets.at_most(&format!("instructions: {name}"), *last, 40.0),
+            _ => {}
+        }
+    }
+    targets.print();
+    Ok(())
+}
+
+/// Of one act.
+fn counted(what: &str, size: Size) -> Result<f64, String> {
+    let [(one, acts), (two, _)] = [collected(what, size, 1)?, collected(what, size, 2)?];
+    Ok((two - one) / acts)
+}
+
+/// Of a whole process, with the number of acts in a pass.
+fn collected(what: &str, size: Size, passes: usize) -> Result<(f64, f64), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program);
+    command.args([CHILD, what, size.letter, &passes.to_string()]);
+    let output = command.output().map_err(|error| error.to_string())?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let count = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
+    let acts = String::from_utf8_lossy(&output.stdout).trim().parse().ok();
+    count.zip(acts).ok_or_else(|| format!("callgrind gave no count:\n{said}"))
+}
+
+/// What the child does: so many passes; it prints the number of acts in one.
+pub(crate) fn act(arguments: &[&str]) -> Result<(), String> {
+    let [what, letter, passes] = arguments else { return Err("three arguments are needed".to_owned()) };
+    let size = super::HUGE.sizes.iter().find(|size| size.letter == *letter).ok_or("there is no such size")?;
+    let passes: usize = passes.parse().map_err(|_| format!("`{passes}` is no number"))?;
+    let organisation = match *what {
+        "crowd" => Organisation::crowded(size.projects * 20, 0, 50, PLANTED, SEED),
+        _ => Organisation::new(*size, PLANTED, SEED),
+    };
+    let mut acts = ACTS;
+    match *what {
+        "naive" => {
+            let pairs: Vec<(usize, usize)> = organisation.pairs().into_iter().take(ACTS).collect();
+            let naive = Naive::new(&organisation, &pairs)?;
+            acts = (0..passes).map(|_| black_box(naive.audit()).1).last().unwrap_or(1);
+        }
+        "check" | "crowd" => {
+            let comply = ours::build(&organisation)?;
+            (0..passes).for_each(|_| _ = black_box(comply.audit()));
+            acts = organisation.checks();
+        }
+        "candidates" => {
+            let comply = ours::build(&organisation)?;
+            let projects = organisation.all(Of::Project);
+            for project in projects.iter().cycle().take(ACTS * passes) {
+                let id = comply.resolve(&organisation.thing(*project)?.reference()).map_err(|_| "no such project")?;
+                _ = black_box(comply.candidates(id, Of::Zone.word(), None));
+            }
+        }
+        "tags" => {
+            let mut comply = ours::build(&organisation)?;
+            let projects = organisation.all(Of::Project);
+            let mut random = Random::new(SEED);
+            for project in projects.iter().cycle().take(ACTS * passes) {
+                let object = SmolStr::new(organisation.thing(*project)?.reference());
+                let tags = tag_change(&organisation, *project, &mut random)?;
+                _ = black_box(comply.commit(&ours::administrator(), &Action::SetTags { object, tags }));
+            }
+        }
+        _ => {
+            let mut comply = ours::build(&organisation)?;
+            let asked = links(&organisation, ACTS);
+            (0..passes).for_each(|_| _ = black_box(decide(&mut comply, &asked)));
+        }
+    }
+    println!("{acts}");
+    Ok(())
+}
