@@ -5,6 +5,7 @@
 //! documents      the same as YAML and JSON Lines
 //! ours, naive    our side, and the rival: maps of sets of texts
 //! audits         loading and auditing, size by size, and memory
+//! loading        from texts to an audit
 //! worst          a million pairs and all rules about each of them; a hub
 //! changes        decisions, tags, policies, listings and offers; what is kept against a fresh audit
 //! growth         twice the organisation, twice the rules
@@ -14,8 +15,10 @@
 mod archetypes;
 mod audits;
 mod changes;
+mod documents;
 mod growth;
 pub(crate) mod instructions;
+mod loading;
 mod naive;
 mod organisation;
 mod ours;
@@ -57,7 +60,7 @@ pub(crate) const FULL: Plan = Plan {
 };
 
 /// With ten times the largest one; it needs about ten times the memory.
-pub(crate) const HUGE: Plan = Plan { sizes: &[M, L, XL, XXL], ..FULL };
+pub(crate) const HUGE: Plan = Plan { sizes: &[M, L, XL, XXL], planted: &[], ..FULL };
 
 /// Enough to see that everything works.
 pub(crate) const QUICK: Plan = Plan {
@@ -83,6 +86,7 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     let mut targets = Targets::default();
     println!("CPU time of one thread, medians of {} interleaved rounds; single acts on the wall.", plan.rounds);
     let mut wrong = audits::run(plan, &mut targets)?;
+    wrong += loading::run(plan, &mut targets)?;
     wrong += worst::run(plan, &mut targets)?;
     wrong += changes::run(plan, &mut targets)?;
     wrong += growth::run(plan, &mut targets)?;

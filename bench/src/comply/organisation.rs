@@ -163,6 +163,8 @@ pub(crate) struct Organisation {
     pub(super) rules: Vec<Rule>,
     /// By kind.
     archetypes: Vec<Vec<Archetype>>,
+    /// By kind: the first thing, and how many there are.
+    spans: [(usize, usize); 4],
 }
 
 impl Organisation {
@@ -249,6 +251,9 @@ impl Organisation {
         let choice = self.archetypes.get(of.place()).map_or(1, Vec::len);
         self.things.extend((0..count).map(|number| Thing { of, number, archetype: random.below(choice), open: None }));
         self.owners.resize(self.things.len(), None);
+        if let Some(span) = self.spans.get_mut(of.place()) {
+            *span = (start, count);
+        }
         start..self.things.len()
     }
 
@@ -264,13 +269,13 @@ impl Organisation {
 
     /// The numbers of all things of a kind.
     pub(super) fn all(&self, of: Of) -> Vec<usize> {
-        (0..self.things.len()).filter(|number| self.things.get(*number).is_some_and(|thing| thing.of == of)).collect()
+        let (first, count) = self.span(of);
+        (first..first + count).collect()
     }
 
     /// The first thing of a kind, and how many there are.
     pub(super) fn span(&self, of: Of) -> (usize, usize) {
-        let first = self.things.iter().position(|thing| thing.of == of).unwrap_or_default();
-        (first, self.things.iter().filter(|thing| thing.of == of).count())
+        self.spans.get(of.place()).copied().unwrap_or_default()
     }
 
     /// The values of a tag.
