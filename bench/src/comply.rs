@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! organisation   workspaces, projects, people, landing zones and rules, made up; archetypes: the tags that they have
-//! documents      the same as YAML and JSON Lines
+//! documents      the same as files of YAML and JSON Lines
 //! ours, naive    our side, and the rival: maps of sets of texts
 //! audits         loading and auditing, size by size, and memory
-//! loading        from texts to an audit
+//! loading        from files to an audit
 //! worst          a million pairs and all rules about each of them; a hub
 //! changes        decisions, tags, policies, listings and offers; what is kept against a fresh audit
 //! growth         twice the organisation, twice the rules
@@ -18,7 +18,7 @@ mod changes;
 mod documents;
 mod growth;
 pub(crate) mod instructions;
-mod loading;
+pub(crate) mod loading;
 mod naive;
 mod organisation;
 mod ours;

@@ -69,6 +69,7 @@ fn main() -> ExitCode {
         ["comply", "--quick"] => comply::run(&comply::QUICK),
         ["comply", "--instructions"] => comply::instructions::run(),
         [comply::instructions::CHILD, arguments @ ..] => comply::instructions::act(arguments),
+        [comply::loading::CHILD, folder] => comply::loading::load_folder(folder),
         ["comply", "--huge"] => comply::run(&comply::HUGE),
         [access::instructions::CHILD, arguments @ ..] => access::instructions::decide_requests(arguments),
         [select::reading::CHILD, documents] => select::reading::read_files(documents),

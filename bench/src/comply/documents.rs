@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use upheld_input::{Format, Input};
+use upheld_input::Format;
 
 use super::organisation::{Of, Organisation, Tag, Thing};
 
@@ -12,12 +12,10 @@ pub(super) const SEMANTICS: &str = "meshstack/current";
 /// How many files relationships are spread over.
 const PARTS: usize = 4;
 
-/// A file: its name and its text.
-pub(super) type Text = (String, Format, String);
-
-/// All texts in a format.
-pub(super) fn texts(organisation: &Organisation, format: Format) -> Vec<Text> {
-    let mut texts = vec![("rules.yaml".to_owned(), Format::Yaml, rules(organisation))];
+/// All files in a format: names and texts.
+pub(super) fn texts(organisation: &Organisation, format: Format) -> Vec<(String, String)> {
+    let ending = if format == Format::JsonLines { "jsonl" } else { "yaml" };
+    let mut texts = vec![("rules.yaml".to_owned(), rules(organisation))];
     for of in Of::ALL {
         let mut text = String::new();
         let things = organisation.things.iter().zip(&organisation.owners).filter(|(thing, _)| thing.of == of);
@@ -25,7 +23,7 @@ pub(super) fn texts(organisation: &Organisation, format: Format) -> Vec<Text> {
             let owner = owner.and_then(|owner| organisation.things.get(owner)).map(Thing::reference);
             object(&mut text, format, organisation, thing, owner);
         }
-        texts.push((format!("{}s", of.word()), format, text));
+        texts.push((format!("{}s.{ending}", of.word()), text));
     }
     let part = organisation.links.len().div_ceil(PARTS).max(1);
     for (number, links) in organisation.links.chunks(part).enumerate() {
@@ -35,14 +33,9 @@ pub(super) fn texts(organisation: &Organisation, format: Format) -> Vec<Text> {
                 link(&mut text, format, &a.reference(), &b.reference());
             }
         }
-        texts.push((format!("relationships-{number}"), format, text));
+        texts.push((format!("relationships-{number}.{ending}"), text));
     }
     texts
-}
-
-/// As inputs to be loaded.
-pub(super) fn inputs(texts: &[Text]) -> Vec<Input> {
-    texts.iter().map(|(name, format, text)| Input::text(name.clone(), *format, text.clone())).collect()
 }
 
 fn object(text: &mut String, format: Format, organisation: &Organisation, thing: &Thing, owner: Option<String>) {
