@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json};
 use upheld_input::Format;
+use upheld_model::tree::{Kind, Value};
 use upheld_model::{Severity, SourceId};
 
 use crate::corpus::CaseFile;
@@ -132,7 +133,25 @@ fn documents(format: Format, text: &str) -> anyhow::Result<Vec<Json>> {
     if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
         bail!("the case file is broken: {}", problem.message);
     }
-    let values = file.tree.documents().map(serde_json::to_value);
-    let values: Vec<Json> = values.collect::<Result<_, _>>()?;
-    Ok(values.into_iter().filter(|value| !value.is_null()).collect())
+    let read = |document| {
+        if format == Format::Yaml { json(document) } else { serde_json::to_value(document).unwrap_or_default() }
+    };
+    Ok(file.tree.documents().map(read).filter(|value| !value.is_null()).collect())
+}
+
+/// As the programs that wrote the cases read it: what begins with zeros, or has an exponent without a point, is text.
+fn json(value: Value<'_>) -> Json {
+    match value.kind() {
+        Kind::Integer | Kind::Float if is_text_to_others(value.text()) => Json::String(value.text().to_owned()),
+        Kind::List => Json::Array(value.items().map(json).collect()),
+        Kind::Map => Json::Object(value.entries().map(|(key, value)| (key.text().to_owned(), json(value))).collect()),
+        _ => serde_json::to_value(value).unwrap_or_default(),
+    }
+}
+
+fn is_text_to_others(number: &str) -> bool {
+    let digits = number.trim_start_matches(['+', '-']);
+    let zeros =
+        digits.len() > 1 && digits.starts_with('0') && digits.contains(['8', '9', 'o']) && !digits.contains('.');
+    zeros || (digits.contains(['e', 'E']) && !digits.contains('.') && !digits.starts_with("0x"))
 }

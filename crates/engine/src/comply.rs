@@ -62,7 +62,7 @@ pub use self::profile::{
 pub use self::records::{Cause, History, Seen};
 pub use self::refusal::Refusal;
 pub use self::schema::{BadDefinition, BadValue, Definition, Immutable, Mandatory, Redefinition, Restricted, TagType};
-pub use self::value::canonical_number;
+pub use self::value::{bare_number, canonical_number};
 
 use self::change::{Retired, Touch, Undo};
 use self::facts::{Link, Object, Slot};

@@ -1,7 +1,7 @@
 //! Changes: what was done, or what somebody thinks of doing.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Action, Actor, Class, NewLink, NewObject, Profile, Tags};
+use upheld_engine::comply::{Action, Actor, Class, Holds, NewLink, NewObject, Profile, Tags};
 use upheld_model::tree::{Kind as ValueKind, Tree, Value};
 use upheld_model::{Diagnostics, Fault, NodeRef, SourceId, Timestamp};
 
@@ -192,7 +192,10 @@ impl Reader<'_> {
         let (kind, id) = self.reference(object.get("ref")?)?;
         let tags = object.get("tags").map_or_else(Tags::new, |tags| self.tags(tags));
         let mut links = Vec::new();
-        if let (Some(scope), Some(value)) = (self.profile.scope, object.get("workspace")) {
+        // Only what lives in a scope is related to it by this field: a group only comes from there.
+        if let (Some(scope), Some(value)) = (self.profile.scope, object.get("workspace"))
+            && super::mapping::related(self.profile, scope, kind).is_some_and(|own| own.holds == Holds::Owned)
+        {
             let id = self.reference_to(scope, value)?;
             links.push(NewLink { other: self.told(scope, id), role: None });
         }

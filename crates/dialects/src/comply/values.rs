@@ -1,7 +1,7 @@
 //! The values of tags, as they are written: absent, null and empty are one, a scalar is a list of one.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Tags, canonical_number};
+use upheld_engine::comply::{Tags, bare_number};
 use upheld_model::Fault;
 use upheld_model::tree::{Kind, Value};
 
@@ -50,15 +50,11 @@ impl Reader<'_> {
 fn text_of(value: Value<'_>) -> SmolStr {
     match value.kind() {
         Kind::Bool => SmolStr::new_static(if value.as_bool() == Some(true) { "true" } else { "false" }),
-        Kind::Integer => match value.as_integer() {
-            Some(number) => SmolStr::from(number.to_string()),
-            None => number(value.text()),
-        },
-        Kind::Float => number(value.text()),
+        // Another base is a number however it is written.
+        Kind::Integer if value.text().starts_with("0x") => {
+            value.as_integer().map_or_else(|| SmolStr::new(value.text()), |number| SmolStr::from(number.to_string()))
+        }
+        Kind::Integer | Kind::Float => bare_number(value.text()),
         _ => SmolStr::new(value.text()),
     }
-}
-
-fn number(text: &str) -> SmolStr {
-    canonical_number(text).map_or_else(|| SmolStr::new(text), SmolStr::from)
 }

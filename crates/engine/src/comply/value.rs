@@ -1,5 +1,7 @@
 //! The texts that values are kept and compared as.
 
+use smol_str::SmolStr;
+
 /// A number in its shortest decimal form: `5.0` is `5`, `1e2` is `100`; nothing if it is none.
 ///
 /// ```
@@ -44,4 +46,22 @@ pub fn canonical_number(text: &str) -> Option<String> {
 /// As [`canonical_number`], for whole numbers.
 pub(super) fn canonical_integer(text: &str) -> Option<String> {
     canonical_number(text).filter(|number| !number.contains('.'))
+}
+
+/// The text that a bare number of a document is kept as: `5.0` is `5`. What begins with zeros, or has an exponent without a
+/// point, is a name to most people and stays as it is written.
+///
+/// ```
+/// use upheld_engine::comply::bare_number;
+///
+/// assert_eq!(bare_number("5.0"), "5");
+/// assert_eq!(bare_number("0815"), "0815");
+/// assert_eq!(bare_number("1e3"), "1e3");
+/// ```
+pub fn bare_number(text: &str) -> SmolStr {
+    let digits = text.trim_start_matches(['+', '-']);
+    let zeros = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
+    let power = digits.contains(['e', 'E']) && !digits.contains('.');
+    let number = if zeros || power { None } else { canonical_number(text) };
+    number.map_or_else(|| SmolStr::new(text), SmolStr::from)
 }
