@@ -8,6 +8,9 @@ use serde_json::{Map, Value as Json, json};
 use upheld_dialects::access;
 use upheld_dialects::access::book::{POLICY_SET, TESTS};
 use upheld_dialects::access::shapes::Fields;
+use upheld_dialects::comply::book::{COLLECTION, DEFINITION, WAIVER};
+use upheld_dialects::comply::changes::CHANGES;
+use upheld_dialects::comply::{self, shapes::Whole};
 use upheld_dialects::document::{Form, Shapes};
 use upheld_dialects::kuma::layered;
 use upheld_dialects::kuma::resources::ResourceType;
@@ -148,6 +151,13 @@ fn schemas(snapshot: &Snapshot) -> BTreeMap<String, Json> {
             schemas.insert(name.to_owned(), document(name, json!({"anyOf": forms})));
             continue;
         }
+        if let Some(own) = kinds.first().and_then(|kind| kind.comply()) {
+            schemas.insert(name.to_owned(), document(name, comply::shapes::policy(Whole::Document).schema()));
+            // Waivers of all kinds are alike but for what their scope is called.
+            let waiver = comply::shapes::waiver(&own.profile, Whole::Document).schema();
+            schemas.entry(WAIVER.to_owned()).or_insert_with(|| document(WAIVER, waiver));
+            continue;
+        }
         let reader = PolicyReader::new(&kinds, snapshot.symbols());
         let schema = both(reader.shape(Form::Universal), reader.shape(Form::Kubernetes));
         schemas.insert(name.to_owned(), document(name, schema));
@@ -159,7 +169,13 @@ fn schemas(snapshot: &Snapshot) -> BTreeMap<String, Json> {
     }
     let families: Vec<Json> = policy_kind::shapes().iter().map(|(_, shape)| shape.schema()).collect();
     schemas.insert("PolicyKind".to_owned(), document("PolicyKind", json!({"anyOf": families})));
-    let parts = [(POLICY_SET, access::book::set_shape()), ("manifest.yaml", access::manifest::shape())];
+    let parts = [
+        (POLICY_SET, access::book::set_shape()),
+        ("manifest.yaml", access::manifest::shape()),
+        (COLLECTION, comply::shapes::collection()),
+        (CHANGES, comply::shapes::changes()),
+        (DEFINITION, comply::shapes::definition(Whole::Document)),
+    ];
     for (name, shape) in parts {
         schemas.insert(name.to_owned(), document(name, shape.schema()));
     }
