@@ -3,7 +3,7 @@
 //! ```text
 //! cargo xtask test            all tests
 //! cargo xtask ci              everything a change must pass
-//! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `bench kuma`, `gateway`, `access`
+//! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `kuma`, `gateway`, `access`, `comply`
 //! ```
 
 use std::path::Path;
@@ -18,7 +18,7 @@ cargo xtask COMMAND
   lint           clippy, warnings denied
   doc            build the documentation, warnings denied
   conformance    run the corpora, where they are
-  bench NAME     measure; NAME is one of: select, kuma, gateway, access
+  bench NAME     measure; NAME is one of: select, kuma, gateway, access, comply
 ";
 
 /// Where the corpora are, seen from the project.

@@ -160,6 +160,9 @@ pub(super) fn tag_change(organisation: &Organisation, thing: usize, random: &mut
     Ok(vec![(SmolStr::new(&tag.key), values.collect())])
 }
 
+/// From here on a clock for CPU time is exact enough, and waiting for a core would show on the wall.
+const LONG: Duration = Duration::from_micros(100);
+
 /// Degrees that are looked at together: what they are called, and up to which number of pairs.
 const DEGREES: [(&str, usize); 4] =
     [("up to 15 relationships", 15), ("about 20", 30), ("31 to 1 000", 1_000), ("more than 1 000", usize::MAX)];
@@ -200,12 +203,14 @@ fn tags(plan: &Plan, comply: &mut Comply, organisation: &Organisation, targets: 
     Ok(wrong)
 }
 
-fn act(comply: &mut Comply, actor: &Actor, action: &Action, wrong: &mut usize) -> Duration {
-    let started = Instant::now();
-    let tried = black_box(comply.commit(actor, action));
-    let spent = started.elapsed();
+/// Makes a change; the clock is the one on the wall for what is over at once, else that for CPU time.
+pub(super) fn act(comply: &mut Comply, actor: &Actor, action: &Action, wrong: &mut usize) -> Duration {
+    let ((tried, at_once), whole) = timed(|| {
+        let started = Instant::now();
+        (black_box(comply.commit(actor, action)), started.elapsed())
+    });
     *wrong += usize::from(!tried.outcome.is_done());
-    spent
+    if at_once < LONG { at_once } else { at_once.min(whole) }
 }
 
 fn policies(
