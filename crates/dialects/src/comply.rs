@@ -2,8 +2,8 @@
 //!
 //! - [`book`]: which documents are ours, and the state that they make
 //! - [`mapping`]: where the documents of other systems have what we look for
-//! - [`objects`], [`links`]: who there is, and how they are related
-//! - [`definitions`], [`policies`], [`values`]: what holds
+//! - `objects`, `links`: who there is, and how they are related
+//! - `definitions`, `policies`, `values`: what holds
 //! - [`changes`]: what was done, or what somebody thinks of doing
 //! - [`shapes`]: what all of these look like
 

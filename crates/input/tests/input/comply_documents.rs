@@ -536,3 +536,25 @@ items:
     );
     assert_eq!(comply.link_count(), 3);
 }
+
+const FOLDERS: &str = "
+kind: PolicyKind
+name: FolderPolicy
+family: comply
+objects: [{name: folder}, {name: owner}]
+scope: folder
+relationships:
+- {a: folder, b: folder, holds: true}
+- {a: folder, b: owner, gives: [{a: a, b: b}]}
+match: [[folder, owner]]
+---
+[{ref: folder/a}, {ref: folder/b}, {ref: folder/c}, {a: folder/a, b: folder/b}, {a: folder/b, b: folder/c}]
+";
+
+#[test]
+fn nothing_lives_in_itself() {
+    assert_eq!(mistakes(FOLDERS), Vec::<String>::new());
+    let round = format!("{FOLDERS}---\n{{a: folder/c, b: folder/a}}\n");
+    let found = mistakes(&round);
+    assert!(found.len() == 1 && found[0].contains("UP024 objects live in each other: folder/"), "{found:#?}");
+}
