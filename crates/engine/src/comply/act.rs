@@ -284,8 +284,8 @@ impl Comply {
 
     /// Ends all relationships that rest on one between a scope and an object.
     fn end_within(&mut self, scope: ObjectId, object: ObjectId) {
-        let places = self.object(object).map_or_else(Vec::new, |object| object.links.clone());
-        for place in places {
+        let near = self.object(object).map_or_else(Vec::new, |object| object.links.clone());
+        for place in near.into_iter().map(|near| near.place) {
             let Some(link) = self.links.get(place as usize).copied().flatten() else { continue };
             let relation = self.profile.relations.get(usize::from(link.relation));
             let rests = relation.is_some_and(|relation| relation.needs_scope == NeedsScope::Yes);
@@ -297,10 +297,10 @@ impl Comply {
 
     fn do_delete(&mut self, actor: &Actor, object: &str) -> Result<Done, Refused> {
         let object = self.resolve(object).map_err(invalid)?;
-        let places = self.object(object).map_or_else(Vec::new, |object| object.links.clone());
-        let links: Vec<(u32, Link)> = places
+        let near = self.object(object).map_or_else(Vec::new, |object| object.links.clone());
+        let links: Vec<(u32, Link)> = near
             .iter()
-            .filter_map(|place| self.links.get(*place as usize).copied().flatten().map(|link| (*place, link)))
+            .filter_map(|near| self.links.get(near.place as usize).copied().flatten().map(|link| (near.place, link)))
             .collect();
         let inside = links.iter().find(|(_, link)| link.a == object && self.owns(link));
         if let Some((_, link)) = inside {

@@ -3,7 +3,7 @@
 use smol_str::SmolStr;
 use upheld_model::{Sym, Timestamp};
 
-use super::facts::{Link, Made, Object, ObjectId, Slot, Standing};
+use super::facts::{Link, Made, NearPair, Object, ObjectId, Slot, Standing};
 use super::joint::{Joint, NewRule, Pair};
 use super::listing::slot;
 use super::lists::ListId;
@@ -179,13 +179,12 @@ impl Comply {
     pub(super) fn sweep_all(&mut self) {
         for number in 0..self.joints.len() {
             let Some(joint) = self.joints.get(number) else { continue };
-            let words: Vec<Vec<u64>> = (0..joint.planes.len()).map(|plane| joint.sweep(plane, &self.lists)).collect();
-            for (plane, words) in words.into_iter().enumerate() {
-                for (place, word) in words.into_iter().enumerate() {
-                    if word != 0 {
-                        self.set_word(slot(number, place), plane, word);
-                    }
-                }
+            let mut violating: Vec<(usize, usize, u64)> = Vec::new();
+            for (plane, own) in joint.planes.iter().enumerate() {
+                joint.sweep(own, &self.lists, |place, word| violating.push((plane, place, word)));
+            }
+            for (plane, place, word) in violating {
+                self.set_word(slot(number, place), plane, word);
             }
         }
     }
@@ -260,15 +259,11 @@ impl Comply {
 
     fn judge_around(&mut self, number: usize, side: usize, object: ObjectId) {
         let (Some(own), Some(joint)) = (self.objects.get(object.index()), self.joints.get(number)) else { return };
-        let stands = |place: u32| {
-            let pair = joint.pairs.get(place as usize);
-            pair.is_some_and(|pair| if side == 0 { pair.a == object } else { pair.b == object })
-        };
-        let here = own.pairs.iter().filter(|slot| usize::from(slot.joint) == number && stands(slot.place));
-        let places: Vec<u32> = here.map(|slot| slot.place).collect();
+        let here = |near: &&NearPair| usize::from(near.joint) == number && usize::from(near.side) == side;
+        let around: Vec<NearPair> = own.pairs.iter().filter(here).copied().collect();
         let mut changed: Vec<(usize, u32, u64)> = Vec::new();
         for (plane, own) in joint.planes.iter().enumerate() {
-            joint.sweep_around(own, side, &places, &self.lists, |place, word| {
+            joint.sweep_around(own, object, &around, &self.lists, |place, word| {
                 if own.words.get(place as usize) != Some(&word) {
                     changed.push((plane, place, word));
                 }
@@ -294,9 +289,9 @@ impl Comply {
             *own = Some(link);
         }
         self.journal.push(Undo::Linked { place });
-        for end in link.ends() {
+        for (end, near) in link.seen(place) {
             if let Some(object) = self.objects.get_mut(end.index()) {
-                object.links.push(place);
+                object.links.push(near);
             }
         }
         if self.owns(&link) {
@@ -315,7 +310,7 @@ impl Comply {
         }
         for end in link.ends() {
             if let Some(object) = self.objects.get_mut(end.index()) {
-                object.links.retain(|own| *own != place);
+                object.links.retain(|own| own.place != place);
             }
         }
         if self.owns(&link) {
@@ -349,7 +344,7 @@ impl Comply {
         let mut waiting = vec![object];
         while let Some(next) = waiting.pop() {
             let places = self.object(next).map_or(&[][..], |object| &object.links);
-            for link in places.iter().filter_map(|place| self.links.get(*place as usize)).flatten() {
+            for link in places.iter().filter_map(|near| self.links.get(near.place as usize)).flatten() {
                 let first = link.a == next;
                 if first && self.owns(link) {
                     waiting.push(link.b);
@@ -365,12 +360,13 @@ impl Comply {
     pub(super) fn slot_of(&self, made: Made) -> Option<Slot> {
         let joint = self.joints.get(usize::from(made.joint))?;
         let (a, b) = (self.object(made.a)?, self.object(made.b)?);
-        let fewer = if a.pairs.len() <= b.pairs.len() { a } else { b };
-        let fits = |slot: &&Slot| {
-            let pair = joint.pairs.get(slot.place as usize).filter(|_| slot.joint == made.joint);
+        let (fewer, other) = if a.pairs.len() <= b.pairs.len() { (a, made.b) } else { (b, made.a) };
+        let fits = |near: &&NearPair| {
+            let same = near.other == other && near.joint == made.joint;
+            let pair = joint.pairs.get(near.place as usize).filter(|_| same);
             pair.is_some_and(|pair| (pair.a, pair.b, pair.scope) == (made.a, made.b, made.scope))
         };
-        fewer.pairs.iter().find(fits).copied()
+        fewer.pairs.iter().find(fits).map(|near| near.slot())
     }
 
     fn add_pair(&mut self, made: Made) {
@@ -383,9 +379,9 @@ impl Comply {
         let Made { joint: number, a, b, scope } = made;
         let place = joint.place(Pair { a, b, scope, count: 1 });
         let slot = Slot { joint: number, place };
-        for end in [a, b] {
+        for (end, near) in NearPair::sides(slot, a, b) {
             if let Some(object) = self.objects.get_mut(end.index()) {
-                object.pairs.push(slot);
+                object.pairs.push(near);
             }
         }
         self.judge_pair(slot);
@@ -402,7 +398,7 @@ impl Comply {
         self.judge_pair(slot);
         for end in [made.a, made.b] {
             if let Some(object) = self.objects.get_mut(end.index()) {
-                object.pairs.retain(|own| *own != slot);
+                object.pairs.retain(|own| own.slot() != slot);
             }
         }
         self.freed.push(slot);

@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 use upheld_model::{NodeRef, Sym, Symbols, Timestamp};
 
 use super::change::Retired;
-use super::facts::{Described, Link, Made, Object, ObjectId, Standing};
+use super::facts::{Described, Link, Made, NearPair, Object, ObjectId, Standing};
 use super::joint::{Joint, Pair};
 use super::lists::{ListId, Lists};
 use super::profile::{Defaults, Holds, Kind, Profile};
@@ -335,9 +335,9 @@ impl Comply {
         links.retain(|link| self.is_live(link.a) && self.is_live(link.b));
         for (place, link) in links.iter().enumerate() {
             let place = u32::try_from(place).unwrap_or(u32::MAX);
-            for end in link.ends() {
+            for (end, near) in link.seen(place) {
                 if let Some(object) = self.objects.get_mut(end.index()) {
-                    object.links.push(place);
+                    object.links.push(near);
                 }
             }
         }
@@ -355,9 +355,9 @@ impl Comply {
             let count = u32::try_from(equal.len()).unwrap_or(u32::MAX);
             let Some(own) = self.joints.get_mut(usize::from(joint)) else { continue };
             let place = own.place(Pair { a, b, scope, count });
-            for end in [a, b] {
+            for (end, near) in NearPair::sides(Slot { joint, place }, a, b) {
                 if let Some(object) = self.objects.get_mut(end.index()) {
-                    object.pairs.push(Slot { joint, place });
+                    object.pairs.push(near);
                 }
             }
         }

@@ -91,9 +91,37 @@ pub(super) struct Object {
     /// What it lives in.
     pub(super) owner: ObjectId,
     pub(super) tags: Vec<(Sym, ListId)>,
-    /// Places in the list of links.
-    pub(super) links: Vec<u32>,
-    pub(super) pairs: Vec<Slot>,
+    pub(super) links: Vec<NearLink>,
+    pub(super) pairs: Vec<NearPair>,
+}
+
+/// A relationship, seen from one of its ends. The other end stands here as well, so that looking for one needs no others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NearLink {
+    pub(super) place: u32,
+    pub(super) other: ObjectId,
+}
+
+/// A pair, seen from one of its sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NearPair {
+    pub(super) place: u32,
+    pub(super) other: ObjectId,
+    pub(super) joint: u8,
+    /// Which side this is: the first (0) or the second (1).
+    pub(super) side: u8,
+}
+
+impl NearPair {
+    /// Both sides of a pair, each with how it sees the pair.
+    pub(super) fn sides(slot: Slot, a: ObjectId, b: ObjectId) -> [(ObjectId, Self); 2] {
+        let Slot { joint, place } = slot;
+        [(a, Self { place, other: b, joint, side: 0 }), (b, Self { place, other: a, joint, side: 1 })]
+    }
+
+    pub(super) fn slot(self) -> Slot {
+        Slot { joint: self.joint, place: self.place }
+    }
 }
 
 impl Object {
@@ -133,6 +161,12 @@ impl Link {
     /// Everybody who knows of it.
     pub(super) fn ends(&self) -> impl Iterator<Item = ObjectId> {
         [Some(self.a), Some(self.b), self.role.some()].into_iter().flatten()
+    }
+
+    /// Everybody who knows of it, each with how it sees it from there.
+    pub(super) fn seen(&self, place: u32) -> impl Iterator<Item = (ObjectId, NearLink)> {
+        let (a, b) = (self.a, self.b);
+        self.ends().map(move |end| (end, NearLink { place, other: if end == a { b } else { a } }))
     }
 }
 
@@ -253,7 +287,7 @@ impl Comply {
     /// The relationships of an object: the sides in order, and what qualifies each.
     pub fn links_of(&self, object: ObjectId) -> Vec<(ObjectId, ObjectId, Option<ObjectId>)> {
         let links = self.object(object).map_or(&[][..], |object| &object.links);
-        let links = links.iter().filter_map(|place| self.links.get(*place as usize)).flatten();
+        let links = links.iter().filter_map(|near| self.links.get(near.place as usize)).flatten();
         links.map(|link| (link.a, link.b, link.role.some())).collect()
     }
 
@@ -321,12 +355,12 @@ impl Comply {
     /// The relationships between two objects: those that a role qualifies, or all of them.
     pub(super) fn links_between(&self, a: ObjectId, b: ObjectId, role: Option<ObjectId>) -> Vec<u32> {
         let (Some(first), Some(second)) = (self.object(a), self.object(b)) else { return Vec::new() };
-        let fewer = if first.links.len() <= second.links.len() { first } else { second };
-        let joins = |place: &u32| {
-            let link = self.links.get(*place as usize).and_then(Option::as_ref);
+        let (fewer, other) = if first.links.len() <= second.links.len() { (first, b) } else { (second, a) };
+        let joins = |near: &&NearLink| {
+            let link = self.links.get(near.place as usize).and_then(Option::as_ref).filter(|_| near.other == other);
             link.is_some_and(|link| (link.a, link.b) == (a, b) && role.is_none_or(|role| link.role == role))
         };
-        fewer.links.iter().copied().filter(joins).collect()
+        fewer.links.iter().filter(joins).map(|near| near.place).collect()
     }
 
     /// The tags that count for what a project pays and gets: its own, else those of what pays for it, else those of what

@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 
 use super::facts::{Link, ObjectId};
 use super::policy::Strategy;
-use super::profile::Class;
+use super::profile::{Class, Keys};
 use super::schema::TagType;
 use super::{Action, Actor, Comply, NewObject, Outcome, SideOf, Tags, Violation};
 
@@ -215,7 +215,13 @@ impl Comply {
         let kind = side.object.split_once('/').and_then(|(kind, _)| self.profile.kind(kind));
         let subject = kind.and_then(|kind| self.profile.subject_of(kind));
         let definition = subject.and_then(|subject| self.definition(subject, &side.tag));
-        let single = definition.is_some_and(|definition| definition.tag != TagType::MultiSelect);
+        // Where there is no schema, as for labels, one value is what there can be.
+        let any =
+            subject.and_then(|subject| self.profile.subject_spec(subject)).is_some_and(|own| own.keys == Keys::Any);
+        let single = match definition {
+            Some(definition) => definition.tag != TagType::MultiSelect,
+            None => any && side.values.len() < 2,
+        };
         let remove = if single { side.values.clone() } else { Vec::new() };
         Edit::Tag { object: side.object.clone(), tag: side.tag.clone(), add: values.to_vec(), remove }
     }
@@ -240,7 +246,7 @@ impl Comply {
             let inside = self.links_of(end).into_iter().filter(|(a, _, _)| *a == end).map(|(_, b, _)| b);
             for object in std::iter::once(end).chain(inside) {
                 let places = self.object(object).map_or(&[][..], |own| &own.links);
-                let own = places.iter().filter_map(|place| self.links.get(*place as usize)).flatten();
+                let own = places.iter().filter_map(|near| self.links.get(near.place as usize)).flatten();
                 links.extend(own.filter(|link| ends(link) && !self.owns(link)).map(|link| (link.a, link.b)));
             }
         }

@@ -140,11 +140,11 @@ impl Comply {
     pub fn audit(&self) -> Vec<Violating> {
         let mut found = Vec::new();
         for (number, joint) in self.joints.iter().enumerate() {
-            for plane in 0..joint.planes.len() {
-                let words = joint.sweep(plane, &self.lists).into_iter().enumerate();
+            for (plane, own) in joint.planes.iter().enumerate() {
                 let plane = u32::try_from(plane).unwrap_or(u32::MAX);
-                let violating = words.filter(|(_, word)| *word != 0);
-                found.extend(violating.map(|(place, word)| Violating { slot: slot(number, place), plane, word }));
+                joint.sweep(own, &self.lists, |place, word| {
+                    found.push(Violating { slot: slot(number, place), plane, word });
+                });
             }
         }
         found
@@ -312,12 +312,8 @@ impl Comply {
     }
 
     fn related(&self, pair: PairKind, a: ObjectId, b: ObjectId) -> Related {
-        let Some(joint) = self.joints.get(usize::from(pair.0)) else { return Related::No };
-        let slots = self.object(a).map_or(&[][..], |object| &object.pairs);
-        let is = slots
-            .iter()
-            .filter(|slot| slot.joint == pair.0)
-            .any(|slot| joint.pairs.get(slot.place as usize).is_some_and(|pair| (pair.a, pair.b) == (a, b)));
+        let near = self.object(a).map_or(&[][..], |object| &object.pairs);
+        let is = near.iter().any(|near| near.joint == pair.0 && near.side == 0 && near.other == b);
         if is { Related::Yes } else { Related::No }
     }
 

@@ -223,9 +223,9 @@ impl Comply {
     /// What rules about a tag of an object find on the other sides, in order.
     fn values_around(&self, object: ObjectId, tag: &str) -> Vec<SmolStr> {
         let mut values = Vec::new();
-        for slot in self.object(object).map_or(&[][..], |own| &own.pairs) {
-            let Some(joint) = self.joints.get(usize::from(slot.joint)) else { continue };
-            let Some(pair) = joint.pairs.get(slot.place as usize) else { continue };
+        for near in self.object(object).map_or(&[][..], |own| &own.pairs) {
+            let Some(joint) = self.joints.get(usize::from(near.joint)) else { continue };
+            let Some(pair) = joint.pairs.get(near.place as usize) else { continue };
             for (_, _, rule) in joint.rules() {
                 let Some(named) = self.name_pair(joint, rule, pair.a, pair.b, pair.scope.some()) else { continue };
                 let own = self.reference(object);

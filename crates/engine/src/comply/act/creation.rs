@@ -147,11 +147,11 @@ impl Comply {
 
     /// Whether an object violates an enforced rule about one of its tags.
     fn breaks_by(&self, object: ObjectId, key: &str) -> bool {
-        let slots = self.object(object).map_or(&[][..], |object| &object.pairs);
-        slots.iter().any(|slot| {
+        let pairs = self.object(object).map_or(&[][..], |object| &object.pairs);
+        pairs.iter().map(|near| near.slot()).any(|slot| {
             let Some(joint) = self.joints.get(usize::from(slot.joint)) else { return false };
             let Some(pair) = joint.pairs.get(slot.place as usize) else { return false };
-            joint.rules().filter(|(plane, bit, _)| self.word(*slot, *plane) >> bit & 1 == 1).any(|(_, _, rule)| {
+            joint.rules().filter(|(plane, bit, _)| self.word(slot, *plane) >> bit & 1 == 1).any(|(_, _, rule)| {
                 let Some(policy) = self.policies.get(rule.policy).and_then(Option::as_ref) else { return false };
                 let Some(tags) = policy.rules.get(rule.rule) else { return false };
                 let first = (pair.a == object) == (rule.turned == Turned::No);

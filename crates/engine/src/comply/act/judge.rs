@@ -26,9 +26,7 @@ impl Comply {
     pub(super) fn blocking(&self, actor: &Actor, looked: &Looked, since: usize) -> Vec<ViolationId> {
         let (deed, object, slots) = match looked {
             Looked::Nothing => return Vec::new(),
-            Looked::Around { deed, object } => {
-                (*deed, Some(*object), self.object(*object).map_or_else(Vec::new, |object| object.pairs.clone()))
-            }
+            Looked::Around { deed, object } => (*deed, Some(*object), self.slots_of(*object)),
             Looked::Pairs { deed, made } => (*deed, None, made.iter().filter_map(|made| self.slot_of(*made)).collect()),
         };
         let class = self.class(actor);
@@ -52,6 +50,11 @@ impl Comply {
             }
         }
         found
+    }
+
+    fn slots_of(&self, object: ObjectId) -> Vec<Slot> {
+        let pairs = self.object(object).map_or(&[][..], |object| &object.pairs);
+        pairs.iter().map(|near| near.slot()).collect()
     }
 
     /// What touched pairs violated before, where that excuses them.

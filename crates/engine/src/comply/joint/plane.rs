@@ -11,6 +11,9 @@ use super::signatures::Signatures;
 /// The rules that one word has room for.
 const ROOM: usize = 64;
 
+/// Words that are compared at once.
+const GROUP: usize = 8;
+
 /// The bit of sides without values.
 const EMPTY: u64 = 1 << 63;
 
@@ -167,7 +170,7 @@ impl Plane {
         if self.rules.len() <= self.width {
             return;
         }
-        let width = self.rules.len().next_multiple_of(8);
+        let width = self.rules.len().next_multiple_of(GROUP);
         for (rows, signatures) in self.rows.iter_mut().zip(sides) {
             let mut wider = vec![0; signatures.len() * width];
             let narrow = rows.chunks_exact(self.width.max(1));
@@ -225,9 +228,17 @@ impl Plane {
     #[inline]
     pub(super) fn verdict(&self, sides: &[Signatures; 2], a: u32, b: u32, lists: &Lists) -> u64 {
         let [left, right] = &self.rows;
-        let mut meet = 0;
-        for (bit, (left, right)) in row(left, self.width, a).iter().zip(row(right, self.width, b)).enumerate() {
-            meet |= u64::from(left & right != 0) << bit;
+        // A row is made of whole groups, which the machine compares without asking how long they are.
+        let (left, _) = row(left, self.width, a).as_chunks::<GROUP>();
+        let (right, _) = row(right, self.width, b).as_chunks::<GROUP>();
+        let (mut meet, mut shift) = (0, 0_u32);
+        for (left, right) in left.iter().zip(right) {
+            let mut group = 0;
+            for (bit, (left, right)) in left.iter().zip(right).enumerate() {
+                group |= u64::from(left & right != 0) << bit;
+            }
+            meet |= group << shift;
+            shift += 8;
         }
         let violated = (meet ^ self.intersections) & self.force;
         if self.doubtful & !violated == 0 { violated } else { self.without_doubt(violated, sides, a, b, lists) }

@@ -1,30 +1,29 @@
 //! Holding many pairs against rules at once.
 
+use super::super::facts::{NearPair, ObjectId};
 use super::super::lists::Lists;
 use super::plane::Certain;
-use super::{Joint, Pair, Plane};
+use super::{Joint, Plane};
 
 /// A word that no memo entry has: that all 64 rules are violated is found out again each time.
 const UNKNOWN: u64 = u64::MAX;
 
 impl Joint {
-    /// What every pair violates of the rules of a plane, from scratch.
-    pub(in crate::comply) fn sweep(&self, plane: usize, lists: &Lists) -> Vec<u64> {
-        let Some(plane) = self.planes.get(plane) else { return Vec::new() };
+    /// What every pair violates of the rules of a plane, from scratch; only those that violate any are told, in order.
+    pub(in crate::comply) fn sweep(&self, plane: &Plane, lists: &Lists, mut tell: impl FnMut(usize, u64)) {
         let [left, right] = &self.sides;
         let combinations = left.len().saturating_mul(right.len());
         // A memo pays where pairs repeat the same two signatures.
         let mut memo = vec![UNKNOWN; if combinations <= self.pairs.len() { combinations } else { 0 }];
         let width = right.len();
-        let mut verdict = |pair: &Pair| {
-            if pair.count == 0 {
-                return 0;
-            }
+        for (place, pair) in self.pairs.iter().enumerate().filter(|(_, pair)| pair.count > 0) {
             let (a, b) = (left.of(pair.a), right.of(pair.b));
             let known = memo.get_mut((a as usize).saturating_mul(width).saturating_add(b as usize));
-            remembered(known, || plane.verdict(&self.sides, a, b, lists))
-        };
-        self.pairs.iter().map(&mut verdict).collect()
+            let word = remembered(known, || plane.verdict(&self.sides, a, b, lists));
+            if word != 0 {
+                tell(place, word);
+            }
+        }
     }
 
     /// Holds every pair against one rule.
@@ -53,24 +52,25 @@ impl Joint {
         }
     }
 
-    /// What pairs that share the object on one side violate: each signature of the other side is judged once.
+    /// What pairs of an object violate, all seen from the same side: each signature of the other side is judged once.
     pub(in crate::comply) fn sweep_around(
         &self,
         plane: &Plane,
-        side: usize,
-        places: &[u32],
+        object: ObjectId,
+        around: &[NearPair],
         lists: &Lists,
         mut tell: impl FnMut(u32, u64),
     ) {
         let [left, right] = &self.sides;
-        let others = if side == 0 { right } else { left };
+        let first = around.first().is_some_and(|near| near.side == 0);
+        let (own, others) = if first { (left.of(object), right) } else { (right.of(object), left) };
         // Judging directly is cheaper than a memo that is hardly used.
-        let mut memo = vec![UNKNOWN; if places.len() < 64 { 0 } else { others.len() }];
-        for place in places {
-            let Some(pair) = self.pairs.get(*place as usize) else { continue };
-            let (a, b) = (left.of(pair.a), right.of(pair.b));
-            let known = memo.get_mut(if side == 0 { b } else { a } as usize);
-            tell(*place, remembered(known, || plane.verdict(&self.sides, a, b, lists)));
+        let mut memo = vec![UNKNOWN; if around.len() < 64 { 0 } else { others.len() }];
+        for near in around {
+            let other = others.of(near.other);
+            let (a, b) = if first { (own, other) } else { (other, own) };
+            let verdict = || plane.verdict(&self.sides, a, b, lists);
+            tell(near.place, remembered(memo.get_mut(other as usize), verdict));
         }
     }
 }
