@@ -81,7 +81,7 @@ pub(crate) fn process_time() -> Option<Duration> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     // The second field is a name in brackets; the times are the 14th and the 15th.
     let (_, fields) = stat.rsplit_once(')')?;
-    let ticks = fields.split_ascii_whitespace().skip(11).take(2).map(|ticks| ticks.parse::<u64>());
+    let ticks = fields.split_ascii_whitespace().skip(11).take(2).map(str::parse::<u64>);
     let ticks: Result<Vec<u64>, _> = ticks.collect();
     Some(Duration::from_millis(ticks.ok()?.iter().sum::<u64>() * 10))
 }

@@ -27,11 +27,10 @@ const CORES: [usize; 2] = [2, 4];
 pub(super) fn archetypes(side: Side, tags: &[Tag], planted: usize, random: &mut Random) -> Vec<Archetype> {
     let archetype = |_| {
         let values = |tag: &Tag| match (tag.open, random.below(1_000) < planted) {
-            (true, _) => Vec::new(),
             (false, false) => fitting(side, tag, random),
             // Something else than everybody else, or nothing at all.
             (false, true) if random.one_in(2) => u32::try_from(tag.values - 1).into_iter().collect(),
-            (false, true) => Vec::new(),
+            (true, _) | (false, true) => Vec::new(),
         };
         tags.iter().map(values).collect()
     };
@@ -44,10 +43,7 @@ fn fitting(side: Side, tag: &Tag, random: &mut Random) -> Vec<u32> {
     let usual = tag.values - 1;
     let [inner, outer] = CORES.map(|core| core.min(usual));
     let mut values: Vec<usize> = Vec::new();
-    if !tag.nested {
-        values.push(0);
-        values.extend((0..random.below(3)).map(|_| random.below(usual)));
-    } else {
+    if tag.nested {
         match side {
             Side::Second => values.extend((0..=random.below(2)).map(|_| random.below(inner))),
             Side::Middle => {
@@ -59,6 +55,9 @@ fn fitting(side: Side, tag: &Tag, random: &mut Random) -> Vec<u32> {
                 values.extend([0, 1].map(|_| random.below(usual)));
             }
         }
+    } else {
+        values.push(0);
+        values.extend((0..random.below(3)).map(|_| random.below(usual)));
     }
     values.sort_unstable();
     values.dedup();
