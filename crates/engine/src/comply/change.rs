@@ -463,6 +463,9 @@ impl Comply {
         self.journal.push(Undo::Policy { name, policy: before.map(Box::new), place });
         let known = self.places_of(place);
         let kept = self.compile(place, &known);
+        for number in 0..self.joints.len() {
+            self.sign_again(number);
+        }
         for gone in known.iter().filter(|known| !kept.contains(known)) {
             self.retire(*gone);
         }
@@ -498,7 +501,7 @@ impl Comply {
     }
 
     /// Puts the rules of a policy in their places, those that they have if they have any, and says which these are; pairs
-    /// are not held against them yet.
+    /// are not held against them yet, and sides that look at a new tag are stale.
     pub(super) fn compile(&mut self, place: usize, known: &[RulePlace]) -> Vec<RulePlace> {
         let Some(policy) = self.policies.get(place).and_then(Option::as_ref) else { return Vec::new() };
         let Some((pair, turned)) = self.profile.pair(policy.a, policy.b).filter(|_| policy.level != Level::Off) else {
@@ -520,12 +523,11 @@ impl Comply {
             let (plane, bit) = own.add(new, old, &self.lists);
             places.push(RulePlace { joint, plane, bit });
         }
-        self.sign_again(joint);
         places
     }
 
     /// Signs all objects of the sides that look at a new tag.
-    fn sign_again(&mut self, number: usize) {
+    pub(super) fn sign_again(&mut self, number: usize) {
         for side in 0..2 {
             let stale = self.joints.get(number).and_then(|joint| joint.sides.get(side));
             if stale.is_none_or(|signatures| !signatures.is_stale()) {

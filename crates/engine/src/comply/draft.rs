@@ -245,6 +245,9 @@ impl Draft {
         for place in 0..comply.policies.len() {
             comply.compile(place, &[]);
         }
+        for joint in 0..comply.joints.len() {
+            comply.sign_again(joint);
+        }
         comply.sweep_all();
         comply.journal.clear();
         comply.touched.clear();

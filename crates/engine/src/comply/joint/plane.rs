@@ -56,11 +56,17 @@ enum Force {
     Retired,
 }
 
-/// Which bit stands for which value of a rule.
+/// Which bit stands for which value of a rule: the first values have bits of their own, all others share some.
 #[derive(Clone, Debug, Default)]
 struct Bits {
     known: FxHashMap<Sym, u8>,
 }
+
+/// How many values have bits of their own.
+const OWN: usize = 48;
+
+/// The bits that stand for one value only, or for none.
+const OWN_BITS: u64 = EMPTY | ((1 << OWN) - 1);
 
 impl Bits {
     fn word(&mut self, values: &[Sym]) -> u64 {
@@ -68,7 +74,8 @@ impl Bits {
             return EMPTY;
         }
         values.iter().fold(0, |word, value| {
-            let next = self.known.len() % 63;
+            let count = self.known.len();
+            let next = if count < 63 { count } else { OWN + (count - OWN) % (63 - OWN) };
             let bit = *self.known.entry(*value).or_insert_with(|| u8::try_from(next).unwrap_or(0));
             word | 1 << bit
         })
@@ -107,8 +114,11 @@ impl RuleSlot {
     /// Whether it holds by the values themselves, where words cannot tell.
     fn holds(&self, sides: &[Signatures; 2], a: u32, b: u32, lists: &Lists) -> bool {
         let [left, right] = sides;
-        let left = lists.set(self.value(0, left, a));
-        let right = lists.set(self.value(1, right, b));
+        let (left, right) = (self.value(0, left, a), self.value(1, right, b));
+        if left == right {
+            return true;
+        }
+        let (left, right) = (lists.set(left), lists.set(right));
         if left.is_empty() || right.is_empty() {
             return left.is_empty() && right.is_empty();
         }
@@ -250,11 +260,33 @@ impl Plane {
         while doubts != 0 {
             let bit = doubts.trailing_zeros() as usize;
             doubts &= doubts - 1;
+            let [left, right] = self.words_of(bit, a, b);
+            if self.is_settled(bit, left, right) {
+                continue;
+            }
             if self.rule(bit).is_some_and(|rule| !rule.holds(sides, a, b, lists)) {
                 violated |= 1 << bit;
             }
         }
         violated
+    }
+
+    fn words_of(&self, bit: usize, a: u32, b: u32) -> [u64; 2] {
+        let [left, right] = &self.rows;
+        let word = |rows: &[u64], signature| row(rows, self.width, signature).get(bit).copied().unwrap_or(0);
+        [word(left, a), word(right, b)]
+    }
+
+    /// Whether a rule that words do not exclude holds for certain: a value of its own is common, or no value is too much
+    /// that could hide behind another.
+    #[inline]
+    fn is_settled(&self, bit: usize, left: u64, right: u64) -> bool {
+        if self.intersections >> bit & 1 == 1 {
+            return left & right & OWN_BITS != 0;
+        }
+        // The word of the side that has the say is turned round, so the other is the one with few bits.
+        let affected = self.rule(bit).map_or(right, |rule| if rule.turned == Turned::Yes { left } else { right });
+        affected & !OWN_BITS == 0
     }
 
     /// The words of one rule for all signatures of a side.
@@ -270,6 +302,7 @@ impl Plane {
         match (meet == (self.intersections >> bit & 1 == 0), self.doubtful >> bit & 1) {
             (true, _) => Certain::Violated,
             (false, 0) => Certain::Holds,
+            (false, _) if self.is_settled(bit, left, right) => Certain::Holds,
             (false, _) => Certain::AskValues,
         }
     }
