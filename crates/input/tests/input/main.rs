@@ -20,6 +20,7 @@ mod seed_combining_algorithms;
 mod seed_kgateway_policy_application_and_merging;
 mod seed_kuma_choosing_a_policy;
 mod seed_kuma_matching_real_resources;
+mod seed_meshpolicies;
 mod world;
 mod yaml;
 mod yaml_syntax;
