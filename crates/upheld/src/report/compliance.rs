@@ -6,7 +6,7 @@ mod fill;
 #[cfg(test)]
 pub(crate) mod sample;
 
-pub(crate) use answers::{Planned, PlannedFlip, PlannedStep, Relation, Remedy, Ruled, mended_refused, refused};
+pub(crate) use answers::{Planned, PlannedFlip, PlannedStep, Relation, Remedy, Ruled, begun, mended_refused, refused};
 #[cfg(test)]
 pub(crate) use check::{Actor, Edit, Link, Why, fingerprint};
 pub(crate) use check::{Cause, Check, CheckState, Excuse, Fix, NearMiss, Side, values, word};
@@ -47,6 +47,16 @@ pub(crate) struct Audit {
 pub(crate) struct Filter {
     pub(crate) by: String,
     pub(crate) value: String,
+}
+
+impl Filter {
+    /// What people read: `policy env`, and `workspace/shop`, which says itself what it is.
+    pub(crate) fn told(&self) -> String {
+        match self.value.split_once('/') {
+            Some((kind, _)) if kind == self.by => self.value.clone(),
+            _ => format!("{} {}", self.by, self.value),
+        }
+    }
 }
 
 /// How many checks ended how.
@@ -172,6 +182,9 @@ impl Audit {
     fn sentence(&self) -> String {
         let active = self.policies.iter().filter(|policy| policy.level != Level::Off).count();
         let policies = counted(active, "policy", "policies");
+        if self.policies.is_empty() {
+            return "There are no policies, so nothing is checked.".to_owned();
+        }
         if self.pairs == 0 {
             return format!("There are no pairs to check against {policies}.");
         }
@@ -312,6 +325,17 @@ impl WaiverState {
             Self::Pending => "pending",
         }
     }
+}
+
+/// A kind as a word of a sentence: `landingZone` is a `landing zone`.
+pub(crate) fn spaced(kind: &str) -> String {
+    kind.chars().fold(String::new(), |mut words, character| {
+        if character.is_uppercase() {
+            words.push(' ');
+        }
+        words.extend(character.to_lowercase());
+        words
+    })
 }
 
 /// `1 pair`, `2 pairs`.

@@ -30,7 +30,8 @@ pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
     let (files, digest) = (asked.loaded.snapshot.files(), asked.loaded.snapshot.digest().to_owned());
     let started = Instant::now();
     let report = report::audit(&mut asked.comply, files, &Wanted { cut, viewer, passes, fixes });
-    let took = Some(started.elapsed());
+    // Who says what time it is wants the same answer again.
+    let took = session.common.now.is_none().then(|| started.elapsed());
     let report = Report { snapshot: Some(digest), filters, ..report }.finished();
     compliance::print(&report, output, &session.screen, &Beside { baseline: previous.as_ref(), took });
     exit_of(&report, audit.fail_on)
@@ -46,7 +47,7 @@ fn cut(asked: &Asked, audit: &Audit) -> Result<(Cut, Vec<Filter>, Actor), Vec<Di
     if let Some(written) = &audit.workspace {
         match asked.scope(written) {
             Ok(scope) => {
-                note("workspace", &comply.reference(scope));
+                note(scope_word(comply), &comply.reference(scope));
                 cut.scope = Some(scope);
             }
             Err(problem) => problems.push(problem),
@@ -84,7 +85,8 @@ fn cut(asked: &Asked, audit: &Audit) -> Result<(Cut, Vec<Filter>, Actor), Vec<Di
         Actor::System
     });
     if problems.is_empty() {
-        cut_to_sight(asked, &mut cut, &actor).map_err(|problem| vec![problem])?;
+        let seen = cut_to_sight(asked, &mut cut, &actor).map_err(|problem| vec![problem])?;
+        filters.extend(seen);
         // Everything is shown to whoever runs it; what would mend it is told for end-users, who need it most.
         let viewer = match actor {
             Actor::System => asked.actor(&Person::default(), Some(Class::EndUser)).unwrap_or(Actor::System),
@@ -96,24 +98,32 @@ fn cut(asked: &Asked, audit: &Audit) -> Result<(Cut, Vec<Filter>, Actor), Vec<Di
     }
 }
 
+/// What the kind of policies calls a workspace.
+fn scope_word(comply: &Comply) -> &str {
+    comply.profile().scope.map_or("workspace", |scope| comply.profile().kind_name(scope))
+}
+
 /// Cuts an audit to what somebody may see, and says so.
-fn cut_to_sight(asked: &Asked, cut: &mut Cut, actor: &Actor) -> Result<(), Diagnostic> {
+fn cut_to_sight(asked: &Asked, cut: &mut Cut, actor: &Actor) -> Result<Option<Filter>, Diagnostic> {
     let comply = &asked.comply;
     let visible = comply.sight(actor).map_err(|refusal| {
         let message = upheld_engine::words::comply::refusal(comply.profile(), &refusal);
         Diagnostic::error(Fault::Forbidden, message)
     })?;
+    let mut filter = None;
     if let Some(own) = visible {
         if cut.scope.is_some_and(|scope| scope != own) {
             let message = format!("only violations of `{}` can be seen by this role", comply.reference(own));
             return Err(Diagnostic::error(Fault::Forbidden, message));
         }
         if cut.scope.is_none() {
-            say(&format!("note: cut to {}, which is what this role may see", comply.reference(own)));
+            let own = comply.reference(own);
+            say(&format!("note: cut to {own}, which is what this role may see"));
+            filter = Some(Filter { by: scope_word(comply).to_owned(), value: own.to_string() });
         }
         cut.scope = Some(own);
     }
-    Ok(())
+    Ok(filter)
 }
 
 pub(super) fn unknown_policy(comply: &Comply, written: &str) -> Diagnostic {

@@ -12,7 +12,7 @@ use crate::cli::{Can, Deed, Format, Organisation};
 use crate::commands::{Session, refuse};
 use crate::exit::Exit;
 use crate::render::{compliance, print_plain};
-use crate::report::compliance::{Ruled, mended_refused, refused};
+use crate::report::compliance::{Ruled, begun, mended_refused, refused};
 
 pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
     let organisation = Organisation { policies: can.kind.clone() };
@@ -41,11 +41,13 @@ fn ruled(asked: &mut Asked, actor: &Actor, action: &Action, decision: &Decision)
     let files = asked.loaded.snapshot.files();
     let mut violations = Vec::new();
     for violation in &decision.violations {
-        let mut check = refused(&asked.comply, files, violation);
         if decision.outcome == Outcome::Blocked {
+            let mut check = refused(&asked.comply, files, violation);
             check.fixes = mended_refused(&mut asked.comply, actor, action, violation);
+            violations.push(check);
+        } else {
+            violations.push(begun(&asked.comply, files, violation));
         }
-        violations.push(check);
     }
     let refusal = decision.refusal.as_ref().map(|refusal| words::comply::refusal(asked.comply.profile(), refusal));
     Ruled::new(decision.outcome, refusal, violations, asked.comply.profile())

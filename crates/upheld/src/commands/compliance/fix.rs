@@ -9,7 +9,7 @@ use super::audit::unknown_policy;
 use crate::cli::{Fix, Format};
 use crate::commands::{Session, refuse};
 use crate::exit::Exit;
-use crate::render::compliance;
+use crate::render::{compliance, print_plain};
 use crate::report::compliance::{Remedy, mended, violated};
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Fix) -> Exit {
@@ -47,7 +47,8 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Fix) -> Exit {
     let screen = &session.screen;
     match screen.format {
         Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&json!(answer)),
-        Format::Table | Format::Wide | Format::Name => screen.print(&compliance::remedy(&answer, screen)),
+        Format::Name => print_plain(&answer.objects().iter().map(|name| format!("{name}\n")).collect::<String>()),
+        Format::Table | Format::Wide => screen.print(&compliance::remedy(&answer, screen)),
     }
     if answer.is_clean() { Exit::Yes } else { Exit::No }
 }

@@ -11,6 +11,7 @@ use crate::commands::{Session, refuse};
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
 use crate::render::{print_plain, style};
+use crate::report::compliance::{counted, spaced};
 
 pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates) -> Exit {
     let Some(asked) = Asked::load(session, &wanted.organisation, None) else { return Exit::Failed };
@@ -36,11 +37,13 @@ pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates
     let all: Vec<ObjectId> = all.filter(|other| *other != object).collect();
     let names: Vec<String> = offered.iter().map(|object| comply.reference(*object).to_string()).collect();
     let reference = comply.reference(object).to_string();
-    let noun = &wanted.kind;
+    let kind = kind_word(&asked, &wanted.kind);
+    let noun = spaced(&kind);
+    let counted = |all: usize| counted(all, &noun, &format!("{noun}s"));
     let answer = match (offered.len(), all.len()) {
         (_, 0) => format!("There is no {noun}."),
-        (0, all) => format!("None of {all} {noun} could be related to {reference} without breaking a policy."),
-        (some, all) => format!("{some} of {all} {noun} could be related to {reference}."),
+        (0, all) => format!("None of {} could be related to {reference} without breaking a policy.", counted(all)),
+        (some, all) => format!("{some} of {} could be related to {reference}.", counted(all)),
     };
     let reasons: Vec<(String, String)> = all
         .iter()
@@ -53,7 +56,7 @@ pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates
         Format::Json | Format::Yaml | Format::Jsonl => {
             let refused: Vec<_> = reasons.iter().map(|(other, why)| json!({"ref": other, "because": why})).collect();
             screen.print_data(&json!({
-                "answer": answer, "for": reference, "kind": noun, "candidates": names, "refused": refused,
+                "answer": answer, "for": reference, "kind": kind, "candidates": names, "refused": refused,
             }));
         }
         Format::Table | Format::Wide => {
@@ -74,6 +77,13 @@ pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates
         }
     }
     Exit::Yes
+}
+
+/// A kind or subject by its own name, however it was written.
+fn kind_word(asked: &Asked, written: &str) -> String {
+    let profile = asked.comply.profile();
+    let subject = || profile.subject(written).map(|subject| profile.subject_name(subject));
+    profile.kind(written).map(|kind| profile.kind_name(kind)).or_else(subject).unwrap_or(written).to_owned()
 }
 
 /// What is against relating two objects.

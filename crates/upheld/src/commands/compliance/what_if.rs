@@ -14,7 +14,7 @@ use crate::commands::decision::read;
 use crate::commands::{Session, refuse};
 use crate::exit::Exit;
 use crate::render::{compliance, diagnostics, print_plain};
-use crate::report::compliance::{Planned, PlannedFlip, PlannedStep, mended_refused, refused, violated};
+use crate::report::compliance::{Planned, PlannedFlip, PlannedStep, begun, mended_refused, refused, violated};
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &WhatIf) -> Exit {
     let Some(mut asked) = Asked::load(session, &wanted.organisation, Some(&wanted.changes)) else {
@@ -96,10 +96,12 @@ fn planned(asked: &mut Asked, steps: &[Step], plan: &Plan, id: String) -> Planne
                 .violations
                 .iter()
                 .map(|violation| {
-                    let mut check = refused(&asked.comply, asked.loaded.snapshot.files(), violation);
-                    if decision.outcome == Outcome::Blocked {
-                        check.fixes = mended_refused(&mut asked.comply, actor, action, violation);
+                    let files = asked.loaded.snapshot.files();
+                    if decision.outcome != Outcome::Blocked {
+                        return begun(&asked.comply, files, violation);
                     }
+                    let mut check = refused(&asked.comply, files, violation);
+                    check.fixes = mended_refused(&mut asked.comply, actor, action, violation);
                     check
                 })
                 .collect();
@@ -108,7 +110,7 @@ fn planned(asked: &mut Asked, steps: &[Step], plan: &Plan, id: String) -> Planne
         })
         .collect();
     let (comply, files) = (&asked.comply, asked.loaded.snapshot.files());
-    let after = |violations: &[Violation]| violations.iter().map(|own| refused(comply, files, own)).collect();
+    let after = |violations: &[Violation]| violations.iter().map(|own| begun(comply, files, own)).collect();
     let flipped = plan.flipped.iter().map(|flip| PlannedFlip {
         a: flip.a.to_string(),
         b: flip.b.to_string(),

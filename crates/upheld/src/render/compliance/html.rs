@@ -30,7 +30,7 @@ pub(super) fn page(audit: &Audit) -> String {
         now = escaped(&audit.now)
     ));
     for filter in &audit.filters {
-        body.push_str(&format!("<p class=\"note\">Only {} {}</p>\n", escaped(&filter.by), name(&filter.value)));
+        body.push_str(&format!("<p class=\"note\">Only {}</p>\n", name(&filter.told())));
     }
     for (state, heading) in [
         (CheckState::Hard, "Hard: the change would be refused"),

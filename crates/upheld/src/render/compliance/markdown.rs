@@ -10,7 +10,7 @@ const MARK: &str = "<!-- upheld audit -->";
 pub(super) fn document(audit: &Audit) -> String {
     let mut text = format!("{MARK}\n## Compliance audit\n\n**{}**\n", escaped(&audit.answer));
     for filter in &audit.filters {
-        text.push_str(&format!("\nOnly {} {}.\n", escaped(&filter.by), escaped(&filter.value)));
+        text.push_str(&format!("\nOnly {}.\n", escaped(&filter.told())));
     }
     for (state, heading) in [
         (CheckState::Hard, "Hard: the change would be refused"),

@@ -10,7 +10,7 @@ use crate::render::style::{ANSWER, DIM, HEADING, WARNING, paint};
 use crate::render::table::{Align, Table, indented, wrap};
 use crate::render::{Screen, visible};
 use crate::report::compliance::{
-    Audit, Cause, Check, CheckState, Fix, Level, NearMiss, Side, WaiverState, counted, values,
+    Audit, Cause, Check, CheckState, Fix, Level, NearMiss, Side, WaiverState, counted, spaced, values,
 };
 
 /// How many violations of a block a terminal gets before "and N more". A pipe gets all.
@@ -28,7 +28,7 @@ pub(super) fn all(audit: &Audit, screen: &Screen) -> String {
     let good = if audit.summary.violations() == 0 && audit.errors.is_empty() { ANSWER } else { HARD };
     let mut text = paint(good, &wrap(&visible(&audit.answer), screen.width)) + "\n";
     for filter in &audit.filters {
-        text.push_str(&indented(&visible(&format!("only {} {}", filter.by, filter.value)), 2, screen.width));
+        text.push_str(&indented(&visible(&format!("only {}", filter.told())), 2, screen.width));
     }
     let teller = Teller { audit, screen, names: names(audit) };
     text.push_str(&teller.errors());
@@ -280,15 +280,4 @@ fn titled(side: &Side) -> String {
 
 fn braced(side: &Side) -> String {
     format!("{{{}}}", values(&side.values))
-}
-
-/// `landingZone` as words.
-fn spaced(kind: &str) -> String {
-    kind.chars().fold(String::new(), |mut words, character| {
-        if character.is_uppercase() {
-            words.push(' ');
-        }
-        words.extend(character.to_lowercase());
-        words
-    })
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use upheld_engine::comply::{self, Action, Actor as Viewer, Comply, Outcome, Profile, Violation};
 use upheld_model::Files;
 
-use super::check::{Check, CheckState, Fix};
+use super::check::{Check, CheckState, Edit, Fix};
 use super::counted;
 use super::fill::{is_hard, mended, violated};
 
@@ -29,10 +29,17 @@ impl Relation {
         self.checks.iter_mut().for_each(Check::complete);
         let violated: Vec<&Check> =
             self.checks.iter().filter(|check| matches!(check.state, CheckState::Hard | CheckState::Soft)).collect();
+        let waived = self.checks.iter().filter(|check| check.state == CheckState::Waived);
+        let waived: Vec<&str> = waived.map(|check| check.policy.as_str()).collect();
         let (a, b) = &self.between;
         let answer = match (violated.as_slice(), self.checks.len()) {
             (_, 0) => format!("Nothing is asked of {a} and {b}: no policy is about them."),
+            ([], _) if !waived.is_empty() => {
+                let is = if waived.len() == 1 { "is" } else { "are" };
+                format!("{a} and {b} violate {}, which {is} waived.", waived.join(", "))
+            }
             ([], 1) => format!("{a} and {b} comply with the one rule about them."),
+            ([], 2) => format!("{a} and {b} comply with both rules about them."),
             ([], all) => format!("{a} and {b} comply with all {all} rules about them."),
             ([one], _) => format!("{a} and {b} violate {}: {}.", one.policy, one.reason.text),
             (several, _) => {
@@ -69,17 +76,31 @@ impl Ruled {
         let by = names.join(", ");
         let why = refusal.unwrap_or_default();
         let answer = match outcome {
-            Outcome::Allowed => "ALLOWED: it breaks no policy.".to_owned(),
+            Outcome::Allowed => "ALLOWED: it violates nothing new.".to_owned(),
             Outcome::Soft => format!("ALLOWED, and recorded as a violation of {by}."),
             Outcome::Blocked => format!("BLOCKED by {by}."),
-            Outcome::Forbidden => format!("FORBIDDEN: {why}."),
-            Outcome::Invalid => format!("INVALID: {why}."),
+            Outcome::Forbidden => format!("FORBIDDEN: {}", sentence(why)),
+            Outcome::Invalid => format!("INVALID: {}", sentence(why)),
         };
         Self { answer, outcome: outcome.word(), semantics: profile.name.to_string(), violations }
     }
 }
 
-/// A violation that is not there yet: it refuses a change, or a change would begin it.
+/// With a full stop, unless it ends with a question.
+fn sentence(text: String) -> String {
+    if text.ends_with('?') { text } else { text + "." }
+}
+
+/// A violation that is not there yet and that a change would begin: it is accepted, or a waiver covers it.
+pub(crate) fn begun(comply: &Comply, files: &Files, violation: &Violation) -> Check {
+    let mut check = refused(comply, files, violation);
+    if check.state == CheckState::Hard {
+        check.state = CheckState::Soft;
+    }
+    check
+}
+
+/// A violation that is not there yet and that refuses a change.
 pub(crate) fn refused(comply: &Comply, files: &Files, violation: &Violation) -> Check {
     let mut check = violated(comply, files, violation);
     (check.cause, check.first_seen) = (None, None);
@@ -145,7 +166,13 @@ impl Planned {
             refused => format!("{changes}, {refused} refused"),
         };
         let added = counted(self.added.len(), "violation", "violations");
-        self.answer = format!("{first}: {added} added, {} removed, {} kept.", self.removed.len(), self.kept);
+        let waived = match (self.waived.len(), self.unwaived.len()) {
+            (0, 0) => String::new(),
+            (waived, 0) => format!("; {waived} waived then"),
+            (0, unwaived) => format!("; {unwaived} counted again"),
+            (waived, unwaived) => format!("; {waived} waived then, {unwaived} counted again"),
+        };
+        self.answer = format!("{first}: {added} added, {} removed, {} kept{waived}.", self.removed.len(), self.kept);
         self
     }
 }
@@ -210,6 +237,19 @@ impl Remedy {
             (_, left) => format!("{some} would mend {mended}; {left} would be left."),
         };
         Self { answer, edits, violations: Vec::new(), left }
+    }
+
+    /// The objects that a plan touches, or those that violate something, in order.
+    pub(crate) fn objects(&self) -> Vec<&str> {
+        let edits = self.edits.iter().flat_map(|mend| &mend.fix.edits).flat_map(|edit| match edit {
+            Edit::Tag { object, .. } => vec![object.as_str()],
+            Edit::Unlink { unlink } => vec![unlink.a.as_str(), unlink.b.as_str()],
+        });
+        let sides = self.violations.iter().flat_map(|check| [&check.a, &check.b]);
+        let mut objects: Vec<&str> = edits.chain(sides.map(|side| side.reference.as_str())).collect();
+        objects.sort_unstable();
+        objects.dedup();
+        objects
     }
 
     /// Whether there was nothing to mend.

@@ -238,7 +238,7 @@ fn sentences_count_pairs_and_only_what_is_there() {
     assert_eq!(answer(100, policies), "100 pairs checked against 1 policy in 128 checks: 121 pass, 3 hard, 4 soft.");
     let one = Counts { passed: 1, ..Counts::default() };
     assert_eq!(answer(1, vec![line(one, Level::Warn)]), "1 pair checked against 1 policy: 1 passes.");
-    assert_eq!(answer(0, Vec::new()), "There are no pairs to check against 0 policies.");
+    assert_eq!(answer(0, Vec::new()), "There are no policies, so nothing is checked.");
 }
 
 #[test]
