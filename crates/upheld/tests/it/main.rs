@@ -4,6 +4,7 @@
 mod access;
 mod broken;
 mod commands;
+mod compliance;
 mod streams;
 mod support;
 mod testing;
