@@ -36,8 +36,6 @@ impl AccessRequest {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Can {
     #[command(flatten)]
-    pub(crate) deed: Deed,
-    #[command(flatten)]
     pub(crate) request: AccessRequest,
     /// Many requests, one JSON document a line, from a file or `-`; answers come in the same order
     #[arg(long, value_name = "FILE", conflicts_with_all = ["subject", "action", "resource", "env", "request"])]
@@ -45,4 +43,7 @@ pub(crate) struct Can {
     /// The kind of policy, if there are several that answer
     #[arg(short, long)]
     pub(crate) kind: Option<String>,
+    // Last, because what follows would stand under its heading.
+    #[command(flatten)]
+    pub(crate) deed: Deed,
 }
