@@ -55,11 +55,19 @@ fn kind(reference: &str) -> &str {
 
 /// Values in braces: `{dev, test}`, or `{}`.
 pub fn braces(values: &[SmolStr]) -> String {
+    let values: Vec<String> = values.iter().map(seen).collect();
     format!("{{{}}}", values.join(", "))
 }
 
 fn is_or_are(count: usize) -> &'static str {
     if count == 1 { "is" } else { "are" }
+}
+
+/// A value among other words; in quotes where its ends would not be seen.
+fn seen(value: &SmolStr) -> String {
+    let quoted = format!("{value:?}");
+    let is_plain = !value.is_empty() && value.trim() == value && !value.contains(['{', '}', ',', ';']);
+    if is_plain && quoted.trim_matches('"') == value.as_str() { value.to_string() } else { quoted }
 }
 
 /// `dev`, `dev and qa`, `dev, test and qa`.
@@ -68,9 +76,10 @@ fn list(values: &[SmolStr]) -> String {
 }
 
 fn joined(values: &[SmolStr], word: &str) -> String {
-    match values {
+    let values: Vec<String> = values.iter().map(seen).collect();
+    match values.as_slice() {
         [] => "nothing".to_owned(),
-        [one] => one.to_string(),
+        [one] => one.clone(),
         [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
     }
 }
