@@ -70,7 +70,7 @@ fn details(check: &Check, screen: &Screen) -> String {
     let mut lines: Vec<String> = Vec::new();
     lines.extend(check.cause.as_ref().map(|cause| format!("since: {}", cause.text)));
     lines.extend(check.near_miss.iter().map(|miss| format!("nearly: {}", miss.told())));
-    lines.extend(check.how_to_fix.as_ref().map(|hint| format!("hint: {hint}")));
+    lines.extend(check.how_to_fix.as_ref().map(|hint| format!("how to fix: {hint}")));
     lines.extend(ways(check));
     if lines.is_empty() {
         return String::new();
@@ -105,7 +105,7 @@ fn violation(check: &Check, screen: &Screen) -> String {
         text.push_str(&indented(&visible(&format!("nearly: {}", miss.told())), 6, screen.width));
     }
     if let Some(hint) = &check.how_to_fix {
-        text.push_str(&indented(&visible(&format!("hint: {hint}")), 6, screen.width));
+        text.push_str(&indented(&visible(&format!("how to fix: {hint}")), 6, screen.width));
     }
     if let Some(ways) = ways(check) {
         text.push_str(&indented(&visible(&ways), 6, screen.width));
