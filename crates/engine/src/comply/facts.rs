@@ -1,6 +1,6 @@
 //! Objects and what relates them.
 
-use smol_str::{SmolStr, format_smolstr};
+use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
 use upheld_model::nearest::nearest;
 use upheld_model::{NodeRef, Sym};
 
@@ -209,9 +209,12 @@ impl Comply {
 
     /// The reference of an object, `kind/id`.
     pub fn reference(&self, object: ObjectId) -> SmolStr {
-        self.object(object).map_or_else(SmolStr::default, |object| {
-            format_smolstr!("{}/{}", self.profile.kind_name(object.kind), self.symbols.text(object.id))
-        })
+        let Some(object) = self.object(object) else { return SmolStr::default() };
+        let mut reference = SmolStrBuilder::new();
+        reference.push_str(self.profile.kind_name(object.kind));
+        reference.push('/');
+        reference.push_str(self.symbols.text(object.id));
+        reference.finish()
     }
 
     /// The kind of an object.
