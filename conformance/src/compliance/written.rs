@@ -4,11 +4,10 @@
 //! reads; so it is read here.
 
 use anyhow::bail;
-use regex::Regex;
 use serde_json::{Value as Json, json};
 use smol_str::SmolStr;
 use upheld_engine::comply::{
-    Action, Definition, Immutable, Level, Mandatory, Partner, Policy, Profile, Redefinition, Restricted, Rule,
+    Action, Definition, Immutable, Level, Mandatory, Partner, Pattern, Policy, Profile, Redefinition, Restricted, Rule,
     Strategy, Subject, TagType, Tags, Waiver, canonical_number,
 };
 use upheld_model::Timestamp;
@@ -167,7 +166,7 @@ pub(super) fn redefinition(profile: &Profile, written: &Json) -> Read<Redefiniti
     let values = |name: &str| written.get(name).map(texts).transpose();
     let tag = optional_text(written, "type")?.map(|word| TagType::of(&word).ok_or(Misshapen)).transpose()?;
     let regex =
-        optional_text(written, "regex")?.map(|pattern| Regex::new(&pattern).map_err(|_| Misshapen)).transpose()?;
+        optional_text(written, "regex")?.map(|pattern| Pattern::new(&pattern).map_err(|_| Misshapen)).transpose()?;
     let switched = |name: &str| switch(written, name);
     Ok(Redefinition {
         subject: subject(profile, written)?,

@@ -61,7 +61,9 @@ pub use self::profile::{
 };
 pub use self::records::{Cause, History, Seen};
 pub use self::refusal::Refusal;
-pub use self::schema::{BadDefinition, BadValue, Definition, Immutable, Mandatory, Redefinition, Restricted, TagType};
+pub use self::schema::{
+    BadDefinition, BadValue, Definition, Immutable, Mandatory, Pattern, Redefinition, Restricted, TagType,
+};
 pub use self::value::{bare_number, canonical_number};
 
 use self::change::{Retired, Touch, Undo};
@@ -204,9 +206,7 @@ impl Comply {
     pub fn origin(&self, object: ObjectId) -> Option<NodeRef> {
         self.object(object)?.at
     }
-}
 
-impl Comply {
     /// Sets the clock without asking anybody: when something is loaded, not when time passes.
     #[must_use]
     pub fn at(mut self, now: Timestamp) -> Self {

@@ -1,9 +1,8 @@
 //! Tag definitions: which tags objects may carry, and which values.
 
-use regex::Regex;
 use smol_str::SmolStr;
 use upheld_engine::comply::{
-    BadDefinition, Comply, Definition, Immutable, Mandatory, Redefinition, Restricted, Subject, TagType,
+    BadDefinition, Comply, Definition, Immutable, Mandatory, Pattern, Redefinition, Restricted, Subject, TagType,
 };
 use upheld_engine::words::comply::bad_definition;
 use upheld_model::Fault;
@@ -130,9 +129,9 @@ impl Reader<'_> {
 
     /// The pattern, where one is written; nothing if that was wrong.
     #[expect(clippy::option_option, reason = "no pattern is not a wrong one")]
-    fn regex(&mut self, written: Option<Value<'_>>) -> Option<Option<Regex>> {
+    fn regex(&mut self, written: Option<Value<'_>>) -> Option<Option<Pattern>> {
         let Some(written) = written.filter(|written| !written.text().is_empty()) else { return Some(None) };
-        if let Ok(regex) = Regex::new(written.text()) {
+        if let Ok(regex) = Pattern::new(written.text()) {
             return Some(Some(regex));
         }
         let message = format!("`{}` is no pattern", written.text());

@@ -37,9 +37,7 @@ impl<'s> Objects<'s> {
     /// `{ref, ...}`, or a document with its type and name.
     pub(super) fn read(&mut self, reader: &mut Reader<'_>, draft: &mut Draft, written: Value<'_>, whole: Whole) {
         let shape = if whole == Whole::Item { &self.item } else { &self.document };
-        if !Checker::new(reader.source, reader.found).of("this object").check(written, shape) {
-            return;
-        }
+        let fits = Checker::new(reader.source, reader.found).of("this object").check(written, shape);
         let name = written.get("name").map(Value::text).filter(|name| !name.is_empty());
         let (own, name) = match whole {
             Whole::Item => (written.get("ref").and_then(|own| reader.reference(own)), name),
@@ -50,6 +48,12 @@ impl<'s> Objects<'s> {
             }
         };
         let Some((kind, id)) = own else { return };
+        if !fits {
+            // It is there all the same: what is related to it is not to blame.
+            let at = Some(reader.place(written));
+            self.describe(reader, draft, (kind, id), Described { at, ..Described::default() }, written);
+            return;
+        }
         let flag = |field: &str| written.get(field).is_some_and(is_true);
         let described = Described {
             name: name.map(SmolStr::new),

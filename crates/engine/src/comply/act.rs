@@ -215,6 +215,10 @@ impl Comply {
     fn asked_link(&self, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Result<Asked, Refused> {
         let (a, b) = (self.resolve(a).map_err(invalid)?, self.resolve(b).map_err(invalid)?);
         let role = role.map(|role| self.resolve(role)).transpose().map_err(invalid)?;
+        self.asked_objects(actor, a, b, role)
+    }
+
+    fn asked_objects(&self, actor: &Actor, a: ObjectId, b: ObjectId, role: Option<ObjectId>) -> Result<Asked, Refused> {
         let link = self.shape_link(a, b, role).map_err(invalid)?;
         let is_new = self.links_between(a, b, Some(link.role)).is_empty();
         if is_new {

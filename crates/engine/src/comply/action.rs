@@ -197,6 +197,14 @@ pub struct Violation {
     pub waiver: Option<SmolStr>,
 }
 
+impl Violation {
+    /// Whether it is the same violation: values are content, not identity.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.scope, &self.policy, self.rule, &self.a.object, &self.b.object)
+            == (&other.scope, &other.policy, other.rule, &other.a.object, &other.b.object)
+    }
+}
+
 /// One side of a violation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SideOf {

@@ -6,7 +6,7 @@ use super::facts::{Link, ObjectId};
 use super::policy::Strategy;
 use super::profile::{Class, Keys};
 use super::schema::TagType;
-use super::{Action, Actor, Comply, NewObject, Outcome, SideOf, Tags, Violation};
+use super::{Action, Actor, Comply, Decision, NewObject, Outcome, SideOf, Tags, Violation, ViolationId};
 
 /// A way to mend a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,15 +71,23 @@ impl Comply {
         fixes
     }
 
-    /// Ways to make an action acceptable that a violation refuses, the simplest first: other values in the action itself, or
-    /// an edit before it. Each was tried.
+    /// Ways out of a violation that refuses an action, the simplest first: other values in the action itself, or an edit before
+    /// it. Each was tried: the violation is gone then and no other has come; others that refuse the action may be left.
     pub fn ways(&mut self, actor: &Actor, action: &Action, violation: &Violation) -> Vec<Fix> {
+        let mut left = self.would(actor, action).violations;
+        left.retain(|own| !own.is_same(violation));
         let mut ways = Vec::new();
         for edits in self.tag_proposals(violation) {
             let [edit] = edits.as_slice() else { continue };
             let by = match with_other_values(action, edit) {
-                Some(other) => self.would(actor, &other).outcome.is_done().then_some(By::Viewer),
-                None => [By::Viewer, By::Administrator].into_iter().find(|by| self.helps(actor, *by, edit, action)),
+                Some(other) => {
+                    let Decision { outcome, violations, .. } = self.would(actor, &other);
+                    is_better(outcome, &violations, &left).then_some(By::Viewer)
+                }
+                None => {
+                    let all = [By::Viewer, By::Administrator];
+                    all.into_iter().find(|by| self.helps(actor, *by, edit, action, &left))
+                }
             };
             if let Some(by) = by {
                 ways.push(Fix { edits, by, ends: 1 });
@@ -90,16 +98,19 @@ impl Comply {
         ways
     }
 
-    /// Whether an action is accepted after an edit, and neither begins a violation.
-    fn helps(&mut self, actor: &Actor, by: By, edit: &Edit, action: &Action) -> bool {
+    /// Whether an edit is accepted and begins no violation, and an action after it meets no others than those.
+    fn helps(&mut self, actor: &Actor, by: By, edit: &Edit, action: &Action, left: &[Violation]) -> bool {
         let editor = self.actor_for(actor, by);
         let mark = self.mark();
-        let accepted = self.action_of(edit).is_some_and(|edit| {
-            self.try_out(&editor, &edit).outcome == Outcome::Allowed
-                && self.try_out(actor, action).outcome == Outcome::Allowed
+        let helps = self.action_of(edit).is_some_and(|edit| {
+            self.try_out(&editor, &edit).outcome == Outcome::Allowed && {
+                let tried = self.try_out(actor, action);
+                let Decision { outcome, violations, .. } = self.decision(tried);
+                is_better(outcome, &violations, left)
+            }
         });
         self.roll_back(mark);
-        accepted
+        helps
     }
 
     /// How many pairs edits look at: the fewer, the less they can surprise.
@@ -148,7 +159,8 @@ impl Comply {
             let identity = self.identity_of(violation);
             identity.is_some() && change.ended.iter().any(|own| self.identity(*own) == identity)
         };
-        let ends = change.ended.len();
+        let open = |own: &&ViolationId| self.identity(**own).is_some_and(|identity| !self.is_covered(&identity));
+        let ends = change.ended.iter().filter(open).count();
         self.roll_back(mark);
         mended.then_some(ends)
     }
@@ -291,6 +303,16 @@ impl Comply {
         self.roll_back(mark);
         self.settle();
         (chosen, left)
+    }
+}
+
+/// Whether an action is accepted without new violations, or refused because of some of these only.
+fn is_better(outcome: Outcome, violations: &[Violation], left: &[Violation]) -> bool {
+    match outcome {
+        Outcome::Allowed | Outcome::Soft | Outcome::Blocked => {
+            violations.iter().all(|own| left.iter().any(|known| known.is_same(own)))
+        }
+        Outcome::Invalid | Outcome::Forbidden => false,
     }
 }
 

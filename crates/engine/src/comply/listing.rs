@@ -354,6 +354,13 @@ impl Comply {
         })
     }
 
+    /// Whether a waiver covers what has this identity.
+    pub(super) fn is_covered(&self, identity: &Identity) -> bool {
+        let Some(policy) = self.policies.get(identity.policy as usize).and_then(Option::as_ref) else { return false };
+        self.waivers.concern(&policy.id)
+            && self.name_identity(identity).is_some_and(|violation| self.waiver_of(policy, &violation).is_some())
+    }
+
     pub(super) fn named(&self, found: Vec<ViolationId>) -> Vec<Violation> {
         let mut named: Vec<Violation> = found.into_iter().filter_map(|finding| self.name(finding)).collect();
         named.sort();

@@ -95,8 +95,37 @@ pub enum Immutable {
     No,
 }
 
-/// A tag of a subject.
+/// What the whole of a value must look like.
 #[derive(Clone, Debug)]
+pub struct Pattern {
+    source: SmolStr,
+    whole: Regex,
+}
+
+impl Pattern {
+    /// By a regular expression.
+    pub fn new(source: &str) -> Result<Self, regex::Error> {
+        // Alone it has to be right as well, or it could break out of the brackets.
+        Regex::new(source)?;
+        let whole = Regex::new(&format!(r"\A(?:{source})\z"))?;
+        Ok(Self { source: SmolStr::new(source), whole })
+    }
+
+    fn fits(&self, value: &str) -> bool {
+        self.whole.is_match(value)
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Eq for Pattern {}
+
+/// A tag of a subject.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
     /// Whose tag.
     pub subject: Subject,
@@ -109,7 +138,7 @@ pub struct Definition {
     /// What could be chosen once and stays where it is.
     pub withdrawn: Vec<SmolStr>,
     /// What values must look like.
-    pub regex: Option<Regex>,
+    pub regex: Option<Pattern>,
     /// What is filled in.
     pub default: Vec<SmolStr>,
     /// Whether it must have a value.
@@ -122,24 +151,8 @@ pub struct Definition {
     pub at: Option<NodeRef>,
 }
 
-impl PartialEq for Definition {
-    fn eq(&self, other: &Self) -> bool {
-        let pattern = |definition: &Self| definition.regex.as_ref().map(|regex| regex.as_str().to_owned());
-        self.subject == other.subject
-            && self.key == other.key
-            && self.tag == other.tag
-            && self.options == other.options
-            && self.withdrawn == other.withdrawn
-            && pattern(self) == pattern(other)
-            && self.default == other.default
-            && (self.mandatory, self.restricted, self.immutable) == (other.mandatory, other.restricted, other.immutable)
-    }
-}
-
-impl Eq for Definition {}
-
 /// What changes of a definition; what is left out stays.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redefinition {
     /// Whose tag.
     pub subject: Subject,
@@ -150,7 +163,7 @@ pub struct Redefinition {
     /// What can be chosen.
     pub options: Option<Vec<SmolStr>>,
     /// What values must look like.
-    pub regex: Option<Regex>,
+    pub regex: Option<Pattern>,
     /// What is filled in.
     pub default: Option<Vec<SmolStr>>,
     /// Whether it must have a value.
@@ -160,14 +173,6 @@ pub struct Redefinition {
     /// Whether it can change.
     pub immutable: Option<Immutable>,
 }
-
-impl PartialEq for Redefinition {
-    fn eq(&self, other: &Self) -> bool {
-        format!("{self:?}") == format!("{other:?}")
-    }
-}
-
-impl Eq for Redefinition {}
 
 /// What is wrong with a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -270,21 +275,8 @@ impl Definition {
             return Err(BadValue::Type(value.clone()));
         }
         match &self.regex {
-            Some(regex) if !fits_whole(regex, value) => Err(BadValue::Regex(value.clone())),
+            Some(pattern) if !pattern.fits(value) => Err(BadValue::Regex(value.clone())),
             _ => Ok(()),
-        }
-    }
-}
-
-/// Whether a pattern matches the whole value, not a part of it.
-fn fits_whole(regex: &Regex, value: &str) -> bool {
-    match regex.find(value) {
-        None => false,
-        Some(found) if found.len() == value.len() => true,
-        // The first match may be shorter than one that is preferred less, as with `a|ab`.
-        Some(_) => {
-            let whole = Regex::new(&format!(r"\A(?:{})\z", regex.as_str()));
-            whole.is_ok_and(|whole| whole.is_match(value))
         }
     }
 }

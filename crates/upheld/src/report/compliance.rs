@@ -10,7 +10,7 @@ pub(crate) use answers::{Planned, PlannedFlip, PlannedStep, Relation, Remedy, Ru
 #[cfg(test)]
 pub(crate) use check::{Actor, Edit, Link, Why, fingerprint};
 pub(crate) use check::{Cause, Check, CheckState, Excuse, Fix, NearMiss, Side, values, word};
-pub(crate) use fill::{Fixes, Passes, Wanted, audit, held_against, mended, violated, waiver_lines};
+pub(crate) use fill::{Fixes, MENDED, Passes, Wanted, audit, held_against, mended, violated, waiver_lines};
 
 use serde::Serialize;
 

@@ -5,16 +5,25 @@ use super::super::joint::RuleSlot;
 use super::super::listing::bits;
 use super::super::policy::Level;
 use super::super::profile::{Deed, Effect};
-use super::super::{Actor, Comply, Decision, Outcome, Preexisting, Violation};
+use super::super::{Actor, Comply, Decision, ObjectId, Outcome, Preexisting, Violation};
 use super::{Asked, Refused};
 
 impl Comply {
     /// What [`Self::act`] would answer to relating two objects; nothing where more would change than the pairs between them,
     /// which has to be tried out: the second would get default tags, or live in the first.
     pub fn admit(&self, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Option<Decision> {
+        self.admitted(actor, self.asked_link(actor, a, b, role))
+    }
+
+    /// As [`Self::admit`], for whoever knows the objects already.
+    pub fn admit_objects(&self, actor: &Actor, a: ObjectId, b: ObjectId, role: Option<ObjectId>) -> Option<Decision> {
+        self.admitted(actor, self.asked_objects(actor, a, b, role))
+    }
+
+    fn admitted(&self, actor: &Actor, asked: Result<Asked, Refused>) -> Option<Decision> {
         let decided =
             |outcome, violations| Decision { outcome, violations, refusal: None, tags: None, version: self.version };
-        let link = match self.asked_link(actor, a, b, role) {
+        let link = match asked {
             Ok(Asked { link, is_new: true }) => link,
             Ok(Asked { is_new: false, .. }) => return Some(decided(Outcome::Allowed, Vec::new())),
             Err(Refused { outcome, refusal }) => {

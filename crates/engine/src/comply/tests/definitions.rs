@@ -1,6 +1,5 @@
 //! Tag definitions: what makes sense, what values they take, and who may change what.
 
-use regex::Regex;
 use smol_str::SmolStr;
 
 use super::super::*;
@@ -66,7 +65,7 @@ fn choices_need_something_to_choose_from() {
 
 #[test]
 fn patterns_are_for_texts() {
-    let regex = Regex::new("a+").unwrap();
+    let regex = Pattern::new("a+").unwrap();
     for tag in TagType::ALL {
         let refused = define(Definition { tag, regex: Some(regex.clone()), ..definition("project.t") });
         let takes = matches!(tag, TagType::Text | TagType::Email);
@@ -129,7 +128,7 @@ fn values_have_255_characters_at_most() {
 
 #[test]
 fn patterns_fit_the_whole_value() {
-    let with = || Definition { regex: Some(Regex::new("[0-9]+").unwrap()), ..of_type(TagType::Text) };
+    let with = || Definition { regex: Some(Pattern::new("[0-9]+").unwrap()), ..of_type(TagType::Text) };
     assert_eq!(take(with(), &["123"]), Allowed);
     assert_eq!(take(with(), &["123a"]), Invalid);
     assert_eq!(take(with(), &[""]), Invalid);
@@ -138,11 +137,11 @@ fn patterns_fit_the_whole_value() {
 #[test]
 fn patterns_with_alternatives_fit_the_whole_value() {
     // The first alternative that fits somewhere is a part of the value; the second is all of it.
-    let with = || Definition { regex: Some(Regex::new("a|ab").unwrap()), ..of_type(TagType::Text) };
+    let with = || Definition { regex: Some(Pattern::new("a|ab").unwrap()), ..of_type(TagType::Text) };
     assert_eq!(take(with(), &["a"]), Allowed);
     assert_eq!(take(with(), &["ab"]), Allowed);
     assert_eq!(take(with(), &["abc"]), Invalid);
-    let lazy = Definition { regex: Some(Regex::new("x+?").unwrap()), ..of_type(TagType::Text) };
+    let lazy = Definition { regex: Some(Pattern::new("x+?").unwrap()), ..of_type(TagType::Text) };
     assert_eq!(take(lazy, &["xxx"]), Allowed);
 }
 

@@ -12,7 +12,7 @@ use crate::cli::{Audit, FailOn, Person};
 use crate::commands::{Session, refuse, say};
 use crate::exit::Exit;
 use crate::render::compliance::{self, Baseline, Beside};
-use crate::report::compliance::{self as report, Audit as Report, CheckState, Filter, Fixes, Passes, Wanted};
+use crate::report::compliance::{self as report, Audit as Report, CheckState, Filter, Fixes, MENDED, Passes, Wanted};
 
 pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
     let Some(mut asked) = Asked::load(session, &audit.organisation, None) else { return Exit::Failed };
@@ -33,6 +33,9 @@ pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
     // Who says what time it is wants the same answer again.
     let took = session.common.now.is_none().then(|| started.elapsed());
     let report = Report { snapshot: Some(digest), filters, ..report }.finished();
+    if fixes == Fixes::Tried && report.violations().count() > MENDED {
+        say(&format!("note: ways to mend are told for the first {MENDED} violations; `upheld fix` plans for all"));
+    }
     compliance::print(&report, output, &session.screen, &Beside { baseline: previous.as_ref(), took });
     exit_of(&report, audit.fail_on)
 }

@@ -41,7 +41,7 @@ pub(crate) enum Fixes {
 }
 
 /// Fixes are looked for that many violations of one audit; the rest is for `fix`.
-const MENDED: usize = 200;
+pub(crate) const MENDED: usize = 200;
 
 /// Audits an organisation.
 pub(crate) fn audit(comply: &mut Comply, files: &Files, wanted: &Wanted) -> Audit {
@@ -75,9 +75,22 @@ pub(crate) fn audit(comply: &mut Comply, files: &Files, wanted: &Wanted) -> Audi
         pairs: comply.judged_pairs(cut),
         policies,
         checks,
-        waivers: waiver_lines(comply, files),
+        waivers: waivers_within(comply, files, cut, &violations),
         ..Audit::default()
     }
+}
+
+/// The waivers that concern what an audit is cut to: others are nobody's business there.
+fn waivers_within(comply: &Comply, files: &Files, cut: &Cut, violations: &[Violation]) -> Vec<WaiverLine> {
+    let scope = cut.scope.map(|scope| comply.reference(scope));
+    let whole = cut.scope.is_none() && cut.object.is_none() && cut.kinds.is_none();
+    let concerns = |line: &WaiverLine| {
+        let waiver = comply.waivers().iter().find(|waiver| waiver.id == line.id.as_str());
+        let here = waiver.is_some_and(|waiver| scope.is_some() && waiver.scope == scope);
+        let covers = violations.iter().any(|own| own.waiver.as_deref() == Some(&line.id));
+        cut.policy.as_ref().is_none_or(|policy| *policy == line.policy.as_str()) && (whole || here || covers)
+    };
+    waiver_lines(comply, files).into_iter().filter(concerns).collect()
 }
 
 fn policy_lines(comply: &Comply, files: &Files, cut: &Cut) -> Vec<PolicyLine> {
