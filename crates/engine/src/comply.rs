@@ -23,6 +23,7 @@ mod fix;
 mod joint;
 mod listing;
 mod lists;
+mod names;
 mod near;
 mod offers;
 mod plan;
@@ -44,7 +45,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
-use upheld_model::{NodeRef, Sym, Symbols, Timestamp};
+use upheld_model::{NodeRef, Symbols, Timestamp};
 
 pub use self::act::Tried;
 pub use self::action::{Action, Actor, Decision, NewLink, NewObject, Outcome, SideOf, Tags, Violation};
@@ -70,6 +71,7 @@ use self::change::{Retired, Touch, Undo};
 use self::facts::{Link, Object, Slot};
 use self::joint::Joint;
 use self::lists::Lists;
+use self::names::Names;
 use self::records::Records;
 use self::waivers::Waivers;
 
@@ -125,7 +127,7 @@ pub struct Comply {
     symbols: Symbols,
     lists: Lists,
     objects: Vec<Object>,
-    names: FxHashMap<(Kind, Sym), ObjectId>,
+    names: Names,
     by_kind: Vec<Vec<ObjectId>>,
     links: Vec<Option<Link>>,
     /// By pair of subjects, in the order of the profile.

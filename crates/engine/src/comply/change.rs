@@ -179,13 +179,12 @@ impl Comply {
 
     /// Step: a new object.
     pub(super) fn create(&mut self, kind: Kind, id: &str, name: Option<SmolStr>) -> ObjectId {
-        let id = self.symbols.intern(id);
         let object = ObjectId::new(self.objects.len());
-        let mut own = Object::new(kind, id);
+        let mut own = Object::new(kind, SmolStr::new(id));
         own.name = name;
         self.objects.push(own);
         self.list_object(object);
-        let before = self.names.insert((kind, id), object);
+        let before = self.names.give(&self.objects, object);
         self.journal.push(Undo::Created { object, before });
         self.sign_everywhere(object);
         object
@@ -203,15 +202,12 @@ impl Comply {
     }
 
     fn forget_object(&mut self, object: ObjectId, before: Option<ObjectId>) {
+        self.names.take(&self.objects, object, before);
         let Some(own) = self.objects.pop() else { return };
         if let Some(list) = self.by_kind.get_mut(usize::from(own.kind.0)) {
             list.pop();
         }
         debug_assert_eq!(object.index(), self.objects.len(), "objects are forgotten in the order of their creation");
-        match before {
-            Some(before) => self.names.insert((own.kind, own.id), before),
-            None => self.names.remove(&(own.kind, own.id)),
-        };
     }
 
     /// Step: changes what an object is good for; its relationships are ended before it is deleted.

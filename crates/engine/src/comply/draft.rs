@@ -10,6 +10,7 @@ use super::change::Retired;
 use super::facts::{Described, Link, Made, NearPair, Object, ObjectId, Standing};
 use super::joint::{Joint, Pair};
 use super::lists::{ListId, Lists};
+use super::names::Names;
 use super::profile::{Defaults, Holds, Kind, Profile};
 use super::records::Records;
 use super::schema::TagType;
@@ -81,7 +82,7 @@ impl Draft {
             symbols: Symbols::default(),
             lists: Lists::default(),
             objects: Vec::new(),
-            names: FxHashMap::default(),
+            names: Names::default(),
             by_kind: Vec::new(),
             links: Vec::new(),
             joints,
@@ -119,14 +120,15 @@ impl Draft {
 
     /// An object by its kind and id; `at` is where it is mentioned.
     pub fn refer(&mut self, kind: Kind, id: &str, at: Option<NodeRef>) -> ObjectId {
-        let id = self.comply.symbols.intern(id);
-        let next = ObjectId::new(self.comply.objects.len());
-        let object = *self.comply.names.entry((kind, id)).or_insert(next);
-        if object == next {
-            self.comply.objects.push(Object::new(kind, id));
-            self.comply.list_object(object);
-            self.mentions.push(Mention { described: Said::Nowhere, first: at });
+        let Comply { names, objects, .. } = &mut self.comply;
+        if let Some(known) = names.get(objects, kind, id) {
+            return known;
         }
+        let object = ObjectId::new(objects.len());
+        objects.push(Object::new(kind, SmolStr::new(id)));
+        names.give(objects, object);
+        self.comply.list_object(object);
+        self.mentions.push(Mention { described: Said::Nowhere, first: at });
         object
     }
 

@@ -82,7 +82,7 @@ pub struct Described {
 #[derive(Clone, Debug)]
 pub(super) struct Object {
     pub(super) kind: Kind,
-    pub(super) id: Sym,
+    pub(super) id: SmolStr,
     pub(super) name: Option<SmolStr>,
     pub(super) standing: Standing,
     pub(super) partner: Partner,
@@ -125,7 +125,7 @@ impl NearPair {
 }
 
 impl Object {
-    pub(super) fn new(kind: Kind, id: Sym) -> Self {
+    pub(super) fn new(kind: Kind, id: SmolStr) -> Self {
         Self {
             kind,
             id,
@@ -186,8 +186,7 @@ impl Comply {
 
     /// A live object by its kind and id.
     pub fn find(&self, kind: Kind, id: &str) -> Option<ObjectId> {
-        let id = self.symbols.get(id)?;
-        self.names.get(&(kind, id)).copied().filter(|object| self.is_live(*object))
+        self.names.get(&self.objects, kind, id).filter(|object| self.is_live(*object))
     }
 
     /// A live object by its reference, `kind/id`; why not, if there is none.
@@ -202,7 +201,7 @@ impl Comply {
             return Ok(object);
         }
         let live = self.objects.iter().filter(|object| object.kind == kind && object.standing != Standing::Deleted);
-        let nearest = nearest(id, live.map(|object| self.symbols.text(object.id)));
+        let nearest = nearest(id, live.map(|object| object.id.as_str()));
         let nearest = nearest.map(|id| format_smolstr!("{}/{id}", self.profile.kind_name(kind)));
         Err(Refusal::UnknownObject { written: SmolStr::new(reference), nearest })
     }
@@ -213,7 +212,7 @@ impl Comply {
         let mut reference = SmolStrBuilder::new();
         reference.push_str(self.profile.kind_name(object.kind));
         reference.push('/');
-        reference.push_str(self.symbols.text(object.id));
+        reference.push_str(&object.id);
         reference.finish()
     }
 
@@ -276,9 +275,7 @@ impl Comply {
 
     /// Sorts by reference.
     pub(super) fn sort_objects(&self, objects: &mut [ObjectId]) {
-        let key = |id: &ObjectId| {
-            self.object(*id).map(|object| (self.profile.kind_name(object.kind), self.symbols.text(object.id)))
-        };
+        let key = |id: &ObjectId| self.object(*id).map(|object| (self.profile.kind_name(object.kind), &object.id));
         objects.sort_by(|a, b| key(a).cmp(&key(b)));
     }
 

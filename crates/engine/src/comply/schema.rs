@@ -250,10 +250,13 @@ impl Definition {
 
     /// Whether it takes these values, which are canonical.
     pub fn check_values(&self, values: &[SmolStr]) -> Result<(), BadValue> {
-        if values.len() > 1 && self.tag != TagType::MultiSelect {
-            return Err(BadValue::Several);
-        }
+        self.check_count(values)?;
         values.iter().try_for_each(|value| self.check_value(value))
+    }
+
+    /// Whether it takes so many values.
+    pub(super) fn check_count(&self, values: &[SmolStr]) -> Result<(), BadValue> {
+        if values.len() > 1 && self.tag != TagType::MultiSelect { Err(BadValue::Several) } else { Ok(()) }
     }
 
     fn check_value(&self, value: &SmolStr) -> Result<(), BadValue> {

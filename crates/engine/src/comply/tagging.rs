@@ -93,8 +93,7 @@ fn check_change(
     let key = || definition.key.clone();
     // An option that was withdrawn stays where it is.
     let new: Vec<SmolStr> = after.iter().filter(|value| !before.contains(value)).cloned().collect();
-    let several = definition.check_values(after).err().filter(|bad| *bad == super::BadValue::Several);
-    if let Some(bad) = several.or_else(|| definition.check_values(&new).err()) {
+    if let Err(bad) = definition.check_count(after).and_then(|()| definition.check_values(&new)) {
         let options = definition.options.clone();
         return Err(Untaken::Invalid(Refusal::Value { key: key(), bad, options }));
     }
