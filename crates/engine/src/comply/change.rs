@@ -149,17 +149,11 @@ impl Comply {
             }
         }
         let Some(subject) = self.subject_of(object) else { return };
+        let keys: Vec<Sym> = tags.iter().map(|(key, _)| *key).collect();
         for number in 0..self.joints.len() {
             for side in 0..2 {
-                let looks = self.sides_of(number, side) == Some(subject)
-                    && self
-                        .joints
-                        .get(number)
-                        .and_then(|joint| joint.sides.get(side))
-                        .is_some_and(|signatures| tags.iter().any(|(key, _)| signatures.looks_at(*key)));
-                if looks {
-                    self.sign(number, side, object);
-                    self.judge_around(number, side, object);
+                if self.sides_of(number, side) == Some(subject) {
+                    self.judge_changed(number, side, object, &keys);
                 }
             }
         }

@@ -88,6 +88,29 @@ impl Joint {
         }
     }
 
+    /// Gives an object whose values of some tags changed its signature; says where these tags stand among those that are
+    /// looked at.
+    pub(super) fn sign_changed(
+        &mut self,
+        side: usize,
+        object: ObjectId,
+        changed: &[Sym],
+        lists: &Lists,
+        values: impl Fn(Sym) -> ListId,
+    ) -> Vec<usize> {
+        let Some(signatures) = self.sides.get_mut(side) else { return Vec::new() };
+        let (before, columns) = (signatures.of(object), signatures.columns(changed));
+        if columns.is_empty() {
+            return columns;
+        }
+        if let Some(row) = signatures.sign(object, values) {
+            for plane in &mut self.planes {
+                plane.learn_like(side, before, row, &columns, lists);
+            }
+        }
+        columns
+    }
+
     /// Forgets the signatures of a side; all its objects have to be signed again.
     pub(super) fn forget(&mut self, side: usize) {
         if let Some(signatures) = self.sides.get_mut(side) {

@@ -1,5 +1,7 @@
 //! What each pair violates, and the list of those that violate anything, kept true.
 
+use upheld_model::Sym;
+
 use super::super::Comply;
 use super::super::facts::{NearPair, ObjectId, Slot};
 use super::super::listing::slot;
@@ -88,15 +90,22 @@ impl Comply {
         }
     }
 
-    pub(in crate::comply) fn judge_around(&mut self, number: usize, side: usize, object: ObjectId) {
-        let (Some(own), Some(joint)) = (self.objects.get(object.index()), self.joints.get(number)) else { return };
+    /// Signs an object whose values of some tags changed, and holds its pairs against the rules that look at them.
+    pub(in crate::comply) fn judge_changed(&mut self, number: usize, side: usize, object: ObjectId, keys: &[Sym]) {
+        let (Some(own), Some(joint)) = (self.objects.get(object.index()), self.joints.get_mut(number)) else { return };
+        let columns = joint.sign_changed(side, object, keys, &self.lists, |key| own.values(key));
         let here = |near: &&NearPair| usize::from(near.joint) == number && usize::from(near.side) == side;
         let around: Vec<NearPair> = own.pairs.iter().filter(here).copied().collect();
         let mut changed: Vec<(usize, u32, u64)> = Vec::new();
-        for (plane, own) in joint.planes.iter().enumerate() {
-            joint.sweep_around(own, object, &around, &self.lists, |place, word| {
-                if own.words.get(place as usize) != Some(&word) {
-                    changed.push((plane, place, word));
+        for (plane, words) in joint.planes.iter().enumerate() {
+            let rules = words.looking_at(side, &columns);
+            if rules == 0 {
+                continue;
+            }
+            joint.sweep_around(words, rules, object, &around, &self.lists, |place, violated| {
+                let before = words.words.get(place as usize).copied().unwrap_or(0);
+                if before & rules != violated {
+                    changed.push((plane, place, before & !rules | violated));
                 }
             });
         }

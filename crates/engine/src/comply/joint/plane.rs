@@ -97,6 +97,11 @@ impl RuleSlot {
         self.force == Force::Yes
     }
 
+    /// Whether it looks at one of these tags of a side.
+    fn looks_at(&self, side: usize, columns: &[usize]) -> bool {
+        self.columns.get(side).is_some_and(|own| columns.contains(own))
+    }
+
     /// The values that it looks at on a side.
     pub(super) fn value(&self, side: usize, signatures: &Signatures, signature: u32) -> ListId {
         self.columns.get(side).map_or(ListId::NONE, |column| signatures.value(signature, *column))
@@ -210,6 +215,38 @@ impl Plane {
         }
     }
 
+    /// Learns the next signature of a side, which differs from another one only in some tags.
+    pub(super) fn learn_like(&mut self, side: usize, like: u32, row: &[ListId], columns: &[usize], lists: &Lists) {
+        let Some(rows) = self.rows.get_mut(side) else { return };
+        let start = self.width.saturating_mul(like as usize);
+        if rows.get(start..start.saturating_add(self.width)).is_none() {
+            return self.learn(side, row, lists);
+        }
+        rows.extend_from_within(start..start.saturating_add(self.width));
+        let next = rows.len() - self.width;
+        let Some(own) = rows.get_mut(next..) else { return };
+        for (bit, (rule, word)) in self.rules.iter_mut().zip(own).enumerate() {
+            if let Some(rule) = rule.as_mut().filter(|rule| rule.looks_at(side, columns)) {
+                *word = rule.word(side, row, lists);
+                if rule.bits.are_shared() {
+                    self.doubtful |= 1 << bit;
+                }
+            }
+        }
+    }
+
+    /// The rules that look at some tags of a side.
+    pub(in crate::comply) fn looking_at(&self, side: usize, columns: &[usize]) -> u64 {
+        let rules = self.rules().filter(|(_, rule)| rule.is_in_force() && rule.looks_at(side, columns));
+        rules.fold(0, |word, (bit, _)| word | 1 << bit)
+    }
+
+    /// Whether two signatures violate a rule.
+    pub(super) fn is_violated(&self, bit: usize, sides: &[Signatures; 2], a: u32, b: u32, lists: &Lists) -> bool {
+        let [left, right] = self.words_of(bit, a, b);
+        self.violates(bit, left, right).or_else(|| self.holds_by_values(bit, sides, a, b, lists))
+    }
+
     /// Forgets the signatures of a side.
     pub(super) fn forget(&mut self, side: usize) {
         if let Some(rows) = self.rows.get_mut(side) {
@@ -320,6 +357,17 @@ pub(super) enum Certain {
     Holds,
     /// The values have to be looked at.
     AskValues,
+}
+
+impl Certain {
+    /// Whether it is violated; the values are asked whether it holds only where words cannot tell.
+    pub(super) fn or_else(self, holds: impl FnOnce() -> bool) -> bool {
+        match self {
+            Self::Violated => true,
+            Self::Holds => false,
+            Self::AskValues => !holds(),
+        }
+    }
 }
 
 #[inline]

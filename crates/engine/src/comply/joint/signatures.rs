@@ -38,9 +38,10 @@ fn hash_of(row: &[ListId]) -> u64 {
 }
 
 impl Signatures {
-    /// Whether rules look at a tag.
-    pub(in crate::comply) fn looks_at(&self, key: Sym) -> bool {
-        self.keys.contains(&key)
+    /// The places of some tags among those that are looked at.
+    pub(super) fn columns(&self, keys: &[Sym]) -> Vec<usize> {
+        let places = self.keys.iter().enumerate().filter(|(_, key)| keys.contains(key));
+        places.map(|(place, _)| place).collect()
     }
 
     /// Whether a tag was added since objects were signed.

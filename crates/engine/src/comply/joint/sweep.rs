@@ -1,8 +1,8 @@
 //! Holding many pairs against rules at once.
 
 use super::super::facts::{NearPair, ObjectId};
+use super::super::listing::bits;
 use super::super::lists::Lists;
-use super::plane::Certain;
 use super::{Joint, Plane};
 
 /// A word that no memo entry has: that all 64 rules are violated is found out again each time.
@@ -43,19 +43,16 @@ impl Joint {
             let (a, b) = (left.of(pair.a), right.of(pair.b));
             let word = words.get(a as usize).copied().unwrap_or(0);
             let other = others.get(b as usize).copied().unwrap_or(0);
-            let violated = match plane.violates(bit, word, other) {
-                Certain::Violated => true,
-                Certain::Holds => false,
-                Certain::AskValues => !plane.holds_by_values(bit, &self.sides, a, b, lists),
-            };
-            tell(place, violated);
+            let ask = || plane.holds_by_values(bit, &self.sides, a, b, lists);
+            tell(place, plane.violates(bit, word, other).or_else(ask));
         }
     }
 
-    /// What pairs of an object violate, all seen from the same side: each signature of the other side is judged once.
+    /// What pairs of an object violate of some rules, all seen from the same side.
     pub(in crate::comply) fn sweep_around(
         &self,
         plane: &Plane,
+        rules: u64,
         object: ObjectId,
         around: &[NearPair],
         lists: &Lists,
@@ -64,13 +61,11 @@ impl Joint {
         let [left, right] = &self.sides;
         let first = around.first().is_some_and(|near| near.side == 0);
         let (own, others) = if first { (left.of(object), right) } else { (right.of(object), left) };
-        // Judging directly is cheaper than a memo that is hardly used.
-        let mut memo = vec![UNKNOWN; if around.len() < 64 { 0 } else { others.len() }];
         for near in around {
             let other = others.of(near.other);
             let (a, b) = if first { (own, other) } else { (other, own) };
-            let verdict = || plane.verdict(&self.sides, a, b, lists);
-            tell(near.place, remembered(memo.get_mut(other as usize), verdict));
+            let violated = bits(rules).filter(|bit| plane.is_violated(*bit, &self.sides, a, b, lists));
+            tell(near.place, violated.fold(0, |word, bit| word | 1 << bit));
         }
     }
 }
