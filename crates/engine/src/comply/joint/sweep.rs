@@ -48,7 +48,8 @@ impl Joint {
         }
     }
 
-    /// What pairs of an object violate of some rules, all seen from the same side.
+    /// What pairs of an object violate of some rules, all seen from the same side: each signature of the other side is judged
+    /// once.
     pub(in crate::comply) fn sweep_around(
         &self,
         plane: &Plane,
@@ -61,11 +62,16 @@ impl Joint {
         let [left, right] = &self.sides;
         let first = around.first().is_some_and(|near| near.side == 0);
         let (own, others) = if first { (left.of(object), right) } else { (right.of(object), left) };
+        // Judging directly is cheaper than a memo that is hardly used.
+        let mut memo = vec![UNKNOWN; if around.len() < 64 { 0 } else { others.len() }];
         for near in around {
             let other = others.of(near.other);
             let (a, b) = if first { (own, other) } else { (other, own) };
-            let violated = bits(rules).filter(|bit| plane.is_violated(*bit, &self.sides, a, b, lists));
-            tell(near.place, violated.fold(0, |word, bit| word | 1 << bit));
+            let violated = || {
+                let violated = bits(rules).filter(|bit| plane.is_violated(*bit, &self.sides, a, b, lists));
+                violated.fold(0, |word, bit| word | 1 << bit)
+            };
+            tell(near.place, remembered(memo.get_mut(other as usize), violated));
         }
     }
 }
