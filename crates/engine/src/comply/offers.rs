@@ -3,13 +3,13 @@
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use super::facts::{Made, ObjectId, Slot, Standing};
+use super::facts::{Made, ObjectId, Standing};
 use super::joint::Joint;
 use super::policy::Level;
 use super::profile::{End, Given, Kind, Relation};
 use super::refusal::Refusal;
 use super::schema::TagType;
-use super::{Action, Actor, Comply, Decision, Preexisting, Violation};
+use super::{Action, Actor, Comply, Decision, Violation};
 
 impl Comply {
     /// Live, enabled objects of a kind or subject whose relationship to an object would break no enforced policy, in the
@@ -118,16 +118,10 @@ impl Comply {
         !breaks || self.is_excused(judged, made)
     }
 
-    /// The pair, if it is there and what it violates is tolerated.
-    fn tolerated(&self, made: Made) -> Option<Slot> {
-        let tolerated = self.settings.preexisting == Preexisting::Tolerated;
-        tolerated.then(|| self.slot_of(made)).flatten()
-    }
-
-    /// Whether every enforced rule that a pair would break is covered by a waiver, or was broken before and tolerated.
+    /// Whether every enforced rule that a pair would break is covered by a waiver. That it was broken before is no excuse: what
+    /// is offered breaks nothing.
     fn is_excused(&self, judged: &Judged<'_>, made: Made) -> bool {
-        let tolerated = self.tolerated(made);
-        if self.waivers.all().is_empty() && tolerated.is_none() {
+        if self.waivers.all().is_empty() {
             return false;
         }
         judged.joint.rules().all(|(plane, bit, rule)| {
@@ -135,8 +129,7 @@ impl Comply {
             let word =
                 judged.joint.planes.get(plane).map_or(0, |own| judged.joint.verdict(own, made.a, made.b, &self.lists));
             let named = || self.name_pair(judged.joint, rule, made.a, made.b, made.scope.some());
-            let stood = tolerated.is_some_and(|slot| self.word(slot, plane) >> bit & 1 == 1);
-            !enforced || stood || word >> bit & 1 == 0 || named().is_some_and(|violation| violation.waiver.is_some())
+            !enforced || word >> bit & 1 == 0 || named().is_some_and(|violation| violation.waiver.is_some())
         })
     }
 
@@ -147,11 +140,9 @@ impl Comply {
         let mut against = Vec::new();
         for made in self.made_by(&link) {
             let Some(joint) = self.joints.get(usize::from(made.joint)) else { continue };
-            let tolerated = self.tolerated(made);
             for (plane, bit, rule) in joint.rules() {
                 let word = joint.planes.get(plane).map_or(0, |own| joint.verdict(own, made.a, made.b, &self.lists));
-                let stood = tolerated.map_or(0, |slot| self.word(slot, plane));
-                if (word & !stood) >> bit & 1 == 1 {
+                if word >> bit & 1 == 1 {
                     against.extend(self.name_pair(joint, rule, made.a, made.b, made.scope.some()));
                 }
             }

@@ -44,7 +44,12 @@ proptest! {
                         prop_assert!(!candidates.contains(&other));
                     }
                     let defaults = !comply.with_defaults(other).is_empty() || !comply.with_defaults(object).is_empty();
-                    if outcome != Outcome::Invalid && !comply.are_related(object, other) && !defaults {
+                    if outcome == Outcome::Invalid || comply.are_related(object, other) || defaults {
+                        continue;
+                    }
+                    // What is tolerated refuses nothing, and is not offered all the same.
+                    let tolerated = comply.settings().preexisting == Preexisting::Tolerated;
+                    if candidates.contains(&other) || !tolerated {
                         prop_assert_eq!(candidates.contains(&other), outcome != Outcome::Blocked, "{:?}", action);
                     }
                 }
