@@ -14,12 +14,21 @@ mod tests;
 
 use std::time::Duration;
 
+use anstyle::{AnsiColor, Style};
+
 pub(crate) use answers::{planned, relation, remedy, ruled};
 pub(crate) use sarif::Baseline;
 
 use super::{Screen, print_plain, yaml};
 use crate::cli::{Findings, Format, Output, Results};
 use crate::report::compliance::Audit;
+
+/// What would be refused.
+const HARD: Style = AnsiColor::Red.on_default().bold();
+/// What was accepted and needs follow-up.
+const SOFT: Style = AnsiColor::Yellow.on_default().bold();
+/// What is fine.
+const PASS: Style = AnsiColor::Green.on_default();
 
 /// What some formats tell beside the audit itself.
 #[derive(Debug, Default)]

@@ -23,7 +23,20 @@ macro_rules! asked {
     };
 }
 
-// After the macro that they use.
+/// A question about one document.
+macro_rules! read {
+    ($name:ident, $line:literal, $text:expr) => {
+        #[test]
+        fn $name() {
+            insta::with_settings!({omit_expression => true, description => $line, prepend_module_to_snapshot => false}, {
+                let folder = folder(&[("organisation.yaml", $text)]);
+                insta::assert_snapshot!(concat!("compliance_", stringify!($name)), told(folder.path(), $line));
+            });
+        }
+    };
+}
+
+// After the macros that they use.
 mod formats;
 mod inputs;
 mod waivers;

@@ -10,9 +10,22 @@ use Outcome::{Allowed, Blocked, Soft};
 const TAGS: [&str; 5] =
     ["workspace.env", "project.env", "landingZone.env", "buildingBlockDefinition.env", "projectRole.env"];
 
+/// A policy for every pair of the current edition.
+fn judged(world: World) -> World {
+    world
+        .policy("block", "project.env", "buildingBlockDefinition.env")
+        .policy("block-derived", "workspace.env", "buildingBlockDefinition.env")
+        .policy("member", "project.env", "principal.env")
+        .policy("own", "workspace.env", "project.env")
+        .policy("role", "projectRole.env", "principal.env")
+        .policy("workspace-member", "workspace.env", "principal.env")
+        .policy("zone", "project.env", "landingZone.env")
+        .policy("zone-derived", "workspace.env", "landingZone.env")
+}
+
 /// Every pair of the current edition has a policy, and one member of each pair is wrong.
 fn world() -> World {
-    World::current()
+    let world = World::current()
         .open(&TAGS)
         .object("workspace/w", "env=dev")
         .object("project/p", "env=dev")
@@ -22,15 +35,8 @@ fn world() -> World {
         .object("landingZone/bad", "env=prod")
         .object("buildingBlockDefinition/bad", "env=prod")
         .object("projectRole/r", "env=dev")
-        .link("workspace/w", "project/p")
-        .policy("block", "project.env", "buildingBlockDefinition.env")
-        .policy("block-derived", "workspace.env", "buildingBlockDefinition.env")
-        .policy("member", "project.env", "principal.env")
-        .policy("own", "workspace.env", "project.env")
-        .policy("role", "projectRole.env", "principal.env")
-        .policy("workspace-member", "workspace.env", "principal.env")
-        .policy("zone", "project.env", "landingZone.env")
-        .policy("zone-derived", "workspace.env", "landingZone.env")
+        .link("workspace/w", "project/p");
+    judged(world)
 }
 
 fn blocked(action: &Action) -> Vec<String> {
@@ -92,7 +98,7 @@ fn creating_a_workspace_looks_at_its_owner() {
 
 /// Everybody is related to everybody, and complies.
 fn related() -> World {
-    World::current()
+    let world = World::current()
         .open(&TAGS)
         .object("workspace/w", "env=dev")
         .object("project/p", "env=dev")
@@ -107,15 +113,8 @@ fn related() -> World {
         .link("project/p", "landingZone/l")
         .link("project/p", "buildingBlockDefinition/b")
         .link("project/p", "group/g")
-        .link_as("project/p", "user/u", Some("projectRole/r"))
-        .policy("block", "project.env", "buildingBlockDefinition.env")
-        .policy("block-derived", "workspace.env", "buildingBlockDefinition.env")
-        .policy("member", "project.env", "principal.env")
-        .policy("own", "workspace.env", "project.env")
-        .policy("role", "projectRole.env", "principal.env")
-        .policy("workspace-member", "workspace.env", "principal.env")
-        .policy("zone", "project.env", "landingZone.env")
-        .policy("zone-derived", "workspace.env", "landingZone.env")
+        .link_as("project/p", "user/u", Some("projectRole/r"));
+    judged(world)
 }
 
 #[test]

@@ -1,15 +1,12 @@
 //! Answers about two objects, about changes, and about what would mend violations, for people.
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 
+use super::{HARD, PASS, SOFT};
 use crate::render::style::{ANSWER, DIM, HEADING, paint};
 use crate::render::table::{Align, Table, indented, wrap};
 use crate::render::{Screen, visible};
 use crate::report::compliance::{Check, CheckState, Fix, Planned, Relation, Remedy, Ruled, Side, values};
-
-const HARD: Style = AnsiColor::Red.on_default().bold();
-const SOFT: Style = AnsiColor::Yellow.on_default().bold();
-const PASS: Style = AnsiColor::Green.on_default();
 
 /// How many pairs of a list are shown before "and N more".
 const MOST: usize = 20;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
+use super::{HARD, SOFT};
 use crate::cli::Format;
 use crate::render::style::{ANSWER, DIM, HEADING, WARNING, paint};
 use crate::render::table::{Align, Table, indented, wrap};
@@ -19,9 +20,6 @@ const MOST: usize = 50;
 const WIDEST_NAME: usize = 40;
 /// Where details begin.
 const DETAIL: usize = 6;
-
-const HARD: Style = AnsiColor::Red.on_default().bold();
-const SOFT: Style = AnsiColor::Yellow.on_default().bold();
 
 /// All that is to be said about an audit.
 pub(super) fn all(audit: &Audit, screen: &Screen) -> String {

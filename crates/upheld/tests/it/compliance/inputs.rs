@@ -95,18 +95,6 @@ waivers:
 - {id: silent, policy: level}
 ";
 
-macro_rules! read {
-    ($name:ident, $line:literal, $text:expr) => {
-        #[test]
-        fn $name() {
-            insta::with_settings!({omit_expression => true, description => $line, prepend_module_to_snapshot => false}, {
-                let folder = folder(&[("organisation.yaml", $text)]);
-                insta::assert_snapshot!(concat!("compliance_", stringify!($name)), told(folder.path(), $line));
-            });
-        }
-    };
-}
-
 read!(every_mistake_at_once, "audit", BROKEN);
 read!(
     users_alone,
