@@ -1,0 +1,123 @@
+//! A fingerprint of a state.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::key::Key;
+
+/// The fingerprint of a state: the sum, modulo 2²⁵⁶, of the hashes of its documents. A change of one document is one
+/// subtraction and one addition, however many documents there are. It finds damage and disagreement; it is no signature.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// With a document more.
+    #[must_use]
+    pub fn with(self, key: &Key, text: &str) -> Self {
+        self.sum(hash(key, text), |a, b, carry| u16::from(a) + u16::from(b) + carry)
+    }
+
+    /// With a document less.
+    #[must_use]
+    pub fn without(self, key: &Key, text: &str) -> Self {
+        // Minus x is the complement of x, plus one.
+        let one = Self({
+            let mut bytes = [0; 32];
+            bytes[0] = 1;
+            bytes
+        });
+        let complement = hash(key, text).map(|byte| !byte);
+        let add = |a: u8, b: u8, carry: u16| u16::from(a) + u16::from(b) + carry;
+        self.sum(complement, add).sum(one.0, add)
+    }
+
+    fn sum(self, other: [u8; 32], add: impl Fn(u8, u8, u16) -> u16) -> Self {
+        let mut carry = 0;
+        let mut bytes = self.0;
+        for (byte, other) in bytes.iter_mut().zip(other) {
+            let [low, high] = add(*byte, other, carry).to_le_bytes();
+            (*byte, carry) = (low, u16::from(high));
+        }
+        Self(bytes)
+    }
+}
+
+/// Lengths before contents, so that no two documents give the same bytes.
+fn hash(key: &Key, text: &str) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in [key.as_str(), text] {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A text that is no digest.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a digest has 64 digits of 0-9 and a-f")]
+pub struct BadDigest;
+
+impl std::str::FromStr for Digest {
+    type Err = BadDigest;
+
+    fn from_str(text: &str) -> Result<Self, BadDigest> {
+        let digits: Vec<u8> = text.chars().filter_map(|digit| digit.to_digit(16)?.try_into().ok()).collect();
+        let bytes: Vec<u8> =
+            digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte * 16 + digit)).collect();
+        match (text.len(), <[u8; 32]>::try_from(bytes)) {
+            (64, Ok(bytes)) => Ok(Self(bytes)),
+            _ => Err(BadDigest),
+        }
+    }
+}
+
+impl TryFrom<String> for Digest {
+    type Error = BadDigest;
+
+    fn try_from(text: String) -> Result<Self, BadDigest> {
+        text.parse()
+    }
+}
+
+impl From<Digest> for String {
+    fn from(digest: Digest) -> Self {
+        digest.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taking_away_undoes_adding_in_any_order() {
+        let [a, b]: [Key; 2] = ["K/s/a", "K/s/b"].map(|key| key.parse().unwrap());
+        let both = Digest::default().with(&a, "1").with(&b, "2");
+        assert_eq!(both, Digest::default().with(&b, "2").with(&a, "1"));
+        assert_eq!(both.without(&a, "1"), Digest::default().with(&b, "2"));
+        assert_eq!(both.without(&a, "1").without(&b, "2"), Digest::default());
+        assert_ne!(both.without(&a, "2"), Digest::default().with(&b, "2"));
+    }
+
+    #[test]
+    fn texts_are_read_back() {
+        let digest = Digest::default().with(&"K/s/a".parse().unwrap(), "1");
+        assert_eq!(digest.to_string().parse(), Ok(digest));
+        assert_eq!("ab".parse::<Digest>(), Err(BadDigest));
+    }
+}

@@ -1,0 +1,56 @@
+//! Revisions: an append-only log of changes to documents, and the state that is its fold.
+//!
+//! ```text
+//! Batch ──append──▶ Entry 1, Entry 2, … (the log)   log, store
+//!                         └──fold──▶ State          state
+//! ```
+//!
+//! One trait, three homes: [`Memory`] forgets, `Sqlite` keeps a file, `Postgres` serves many servers at once.
+//! Nothing acknowledged is ever lost, nothing half-applied is ever seen, and a batch counts only on top of the revision that
+//! its author saw.
+
+mod batch;
+mod digest;
+mod entry;
+mod key;
+mod memory;
+mod state;
+mod store;
+
+pub use batch::{Batch, IdempotencyKey};
+pub use digest::Digest;
+pub use entry::{Change, Entry};
+pub use key::{BadKey, Key};
+pub use memory::Memory;
+pub use state::{Document, State};
+pub use store::{Appended, Head, Result, Store, StoreError};
+
+/// The number of an entry of the log; zero is before the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Revision(pub u64);
+
+impl Revision {
+    /// Before the first entry.
+    pub const ZERO: Self = Self(0);
+
+    /// The one after this.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+impl std::fmt::Display for Revision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::str::FromStr for Revision {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}

@@ -1,0 +1,130 @@
+//! A log that is forgotten with the process; also what the others are compared with.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
+use tokio::sync::watch;
+
+use crate::store::{Appended, Head, Result, Store, StoreError};
+use crate::{Batch, Entry, IdempotencyKey, Revision, State};
+
+/// Keeps the log in memory.
+#[derive(Debug)]
+pub struct Memory {
+    log: Mutex<Log>,
+    end: watch::Sender<Revision>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    /// The state before the first entry that is kept.
+    base: State,
+    entries: Vec<Entry>,
+    state: State,
+    keys: BTreeMap<String, (IdempotencyKey, Revision)>,
+}
+
+impl Memory {
+    /// Without entries.
+    pub fn new() -> Self {
+        Self { log: Mutex::default(), end: watch::Sender::new(Revision::ZERO) }
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        // Nothing in here stops half-way.
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Log {
+    fn at(&self, asked: Revision) -> Result<State> {
+        let (oldest, last) = (self.base.revision(), self.state.revision());
+        if asked < oldest {
+            return Err(StoreError::Compacted { asked, oldest });
+        }
+        if asked > last {
+            return Err(StoreError::Future { asked, last });
+        }
+        let mut state = self.base.clone();
+        self.entries.iter().take_while(|entry| entry.revision <= asked).for_each(|entry| state.apply(entry));
+        Ok(state)
+    }
+
+    fn append(&mut self, batch: Batch) -> Result<Appended> {
+        if let Some(key) = &batch.idempotency
+            && let Some((known, revision)) = self.keys.get(&key.name)
+        {
+            let same = known.request == key.request;
+            return if same { Ok(Appended::Before(*revision)) } else { Err(StoreError::KeyReused(key.name.clone())) };
+        }
+        if batch.after != self.state.revision() {
+            return Err(StoreError::Conflict(self.state.revision()));
+        }
+        let Batch { after, time, actor, message, changes, idempotency } = batch;
+        let state = self.state.with(&changes);
+        let (revision, digest) = (after.next(), state.digest());
+        self.state = state;
+        self.entries.push(Entry { revision, time, actor, message, digest, changes });
+        if let Some(key) = idempotency {
+            self.keys.insert(key.name.clone(), (key, revision));
+        }
+        Ok(Appended::Now(revision, digest))
+    }
+}
+
+impl Store for Memory {
+    fn head(&self) -> BoxFuture<'_, Result<Head>> {
+        let log = self.log();
+        let (revision, digest, oldest) = (log.state.revision(), log.state.digest(), log.base.revision());
+        ready(Ok(Head { revision, digest, oldest })).boxed()
+    }
+
+    fn state(&self, at: Option<Revision>) -> BoxFuture<'_, Result<State>> {
+        let log = self.log();
+        ready(at.map_or_else(|| Ok(log.state.clone()), |at| log.at(at))).boxed()
+    }
+
+    fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>> {
+        let log = self.log();
+        let oldest = log.base.revision();
+        let entries = if after < oldest {
+            Err(StoreError::Compacted { asked: after, oldest })
+        } else {
+            Ok(log.entries.iter().filter(|entry| entry.revision > after).take(limit).cloned().collect())
+        };
+        ready(entries).boxed()
+    }
+
+    fn append(&self, batch: Batch) -> BoxFuture<'_, Result<Appended>> {
+        let appended = self.log().append(batch);
+        if let Ok(Appended::Now(revision, _)) = appended {
+            self.end.send_replace(revision);
+        }
+        ready(appended).boxed()
+    }
+
+    fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {
+        let mut log = self.log();
+        let compacted = log.at(up_to).map(|base| {
+            log.entries.retain(|entry| entry.revision > up_to);
+            log.base = base;
+        });
+        ready(compacted).boxed()
+    }
+
+    fn follow(&self) -> watch::Receiver<Revision> {
+        self.end.subscribe()
+    }
+
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+}

@@ -1,0 +1,89 @@
+//! The one trait behind which the log is kept.
+
+use std::fmt;
+
+use futures::future::BoxFuture;
+use tokio::sync::watch;
+
+use crate::{Batch, Digest, Entry, Revision, State};
+
+/// Where the log is kept.
+pub trait Store: fmt::Debug + Send + Sync {
+    /// The end of the log.
+    fn head(&self) -> BoxFuture<'_, Result<Head>>;
+
+    /// The fold of the log up to a revision, or of all of it.
+    fn state(&self, at: Option<Revision>) -> BoxFuture<'_, Result<State>>;
+
+    /// At most `limit` entries after a revision, in order.
+    fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>>;
+
+    /// Adds an entry. When this returns, the entry is durable; when it fails, there is no trace of it, except after
+    /// [`StoreError::Unreachable`], where nobody can know: ask again under the same idempotency key.
+    fn append(&self, batch: Batch) -> BoxFuture<'_, Result<Appended>>;
+
+    /// Forgets how documents came to be as they were at a revision; the state from there on, and the entries after it, stay.
+    fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>>;
+
+    /// Follows the end of the log: also what other servers append is told here, soon.
+    fn follow(&self) -> watch::Receiver<Revision>;
+
+    /// What kind of store it is, for logs and answers: `memory`, `sqlite` or `postgres`. Never has a password in it.
+    fn name(&self) -> &'static str;
+}
+
+/// The end of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// The last revision.
+    pub revision: Revision,
+    /// The digest after it.
+    pub digest: Digest,
+    /// The oldest revision whose state is still known.
+    pub oldest: Revision,
+}
+
+/// What became of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Appended {
+    /// It is this entry.
+    Now(Revision, Digest),
+    /// It already was this entry, under the same idempotency key.
+    Before(Revision),
+}
+
+/// Of a store.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// Why a store cannot do something.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Somebody else was faster.
+    #[error("the log is at revision {0} already")]
+    Conflict(Revision),
+    /// The same idempotency key for something else.
+    #[error("the idempotency key `{0}` was used for another request")]
+    KeyReused(String),
+    /// It is not known any more.
+    #[error("revision {asked} was compacted away; the oldest known is {oldest}")]
+    Compacted {
+        /// The revision in question.
+        asked: Revision,
+        /// The oldest that is known.
+        oldest: Revision,
+    },
+    /// It is not there yet.
+    #[error("there is no revision {asked} yet; the last is {last}")]
+    Future {
+        /// The revision in question.
+        asked: Revision,
+        /// The last one.
+        last: Revision,
+    },
+    /// Written by a newer program, or damaged.
+    #[error("the store cannot be used: {0}")]
+    Unusable(String),
+    /// The database does not answer.
+    #[error("the store does not answer: {0}")]
+    Unreachable(String),
+}
