@@ -21,6 +21,7 @@ mod decide_kind;
 pub mod document;
 pub mod envoy_gateway;
 pub mod gateway_api;
+pub mod identity;
 pub mod kgateway;
 pub mod kuma;
 mod merge_kind;
@@ -30,6 +31,7 @@ pub mod recognise;
 pub mod select_policy;
 pub mod shape;
 
+pub use identity::{Identity, identity};
 pub use recognise::{Recognised, SetAside, recognise};
 
 /// A document that is part of the program.

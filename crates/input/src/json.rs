@@ -6,6 +6,7 @@
 mod number;
 mod problems;
 mod string;
+mod write;
 
 use std::borrow::Cow;
 
@@ -16,6 +17,8 @@ use self::problems::{Expected, Problem, Wrong};
 use crate::keys::{self, Keys};
 use crate::report::Report;
 use crate::{limits, quote};
+
+pub use self::write::write;
 
 /// Reads a text that is one JSON value, or nothing.
 ///

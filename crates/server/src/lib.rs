@@ -1,1 +1,30 @@
-//! The server.
+//! The server: HTTP and gRPC over a live snapshot.
+//!
+//! ```text
+//! store, folders ──▶ View (snapshot at a revision) ──swap──▶ Live     sources, view, live
+//! request ──▶ who asks ──▶ may they? ──▶ which view ──▶ handler       auth, http/asked, http/*
+//! write ──▶ candidate view ──▶ append ──▶ swap                        writer, documents
+//! ```
+//!
+//! Readers never wait for writers: a request takes the view that is current when it comes and keeps it to its end, so that all
+//! of its answer is of one revision. A write is checked by building the view that it would lead to; what cannot be built
+//! is refused and changes nothing.
+
+mod app;
+mod auth;
+pub mod config;
+mod documents;
+mod folders;
+mod follow;
+mod grpc;
+mod http;
+mod limits;
+mod live;
+mod problem;
+mod serve;
+mod telemetry;
+mod view;
+mod writer;
+
+pub use config::Config;
+pub use serve::{Running, StartError, start};

@@ -58,12 +58,18 @@ impl Log {
         Ok(state)
     }
 
+    fn remembered(&self, key: &IdempotencyKey) -> Result<Option<Revision>> {
+        match self.keys.get(&key.name) {
+            None => Ok(None),
+            Some((known, revision)) if known.request == key.request => Ok(Some(*revision)),
+            Some(_) => Err(StoreError::KeyReused(key.name.clone())),
+        }
+    }
+
     fn append(&mut self, batch: Batch) -> Result<Appended> {
-        if let Some(key) = &batch.idempotency
-            && let Some((known, revision)) = self.keys.get(&key.name)
-        {
-            let same = known.request == key.request;
-            return if same { Ok(Appended::Before(*revision)) } else { Err(StoreError::KeyReused(key.name.clone())) };
+        let before = batch.idempotency.as_ref().map(|key| self.remembered(key)).transpose()?.flatten();
+        if let Some(revision) = before {
+            return Ok(Appended::Before(revision));
         }
         if batch.after != self.state.revision() {
             return Err(StoreError::Conflict(self.state.revision()));
@@ -109,6 +115,10 @@ impl Store for Memory {
             self.end.send_replace(revision);
         }
         ready(appended).boxed()
+    }
+
+    fn remembered(&self, key: &IdempotencyKey) -> BoxFuture<'_, Result<Option<Revision>>> {
+        ready(self.log().remembered(key)).boxed()
     }
 
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {

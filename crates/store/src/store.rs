@@ -5,7 +5,7 @@ use std::fmt;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
-use crate::{Batch, Digest, Entry, Revision, State};
+use crate::{Batch, Digest, Entry, IdempotencyKey, Revision, State};
 
 /// Where the log is kept.
 pub trait Store: fmt::Debug + Send + Sync {
@@ -21,6 +21,9 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// Adds an entry. When this returns, the entry is durable; when it fails, there is no trace of it, except after
     /// [`StoreError::Unreachable`], where nobody can know: ask again under the same idempotency key.
     fn append(&self, batch: Batch) -> BoxFuture<'_, Result<Appended>>;
+
+    /// The revision that a request came to before, if it was made before under this key.
+    fn remembered(&self, key: &IdempotencyKey) -> BoxFuture<'_, Result<Option<Revision>>>;
 
     /// Forgets how documents came to be as they were at a revision; the state from there on, and the entries after it, stay.
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>>;

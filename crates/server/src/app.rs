@@ -1,0 +1,23 @@
+//! What all handlers share.
+
+use std::sync::Arc;
+
+use upheld_store::Store;
+
+use crate::config::Config;
+use crate::folders::Folders;
+use crate::live::Live;
+use crate::writer::Writer;
+
+/// One server.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) config: Config,
+    pub(crate) live: Arc<Live>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) writer: Writer,
+    pub(crate) folders: Arc<Folders>,
+}
+
+/// As handlers get it.
+pub(crate) type Shared = Arc<App>;

@@ -1,0 +1,115 @@
+//! What a server is told before it starts.
+
+mod operations;
+mod security;
+
+pub use operations::Operations;
+pub use security::Security;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything that can be chosen.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where to listen; port zero takes a free one.
+    pub listen: SocketAddr,
+    /// Where revisions are kept.
+    pub store: StoreAt,
+    /// Files and folders that are read and watched, and never written.
+    pub watch: Vec<PathBuf>,
+    /// The editions in force; what is not named is the default.
+    pub semantics: Vec<String>,
+    /// The seed's administration API and enforcement point.
+    pub access: AccessApi,
+    /// How the world calls this server, for documents that name it. Never taken from a request.
+    pub public_url: Option<String>,
+    /// How much a request may ask for.
+    pub limits: Limits,
+    /// Who may connect, and who may do what.
+    pub security: Security,
+    /// What operators see.
+    pub operations: Operations,
+}
+
+/// Where revisions are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreAt {
+    /// Nowhere: they end with the process.
+    Ephemeral,
+    /// In a file in this folder.
+    Folder(PathBuf),
+    /// In the PostgreSQL database of this URL.
+    Postgres(String),
+}
+
+/// The administration API of access policies and the enforcement point, as the seed has them.
+#[derive(Clone, Debug)]
+pub struct AccessApi {
+    /// Below which path.
+    pub base: String,
+    /// Which environment it is, for policies that are seeded in some environments only.
+    pub environment: String,
+    /// The header that carries the identity, as JSON.
+    pub identity_header: String,
+}
+
+/// How much a request may ask for.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Bytes of a body.
+    pub body: usize,
+    /// Questions in one batch.
+    pub batch: usize,
+    /// Requests that are worked on at once.
+    pub concurrency: usize,
+    /// Until a request must be answered.
+    pub time: Duration,
+    /// How long a request may wait for a revision.
+    pub wait: Duration,
+    /// Requests that one client may make in a second; `None` for as many as they like.
+    pub rate: Option<u32>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
+            store: StoreAt::Ephemeral,
+            watch: Vec::new(),
+            semantics: Vec::new(),
+            access: AccessApi::default(),
+            public_url: None,
+            limits: Limits::default(),
+            security: Security::default(),
+            operations: Operations::default(),
+        }
+    }
+}
+
+/// The port when nobody names one.
+pub const DEFAULT_PORT: u16 = 8181;
+
+impl Default for AccessApi {
+    fn default() -> Self {
+        Self {
+            base: "/authz".to_owned(),
+            environment: "development".to_owned(),
+            identity_header: "x-identity".to_owned(),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 1 << 20,
+            batch: 1000,
+            concurrency: 1024,
+            time: Duration::from_secs(10),
+            wait: Duration::from_secs(5),
+            rate: None,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Documents as they come in and go out.
+
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
+use serde_json::{Value as Json, json};
+use upheld_dialects::identity;
+use upheld_input::{Format, json, parse};
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{Diagnostic, Fault, Files, Severity, SourceId};
+use upheld_store::Key;
+
+use crate::problem::Problem;
+
+/// A document with the name that a store knows it by.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    /// Who it is.
+    pub(crate) key: Key,
+    /// What it says, as JSON.
+    pub(crate) text: Arc<str>,
+}
+
+/// The format of a body, as its sender says. JSON, unless they say something else.
+pub(crate) fn format(headers: &HeaderMap) -> Result<Format, Problem> {
+    let Some(given) = headers.get(CONTENT_TYPE) else { return Ok(Format::Json) };
+    let given = given.to_str().unwrap_or_default();
+    let essence = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match essence.as_str() {
+        "application/json" => Ok(Format::Json),
+        "application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml" => Ok(Format::Yaml),
+        "application/jsonl" | "application/x-ndjson" => Ok(Format::JsonLines),
+        _ => Err(Problem::new(
+            axum::http::StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported-media-type",
+            format!(
+                "`{essence}` is not read here: expected application/json, application/yaml or application/x-ndjson"
+            ),
+        )),
+    }
+}
+
+/// A body that was read.
+#[derive(Debug)]
+pub(crate) struct Body {
+    files: Files,
+}
+
+impl Body {
+    /// Reads a body; everything that is wrong with it is said at once.
+    pub(crate) fn read(bytes: &[u8], format: Format) -> Result<Self, Problem> {
+        let text = std::str::from_utf8(bytes).map_err(|_| Problem::bad_request("the body is no UTF-8 text"))?;
+        let (file, problems) = parse(BODY, format, text.to_owned(), SourceId::new(0));
+        let files: Files = [file].into_iter().collect();
+        if problems.iter().any(|problem| problem.severity == Severity::Error) {
+            let problem =
+                Problem::new(axum::http::StatusCode::BAD_REQUEST, "unreadable-body", "the body cannot be read");
+            return Err(problem.with_diagnostics(&files, &problems));
+        }
+        Ok(Self { files })
+    }
+
+    /// Where places in it are looked up.
+    pub(crate) fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// Its documents, those inside lists too.
+    pub(crate) fn documents(&self) -> Vec<Value<'_>> {
+        let mut documents = Vec::new();
+        for (_, file) in self.files.iter() {
+            file.tree.documents().for_each(|document| flatten(document, &mut documents));
+        }
+        documents
+    }
+
+    /// The only document.
+    pub(crate) fn only(&self) -> Result<Value<'_>, Problem> {
+        let mut all = self.files.iter().flat_map(|(_, file)| file.tree.documents());
+        match (all.next(), all.next()) {
+            (Some(document), None) => Ok(document),
+            (None, _) => Err(Problem::bad_request("the body is empty")),
+            (Some(_), Some(_)) => Err(Problem::bad_request("the body has several documents where one is expected")),
+        }
+    }
+
+    /// A document with its name.
+    pub(crate) fn named(&self, document: Value<'_>) -> Result<Named, Problem> {
+        let key =
+            identity(document).and_then(|identity| Key::new(&identity.kind, &identity.scope, &identity.name).ok());
+        let Some(key) = key else {
+            let message = "a stored document needs a type and a name";
+            let expected = "expected `type` and `name`, `kind` and `metadata.name`, or the `id` of an access policy";
+            let diagnostic =
+                Diagnostic::error(Fault::UnknownDocument, message).at_value(SourceId::new(0), document, expected);
+            let problem = Problem::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, "invalid-documents", message);
+            return Err(problem.with_diagnostics(&self.files, &[diagnostic]));
+        };
+        Ok(Named { key, text: json::write(document).into() })
+    }
+}
+
+/// How messages call a body.
+const BODY: &str = "body";
+
+fn flatten<'f>(document: Value<'f>, documents: &mut Vec<Value<'f>>) {
+    let items = document.get("items").filter(|items| items.kind() == Kind::List && document.get("spec").is_none());
+    match document.kind() {
+        Kind::Null => {}
+        Kind::List => document.items().for_each(|item| flatten(item, documents)),
+        Kind::Map if items.is_some() => {
+            items.into_iter().flat_map(Value::items).for_each(|item| flatten(item, documents))
+        }
+        _ => documents.push(document),
+    }
+}
+
+/// A diagnostic, as programs get it.
+pub(crate) fn diagnostic(files: &Files, diagnostic: &Diagnostic) -> Json {
+    let mut document = json!({
+        "code": diagnostic.fault.code(), "severity": diagnostic.severity.word(), "message": diagnostic.message,
+    });
+    let Some(fields) = document.as_object_mut() else { return document };
+    if let Some(label) = &diagnostic.label
+        && let Some(place) = files.locate_span(label.source, label.span)
+    {
+        fields.insert("file".to_owned(), json!(place.file));
+        fields.insert("line".to_owned(), json!(place.line));
+        fields.insert("column".to_owned(), json!(place.column));
+        fields.insert("here".to_owned(), json!(label.text));
+    }
+    if !diagnostic.help.is_empty() {
+        fields.insert("help".to_owned(), json!(diagnostic.help));
+    }
+    document
+}

@@ -1,0 +1,83 @@
+//! Files and folders that are read and watched, and never written.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use upheld_input::load::Broken;
+use upheld_input::{Content, Input, discover};
+use upheld_model::{Diagnostic, Diagnostics, Fault, Files};
+
+/// What files said when they were read. Cheap to copy.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Contents(Arc<Vec<(String, Vec<u8>)>>);
+
+impl Contents {
+    /// As inputs of a snapshot.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = Input> + '_ {
+        self.0.iter().map(|(name, bytes)| Input::bytes(name.clone(), bytes.clone()))
+    }
+
+    /// Whether two readings are the same.
+    pub(crate) fn same_as(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+/// The folders, and what is wrong with them now.
+#[derive(Debug, Default)]
+pub(crate) struct Folders {
+    paths: Vec<PathBuf>,
+    problem: Mutex<Option<Arc<Broken>>>,
+}
+
+impl Folders {
+    /// Of paths that users named.
+    pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
+        Self { paths, problem: Mutex::default() }
+    }
+
+    /// What is watched.
+    pub(crate) fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// Reads everything. Takes a while: not for threads that answer.
+    pub(crate) fn read(&self) -> Result<Contents, Box<Broken>> {
+        if self.paths.is_empty() {
+            return Ok(Contents::default());
+        }
+        let (inputs, mut problems) = discover(&self.paths);
+        let mut contents = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            let name = input.name().to_owned();
+            let read = match input.content() {
+                Content::File(path) => std::fs::read(path),
+                Content::Bytes(bytes) => Ok(bytes.clone()),
+                Content::Text(text) => Ok(text.clone().into_bytes()),
+                Content::StandardInput => continue,
+            };
+            match read {
+                Ok(bytes) => contents.push((name, bytes)),
+                Err(error) => {
+                    problems.push(Diagnostic::error(Fault::Unreadable, format!("cannot read `{name}`: {error}")))
+                }
+            }
+        }
+        if problems.is_empty() {
+            return Ok(Contents(Arc::new(contents)));
+        }
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.extend(problems);
+        Err(Box::new(Broken { files: Files::default(), diagnostics }))
+    }
+
+    /// What keeps the last change out of the snapshot, if anything does.
+    pub(crate) fn problem(&self) -> Option<Arc<Broken>> {
+        self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes what is wrong, or that nothing is any more.
+    pub(crate) fn note(&self, problem: Option<Box<Broken>>) {
+        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem.map(Arc::from);
+    }
+}

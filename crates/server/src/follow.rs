@@ -1,0 +1,69 @@
+//! What goes on beside requests: the log and the files are followed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use notify::{RecursiveMode, Watcher};
+use tokio::sync::mpsc;
+
+use crate::app::App;
+
+/// Takes in what other servers write, until the server ends.
+pub(crate) async fn log(app: Arc<App>) {
+    let mut head = app.store.follow();
+    while head.changed().await.is_ok() {
+        let revision = *head.borrow_and_update();
+        if revision > app.live.view().revision()
+            && let Err(refusal) = app.writer.refresh().await
+        {
+            tracing::warn!(?refusal, "the log cannot be followed; the last snapshot stays");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            head.mark_changed();
+        }
+    }
+}
+
+/// Several changes of one save are one reload.
+const SETTLED: Duration = Duration::from_millis(100);
+/// Folders are looked through this often even if nobody says that they changed: network drives do not.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// Reads files again when they change, until the server ends.
+pub(crate) async fn files(app: Arc<App>) {
+    let (told, mut changes) = mpsc::channel::<()>(1);
+    // One waiting word is enough: everything is read again anyway.
+    let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        let accessed = event.is_ok_and(|event| event.kind.is_access());
+        if !accessed {
+            told.try_send(()).ok();
+        }
+    });
+    let mut watcher = match watcher {
+        Ok(watcher) => Some(watcher),
+        Err(error) => {
+            tracing::warn!(%error, "changes of files are not told here; they are looked for every {} s", LOOK.as_secs());
+            None
+        }
+    };
+    for path in app.folders.paths() {
+        // A file that is replaced is another file: its folder is watched.
+        let folder = if path.is_dir() { path.as_path() } else { path.parent().unwrap_or(path) };
+        let folder = if folder.as_os_str().is_empty() { std::path::Path::new(".") } else { folder };
+        if let Some(Err(error)) = watcher.as_mut().map(|watcher| watcher.watch(folder, RecursiveMode::Recursive)) {
+            tracing::warn!(%error, path = %path.display(), "cannot be watched");
+        }
+    }
+    loop {
+        tokio::select! {
+            told = changes.recv() => {
+                if told.is_none() {
+                    return;
+                }
+                tokio::time::sleep(SETTLED).await;
+                while changes.try_recv().is_ok() {}
+            }
+            () = tokio::time::sleep(LOOK) => {}
+        }
+        app.writer.reload().await;
+    }
+}

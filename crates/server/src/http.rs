@@ -1,0 +1,71 @@
+//! HTTP: one file for each group of endpoints.
+
+mod administration;
+mod asked;
+mod authzen;
+mod decide;
+mod documents;
+mod events;
+mod forward;
+mod kuma;
+mod operations;
+mod revisions;
+mod writing;
+
+use std::net::SocketAddr;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::Shared;
+use crate::problem::Problem;
+use crate::{auth, grpc, limits, telemetry};
+
+/// Who is at the other end of the connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer {
+    /// The address.
+    pub(crate) address: SocketAddr,
+}
+
+/// Who is known to ask, as the log calls them.
+#[derive(Clone, Debug)]
+pub(crate) struct Actor(pub(crate) String);
+
+/// What the description begins with; the paths come from the handlers.
+#[derive(OpenApi)]
+#[openapi(info(
+    title = "upheld",
+    description = "Which policies apply, which one stands, what is the effective result, and why."
+))]
+struct Description;
+
+/// All endpoints.
+pub(crate) fn router(app: Shared) -> Router {
+    let (api, description) = OpenApiRouter::with_openapi(Description::openapi())
+        .merge(decide::router())
+        .merge(revisions::router())
+        .merge(documents::router())
+        .merge(events::router())
+        .merge(authzen::router())
+        .split_for_parts();
+    let description = serde_json::to_value(description).unwrap_or_default();
+    let questions = api
+        .merge(administration::router(&app))
+        .merge(forward::router(&app))
+        .merge(kuma::router())
+        .layer(from_fn_with_state(Shared::clone(&app), asked::choose_view));
+    let guarded = Router::new()
+        .merge(questions)
+        .merge(operations::router())
+        .route("/openapi.json", get(move || async move { axum::Json(description) }))
+        .fallback(|| async { Problem::not_found("there is no such endpoint: /openapi.json has all of them") })
+        .with_state(Shared::clone(&app))
+        .merge(grpc::router(&app))
+        .layer(from_fn_with_state(Shared::clone(&app), auth::guard));
+    // What is outermost sees everything: also what is refused is counted.
+    limits::limited(guarded, &app).layer(from_fn_with_state(app, telemetry::observe))
+}

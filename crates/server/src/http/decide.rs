@@ -1,0 +1,180 @@
+//! `/v1/decide`: may this request go on?
+
+use axum::body::Bytes;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use upheld_dialects::access::request;
+use upheld_engine::decide::{By, Decide, Decided, Maybe, Request};
+use upheld_engine::{Scratch, Silent, ask};
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{Diagnostics, SourceId, Timestamp};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::asked::Asked;
+use crate::app::Shared;
+use crate::documents::{Body, format};
+use crate::problem::Problem;
+use crate::view::{Decider, View};
+
+pub(super) fn router() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(decide)).routes(routes!(decide_batch))
+}
+
+#[derive(Debug, Deserialize)]
+struct Wanted {
+    /// The kind of the policies, where several kinds decide.
+    kind: Option<String>,
+}
+
+/// A decision.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Decision<'v> {
+    /// `permit`, `deny`, `undecided` or, in the compatibility edition, `foreign`; only `permit` opens.
+    decision: &'static str,
+    /// The policy that decided; the default has no name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<&'v str>,
+    /// What the policy says about itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'v str>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct One<'v> {
+    #[serde(flatten)]
+    decision: Decision<'v>,
+    #[serde(flatten)]
+    stamp: Stamp<'v>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Many<'v> {
+    decisions: Vec<Decision<'v>>,
+    #[serde(flatten)]
+    stamp: Stamp<'v>,
+}
+
+/// Which snapshot answered.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Stamp<'v> {
+    /// The revision of the store.
+    revision: u64,
+    /// The fingerprint of all documents.
+    digest: &'v str,
+    /// The editions in force.
+    semantics: &'v [String],
+}
+
+impl<'v> Stamp<'v> {
+    pub(crate) fn of(view: &'v View) -> Self {
+        Self { revision: view.revision().0, digest: view.digest(), semantics: &view.semantics }
+    }
+}
+
+/// Decides one request.
+#[utoipa::path(post, path = "/v1/decide", request_body = Object,
+    responses((status = 200, body = One<'static>), (status = 400, body = Problem)))]
+async fn decide(
+    Asked(view): Asked,
+    Query(wanted): Query<Wanted>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let decider = decider(&view, wanted.kind.as_deref())?;
+    let body = Body::read(&body, format(&headers)?)?;
+    let request = read(&view, &body, body.only()?)?;
+    let mut scratch = Scratch::default();
+    let decision = decided(decider, &request, &mut scratch);
+    Ok(json(&One { decision, stamp: Stamp::of(&view) }))
+}
+
+/// Decides many requests at once: `{"requests": […]}`.
+#[utoipa::path(post, path = "/v1/decide:batch", request_body = Object,
+    responses((status = 200, body = Many<'static>), (status = 400, body = Problem)))]
+async fn decide_batch(
+    State(app): State<Shared>,
+    Asked(view): Asked,
+    Query(wanted): Query<Wanted>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let decider = decider(&view, wanted.kind.as_deref())?;
+    let body = Body::read(&body, format(&headers)?)?;
+    let document = body.only()?;
+    let requests = match document.get("requests") {
+        Some(requests) if requests.kind() == Kind::List && document.entries().count() == 1 => requests,
+        _ => return Err(Problem::bad_request("expected {\"requests\": […]} and nothing else")),
+    };
+    let most = app.config.limits.batch;
+    if requests.items().count() > most {
+        return Err(Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "batch-too-large",
+            format!("at most {most} requests at once"),
+        ));
+    }
+    let requests: Vec<Request> =
+        requests.items().map(|request| read(&view, &body, request)).collect::<Result<_, Problem>>()?;
+    let mut scratch = Scratch::default();
+    let decisions = requests.iter().map(|request| decided(decider, request, &mut scratch)).collect();
+    Ok(json(&Many { decisions, stamp: Stamp::of(&view) }))
+}
+
+fn decider<'v>(view: &'v View, kind: Option<&str>) -> Result<Decider<'v>, Problem> {
+    view.decider(kind).ok_or_else(|| {
+        Problem::not_found(format!("no policy of kind `{}` decides requests here", kind.unwrap_or_default()))
+    })
+}
+
+/// Whoever does not say when asks now.
+fn read(view: &View, body: &Body, document: Value<'_>) -> Result<Request, Problem> {
+    let mut found = Diagnostics::default();
+    let request = request::read(SourceId::new(0), document, view.edition(), &mut found);
+    let Some(mut request) = request else {
+        let problem = Problem::new(StatusCode::BAD_REQUEST, "bad-request", "this is no request that can be decided");
+        return Err(problem.with_diagnostics(body.files(), found.as_slice()));
+    };
+    if request.environment.time == Maybe::Absent {
+        request.environment.time = Maybe::Is(now());
+    }
+    Ok(request)
+}
+
+/// The clock.
+pub(crate) fn now() -> Timestamp {
+    Timestamp(i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX))
+}
+
+fn decided<'v>(decider: Decider<'v>, request: &Request, scratch: &mut Scratch<Decide>) -> Decision<'v> {
+    let decided = ask(decider.decide, &request, scratch, &mut Silent);
+    Decision::of(decider, &decided)
+}
+
+impl<'v> Decision<'v> {
+    /// Of what the engine said.
+    pub(crate) fn of(decider: Decider<'v>, decided: &Decided) -> Self {
+        let rule = match decided.by {
+            By::Policy(entry) => decider.decide.rule(entry),
+            By::Default | By::Algorithm | By::Nobody => None,
+        };
+        let document = rule.and_then(|rule| decider.files.value(rule.at));
+        Self {
+            decision: decided.outcome.word(),
+            policy: rule.map(|rule| rule.name.as_str()),
+            reason: document.and_then(|document| document.get("description")).and_then(Value::as_text),
+        }
+    }
+}
+
+fn json(body: &impl Serialize) -> Response {
+    let body = serde_json::to_vec(body).unwrap_or_default();
+    ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+}

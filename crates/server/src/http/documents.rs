@@ -1,0 +1,102 @@
+//! `/v1/policies`, `/v1/objects`, `/v1/kinds`: documents one by one.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value as Json_, json};
+use upheld_store::{Change, Key};
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::asked::Asked;
+use super::writing::{Intent, answer, refused, tag};
+use crate::app::Shared;
+use crate::documents::{Body, format};
+use crate::problem::Problem;
+use crate::writer::Condition;
+
+pub(super) fn router() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(show, put, delete))
+}
+
+/// Which document.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+struct Named {
+    /// The type, for example `AccessPolicy`.
+    kind: String,
+    /// The mesh, or what stands in its place: `access` for access policies.
+    scope: String,
+    /// The name or id.
+    name: String,
+}
+
+impl Named {
+    fn key(&self) -> Result<Key, Problem> {
+        Key::new(&self.kind, &self.scope, &self.name).map_err(|error| Problem::bad_request(error.to_string()))
+    }
+}
+
+/// A stored document as it is, with its entity tag.
+#[utoipa::path(get, path = "/v1/documents/{kind}/{scope}/{name}", params(Named),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem)))]
+async fn show(Asked(view): Asked, Path(named): Path<Named>) -> Result<Response, Problem> {
+    let key = named.key()?;
+    let Some(document) = view.state.get(&key) else {
+        return Err(Problem::not_found(format!("there is no document `{key}` in the store")));
+    };
+    let body: Json_ = serde_json::from_str(&document.text).unwrap_or_default();
+    Ok((
+        [(header::ETAG, tag(document.revision))],
+        Json(json!({"id": key, "changed": document.revision, "document": body})),
+    )
+        .into_response())
+}
+
+/// Puts a document in its place. `If-Match: "REV"` only if nobody changed it since; `If-None-Match: *` only if it is new.
+#[utoipa::path(put, path = "/v1/documents/{kind}/{scope}/{name}", params(Named, ("dryRun" = Option<bool>, Query, description = "only say what would happen")),
+    request_body(content((Object = "application/json"), (String = "application/yaml"))),
+    responses((status = 200, body = Object), (status = 201, body = Object), (status = 400, body = Problem), (status = 404, body = Problem),
+        (status = 412, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem), (status = 503, body = Problem)))]
+async fn put(
+    State(app): State<Shared>,
+    Path(named): Path<Named>,
+    intent: Intent,
+    headers: HeaderMap,
+    bytes: Bytes,
+) -> Result<Response, Problem> {
+    let key = named.key()?;
+    let body = Body::read(&bytes, format(&headers)?)?;
+    let document = body.named(body.only()?)?;
+    if document.key != key {
+        let detail = format!("the document is `{}`, not `{key}`", document.key);
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid-documents", detail));
+    }
+    let change = Change::Put { key: document.key, text: document.text };
+    let conditions = intent.conditions(&key)?;
+    let written = app.writer.write(intent.write(&bytes, None, vec![change], conditions)).await.map_err(refused)?;
+    let mut response = answer(&written, intent.mode());
+    if let Some(document) = written.view.state.get(&key)
+        && let Ok(value) = tag(document.revision).parse()
+    {
+        response.headers_mut().insert(header::ETAG, value);
+    }
+    Ok(response)
+}
+
+/// Deletes a document.
+#[utoipa::path(delete, path = "/v1/documents/{kind}/{scope}/{name}", params(Named, ("dryRun" = Option<bool>, Query, description = "only say what would happen")),
+    responses((status = 200, body = Object), (status = 201, body = Object), (status = 400, body = Problem), (status = 404, body = Problem),
+        (status = 412, body = Problem), (status = 422, body = Problem), (status = 503, body = Problem)))]
+async fn delete(State(app): State<Shared>, Path(named): Path<Named>, intent: Intent) -> Result<Response, Problem> {
+    let key = named.key()?;
+    let mut conditions = vec![Condition::Present(key.clone())];
+    conditions.extend(intent.conditions(&key)?);
+    let change = Change::Delete { key };
+    let written = app.writer.write(intent.write(&[], None, vec![change], conditions)).await.map_err(refused)?;
+    Ok(answer(&written, intent.mode()))
+}

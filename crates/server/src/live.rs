@@ -1,0 +1,95 @@
+//! The view that is current, and those of the past.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use tokio::sync::{Mutex, watch};
+use upheld_store::{Revision, Store, StoreError};
+
+use crate::view::View;
+
+/// How many views of the past are kept at hand.
+const REMEMBERED: usize = 4;
+
+/// The current view. Reading it takes no lock.
+#[derive(Debug)]
+pub(crate) struct Live {
+    current: ArcSwap<View>,
+    revision: watch::Sender<Revision>,
+    past: Mutex<Vec<Arc<View>>>,
+}
+
+/// Why there is no view of a revision.
+#[derive(Debug)]
+pub(crate) enum NoView {
+    /// It did not come in time.
+    NotYet {
+        /// The revision that was waited for.
+        wanted: Revision,
+        /// Where the server is.
+        current: Revision,
+    },
+    /// The store does not have it.
+    Store(StoreError),
+    /// It cannot be read with the editions that are in force now.
+    Unreadable,
+}
+
+impl Live {
+    /// Begins with a view.
+    pub(crate) fn new(view: Arc<View>) -> Self {
+        let revision = watch::Sender::new(view.revision());
+        Self { current: ArcSwap::new(view), revision, past: Mutex::default() }
+    }
+
+    /// The current view.
+    pub(crate) fn view(&self) -> Arc<View> {
+        self.current.load_full()
+    }
+
+    /// Replaces the current view. Requests that hold the old one keep it.
+    pub(crate) fn swap(&self, view: Arc<View>) {
+        let revision = view.revision();
+        self.current.store(view);
+        self.revision.send_replace(revision);
+    }
+
+    /// Told at every swap.
+    pub(crate) fn follow(&self) -> watch::Receiver<Revision> {
+        self.revision.subscribe()
+    }
+
+    /// The current view, once it has a revision in it.
+    pub(crate) async fn at_least(&self, wanted: Revision, wait: Duration) -> Result<Arc<View>, NoView> {
+        let mut revisions = self.revision.subscribe();
+        let reached = tokio::time::timeout(wait, revisions.wait_for(|revision| *revision >= wanted)).await;
+        match reached {
+            Ok(Ok(_)) => Ok(self.view()),
+            _ => Err(NoView::NotYet { wanted, current: self.view().revision() }),
+        }
+    }
+
+    /// The view of a revision of the past: stored documents as they were then, files as they are now.
+    pub(crate) async fn at(&self, revision: Revision, store: &dyn Store) -> Result<Arc<View>, NoView> {
+        let current = self.view();
+        if revision == current.revision() {
+            return Ok(current);
+        }
+        let mut past = self.past.lock().await;
+        if let Some(known) = past.iter().position(|view| view.revision() == revision) {
+            let view = past.remove(known);
+            past.push(Arc::clone(&view));
+            return Ok(view);
+        }
+        let state = Arc::new(store.state(Some(revision)).await.map_err(NoView::Store)?);
+        let (files, semantics) = (current.files.clone(), Arc::clone(&current.semantics));
+        let built = tokio::task::spawn_blocking(move || View::build(state, files, &semantics)).await;
+        let view = Arc::new(built.ok().and_then(Result::ok).ok_or(NoView::Unreadable)?);
+        past.push(Arc::clone(&view));
+        if past.len() > REMEMBERED {
+            past.remove(0);
+        }
+        Ok(view)
+    }
+}

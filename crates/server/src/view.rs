@@ -1,0 +1,113 @@
+//! What questions are asked of: a snapshot, and which one it is.
+
+use std::sync::Arc;
+
+use axum::http::HeaderValue;
+use jiff::Timestamp;
+use upheld_dialects::access::Edition;
+use upheld_dialects::access::manifest::Manifest;
+use upheld_engine::decide::Decide;
+use upheld_engine::{KindId, PolicyKind};
+use upheld_input::load::{Broken, Loaded, load};
+use upheld_input::{Format, Input};
+use upheld_model::Files;
+use upheld_store::{Revision, State};
+
+use crate::folders::Contents;
+
+/// A snapshot with the state that it was made of. Never changes.
+#[derive(Debug)]
+pub(crate) struct View {
+    /// What is asked.
+    pub(crate) loaded: Loaded,
+    /// The documents of the store.
+    pub(crate) state: Arc<State>,
+    /// The files beside them.
+    pub(crate) files: Contents,
+    /// When it was built.
+    pub(crate) built: Timestamp,
+    /// The names of the editions in force, as answers carry them.
+    pub(crate) semantics: Arc<[String]>,
+    semantics_header: HeaderValue,
+    /// What decides while there is no policy: nobody is let in.
+    closed: Option<Box<Loaded>>,
+}
+
+/// How stored documents are called in messages.
+const STORED: &str = "store:";
+
+impl View {
+    /// Builds the view of stored documents and files. Takes a while: not for threads that answer.
+    pub(crate) fn build(state: Arc<State>, files: Contents, semantics: &Arc<[String]>) -> Result<Self, Box<Broken>> {
+        let stored = state
+            .iter()
+            .map(|(key, document)| Input::text(format!("{STORED}{key}"), Format::Json, document.text.to_string()));
+        let names: Vec<&str> = semantics.iter().map(String::as_str).collect();
+        let loaded = load(stored.chain(files.inputs()).collect(), &names)?;
+        let closed = match loaded.snapshot.decides().next() {
+            Some(_) => None,
+            None => {
+                let nothing = Input::text("builtin:nobody.json", Format::Json, r#"{"policies": []}"#);
+                Some(Box::new(load(vec![nothing], &names)?))
+            }
+        };
+        // It goes over all documents; nobody who asks should wait for that.
+        loaded.snapshot.digest();
+        let semantics_header = HeaderValue::from_str(&semantics.join(", ")).unwrap_or(HeaderValue::from_static(""));
+        let semantics = Arc::clone(semantics);
+        Ok(Self { loaded, state, files, built: Timestamp::now(), semantics, semantics_header, closed })
+    }
+
+    /// The last revision of the store that is in it.
+    pub(crate) fn revision(&self) -> Revision {
+        self.state.revision()
+    }
+
+    /// The fingerprint of everything that was read.
+    pub(crate) fn digest(&self) -> &str {
+        self.loaded.snapshot.digest()
+    }
+
+    /// The editions in force, as a header.
+    pub(crate) fn semantics_header(&self) -> &HeaderValue {
+        &self.semantics_header
+    }
+
+    /// The policies that decide requests: those of the kind that was named, or the first. There always are some: without
+    /// policies, the default effect decides.
+    pub(crate) fn decider(&self, named: Option<&str>) -> Option<Decider<'_>> {
+        let loaded = self.closed.as_deref().unwrap_or(&self.loaded);
+        let snapshot = &loaded.snapshot;
+        let name = |id: KindId| snapshot.kind(id).map_or("", |kind| snapshot.text(kind.name));
+        let mut all = snapshot.decides();
+        let (id, decide) = match named {
+            Some(named) => all.find(|(id, _)| name(*id).eq_ignore_ascii_case(named))?,
+            None => all.next()?,
+        };
+        let kind = snapshot.kind(id)?;
+        let manifest = loaded.manifests.iter().find(|(name, _)| *name == kind.name).map(|(_, manifest)| manifest);
+        Some(Decider { loaded, id, kind, decide, manifest, files: snapshot.files() })
+    }
+
+    /// How access policies and requests are read.
+    pub(crate) fn edition(&self) -> Edition {
+        self.semantics.iter().find_map(|name| Edition::of(name)).unwrap_or_default()
+    }
+}
+
+/// Policies that decide requests, with all that belongs to them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decider<'v> {
+    /// What they were loaded with.
+    pub(crate) loaded: &'v Loaded,
+    /// Their kind.
+    pub(crate) id: KindId,
+    /// Their kind.
+    pub(crate) kind: &'v PolicyKind,
+    /// The policies.
+    pub(crate) decide: &'v Decide,
+    /// The settings beside them.
+    pub(crate) manifest: Option<&'v Manifest>,
+    /// Where they were written.
+    pub(crate) files: &'v Files,
+}

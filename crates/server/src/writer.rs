@@ -1,0 +1,289 @@
+//! The way of a write: the view that it would lead to is built first, then the log goes on, then the view is swapped in.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::sync::{Mutex, MutexGuard};
+use upheld_input::load::Broken;
+use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State, Store, StoreError};
+
+use crate::folders::Folders;
+use crate::live::Live;
+use crate::view::View;
+
+/// Changes documents, one write at a time.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    live: Arc<Live>,
+    store: Arc<dyn Store>,
+    folders: Arc<Folders>,
+    /// Whoever builds the next view holds this.
+    turn: Mutex<()>,
+}
+
+/// What somebody wants to change.
+#[derive(Clone, Debug)]
+pub(crate) struct Write {
+    pub(crate) actor: String,
+    pub(crate) message: Option<String>,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) conditions: Vec<Condition>,
+    pub(crate) idempotency: Option<IdempotencyKey>,
+    pub(crate) mode: Mode,
+}
+
+/// Whether it is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// It is.
+    Commit,
+    /// Only what would happen is wanted.
+    DryRun,
+}
+
+/// What must be so, or nothing happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// The whole store is at this revision.
+    At(Revision),
+    /// The document was last changed in this revision.
+    Unchanged(Key, Revision),
+    /// There is such a document.
+    Present(Key),
+    /// There is no such document.
+    Absent(Key),
+}
+
+/// What came of a write.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// The view after it.
+    pub(crate) view: Arc<View>,
+    /// The revision that it is, or would be; the one before if nothing changed.
+    pub(crate) revision: Revision,
+    /// What happened to each document.
+    pub(crate) effects: Vec<(Key, Effect)>,
+}
+
+/// What happens to a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Created,
+    Replaced,
+    Deleted,
+    Unchanged,
+}
+
+impl Effect {
+    /// As answers have it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Replaced => "replaced",
+            Self::Deleted => "deleted",
+            Self::Unchanged => "unchanged",
+        }
+    }
+}
+
+/// Why a write changed nothing.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// Something was not as its author thought.
+    Condition(Condition, Option<Revision>),
+    /// The documents would make no snapshot.
+    Broken(Box<Broken>),
+    /// The store could not.
+    Store(StoreError),
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// How often a write tries again because another server was faster.
+const TRIES: usize = 8;
+
+impl Writer {
+    pub(crate) fn new(live: Arc<Live>, store: Arc<dyn Store>, folders: Arc<Folders>) -> Self {
+        Self { live, store, folders, turn: Mutex::default() }
+    }
+
+    /// Writes, or says what it would do.
+    pub(crate) async fn write(&self, write: Write) -> Result<Written, Refusal> {
+        let turn = self.turn.lock().await;
+        for _ in 0..TRIES {
+            match self.try_write(&write).await {
+                // Another server wrote in between: what it wrote is looked at, and the conditions hold or do not.
+                Err(Refusal::Store(StoreError::Conflict(_))) => self.catch_up(&turn).await?,
+                other => return other,
+            }
+        }
+        Err(Refusal::Store(StoreError::Conflict(self.live.view().revision())))
+    }
+
+    async fn try_write(&self, write: &Write) -> Result<Written, Refusal> {
+        let before = self.live.view();
+        if let Some(known) = self.repeated(write, &before).await? {
+            return Ok(known);
+        }
+        for condition in &write.conditions {
+            condition.check(&before.state)?;
+        }
+        let effects = effects(&before.state, &write.changes);
+        let changes: Vec<Change> = write
+            .changes
+            .iter()
+            .zip(&effects)
+            .filter(|(_, (_, effect))| *effect != Effect::Unchanged)
+            .map(|(change, _)| change.clone())
+            .collect();
+        if changes.is_empty() {
+            return Ok(Written { revision: before.revision(), view: before, effects });
+        }
+        let after = Arc::new(before.state.with(&changes));
+        let view = self.build(after, &before).await.map_err(Refusal::Broken)?;
+        if write.mode == Mode::DryRun {
+            return Ok(Written { revision: view.revision(), view, effects });
+        }
+        let Write { actor, message, idempotency, .. } = write.clone();
+        let batch = Batch { after: before.revision(), time: Timestamp::now(), actor, message, changes, idempotency };
+        match self.store.append(batch).await? {
+            Appended::Now(revision, _) => {
+                self.live.swap(Arc::clone(&view));
+                Ok(Written { view, revision, effects })
+            }
+            Appended::Before(revision) => Ok(Written { view: before, revision, effects }),
+        }
+    }
+
+    /// What the same request came to when it was made before. The store knows; the changes are not looked at again.
+    async fn repeated(&self, write: &Write, before: &Arc<View>) -> Result<Option<Written>, Refusal> {
+        let Some(key) = &write.idempotency else { return Ok(None) };
+        let Some(revision) = self.store.remembered(key).await? else { return Ok(None) };
+        let effects = write.changes.iter().map(|change| (change.key().clone(), Effect::Unchanged)).collect();
+        Ok(Some(Written { view: Arc::clone(before), revision, effects }))
+    }
+
+    /// Takes in what other servers wrote.
+    pub(crate) async fn refresh(&self) -> Result<(), Refusal> {
+        let turn = self.turn.lock().await;
+        self.catch_up(&turn).await
+    }
+
+    async fn catch_up(&self, _turn: &MutexGuard<'_, ()>) -> Result<(), Refusal> {
+        const AT_ONCE: usize = 1000;
+        let before = self.live.view();
+        let mut state = (*before.state).clone();
+        loop {
+            let entries = match self.store.entries(state.revision(), AT_ONCE).await {
+                Ok(entries) => entries,
+                // So much happened that the way there is forgotten.
+                Err(StoreError::Compacted { .. }) => {
+                    state = self.store.state(None).await?;
+                    break;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            let all = entries.len() < AT_ONCE;
+            entries.iter().for_each(|entry| state.apply(entry));
+            if all {
+                break;
+            }
+        }
+        if state.revision() == before.revision() {
+            return Ok(());
+        }
+        match self.build(Arc::new(state), &before).await {
+            Ok(view) => self.live.swap(view),
+            Err(broken) => {
+                tracing::error!(
+                    problems = broken.diagnostics.errors(),
+                    "what another server wrote cannot be read together with the files here; the last good snapshot stays"
+                );
+                self.folders.note(Some(broken));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads files again. Whether they were different.
+    pub(crate) async fn reload(&self) -> bool {
+        let _turn = self.turn.lock().await;
+        let before = self.live.view();
+        let folders = Arc::clone(&self.folders);
+        let read = tokio::task::spawn_blocking(move || folders.read()).await;
+        let contents = match read {
+            Ok(Ok(contents)) => contents,
+            Ok(Err(broken)) => {
+                self.refuse_files(broken);
+                return false;
+            }
+            Err(_) => return false,
+        };
+        if contents.same_as(&before.files) && self.folders.problem().is_none() {
+            return false;
+        }
+        let (state, semantics) = (Arc::clone(&before.state), Arc::clone(&before.semantics));
+        match tokio::task::spawn_blocking(move || View::build(state, contents, &semantics)).await {
+            Ok(Ok(view)) => {
+                self.folders.note(None);
+                tracing::info!(digest = view.digest(), "files were read again");
+                self.live.swap(Arc::new(view));
+                true
+            }
+            Ok(Err(broken)) => {
+                self.refuse_files(broken);
+                false
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn refuse_files(&self, broken: Box<Broken>) {
+        let first = broken.diagnostics.as_slice().first().map_or("", |diagnostic| diagnostic.message.as_str());
+        tracing::error!(
+            problems = broken.diagnostics.errors(),
+            first,
+            "files are broken; the last good snapshot stays"
+        );
+        self.folders.note(Some(broken));
+    }
+
+    async fn build(&self, state: Arc<State>, before: &View) -> Result<Arc<View>, Box<Broken>> {
+        let (files, semantics) = (before.files.clone(), Arc::clone(&before.semantics));
+        match tokio::task::spawn_blocking(move || View::build(state, files, &semantics)).await {
+            Ok(built) => built.map(Arc::new),
+            Err(_) => Err(Box::new(Broken {
+                files: upheld_model::Files::default(),
+                diagnostics: upheld_model::Diagnostics::default(),
+            })),
+        }
+    }
+}
+
+impl Condition {
+    fn check(&self, state: &State) -> Result<(), Refusal> {
+        let found = |key: &Key| state.get(key).map(|document| document.revision);
+        let (holds, found) = match self {
+            Self::At(revision) => (*revision == state.revision(), Some(state.revision())),
+            Self::Unchanged(key, revision) => (found(key) == Some(*revision), found(key)),
+            Self::Present(key) => (found(key).is_some(), None),
+            Self::Absent(key) => (found(key).is_none(), found(key)),
+        };
+        if holds { Ok(()) } else { Err(Refusal::Condition(self.clone(), found)) }
+    }
+}
+
+fn effects(state: &State, changes: &[Change]) -> Vec<(Key, Effect)> {
+    let effect = |change: &Change| match (change, state.get(change.key())) {
+        (Change::Put { .. }, None) => Effect::Created,
+        (Change::Put { text, .. }, Some(old)) if old.text == *text => Effect::Unchanged,
+        (Change::Put { .. }, Some(_)) => Effect::Replaced,
+        (Change::Delete { .. }, Some(_)) => Effect::Deleted,
+        (Change::Delete { .. }, None) => Effect::Unchanged,
+    };
+    changes.iter().map(|change| (change.key().clone(), effect(change))).collect()
+}

@@ -1,0 +1,4 @@
+//! The server from outside: over a real connection, with a client that knows nothing of its insides.
+
+mod basics;
+mod support;

@@ -1,0 +1,80 @@
+//! A server for a test, and a client.
+
+use serde_json::Value as Json;
+use tokio::runtime::Runtime;
+use upheld_server::{Config, Running, start};
+
+/// A server that ends with the test.
+pub(crate) struct Served {
+    runtime: Runtime,
+    running: Option<Running>,
+    base: String,
+    agent: ureq::Agent,
+}
+
+/// What it answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) text: String,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Json {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl Served {
+    /// Starts one on a free port of loopback.
+    pub(crate) fn start(config: Config) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..config };
+        let running = runtime.block_on(start(config)).unwrap();
+        let base = format!("http://{}", running.address());
+        let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+        Self { runtime, running: Some(running), base, agent }
+    }
+
+    /// Where it listens.
+    #[expect(dead_code, reason = "for tests that bring their own client")]
+    pub(crate) fn base(&self) -> &str {
+        &self.base
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, &[], "")
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &str) -> Answer {
+        self.ask("POST", path, &[("content-type", "application/json")], body)
+    }
+
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let mut request = ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut response = self.agent.run(request.body(body.to_owned()).unwrap()).unwrap();
+        let headers = response.headers().iter();
+        let headers = headers.map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into()));
+        Answer {
+            status: response.status().as_u16(),
+            headers: headers.collect(),
+            text: response.body_mut().read_to_string().unwrap(),
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            self.runtime.block_on(running.stop());
+        }
+    }
+}
