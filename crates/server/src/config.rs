@@ -10,6 +10,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use upheld_dialects::kuma::DEFAULT_SEMANTICS;
+
 /// Everything that can be chosen.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -78,7 +80,7 @@ impl Default for Config {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
             store: StoreAt::Ephemeral,
             watch: Vec::new(),
-            semantics: Vec::new(),
+            semantics: DEFAULT_SEMANTICS.map(str::to_owned).to_vec(),
             access: AccessApi::default(),
             public_url: None,
             limits: Limits::default(),

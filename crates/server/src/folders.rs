@@ -1,5 +1,6 @@
 //! Files and folders that are read and watched, and never written.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,6 +16,11 @@ impl Contents {
     /// As inputs of a snapshot.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = Input> + '_ {
         self.0.iter().map(|(name, bytes)| Input::bytes(name.clone(), bytes.clone()))
+    }
+
+    /// Names and texts; what is no text is shown as well as can be.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        self.0.iter().map(|(name, bytes)| (name.as_str(), String::from_utf8_lossy(bytes)))
     }
 
     /// Whether two readings are the same.
@@ -46,7 +52,14 @@ impl Folders {
         if self.paths.is_empty() {
             return Ok(Contents::default());
         }
-        let (inputs, mut problems) = discover(&self.paths);
+        let (mut inputs, mut problems) = (Vec::new(), Vec::new());
+        for path in &self.paths {
+            let (found, wrong) = discover(&[path]);
+            // Whoever takes the last file out of a folder means it.
+            let emptied = found.is_empty() && path.is_dir() && std::fs::read_dir(path).is_ok();
+            problems.extend(wrong.into_iter().filter(|_| !emptied));
+            inputs.extend(found);
+        }
         let mut contents = Vec::with_capacity(inputs.len());
         for input in inputs {
             let name = input.name().to_owned();

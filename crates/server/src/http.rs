@@ -9,7 +9,9 @@ mod events;
 mod forward;
 mod kuma;
 mod operations;
+mod paging;
 mod revisions;
+mod stamp;
 mod writing;
 
 use std::net::SocketAddr;

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tower::Service;
 use upheld_input::load::Broken;
-use upheld_store::{Memory, Store, StoreError};
+use upheld_store::{Memory, Revision, Store, StoreError};
 
 use crate::app::{App, Shared};
 use crate::config::{Config, StoreAt};
@@ -55,6 +55,16 @@ impl Running {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// What kind of store it has.
+    pub fn store(&self) -> &'static str {
+        self.app.store.name()
+    }
+
+    /// The revision that it answers from.
+    pub fn revision(&self) -> Revision {
+        self.app.live.view().revision()
     }
 
     /// Reads the watched files again now.

@@ -3,12 +3,13 @@
 mod access;
 mod compliance;
 mod formats;
+mod serve;
 mod testing;
 
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 pub(crate) use self::access::{AccessRequest, Can};
@@ -16,6 +17,7 @@ pub(crate) use self::compliance::{
     Audit, Candidates, Deed, FailOn, Fix, Organisation, Person, Values, Waivers, WhatIf,
 };
 pub(crate) use self::formats::{Color, Drawing, Findings, Format, Output, Printer, Results};
+pub(crate) use self::serve::Serve;
 pub(crate) use self::testing::Test;
 use crate::complete;
 
@@ -48,7 +50,32 @@ pub(crate) struct Cli {
 /// The whole command line. Help of a command shows examples before options.
 pub(crate) fn command() -> clap::Command {
     const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
-    Cli::command().mut_subcommands(|command| command.help_template(TEMPLATE))
+    Cli::command().mut_subcommands(|command| {
+        let command = command.help_template(TEMPLATE);
+        // What a server watches is something else.
+        if command.get_name() == SERVE { command } else { command.arg(again()) }
+    })
+}
+
+const SERVE: &str = "serve";
+const AGAIN: &str = "again";
+
+/// `--watch` after the name of a command.
+fn again() -> clap::Arg {
+    clap::Arg::new(AGAIN)
+        .short('w')
+        .long("watch")
+        .action(clap::ArgAction::SetTrue)
+        .help("Run again on every change of the files")
+}
+
+/// The command line that the user wrote.
+pub(crate) fn parse() -> Result<Cli, clap::Error> {
+    let matches = command().try_get_matches()?;
+    let mut cli = Cli::from_arg_matches(&matches)?;
+    let again = matches.subcommand().and_then(|(_, command)| command.try_get_one::<bool>(AGAIN).ok().flatten());
+    cli.common.watch |= again == Some(&true);
+    Ok(cli)
 }
 
 /// Options of every command.
@@ -73,7 +100,7 @@ pub(crate) struct Common {
     #[arg(long, value_name = "NAME=VALUE", global = true)]
     pub(crate) kgateway: Vec<String>,
     /// Run again on every change of the files
-    #[arg(short, long, global = true)]
+    #[arg(short, long)]
     pub(crate) watch: bool,
     /// Show everything, also what does not match
     #[arg(short, long, global = true)]
@@ -207,6 +234,12 @@ pub(crate) enum Command {
         #[arg(value_name = "TYPE")]
         document: Option<String>,
     },
+    /// Answer over HTTP and gRPC, and keep policies
+    #[command(before_help = "Examples:\n  \
+        upheld serve                                      keeps policies in the data folder, listens on 127.0.0.1:8181\n  \
+        upheld serve --watch policies/ --ephemeral        serves files, and reads them again when they change\n  \
+        upheld serve --database postgres://db/upheld      several servers on one database")]
+    Serve(Serve),
     /// The first five minutes, on built-in data
     #[command(before_help = "Examples:\n  upheld demo\n  upheld demo --write shop\n  \
         upheld explain -f builtin:demo --from web-1 --to backend-1")]

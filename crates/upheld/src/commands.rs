@@ -16,6 +16,7 @@ mod layers;
 mod question;
 mod reference;
 mod resolve;
+mod serve;
 mod show;
 mod status;
 mod test;
@@ -101,6 +102,7 @@ impl Session<'_> {
             Command::Kinds(kinds) => kinds::run(self, kinds),
             Command::Codes { code } => reference::codes(self, code.as_deref()),
             Command::Schema { document } => reference::schema(self, document.as_deref()),
+            Command::Serve(wanted) => serve::run(self, wanted),
             Command::Demo { write } => demo::run(self, write.as_deref()),
             Command::Init { paths } => init::run(paths),
             Command::Config { show_origin } => config::run(self, *show_origin),

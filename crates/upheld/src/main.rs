@@ -23,13 +23,9 @@ mod watch;
 
 use std::process::ExitCode;
 
-use clap::FromArgMatches;
-
-use crate::cli::Cli;
-
 fn main() -> ExitCode {
     clap_complete::env::CompleteEnv::with_factory(cli::command).complete();
-    let cli = match cli::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
+    let cli = match cli::parse() {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };

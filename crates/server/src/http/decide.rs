@@ -15,6 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::asked::Asked;
+use super::stamp::Stamp;
 use crate::app::Shared;
 use crate::documents::{Body, format};
 use crate::problem::Problem;
@@ -59,24 +60,6 @@ struct Many<'v> {
     decisions: Vec<Decision<'v>>,
     #[serde(flatten)]
     stamp: Stamp<'v>,
-}
-
-/// Which snapshot answered.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Stamp<'v> {
-    /// The revision of the store.
-    revision: u64,
-    /// The fingerprint of all documents.
-    digest: &'v str,
-    /// The editions in force.
-    semantics: &'v [String],
-}
-
-impl<'v> Stamp<'v> {
-    pub(crate) fn of(view: &'v View) -> Self {
-        Self { revision: view.revision().0, digest: view.digest(), semantics: &view.semantics }
-    }
 }
 
 /// Decides one request.

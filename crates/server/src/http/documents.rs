@@ -1,8 +1,8 @@
-//! `/v1/policies`, `/v1/objects`, `/v1/kinds`: documents one by one.
+//! `/v1/documents`: what the store holds, one by one; `/v1/snapshot`: everything that answers are made from.
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -13,6 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::asked::Asked;
+use super::paging::Page;
 use super::writing::{Intent, answer, refused, tag};
 use crate::app::Shared;
 use crate::documents::{Body, format};
@@ -20,7 +21,7 @@ use crate::problem::Problem;
 use crate::writer::Condition;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().routes(routes!(show, put, delete))
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(show, put, delete)).routes(routes!(snapshot))
 }
 
 /// Which document.
@@ -39,6 +40,35 @@ impl Named {
     fn key(&self) -> Result<Key, Problem> {
         Key::new(&self.kind, &self.scope, &self.name).map_err(|error| Problem::bad_request(error.to_string()))
     }
+}
+
+/// What the store holds, by id.
+#[utoipa::path(get, path = "/v1/documents", params(Page), responses((status = 200, body = Object), (status = 400, body = Problem)))]
+async fn list(Asked(view): Asked, Query(page): Query<Page>) -> Result<Json<Json_>, Problem> {
+    let mut documents: Vec<_> = view.state.iter().collect();
+    documents.sort_by_key(|(key, _)| *key);
+    let items = documents.into_iter().map(|(key, document)| {
+        let text: Json_ = serde_json::from_str(&document.text).unwrap_or_default();
+        (key.as_str(), json!({"id": key, "changed": document.revision, "document": text}))
+    });
+    page.of(&view, items).map(Json)
+}
+
+/// Everything that answers are made from, one text a line: documents of the store and files that are watched. Whoever reads
+/// them gets the same digest and the same answers.
+#[utoipa::path(get, path = "/v1/snapshot",
+    responses((status = 200, content_type = "application/x-ndjson", body = String), (status = 400, body = Problem)))]
+async fn snapshot(Asked(view): Asked) -> Response {
+    let mut lines = String::new();
+    for (key, document) in view.state.iter() {
+        lines.push_str(&json!({"name": format!("store:{key}"), "format": "json", "text": &*document.text}).to_string());
+        lines.push('\n');
+    }
+    for (name, text) in view.files.texts() {
+        lines.push_str(&json!({"name": name, "text": text}).to_string());
+        lines.push('\n');
+    }
+    ([(header::CONTENT_TYPE, "application/x-ndjson")], lines).into_response()
 }
 
 /// A stored document as it is, with its entity tag.

@@ -5,7 +5,6 @@ use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_input::Format;
 use upheld_model::tree::{Kind, Value};
@@ -13,6 +12,7 @@ use upheld_store::{Change, Entry, Key, Revision};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::paging::Page;
 use super::writing::{Intent, answer};
 use crate::app::Shared;
 use crate::documents::{Body, format};
@@ -23,29 +23,13 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(list, append)).routes(routes!(show))
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Page {
-    /// Only those after this one.
-    after: Option<Revision>,
-    /// At most so many.
-    limit: Option<usize>,
-}
-
-/// How many entries a page has when nobody says.
-const PAGE: usize = 100;
-/// The most that a page has.
-const LARGEST_PAGE: usize = 1000;
-
-/// The log, page by page; `next` is what `after` must be for the next one.
-#[utoipa::path(get, path = "/v1/revisions",
-    params(("after" = Option<u64>, Query, description = "only revisions after this one"),
-           ("limit" = Option<usize>, Query, description = "at most so many, 1000 at the most")),
-    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 410, body = Problem)))]
+/// The log, page by page: oldest first.
+#[utoipa::path(get, path = "/v1/revisions", params(Page),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)))]
 async fn list(State(app): State<Shared>, Query(page): Query<Page>) -> Result<Json<Json_>, Problem> {
-    let limit = page.limit.unwrap_or(PAGE).clamp(1, LARGEST_PAGE);
+    let limit = page.size()?;
     let head = app.store.head().await?;
-    let after = page.after.unwrap_or(head.oldest);
+    let after = page.after.as_deref().map(number).transpose()?.unwrap_or(head.oldest);
     let entries = app.store.entries(after, limit).await?;
     let next = entries.last().filter(|_| entries.len() == limit).map(|entry| entry.revision);
     let items: Vec<Json_> = entries.iter().map(shown).collect();
@@ -56,12 +40,15 @@ async fn list(State(app): State<Shared>, Query(page): Query<Page>) -> Result<Jso
 #[utoipa::path(get, path = "/v1/revisions/{revision}", params(("revision" = u64, Path)),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem)))]
 async fn show(State(app): State<Shared>, Path(revision): Path<String>) -> Result<Json<Json_>, Problem> {
-    let wanted: Revision =
-        revision.parse().map_err(|_| Problem::bad_request(format!("`{revision}` is no number of a revision")))?;
+    let wanted = number(&revision)?;
     let before = Revision(wanted.0.saturating_sub(1));
     let entries = app.store.entries(before, 1).await?;
     let found = entries.iter().find(|entry| entry.revision == wanted);
     found.map(|entry| Json(shown(entry))).ok_or_else(|| Problem::not_found(format!("there is no revision {wanted}")))
+}
+
+fn number(text: &str) -> Result<Revision, Problem> {
+    text.parse().map_err(|_| Problem::bad_request(format!("`{text}` is no number of a revision")))
 }
 
 /// An entry, as programs get it.

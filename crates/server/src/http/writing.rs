@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use upheld_store::{Change, IdempotencyKey, Key, Revision};
 
 use super::asked::Asked;
-use super::decide::Stamp;
+use super::stamp::Stamp;
 use crate::documents::diagnostic;
 use crate::problem::Problem;
 use crate::writer::{Condition, Effect, Mode, Refusal, Write, Written};

@@ -1,4 +1,5 @@
 //! The server from outside: over a real connection, with a client that knows nothing of its insides.
 
 mod basics;
+mod sources;
 mod support;

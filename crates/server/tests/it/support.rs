@@ -42,7 +42,6 @@ impl Served {
     }
 
     /// Where it listens.
-    #[expect(dead_code, reason = "for tests that bring their own client")]
     pub(crate) fn base(&self) -> &str {
         &self.base
     }

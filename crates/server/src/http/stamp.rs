@@ -1,0 +1,26 @@
+//! Which snapshot answered, in every body of ours.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::view::View;
+
+/// Which snapshot answered.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Stamp<'v> {
+    api_version: &'static str,
+    /// The revision of the store.
+    revision: u64,
+    /// The fingerprint of all documents.
+    digest: &'v str,
+    /// The editions in force.
+    semantics: &'v [String],
+}
+
+impl<'v> Stamp<'v> {
+    pub(crate) fn of(view: &'v View) -> Self {
+        let (digest, semantics) = (view.digest(), &*view.semantics);
+        Self { api_version: "upheld/v1", revision: view.revision().0, digest, semantics }
+    }
+}

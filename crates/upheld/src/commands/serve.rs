@@ -1,0 +1,137 @@
+//! `serve`: the engine behind HTTP and gRPC.
+
+use std::path::PathBuf;
+
+use tokio::signal::unix::{SignalKind, signal};
+use upheld_model::{Diagnostic, Fault};
+use upheld_server::config::{AccessApi, StoreAt};
+use upheld_server::{Config, Running, StartError, start};
+
+use super::{Session, refuse, say};
+use crate::cli::Serve;
+use crate::exit::Exit;
+use crate::render::diagnostics;
+
+pub(super) fn run(session: &Session<'_>, serve: &Serve) -> Exit {
+    let config = match config(session, serve) {
+        Ok(config) => config,
+        Err(problem) => return refuse(&[problem]),
+    };
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&format!("cannot start: {error}")),
+    };
+    runtime.block_on(async {
+        match start(config).await {
+            Ok(running) => until_stopped(running).await,
+            Err(StartError::Broken(broken)) => {
+                diagnostics::print(&broken.files, broken.diagnostics.as_slice());
+                Exit::Failed
+            }
+            Err(error) => failed(&error.to_string()),
+        }
+    })
+}
+
+fn failed(message: &str) -> Exit {
+    refuse(&[Diagnostic::error(Fault::Unreadable, message)])
+}
+
+fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
+    let store = match (&serve.data, &serve.database, serve.ephemeral) {
+        (_, _, true) => StoreAt::Ephemeral,
+        (_, Some(url), _) => StoreAt::Postgres(url.clone()),
+        (Some(folder), ..) => StoreAt::Folder(folder.clone()),
+        _ => StoreAt::Folder(data_folder(|name| std::env::var(name).ok()).ok_or_else(|| {
+            Diagnostic::error(Fault::BadSetting, "there is no home folder to keep revisions in")
+                .help("name one with `--data DIR`, or keep nothing with `--ephemeral`")
+        })?),
+    };
+    // Whoever serves files wants to see them change.
+    let named = session.common.files.iter().map(PathBuf::from);
+    Ok(Config {
+        listen: serve.listen,
+        store,
+        watch: serve.watch.iter().cloned().chain(named).collect(),
+        semantics: session.settings.semantics.value.clone(),
+        access: AccessApi {
+            base: serve.access_base.clone(),
+            environment: serve.environment.clone(),
+            ..AccessApi::default()
+        },
+        public_url: serve.public_url.clone(),
+        ..Config::default()
+    })
+}
+
+/// Where the platform wants programs to keep what they must not lose.
+fn data_folder(environment: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let set = |name: &str| environment(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    // systemd names a folder that it made for this service.
+    if let Some(folder) = set("STATE_DIRECTORY") {
+        return Some(folder);
+    }
+    if cfg!(windows) {
+        return set("LOCALAPPDATA").map(|folder| folder.join("upheld"));
+    }
+    if cfg!(target_os = "macos") {
+        return set("HOME").map(|home| home.join("Library/Application Support/upheld"));
+    }
+    let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
+    data.map(|data| data.join("upheld"))
+}
+
+/// Answers until the process is told to end; reads files again when it is told to.
+async fn until_stopped(running: Running) -> Exit {
+    greet(&running);
+    let signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = signals else {
+        running.stop().await;
+        return failed("this process cannot be told to end");
+    };
+    loop {
+        tokio::select! {
+            _ = interrupt.recv() => break,
+            _ = terminate.recv() => break,
+            _ = hangup.recv() => running.reload().await,
+        }
+    }
+    say("ending: no new connections, what was asked is answered");
+    running.stop().await;
+    Exit::Yes
+}
+
+fn greet(running: &Running) {
+    let address = running.address();
+    say(&format!("upheld {} listens on http://{address}", env!("CARGO_PKG_VERSION")));
+    say(&format!("  store  {}, revision {}", running.store(), running.revision()));
+    say(&format!(
+        "  try    curl -s http://{address}/v1/decide -d '{{\"subject\":{{\"roles\":[\"admin\"]}},\
+         \"action\":{{\"method\":\"GET\"}},\"resource\":{{\"path\":\"/api\"}}}}'"
+    ));
+    say(&format!("  API    http://{address}/openapi.json"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(variables: &[(&str, &str)]) -> Option<String> {
+        let found = data_folder(|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        });
+        found.map(|folder| folder.display().to_string())
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn revisions_are_kept_where_the_platform_wants_them() {
+        assert_eq!(folder(&[("HOME", "/home/a")]).as_deref(), Some("/home/a/.local/share/upheld"));
+        assert_eq!(folder(&[("HOME", "/home/a"), ("XDG_DATA_HOME", "/d")]).as_deref(), Some("/d/upheld"));
+        assert_eq!(
+            folder(&[("STATE_DIRECTORY", "/var/lib/upheld"), ("HOME", "/root")]).as_deref(),
+            Some("/var/lib/upheld")
+        );
+        assert_eq!(folder(&[("HOME", "")]), None);
+    }
+}
