@@ -5,25 +5,40 @@
 //!                         └──fold──▶ State          state
 //! ```
 //!
-//! One trait, three homes: [`Memory`] forgets, `Sqlite` keeps a file, `Postgres` serves many servers at once.
+//! One trait, three homes: [`Memory`] forgets, [`Sqlite`] keeps a file, [`Postgres`] serves many servers at once; the last
+//! two have schema and statements in common (`log`). [`export`] and [`import`] carry a history from one to another, and
+//! [`Retention`] says how much of it is kept.
 //! Nothing acknowledged is ever lost, nothing half-applied is ever seen, and a batch counts only on top of the revision that
 //! its author saw.
 
 mod batch;
 mod digest;
 mod entry;
+mod history;
 mod key;
+mod log;
 mod memory;
+mod postgres;
+mod retention;
+mod sqlite;
 mod state;
 mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod transfer;
 
 pub use batch::{Batch, IdempotencyKey};
 pub use digest::Digest;
 pub use entry::{Change, Entry};
+pub use history::{BadHistory, History};
 pub use key::{BadKey, Key};
 pub use memory::Memory;
+pub use postgres::Postgres;
+pub use retention::Retention;
+pub use sqlite::Sqlite;
 pub use state::{Document, State};
 pub use store::{Appended, Head, Result, Store, StoreError};
+pub use transfer::{Exported, Imported, TransferError, export, import};
 
 /// The number of an entry of the log; zero is before the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]

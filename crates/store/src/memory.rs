@@ -5,10 +5,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
+use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::store::{Appended, Head, Result, Store, StoreError};
-use crate::{Batch, Entry, IdempotencyKey, Revision, State};
+use crate::{Batch, Entry, History, IdempotencyKey, Revision, State, retention};
 
 /// Keeps the log in memory.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ struct Log {
     base: State,
     entries: Vec<Entry>,
     state: State,
-    keys: BTreeMap<String, (IdempotencyKey, Revision)>,
+    keys: BTreeMap<String, (IdempotencyKey, Revision, Timestamp)>,
 }
 
 impl Memory {
@@ -61,12 +62,13 @@ impl Log {
     fn remembered(&self, key: &IdempotencyKey) -> Result<Option<Revision>> {
         match self.keys.get(&key.name) {
             None => Ok(None),
-            Some((known, revision)) if known.request == key.request => Ok(Some(*revision)),
+            Some((known, revision, _)) if known.request == key.request => Ok(Some(*revision)),
             Some(_) => Err(StoreError::KeyReused(key.name.clone())),
         }
     }
 
     fn append(&mut self, batch: Batch) -> Result<Appended> {
+        batch.check()?;
         let before = batch.idempotency.as_ref().map(|key| self.remembered(key)).transpose()?.flatten();
         if let Some(revision) = before {
             return Ok(Appended::Before(revision));
@@ -80,9 +82,26 @@ impl Log {
         self.state = state;
         self.entries.push(Entry { revision, time, actor, message, digest, changes });
         if let Some(key) = idempotency {
-            self.keys.insert(key.name.clone(), (key, revision));
+            self.keys.insert(key.name.clone(), (key, revision, time));
         }
         Ok(Appended::Now(revision, digest))
+    }
+
+    fn compact(&mut self, up_to: Revision) -> Result<()> {
+        self.base = self.at(up_to)?;
+        if let Some(limit) = self.entries.last().and_then(|last| retention::keys_before(last.time)) {
+            self.keys.retain(|_, (_, _, time)| *time >= limit);
+        }
+        self.entries.retain(|entry| entry.revision > up_to);
+        Ok(())
+    }
+
+    fn restore(&mut self, history: History) -> Result<()> {
+        if self.state.revision() != Revision::ZERO {
+            return Err(StoreError::Conflict(self.state.revision()));
+        }
+        (self.base, self.entries, self.state) = history.into_parts();
+        Ok(())
     }
 }
 
@@ -122,12 +141,16 @@ impl Store for Memory {
     }
 
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {
-        let mut log = self.log();
-        let compacted = log.at(up_to).map(|base| {
-            log.entries.retain(|entry| entry.revision > up_to);
-            log.base = base;
-        });
-        ready(compacted).boxed()
+        ready(self.log().compact(up_to)).boxed()
+    }
+
+    fn restore(&self, history: History) -> BoxFuture<'_, Result<()>> {
+        let revision = history.revision();
+        let restored = self.log().restore(history);
+        if restored.is_ok() {
+            self.end.send_replace(revision);
+        }
+        ready(restored).boxed()
     }
 
     fn follow(&self) -> watch::Receiver<Revision> {

@@ -5,7 +5,7 @@ use std::fmt;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
-use crate::{Batch, Digest, Entry, IdempotencyKey, Revision, State};
+use crate::{Batch, Digest, Entry, History, IdempotencyKey, Revision, State};
 
 /// Where the log is kept.
 pub trait Store: fmt::Debug + Send + Sync {
@@ -27,6 +27,9 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// Forgets how documents came to be as they were at a revision; the state from there on, and the entries after it, stay.
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>>;
+
+    /// Takes over the history of another store, all of it or nothing. Only a store without revisions can.
+    fn restore(&self, history: History) -> BoxFuture<'_, Result<()>>;
 
     /// Follows the end of the log: also what other servers append is told here, soon.
     fn follow(&self) -> watch::Receiver<Revision>;
@@ -83,6 +86,9 @@ pub enum StoreError {
         /// The last one.
         last: Revision,
     },
+    /// No store can keep it.
+    #[error("the batch cannot be kept: {0}")]
+    Refused(String),
     /// Written by a newer program, or damaged.
     #[error("the store cannot be used: {0}")]
     Unusable(String),

@@ -1,0 +1,52 @@
+//! The log in a database: schema and statements that SQLite and PostgreSQL have in common. What differs is how a transaction
+//! begins, how the head is locked, and how others are told.
+
+mod append;
+mod changes;
+mod compact;
+mod link;
+mod read;
+mod restore;
+mod schema;
+mod statements;
+
+pub(crate) use append::{append, remembered};
+pub(crate) use compact::compact;
+pub(crate) use link::{Columns, Link, Value, implement_link};
+pub(crate) use read::{entries, head, state};
+pub(crate) use restore::restore;
+pub(crate) use schema::{SchemaError, migrate};
+pub(crate) use statements::HEAD;
+
+use jiff::Timestamp;
+use tokio::sync::watch;
+
+use crate::{Revision, StoreError};
+
+/// Tells followers that the log goes up to a revision, unless they know better.
+pub(crate) fn reached(end: &watch::Sender<Revision>, revision: Revision) {
+    end.send_if_modified(|known| {
+        let further = revision > *known;
+        *known = revision.max(*known);
+        further
+    });
+}
+
+/// A time as text, always with the same number of digits, so that texts and times have the same order.
+fn time(time: Timestamp) -> String {
+    format!("{time:.9}")
+}
+
+/// As databases count.
+fn number(revision: Revision) -> i64 {
+    i64::try_from(revision.0).unwrap_or(i64::MAX)
+}
+
+/// As we count.
+fn revision(number: i64) -> Result<Revision, StoreError> {
+    u64::try_from(number).map(Revision).map_err(|_| damaged("a revision", &number))
+}
+
+fn damaged(what: &str, found: &dyn std::fmt::Display) -> StoreError {
+    StoreError::Unusable(format!("it is damaged: `{found}` is not {what}"))
+}

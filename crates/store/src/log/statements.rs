@@ -1,0 +1,102 @@
+//! Every statement, once. Those that are about many rows come in two sizes, so that a database prepares two and no more.
+
+use std::sync::LazyLock;
+
+/// How many rows the larger size has.
+pub(super) const MANY: usize = 100;
+
+pub(crate) const HEAD: &str = "SELECT revision, digest, oldest, oldest_digest FROM head";
+
+pub(super) const DIGEST: &str = "SELECT digest FROM entry WHERE revision = $1";
+
+/// The fold: of each key the latest change up to a revision, unless that is a deletion.
+pub(super) const STATE: &str = "\
+    SELECT change.key, change.text, change.revision \
+    FROM (SELECT key, MAX(revision) AS revision FROM change WHERE revision <= $1 GROUP BY key) AS latest \
+    JOIN change ON change.key = latest.key AND change.revision = latest.revision \
+    WHERE change.text IS NOT NULL \
+    ORDER BY change.since_revision, change.since_place";
+
+pub(super) const ENTRIES: &str = "\
+    SELECT revision, time, actor, message, digest FROM entry WHERE revision > $1 ORDER BY revision LIMIT $2";
+
+pub(super) const CHANGES: &str = "\
+    SELECT revision, key, text FROM change WHERE revision > $1 AND revision <= $2 ORDER BY revision, place";
+
+pub(super) const IDEMPOTENCY: &str = "SELECT request, revision FROM idempotency WHERE name = $1";
+
+pub(super) const ADD_IDEMPOTENCY: &str =
+    "INSERT INTO idempotency (name, request, revision, time) VALUES ($1, $2, $3, $4)";
+
+pub(super) const ADD_ENTRY: &str =
+    "INSERT INTO entry (revision, time, actor, message, digest) VALUES ($1, $2, $3, $4, $5)";
+
+pub(super) const MOVE_HEAD: &str = "UPDATE head SET revision = $1, digest = $2";
+
+pub(super) const MOVE_OLDEST: &str = "UPDATE head SET oldest = $1, oldest_digest = $2";
+
+/// The latest of each key stays, so the order in which rows go does not matter.
+pub(super) const FORGET_SUPERSEDED: &str = "\
+    DELETE FROM change WHERE revision <= $1 AND EXISTS (\
+    SELECT 1 FROM change AS later \
+    WHERE later.key = change.key AND later.revision > change.revision AND later.revision <= $1)";
+
+/// After what came before them is gone.
+pub(super) const FORGET_DELETIONS: &str = "DELETE FROM change WHERE revision <= $1 AND text IS NULL";
+
+pub(super) const FORGET_ENTRIES: &str = "DELETE FROM entry WHERE revision <= $1";
+
+pub(super) const LAST_TIME: &str = "SELECT time FROM entry WHERE revision = $1";
+
+pub(super) const FORGET_IDEMPOTENCY: &str = "DELETE FROM idempotency WHERE time < $1";
+
+/// A statement in two sizes.
+pub(super) struct Sizes {
+    pub(super) one: String,
+    pub(super) many: String,
+}
+
+/// Where documents of given keys are in the order, and what they say.
+pub(super) static PRESENT: LazyLock<Sizes> = LazyLock::new(|| {
+    sizes(|rows| {
+        let wanted = placeholders(rows, 1);
+        format!(
+            "WITH wanted (key) AS (VALUES {wanted}) \
+            SELECT change.key, change.text, change.since_revision, change.since_place \
+            FROM wanted JOIN change ON change.key = wanted.key \
+            AND change.revision = (SELECT MAX(latest.revision) FROM change AS latest WHERE latest.key = wanted.key) \
+            WHERE change.text IS NOT NULL"
+        )
+    })
+});
+
+pub(super) static ADD_CHANGES: LazyLock<Sizes> = LazyLock::new(|| {
+    sizes(|rows| {
+        let rows = placeholders(rows, 6);
+        format!("INSERT INTO change (revision, place, key, text, since_revision, since_place) VALUES {rows}")
+    })
+});
+
+fn sizes(statement: impl Fn(usize) -> String) -> Sizes {
+    Sizes { one: statement(1), many: statement(MANY) }
+}
+
+/// `($1, $2), ($3, $4)`.
+fn placeholders(rows: usize, columns: usize) -> String {
+    let row = |row: usize| {
+        let values: Vec<String> = (1..=columns).map(|column| format!("${}", row * columns + column)).collect();
+        format!("({})", values.join(", "))
+    };
+    let rows: Vec<String> = (0..rows).map(row).collect();
+    rows.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_counted_through() {
+        assert_eq!(placeholders(2, 3), "($1, $2, $3), ($4, $5, $6)");
+    }
+}

@@ -1,0 +1,181 @@
+//! The log in PostgreSQL.
+
+mod failure;
+mod follow;
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
+use sqlx::{ConnectOptions, Connection, PgConnection, PgPool, Transaction};
+use tokio::sync::{Notify, watch};
+use tokio::task::AbortHandle;
+
+use crate::log::{self, reached};
+use crate::{Appended, Batch, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store, StoreError};
+use failure::failure;
+
+/// How long to wait for a connection: after this the database counts as gone.
+const CONNECT: Duration = Duration::from_secs(2);
+
+/// How long a whole call may take; a little more than one statement may, so that the database ends it first.
+const CALL: Duration = Duration::from_secs(35);
+
+/// What the database is asked to end by itself: statements that take too long, and transactions of those who are gone.
+const LIMITS: [(&str, &str); 2] = [("statement_timeout", "30s"), ("idle_in_transaction_session_timeout", "10s")];
+
+/// At most how many connections are open, one of them for news.
+const CONNECTIONS: u32 = 10;
+
+/// On which channel servers tell each other that the log went on.
+const CHANNEL: &str = "upheld";
+
+/// Keeps the log in a PostgreSQL database, for any number of servers.
+pub struct Postgres {
+    pool: PgPool,
+    end: watch::Sender<Revision>,
+    following: [AbortHandle; 2],
+}
+
+log::implement_link!(
+    PgConnection,
+    PgRow,
+    "SELECT revision, digest, oldest, oldest_digest FROM head FOR UPDATE",
+    failure
+);
+
+impl Postgres {
+    /// Connects to a database by its URL: `postgres://user:password@host:port/database`.
+    pub async fn connect(url: &str) -> Result<Self> {
+        let options = PgConnectOptions::from_str(url)
+            .map_err(|error| failure(&error))?
+            .application_name("upheld")
+            .options(LIMITS)
+            .disable_statement_logging();
+        migrate(&options).await?;
+        let pool =
+            PgPoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(CONNECT).connect_lazy_with(options);
+        let head = bounded(async { log::head(&mut *read(&pool).await?).await }).await?;
+        let end = watch::Sender::new(head.revision);
+        let news = Arc::new(Notify::new());
+        let listening = tokio::spawn(follow::listen(pool.clone(), Arc::clone(&news)));
+        let polling = tokio::spawn(follow::poll(pool.clone(), news, end.clone()));
+        let following = [listening.abort_handle(), polling.abort_handle()];
+        Ok(Self { pool, end, following })
+    }
+
+    async fn append(&self, batch: &Batch) -> Result<Appended> {
+        let mut transaction = write(&self.pool).await?;
+        let appended = log::append(&mut *transaction, batch).await?;
+        if let Appended::Now(revision, _) = appended {
+            self.commit(transaction, revision).await?;
+        }
+        Ok(appended)
+    }
+
+    async fn compact(&self, up_to: Revision) -> Result<()> {
+        let mut transaction = write(&self.pool).await?;
+        log::compact(&mut *transaction, up_to).await?;
+        transaction.commit().await.map_err(|error| failure(&error))
+    }
+
+    async fn restore(&self, history: &History) -> Result<()> {
+        let mut transaction = write(&self.pool).await?;
+        log::restore(&mut *transaction, history).await?;
+        self.commit(transaction, history.revision()).await
+    }
+
+    /// Commits what went up to a revision, and tells everybody.
+    async fn commit(&self, mut transaction: Transaction<'_, sqlx::Postgres>, revision: Revision) -> Result<()> {
+        let tell = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(revision.to_string());
+        tell.execute(&mut *transaction).await.map_err(|error| failure(&error))?;
+        transaction.commit().await.map_err(|error| failure(&error))?;
+        reached(&self.end, revision);
+        Ok(())
+    }
+}
+
+/// Brings the schema up to date over a connection of its own: the lock of the migrator goes with it, also when it fails.
+async fn migrate(options: &PgConnectOptions) -> Result<()> {
+    let connected = tokio::time::timeout(CONNECT, options.connect()).await;
+    let connected = connected.unwrap_or(Err(sqlx::Error::PoolTimedOut));
+    let mut connection = connected.map_err(|error| failure(&error))?;
+    let migrated = bounded(async { log::migrate(&mut connection).await.map_err(failure::of_schema) }).await;
+    connection.close().await.map_err(|error| failure(&error))?;
+    migrated
+}
+
+/// A view that stands still.
+async fn read(pool: &PgPool) -> Result<Transaction<'static, sqlx::Postgres>> {
+    let begun = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await;
+    begun.map_err(|error| failure(&error))
+}
+
+/// Each statement sees what others committed before it; the lock on the head makes that enough.
+async fn write(pool: &PgPool) -> Result<Transaction<'static, sqlx::Postgres>> {
+    let begun = pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE").await;
+    begun.map_err(|error| failure(&error))
+}
+
+/// Ends what the network would let hang.
+async fn bounded<T>(call: impl Future<Output = Result<T>> + Send) -> Result<T> {
+    let timeout = || StoreError::Unreachable(format!("no answer within {} seconds", CALL.as_secs()));
+    tokio::time::timeout(CALL, call).await.unwrap_or_else(|_| Err(timeout()))
+}
+
+impl fmt::Debug for Postgres {
+    /// Without the options of the pool, which have the password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Postgres").finish_non_exhaustive()
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.following.iter().for_each(AbortHandle::abort);
+    }
+}
+
+impl Store for Postgres {
+    fn head(&self) -> BoxFuture<'_, Result<Head>> {
+        bounded(async { log::head(&mut *read(&self.pool).await?).await }).boxed()
+    }
+
+    fn state(&self, at: Option<Revision>) -> BoxFuture<'_, Result<State>> {
+        bounded(async move { log::state(&mut *read(&self.pool).await?, at).await }).boxed()
+    }
+
+    fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>> {
+        bounded(async move { log::entries(&mut *read(&self.pool).await?, after, limit).await }).boxed()
+    }
+
+    fn append(&self, batch: Batch) -> BoxFuture<'_, Result<Appended>> {
+        bounded(async move { self.append(&batch).await }).boxed()
+    }
+
+    fn remembered(&self, key: &IdempotencyKey) -> BoxFuture<'_, Result<Option<Revision>>> {
+        let key = key.clone();
+        bounded(async move { log::remembered(&mut *read(&self.pool).await?, &key).await }).boxed()
+    }
+
+    fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {
+        bounded(self.compact(up_to)).boxed()
+    }
+
+    fn restore(&self, history: History) -> BoxFuture<'_, Result<()>> {
+        // As long as it takes: the statements have their limit, and a large history has many.
+        async move { self.restore(&history).await }.boxed()
+    }
+
+    fn follow(&self) -> watch::Receiver<Revision> {
+        self.end.subscribe()
+    }
+
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+}

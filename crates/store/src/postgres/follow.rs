@@ -1,0 +1,61 @@
+//! Hearing of what other servers append: by notification at once, by asking at the latest after a moment.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::PgPool;
+use sqlx::postgres::PgListener;
+use tokio::sync::{Notify, watch};
+
+use crate::log::{self, reached};
+use crate::{Head, Result, Revision};
+
+/// How often the database is asked without a notification, and how long to wait before connecting again.
+const EVERY: Duration = Duration::from_millis(300);
+
+/// Wakes the one who asks at each notification. A lost connection is made anew.
+pub(super) async fn listen(pool: PgPool, news: Arc<Notify>) {
+    loop {
+        if let Err(error) = hear(&pool, &news).await {
+            tracing::debug!(%error, "no notifications");
+        }
+        tokio::time::sleep(EVERY).await;
+    }
+}
+
+/// Until the connection is lost.
+async fn hear(pool: &PgPool, news: &Notify) -> sqlx::Result<()> {
+    let mut listener = PgListener::connect_with(pool).await?;
+    listener.eager_reconnect(false);
+    listener.listen(super::CHANNEL).await?;
+    while listener.try_recv().await?.is_some() {
+        news.notify_one();
+    }
+    Ok(())
+}
+
+/// Asks where the log ends, again and again.
+pub(super) async fn poll(pool: PgPool, news: Arc<Notify>, end: watch::Sender<Revision>) {
+    let mut lost = false;
+    loop {
+        // Both are a reason to ask, so it does not matter which it was.
+        let _ = tokio::time::timeout(EVERY, news.notified()).await;
+        match super::bounded(head(&pool)).await {
+            Ok(head) => {
+                if std::mem::take(&mut lost) {
+                    tracing::info!("the database answers again");
+                }
+                reached(&end, head.revision);
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut lost, true) {
+                    tracing::warn!(%error, "the end of the log cannot be read");
+                }
+            }
+        }
+    }
+}
+
+async fn head(pool: &PgPool) -> Result<Head> {
+    log::head(&mut *super::read(pool).await?).await
+}

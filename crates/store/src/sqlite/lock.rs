@@ -1,0 +1,35 @@
+//! The folder of a store, and a lock on it for the moment in which its file is made or brought up to date.
+
+use std::fs::{DirBuilder, File, TryLockError};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// The name of the lock's file, which stays.
+const FILE: &str = "upheld.lock";
+
+const EVERY: Duration = Duration::from_millis(10);
+
+/// Makes the folder, readable for its owner only.
+pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
+}
+
+/// Waits until no other process has the lock. It is given back with the file, also by processes that die.
+pub(super) async fn exclusive(folder: &Path, patience: Duration) -> io::Result<File> {
+    let file = File::options().create(true).truncate(false).write(true).open(folder.join(FILE))?;
+    let mut waited = Duration::ZERO;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if waited < patience => {
+                tokio::time::sleep(EVERY).await;
+                waited += EVERY;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Writing a history.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use super::TransferError;
+use super::line::{Header, Kept, Line, Mark, VERSION};
+use crate::{Digest, Revision, Store};
+
+/// How many entries are read at once.
+const PAGE: usize = 200;
+
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// The last revision.
+    pub revision: Revision,
+    /// The digest after it.
+    pub digest: Digest,
+    /// How many entries it has.
+    pub entries: usize,
+}
+
+/// Writes the history of a store as far as it goes now. What is appended meanwhile is not in it.
+pub async fn export(store: &dyn Store, mut out: impl Write) -> Result<Exported, TransferError> {
+    let head = store.head().await?;
+    let base = store.state(Some(head.oldest)).await?;
+    let header = Header {
+        upheld: Mark::History,
+        version: VERSION,
+        revision: head.revision,
+        digest: head.digest,
+        oldest: head.oldest,
+        oldest_digest: base.digest(),
+        documents: base.len(),
+    };
+    write(&mut out, &header)?;
+    for (key, document) in base.iter() {
+        let kept = Kept { key: key.clone(), revision: document.revision, text: Arc::clone(&document.text) };
+        write(&mut out, &Line::Document(kept))?;
+    }
+    let mut after = head.oldest;
+    let mut entries = 0;
+    while after < head.revision {
+        let page = store.entries(after, PAGE).await?;
+        let Some(last) = page.last() else { break };
+        after = last.revision;
+        for entry in page.into_iter().filter(|entry| entry.revision <= head.revision) {
+            write(&mut out, &Line::Entry(entry))?;
+            entries += 1;
+        }
+    }
+    out.flush()?;
+    Ok(Exported { revision: head.revision, digest: head.digest, entries })
+}
+
+fn write(out: &mut impl Write, line: &impl serde::Serialize) -> Result<(), TransferError> {
+    serde_json::to_writer(&mut *out, line).map_err(std::io::Error::from)?;
+    out.write_all(b"\n")?;
+    Ok(())
+}

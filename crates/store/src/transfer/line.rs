@@ -1,0 +1,55 @@
+//! The lines of a history.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Digest, Entry, Key, Revision};
+
+/// The version of the format that this program writes.
+pub(super) const VERSION: u32 = 1;
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Header {
+    pub(super) upheld: Mark,
+    pub(super) version: u32,
+    pub(super) revision: Revision,
+    pub(super) digest: Digest,
+    pub(super) oldest: Revision,
+    pub(super) oldest_digest: Digest,
+    pub(super) documents: usize,
+}
+
+/// What tells the file apart from others.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Mark {
+    History,
+}
+
+/// The part of the header that every version has.
+#[derive(Debug, Deserialize)]
+pub(super) struct AnyHeader {
+    #[serde(rename = "upheld")]
+    pub(super) _upheld: Mark,
+    pub(super) version: u32,
+}
+
+/// Any other line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Line {
+    Document(Kept),
+    Entry(Entry),
+}
+
+/// A document of the oldest known state.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Kept {
+    pub(super) key: Key,
+    pub(super) revision: Revision,
+    pub(super) text: Arc<str>,
+}
