@@ -6,11 +6,14 @@ mod security;
 pub use operations::Operations;
 pub use security::Security;
 
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use upheld_dialects::kuma::DEFAULT_SEMANTICS;
+use upheld_store::{Memory, Postgres, Retention, Sqlite, Store};
 
 /// Everything that can be chosen.
 #[derive(Clone, Debug)]
@@ -19,6 +22,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Where revisions are kept.
     pub store: StoreAt,
+    /// How much of the past is kept.
+    pub retention: Retention,
     /// Files and folders that are read and watched, and never written.
     pub watch: Vec<PathBuf>,
     /// The editions in force; what is not named is the default.
@@ -36,7 +41,7 @@ pub struct Config {
 }
 
 /// Where revisions are kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum StoreAt {
     /// Nowhere: they end with the process.
     Ephemeral,
@@ -44,6 +49,28 @@ pub enum StoreAt {
     Folder(PathBuf),
     /// In the PostgreSQL database of this URL.
     Postgres(String),
+}
+
+impl fmt::Debug for StoreAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ephemeral => f.write_str("Ephemeral"),
+            Self::Folder(folder) => f.debug_tuple("Folder").field(folder).finish(),
+            // The URL has a password.
+            Self::Postgres(_) => f.write_str("Postgres"),
+        }
+    }
+}
+
+impl StoreAt {
+    /// Opens it; what is not there is made.
+    pub async fn open(&self) -> upheld_store::Result<Arc<dyn Store>> {
+        Ok(match self {
+            Self::Ephemeral => Arc::new(Memory::new()),
+            Self::Folder(folder) => Arc::new(Sqlite::open(folder).await?),
+            Self::Postgres(url) => Arc::new(Postgres::connect(url).await?),
+        })
+    }
 }
 
 /// The administration API of access policies and the enforcement point, as the seed has them.
@@ -79,6 +106,7 @@ impl Default for Config {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
             store: StoreAt::Ephemeral,
+            retention: Retention::default(),
             watch: Vec::new(),
             semantics: DEFAULT_SEMANTICS.map(str::to_owned).to_vec(),
             access: AccessApi::default(),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderValue};
 use serde_json::{Value as Json, json};
 use upheld_dialects::identity;
 use upheld_input::{Format, json, parse};
@@ -39,6 +39,13 @@ pub(crate) fn format(headers: &HeaderMap) -> Result<Format, Problem> {
             ),
         )),
     }
+}
+
+/// As [`format`], for questions, which change nothing: what `curl -d` says when nobody tells it better is taken for JSON. A write
+/// must say what it is, so that no web page can make a browser write.
+pub(crate) fn format_of_question(headers: &HeaderMap) -> Result<Format, Problem> {
+    let form = |value: &HeaderValue| value.as_bytes().starts_with(b"application/x-www-form-urlencoded");
+    if headers.get(CONTENT_TYPE).is_some_and(form) { Ok(Format::Json) } else { format(headers) }
 }
 
 /// A body that was read.

@@ -23,6 +23,25 @@ pub(crate) async fn log(app: Arc<App>) {
     }
 }
 
+/// How often it is looked whether there is something to forget.
+const TIDY: Duration = Duration::from_secs(600);
+
+/// Forgets what is older than operators want, until the server ends.
+pub(crate) async fn retention(app: Arc<App>) {
+    let retention = app.config.retention;
+    if retention == upheld_store::Retention::default() {
+        return;
+    }
+    loop {
+        match retention.apply(app.store.as_ref(), jiff::Timestamp::now()).await {
+            Ok(Some(revision)) => tracing::info!(%revision, "the log was compacted"),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "the log could not be compacted"),
+        }
+        tokio::time::sleep(TIDY).await;
+    }
+}
+
 /// Several changes of one save are one reload.
 const SETTLED: Duration = Duration::from_millis(100);
 /// Folders are looked through this often even if nobody says that they changed: network drives do not.

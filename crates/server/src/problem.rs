@@ -87,6 +87,7 @@ impl From<StoreError> for Problem {
         match error {
             StoreError::Conflict(_) => Self::new(StatusCode::PRECONDITION_FAILED, "conflict", detail),
             StoreError::KeyReused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "idempotency-key-reused", detail),
+            StoreError::Refused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "refused", detail),
             StoreError::Compacted { .. } => Self::new(StatusCode::GONE, "compacted", detail),
             StoreError::Future { .. } => Self::not_found(detail),
             StoreError::Unreachable(_) | StoreError::Unusable(_) => {

@@ -14,10 +14,10 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tower::Service;
 use upheld_input::load::Broken;
-use upheld_store::{Memory, Revision, Store, StoreError};
+use upheld_store::{Revision, Store, StoreError};
 
 use crate::app::{App, Shared};
-use crate::config::{Config, StoreAt};
+use crate::config::Config;
 use crate::folders::Folders;
 use crate::live::Live;
 use crate::view::View;
@@ -84,10 +84,7 @@ impl Running {
 
 /// Opens the store, reads everything, and listens.
 pub async fn start(config: Config) -> Result<Running, StartError> {
-    let store: Arc<dyn Store> = match &config.store {
-        StoreAt::Ephemeral => Arc::new(Memory::new()),
-        StoreAt::Folder(_) | StoreAt::Postgres(_) => Arc::new(Memory::new()),
-    };
+    let store = config.store.open().await?;
     let folders = Arc::new(Folders::new(config.watch.clone()));
     let view = first_view(&config, store.as_ref(), &folders).await?;
     let live = Arc::new(Live::new(Arc::new(view)));
@@ -95,7 +92,11 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     let listener = TcpListener::bind(config.listen).await.map_err(|error| StartError::Listen(config.listen, error))?;
     let address = listener.local_addr().map_err(|error| StartError::Listen(config.listen, error))?;
     let app = Arc::new(App { config, live, store, writer, folders });
-    let helpers = vec![tokio::spawn(follow::log(Arc::clone(&app))), tokio::spawn(follow::files(Arc::clone(&app)))];
+    let helpers = vec![
+        tokio::spawn(follow::log(Arc::clone(&app))),
+        tokio::spawn(follow::files(Arc::clone(&app))),
+        tokio::spawn(follow::retention(Arc::clone(&app))),
+    ];
     let (stop, stopped) = watch::channel(false);
     let router = http::router(Arc::clone(&app));
     let serving = tokio::spawn(accept(listener, router, stopped));

@@ -17,7 +17,7 @@ pub(crate) use self::compliance::{
     Audit, Candidates, Deed, FailOn, Fix, Organisation, Person, Values, Waivers, WhatIf,
 };
 pub(crate) use self::formats::{Color, Drawing, Findings, Format, Output, Printer, Results};
-pub(crate) use self::serve::Serve;
+pub(crate) use self::serve::{Kept, Serve};
 pub(crate) use self::testing::Test;
 use crate::complete;
 
@@ -38,7 +38,7 @@ const STYLES: Styles = Styles::styled()
         upheld demo\n  \
         upheld explain --kind TrafficLog --from web-1 --to backend-1\n  \
         upheld explain -f policies/ --from web-1 --to backend-1\n\n\
-        Exit codes: 0 yes or fine, 1 no, 2 wrong usage or unreadable input, 3 undecided"
+        Exit codes: 0 yes or fine, 1 no, 2 wrong usage or unreadable input, 3 undecided, 4 server unreachable"
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -84,7 +84,10 @@ pub(crate) struct Common {
     /// File, folder, glob or `-` to read; repeatable [default: the files of upheld.yaml, else this folder]
     #[arg(short = 'f', long = "file", value_name = "PATH", global = true)]
     pub(crate) files: Vec<String>,
-    /// Read the files as of a git revision
+    /// Ask what this server knows, in place of files; a token goes into UPHELD_TOKEN
+    #[arg(long, value_name = "URL", global = true, conflicts_with = "files")]
+    pub(crate) server: Option<String>,
+    /// Read the files as of a git revision, or what the server knew as of one of its revisions
     #[arg(long, value_name = "REV", global = true)]
     pub(crate) at: Option<String>,
     /// Only this mesh
@@ -240,6 +243,21 @@ pub(crate) enum Command {
         upheld serve --watch policies/ --ephemeral        serves files, and reads them again when they change\n  \
         upheld serve --database postgres://db/upheld      several servers on one database")]
     Serve(Serve),
+    /// Write all revisions of a store to standard output
+    #[command(before_help = "Examples:\n  \
+        upheld export > backup.jsonl\n  \
+        upheld export | upheld import --database postgres://db/upheld")]
+    Export {
+        #[command(flatten)]
+        kept: Kept,
+    },
+    /// Read revisions from standard input into an empty store
+    #[command(before_help = "Examples:\n  upheld import < backup.jsonl\n  \
+        upheld export --data old | upheld import --data new")]
+    Import {
+        #[command(flatten)]
+        kept: Kept,
+    },
     /// The first five minutes, on built-in data
     #[command(before_help = "Examples:\n  upheld demo\n  upheld demo --write shop\n  \
         upheld explain -f builtin:demo --from web-1 --to backend-1")]

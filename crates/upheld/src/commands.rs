@@ -20,6 +20,7 @@ mod serve;
 mod show;
 mod status;
 mod test;
+mod transfer;
 
 use std::io::Write;
 
@@ -27,17 +28,21 @@ use upheld_input::load::{Broken, Loaded};
 use upheld_model::{Diagnostic, Fault, Files};
 
 use crate::cli::{Cli, Command, Common, Explain, Printer};
-use crate::config::{BadSettings, Settings, settings};
+use crate::config::{BadSettings, Setting, Settings, settings};
 use crate::exit::Exit;
 use crate::render::{Screen, diagnostics, screen};
-use crate::{demo, load, watch};
+use crate::{demo, load, remote, watch};
 
 /// Runs a command, again and again if the user watches.
 pub(crate) fn run(cli: &Cli) -> Exit {
     let load = || settings(&cli.common, |name| std::env::var(name).ok());
     let files = || load().map(|settings| settings.files.value).unwrap_or_default();
     let once = || match load() {
-        Ok(settings) => {
+        Ok(mut settings) => {
+            if let Err(problem) = take_along(&cli.common, &mut settings) {
+                refuse(&[problem]);
+                return Exit::Unreachable;
+            }
             let Common { verbose, ascii, .. } = cli.common;
             let screen = screen(settings.output.value.format(), settings.color.value, verbose, ascii);
             Session { settings, screen, common: &cli.common }.run(&cli.command)
@@ -48,6 +53,22 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         }
     };
     if cli.common.watch { watch::run(files, once) } else { once() }
+}
+
+/// With a server in place of files, its documents are what is read, and its editions are in force unless the user names some.
+fn take_along(common: &Common, settings: &mut Settings) -> Result<(), Diagnostic> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let Some(url) = common.server.clone().or_else(|| variable("UPHELD_SERVER").filter(|_| common.files.is_empty()))
+    else {
+        return Ok(());
+    };
+    let (token, authority) = (variable("UPHELD_TOKEN"), variable("UPHELD_SERVER_CA"));
+    let remote = remote::Server { url: &url, token, authority, at: common.at.as_deref() }.fetch()?;
+    if settings.semantics.origin == "default" && !remote.semantics.is_empty() {
+        settings.semantics = Setting { value: remote.semantics.clone(), origin: format!("server {url}") };
+    }
+    settings.remote = Some(remote);
+    Ok(())
 }
 
 /// What every command gets.
@@ -103,6 +124,8 @@ impl Session<'_> {
             Command::Codes { code } => reference::codes(self, code.as_deref()),
             Command::Schema { document } => reference::schema(self, document.as_deref()),
             Command::Serve(wanted) => serve::run(self, wanted),
+            Command::Export { kept } => transfer::export(kept),
+            Command::Import { kept } => transfer::import(kept),
             Command::Demo { write } => demo::run(self, write.as_deref()),
             Command::Init { paths } => init::run(paths),
             Command::Config { show_origin } => config::run(self, *show_origin),

@@ -11,6 +11,7 @@ use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId};
 
 use crate::cli::{Color, Common, Output};
+use crate::remote::Remote;
 
 /// The name of the file that settings are read from.
 pub(crate) const FILE: &str = "upheld.yaml";
@@ -32,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) color: Setting<Color>,
     /// Settings of the kgateway controller, as `name=value`.
     pub(crate) kgateway: Setting<Vec<String>>,
+    /// What a server knows, in place of files.
+    pub(crate) remote: Option<Remote>,
 }
 
 /// Settings that cannot be used, with the texts to show where.
@@ -131,6 +134,7 @@ impl Layers {
             output: choose(output, "output", problems),
             color: choose(color, "color", problems),
             kgateway: self.find("kgateway", current).unwrap_or_else(|| default_of(&[])),
+            remote: None,
         }
     }
 

@@ -13,6 +13,8 @@ pub(crate) enum Exit {
     Failed,
     /// Undecided because a fact is missing.
     Undecided,
+    /// Whoever should be asked cannot be.
+    Unreachable,
 }
 
 impl From<Exit> for ExitCode {
@@ -22,6 +24,7 @@ impl From<Exit> for ExitCode {
             Exit::No => 1,
             Exit::Failed => 2,
             Exit::Undecided => 3,
+            Exit::Unreachable => 4,
         })
     }
 }

@@ -71,6 +71,9 @@ fn read(settings: &Settings, revision: Option<&str>, question: Option<&str>) -> 
 }
 
 fn inputs(settings: &Settings, revision: Option<&str>) -> (Vec<Input>, Vec<Diagnostic>) {
+    if let Some(remote) = &settings.remote {
+        return (remote.inputs().collect(), Vec::new());
+    }
     let (builtin, named): (Vec<&String>, Vec<&String>) =
         settings.files.value.iter().partition(|path| path.as_str() == demo::NAME);
     let (mut inputs, problems) = match (named.is_empty(), revision) {

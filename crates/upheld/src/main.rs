@@ -17,6 +17,7 @@ mod config;
 mod demo;
 mod exit;
 mod load;
+mod remote;
 mod render;
 mod report;
 mod watch;

@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 use super::asked::Asked;
 use super::stamp::Stamp;
 use crate::app::Shared;
-use crate::documents::{Body, format};
+use crate::documents::{Body, format_of_question};
 use crate::problem::Problem;
 use crate::view::{Decider, View};
 
@@ -72,7 +72,7 @@ async fn decide(
     body: Bytes,
 ) -> Result<Response, Problem> {
     let decider = decider(&view, wanted.kind.as_deref())?;
-    let body = Body::read(&body, format(&headers)?)?;
+    let body = Body::read(&body, format_of_question(&headers)?)?;
     let request = read(&view, &body, body.only()?)?;
     let mut scratch = Scratch::default();
     let decision = decided(decider, &request, &mut scratch);
@@ -90,7 +90,7 @@ async fn decide_batch(
     body: Bytes,
 ) -> Result<Response, Problem> {
     let decider = decider(&view, wanted.kind.as_deref())?;
-    let body = Body::read(&body, format(&headers)?)?;
+    let body = Body::read(&body, format_of_question(&headers)?)?;
     let document = body.only()?;
     let requests = match document.get("requests") {
         Some(requests) if requests.kind() == Kind::List && document.entries().count() == 1 => requests,

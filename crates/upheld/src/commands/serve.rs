@@ -6,9 +6,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use upheld_model::{Diagnostic, Fault};
 use upheld_server::config::{AccessApi, StoreAt};
 use upheld_server::{Config, Running, StartError, start};
+use upheld_store::Retention;
 
 use super::{Session, refuse, say};
-use crate::cli::Serve;
+use crate::cli::{Kept, Serve};
 use crate::exit::Exit;
 use crate::render::diagnostics;
 
@@ -38,20 +39,13 @@ fn failed(message: &str) -> Exit {
 }
 
 fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
-    let store = match (&serve.data, &serve.database, serve.ephemeral) {
-        (_, _, true) => StoreAt::Ephemeral,
-        (_, Some(url), _) => StoreAt::Postgres(url.clone()),
-        (Some(folder), ..) => StoreAt::Folder(folder.clone()),
-        _ => StoreAt::Folder(data_folder(|name| std::env::var(name).ok()).ok_or_else(|| {
-            Diagnostic::error(Fault::BadSetting, "there is no home folder to keep revisions in")
-                .help("name one with `--data DIR`, or keep nothing with `--ephemeral`")
-        })?),
-    };
+    let store = if serve.ephemeral { StoreAt::Ephemeral } else { store(&serve.kept)? };
     // Whoever serves files wants to see them change.
     let named = session.common.files.iter().map(PathBuf::from);
     Ok(Config {
         listen: serve.listen,
         store,
+        retention: Retention { keep_revisions: serve.keep_revisions, keep_for: serve.keep_for },
         watch: serve.watch.iter().cloned().chain(named).collect(),
         semantics: session.settings.semantics.value.clone(),
         access: AccessApi {
@@ -61,6 +55,18 @@ fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
         },
         public_url: serve.public_url.clone(),
         ..Config::default()
+    })
+}
+
+/// The store that the user named, or the one in the data folder.
+pub(super) fn store(kept: &Kept) -> Result<StoreAt, Diagnostic> {
+    if let Some(url) = &kept.database {
+        return Ok(StoreAt::Postgres(url.clone()));
+    }
+    let folder = kept.data.clone().or_else(|| data_folder(|name| std::env::var(name).ok()));
+    folder.map(StoreAt::Folder).ok_or_else(|| {
+        Diagnostic::error(Fault::BadSetting, "there is no home folder to keep revisions in")
+            .help("name one with `--data DIR`, or let `serve` keep nothing with `--ephemeral`")
     })
 }
 
