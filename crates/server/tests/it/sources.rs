@@ -3,11 +3,11 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use upheld_server::Config;
 
-use crate::support::Served;
+use crate::support::{Served, eventually};
 
 const REQUEST: &str = r#"{"subject": {"roles": ["dev"]}, "action": {"method": "GET"}, "resource": {"path": "/api/x"}}"#;
 
@@ -19,15 +19,6 @@ fn policy(role: &str) -> String {
 
 fn watching(folder: &Path) -> Served {
     Served::start(Config { watch: vec![folder.to_owned()], ..Config::default() })
-}
-
-/// Waits for what must come; how long it takes is not judged here.
-fn eventually(what: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !what() {
-        assert!(begin.elapsed() < Duration::from_secs(20), "it never came");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! A server for a test, and a client.
 
+use std::time::{Duration, Instant};
+
 use serde_json::Value as Json;
 use tokio::runtime::Runtime;
 use upheld_server::{Config, Running, start};
@@ -75,5 +77,14 @@ impl Drop for Served {
         if let Some(running) = self.running.take() {
             self.runtime.block_on(running.stop());
         }
+    }
+}
+
+/// Waits for what must come; how long it takes is not judged here.
+pub(crate) fn eventually(what: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !what() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "it never came");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -1,0 +1,73 @@
+//! Several servers on one database, and a database that goes away and comes back.
+
+use std::time::{Duration, Instant};
+
+use upheld_server::Config;
+use upheld_server::config::StoreAt;
+use upheld_store::testing::Database;
+
+use crate::support::{Served, eventually};
+
+const REQUEST: &str = r#"{"subject": {"roles": ["dev"]}, "action": {"method": "GET"}, "resource": {"path": "/api/x"}}"#;
+
+fn policy(id: &str, role: &str) -> String {
+    format!(
+        "id: {id}\neffect: permit\nsubjects: [{{role: {role}}}]\nresources: [{{path: /api/**}}]\nactions: [{{method: GET}}]\n"
+    )
+}
+
+fn on(database: &Database) -> Served {
+    Served::start(Config { store: StoreAt::Postgres(database.url()), ..Config::default() })
+}
+
+fn write(served: &Served, policy: &str) -> u16 {
+    served.ask("POST", "/v1/revisions", &[("content-type", "application/yaml")], policy).status
+}
+
+fn decision(served: &Served) -> String {
+    served.post("/v1/decide", REQUEST).json()["decision"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_one_server_writes_the_other_answers() {
+    let Some(database) = Database::start() else { return };
+    let (one, other) = (on(&database), on(&database));
+    assert_eq!(decision(&other), "deny");
+    assert_eq!(write(&one, &policy("readers", "dev")), 201);
+    // Whoever cannot wait says which revision they need.
+    assert_eq!(other.post("/v1/decide?minRevision=1", REQUEST).json()["decision"], "permit");
+    eventually(|| decision(&other) == "permit");
+    // Both write: nobody's write is lost, and both know all of them.
+    for round in 0..5 {
+        assert_eq!(write(&one, &policy(&format!("one-{round}"), "x")), 201);
+        assert_eq!(write(&other, &policy(&format!("other-{round}"), "y")), 201);
+    }
+    let digest = |served: &Served| served.get("/readyz").json()["digest"].clone();
+    eventually(|| digest(&one) == digest(&other));
+    assert_eq!(one.get("/v1/documents").json()["items"].as_array().unwrap().len(), 11);
+}
+
+#[test]
+fn a_database_that_is_away_stops_writes_and_no_reads() {
+    let Some(mut database) = Database::start() else { return };
+    let (one, other) = (on(&database), on(&database));
+    assert_eq!(write(&one, &policy("readers", "dev")), 201);
+    eventually(|| decision(&other) == "permit");
+    database.stop().unwrap();
+    let begin = Instant::now();
+    let refused = one.ask("POST", "/v1/revisions", &[("content-type", "application/yaml")], &policy("late", "x"));
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")), "{}", refused.text);
+    assert!(begin.elapsed() < Duration::from_secs(30), "a write must not hang");
+    for served in [&one, &other] {
+        let answer = served.post("/v1/decide", REQUEST);
+        assert_eq!(answer.json()["decision"], "permit");
+        assert_eq!(answer.header("upheld-revision"), Some("1"));
+        let ready = served.get("/readyz").json();
+        assert_eq!((&ready["status"], &ready["store"]["reachable"]), (&"degraded".into(), &false.into()));
+        assert!(ready["snapshotAgeSeconds"].is_number());
+    }
+    database.start_again().unwrap();
+    eventually(|| write(&one, &policy("back", "x")) == 201);
+    eventually(|| other.get("/v1/documents/AccessPolicy/access/back").status == 200);
+    eventually(|| other.get("/readyz").json()["status"] == "ready");
+}
