@@ -6,6 +6,8 @@
 //! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `kuma`, `gateway`, `access`, `comply`
 //! ```
 
+mod postgres;
+
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -68,12 +70,17 @@ fn ci() -> bool {
     true
 }
 
-/// All tests, through the command that the README names. A Rust toolchain is all they need.
+/// All tests, through the command that the README names. A Rust toolchain is all they need; what needs more says so.
 fn test(rest: &[&str]) -> bool {
     if !runs("git", &["--version"]) {
         println!("note: git is not installed; the tests of `--at REV` need it. Install it with your package manager.");
     }
-    cargo(&[&["test", "--workspace"], rest].concat())
+    let arguments = [&["test", "--workspace"], rest].concat();
+    let mut command = cargo_command(&arguments);
+    if !postgres::is_there() && !postgres::install() {
+        command.env(postgres::WITHOUT, "1");
+    }
+    run(command, &format!("cargo {}", arguments.join(" ")))
 }
 
 fn format() -> bool {

@@ -31,6 +31,9 @@ const LIMITS: [(&str, &str); 2] = [("statement_timeout", "30s"), ("idle_in_trans
 /// At most how many connections are open, one of them for news.
 const CONNECTIONS: u32 = 10;
 
+/// How its URLs begin.
+const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
 /// On which channel servers tell each other that the log went on.
 const CHANNEL: &str = "upheld";
 
@@ -51,6 +54,10 @@ log::implement_link!(
 impl Postgres {
     /// Connects to a database by its URL: `postgres://user:password@host:port/database`.
     pub async fn connect(url: &str) -> Result<Self> {
+        // Without these the driver takes almost anything for a path to a database on this machine.
+        if !SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
+            return Err(failure::bad_url());
+        }
         let options = PgConnectOptions::from_str(url)
             .map_err(|error| failure(&error))?
             .application_name("upheld")
@@ -104,7 +111,8 @@ async fn migrate(options: &PgConnectOptions) -> Result<()> {
     let connected = tokio::time::timeout(CONNECT, options.connect()).await;
     let connected = connected.unwrap_or(Err(sqlx::Error::PoolTimedOut));
     let mut connection = connected.map_err(|error| failure(&error))?;
-    let migrated = bounded(async { log::migrate(&mut connection).await.map_err(failure::of_schema) }).await;
+    let migrated =
+        bounded(async { log::migrate(&mut connection).await.map_err(|error| failure::of_schema(&error)) }).await;
     connection.close().await.map_err(|error| failure(&error))?;
     migrated
 }

@@ -20,7 +20,7 @@ pub const WITHOUT: &str = "UPHELD_WITHOUT_POSTGRES";
 const USER: &str = "upheld";
 
 /// How long a server may take to start or to stop.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 const EVERY: Duration = Duration::from_millis(50);
 
@@ -42,6 +42,10 @@ impl Database {
     pub const PASSWORD: &'static str = "open-sesame-7";
 
     /// Starts a server. There is none if PostgreSQL is not installed and that is allowed.
+    ///
+    /// # Panics
+    ///
+    /// If there is none and that is not allowed, or if it does not start.
     #[expect(clippy::panic, reason = "a test cannot go on without, and this is the message that its reader needs")]
     pub fn start() -> Option<Self> {
         let Some(programs) = Programs::find() else {

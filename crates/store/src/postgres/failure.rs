@@ -25,16 +25,20 @@ pub(super) fn failure(error: &sqlx::Error) -> StoreError {
         sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {
             StoreError::Unreachable(error.to_string())
         }
-        sqlx::Error::Configuration(_) => StoreError::Unusable(
-            "its URL cannot be read: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE".to_owned(),
-        ),
+        sqlx::Error::Configuration(_) => bad_url(),
         _ => StoreError::Unusable(error.to_string()),
     }
 }
 
+/// Says nothing of what is in it.
+pub(super) fn bad_url() -> StoreError {
+    let expected = "expected postgres://USER:PASSWORD@HOST:PORT/DATABASE";
+    StoreError::Unusable(format!("the URL of the database cannot be read: {expected}"))
+}
+
 /// While the schema is brought up to date, the connection can be lost as well.
-pub(super) fn of_schema(error: SchemaError) -> StoreError {
-    match &error {
+pub(super) fn of_schema(error: &SchemaError) -> StoreError {
+    match error {
         SchemaError::Failed {
             error: MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _), ..
         } => match failure(cause) {

@@ -2,7 +2,14 @@
 
 #![cfg(test)]
 
+mod crash;
+mod failures;
 mod homes;
 mod laws;
+mod outage;
 mod random;
+mod sharing;
+mod size;
 mod support;
+mod transfer;
+mod versions;

@@ -1,0 +1,85 @@
+//! Stores that cannot be used, and what is said about them.
+
+use sqlx::{Connection, PgConnection, SqliteConnection};
+use upheld_store::testing::Database;
+use upheld_store::{Postgres, Sqlite, Store, StoreError};
+
+use crate::support::{fill, put, run};
+
+/// What a newer program would leave behind.
+const NEWER: &str = "\
+    INSERT INTO upheld_schema (version, description, success, checksum, execution_time) VALUES (7, 'log', true, '', 0)";
+
+const REFUSED: &str = "its schema has version 7, and this program knows none after 1: use a newer program";
+
+#[test]
+fn a_file_of_a_newer_program_is_refused() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        drop(Sqlite::open(folder.path()).await.unwrap());
+        let file = folder.path().join("upheld.db");
+        let mut connection = SqliteConnection::connect(file.to_str().unwrap()).await.unwrap();
+        sqlx::query(NEWER).execute(&mut connection).await.unwrap();
+        let error = Sqlite::open(folder.path()).await.unwrap_err();
+        assert!(matches!(&error, StoreError::Unusable(text) if text.ends_with(REFUSED)), "{error}");
+        assert!(error.to_string().contains("upheld.db"), "{error}");
+    });
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused_and_left_alone() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("upheld.db");
+        let text = "these are the notes of somebody else\n".repeat(100);
+        std::fs::write(&file, &text).unwrap();
+        let error = Sqlite::open(folder.path()).await.unwrap_err();
+        assert!(matches!(&error, StoreError::Unusable(_)), "{error}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        let below = Sqlite::open(&file).await.unwrap_err();
+        assert!(matches!(&below, StoreError::Unusable(_)), "{below}");
+    });
+}
+
+#[test]
+fn a_damaged_row_is_found() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Sqlite::open(folder.path()).await.unwrap();
+        fill(&store, vec![vec![put("a", "1")]]).await;
+        let mut connection = SqliteConnection::connect(store.file().to_str().unwrap()).await.unwrap();
+        sqlx::query("UPDATE change SET key = 'nothing'").execute(&mut connection).await.unwrap();
+        let error = store.state(None).await.unwrap_err();
+        let expected = "the store cannot be used: it is damaged: `nothing` is not the id of a document";
+        assert_eq!(error.to_string(), expected);
+    });
+}
+
+#[test]
+fn postgres_is_refused_without_naming_the_password() {
+    let Some(database) = Database::start() else { return };
+    run(async {
+        let url = database.fresh().await.unwrap();
+        let store = Postgres::connect(&url).await.unwrap();
+        assert_eq!(format!("{store:?}"), "Postgres { .. }");
+        drop(store);
+        let mut connection = PgConnection::connect(&url).await.unwrap();
+        sqlx::query(NEWER).execute(&mut connection).await.unwrap();
+        let newer = Postgres::connect(&url).await.unwrap_err();
+        assert!(matches!(&newer, StoreError::Unusable(text) if text == REFUSED), "{newer}");
+
+        let wrong = "another-secret";
+        let urls = [
+            url.replace(Database::PASSWORD, wrong),
+            url.replace(Database::PASSWORD, wrong).replace("/postgres?", "/nowhere?"),
+            format!("postgres://upheld:{wrong}@127.0.0.1:port/postgres"),
+            format!("postgres://upheld:{wrong}@[::1/postgres"),
+            format!("upheld:{wrong}"),
+        ];
+        for url in urls {
+            let error = Postgres::connect(&url).await.unwrap_err();
+            assert!(matches!(error, StoreError::Unusable(_)), "{error:?}");
+            assert!(!format!("{error} {error:?}").contains(wrong), "{error:?}");
+        }
+    });
+}
