@@ -4,6 +4,7 @@
 mod append;
 mod changes;
 mod compact;
+mod end;
 mod link;
 mod read;
 mod restore;
@@ -12,6 +13,7 @@ mod statements;
 
 pub(crate) use append::{append, remembered};
 pub(crate) use compact::compact;
+pub(crate) use end::End;
 pub(crate) use link::{Columns, Link, Value, implement_link};
 pub(crate) use read::{entries, head, state};
 pub(crate) use restore::restore;
@@ -19,18 +21,8 @@ pub(crate) use schema::{SchemaError, migrate};
 pub(crate) use statements::HEAD;
 
 use jiff::Timestamp;
-use tokio::sync::watch;
 
 use crate::{Revision, StoreError};
-
-/// Tells followers that the log goes up to a revision, unless they know better.
-pub(crate) fn reached(end: &watch::Sender<Revision>, revision: Revision) {
-    end.send_if_modified(|known| {
-        let further = revision > *known;
-        *known = revision.max(*known);
-        further
-    });
-}
 
 /// A time as text, always with the same number of digits, so that texts and times have the same order.
 fn time(time: Timestamp) -> String {

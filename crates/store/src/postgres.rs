@@ -15,7 +15,7 @@ use sqlx::{ConnectOptions, Connection, PgConnection, PgPool, Transaction};
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 
-use crate::log::{self, reached};
+use crate::log::{self, End};
 use crate::{Appended, Batch, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store, StoreError};
 use failure::failure;
 
@@ -24,6 +24,9 @@ const CONNECT: Duration = Duration::from_secs(2);
 
 /// How long a whole call may take; a little more than one statement may, so that the database ends it first.
 const CALL: Duration = Duration::from_secs(35);
+
+/// How long it may take to forget much, or to take over a whole history.
+const LONG_CALL: Duration = Duration::from_mins(10);
 
 /// What the database is asked to end by itself: statements that take too long, and transactions of those who are gone.
 const LIMITS: [(&str, &str); 2] = [("statement_timeout", "30s"), ("idle_in_transaction_session_timeout", "10s")];
@@ -40,7 +43,7 @@ const CHANNEL: &str = "upheld";
 /// Keeps the log in a PostgreSQL database, for any number of servers.
 pub struct Postgres {
     pool: PgPool,
-    end: watch::Sender<Revision>,
+    end: End,
     following: [AbortHandle; 2],
 }
 
@@ -66,8 +69,8 @@ impl Postgres {
         migrate(&options).await?;
         let pool =
             PgPoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(CONNECT).connect_lazy_with(options);
-        let head = bounded(async { log::head(&mut *read(&pool).await?).await }).await?;
-        let end = watch::Sender::new(head.revision);
+        let head = bounded(CALL, async { log::head(&mut *read(&pool).await?).await }).await?;
+        let end = End::at(head.revision);
         let news = Arc::new(Notify::new());
         let listening = tokio::spawn(follow::listen(pool.clone(), Arc::clone(&news)));
         let polling = tokio::spawn(follow::poll(pool.clone(), news, end.clone()));
@@ -86,6 +89,8 @@ impl Postgres {
 
     async fn compact(&self, up_to: Revision) -> Result<()> {
         let mut transaction = write(&self.pool).await?;
+        let longer = sqlx::query("SET LOCAL statement_timeout = '9min'").execute(&mut *transaction).await;
+        longer.map_err(|error| failure(&error))?;
         log::compact(&mut *transaction, up_to).await?;
         transaction.commit().await.map_err(|error| failure(&error))
     }
@@ -101,7 +106,7 @@ impl Postgres {
         let tell = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(revision.to_string());
         tell.execute(&mut *transaction).await.map_err(|error| failure(&error))?;
         transaction.commit().await.map_err(|error| failure(&error))?;
-        reached(&self.end, revision);
+        self.end.reached(revision);
         Ok(())
     }
 }
@@ -112,7 +117,7 @@ async fn migrate(options: &PgConnectOptions) -> Result<()> {
     let connected = connected.unwrap_or(Err(sqlx::Error::PoolTimedOut));
     let mut connection = connected.map_err(|error| failure(&error))?;
     let migrated =
-        bounded(async { log::migrate(&mut connection).await.map_err(|error| failure::of_schema(&error)) }).await;
+        bounded(CALL, async { log::migrate(&mut connection).await.map_err(|error| failure::of_schema(&error)) }).await;
     connection.close().await.map_err(|error| failure(&error))?;
     migrated
 }
@@ -130,9 +135,9 @@ async fn write(pool: &PgPool) -> Result<Transaction<'static, sqlx::Postgres>> {
 }
 
 /// Ends what the network would let hang.
-async fn bounded<T>(call: impl Future<Output = Result<T>> + Send) -> Result<T> {
-    let timeout = || StoreError::Unreachable(format!("no answer within {} seconds", CALL.as_secs()));
-    tokio::time::timeout(CALL, call).await.unwrap_or_else(|_| Err(timeout()))
+async fn bounded<T>(limit: Duration, call: impl Future<Output = Result<T>> + Send) -> Result<T> {
+    let timeout = || StoreError::Unreachable(format!("no answer within {} seconds", limit.as_secs()));
+    tokio::time::timeout(limit, call).await.unwrap_or_else(|_| Err(timeout()))
 }
 
 impl fmt::Debug for Postgres {
@@ -150,37 +155,36 @@ impl Drop for Postgres {
 
 impl Store for Postgres {
     fn head(&self) -> BoxFuture<'_, Result<Head>> {
-        bounded(async { log::head(&mut *read(&self.pool).await?).await }).boxed()
+        bounded(CALL, async { log::head(&mut *read(&self.pool).await?).await }).boxed()
     }
 
     fn state(&self, at: Option<Revision>) -> BoxFuture<'_, Result<State>> {
-        bounded(async move { log::state(&mut *read(&self.pool).await?, at).await }).boxed()
+        bounded(CALL, async move { log::state(&mut *read(&self.pool).await?, at).await }).boxed()
     }
 
     fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>> {
-        bounded(async move { log::entries(&mut *read(&self.pool).await?, after, limit).await }).boxed()
+        bounded(CALL, async move { log::entries(&mut *read(&self.pool).await?, after, limit).await }).boxed()
     }
 
     fn append(&self, batch: Batch) -> BoxFuture<'_, Result<Appended>> {
-        bounded(async move { self.append(&batch).await }).boxed()
+        bounded(CALL, async move { self.append(&batch).await }).boxed()
     }
 
     fn remembered(&self, key: &IdempotencyKey) -> BoxFuture<'_, Result<Option<Revision>>> {
         let key = key.clone();
-        bounded(async move { log::remembered(&mut *read(&self.pool).await?, &key).await }).boxed()
+        bounded(CALL, async move { log::remembered(&mut *read(&self.pool).await?, &key).await }).boxed()
     }
 
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {
-        bounded(self.compact(up_to)).boxed()
+        bounded(LONG_CALL, self.compact(up_to)).boxed()
     }
 
     fn restore(&self, history: History) -> BoxFuture<'_, Result<()>> {
-        // As long as it takes: the statements have their limit, and a large history has many.
-        async move { self.restore(&history).await }.boxed()
+        bounded(LONG_CALL, async move { self.restore(&history).await }).boxed()
     }
 
     fn follow(&self) -> watch::Receiver<Revision> {
-        self.end.subscribe()
+        self.end.follow()
     }
 
     fn name(&self) -> &'static str {

@@ -16,7 +16,7 @@ use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool, Transaction
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use crate::log::{self, reached};
+use crate::log::{self, End};
 use crate::{Appended, Batch, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store, StoreError};
 use failure::failure;
 
@@ -37,7 +37,7 @@ pub struct Sqlite {
     file: PathBuf,
     writer: SqlitePool,
     readers: SqlitePool,
-    end: watch::Sender<Revision>,
+    end: End,
     following: AbortHandle,
 }
 
@@ -71,7 +71,7 @@ impl Sqlite {
         let writer = pool(1).connect_lazy_with(options.clone());
         let readers = pool(READERS).connect_lazy_with(options);
         let head = log::head(&mut *read(&readers).await?).await?;
-        let end = watch::Sender::new(head.revision);
+        let end = End::at(head.revision);
         let following = tokio::spawn(follow(readers.clone(), end.clone())).abort_handle();
         Ok(Self { file, writer, readers, end, following })
     }
@@ -91,7 +91,7 @@ impl Sqlite {
         let appended = log::append(&mut *transaction, batch).await?;
         if let Appended::Now(revision, _) = appended {
             transaction.commit().await.map_err(|error| failure(&error))?;
-            reached(&self.end, revision);
+            self.end.reached(revision);
         }
         Ok(appended)
     }
@@ -111,7 +111,7 @@ impl Sqlite {
         let mut transaction = self.write().await?;
         log::restore(&mut *transaction, history).await?;
         transaction.commit().await.map_err(|error| failure(&error))?;
-        reached(&self.end, history.revision());
+        self.end.reached(history.revision());
         Ok(())
     }
 }
@@ -121,14 +121,12 @@ async fn read(readers: &SqlitePool) -> Result<Transaction<'static, sqlx::Sqlite>
     readers.begin().await.map_err(|error| failure(&error))
 }
 
-async fn follow(readers: SqlitePool, end: watch::Sender<Revision>) {
+async fn follow(readers: SqlitePool, end: End) {
+    let mut lost = false;
     loop {
         tokio::time::sleep(EVERY).await;
         let head = async { log::head(&mut *read(&readers).await?).await };
-        match head.await {
-            Ok(head) => reached(&end, head.revision),
-            Err(error) => tracing::warn!(%error, "the end of the log cannot be read"),
-        }
+        end.asked(head.await, &mut lost);
     }
 }
 
@@ -175,7 +173,7 @@ impl Store for Sqlite {
     }
 
     fn follow(&self) -> watch::Receiver<Revision> {
-        self.end.subscribe()
+        self.end.follow()
     }
 
     fn name(&self) -> &'static str {

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 
-use crate::log::{self, reached};
-use crate::{Head, Result, Revision};
+use crate::log::{self, End};
+use crate::{Head, Result};
 
 /// How often the database is asked without a notification, and how long to wait before connecting again.
 const EVERY: Duration = Duration::from_millis(300);
@@ -35,24 +35,12 @@ async fn hear(pool: &PgPool, news: &Notify) -> sqlx::Result<()> {
 }
 
 /// Asks where the log ends, again and again.
-pub(super) async fn poll(pool: PgPool, news: Arc<Notify>, end: watch::Sender<Revision>) {
+pub(super) async fn poll(pool: PgPool, news: Arc<Notify>, end: End) {
     let mut lost = false;
     loop {
         // Both are a reason to ask, so it does not matter which it was.
         let _ = tokio::time::timeout(EVERY, news.notified()).await;
-        match super::bounded(head(&pool)).await {
-            Ok(head) => {
-                if std::mem::take(&mut lost) {
-                    tracing::info!("the database answers again");
-                }
-                reached(&end, head.revision);
-            }
-            Err(error) => {
-                if !std::mem::replace(&mut lost, true) {
-                    tracing::warn!(%error, "the end of the log cannot be read");
-                }
-            }
-        }
+        end.asked(super::bounded(super::CALL, head(&pool)).await, &mut lost);
     }
 }
 

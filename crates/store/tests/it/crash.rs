@@ -85,7 +85,7 @@ fn rounds(home: &Home, rounds: u32) {
             address = run(home.address());
         }
         let address = address.as_ref().unwrap();
-        let wait = Duration::from_millis(random.hash_one(round) % 40);
+        let wait = Duration::from_millis(random.hash_one(round) % 60);
         // Some die before they have written anything.
         let said = killed(start(address), round % 5 != 0, wait);
         for line in &said {
