@@ -28,8 +28,13 @@ const CALL: Duration = Duration::from_secs(35);
 /// How long it may take to forget much, or to take over a whole history.
 const LONG_CALL: Duration = Duration::from_mins(10);
 
-/// What the database is asked to end by itself: statements that take too long, and transactions of those who are gone.
-const LIMITS: [(&str, &str); 2] = [("statement_timeout", "30s"), ("idle_in_transaction_session_timeout", "10s")];
+/// What the database is asked to end by itself, statements that take too long and transactions of those who are gone, and to plan
+/// each statement anew: a plan that was made for an empty table would be kept for the full one.
+const SETTINGS: [(&str, &str); 3] = [
+    ("statement_timeout", "30s"),
+    ("idle_in_transaction_session_timeout", "10s"),
+    ("plan_cache_mode", "force_custom_plan"),
+];
 
 /// At most how many connections are open, one of them for news.
 const CONNECTIONS: u32 = 10;
@@ -64,7 +69,7 @@ impl Postgres {
         let options = PgConnectOptions::from_str(url)
             .map_err(|error| failure(&error))?
             .application_name("upheld")
-            .options(LIMITS)
+            .options(SETTINGS)
             .disable_statement_logging();
         migrate(&options).await?;
         let pool =

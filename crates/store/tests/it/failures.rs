@@ -1,5 +1,7 @@
 //! Stores that cannot be used, and what is said about them.
 
+use std::net::{Ipv4Addr, TcpListener};
+
 use sqlx::{Connection, PgConnection, SqliteConnection};
 use upheld_store::testing::Database;
 use upheld_store::{Postgres, Sqlite, Store, StoreError};
@@ -82,4 +84,13 @@ fn postgres_is_refused_without_naming_the_password() {
             assert!(!format!("{error} {error:?}").contains(wrong), "{error:?}");
         }
     });
+}
+
+#[test]
+fn a_database_that_never_answers_is_given_up() {
+    // The system takes the connection, and nobody ever reads from it.
+    let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url = format!("postgres://upheld@{}/postgres", silent.local_addr().unwrap());
+    let error = run(Postgres::connect(&url)).unwrap_err();
+    assert!(matches!(error, StoreError::Unreachable(_)), "{error:?}");
 }
