@@ -115,13 +115,19 @@ async fn a_stale_batch_changes_nothing(store: &dyn Store) {
 
 async fn the_same_request_happens_once(store: &dyn Store) {
     let asked = named(batch(0, vec![put("a", "1")]), "name", "request");
+    let key = asked.idempotency.clone().unwrap();
+    assert_eq!(store.remembered(&key).await.unwrap(), None);
     assert!(matches!(store.append(asked.clone()).await.unwrap(), Appended::Now(Revision(1), _)));
     fill(store, vec![vec![put("a", "2")]]).await;
     assert_eq!(store.append(asked.clone()).await.unwrap(), Appended::Before(Revision(1)));
     store.compact(Revision(2)).await.unwrap();
     assert_eq!(store.append(asked).await.unwrap(), Appended::Before(Revision(1)), "also after a compaction");
-    let other = store.append(named(batch(2, vec![]), "name", "other")).await;
-    assert!(matches!(other, Err(StoreError::KeyReused(name)) if name == "name"));
+    assert_eq!(store.remembered(&key).await.unwrap(), Some(Revision(1)));
+    let other = named(batch(2, vec![]), "name", "other");
+    let asked = store.remembered(other.idempotency.as_ref().unwrap()).await.map(drop);
+    for answer in [asked, store.append(other).await.map(drop)] {
+        assert!(matches!(answer, Err(StoreError::KeyReused(name)) if name == "name"));
+    }
     assert_eq!(shown(&store.state(None).await.unwrap()), "a=2@2");
 }
 
