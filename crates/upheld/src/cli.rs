@@ -13,9 +13,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 pub(crate) use self::access::{AccessRequest, Can};
-pub(crate) use self::compliance::{
-    Audit, Candidates, Deed, FailOn, Fix, Organisation, Person, Values, Waivers, WhatIf,
-};
+pub(crate) use self::compliance::{Audit, Candidates, Deed, FailOn, Fix, Organisation, Values, Waivers, WhatIf};
 pub(crate) use self::formats::{Color, Drawing, Findings, Format, Output, Printer, Results};
 pub(crate) use self::serve::{Kept, Serve};
 pub(crate) use self::testing::Test;
@@ -345,27 +343,23 @@ pub(crate) struct Request {
     pub(crate) port: Option<u16>,
 }
 
-impl Request {
-    /// Whether a request is asked about.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.host.is_some()
-    }
-}
-
 impl Question {
-    /// Who calls.
-    pub(crate) fn source(&self) -> Option<&str> {
-        self.from.as_deref().or(self.what.as_deref().filter(|_| !self.is_inbound()))
-    }
-
-    /// An inbound of a proxy is asked for as what is called.
-    fn is_inbound(&self) -> bool {
-        self.to.is_none() && self.from.is_none() && self.what.as_deref().is_some_and(|what| what.contains('#'))
-    }
-
-    /// Who is called: the proxy in question, if another calls it.
-    pub(crate) fn destination(&self) -> Option<&str> {
-        self.to.as_deref().or(self.what.as_deref().filter(|_| self.from.is_some() || self.is_inbound()))
+    /// The question, without how it was written.
+    pub(crate) fn plain(&self) -> upheld_answers::Question {
+        let Request { host, path, method, header, port } = self.request.clone();
+        upheld_answers::Question {
+            what: self.what.clone(),
+            from: self.from.clone(),
+            to: self.to.clone(),
+            kind: self.kind.clone(),
+            field: self.field.clone(),
+            host,
+            path,
+            method,
+            header,
+            port,
+            ..self.access.plain()
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! One file for each command; what they share is here.
 
 mod all_pairs;
-mod answers;
 mod compliance;
 mod config;
 mod decision;
@@ -12,8 +11,6 @@ mod init;
 mod inspect;
 mod inventory;
 mod kinds;
-mod layers;
-mod question;
 mod reference;
 mod resolve;
 mod serve;
@@ -24,6 +21,7 @@ mod transfer;
 
 use std::io::Write;
 
+use upheld_answers::{About, Options, Refused};
 use upheld_input::load::{Broken, Loaded};
 use upheld_model::{Diagnostic, Fault, Files};
 
@@ -99,8 +97,8 @@ impl Session<'_> {
             }
             Command::Can(can) if !can.deed.change.is_empty() => compliance::can::run(self, can),
             Command::Can(can) => decision::can::run(self, can),
-            Command::Explain(explain) if compliance::explain::is_asked(&explain.question) => {
-                compliance::explain::run(self, &explain.question)
+            Command::Explain(Explain { question, .. }) if question.plain().about() == About::Relation => {
+                compliance::explain::run(self, question)
             }
             Command::Audit(audit) => compliance::audit::run(self, audit),
             Command::Candidates(wanted) => compliance::offers::candidates(self, wanted),
@@ -112,7 +110,9 @@ impl Session<'_> {
             Command::Resolve(question) if question.access.is_asked() => {
                 decision::resolve(self, &question.access, question.kind.as_deref())
             }
-            Command::Explain(explain) if gateway::is_asked(&explain.question) => gateway::run(self, &explain.question),
+            Command::Explain(Explain { question, .. }) if question.plain().about() == About::Gateways => {
+                gateway::run(self, question)
+            }
             Command::Explain(explain) => explain::run(self, &explain.question),
             Command::Resolve(question) => resolve::run(self, question),
             Command::Graph => graph::run(self),
@@ -132,6 +132,16 @@ impl Session<'_> {
             Command::Completion { shell } => reference::completion(*shell),
             Command::Man { dir } => reference::man(dir.as_deref()),
             Command::Version => reference::version(self),
+        }
+    }
+
+    /// How questions are answered. Commands that a moment matters to have looked at `--now` before.
+    fn options(&self) -> Options {
+        Options {
+            mesh: self.settings.mesh.value.clone(),
+            semantics: self.settings.semantics.value.clone(),
+            controller: self.settings.kgateway.value.clone(),
+            now: decision::now(self).unwrap_or_else(|_| decision::clock()),
         }
     }
 
@@ -183,4 +193,17 @@ pub(crate) fn say(text: &str) {
 fn refuse(problems: &[Diagnostic]) -> Exit {
     diagnostics::print(&Files::default(), problems);
     Exit::Failed
+}
+
+/// Prints why there is no answer.
+fn tell_refused(loaded: &Loaded, refused: &Refused) -> Exit {
+    diagnostics::print(refused.files(&loaded.snapshot), &refused.diagnostics);
+    Exit::Failed
+}
+
+/// Prints what is odd about gateways.
+fn tell_odd(loaded: &Loaded, warnings: &[Diagnostic]) {
+    if !warnings.is_empty() {
+        diagnostics::print(loaded.snapshot.files(), warnings);
+    }
 }

@@ -246,3 +246,14 @@ pub(crate) fn check_text(text: &str) -> Diagnostics {
     }
     problems
 }
+
+#[cfg(test)]
+mod tests {
+    use super::check_text;
+
+    #[test]
+    fn settings_are_checked() {
+        assert_eq!(check_text("files: [policies]\n").errors(), 0);
+        assert_eq!(check_text("flies: [policies]\n").errors(), 1);
+    }
+}

@@ -3,14 +3,13 @@
 //! ```text
 //! arguments, environment, upheld.yaml ──▶ settings      cli, config
 //! settings ──▶ files ──▶ snapshot                        load
-//! question ──▶ ruling ──▶ report ──▶ table, JSON, YAML   commands, report, render
+//! question ──▶ World ──▶ report ──▶ table, JSON, YAML    commands, upheld_answers, render
 //!                                └─▶ exit code           exit
 //! ```
 //!
 //! Invariant: renderers see reports only, so every format and every exit code comes from the same ruling.
 
 mod cli;
-mod codes;
 mod commands;
 mod complete;
 mod config;
@@ -19,10 +18,11 @@ mod exit;
 mod load;
 mod remote;
 mod render;
-mod report;
 mod watch;
 
 use std::process::ExitCode;
+
+use upheld_answers::report;
 
 fn main() -> ExitCode {
     clap_complete::env::CompleteEnv::with_factory(cli::command).complete();

@@ -5,17 +5,15 @@ pub(crate) mod decision;
 pub(crate) mod diagnostics;
 pub(crate) mod explanation;
 pub(crate) mod gateway;
-pub(crate) mod junit;
 pub(crate) mod style;
 pub(crate) mod table;
-pub(crate) mod tap;
 pub(crate) mod tested;
-mod xml;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
+pub(crate) use upheld_answers::formats::{visible, yaml};
 
 use crate::cli::{Color, Format};
 
@@ -78,30 +76,6 @@ fn note_failure(written: io::Result<()>) {
     {
         drop(writeln!(anstream::stderr(), "error: cannot write the answer: {error}"));
     }
-}
-
-/// Text of documents in one line: characters that end lines, steer terminals or turn the direction of writing are shown, not obeyed.
-pub(crate) fn visible(text: &str) -> String {
-    let steers = |character: char| {
-        let turns = matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        character.is_control() || turns || matches!(character, '\u{2028}' | '\u{2029}')
-    };
-    if !text.chars().any(steers) {
-        return text.to_owned();
-    }
-    text.chars().fold(String::new(), |mut shown, character| {
-        if steers(character) {
-            shown.extend(character.escape_default());
-        } else {
-            shown.push(character);
-        }
-        shown
-    })
-}
-
-/// A report as YAML.
-pub(crate) fn yaml(report: &impl Serialize) -> Option<String> {
-    serde_saphyr::to_string(report).ok()
 }
 
 /// Sets the colour for the whole run and measures the terminal.

@@ -25,6 +25,17 @@ pub(crate) struct AccessRequest {
 }
 
 impl AccessRequest {
+    /// The parts of the request that were written as flags.
+    pub(crate) fn plain(&self) -> upheld_answers::Question {
+        upheld_answers::Question {
+            subject: self.subject.clone(),
+            action: self.action.clone(),
+            resource: self.resource.clone(),
+            env: self.env.clone(),
+            ..upheld_answers::Question::default()
+        }
+    }
+
     /// Whether a decision is asked for.
     pub(crate) fn is_asked(&self) -> bool {
         let given = [&self.subject, &self.action, &self.resource, &self.env];

@@ -1,29 +1,29 @@
 //! `explain` and `resolve` for requests: may it go on, and why?
 
-mod asked;
 pub(super) mod can;
 
-use serde_json::json;
-use upheld_engine::decide::{Decide, Request};
-use upheld_engine::{KindId, Snapshot};
-use upheld_model::nearest::nearest;
-use upheld_model::{Diagnostic, Fault};
+use std::io::Read;
+use std::time::SystemTime;
 
-use self::asked::{BadRequests, requests};
-pub(super) use self::asked::{Flags, edition, fill_time, now, read};
-use super::{Session, refuse};
+use upheld_answers::decisions::{self, fill_time, short};
+use upheld_answers::{Refused, World, document};
+use upheld_engine::decide::Request;
+use upheld_input::Format as Reading;
+use upheld_input::load::Loaded;
+use upheld_model::{Diagnostic, Fault, Timestamp};
+
+use super::{Session, tell_refused};
 use crate::cli::{AccessRequest, Format};
 use crate::exit::Exit;
 use crate::render::{self, diagnostics, print_plain};
-use crate::report::{Decision, Detail, decide};
+use crate::report::{Decision, Detail};
 
 /// Explains decisions.
 pub(super) fn explain(session: &Session<'_>, asked: &AccessRequest, kind: Option<&str>) -> Exit {
     let Some(decisions) = answer(session, asked, kind, Detail::All) else { return Exit::Failed };
     match session.screen.format {
         Format::Json | Format::Yaml => {
-            let document = json!({"apiVersion": "upheld/v1", "kind": "Explanation", "snapshot": decisions.digest, "answers": decisions.all});
-            session.screen.print_data(&document);
+            session.screen.print_data(&document(&decisions.loaded.snapshot, "Explanation", &decisions.all));
         }
         Format::Jsonl => decisions.all.iter().for_each(|decision| session.screen.print_data(decision)),
         Format::Name => print_plain(&names(&decisions.all)),
@@ -47,8 +47,7 @@ pub(super) fn resolve(session: &Session<'_>, asked: &AccessRequest, kind: Option
         Format::Name => print_plain(&names(&decisions.all)),
         Format::Json | Format::Yaml | Format::Jsonl => {
             for decision in &decisions.all {
-                let short = json!({"decision": decision.outcome, "policy": decision.policy, "reason": decision.reason});
-                session.screen.print_data(&short);
+                session.screen.print_data(&short(decision));
             }
         }
     }
@@ -74,57 +73,67 @@ pub(super) fn exit_of(decisions: &[Decision]) -> Exit {
 
 struct Decisions {
     all: Vec<Decision>,
-    digest: String,
+    loaded: Loaded,
 }
 
 fn answer(session: &Session<'_>, asked: &AccessRequest, kind: Option<&str>, detail: Detail) -> Option<Decisions> {
     let requests = match requests(session, asked) {
         Ok(requests) => requests,
-        Err(BadRequests { files, problems }) => {
-            diagnostics::print(&files, &problems);
+        Err(refused) => {
+            diagnostics::print(&refused.question.unwrap_or_default(), &refused.diagnostics);
             return None;
         }
     };
     let loaded = session.load_beside(asked.request.as_deref())?;
-    let snapshot = &loaded.snapshot;
-    let (kind, policies) = match decider(snapshot, kind) {
-        Ok(found) => found,
-        Err(problem) => {
-            refuse(&[problem]);
-            return None;
+    let options = session.options();
+    let decided = World::new(&loaded.snapshot, &options).decisions(&requests, kind, detail);
+    match decided {
+        Ok(all) => Some(Decisions { all, loaded }),
+        Err(refused) => {
+            tell_refused(&loaded, &refused);
+            None
         }
-    };
-    let tell = |request: &Request| decide(snapshot, kind, policies, request, detail);
-    Some(Decisions { all: requests.iter().map(tell).collect(), digest: snapshot.digest().to_owned() })
+    }
 }
 
-/// The policies that are asked: those of the kind that was named, or the only ones there are.
-pub(super) fn decider<'s>(snapshot: &'s Snapshot, named: Option<&str>) -> Result<(KindId, &'s Decide), Diagnostic> {
-    let all: Vec<(KindId, &Decide)> = snapshot.decides().collect();
-    let name = |id: KindId| snapshot.kind(id).map_or("", |kind| snapshot.text(kind.name));
-    if let Some(named) = named {
-        if let Some(found) = all.iter().find(|(id, _)| name(*id).eq_ignore_ascii_case(named)) {
-            return Ok(*found);
+/// The requests that are asked about.
+fn requests(session: &Session<'_>, asked: &AccessRequest) -> Result<Vec<Request>, Refused> {
+    let now = now(session)?;
+    let mut requests = match &asked.request {
+        Some(file) => {
+            let format = Reading::of_name(file).unwrap_or(Reading::Yaml);
+            decisions::read(file, format, read(file)?, session.options().edition())?
         }
-        let message = format!("no policy of kind `{named}` decides requests here");
-        let diagnostic = Diagnostic::error(Fault::NotFound, message);
-        return Err(match nearest(named, all.iter().map(|(id, _)| name(*id))) {
-            Some(meant) => diagnostic.help(format!("did you mean `--kind {meant}`?")),
-            None => diagnostic.help("`upheld list policies` shows what was read"),
-        });
+        None => vec![decisions::from_words(&asked.plain())?],
+    };
+    for request in &mut requests {
+        fill_time(request, now);
     }
-    match all.as_slice() {
-        [only] => Ok(*only),
-        [] => {
-            let message = "there are no policies that decide requests";
-            let help = "an access policy has `id`, `effect`, `subjects`, `resources` and `actions`: see docs/access.md";
-            Err(Diagnostic::error(Fault::NotFound, message).help(help))
-        }
-        several => {
-            let names: Vec<&str> = several.iter().map(|(id, _)| name(*id)).collect();
-            let message = format!("policies of several kinds decide requests: {}", names.join(", "));
-            Err(Diagnostic::error(Fault::Ambiguous, message)
-                .help(format!("add `--kind {}`", names.first().unwrap_or(&""))))
-        }
-    }
+    Ok(requests)
+}
+
+/// The moment that the user named, or the clock.
+pub(super) fn now(session: &Session<'_>) -> Result<Timestamp, Diagnostic> {
+    let Some(text) = &session.common.now else { return Ok(clock()) };
+    text.parse().map_err(|_| {
+        let message = format!("`--now {text}` is no time");
+        Diagnostic::error(Fault::BadSetting, message).help("for example `--now 2025-03-01T12:00:00Z`")
+    })
+}
+
+/// The moment that the clock shows.
+pub(super) fn clock() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
+}
+
+/// The text of a file, or of standard input.
+pub(super) fn read(file: &str) -> Result<String, Vec<Diagnostic>> {
+    let text = if file == "-" {
+        let mut text = String::new();
+        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
+    } else {
+        std::fs::read_to_string(file)
+    };
+    text.map_err(|error| vec![Diagnostic::error(Fault::Unreadable, format!("cannot read `{file}`: {error}"))])
 }

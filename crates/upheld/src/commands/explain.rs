@@ -1,129 +1,43 @@
 //! `explain`: what is the result here, and why?
 
-use serde_json::{Value as Json, json};
+use upheld_answers::connections::{Answers, Group, incomplete};
+use upheld_answers::{Question, World, document};
 
-use upheld_engine::Snapshot;
-use upheld_model::nearest::nearest;
-use upheld_model::{Diagnostic, Fault};
-
-use super::question::{Answers, Group, answer};
-use super::{Session, refuse, say};
-use crate::cli::{Format, Question};
+use super::{Session, refuse, say, tell_refused};
+use crate::cli::{self, Format};
 use crate::exit::Exit;
 use crate::render::{explanation, print_plain, style, table};
 use crate::report::{Explanation, Outcome};
 
-pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
+pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
+    let question = &question.plain();
     if let Some(problem) = incomplete(question) {
         return refuse(&[problem]);
     }
     let Some(loaded) = session.load() else { return Exit::Failed };
-    let (answers, notes) = match told(session, &loaded.snapshot, question) {
+    let options = session.options();
+    let (answers, notes) = match World::new(&loaded.snapshot, &options).connections(question) {
         Ok(told) => told,
-        Err(problems) => return refuse(&problems),
+        Err(refused) => return tell_refused(&loaded, &refused),
     };
     for note in notes {
         say(&note);
     }
     match session.screen.format {
         Format::Json | Format::Yaml => {
-            let digest = loaded.snapshot.digest();
-            session.screen.print_data(&document(&answers, digest));
+            session.screen.print_data(&document(&loaded.snapshot, "Explanation", &answers.listed()));
         }
         Format::Jsonl => {
             for group in &answers.groups {
                 for explanation in &group.explanations {
-                    session.screen.print_data(&with_pairs(explanation, group));
+                    session.screen.print_data(&group.with_pairs(explanation));
                 }
             }
         }
-        Format::Name => print_plain(&names(&answers)),
+        Format::Name => print_plain(&answers.names().iter().map(|name| format!("{name}\n")).collect::<String>()),
         Format::Table | Format::Wide => session.screen.print(&text(session, question, &answers)),
     }
     Exit::Yes
-}
-
-/// What a question lacks before any file is read.
-fn incomplete(question: &Question) -> Option<Diagnostic> {
-    let message = "`--field` needs `--kind`: fields of different kinds have nothing in common";
-    let lacks = question.field.is_some() && question.kind.is_none();
-    lacks.then(|| Diagnostic::error(Fault::IncompleteQuestion, message))
-}
-
-/// The answers as they are told, and remarks on them.
-fn told(
-    session: &Session<'_>,
-    snapshot: &Snapshot,
-    question: &Question,
-) -> Result<(Answers, Vec<String>), Vec<Diagnostic>> {
-    let mut answers = answer(session, snapshot, question)?;
-    for group in &mut answers.groups {
-        // What was decided first, alphabetically; what fell to the default last.
-        group.explanations.sort_by_key(|explanation| explanation.outcome == Outcome::Default);
-    }
-    let mut notes = Vec::new();
-    if let Some(path) = &question.field {
-        for explanation in answers.groups.iter_mut().flat_map(|group| &mut group.explanations) {
-            let known: Vec<String> = explanation.fields.iter().map(|field| field.path.clone()).collect();
-            explanation.fields.retain(|field| explanation::is_within(&field.path, path));
-            if explanation.fields.is_empty() && explanation.outcome != Outcome::Undecided {
-                let hint =
-                    nearest(path, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
-                notes.push(format!("note: {}: `{path}` is not set{}", explanation.kind, hint.unwrap_or_default()));
-            }
-        }
-    }
-    Ok((answers, notes))
-}
-
-/// The answers as programs get them.
-pub(super) fn answers(
-    session: &Session<'_>,
-    snapshot: &Snapshot,
-    question: &Question,
-) -> Result<Vec<Json>, Vec<Diagnostic>> {
-    if let Some(problem) = incomplete(question) {
-        return Err(vec![problem]);
-    }
-    told(session, snapshot, question).map(|(answers, _)| listed_answers(&answers))
-}
-
-/// Everything, for programs.
-fn document(answers: &Answers, digest: &str) -> Json {
-    let all = listed_answers(answers);
-    json!({"apiVersion": "upheld/v1", "kind": "Explanation", "snapshot": digest, "answers": all})
-}
-
-fn listed_answers(answers: &Answers) -> Vec<Json> {
-    let groups = answers.groups.iter();
-    groups.flat_map(|group| group.explanations.iter().map(|explanation| with_pairs(explanation, group))).collect()
-}
-
-fn with_pairs(explanation: &Explanation, group: &Group) -> Json {
-    let mut document = serde_json::to_value(explanation).unwrap_or_default();
-    if let Some(map) = document.as_object_mut() {
-        map.insert("for".to_owned(), json!(group.pairs));
-    }
-    document
-}
-
-/// `Kind/policy` a line.
-pub(super) fn names(answers: &Answers) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for explanation in answers.groups.iter().flat_map(|group| &group.explanations) {
-        let standing: Vec<&str> = match (explanation.outcome, explanation.policies.as_slice()) {
-            (Outcome::Undecided, _) => vec!["(undecided)"],
-            (_, []) => vec![&explanation.default.name],
-            (_, policies) => policies.iter().map(String::as_str).collect(),
-        };
-        for name in standing {
-            let name = format!("{}/{name}\n", explanation.kind);
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    names.concat()
 }
 
 fn text(session: &Session<'_>, question: &Question, answers: &Answers) -> String {

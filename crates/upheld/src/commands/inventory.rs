@@ -1,38 +1,18 @@
 //! `list`: what was read.
 
-use std::collections::BTreeMap;
-
 use anstyle::Style;
-use indicatif::ProgressBar;
-use serde_json::{Value as Json, json};
+use serde_json::json;
+use upheld_answers::World;
+use upheld_answers::inventory::{Listed, Row, Wanted};
 use upheld_dialects::access::SCOPE;
 use upheld_dialects::comply::SCOPE as RELATED;
-use upheld_dialects::kuma::ends::{find_mesh, meshes, services};
-use upheld_dialects::kuma::layered::ROUTE;
-use upheld_dialects::kuma::resources::ResourceType;
-use upheld_engine::{PolicyId, Snapshot};
-use upheld_model::nearest::nearest;
-use upheld_model::{Diagnostic, Fault, NodeRef, Role, Sym, Timestamp};
+use upheld_model::{Diagnostic, Fault, Timestamp};
 
-use super::all_pairs::{Tally, tally};
-use super::{Session, refuse};
-use crate::cli::{Format, List, Listed};
+use super::{Session, refuse, tell_refused};
+use crate::cli::{self, Format, List};
 use crate::exit::Exit;
 use crate::render::print_plain;
 use crate::render::table::{Align, Table};
-use crate::report::At;
-
-/// One row; columns that a thing does not have stay empty.
-struct Row {
-    kind: String,
-    mesh: String,
-    name: String,
-    tags: String,
-    /// For how many pairs of proxy and service a policy stands.
-    stands: Option<Tally>,
-    created: Option<Timestamp>,
-    at: Option<At>,
-}
 
 pub(super) fn run(session: &Session<'_>, list: &List) -> Exit {
     let now = match session.now() {
@@ -40,194 +20,34 @@ pub(super) fn run(session: &Session<'_>, list: &List) -> Exit {
         Err(problem) => return refuse(&[problem]),
     };
     let Some(loaded) = session.load() else { return Exit::Failed };
-    let snapshot = &loaded.snapshot;
-    let mut rows = match list.what {
-        Some(Listed::Policies) => policies(session, snapshot),
-        Some(Listed::Objects) => objects(snapshot).into_iter().chain(related(snapshot)).collect(),
-        Some(Listed::Services) => service_rows(snapshot),
-        Some(Listed::Meshes) => mesh_rows(snapshot),
-        None => {
-            let objects = objects(snapshot).into_iter().chain(related(snapshot));
-            policies(session, snapshot).into_iter().chain(objects).collect()
-        }
+    let options = session.options();
+    let wanted = Wanted {
+        what: match list.what {
+            None => Listed::All,
+            Some(cli::Listed::Policies) => Listed::Policies,
+            Some(cli::Listed::Objects) => Listed::Objects,
+            Some(cli::Listed::Services) => Listed::Services,
+            Some(cli::Listed::Meshes) => Listed::Meshes,
+        },
+        kind: list.kind.clone(),
+        tallies: !matches!(session.screen.format, Format::Table | Format::Name),
     };
-    if let Some(mesh) = &session.settings.mesh.value {
-        if let Err(problem) = find_mesh(snapshot, mesh) {
-            return refuse(&[problem]);
-        }
-        rows.retain(|row| row.mesh == *mesh);
+    match World::new(&loaded.snapshot, &options).list(&wanted) {
+        Ok(rows) => print(session, &rows, now),
+        Err(refused) => return tell_refused(&loaded, &refused),
     }
-    if let Some(kind) = &list.kind {
-        if let Some(problem) = unknown_type(snapshot, kind) {
-            return refuse(&[problem]);
-        }
-        rows.retain(|row| row.kind.eq_ignore_ascii_case(kind));
-    }
-    print(session, &rows, now);
     Exit::Yes
-}
-
-fn policies(session: &Session<'_>, snapshot: &Snapshot) -> Vec<Row> {
-    // Only those who look for it pay for all pairs.
-    let counted = !matches!(session.screen.format, Format::Table | Format::Name);
-    let mut tallies = if counted { tallies(snapshot) } else { BTreeMap::new() };
-    let mut row = |id: PolicyId, policy: &upheld_model::Policy| Row {
-        stands: tallies.remove(&id),
-        kind: snapshot.text(policy.kind).to_owned(),
-        mesh: snapshot.text(policy.scope).to_owned(),
-        name: snapshot.text(policy.name).to_owned(),
-        tags: String::new(),
-        created: policy.created,
-        at: at(snapshot, policy.at),
-    };
-    snapshot.policies().iter().map(|(id, policy)| row(id, policy)).collect()
-}
-
-/// Where each policy stands; of several kinds that govern it, the one that it stands for most.
-fn tallies(snapshot: &Snapshot) -> BTreeMap<PolicyId, Tally> {
-    let mut tallies: BTreeMap<PolicyId, Tally> = BTreeMap::new();
-    for (id, kind) in snapshot.kinds().iter() {
-        for mesh in meshes(snapshot) {
-            if snapshot.select(id, mesh).is_none() {
-                continue;
-            }
-            let pairs = tally(snapshot, id, mesh, &ProgressBar::hidden());
-            let found = pairs.tallies();
-            let policies = snapshot.policies().iter();
-            for (policy, _) in policies.filter(|(_, policy)| policy.kind == kind.governs && policy.scope == mesh) {
-                let tally = found.get(&Some(policy)).copied().unwrap_or_else(|| pairs.none());
-                let best = tallies.entry(policy).or_insert(tally);
-                if tally.pairs > best.pairs {
-                    *best = tally;
-                }
-            }
-        }
-    }
-    tallies
-}
-
-fn objects(snapshot: &Snapshot) -> Vec<Row> {
-    let row = |object: &upheld_model::Object| Row {
-        stands: None,
-        kind: snapshot.text(object.kind).to_owned(),
-        mesh: snapshot.text(object.scope).to_owned(),
-        name: snapshot.text(object.name).to_owned(),
-        tags: (object.parts.iter())
-            .filter(|part| part.role != Role::Outbound)
-            .map(|part| tags_text(snapshot, &part.tags))
-            .collect::<Vec<_>>()
-            .join(" | "),
-        created: object.created,
-        at: at(snapshot, object.at),
-    };
-    // Routes are listed as the policies that they are.
-    let own = snapshot.objects().iter().filter(|(_, object)| snapshot.text(object.kind) != ROUTE);
-    own.map(|(_, object)| row(object)).collect()
-}
-
-/// Objects whose tags must agree with others; what they live in stands in place of the mesh.
-fn related(snapshot: &Snapshot) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for (_, comply) in snapshot.complies() {
-        for object in comply.objects() {
-            let reference = comply.reference(object);
-            let (kind, id) = reference.split_once('/').unwrap_or(("", &reference));
-            let tags = comply.tags_of(object);
-            let tags: Vec<String> = tags.iter().map(|(key, values)| format!("{key}={}", values.join("|"))).collect();
-            rows.push(Row {
-                stands: None,
-                kind: kind.to_owned(),
-                mesh: comply
-                    .owner_of(object)
-                    .map_or_else(|| RELATED.to_owned(), |owner| comply.reference(owner).into()),
-                name: id.to_owned(),
-                tags: tags.join(","),
-                created: None,
-                at: comply.origin(object).and_then(|node| at(snapshot, node)),
-            });
-        }
-    }
-    rows
-}
-
-fn service_rows(snapshot: &Snapshot) -> Vec<Row> {
-    let row = |kind: &str, mesh: Sym, name: Sym, tags: String| Row {
-        stands: None,
-        kind: kind.to_owned(),
-        mesh: snapshot.text(mesh).to_owned(),
-        name: snapshot.text(name).to_owned(),
-        tags,
-        created: None,
-        at: None,
-    };
-    let services = services(snapshot).into_iter();
-    services
-        .map(|service| {
-            let tags = format!("{}={}", snapshot.text(service.tag), snapshot.text(service.name));
-            row("Service", service.mesh, service.name, tags)
-        })
-        .collect()
-}
-
-fn mesh_rows(snapshot: &Snapshot) -> Vec<Row> {
-    let row = |mesh: Sym| Row {
-        stands: None,
-        kind: "Mesh".to_owned(),
-        mesh: snapshot.text(mesh).to_owned(),
-        name: snapshot.text(mesh).to_owned(),
-        tags: String::new(),
-        created: None,
-        at: None,
-    };
-    meshes(snapshot).into_iter().map(row).collect()
-}
-
-/// `key=value,…` by key.
-pub(super) fn tags_text(snapshot: &Snapshot, tags: &upheld_model::TagSet) -> String {
-    let mut pairs: Vec<String> = (tags.as_slice().iter())
-        .map(|tag| format!("{}={}", snapshot.text(tag.key), tag.value.map_or("?", |value| snapshot.text(value))))
-        .collect();
-    pairs.sort();
-    pairs.join(",")
-}
-
-fn at(snapshot: &Snapshot, node: NodeRef) -> Option<At> {
-    At::of(snapshot.files(), node)
-}
-
-fn unknown_type(snapshot: &Snapshot, kind: &str) -> Option<Diagnostic> {
-    let mut known: Vec<&str> = snapshot.kinds().iter().map(|(_, known)| snapshot.text(known.governs)).collect();
-    known.extend(ResourceType::ALL.map(ResourceType::name));
-    let related = snapshot.complies().flat_map(|(_, comply)| &comply.profile().kinds);
-    known.extend(related.map(|kind| kind.name.as_str()));
-    known.sort_unstable();
-    known.dedup();
-    if known.iter().any(|known| known.eq_ignore_ascii_case(kind)) {
-        return None;
-    }
-    let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no type `{kind}`"));
-    Some(match nearest(kind, known.iter().copied()) {
-        Some(nearest) => diagnostic.help(format!("did you mean `--kind {nearest}`?")),
-        None => diagnostic.help(format!("types: {}", known.join(", "))),
-    })
 }
 
 fn print(session: &Session<'_>, rows: &[Row], now: Timestamp) {
     let screen = &session.screen;
-    let json = |row: &Row| -> Json {
-        json!({
-            "kind": row.kind, "mesh": row.mesh, "name": row.name, "tags": row.tags,
-            "stands": row.stands.map(|tally| tally.json()),
-            "created": row.created.map(|created| created.to_string()), "at": row.at,
-        })
-    };
     match screen.format {
         Format::Json | Format::Yaml => {
-            screen.print_data(&json!({"items": rows.iter().map(json).collect::<Vec<_>>()}));
+            screen.print_data(&json!({"items": rows.iter().map(Row::json).collect::<Vec<_>>()}));
         }
-        Format::Jsonl => rows.iter().for_each(|row| screen.print_data(&json(row))),
+        Format::Jsonl => rows.iter().for_each(|row| screen.print_data(&row.json())),
         Format::Name => {
-            let names: String = rows.iter().map(|row| format!("{}/{}/{}\n", row.kind, row.mesh, row.name)).collect();
+            let names: String = rows.iter().map(|row| format!("{}\n", row.id())).collect();
             print_plain(&names);
         }
         Format::Table | Format::Wide if rows.is_empty() => super::say("Nothing of that sort was read."),

@@ -1,79 +1,35 @@
 //! `kinds`: how each kind of policy matches, ranks and resolves.
 
 use anstyle::Style;
-use serde_json::{Value as Json, json};
-use upheld_engine::words::{layer_rung_name, rung_name};
-use upheld_engine::{Choices, PolicyKind, Resolve, Snapshot};
+use serde_json::json;
+use upheld_answers::World;
+use upheld_engine::{PolicyKind, Snapshot};
 
-use super::question::find_kind;
-use super::{Session, refuse};
+use super::{Session, tell_refused};
 use crate::cli::{Format, Kinds, KindsAction};
 use crate::exit::Exit;
 use crate::render::print_plain;
 use crate::render::table::{Align, Table};
-use crate::report::At;
 
 pub(super) fn run(session: &Session<'_>, kinds: &Kinds) -> Exit {
     let Some(loaded) = session.load_or_builtin() else { return Exit::Failed };
-    let snapshot = &loaded.snapshot;
+    let options = session.options();
+    let world = World::new(&loaded.snapshot, &options);
     match &kinds.action {
-        None => list(session, snapshot),
-        Some(KindsAction::Show { name }) => match find_kind(snapshot, name) {
-            Ok(id) => show(session, snapshot, id),
-            Err(problem) => return refuse(&[problem]),
+        None => list(session, &world),
+        Some(KindsAction::Show { name }) => match world.kind(name) {
+            Ok(kind) => show(session, &loaded.snapshot, kind),
+            Err(refused) => return tell_refused(&loaded, &refused),
         },
     }
     Exit::Yes
 }
 
-fn list(session: &Session<'_>, snapshot: &Snapshot) {
+fn list(session: &Session<'_>, world: &World<'_>) {
     let screen = &session.screen;
-    let text = |kind: &PolicyKind| {
-        let lookup = snapshot.lookup();
-        match &kind.choices {
-            Choices::Select(select) => {
-                let matches: Vec<String> = (select.matches.iter())
-                    .map(|item| format!("{} ({})", snapshot.text(item.field), item.side.word()))
-                    .collect();
-                let rank: Vec<String> = select.rank.rungs().iter().map(|rung| rung_name(*rung, &lookup)).collect();
-                let resolve = if select.resolve == Resolve::All { "all" } else { "first" };
-                (matches.join(" and "), rank.join(", "), resolve)
-            }
-            Choices::Inherit(inherit) => {
-                let profile = format!("profile {}", snapshot.text(inherit.profile));
-                ("targetRefs (gateways and routes)".to_owned(), profile, "merge")
-            }
-            Choices::Decide(decide) => {
-                let fields: Vec<&str> = decide.fields.clauses.iter().map(|(_, field)| snapshot.text(*field)).collect();
-                let rank = format!("{}, position", snapshot.text(decide.fields.priority));
-                (fields.join(", "), rank, decide.algorithm.word())
-            }
-            Choices::Comply(comply) => {
-                let profile = &comply.profile;
-                let pairs = profile.pairs.iter();
-                let pairs: Vec<String> = pairs
-                    .map(|(a, b)| format!("{} ~ {}", profile.subject_name(*a), profile.subject_name(*b)))
-                    .collect();
-                let strategies: Vec<&str> = profile.strategies.iter().map(|strategy| strategy.word()).collect();
-                (pairs.join(", "), strategies.join(", "), "all")
-            }
-            Choices::Merge(merge) => {
-                let matches: Vec<String> = (merge.facets.iter())
-                    .map(|choice| format!("{} ({})", snapshot.text(choice.field), choice.facet.word()))
-                    .collect();
-                let rank: Vec<String> = merge.rank.rungs().iter().map(|rung| layer_rung_name(*rung, &lookup)).collect();
-                (matches.join(" and "), rank.join(", "), "merge")
-            }
-        }
-    };
-    let about = |kind: &PolicyKind| {
-        snapshot.files().value(kind.at).and_then(|value| value.get("about")).map_or("", |about| about.text()).to_owned()
-    };
     match screen.format {
         Format::Name => {
-            let names: String =
-                snapshot.kinds().iter().map(|(_, kind)| format!("{}\n", snapshot.text(kind.name))).collect();
-            print_plain(&names);
+            print_plain(&world.kind_lines().iter().map(|kind| format!("{}\n", kind.name)).collect::<String>());
         }
         Format::Table | Format::Wide => {
             let wide = screen.format == Format::Wide;
@@ -88,30 +44,23 @@ fn list(session: &Session<'_>, snapshot: &Snapshot) {
             }
             columns.push(("DECIDES", Align::Left));
             let mut table = Table::new(&columns);
-            for (_, kind) in snapshot.kinds().iter() {
-                let (matches, rank, resolve) = text(kind);
-                let semantics = kind.semantics.map_or("-", |semantics| snapshot.text(semantics)).to_owned();
-                let mut cells = vec![snapshot.text(kind.name).to_owned(), semantics, resolve.to_owned(), rank];
+            for kind in world.kind_lines() {
+                let semantics = kind.semantics.unwrap_or_else(|| "-".to_owned());
+                let mut cells = vec![kind.name, semantics, kind.resolve.to_owned(), kind.rank];
                 if wide {
-                    let at = At::of(snapshot.files(), kind.at).map(|at| at.to_string()).unwrap_or_default();
-                    cells.extend([matches, at]);
+                    cells.extend([kind.matches, kind.at.map(|at| at.to_string()).unwrap_or_default()]);
                 }
-                cells.push(about(kind));
+                cells.push(kind.about);
                 table.row(Style::new(), cells);
             }
             screen.print(&table.render(screen.width, 1));
         }
-        Format::Json | Format::Yaml | Format::Jsonl => {
-            let documents: Vec<Json> =
-                (snapshot.kinds().iter()).map(|(_, kind)| json!(snapshot.files().value(kind.at))).collect();
-            screen.print_data(&json!({"items": documents}));
-        }
+        Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&json!({"items": world.kinds()})),
     }
 }
 
 /// The document as it was written; kinds are data in the users' own format.
-fn show(session: &Session<'_>, snapshot: &Snapshot, id: upheld_engine::KindId) {
-    let Some(kind) = snapshot.kind(id) else { return };
+fn show(session: &Session<'_>, snapshot: &Snapshot, kind: &PolicyKind) {
     let Some(value) = snapshot.files().value(kind.at) else { return };
     match session.screen.format {
         Format::Table | Format::Wide => {

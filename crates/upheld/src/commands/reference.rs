@@ -5,6 +5,8 @@ use std::path::Path;
 
 use anstyle::Style;
 use serde_json::{Map, Value as Json, json};
+use upheld_answers::codes::{all, like};
+use upheld_answers::testing;
 use upheld_dialects::access;
 use upheld_dialects::access::book::{POLICY_SET, TESTS};
 use upheld_dialects::access::shapes::Fields;
@@ -20,9 +22,8 @@ use upheld_engine::{PolicyKind, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
-use super::{Session, refuse, say, test};
+use super::{Session, refuse, say};
 use crate::cli::{self, Format, Shell};
-use crate::codes::{Meaning, all};
 use crate::config;
 use crate::exit::Exit;
 use crate::render::print_plain;
@@ -31,35 +32,13 @@ use crate::render::table::{Align, Table, wrap};
 
 /// `codes`
 pub(super) fn codes(session: &Session<'_>, wanted: Option<&str>) -> Exit {
-    let fits = |meaning: &Meaning| {
-        wanted.is_none_or(|wanted| {
-            meaning.code.get(..wanted.len()).is_some_and(|start| start.eq_ignore_ascii_case(wanted))
-        })
+    let found = match wanted.map_or_else(|| Ok(all().collect()), like) {
+        Ok(found) => found,
+        Err(problem) => return refuse(&[problem]),
     };
-    let mut found: Vec<Meaning> = all().filter(fits).collect();
-    if let Some(exact) =
-        found.iter().find(|meaning| wanted.is_some_and(|wanted| meaning.code.eq_ignore_ascii_case(wanted)))
-    {
-        found = vec![*exact];
-    }
     let screen = &session.screen;
     match (found.as_slice(), screen.format) {
-        ([], _) => {
-            let wanted = wanted.unwrap_or_default();
-            let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no code `{wanted}`"));
-            let codes: Vec<&str> = all().map(|meaning| meaning.code).collect();
-            return refuse(&[match nearest(wanted, codes) {
-                Some(code) => diagnostic.help(format!("did you mean `upheld codes {code}`?")),
-                None => diagnostic.help("`upheld codes` lists all of them"),
-            }]);
-        }
-        (_, Format::Json | Format::Yaml | Format::Jsonl) => {
-            let json = |meaning: &Meaning| {
-                let Meaning { code, title, text, bad, good } = meaning;
-                json!({"code": code, "title": title, "text": text, "bad": bad, "good": good})
-            };
-            screen.print_data(&found.iter().map(json).collect::<Vec<_>>());
-        }
+        (_, Format::Json | Format::Yaml | Format::Jsonl) => screen.print_data(&found),
         (_, Format::Name) => {
             print_plain(&found.iter().map(|meaning| format!("{}\n", meaning.code)).collect::<String>());
         }
@@ -179,7 +158,7 @@ fn schemas(snapshot: &Snapshot) -> BTreeMap<String, Json> {
     for (name, shape) in parts {
         schemas.insert(name.to_owned(), document(name, shape.schema()));
     }
-    schemas.insert(TESTS.to_owned(), document(TESTS, test::document().schema()));
+    schemas.insert(TESTS.to_owned(), document(TESTS, testing::document().schema()));
     schemas.insert(config::FILE.to_owned(), document(config::FILE, config::shape().schema()));
     schemas
 }

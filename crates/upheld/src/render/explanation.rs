@@ -8,7 +8,7 @@ use super::style::{ANSWER, DIM, WARNING, by_state, paint, state};
 use super::table::{Align, Table, indented, wrap};
 use super::{Screen, visible};
 use crate::cli::Format;
-use crate::report::{Candidate, Explanation, Field, Outcome};
+use crate::report::{Candidate, Explanation, Field, Outcome, is_within};
 
 /// How many rows of a sort are shown before "and N more".
 const ROWS: usize = 8;
@@ -289,9 +289,4 @@ fn layered_rows(found: &[Field], table: &mut Table) {
             table.row(state(State::Lost), cells);
         }
     }
-}
-
-/// Whether a leaf is the field or lies below it.
-pub(crate) fn is_within(leaf: &str, path: &str) -> bool {
-    leaf.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }

@@ -1,12 +1,12 @@
 //! Tests for people: what failed and why, how many passed, and what no test decides.
 
 use anstyle::{AnsiColor, Style};
-use serde_json::Value as Json;
 
+use super::Screen;
 use super::style::{ANSWER, DIM, WARNING, paint};
 use super::table::{Align, Table, indented, wrap};
-use super::{Screen, visible};
-use crate::report::{Coverage, Difference, Summary, TestReport, TestState, Tested};
+use crate::report::{Coverage, TestReport, TestState, Tested};
+use upheld_answers::formats::tested::{coverage_sentence, difference, inner, summary};
 
 /// How many policies and parts are listed before "and N more".
 const ROWS: usize = 10;
@@ -24,47 +24,6 @@ pub(crate) fn all(report: &TestReport, screen: &Screen) -> String {
         text.push_str(&covered(coverage, screen));
     }
     text
-}
-
-/// `12 passed, 1 failed, 1 skipped`.
-pub(crate) fn summary(summary: Summary) -> String {
-    let Summary { passed, failed, skipped } = summary;
-    let counts = [(passed, "passed"), (failed, "failed"), (skipped, "skipped")];
-    let told = counts.iter().filter(|(count, word)| *count > 0 || *word == "passed");
-    told.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
-}
-
-/// What was expected, and what came out, in one line each.
-pub(crate) fn difference(case: &Tested) -> (String, String) {
-    if case.differences.is_empty() {
-        return (inner(&case.expected), "no answer".to_owned());
-    }
-    let part = |difference: &Difference, value: &Json| {
-        let path = &difference.path;
-        // A decision needs no name.
-        if path == "decision" { inner(value) } else { format!("{path}: {}", inner(value)) }
-    };
-    let join = |told: Vec<String>| told.join(", ");
-    (
-        join(case.differences.iter().map(|one| part(one, &one.expected)).collect()),
-        join(case.differences.iter().map(|one| part(one, &one.actual)).collect()),
-    )
-}
-
-/// A value as people write it.
-fn inner(value: &Json) -> String {
-    match value {
-        Json::Null => "not there".to_owned(),
-        Json::String(text) => visible(text),
-        Json::Array(items) if items.iter().all(|item| !item.is_object()) => {
-            format!("[{}]", items.iter().map(inner).collect::<Vec<_>>().join(", "))
-        }
-        Json::Object(map) => {
-            let entries: Vec<String> = map.iter().map(|(key, value)| format!("{key}: {}", inner(value))).collect();
-            entries.join(", ")
-        }
-        other => visible(&other.to_string()),
-    }
 }
 
 fn cases(report: &TestReport, screen: &Screen) -> String {
@@ -117,22 +76,6 @@ fn covered(coverage: &Coverage, screen: &Screen) -> String {
         text.push_str(&format!("\n{}{}", table.render(screen.width, 1), more(never.len(), limit, screen)));
     }
     text
-}
-
-/// How much is decided, in a sentence.
-pub(crate) fn coverage_sentence(coverage: &Coverage) -> String {
-    let Coverage { decided, of, percent, at_least, .. } = coverage;
-    let noun = if *of == 1 { "policy" } else { "policies" };
-    let verb = if *decided == 1 { "is" } else { "are" };
-    let mut sentence = if *of == 0 {
-        "There are no policies that a test could decide.".to_owned()
-    } else {
-        format!("{decided} of {of} {noun} {verb} decided by a test ({percent} %).")
-    };
-    if let Some(least) = at_least.filter(|_| coverage.is_short()) {
-        sentence.push_str(&format!(" That is under the {least} % of --fail-under."));
-    }
-    sentence
 }
 
 fn more(count: usize, limit: usize, screen: &Screen) -> String {

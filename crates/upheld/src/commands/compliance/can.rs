@@ -7,7 +7,7 @@ use upheld_engine::words;
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
-use super::Asked;
+use super::{Asked, asked, load};
 use crate::cli::{Can, Deed, Format, Organisation};
 use crate::commands::{Session, refuse};
 use crate::exit::Exit;
@@ -16,8 +16,9 @@ use crate::report::compliance::{Ruled, begun, mended_refused, refused};
 
 pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
     let organisation = Organisation { policies: can.kind.clone() };
-    let Some(mut asked) = Asked::load(session, &organisation, None) else { return Exit::Failed };
-    let actor = asked.actor(&can.deed.person, Some(Class::EndUser)).map_err(|problem| vec![problem]);
+    let Some(loaded) = load(session, None) else { return Exit::Failed };
+    let Some(mut asked) = asked(session, &loaded, &organisation) else { return Exit::Failed };
+    let actor = asked.actor(can.deed.person.person.as_deref(), Some(Class::EndUser)).map_err(|problem| vec![problem]);
     let (actor, action) = match actor.and_then(|actor| Ok((actor, action(&asked, &can.deed)?))) {
         Ok(asked) => asked,
         Err(problems) => return refuse(&problems),
@@ -37,8 +38,8 @@ pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
     }
 }
 
-fn ruled(asked: &mut Asked, actor: &Actor, action: &Action, decision: &Decision) -> Ruled {
-    let files = asked.loaded.snapshot.files();
+fn ruled(asked: &mut Asked<'_>, actor: &Actor, action: &Action, decision: &Decision) -> Ruled {
+    let files = asked.snapshot.files();
     let mut violations = Vec::new();
     for violation in &decision.violations {
         if decision.outcome == Outcome::Blocked {
@@ -56,7 +57,7 @@ fn ruled(asked: &mut Asked, actor: &Actor, action: &Action, decision: &Decision)
 const VERBS: [&str; 5] = ["link", "unlink", "tag", "create", "delete"];
 
 /// The change that the words mean.
-fn action(asked: &Asked, deed: &Deed) -> Result<Action, Vec<Diagnostic>> {
+fn action(asked: &Asked<'_>, deed: &Deed) -> Result<Action, Vec<Diagnostic>> {
     let one = |problem: Diagnostic| vec![problem];
     let words: Vec<&str> = deed.change.iter().map(String::as_str).collect();
     let reference = |written: &str| asked.object(written).map(|object| asked.comply.reference(object));

@@ -5,7 +5,9 @@ use upheld_engine::comply::{Class, ObjectId};
 use upheld_engine::words;
 use upheld_model::{Diagnostic, Fault};
 
-use super::{Asked, not_found};
+use upheld_answers::compliance::not_found;
+
+use super::{Asked, asked, load};
 use crate::cli::{Candidates, Format, Values};
 use crate::commands::{Session, refuse};
 use crate::exit::Exit;
@@ -14,7 +16,8 @@ use crate::render::{print_plain, style};
 use crate::report::compliance::{counted, spaced};
 
 pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates) -> Exit {
-    let Some(asked) = Asked::load(session, &wanted.organisation, None) else { return Exit::Failed };
+    let Some(loaded) = load(session, None) else { return Exit::Failed };
+    let Some(asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
     let comply = &asked.comply;
     let role = wanted.role.as_deref().map(|role| asked.object(role)).transpose();
     let (object, role) = match (asked.object(&wanted.object), role) {
@@ -80,14 +83,14 @@ pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates
 }
 
 /// A kind or subject by its own name, however it was written.
-fn kind_word(asked: &Asked, written: &str) -> String {
+fn kind_word(asked: &Asked<'_>, written: &str) -> String {
     let profile = asked.comply.profile();
     let subject = || profile.subject(written).map(|subject| profile.subject_name(subject));
     profile.kind(written).map(|kind| profile.kind_name(kind)).or_else(subject).unwrap_or(written).to_owned()
 }
 
 /// What is against relating two objects.
-fn against(asked: &Asked, object: ObjectId, other: ObjectId, role: Option<ObjectId>) -> (String, String) {
+fn against(asked: &Asked<'_>, object: ObjectId, other: ObjectId, role: Option<ObjectId>) -> (String, String) {
     let comply = &asked.comply;
     let violations = comply.against(object, other, role);
     let told: Vec<String> = violations
@@ -104,8 +107,9 @@ fn against(asked: &Asked, object: ObjectId, other: ObjectId, role: Option<Object
 }
 
 pub(in crate::commands) fn values(session: &Session<'_>, wanted: &Values) -> Exit {
-    let Some(mut asked) = Asked::load(session, &wanted.organisation, None) else { return Exit::Failed };
-    let actor = asked.actor(&wanted.person, Some(Class::EndUser));
+    let Some(loaded) = load(session, None) else { return Exit::Failed };
+    let Some(mut asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
+    let actor = asked.actor(wanted.person.person.as_deref(), Some(Class::EndUser));
     let (object, actor) = match (asked.object(&wanted.object), actor) {
         (Ok(object), Ok(actor)) => (object, actor),
         (object, actor) => {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use upheld_model::Timestamp;
 
-use super::Asked;
+use super::{asked, load};
 use crate::cli::{Format, Waivers};
 use crate::commands::Session;
 use crate::exit::Exit;
@@ -14,8 +14,9 @@ use crate::report::compliance::{WaiverLine, WaiverState, counted, waiver_lines};
 const DAY: i64 = 86_400 * 1_000_000_000;
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Waivers) -> Exit {
-    let Some(asked) = Asked::load(session, &wanted.organisation, None) else { return Exit::Failed };
-    let mut lines = waiver_lines(&asked.comply, asked.loaded.snapshot.files());
+    let Some(loaded) = load(session, None) else { return Exit::Failed };
+    let Some(asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
+    let mut lines = waiver_lines(&asked.comply, asked.snapshot.files());
     lines.sort_by(|one, other| one.id.cmp(&other.id));
     let all = lines.len();
     lines.retain(|line| keeps(wanted, line, asked.now));

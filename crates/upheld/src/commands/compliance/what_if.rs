@@ -8,7 +8,7 @@ use upheld_engine::words::comply as words;
 use upheld_input::{Format as Reading, parse};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId};
 
-use super::Asked;
+use super::{Asked, asked, load};
 use crate::cli::{Format, WhatIf};
 use crate::commands::decision::read;
 use crate::commands::{Session, refuse};
@@ -17,9 +17,8 @@ use crate::render::{compliance, diagnostics, print_plain};
 use crate::report::compliance::{Planned, PlannedFlip, PlannedStep, begun, mended_refused, refused, violated};
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &WhatIf) -> Exit {
-    let Some(mut asked) = Asked::load(session, &wanted.organisation, Some(&wanted.changes)) else {
-        return Exit::Failed;
-    };
+    let Some(loaded) = load(session, Some(&wanted.changes)) else { return Exit::Failed };
+    let Some(mut asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
     let (steps, told) = match steps(&asked, wanted) {
         Ok(steps) => steps,
         Err(BadChanges { files, problems }) => {
@@ -52,10 +51,11 @@ struct BadChanges {
 }
 
 /// The changes of the file, each with who makes it, and their text.
-fn steps(asked: &Asked, wanted: &WhatIf) -> Result<(Vec<Step>, String), BadChanges> {
+fn steps(asked: &Asked<'_>, wanted: &WhatIf) -> Result<(Vec<Step>, String), BadChanges> {
     let bad = |problems| BadChanges { files: Files::default(), problems };
     let text = read(&wanted.changes).map_err(bad)?;
-    let usual = asked.actor(&wanted.person, Some(Class::EndUser)).map_err(|problem| bad(vec![problem]))?;
+    let usual =
+        asked.actor(wanted.person.person.as_deref(), Some(Class::EndUser)).map_err(|problem| bad(vec![problem]))?;
     let reading = Reading::of_name(&wanted.changes).unwrap_or_else(|| Reading::of_text(&text));
     let (file, mut problems) = parse(&wanted.changes, reading, text.clone(), SourceId::new(0));
     let mut found = Diagnostics::default();
@@ -87,7 +87,7 @@ fn plan_id(digest: &str, changes: &str) -> String {
     hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn planned(asked: &mut Asked, steps: &[Step], plan: &Plan, id: String) -> Planned {
+fn planned(asked: &mut Asked<'_>, steps: &[Step], plan: &Plan, id: String) -> Planned {
     let told: Vec<PlannedStep> = steps
         .iter()
         .zip(&plan.decisions)
@@ -96,7 +96,7 @@ fn planned(asked: &mut Asked, steps: &[Step], plan: &Plan, id: String) -> Planne
                 .violations
                 .iter()
                 .map(|violation| {
-                    let files = asked.loaded.snapshot.files();
+                    let files = asked.snapshot.files();
                     if decision.outcome != Outcome::Blocked {
                         return begun(&asked.comply, files, violation);
                     }
@@ -109,7 +109,7 @@ fn planned(asked: &mut Asked, steps: &[Step], plan: &Plan, id: String) -> Planne
             PlannedStep { what: words::action(action), outcome: decision.outcome.word(), refusal, violations }
         })
         .collect();
-    let (comply, files) = (&asked.comply, asked.loaded.snapshot.files());
+    let (comply, files) = (&asked.comply, asked.snapshot.files());
     let after = |violations: &[Violation]| violations.iter().map(|own| begun(comply, files, own)).collect();
     let flipped = plan.flipped.iter().map(|flip| PlannedFlip {
         a: flip.a.to_string(),

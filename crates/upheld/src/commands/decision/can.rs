@@ -3,14 +3,14 @@
 use std::io::{BufRead, BufReader, BufWriter, Read, StdoutLock, Write};
 
 use serde_json::json;
-use upheld_dialects::access::request;
+use upheld_answers::decisions::{decider, fill_time, short as brief};
+use upheld_dialects::access::{Edition, request};
 use upheld_engine::decide::Decide;
 use upheld_engine::{KindId, Snapshot};
 use upheld_input::{Format as Reading, parse};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Severity, SourceId, Timestamp};
 
-use super::asked::{edition, fill_time, now};
-use super::{answer, decider, exit_of};
+use super::{answer, exit_of, now};
 use crate::cli::{Can, Format};
 use crate::commands::{Session, refuse, say};
 use crate::exit::Exit;
@@ -44,8 +44,8 @@ fn tell(session: &Session<'_>, decision: &Decision) {
 }
 
 fn short(decision: &Decision) -> serde_json::Value {
-    let Decision { outcome: word, policy, reason, obligations, advice, .. } = decision;
-    let mut answer = json!({"decision": word, "policy": policy, "reason": reason});
+    let Decision { obligations, advice, .. } = decision;
+    let mut answer = brief(decision);
     if let Some(map) = answer.as_object_mut() {
         if !obligations.is_empty() {
             map.insert("obligations".to_owned(), json!(obligations));
@@ -73,7 +73,8 @@ fn batch(session: &Session<'_>, file: &str, kind: Option<&str>) -> Exit {
         Ok(found) => found,
         Err(problem) => return refuse(&[problem]),
     };
-    let line = Line { session, snapshot: &loaded.snapshot, kind, policies, now, file };
+    let line =
+        Line { session, snapshot: &loaded.snapshot, kind, policies, now, edition: session.options().edition(), file };
     let mut out = Written::new(session.screen.format);
     let (mut number, mut text) = (0, String::new());
     let mut worst = Exit::Yes;
@@ -165,6 +166,7 @@ struct Line<'a> {
     kind: KindId,
     policies: &'a Decide,
     now: Timestamp,
+    edition: Edition,
     file: &'a str,
 }
 
@@ -173,8 +175,7 @@ impl Line<'_> {
         let (parsed, mut problems) = parse(self.file, Reading::Json, text.to_owned(), SourceId::new(0));
         let mut found = Diagnostics::default();
         let document = parsed.tree.documents().next();
-        let request =
-            document.and_then(|document| request::read(SourceId::new(0), document, edition(self.session), &mut found));
+        let request = document.and_then(|document| request::read(SourceId::new(0), document, self.edition, &mut found));
         problems.extend(found);
         let errors: Vec<&Diagnostic> = problems.iter().filter(|problem| problem.severity == Severity::Error).collect();
         match (request, errors.first()) {

@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 use super::*;
 use crate::report::compliance::sample::{HOSTILE, audit};
 use crate::report::compliance::{Check, CheckState};
+use upheld_answers::formats::audit::Baseline;
 
 fn screen(format: Format) -> Screen {
     Screen { format, width: None, verbose: false, ascii: false }
@@ -30,6 +31,12 @@ fn printed_of(audit: &Audit, output: Output) -> String {
 
 fn printed(output: Output) -> String {
     printed_of(&audit(), output)
+}
+
+/// The SARIF of an audit beside an earlier one.
+fn compared(audit: &Audit, before: &Baseline) -> Json {
+    let text = Text::Sarif.text(audit, &Beside { baseline: Some(before), took: None });
+    serde_json::from_str(&text).expect("JSON")
 }
 
 /// Fingerprints, and how they ended.
@@ -244,7 +251,7 @@ fn sarif_is_valid_and_carries_all_violations() {
 fn sarif_compares_with_a_previous_run() {
     let schema = sarif_schema();
     let before = Baseline::read(&printed(Output::Report(Findings::Sarif))).expect("our own log");
-    let same = sarif::document(&audit(), Some(&before));
+    let same = compared(&audit(), &before);
     assert!(states(&same).values().all(|state| state == "unchanged"), "{same:#}");
     let mut changed = audit();
     let id =
@@ -257,14 +264,14 @@ fn sarif_compares_with_a_previous_run() {
     }
     let fresh = Check { id: "fresh".to_owned(), ..changed.checks[0].clone() };
     changed.checks.push(fresh);
-    let log = sarif::document(&changed, Some(&before));
+    let log = compared(&changed, &before);
     assert_valid(&schema, &log);
     let states = states(&log);
     assert_eq!(states[&gone], "absent");
     assert_eq!(states[&updated], "updated");
     assert_eq!(states["fresh"], "new");
     let again = Baseline::read(&log.to_string()).expect("our own log");
-    let log = sarif::document(&changed, Some(&again));
+    let log = compared(&changed, &again);
     assert!(!self::states(&log).contains_key(&gone), "what was gone then is no news");
     assert!(Baseline::read("{}").is_err());
     assert!(Baseline::read("<html>").is_err());

@@ -1,0 +1,354 @@
+//! Every proxy and every service of a mesh, and how often each policy counts.
+
+use std::collections::{BTreeMap, HashSet};
+
+use rayon::prelude::*;
+use serde_json::{Value as Json, json};
+use upheld_dialects::kuma::ends::{Member, caller_parts, destinations, find_mesh, meshes, proxies};
+use upheld_engine::select::matrix::{Classes, Matrix, RowScratch};
+use upheld_engine::{
+    Each, EntryId, Granted, Grants, KindId, Partition, PolicyId, PolicyKind, Question as Connection, Resolve, Scratch,
+    Select, Silent, Snapshot, ask,
+};
+use upheld_model::{Diagnostic, Fault, Side, Sym, TagSet};
+
+use crate::connections::find_kind;
+use crate::report::At;
+use crate::report::compliance::counted;
+
+/// Who is told how far the work is.
+pub trait Progress: Sync {
+    /// So many more pairs will be looked at.
+    fn expect(&self, pairs: u64);
+    /// So many more were.
+    fn done(&self, pairs: u64);
+}
+
+/// Nobody is.
+impl Progress for () {
+    fn expect(&self, _: u64) {}
+    fn done(&self, _: u64) {}
+}
+
+/// All pairs of some meshes under one kind of policy.
+#[derive(Debug)]
+pub struct AllPairs<'s> {
+    snapshot: &'s Snapshot,
+    kind: Option<&'s PolicyKind>,
+    /// One for each mesh.
+    pub meshes: Vec<Pairs>,
+}
+
+/// Who stands for each pair of one mesh.
+#[derive(Debug)]
+pub struct Pairs {
+    mesh: Sym,
+    proxies: Vec<Sym>,
+    destinations: Vec<String>,
+    /// The class of each proxy.
+    class_of: Vec<usize>,
+    /// Who stands, for each class.
+    rows: Vec<Row>,
+    resolve: Resolve,
+    /// Whether the kind says who may.
+    grants: bool,
+}
+
+/// Who stands for each destination of one class of callers.
+#[derive(Debug)]
+enum Row {
+    /// At most one; nothing else to say.
+    One(Vec<Option<PolicyId>>),
+    /// At most one, and whether it grants the connection.
+    Granting(Vec<(Option<PolicyId>, bool)>),
+    /// All that count.
+    All(Vec<Vec<PolicyId>>),
+}
+
+/// Who stands for one pair.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// The policies that count, best first; none where the default stands.
+    pub policies: Vec<PolicyId>,
+    /// Whether the connection may be made, if the kind says so.
+    pub granted: Option<bool>,
+}
+
+impl Row {
+    fn cell(&self, column: usize) -> Cell {
+        match self {
+            Self::One(row) => {
+                Cell { policies: row.get(column).copied().flatten().into_iter().collect(), granted: None }
+            }
+            Self::Granting(row) => {
+                let (policy, granted) = row.get(column).copied().unwrap_or((None, false));
+                Cell { policies: policy.into_iter().collect(), granted: Some(granted) }
+            }
+            Self::All(row) => Cell { policies: row.get(column).cloned().unwrap_or_default(), granted: None },
+        }
+    }
+}
+
+/// How often a policy counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    resolve_all: bool,
+    /// For so many pairs of caller and called.
+    pub pairs: usize,
+    /// For so many callers.
+    pub proxies: usize,
+    /// For so many called.
+    pub destinations: usize,
+    /// Of so many pairs.
+    pub of: usize,
+}
+
+/// Computes all pairs of a mesh for a kind. Proxies that no policy can tell apart are answered once.
+pub(crate) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, progress: &dyn Progress) -> Pairs {
+    let callers: Vec<(Sym, Vec<TagSet>)> = proxies(snapshot)
+        .filter(|(_, proxy)| proxy.scope == mesh)
+        .map(|(_, proxy)| (proxy.name, caller_parts(proxy)))
+        .collect();
+    let choices = snapshot.kind(kind).and_then(PolicyKind::select);
+    let each = choices.and_then(|select| select.side(Side::Destination)).map_or(Each::Service, |item| item.each);
+    let called = destinations(snapshot, mesh, each);
+    let mut pairs = Pairs {
+        mesh,
+        proxies: callers.iter().map(|(name, _)| *name).collect(),
+        destinations: called.iter().map(|member| member.label.clone()).collect(),
+        class_of: vec![0; callers.len()],
+        rows: vec![Row::One(vec![None; called.len()])],
+        resolve: choices.map_or(Resolve::First, |select| select.resolve),
+        grants: choices.is_some_and(|select| select.grants.is_some()),
+    };
+    let Some(select) = snapshot.select(kind, mesh) else { return pairs };
+    let mut classes = Classes::new(select);
+    pairs.class_of = callers.iter().map(|(_, parts)| classes.classify(parts)).collect();
+    let row_length = called.len() as u64;
+    progress.expect(classes.cells().len() as u64 * row_length);
+    let matrix = Matrix::new(select, called.iter().map(|member| member.parts.as_slice()));
+    let rows = classes.cells().par_iter().map_init(RowScratch::default, |scratch, source| {
+        let row = row(select, &matrix, source, &called, scratch);
+        progress.done(row_length);
+        row
+    });
+    pairs.rows = rows.collect();
+    pairs
+}
+
+fn row(select: &Select, matrix: &Matrix<'_>, source: &[TagSet], called: &[Member], scratch: &mut RowScratch) -> Row {
+    let policy = |entry: Option<EntryId>| select.entry(entry?).map(|entry| entry.policy);
+    let questions = called.iter().map(|member| Connection { source: Some(source), destination: Some(&member.parts) });
+    match (select.kind().resolve, select.kind().grants) {
+        (Resolve::First, Some(Grants::Field(_))) => {
+            let mut room = Scratch::default();
+            let answers = questions.map(|question| ask(select, &question, &mut room, &mut Silent));
+            Row::Granting(answers.map(|answer| (policy(answer.winner), answer.granted == Granted::Yes)).collect())
+        }
+        (Resolve::First, _) => {
+            let mut row = Vec::with_capacity(called.len());
+            matrix.row(source, scratch, |winner| row.push(policy(winner)));
+            Row::One(row)
+        }
+        (Resolve::All, _) => {
+            let mut room = Scratch::default();
+            let standing = questions.map(|question| {
+                // A policy of which several entries stand counts once.
+                let mut seen = HashSet::new();
+                let entries = select.standing(&question, &mut room).into_iter().map(|entry| entry.policy);
+                entries.filter(|policy| seen.insert(*policy)).collect()
+            });
+            Row::All(standing.collect())
+        }
+    }
+}
+
+impl Pairs {
+    /// Every pair: who calls, who is called, who stands.
+    pub fn each(&self) -> impl Iterator<Item = (Sym, &str, Cell)> {
+        self.proxies.iter().zip(&self.class_of).flat_map(move |(proxy, class)| {
+            let row = self.rows.get(*class);
+            let destinations = self.destinations.iter().enumerate();
+            destinations.filter_map(move |(column, name)| {
+                let mut cell = row?.cell(column);
+                if self.grants {
+                    // Who is matched may; nobody may by default.
+                    cell.granted = cell.granted.or(Some(!cell.policies.is_empty()));
+                }
+                Some((*proxy, name.as_str(), cell))
+            })
+        })
+    }
+
+    /// The mesh.
+    pub fn mesh(&self) -> Sym {
+        self.mesh
+    }
+
+    /// How many proxies call.
+    pub fn proxies(&self) -> usize {
+        self.proxies.len()
+    }
+
+    /// How many destinations are called.
+    pub fn destinations(&self) -> usize {
+        self.destinations.len()
+    }
+
+    /// How many pairs there are.
+    pub fn count(&self) -> usize {
+        self.proxies.len() * self.destinations.len()
+    }
+
+    /// How often each policy counts; the default is under `None`.
+    pub fn tallies(&self) -> BTreeMap<Option<PolicyId>, Tally> {
+        let mut members = vec![0_usize; self.rows.len()];
+        for class in &self.class_of {
+            if let Some(members) = members.get_mut(*class) {
+                *members += 1;
+            }
+        }
+        let mut tallies: BTreeMap<Option<PolicyId>, (Tally, Vec<bool>)> = BTreeMap::new();
+        for (row, members) in self.rows.iter().zip(members).filter(|(_, members)| *members > 0) {
+            let mut in_row: BTreeMap<Option<PolicyId>, usize> = BTreeMap::new();
+            for column in 0..self.destinations.len() {
+                let Cell { policies, .. } = row.cell(column);
+                let default = policies.is_empty().then_some(None);
+                for policy in policies.into_iter().map(Some).chain(default) {
+                    *in_row.entry(policy).or_default() += 1;
+                    let blank = || (Tally::default(), vec![false; self.destinations.len()]);
+                    let (_, reached) = tallies.entry(policy).or_insert_with(blank);
+                    if let Some(reached) = reached.get_mut(column) {
+                        *reached = true;
+                    }
+                }
+            }
+            for (policy, count) in in_row {
+                if let Some((tally, _)) = tallies.get_mut(&policy) {
+                    tally.pairs += count * members;
+                    tally.proxies += members;
+                }
+            }
+        }
+        let finish = |(tally, reached): (Tally, Vec<bool>)| {
+            let destinations = reached.into_iter().filter(|reached| *reached).count();
+            Tally { pairs: tally.pairs, proxies: tally.proxies, destinations, ..self.none() }
+        };
+        tallies.into_iter().map(|(policy, found)| (policy, finish(found))).collect()
+    }
+
+    /// How often one policy counts.
+    pub(crate) fn of(&self, policy: PolicyId) -> Tally {
+        self.tallies().get(&Some(policy)).copied().unwrap_or_else(|| self.none())
+    }
+
+    /// Of a policy that counts nowhere.
+    pub(crate) fn none(&self) -> Tally {
+        Tally { of: self.count(), resolve_all: self.resolve == Resolve::All, ..Tally::default() }
+    }
+}
+
+impl Tally {
+    /// `TrafficLog: wins for 12 of 40 pairs of caller and called (3 proxies, 4 destinations)`.
+    pub fn sentence(&self, kind: &str) -> String {
+        let verb = if self.resolve_all { "applies to" } else { "wins for" };
+        let proxies = counted(self.proxies, "proxy", "proxies");
+        let destinations = counted(self.destinations, "destination", "destinations");
+        format!("{kind}: {verb} {} of {} pairs of caller and called ({proxies}, {destinations})", self.pairs, self.of)
+    }
+
+    /// `12 of 40 pairs`.
+    pub fn short(&self) -> String {
+        format!("{} of {} pairs", self.pairs, self.of)
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Json {
+        json!({"pairs": self.pairs, "of": self.of, "proxies": self.proxies, "destinations": self.destinations})
+    }
+}
+
+impl<'s> AllPairs<'s> {
+    pub(crate) fn new(
+        snapshot: &'s Snapshot,
+        mesh: Option<&str>,
+        kind: &str,
+        progress: &dyn Progress,
+    ) -> Result<Self, Diagnostic> {
+        let kind = find_kind(snapshot, kind)?;
+        if snapshot.kind(kind).is_some_and(|kind| kind.merge().is_some()) {
+            let message = "policies of this kind are layers, so no pair has a single winner";
+            let help = "ask for a proxy: `upheld explain dataplane/web-1`, or for all its rules: `upheld inspect /meshes/default/dataplanes/web-1/_rules`";
+            return Err(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
+        }
+        let wanted = mesh.map(|name| find_mesh(snapshot, name)).transpose()?;
+        let chosen = wanted.map_or_else(|| meshes(snapshot), |mesh| vec![mesh]);
+        let meshes = chosen.iter().map(|mesh| tally(snapshot, kind, *mesh, progress)).collect();
+        Ok(Self { snapshot, kind: snapshot.kind(kind), meshes })
+    }
+
+    /// How often each policy counts, for programs.
+    pub fn document(&self) -> Json {
+        let meshes: Vec<Json> = self.meshes.iter().map(|table| self.summary(table)).collect();
+        let semantics = self.kind.and_then(|kind| kind.semantics).map(|semantics| self.snapshot.text(semantics));
+        json!({
+            "apiVersion": "upheld/v1", "kind": "AllPairs", "policyKind": self.kind_name(), "semantics": semantics,
+            "snapshot": self.snapshot.digest(), "meshes": meshes,
+        })
+    }
+
+    /// One pair as programs get it.
+    pub fn line(&self, table: &Pairs, proxy: Sym, to: &str, cell: &Cell) -> Json {
+        let mesh = self.snapshot.text(table.mesh);
+        let mut line = json!({"mesh": mesh, "from": self.snapshot.text(proxy), "to": to, "policies": self.names(cell)});
+        if let (Some(granted), Some(line)) = (cell.granted, line.as_object_mut()) {
+            line.insert("granted".to_owned(), json!(granted));
+        }
+        line
+    }
+
+    /// The kind of policy.
+    pub fn kind_name(&self) -> &'s str {
+        self.kind.map_or("", |kind| self.snapshot.text(kind.name))
+    }
+
+    /// What stands where no policy does.
+    pub fn default_name(&self) -> &'s str {
+        self.kind.map_or("(default)", |kind| self.snapshot.text(kind.default_name))
+    }
+
+    /// A policy by its name.
+    pub fn name(&self, policy: PolicyId) -> &'s str {
+        self.snapshot.policy(policy).map_or("", |policy| self.snapshot.text(policy.name))
+    }
+
+    /// Who stands, by name.
+    pub fn names(&self, cell: &Cell) -> Vec<&'s str> {
+        if cell.policies.is_empty() {
+            return vec![self.default_name()];
+        }
+        cell.policies.iter().map(|policy| self.name(*policy)).collect()
+    }
+
+    /// Where a policy was written.
+    pub fn at(&self, policy: Option<PolicyId>) -> Option<At> {
+        At::of(self.snapshot.files(), self.snapshot.policy(policy?)?.at)
+    }
+
+    fn summary(&self, table: &Pairs) -> Json {
+        let policies: Vec<Json> = (table.tallies().iter())
+            .map(|(policy, tally)| {
+                let name = policy.map_or(self.default_name(), |policy| self.name(policy));
+                json!({
+                    "policy": name, "pairs": tally.pairs, "proxies": tally.proxies,
+                    "destinations": tally.destinations, "at": self.at(*policy),
+                })
+            })
+            .collect();
+        json!({
+            "mesh": self.snapshot.text(table.mesh), "proxies": table.proxies.len(),
+            "destinations": table.destinations.len(), "classes": table.rows.len(), "pairs": table.count(),
+            "policies": policies,
+        })
+    }
+}

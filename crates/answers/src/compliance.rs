@@ -1,0 +1,195 @@
+//! Questions about related objects and their tags.
+
+mod audit;
+mod fix;
+mod relation;
+mod shown;
+
+use smol_str::SmolStr;
+use upheld_engine::comply::{Actor, Class, Comply, ObjectId, Refusal};
+use upheld_engine::{KindId, Snapshot, words};
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Fault, Timestamp};
+
+pub use self::audit::{AuditQuestion, Audited};
+pub use self::fix::FixQuestion;
+pub use self::shown::ShownObject;
+pub(crate) use self::shown::shown;
+
+/// What is asked about: a state of its own, at the moment of asking.
+#[derive(Debug)]
+pub struct Organisation<'s> {
+    /// What it was made of.
+    pub snapshot: &'s Snapshot,
+    /// All objects and policies. Changes that are tried out are taken back.
+    pub comply: Comply,
+    /// The moment of asking.
+    pub now: Timestamp,
+}
+
+impl<'s> Organisation<'s> {
+    /// The objects of the kind of policy that was named, or the only ones there are.
+    pub fn of(snapshot: &'s Snapshot, named: Option<&str>, now: Timestamp) -> Result<Self, Diagnostic> {
+        let (_, comply) = organisation_of(snapshot, named)?;
+        Ok(Self { snapshot, comply: comply.clone().at(now), now })
+    }
+
+    /// An object by what the user wrote: `kind/id`, or a name that only one object has.
+    pub fn object(&self, written: &str) -> Result<ObjectId, Diagnostic> {
+        find(&self.comply, written)
+    }
+
+    /// Two objects by what the user wrote: `a~b`.
+    pub fn pair(&self, written: &str) -> Result<(ObjectId, ObjectId), Vec<Diagnostic>> {
+        let Some((a, b)) = written.split_once('~') else {
+            let message = format!("`{written}` is no pair");
+            let help = "write two objects with a tilde: project/a~workspace/b";
+            return Err(vec![Diagnostic::error(Fault::IncompleteQuestion, message).help(help)]);
+        };
+        match (self.object(a), self.object(b)) {
+            (Ok(a), Ok(b)) => Ok((a, b)),
+            (a, b) => Err([a.err(), b.err()].into_iter().flatten().collect()),
+        }
+    }
+
+    /// A scope by what the user wrote: its reference, or its name.
+    pub fn scope(&self, written: &str) -> Result<ObjectId, Diagnostic> {
+        let profile = self.comply.profile();
+        let Some(scope) = profile.scope else {
+            let message = "objects of this kind of policy live in no workspace";
+            return Err(Diagnostic::error(Fault::NotFound, message));
+        };
+        let id = match written.split_once('/') {
+            Some((kind, id)) if profile.kind(kind) == Some(scope) => id,
+            _ => written,
+        };
+        self.object(&format!("{}/{id}", profile.kind_name(scope)))
+    }
+
+    /// Who asks; somebody of the given class where nobody is named.
+    pub fn actor(&self, written: Option<&str>, usual: Option<Class>) -> Result<Actor, Diagnostic> {
+        actor(&self.comply, written, usual)
+    }
+}
+
+/// The objects that are asked about: those of the kind of policy that was named, or the only ones there are.
+fn organisation_of<'s>(snapshot: &'s Snapshot, named: Option<&str>) -> Result<(KindId, &'s Comply), Diagnostic> {
+    let all: Vec<(KindId, &Comply)> = snapshot.complies().collect();
+    let name = |id: KindId| snapshot.kind(id).map_or("", |kind| snapshot.text(kind.name));
+    if let Some(named) = named {
+        if let Some(found) = all.iter().find(|(id, _)| name(*id).eq_ignore_ascii_case(named)) {
+            return Ok(*found);
+        }
+        let diagnostic = Diagnostic::error(Fault::NotFound, format!("no objects of the kind `{named}` were read"));
+        return Err(match nearest(named, all.iter().map(|(id, _)| name(*id))) {
+            Some(meant) => diagnostic.help(format!("did you mean `--policies {meant}`?")),
+            None => diagnostic.help("`upheld list policies` shows what was read"),
+        });
+    }
+    match all.as_slice() {
+        [only] => Ok(*only),
+        [] => {
+            let message = "there are no objects whose tags must agree";
+            let help =
+                "an object is `ref: project/a` with `tags:`, a policy `type: MeshPolicy`: see docs/compliance.md";
+            Err(Diagnostic::error(Fault::NotFound, message).help(help))
+        }
+        several => {
+            let names: Vec<&str> = several.iter().map(|(id, _)| name(*id)).collect();
+            let message = format!("objects of several kinds of policies were read: {}", names.join(", "));
+            Err(Diagnostic::error(Fault::Ambiguous, message)
+                .help(format!("add `--policies {}`", names.first().unwrap_or(&""))))
+        }
+    }
+}
+
+/// An object by its reference, by the end of its id, or by a name that only one has.
+pub(crate) fn find(comply: &Comply, written: &str) -> Result<ObjectId, Diagnostic> {
+    let refusal = match comply.resolve(written) {
+        Ok(object) => return Ok(object),
+        Err(refusal) => refusal,
+    };
+    let kind = written.split_once('/').and_then(|(kind, _)| comply.profile().kind(kind));
+    let id = kind.and_then(|_| written.split_once('/')).map_or(written, |(_, id)| id);
+    let fits = |object: &ObjectId| {
+        let reference = comply.reference(*object);
+        let own = reference.split_once('/').map_or("", |(_, own)| own);
+        let last = own.rsplit('/').next().unwrap_or(own);
+        let same = own == id || last == id || comply.name_of(*object).is_some_and(|name| name == id);
+        same && kind.is_none_or(|kind| comply.kind_of(*object) == Some(kind))
+    };
+    let found: Vec<ObjectId> = comply.objects().into_iter().filter(fits).collect();
+    match found.as_slice() {
+        [only] => Ok(*only),
+        [] if written.contains('/') => Err(not_found(comply, &refusal)),
+        [] => {
+            let all: Vec<SmolStr> = comply.objects().into_iter().map(|object| comply.reference(object)).collect();
+            let ids = all.iter().filter_map(|reference| reference.split_once('/').map(|(_, id)| id));
+            let diagnostic = Diagnostic::error(Fault::NotFound, format!("no object is called `{written}`"));
+            Err(match nearest(written, ids) {
+                Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+                None => diagnostic.help("`upheld list objects` shows what was read"),
+            })
+        }
+        several => {
+            let names: Vec<SmolStr> = several.iter().take(8).map(|object| comply.reference(*object)).collect();
+            let message = format!("`{written}` can mean {} objects: {}", several.len(), names.join(", "));
+            Err(Diagnostic::error(Fault::Ambiguous, message).help("write the whole reference"))
+        }
+    }
+}
+
+/// A diagnostic for what the state does not have.
+pub fn not_found(comply: &Comply, refusal: &Refusal) -> Diagnostic {
+    let diagnostic = Diagnostic::error(Fault::NotFound, words::comply::refusal(comply.profile(), refusal));
+    match refusal {
+        Refusal::UnknownKind { nearest: None, .. } => {
+            let kinds: Vec<&str> = comply.profile().kinds.iter().map(|kind| kind.name.as_str()).collect();
+            diagnostic.help(format!("kinds: {}", kinds.join(", ")))
+        }
+        Refusal::UnknownObject { nearest: None, .. } => diagnostic.help("`upheld list objects` shows what was read"),
+        _ => diagnostic,
+    }
+}
+
+/// Who acts: a class, a role, or a person of the usual class; `@workspace/w` says where.
+fn actor(comply: &Comply, written: Option<&str>, usual: Option<Class>) -> Result<Actor, Diagnostic> {
+    let profile = comply.profile();
+    let of = |class: Class| profile.role_of(class);
+    let Some(written) = written else {
+        let role = usual.and_then(of);
+        return Ok(role.map_or(Actor::System, |role| Actor::Person { role, scope: None, name: None }));
+    };
+    let (word, scope) = match written.split_once('@') {
+        Some((word, scope)) => (word, Some(comply.reference(find(comply, scope)?))),
+        None => (written, None),
+    };
+    let plain = word.to_ascii_lowercase().replace(['-', '_'], "");
+    let class = match plain.as_str() {
+        "user" | "enduser" => Some(Class::EndUser),
+        "admin" | "administrator" => Some(Class::Administrator),
+        _ => None,
+    };
+    if plain == "system" {
+        return Ok(Actor::System);
+    }
+    let person = word.split_once('/').map(|(_, name)| SmolStr::new(name));
+    let role = match (class, &person) {
+        (Some(class), _) => of(class),
+        (None, Some(_)) => of(Class::EndUser),
+        (None, None) => profile.role(word),
+    };
+    match role {
+        Some(role) => Ok(Actor::Person { role, scope, name: person }),
+        // Without roles everybody may do everything.
+        None if profile.roles.is_empty() => Ok(Actor::System),
+        None => {
+            let known: Vec<&str> = profile.roles.iter().map(|role| role.name.as_str()).collect();
+            let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no role `{word}`"));
+            Err(match nearest(word, known.iter().copied()) {
+                Some(meant) => diagnostic.help(format!("did you mean `--as {meant}`?")),
+                None => diagnostic.help(format!("write user, admin or a role: {}", known.join(", "))),
+            })
+        }
+    }
+}

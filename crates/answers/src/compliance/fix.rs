@@ -1,0 +1,87 @@
+//! Which edits would mend violations?
+
+use serde::{Deserialize, Serialize};
+use upheld_engine::comply::{Class, Cut, Violation};
+use upheld_model::Diagnostic;
+
+use super::Organisation;
+use super::audit::unknown_policy;
+use crate::report::compliance::{Remedy, mended, violated};
+
+/// Which violations are to be mended, and by whom. Everything may be left out.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct FixQuestion {
+    /// Only between two objects, or around one: `project/a~workspace/b`, or `project/a`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
+    /// Only in this workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// Only this policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// Who would make the edits; an end-user when left out.
+    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// The kind of policy, if there are several whose objects must agree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policies: Option<String>,
+}
+
+impl Organisation<'_> {
+    /// Edits that would mend violations, each tried.
+    pub fn remedy(&mut self, wanted: &FixQuestion) -> Result<Remedy, Vec<Diagnostic>> {
+        let viewer = self.actor(wanted.person.as_deref(), Some(Class::EndUser)).map_err(|problem| vec![problem])?;
+        let mut cut = Cut::default();
+        let mut only: Option<(String, String)> = None;
+        narrow(self, wanted, &mut cut, &mut only)?;
+        // A plan for a whole scope, or all ways for the few violations that were named.
+        let whole = wanted.what.is_none() && wanted.policy.is_none();
+        Ok(if whole {
+            let (fixes, left) = self.comply.remedy(&viewer, cut.scope);
+            Remedy::plan(&self.comply, self.snapshot.files(), &fixes, &left)
+        } else {
+            let between = |own: &Violation| {
+                only.as_ref().is_none_or(|(a, b)| {
+                    let (first, second) = (own.a.object.as_str(), own.b.object.as_str());
+                    (first, second) == (a, b) || (second, first) == (a, b)
+                })
+            };
+            let open: Vec<Violation> = self.comply.violations_within(&cut).into_iter().filter(between).collect();
+            let mut checks = Vec::new();
+            for violation in open.iter().filter(|own| own.waiver.is_none()) {
+                let mut check = violated(&self.comply, self.snapshot.files(), violation);
+                check.fixes = mended(&self.comply.fixes(&viewer, violation));
+                checks.push(check);
+            }
+            Remedy::ways(checks)
+        })
+    }
+}
+
+fn narrow(
+    asked: &Organisation<'_>,
+    wanted: &FixQuestion,
+    cut: &mut Cut,
+    only: &mut Option<(String, String)>,
+) -> Result<(), Vec<Diagnostic>> {
+    let one = |problem: Diagnostic| vec![problem];
+    if let Some(workspace) = &wanted.workspace {
+        cut.scope = Some(asked.scope(workspace).map_err(one)?);
+    }
+    if let Some(policy) = &wanted.policy {
+        let known = asked.comply.policy(policy).ok_or_else(|| one(unknown_policy(&asked.comply, policy)))?;
+        cut.policy = Some(known.id.clone());
+    }
+    match wanted.what.as_deref() {
+        Some(pair) if pair.contains('~') => {
+            let (a, b) = asked.pair(pair)?;
+            cut.object = Some(a);
+            *only = Some((asked.comply.reference(a).to_string(), asked.comply.reference(b).to_string()));
+        }
+        Some(object) => cut.object = Some(asked.object(object).map_err(one)?),
+        None => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! Elements of XML.
+
+use super::visible;
+
+/// An element with text.
+pub(crate) fn element(name: &str, attributes: &[(&str, impl AsRef<str>)], text: &str) -> String {
+    let open = opening(name, attributes);
+    if text.is_empty() { format!("<{open}/>\n") } else { format!("<{open}>{}</{name}>\n", escaped(text)) }
+}
+
+/// An element with elements, each on lines of its own.
+pub(crate) fn parent(name: &str, attributes: &[(&str, impl AsRef<str>)], inner: &str) -> String {
+    let open = opening(name, attributes);
+    if inner.is_empty() { format!("<{open}/>\n") } else { format!("<{open}>\n{inner}</{name}>\n") }
+}
+
+fn opening(name: &str, attributes: &[(&str, impl AsRef<str>)]) -> String {
+    // Readers turn a line break in an attribute into a space.
+    attributes
+        .iter()
+        .fold(name.to_owned(), |open, (name, value)| format!("{open} {name}=\"{}\"", escaped(&visible(value.as_ref()))))
+}
+
+/// Text in which nothing is markup, and nothing is a character that XML does not have.
+pub(crate) fn escaped(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    let mut safe = String::new();
+    for character in lines.join("\n").chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
+            other => safe.push(other),
+        }
+    }
+    safe
+}

@@ -1,0 +1,247 @@
+//! What was read: policies, objects, services, meshes.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use upheld_dialects::comply::SCOPE as RELATED;
+use upheld_dialects::kuma::ends::{find_mesh, meshes, services};
+use upheld_dialects::kuma::layered::ROUTE;
+use upheld_dialects::kuma::resources::ResourceType;
+use upheld_engine::{PolicyId, Snapshot};
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Fault, NodeRef, Role, Sym, Timestamp};
+
+use crate::all_pairs::{Tally, tally};
+use crate::report::At;
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Listed {
+    /// Policies and objects.
+    #[default]
+    All,
+    /// Policies.
+    Policies,
+    /// Proxies, external services, meshes, and objects whose tags must agree.
+    Objects,
+    /// Services that something offers or calls.
+    Services,
+    /// Meshes.
+    Meshes,
+}
+
+/// Which rows are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// What is listed.
+    pub what: Listed,
+    /// Only this type.
+    pub kind: Option<String>,
+    /// Whether to say for how many pairs a policy stands, which takes a while where there are many proxies.
+    pub tallies: bool,
+}
+
+/// One row; columns that a thing does not have stay empty.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Its type.
+    pub kind: String,
+    /// The mesh or namespace that it is in.
+    pub mesh: String,
+    /// Its name.
+    pub name: String,
+    /// `key=value,…`; parts of a proxy stand between bars.
+    pub tags: String,
+    /// For how many pairs of proxy and service a policy stands.
+    pub stands: Option<Tally>,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+    /// Where it was written.
+    pub at: Option<At>,
+}
+
+impl Row {
+    /// `KIND/SCOPE/NAME`: no two things of a sort have the same.
+    pub fn id(&self) -> String {
+        format!("{}/{}/{}", self.kind, self.mesh, self.name)
+    }
+
+    /// The row as programs get it.
+    pub fn json(&self) -> Json {
+        json!({
+            "kind": self.kind, "mesh": self.mesh, "name": self.name, "tags": self.tags,
+            "stands": self.stands.map(|tally| tally.json()),
+            "created": self.created.map(|created| created.to_string()), "at": self.at,
+        })
+    }
+}
+
+/// Lists what is wanted, in the order of a snapshot.
+pub(crate) fn rows(snapshot: &Snapshot, mesh: Option<&str>, wanted: &Wanted) -> Result<Vec<Row>, Diagnostic> {
+    let policies = || policies(snapshot, wanted.tallies);
+    let objects = || objects(snapshot).into_iter().chain(related(snapshot));
+    let mut rows: Vec<Row> = match wanted.what {
+        Listed::All => policies().into_iter().chain(objects()).collect(),
+        Listed::Policies => policies(),
+        Listed::Objects => objects().collect(),
+        Listed::Services => service_rows(snapshot),
+        Listed::Meshes => mesh_rows(snapshot),
+    };
+    if let Some(mesh) = mesh {
+        find_mesh(snapshot, mesh)?;
+        rows.retain(|row| row.mesh == mesh);
+    }
+    if let Some(kind) = &wanted.kind {
+        if let Some(problem) = unknown_type(snapshot, kind) {
+            return Err(problem);
+        }
+        rows.retain(|row| row.kind.eq_ignore_ascii_case(kind));
+    }
+    Ok(rows)
+}
+
+fn policies(snapshot: &Snapshot, counted: bool) -> Vec<Row> {
+    // Only those who look for it pay for all pairs.
+    let mut tallies = if counted { tallies(snapshot) } else { BTreeMap::new() };
+    let mut row = |id: PolicyId, policy: &upheld_model::Policy| Row {
+        stands: tallies.remove(&id),
+        kind: snapshot.text(policy.kind).to_owned(),
+        mesh: snapshot.text(policy.scope).to_owned(),
+        name: snapshot.text(policy.name).to_owned(),
+        tags: String::new(),
+        created: policy.created,
+        at: at(snapshot, policy.at),
+    };
+    snapshot.policies().iter().map(|(id, policy)| row(id, policy)).collect()
+}
+
+/// Where each policy stands; of several kinds that govern it, the one that it stands for most.
+fn tallies(snapshot: &Snapshot) -> BTreeMap<PolicyId, Tally> {
+    let mut tallies: BTreeMap<PolicyId, Tally> = BTreeMap::new();
+    for (id, kind) in snapshot.kinds().iter() {
+        for mesh in meshes(snapshot) {
+            if snapshot.select(id, mesh).is_none() {
+                continue;
+            }
+            let pairs = tally(snapshot, id, mesh, &());
+            let found = pairs.tallies();
+            let policies = snapshot.policies().iter();
+            for (policy, _) in policies.filter(|(_, policy)| policy.kind == kind.governs && policy.scope == mesh) {
+                let tally = found.get(&Some(policy)).copied().unwrap_or_else(|| pairs.none());
+                let best = tallies.entry(policy).or_insert(tally);
+                if tally.pairs > best.pairs {
+                    *best = tally;
+                }
+            }
+        }
+    }
+    tallies
+}
+
+fn objects(snapshot: &Snapshot) -> Vec<Row> {
+    let row = |object: &upheld_model::Object| Row {
+        stands: None,
+        kind: snapshot.text(object.kind).to_owned(),
+        mesh: snapshot.text(object.scope).to_owned(),
+        name: snapshot.text(object.name).to_owned(),
+        tags: (object.parts.iter())
+            .filter(|part| part.role != Role::Outbound)
+            .map(|part| tags_text(snapshot, &part.tags))
+            .collect::<Vec<_>>()
+            .join(" | "),
+        created: object.created,
+        at: at(snapshot, object.at),
+    };
+    // Routes are listed as the policies that they are.
+    let own = snapshot.objects().iter().filter(|(_, object)| snapshot.text(object.kind) != ROUTE);
+    own.map(|(_, object)| row(object)).collect()
+}
+
+/// Objects whose tags must agree with others; what they live in stands in place of the mesh.
+fn related(snapshot: &Snapshot) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (_, comply) in snapshot.complies() {
+        for object in comply.objects() {
+            let reference = comply.reference(object);
+            let (kind, id) = reference.split_once('/').unwrap_or(("", &reference));
+            let tags = comply.tags_of(object);
+            let tags: Vec<String> = tags.iter().map(|(key, values)| format!("{key}={}", values.join("|"))).collect();
+            rows.push(Row {
+                stands: None,
+                kind: kind.to_owned(),
+                mesh: comply
+                    .owner_of(object)
+                    .map_or_else(|| RELATED.to_owned(), |owner| comply.reference(owner).into()),
+                name: id.to_owned(),
+                tags: tags.join(","),
+                created: None,
+                at: comply.origin(object).and_then(|node| at(snapshot, node)),
+            });
+        }
+    }
+    rows
+}
+
+fn service_rows(snapshot: &Snapshot) -> Vec<Row> {
+    let row = |kind: &str, mesh: Sym, name: Sym, tags: String| Row {
+        stands: None,
+        kind: kind.to_owned(),
+        mesh: snapshot.text(mesh).to_owned(),
+        name: snapshot.text(name).to_owned(),
+        tags,
+        created: None,
+        at: None,
+    };
+    let services = services(snapshot).into_iter();
+    services
+        .map(|service| {
+            let tags = format!("{}={}", snapshot.text(service.tag), snapshot.text(service.name));
+            row("Service", service.mesh, service.name, tags)
+        })
+        .collect()
+}
+
+fn mesh_rows(snapshot: &Snapshot) -> Vec<Row> {
+    let row = |mesh: Sym| Row {
+        stands: None,
+        kind: "Mesh".to_owned(),
+        mesh: snapshot.text(mesh).to_owned(),
+        name: snapshot.text(mesh).to_owned(),
+        tags: String::new(),
+        created: None,
+        at: None,
+    };
+    meshes(snapshot).into_iter().map(row).collect()
+}
+
+/// `key=value,…` by key.
+pub(crate) fn tags_text(snapshot: &Snapshot, tags: &upheld_model::TagSet) -> String {
+    let mut pairs: Vec<String> = (tags.as_slice().iter())
+        .map(|tag| format!("{}={}", snapshot.text(tag.key), tag.value.map_or("?", |value| snapshot.text(value))))
+        .collect();
+    pairs.sort();
+    pairs.join(",")
+}
+
+fn at(snapshot: &Snapshot, node: NodeRef) -> Option<At> {
+    At::of(snapshot.files(), node)
+}
+
+fn unknown_type(snapshot: &Snapshot, kind: &str) -> Option<Diagnostic> {
+    let mut known: Vec<&str> = snapshot.kinds().iter().map(|(_, known)| snapshot.text(known.governs)).collect();
+    known.extend(ResourceType::ALL.map(ResourceType::name));
+    let related = snapshot.complies().flat_map(|(_, comply)| &comply.profile().kinds);
+    known.extend(related.map(|kind| kind.name.as_str()));
+    known.sort_unstable();
+    known.dedup();
+    if known.iter().any(|known| known.eq_ignore_ascii_case(kind)) {
+        return None;
+    }
+    let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no type `{kind}`"));
+    Some(match nearest(kind, known.iter().copied()) {
+        Some(nearest) => diagnostic.help(format!("did you mean `--kind {nearest}`?")),
+        None => diagnostic.help(format!("types: {}", known.join(", "))),
+    })
+}

@@ -1,0 +1,280 @@
+//! Answers about two objects, about one change, about a plan of changes, and about what would mend violations.
+
+use serde::Serialize;
+use upheld_engine::comply::{self, Action, Actor as Viewer, Comply, Outcome, Profile, Violation};
+use upheld_model::Files;
+
+use super::check::{Check, CheckState, Edit, Fix};
+use super::counted;
+use super::fill::{is_hard, mended, violated};
+
+/// Everything about two objects.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Relation {
+    /// The first sentence.
+    pub answer: String,
+    /// The edition of the rules.
+    pub semantics: String,
+    /// The two objects.
+    pub between: (String, String),
+    /// Whether they are related; else they are only held against each other.
+    pub related: bool,
+    /// Every rule that is about the two.
+    pub checks: Vec<Check>,
+    /// Policies that are about other pairs, or switched off.
+    pub others: Vec<String>,
+}
+
+impl Relation {
+    /// With the sentence that all of it comes to.
+    #[must_use]
+    pub fn finished(mut self) -> Self {
+        self.checks.iter_mut().for_each(Check::complete);
+        let violated: Vec<&Check> =
+            self.checks.iter().filter(|check| matches!(check.state, CheckState::Hard | CheckState::Soft)).collect();
+        let waived = self.checks.iter().filter(|check| check.state == CheckState::Waived);
+        let waived: Vec<&str> = waived.map(|check| check.policy.as_str()).collect();
+        let (a, b) = &self.between;
+        let answer = match (violated.as_slice(), self.checks.len()) {
+            (_, 0) => format!("Nothing is asked of {a} and {b}: no policy is about them."),
+            ([], _) if !waived.is_empty() => {
+                let is = if waived.len() == 1 { "is" } else { "are" };
+                format!("{a} and {b} violate {}, which {is} waived.", waived.join(", "))
+            }
+            ([], 1) => format!("{a} and {b} comply with the one rule about them."),
+            ([], 2) => format!("{a} and {b} comply with both rules about them."),
+            ([], all) => format!("{a} and {b} comply with all {all} rules about them."),
+            ([one], _) => format!("{a} and {b} violate {}: {}.", one.policy, one.reason.text),
+            (several, _) => {
+                let names: Vec<&str> = several.iter().map(|check| check.policy.as_str()).collect();
+                format!("{a} and {b} violate {} rules: {}.", several.len(), names.join(", "))
+            }
+        };
+        self.answer = if self.related { answer } else { format!("{answer} They are not related.") };
+        self
+    }
+}
+
+/// What becomes of a change.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ruled {
+    /// The first sentence.
+    pub answer: String,
+    /// What would become of the change, in a word.
+    pub outcome: &'static str,
+    /// The edition of the rules.
+    pub semantics: String,
+    /// What refuses it, or what it leaves violated.
+    pub violations: Vec<Check>,
+}
+
+impl Ruled {
+    /// With the sentence that all of it comes to.
+    pub fn new(outcome: Outcome, refusal: Option<String>, mut violations: Vec<Check>, profile: &Profile) -> Self {
+        violations.iter_mut().for_each(Check::complete);
+        let mut names: Vec<&str> = violations.iter().map(|check| check.policy.as_str()).collect();
+        names.dedup();
+        let by = names.join(", ");
+        let why = refusal.unwrap_or_default();
+        let answer = match outcome {
+            Outcome::Allowed => "ALLOWED: it violates nothing new.".to_owned(),
+            Outcome::Soft => format!("ALLOWED, and recorded as a violation of {by}."),
+            Outcome::Blocked => format!("BLOCKED by {by}."),
+            Outcome::Forbidden => format!("FORBIDDEN: {}", sentence(why)),
+            Outcome::Invalid => format!("INVALID: {}", sentence(why)),
+        };
+        Self { answer, outcome: outcome.word(), semantics: profile.name.to_string(), violations }
+    }
+}
+
+/// With a full stop, unless it ends with a question.
+fn sentence(text: String) -> String {
+    if text.ends_with('?') { text } else { text + "." }
+}
+
+/// A violation that is not there yet and that a change would begin: it is accepted, or a waiver covers it.
+pub fn begun(comply: &Comply, files: &Files, violation: &Violation) -> Check {
+    let mut check = refused(comply, files, violation);
+    if check.state == CheckState::Hard {
+        check.state = CheckState::Soft;
+    }
+    check
+}
+
+/// A violation that is not there yet and that refuses a change.
+pub fn refused(comply: &Comply, files: &Files, violation: &Violation) -> Check {
+    let mut check = violated(comply, files, violation);
+    (check.cause, check.first_seen) = (None, None);
+    if violation.waiver.is_none() {
+        check.state = if is_hard(comply, violation) { CheckState::Hard } else { CheckState::Soft };
+    }
+    check
+}
+
+/// Ways to make a refused change acceptable.
+pub fn mended_refused(comply: &mut Comply, actor: &Viewer, action: &Action, violation: &Violation) -> Vec<Fix> {
+    mended(&comply.ways(actor, action, violation))
+}
+
+/// What changes would do.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Planned {
+    /// The first sentence.
+    pub answer: String,
+    /// What the plan is called; another state or other changes have another.
+    pub id: String,
+    /// The digest of the state that it rests on.
+    pub based_on: String,
+    /// What becomes of each change.
+    #[serde(rename = "changes")]
+    pub steps: Vec<PlannedStep>,
+    /// Violations that begin.
+    pub added: Vec<Check>,
+    /// Violations that end.
+    pub removed: Vec<Check>,
+    /// Violations that are excused from then on.
+    pub waived: Vec<Check>,
+    /// Violations that are excused no longer.
+    pub unwaived: Vec<Check>,
+    /// How many stay.
+    pub kept: usize,
+    /// Pairs that could be related before and not after, or the other way round.
+    pub flipped: Vec<PlannedFlip>,
+}
+
+/// What becomes of one change.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedStep {
+    /// The change.
+    pub what: String,
+    /// What becomes of it, in a word.
+    pub outcome: &'static str,
+    /// Why it is refused, if no policy is the reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
+    /// What it violates.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<Check>,
+}
+
+/// A pair that could be related before and not after, or the other way round.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlannedFlip {
+    /// One object.
+    pub a: String,
+    /// The other object.
+    pub b: String,
+    /// Whether they can be related after.
+    pub then: &'static str,
+}
+
+impl Planned {
+    /// With the sentence that all of it comes to.
+    #[must_use]
+    pub fn finished(mut self) -> Self {
+        let lists = [&mut self.added, &mut self.removed, &mut self.waived, &mut self.unwaived];
+        lists.into_iter().flatten().for_each(Check::complete);
+        self.steps.iter_mut().flat_map(|step| &mut step.violations).for_each(Check::complete);
+        let refused = self.steps.iter().filter(|step| !matches!(step.outcome, "allowed" | "soft")).count();
+        let changes = counted(self.steps.len(), "change", "changes");
+        let first = match refused {
+            0 => format!("{changes} accepted"),
+            refused => format!("{changes}, {refused} refused"),
+        };
+        let added = counted(self.added.len(), "violation", "violations");
+        let waived = match (self.waived.len(), self.unwaived.len()) {
+            (0, 0) => String::new(),
+            (waived, 0) => format!("; {waived} waived then"),
+            (0, unwaived) => format!("; {unwaived} counted again"),
+            (waived, unwaived) => format!("; {waived} waived then, {unwaived} counted again"),
+        };
+        self.answer = format!("{first}: {added} added, {} removed, {} kept{waived}.", self.removed.len(), self.kept);
+        self
+    }
+}
+
+/// Edits that would mend violations.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Remedy {
+    /// The first sentence.
+    pub answer: String,
+    /// A plan: few edits that mend as much as possible, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<Mend>,
+    /// Violations with every way to mend each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<Check>,
+    /// Violations that no edit mends.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Check>,
+}
+
+/// One edit of a plan.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Mend {
+    #[serde(flatten)]
+    pub fix: Fix,
+    /// How many violations it ends.
+    pub ends: usize,
+}
+
+impl Remedy {
+    /// Every way for each violation.
+    pub fn ways(mut checks: Vec<Check>) -> Self {
+        checks.iter_mut().for_each(Check::complete);
+        let hopeless = checks.iter().filter(|check| check.fixes.is_empty()).count();
+        let all = counted(checks.len(), "violation", "violations");
+        let answer = match (checks.len(), hopeless) {
+            (0, _) => "Nothing is violated here.".to_owned(),
+            (1, 0) => format!("{all}, which can be mended."),
+            (_, 0) => format!("{all}, each can be mended."),
+            (_, hopeless) => format!("{all}, {hopeless} without a simple way to mend."),
+        };
+        Self { answer, edits: Vec::new(), violations: checks, left: Vec::new() }
+    }
+
+    /// A plan that mends as much as possible.
+    pub fn plan(comply: &Comply, files: &Files, fixes: &[comply::Fix], left: &[Violation]) -> Self {
+        let mut edits = Vec::new();
+        for fix in fixes {
+            let told = mended(std::slice::from_ref(fix));
+            edits.extend(told.into_iter().map(|told| Mend { fix: told, ends: fix.ends }));
+        }
+        let mut left: Vec<Check> = left.iter().map(|own| violated(comply, files, own)).collect();
+        left.iter_mut().for_each(Check::complete);
+        let ends: usize = edits.iter().map(|mend| mend.ends).sum();
+        let some = counted(edits.len(), "edit", "edits");
+        let mended = counted(ends, "violation", "violations");
+        let answer = match (edits.len(), left.len()) {
+            (0, 0) => "Nothing is violated.".to_owned(),
+            (0, left) => format!("No simple edit mends {}.", counted(left, "violation", "violations")),
+            (_, 0) => format!("{some} would mend {mended}, which is all."),
+            (_, left) => format!("{some} would mend {mended}; {left} would be left."),
+        };
+        Self { answer, edits, violations: Vec::new(), left }
+    }
+
+    /// The objects that a plan touches, or those that violate something, in order.
+    pub fn objects(&self) -> Vec<&str> {
+        let edits = self.edits.iter().flat_map(|mend| &mend.fix.edits).flat_map(|edit| match edit {
+            Edit::Tag { object, .. } => vec![object.as_str()],
+            Edit::Unlink { unlink } => vec![unlink.a.as_str(), unlink.b.as_str()],
+        });
+        let sides = self.violations.iter().flat_map(|check| [&check.a, &check.b]);
+        let mut objects: Vec<&str> = edits.chain(sides.map(|side| side.reference.as_str())).collect();
+        objects.sort_unstable();
+        objects.dedup();
+        objects
+    }
+
+    /// Whether there was nothing to mend.
+    pub fn is_clean(&self) -> bool {
+        self.edits.is_empty() && self.violations.is_empty() && self.left.is_empty()
+    }
+}

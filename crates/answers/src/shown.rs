@@ -1,0 +1,174 @@
+//! One policy or object, with what it says and where it counts.
+
+use serde_json::{Value as Json, json};
+use upheld_dialects::kuma::ends::proxies;
+use upheld_dialects::kuma::layered::ROUTE;
+use upheld_dialects::kuma::rules::kinds;
+use upheld_engine::{ObjectId, PolicyId, Snapshot};
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Fault, NodeRef, Sym};
+
+use crate::all_pairs::{Tally, tally};
+use crate::inventory::tags_text;
+use crate::report::At;
+
+#[derive(Clone, Copy)]
+enum Thing {
+    Policy(PolicyId),
+    Object(ObjectId),
+}
+
+/// Finds by `name`, `kind/name` or `kind/mesh/name`.
+fn find(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<Thing, Diagnostic> {
+    let parts: Vec<&str> = written.splitn(3, '/').collect();
+    let (kind, wanted_mesh, name) = match parts.as_slice() {
+        [kind, mesh, name] => (Some(*kind), Some(*mesh), *name),
+        [kind, name] => (Some(*kind), mesh, *name),
+        _ => (None, mesh, written),
+    };
+    let fits = |of_kind: Sym, of_mesh: Sym, of_name: Sym| {
+        snapshot.text(of_name) == name
+            && kind.is_none_or(|kind| snapshot.text(of_kind).eq_ignore_ascii_case(kind))
+            && wanted_mesh.is_none_or(|mesh| snapshot.text(of_mesh) == mesh)
+    };
+    let policies = snapshot.policies().iter().filter(|(_, p)| fits(p.kind, p.scope, p.name));
+    // A route is a policy as well, and shown as such.
+    let is_route = |kind: Sym| snapshot.text(kind) == ROUTE;
+    let objects = snapshot.objects().iter().filter(|(_, o)| !is_route(o.kind) && fits(o.kind, o.scope, o.name));
+    let mut things: Vec<Thing> =
+        policies.map(|(id, _)| Thing::Policy(id)).chain(objects.map(|(id, _)| Thing::Object(id))).collect();
+    if things.is_empty() {
+        // A name of Kubernetes without its namespace.
+        let begins = |of_kind: Sym, of_mesh: Sym, of_name: Sym| {
+            snapshot.text(of_name).strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
+                && kind.is_none_or(|kind| snapshot.text(of_kind).eq_ignore_ascii_case(kind))
+                && wanted_mesh.is_none_or(|mesh| snapshot.text(of_mesh) == mesh)
+        };
+        let policies = snapshot.policies().iter().filter(|(_, p)| begins(p.kind, p.scope, p.name));
+        let objects = snapshot.objects().iter().filter(|(_, o)| !is_route(o.kind) && begins(o.kind, o.scope, o.name));
+        things.extend(policies.map(|(id, _)| Thing::Policy(id)));
+        things.extend(objects.map(|(id, _)| Thing::Object(id)));
+    }
+    match things.as_slice() {
+        [only] => Ok(*only),
+        [] => {
+            let policies = snapshot.policies().iter().map(|(_, policy)| policy.name);
+            let names = policies.chain(snapshot.objects().iter().map(|(_, object)| object.name));
+            let diagnostic = Diagnostic::error(Fault::NotFound, format!("nothing is called `{written}`"));
+            let near = nearest(name, names.map(|name| snapshot.text(name)));
+            Err(match near {
+                Some(near) => diagnostic.help(format!("did you mean `upheld show {near}`?")),
+                None => diagnostic,
+            }
+            .help("`upheld list` shows everything"))
+        }
+        several => {
+            let message = format!("`{written}` could be any of {} things", several.len());
+            Err(several.iter().fold(Diagnostic::error(Fault::Ambiguous, message), |diagnostic, thing| {
+                diagnostic.help(format!("use `upheld show {}`", Shown::of(snapshot, *thing).identity()))
+            }))
+        }
+    }
+}
+
+/// A policy or an object.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// Its type.
+    pub kind: String,
+    /// The mesh or namespace that it is in.
+    pub mesh: String,
+    /// Its name.
+    pub name: String,
+    /// Where it was written.
+    pub node: NodeRef,
+    /// When it was made.
+    pub created: Option<String>,
+    /// Role, section and tags of each part.
+    pub parts: Vec<(String, String, String)>,
+    /// Where a policy counts, by kind.
+    pub counts: Vec<(String, Tally)>,
+    /// For policies in layers: the proxies that it is attached to, and how many there are.
+    pub attached: Option<(Vec<String>, usize)>,
+}
+
+/// The policy or object of a name.
+pub(crate) fn shown(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<Shown, Diagnostic> {
+    find(snapshot, written, mesh).map(|thing| Shown::of(snapshot, thing))
+}
+
+/// The proxies that a policy in layers is attached to.
+fn attached(snapshot: &Snapshot, id: PolicyId) -> Option<(Vec<String>, usize)> {
+    let policy = snapshot.policies().get(id)?;
+    let all = kinds(snapshot, policy.scope);
+    let rules = all.iter().find(|rules| rules.kind.governs == policy.kind)?;
+    let own_slot = rules.merge.policies().find(|(_, known)| known.policy == id)?.0;
+    let is_policy = |slot: u32| slot == own_slot;
+    let own: Vec<_> = proxies(snapshot).map(|(_, proxy)| proxy).filter(|proxy| proxy.scope == policy.scope).collect();
+    let reached = own.iter().filter(|proxy| rules.matched(proxy).iter().any(|admitted| is_policy(admitted.slot)));
+    Some((reached.map(|proxy| snapshot.text(proxy.name).to_owned()).collect(), own.len()))
+}
+
+impl Shown {
+    fn of(snapshot: &Snapshot, thing: Thing) -> Self {
+        let text = |symbol: Sym| snapshot.text(symbol).to_owned();
+        let blank = Self {
+            kind: String::new(),
+            mesh: String::new(),
+            name: String::new(),
+            node: NodeRef { source: upheld_model::SourceId::new(usize::MAX), node: 0 },
+            created: None,
+            parts: Vec::new(),
+            counts: Vec::new(),
+            attached: None,
+        };
+        match thing {
+            Thing::Policy(id) => snapshot.policies().get(id).map(|policy| Self {
+                kind: text(policy.kind),
+                mesh: text(policy.scope),
+                name: text(policy.name),
+                node: policy.at,
+                created: policy.created.map(|created| created.to_string()),
+                parts: Vec::new(),
+                attached: attached(snapshot, id),
+                counts: (snapshot.kinds().iter())
+                    .filter(|(_, kind)| kind.governs == policy.kind && kind.select().is_some())
+                    .map(|(kind, described)| (text(described.name), tally(snapshot, kind, policy.scope, &()).of(id)))
+                    .collect(),
+            }),
+            Thing::Object(id) => snapshot.objects().get(id).map(|object| Self {
+                kind: text(object.kind),
+                mesh: text(object.scope),
+                name: text(object.name),
+                node: object.at,
+                created: object.created.map(|created| created.to_string()),
+                parts: (object.parts.iter())
+                    .map(|part| (part.role.word().to_owned(), text(part.section), tags_text(snapshot, &part.tags)))
+                    .collect(),
+                counts: Vec::new(),
+                attached: None,
+            }),
+        }
+        .unwrap_or(blank)
+    }
+
+    /// `KIND/SCOPE/NAME`.
+    pub fn identity(&self) -> String {
+        format!("{}/{}/{}", self.kind, self.mesh, self.name)
+    }
+
+    /// As programs get it, with the document.
+    pub fn json(&self, snapshot: &Snapshot) -> Json {
+        let parts: Vec<Json> = (self.parts.iter())
+            .map(|(role, section, tags)| json!({"role": role, "section": section, "tags": tags}))
+            .collect();
+        let counts: serde_json::Map<String, Json> =
+            self.counts.iter().map(|(kind, tally)| (kind.clone(), tally.json())).collect();
+        json!({
+            "kind": self.kind, "mesh": self.mesh, "name": self.name, "created": self.created,
+            "at": At::of(snapshot.files(), self.node), "parts": parts, "counts": counts,
+            "attached": self.attached.as_ref().map(|(names, of)| json!({"proxies": names, "of": of})),
+            "document": snapshot.files().value(self.node),
+        })
+    }
+}

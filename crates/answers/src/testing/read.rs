@@ -1,0 +1,187 @@
+//! From documents to cases: every mistake is reported, and every combination and row is a case of its own.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+use upheld_dialects::access::Edition;
+use upheld_dialects::recognise::tests;
+use upheld_dialects::shape::Checker;
+use upheld_engine::decide::Request;
+use upheld_model::nearest::nearest;
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, Timestamp};
+
+use super::explained;
+use super::parts::{Part, Parts};
+use super::shapes::{Form, around};
+use crate::decisions::fill_time;
+use crate::question::Question;
+
+/// One question with its answer.
+#[derive(Debug)]
+pub(super) struct Case {
+    /// As it is told: a combination or row is named after its case and its parts.
+    pub(super) name: String,
+    /// The name that the document gives to the case.
+    pub(super) own: String,
+    pub(super) at: NodeRef,
+    pub(super) tags: Vec<String>,
+    pub(super) skip: Option<String>,
+    pub(super) asks: Asks,
+    /// A map with the parts that are stated, or a list of such maps.
+    pub(super) expect: Json,
+}
+
+/// What a case asks.
+#[derive(Clone, Debug)]
+pub(super) enum Asks {
+    /// May this go on?
+    Decision { request: Box<Request>, kind: Option<String> },
+    /// What is the result here?
+    Explanation(Box<Question>),
+}
+
+/// How documents are read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    pub(super) edition: Edition,
+    /// The moment of cases that name none.
+    pub(super) now: Timestamp,
+}
+
+/// Reads all tests.
+pub(super) fn read(files: &Files, setting: Setting, found: &mut Diagnostics) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let around = around();
+    for (source, document) in tests(files) {
+        Checker::new(source, found).check(document, &around);
+        let parts = Parts::new(source, setting.edition, document.get("fixtures"), found);
+        let now = moment(source, document, found).unwrap_or(setting.now);
+        let mut suite = Suite { source, parts, now, names: BTreeMap::new(), found, cases: &mut cases };
+        for case in document.get("cases").into_iter().flat_map(Value::items).filter(|case| case.kind() == Kind::Map) {
+            suite.case(case);
+        }
+    }
+    cases
+}
+
+/// The cases of one document.
+pub(super) struct Suite<'d, 't> {
+    pub(super) source: SourceId,
+    pub(super) parts: Parts,
+    now: Timestamp,
+    names: BTreeMap<&'t str, Value<'t>>,
+    pub(super) found: &'d mut Diagnostics,
+    cases: &'d mut Vec<Case>,
+}
+
+impl<'t> Suite<'_, 't> {
+    fn case(&mut self, case: Value<'t>) {
+        let fields = ["name", "request", "expect", "except", "skip", "tags", "kind", "now"];
+        let misspelt = |key: &str, word: &str| !fields.contains(&key) && nearest(key, [word]).is_some();
+        let form = Form::of(|word| case.entries().any(|(key, _)| key.text() == word || misspelt(key.text(), word)));
+        let called = match case.get("name").and_then(Value::as_text) {
+            Some(name) => format!("the case `{name}`"),
+            None => "a case".to_owned(),
+        };
+        let shape = form.shape();
+        if !Checker::new(self.source, self.found).of(called).check(case, &shape) {
+            return;
+        }
+        self.is_new(case);
+        match form {
+            Form::Request => {
+                let (Some(request), Some(expect)) = (self.common(case), self.expected(case)) else { return };
+                self.decision(case, case, None, request, expect);
+            }
+            Form::Matrix => self.matrix(case),
+            Form::Table => self.table(case),
+            Form::Explain => {
+                let question = explained::question(self.source, case, self.found);
+                let (Some(question), Some(expect)) = (question, self.expected(case)) else { return };
+                self.add(case, case, None, Asks::Explanation(Box::new(question)), expect);
+            }
+        }
+    }
+
+    fn is_new(&mut self, case: Value<'t>) {
+        let Some(name) = case.get("name") else { return };
+        if let Some(first) = self.names.insert(name.text(), name) {
+            let message = format!("two cases are called `{}`", name.text());
+            let diagnostic = Diagnostic::error(Fault::DefinedTwice, message)
+                .at_value(self.source, name, "second case")
+                .related(self.source, first.span(), "first case");
+            self.found.push(diagnostic.help("rename one of them, so that answers can name it"));
+        }
+    }
+
+    /// The request that a case begins with; none if it is wrong.
+    pub(super) fn common(&mut self, case: Value<'t>) -> Option<Request> {
+        let before = self.found.errors();
+        let mut request = self.parts.nothing();
+        for (key, value) in case.get("request").into_iter().flat_map(Value::entries) {
+            if let Some(part) = Part::of(key.text()).filter(|_| value.kind() != Kind::Null) {
+                self.parts.read(part, value, &mut request, self.found);
+            }
+        }
+        moment(self.source, case, self.found);
+        (self.found.errors() == before).then_some(request)
+    }
+
+    /// What a case or an exception expects.
+    pub(super) fn expected(&mut self, of: Value<'t>) -> Option<Json> {
+        let expect = of.get("expect")?;
+        let empty = |value: Value<'_>| value.kind() == Kind::Map && value.entries().next().is_none();
+        let nothing = expect.kind() == Kind::List && expect.items().next().is_none();
+        if nothing || empty(expect) || expect.items().any(empty) {
+            let diagnostic = Diagnostic::error(Fault::MissingField, "`expect` states nothing, so nothing could fail");
+            let diagnostic = diagnostic.at_value(self.source, expect, "empty");
+            self.found.push(diagnostic.help("state at least one part of the answer, for example `expect: deny`"));
+            return None;
+        }
+        Some(match expect.as_text() {
+            Some(word) => json!({"decision": word}),
+            None => serde_json::to_value(expect).unwrap_or_default(),
+        })
+    }
+
+    /// Adds a case that asks for a decision.
+    pub(super) fn decision(
+        &mut self,
+        case: Value<'t>,
+        at: Value<'t>,
+        which: Option<&str>,
+        mut request: Request,
+        expect: Json,
+    ) {
+        // What is wrong with it was said when the common part was read.
+        let now = moment(self.source, case, &mut Diagnostics::default()).unwrap_or(self.now);
+        fill_time(&mut request, now);
+        let kind = case.get("kind").and_then(Value::as_text).map(str::to_owned);
+        self.add(case, at, which, Asks::Decision { request: Box::new(request), kind }, expect);
+    }
+
+    fn add(&mut self, case: Value<'t>, at: Value<'t>, which: Option<&str>, asks: Asks, expect: Json) {
+        let own = case.get("name").map_or("", Value::text).to_owned();
+        self.cases.push(Case {
+            name: which.map_or_else(|| own.clone(), |which| format!("{own} ({which})")),
+            own,
+            at: NodeRef { source: self.source, node: at.number() },
+            tags: case.get("tags").into_iter().flat_map(Value::items).map(|tag| tag.text().to_owned()).collect(),
+            skip: case.get("skip").and_then(Value::as_text).map(str::to_owned),
+            asks,
+            expect,
+        });
+    }
+}
+
+/// The moment that a document or a case names.
+fn moment(source: SourceId, of: Value<'_>, found: &mut Diagnostics) -> Option<Timestamp> {
+    let now = of.get("now").filter(|now| now.kind() == Kind::Text)?;
+    let moment = now.text().parse().ok();
+    if moment.is_none() {
+        let diagnostic = Diagnostic::error(Fault::WrongValue, format!("`{}` is no moment", now.text()));
+        found.push(diagnostic.at_value(source, now, "expected for example `2025-03-01T12:00:00Z`"));
+    }
+    moment
+}
