@@ -1,5 +1,8 @@
 //! What is asked: everything that was read, and how questions about it are answered.
 
+#[cfg(test)]
+mod tests;
+
 use std::cell::OnceCell;
 
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! An audit made by hand, with names that try to break every format.
 
+use super::super::At;
 #[cfg(test)]
 use super::fingerprint;
-use super::super::At;
 use super::{
     Actor, Audit, Cause, Check, CheckState, Counts, Edit, Excuse, Filter, Fix, Level, Link, NearMiss, PolicyLine,
     Severity, Side, Subject, Unjudged, WaiverLine, WaiverState, Why,

@@ -1,0 +1,305 @@
+//! Every question, on a few documents.
+
+use serde_json::{Value as Json, from_value, json};
+use upheld_input::load::{Loaded, load};
+use upheld_input::{Format, Input};
+use upheld_model::{Diagnostic, Fault, Timestamp};
+
+use super::*;
+use crate::formats::audit::{Beside, Format as Text};
+use crate::report::TestState;
+
+const MESH: &str = "
+type: Mesh
+name: default
+---
+type: Dataplane
+mesh: default
+name: web-1
+networking: {address: 10.0.0.1, inbound: [{port: 8080, tags: {kuma.io/service: web, cloud: aws}}]}
+---
+type: Dataplane
+mesh: default
+name: backend-1
+networking: {address: 10.0.0.2, inbound: [{port: 8080, tags: {kuma.io/service: backend}}]}
+---
+type: TrafficLog
+mesh: default
+name: all
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {backend: logstash}
+---
+type: TrafficLog
+mesh: default
+name: web
+sources: [{match: {kuma.io/service: web, cloud: aws}}]
+destinations: [{match: {kuma.io/service: backend}}]
+conf: {backend: splunk}
+";
+
+const GATEWAYS: &str = "
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec:
+  gatewayClassName: kgateway
+  listeners: [{name: http, protocol: HTTP, port: 80}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: cart, namespace: shop}
+spec:
+  parentRefs: [{name: edge}]
+  hostnames: [shop.example]
+  rules: [{backendRefs: [{name: cart, port: 80}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: cart, namespace: shop}
+spec: {ports: [{port: 80}]}
+---
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: TrafficPolicy
+metadata: {name: slow, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: cart}]
+  timeouts: {request: 10s}
+";
+
+const ACCESS: &str = "
+- id: admins
+  effect: permit
+  subjects: [{role: admin}]
+  resources: [{path: /**}]
+  actions: [{method: '*'}]
+";
+
+const TESTS: &str = "
+kind: PolicyTests
+cases:
+- {name: admins may, request: {subject: role=admin, action: GET, resource: /a}, expect: permit}
+- {name: guests may, request: {subject: role=guest, action: GET, resource: /a}, expect: permit}
+";
+
+const ORGANISATION: &str = "
+kind: Compliance
+objects:
+- {ref: customer/shop, tags: {environment: [dev, qa]}}
+- {ref: project/checkout, workspace: shop, tags: {environment: prod}}
+tagDefinitions:
+- {kind: workspace, key: environment, type: multiSelect, options: [dev, qa, prod]}
+- {kind: project, key: environment, type: multiSelect, options: [dev, qa, prod]}
+---
+type: MeshPolicy
+name: environments
+a: {kind: meshProject, tag: environment}
+b: {kind: meshCustomer, tag: environment}
+";
+
+fn loaded(texts: &[&str]) -> Loaded {
+    let text = texts.join("\n---\n");
+    load(vec![Input::text("documents.yaml", Format::Yaml, text)], &[]).expect("is read")
+}
+
+/// Asks once.
+fn asked<T>(texts: &[&str], ask: impl FnOnce(&World<'_>) -> T) -> T {
+    let (loaded, options) = (loaded(texts), Options::at(Timestamp(0)));
+    ask(&World::new(&loaded.snapshot, &options))
+}
+
+fn explained(texts: &[&str], question: Json) -> Result<Json, Refused> {
+    let question: Question = from_value(question).expect("is a question");
+    asked(texts, |world| world.explain(&question))
+}
+
+fn resolved(texts: &[&str], question: Json) -> Result<Json, Refused> {
+    let question: Question = from_value(question).expect("is a question");
+    asked(texts, |world| world.resolve(&question))
+}
+
+fn fault(refused: &Refused) -> Fault {
+    let first: Option<&Diagnostic> = refused.diagnostics.first();
+    first.expect("at least one").fault
+}
+
+#[test]
+fn a_connection_is_explained() {
+    let question = json!({"from": "web-1", "to": "backend-1", "kind": "TrafficLog"});
+    let answer = explained(&[MESH], question).expect("is answered");
+    assert_eq!(answer["apiVersion"], "upheld/v1");
+    assert_eq!(answer["kind"], "Explanation");
+    assert_eq!(answer["answers"][0]["policies"], json!(["web"]));
+    assert_eq!(answer["answers"][0]["for"], json!(["web-1 → backend-1"]));
+}
+
+#[test]
+fn an_unknown_end_and_an_incomplete_question_are_refused() {
+    let refused = explained(&[MESH], json!({"from": "web-9", "to": "backend-1"})).expect_err("is refused");
+    assert_eq!(fault(&refused), Fault::NotFound);
+    let refused = explained(&[MESH], json!({"from": "web-1", "field": "backend"})).expect_err("is refused");
+    assert_eq!(fault(&refused), Fault::IncompleteQuestion);
+    let refused = explained(&[MESH], json!({"allPairs": true})).expect_err("is refused");
+    assert_eq!(fault(&refused), Fault::IncompleteQuestion);
+}
+
+#[test]
+fn all_pairs_are_counted() {
+    let answer = explained(&[MESH], json!({"allPairs": true, "kind": "TrafficLog"})).expect("is answered");
+    assert_eq!(answer["kind"], "AllPairs");
+    assert_eq!(answer["meshes"][0]["pairs"], 4);
+}
+
+#[test]
+fn a_connection_resolves_to_its_configuration_or_a_field_of_it() {
+    let question = json!({"from": "web-1", "to": "backend-1", "kind": "TrafficLog"});
+    assert_eq!(resolved(&[MESH], question.clone()).expect("is answered"), json!({"backend": "splunk"}));
+    let mut field = question;
+    field["field"] = json!("backend");
+    assert_eq!(resolved(&[MESH], field.clone()).expect("is answered"), json!("splunk"));
+    field["field"] = json!("bakend");
+    let refused = resolved(&[MESH], field).expect_err("is not set");
+    assert_eq!(fault(&refused), Fault::NotFound);
+    assert!(refused.diagnostics[0].message.contains("did you mean `backend`"), "{refused:?}");
+}
+
+#[test]
+fn a_route_and_a_request_to_a_gateway_are_explained() {
+    for question in [json!({"what": "httproute/shop/cart"}), json!({"host": "shop.example", "path": "/a"})] {
+        let answer = explained(&[GATEWAYS], question).expect("is answered");
+        assert_eq!(answer["kind"], "GatewayExplanation");
+        let fields = answer["answers"][0]["fields"].as_array().expect("has fields");
+        assert!(fields.iter().any(|field| field["value"] == "10s"), "{answer:#}");
+    }
+    let refused = explained(&[GATEWAYS], json!({"host": "other.example"})).expect_err("no route takes it");
+    assert_eq!(fault(&refused), Fault::NotFound);
+}
+
+#[test]
+fn settings_of_the_controller_are_checked() {
+    let loaded = loaded(&[GATEWAYS]);
+    let options = Options { controller: vec!["PolicyMrege=x".to_owned()], ..Options::at(Timestamp(0)) };
+    let world = World::new(&loaded.snapshot, &options);
+    assert_eq!(fault(&world.graph().expect_err("is refused")), Fault::BadSetting);
+}
+
+#[test]
+fn a_request_is_decided_from_words_and_from_a_document() {
+    let words = json!({"subject": "role=admin", "action": "GET", "resource": "/a"});
+    let document = json!({"request": {
+        "subject": {"id": "alice", "roles": ["guest"]}, "action": {"method": "GET"}, "resource": {"path": "/a"},
+    }});
+    assert_eq!(explained(&[ACCESS], words.clone()).expect("is answered")["answers"][0]["decision"], "permit");
+    assert_eq!(explained(&[ACCESS], document.clone()).expect("is answered")["answers"][0]["decision"], "deny");
+    assert_eq!(resolved(&[ACCESS], words).expect("is answered")["policy"], "admins");
+    assert_eq!(resolved(&[ACCESS], document).expect("is answered")["decision"], "deny");
+}
+
+#[test]
+fn a_mistake_in_a_request_is_located_in_the_request() {
+    let (loaded, options) = (loaded(&[ACCESS]), Options::at(Timestamp(0)));
+    let question: Question = from_value(json!({"request": {"subject": {"rolse": ["guest"]}}})).expect("is a question");
+    let refused = World::new(&loaded.snapshot, &options).explain(&question).expect_err("is refused");
+    let told = refused.json(&loaded.snapshot);
+    assert_eq!(told[0]["file"], "request", "{told:?}");
+    assert_eq!(told[0]["line"], 1, "{told:?}");
+}
+
+#[test]
+fn two_objects_are_held_against_each_other() {
+    let answer = explained(&[ORGANISATION], json!({"what": "project/checkout~customer/shop"})).expect("is answered");
+    assert_eq!(answer["answers"][0]["related"], true, "{answer:#}");
+    assert_eq!(answer["answers"][0]["checks"][0]["policy"], "environments");
+    let refused = explained(&[ORGANISATION], json!({"what": "project/chekout~customer/shop"})).expect_err("is refused");
+    assert_eq!(fault(&refused), Fault::NotFound);
+}
+
+#[test]
+fn an_audit_finds_who_violates_in_every_format() {
+    let question = AuditQuestion { policy: Some("environments".to_owned()), ..AuditQuestion::default() };
+    let audited = asked(&[ORGANISATION], |world| world.audit(&question)).expect("is answered");
+    assert_eq!(audited.audit.violations().count(), 1);
+    let sarif: Json = serde_json::from_str(&Text::Sarif.text(&audited.audit, &Beside::default())).expect("JSON");
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "environments");
+    let unknown = AuditQuestion { workspace: Some("nowhere".to_owned()), ..AuditQuestion::default() };
+    let refused = asked(&[ORGANISATION], |world| world.audit(&unknown)).expect_err("is refused");
+    assert_eq!(fault(&refused), Fault::NotFound);
+    let refused = asked(&[ACCESS], |world| world.audit(&question)).expect_err("has no objects");
+    assert_eq!(fault(&refused), Fault::NotFound);
+}
+
+#[test]
+fn violations_can_be_mended() {
+    let question = FixQuestion { what: Some("project/checkout".to_owned()), ..FixQuestion::default() };
+    let remedy = asked(&[ORGANISATION], |world| world.fix(&question)).expect("is answered");
+    assert!(!remedy.is_clean());
+    assert!(remedy.objects().iter().any(|object| object.contains("checkout")));
+}
+
+#[test]
+fn tests_beside_policies_are_run() {
+    let report = asked(&[ACCESS, TESTS], |world| world.test(&TestQuestion::default())).expect("is answered");
+    assert_eq!((report.summary.passed, report.summary.failed), (1, 1));
+    assert_eq!(report.document("x")["kind"], "TestReport");
+    let only = TestQuestion { only: Some("admins*".to_owned()), ..TestQuestion::default() };
+    let report = asked(&[ACCESS, TESTS], |world| world.test(&only)).expect("is answered");
+    assert_eq!(report.cases.iter().map(|case| case.state).collect::<Vec<_>>(), [TestState::Passed]);
+    let refused = asked(&[ACCESS], |world| world.test(&only)).expect_err("there are none");
+    assert_eq!(fault(&refused), Fault::NotFound);
+}
+
+#[test]
+fn mistakes_in_tests_are_located_in_the_snapshot() {
+    let broken = "kind: PolicyTests\ncases: [{name: a, request: {subject: role=a}, expect: prmit}]";
+    let (loaded, options) = (loaded(&[ACCESS, broken]), Options::at(Timestamp(0)));
+    let refused = World::new(&loaded.snapshot, &options).test(&TestQuestion::default()).expect_err("is refused");
+    assert_eq!(refused.json(&loaded.snapshot)[0]["file"], "documents.yaml");
+}
+
+#[test]
+fn what_was_read_is_listed_with_ids() {
+    asked(&[MESH, ACCESS, ORGANISATION], |world| {
+        let ids = |rows: Vec<Row>| rows.iter().map(Row::id).collect::<Vec<_>>();
+        let logs = ids(world.policies(Some("trafficlog")).expect("are listed"));
+        assert_eq!(logs, ["TrafficLog/default/all", "TrafficLog/default/web"]);
+        assert!(ids(world.policies(None).expect("are listed")).len() > 3);
+        let objects = ids(world.objects(None).expect("are listed"));
+        assert!(objects.contains(&"Dataplane/default/web-1".to_owned()), "{objects:?}");
+        assert!(objects.contains(&"project/workspace/shop/checkout".to_owned()), "{objects:?}");
+        assert_eq!(fault(&world.policies(Some("TrafficLgo")).expect_err("is refused")), Fault::NotFound);
+    });
+}
+
+#[test]
+fn one_thing_is_shown() {
+    asked(&[MESH, ORGANISATION], |world| {
+        let shown = world.show("TrafficLog/default/web").expect("is there");
+        assert_eq!(shown.identity(), "TrafficLog/default/web");
+        assert_eq!(shown.json(world.snapshot())["document"]["conf"]["backend"], "splunk");
+        assert_eq!(fault(&world.show("wbe").expect_err("is not there")), Fault::NotFound);
+        assert_eq!(world.show_related("project/checkout").expect("is there").violations, 1);
+    });
+}
+
+#[test]
+fn kinds_are_documents_and_lines() {
+    asked(&[MESH], |world| {
+        assert_eq!(world.kinds().len(), world.kind_lines().len());
+        assert_eq!(world.kind_document("trafficlog").expect("is there")["name"], "TrafficLog");
+        assert_eq!(fault(&world.kind("TrafficLgo").expect_err("is not there")), Fault::NotFound);
+    });
+}
+
+#[test]
+fn gateways_are_drawn_and_have_a_status() {
+    asked(&[GATEWAYS], |world| {
+        let drawn = world.graph().expect("is drawn");
+        assert!(drawn.json()["nodes"].as_array().is_some_and(|nodes| nodes.len() > 2));
+        assert!(drawn.dot().starts_with("digraph") && drawn.svg().contains("<svg"));
+        assert!(drawn.mermaid().contains("slow"));
+        let statuses = world.statuses().expect("are told");
+        assert_eq!(statuses[0].ancestors.len(), 1);
+    });
+    let refused = asked(&[MESH], |world| world.graph().map(|_| ())).expect_err("there is nothing to draw");
+    assert_eq!(fault(&refused), Fault::NotFound);
+}
