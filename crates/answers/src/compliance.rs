@@ -1,9 +1,13 @@
 //! Questions about related objects and their tags.
 
 mod audit;
+mod deed;
 mod fix;
+mod offers;
+mod plan;
 mod relation;
 mod shown;
+mod waivers;
 
 use smol_str::SmolStr;
 use upheld_engine::comply::{Actor, Class, Comply, ObjectId, Refusal};
@@ -12,9 +16,13 @@ use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, Timestamp};
 
 pub use self::audit::{AuditQuestion, Audited};
+pub use self::deed::Deed;
 pub use self::fix::FixQuestion;
+pub use self::offers::{OfferedObjects, OfferedValues};
+pub use self::plan::{Changes, WhatIf};
 pub use self::shown::ShownObject;
 pub(crate) use self::shown::shown;
+pub use self::waivers::WaiverQuestion;
 
 /// What is asked about: a state of its own, at the moment of asking.
 #[derive(Debug)]
@@ -139,8 +147,7 @@ pub(crate) fn find(comply: &Comply, written: &str) -> Result<ObjectId, Diagnosti
     }
 }
 
-/// A diagnostic for what the state does not have.
-pub fn not_found(comply: &Comply, refusal: &Refusal) -> Diagnostic {
+fn not_found(comply: &Comply, refusal: &Refusal) -> Diagnostic {
     let diagnostic = Diagnostic::error(Fault::NotFound, words::comply::refusal(comply.profile(), refusal));
     match refusal {
         Refusal::UnknownKind { nearest: None, .. } => {

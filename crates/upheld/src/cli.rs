@@ -13,7 +13,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 pub(crate) use self::access::{AccessRequest, Can};
-pub(crate) use self::compliance::{Audit, Candidates, Deed, FailOn, Fix, Organisation, Values, Waivers, WhatIf};
+pub(crate) use self::compliance::{Audit, Candidates, FailOn, Fix, Organisation, Values, Waivers, WhatIf};
 pub(crate) use self::formats::{Color, Drawing, Findings, Format, Output, Printer, Results};
 pub(crate) use self::serve::{Kept, Serve};
 pub(crate) use self::testing::Test;

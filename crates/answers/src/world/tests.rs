@@ -1,11 +1,13 @@
 //! Every question, on a few documents.
 
 use serde_json::{Value as Json, from_value, json};
+use upheld_engine::comply::Outcome;
 use upheld_input::load::{Loaded, load};
 use upheld_input::{Format, Input};
 use upheld_model::{Diagnostic, Fault, Timestamp};
 
 use super::*;
+use crate::compliance::{Changes, Deed, WaiverQuestion};
 use crate::formats::audit::{Beside, Format as Text};
 use crate::report::TestState;
 
@@ -234,6 +236,47 @@ fn violations_can_be_mended() {
     let remedy = asked(&[ORGANISATION], |world| world.fix(&question)).expect("is answered");
     assert!(!remedy.is_clean());
     assert!(remedy.objects().iter().any(|object| object.contains("checkout")));
+}
+
+#[test]
+fn changes_are_tried_and_nothing_is_changed() {
+    asked(&[ORGANISATION], |world| {
+        let mut organisation = world.organisation(None).expect("is there");
+        let tag = |value: &str| Deed {
+            change: ["tag", "project/checkout", value].map(str::to_owned).to_vec(),
+            ..Deed::default()
+        };
+        let (_, outcome) = organisation.would(&tag("environment=dev")).expect("is answered");
+        assert_eq!(outcome, Outcome::Allowed);
+        let (ruled, outcome) = organisation.would(&tag("environment=prod,qa")).expect("is answered");
+        assert!(outcome.is_done(), "{ruled:?}");
+        assert_eq!(organisation.values("checkout", "environment", None).expect("is answered").values, ["dev", "qa"]);
+        let changes = |text: &str| Changes {
+            name: "changes.yaml",
+            format: Format::Yaml,
+            text: text.to_owned(),
+            person: None,
+            plan: None,
+        };
+        let text = "{verb: setTags, object: project/checkout, tags: {environment: [qa]}}";
+        let plan = organisation.what_if(&changes(text)).expect("is answered");
+        assert!(plan.is_clean);
+        assert_eq!(plan.planned.removed.len(), 1);
+        let moved = Changes { plan: Some("0123"), ..changes(text) };
+        assert_eq!(fault(&organisation.what_if(&moved).expect_err("is refused")), Fault::Moved);
+        let broken =
+            organisation.what_if(&changes("{verb: setTgas, object: project/checkout}")).expect_err("is refused");
+        assert_eq!(broken.json(world.snapshot())[0]["file"], "changes.yaml");
+        assert_eq!(organisation.waivers(&WaiverQuestion::default()).1, 0);
+        assert_eq!(organisation.audit(&AuditQuestion::default()).expect("is answered").audit.violations().count(), 1);
+        assert!(
+            organisation
+                .candidates("project/checkout", "landingZone", None)
+                .expect("is answered")
+                .candidates
+                .is_empty()
+        );
+    });
 }
 
 #[test]

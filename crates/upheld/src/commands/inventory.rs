@@ -8,6 +8,7 @@ use upheld_dialects::access::SCOPE;
 use upheld_dialects::comply::SCOPE as RELATED;
 use upheld_model::{Diagnostic, Fault, Timestamp};
 
+use super::decision::clock;
 use super::{Session, refuse, tell_refused};
 use crate::cli::{self, Format, List};
 use crate::exit::Exit;
@@ -95,7 +96,7 @@ impl Session<'_> {
                 Diagnostic::error(Fault::WrongValue, format!("`--now {text}` is no time"))
                     .help("write it as 2025-03-01T12:00:00Z")
             }),
-            None => Ok(Timestamp(i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX))),
+            None => Ok(clock()),
         }
     }
 }

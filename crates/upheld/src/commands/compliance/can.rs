@@ -1,113 +1,38 @@
 //! `can link a~b`: may this change be made? A gate: the exit code is the answer.
 
 use serde_json::json;
-use smol_str::SmolStr;
-use upheld_engine::comply::{Action, Actor, Class, Decision, NewLink, NewObject, Outcome, Tags};
-use upheld_engine::words;
-use upheld_model::nearest::nearest;
-use upheld_model::{Diagnostic, Fault};
+use upheld_answers::compliance::Deed;
+use upheld_engine::comply::Outcome;
 
-use super::{Asked, asked, load};
-use crate::cli::{Can, Deed, Format, Organisation};
+use super::{asked, load};
+use crate::cli::{Can, Format, Organisation};
 use crate::commands::{Session, refuse};
 use crate::exit::Exit;
 use crate::render::{compliance, print_plain};
-use crate::report::compliance::{Ruled, begun, mended_refused, refused};
 
 pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
     let organisation = Organisation { policies: can.kind.clone() };
     let Some(loaded) = load(session, None) else { return Exit::Failed };
     let Some(mut asked) = asked(session, &loaded, &organisation) else { return Exit::Failed };
-    let actor = asked.actor(can.deed.person.person.as_deref(), Some(Class::EndUser)).map_err(|problem| vec![problem]);
-    let (actor, action) = match actor.and_then(|actor| Ok((actor, action(&asked, &can.deed)?))) {
-        Ok(asked) => asked,
+    let deed = Deed {
+        change: can.deed.change.clone(),
+        role: can.deed.role.clone(),
+        inside: can.deed.inside.clone(),
+        person: can.deed.person.person.clone(),
+    };
+    let (ruled, outcome) = match asked.would(&deed) {
+        Ok(ruled) => ruled,
         Err(problems) => return refuse(&problems),
     };
-    let decision = asked.comply.would(&actor, &action);
-    let ruled = ruled(&mut asked, &actor, &action, &decision);
     let screen = &session.screen;
     match screen.format {
         Format::Table | Format::Wide => screen.print(&compliance::ruled(&ruled, screen)),
         Format::Name => print_plain(&format!("{}\n", ruled.outcome)),
         Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&json!(ruled)),
     }
-    match decision.outcome {
+    match outcome {
         Outcome::Allowed | Outcome::Soft => Exit::Yes,
         Outcome::Blocked | Outcome::Forbidden => Exit::No,
         Outcome::Invalid => Exit::Failed,
     }
-}
-
-fn ruled(asked: &mut Asked<'_>, actor: &Actor, action: &Action, decision: &Decision) -> Ruled {
-    let files = asked.snapshot.files();
-    let mut violations = Vec::new();
-    for violation in &decision.violations {
-        if decision.outcome == Outcome::Blocked {
-            let mut check = refused(&asked.comply, files, violation);
-            check.fixes = mended_refused(&mut asked.comply, actor, action, violation);
-            violations.push(check);
-        } else {
-            violations.push(begun(&asked.comply, files, violation));
-        }
-    }
-    let refusal = decision.refusal.as_ref().map(|refusal| words::comply::refusal(asked.comply.profile(), refusal));
-    Ruled::new(decision.outcome, refusal, violations, asked.comply.profile())
-}
-
-const VERBS: [&str; 5] = ["link", "unlink", "tag", "create", "delete"];
-
-/// The change that the words mean.
-fn action(asked: &Asked<'_>, deed: &Deed) -> Result<Action, Vec<Diagnostic>> {
-    let one = |problem: Diagnostic| vec![problem];
-    let words: Vec<&str> = deed.change.iter().map(String::as_str).collect();
-    let reference = |written: &str| asked.object(written).map(|object| asked.comply.reference(object));
-    let role = deed.role.as_deref().map(reference).transpose().map_err(one)?;
-    let incomplete = |example: &str| {
-        let message = "the change is not complete";
-        vec![Diagnostic::error(Fault::IncompleteQuestion, message).help(format!("for example `upheld can {example}`"))]
-    };
-    match words.as_slice() {
-        [verb @ ("link" | "unlink"), pair] => {
-            let (a, b) = asked.pair(pair)?;
-            let (a, b) = asked.comply.in_order(a, b);
-            let (a, b) = (asked.comply.reference(a), asked.comply.reference(b));
-            Ok(if *verb == "link" { Action::Link { a, b, role } } else { Action::Unlink { a, b, role } })
-        }
-        ["create", object, tags @ ..] => {
-            let tags: Tags = tags.iter().map(|tag| tag_of(tag)).collect::<Result<_, _>>().map_err(one)?;
-            let inside = deed.inside.as_deref().map(|inside| asked.scope(inside)).transpose().map_err(one)?;
-            let links = inside.map(|inside| NewLink { other: asked.comply.reference(inside), role: None });
-            let (object, links) = (SmolStr::new(object), links.into_iter().collect());
-            Ok(Action::Create(NewObject { object, tags, links, ..NewObject::default() }))
-        }
-        ["delete", object] => Ok(Action::Delete { object: reference(object).map_err(one)? }),
-        ["tag", object, tags @ ..] if !tags.is_empty() => {
-            let object = reference(object).map_err(one)?;
-            let tags: Tags = tags.iter().map(|tag| tag_of(tag)).collect::<Result<_, _>>().map_err(one)?;
-            Ok(Action::SetTags { object, tags })
-        }
-        ["link" | "unlink", ..] => Err(incomplete("link project/a~landingzone/b --as user")),
-        ["tag", ..] => Err(incomplete("tag project/a environment=prod --as user")),
-        ["create", ..] => Err(incomplete("create project/a environment=dev --in workspace/b --as user")),
-        ["delete", ..] => Err(incomplete("delete project/a --as user")),
-        _ => {
-            let verb = words.first().copied().unwrap_or_default();
-            let diagnostic = Diagnostic::error(Fault::IncompleteQuestion, format!("`{verb}` is no change"));
-            Err(vec![match nearest(verb, VERBS) {
-                Some(meant) => diagnostic.help(format!("did you mean `upheld can {meant}`?")),
-                None => diagnostic.help(format!("changes: {}", VERBS.join(", "))),
-            }])
-        }
-    }
-}
-
-/// `environment=dev,qa`; without values the tag is removed.
-fn tag_of(written: &str) -> Result<(SmolStr, Vec<SmolStr>), Diagnostic> {
-    let Some((key, values)) = written.split_once('=') else {
-        let message = format!("`{written}` is no tag");
-        let help = "write KEY=VALUE, KEY=VALUE,VALUE or KEY= to remove it";
-        return Err(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
-    };
-    let values = values.split(',').filter(|value| !value.is_empty()).map(SmolStr::new).collect();
-    Ok((SmolStr::new(key), values))
 }

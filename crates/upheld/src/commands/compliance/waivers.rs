@@ -1,7 +1,7 @@
 //! `waivers`: which cover something, and which are good for nothing any more?
 
 use serde_json::json;
-use upheld_model::Timestamp;
+use upheld_answers::compliance::WaiverQuestion;
 
 use super::{asked, load};
 use crate::cli::{Format, Waivers};
@@ -9,17 +9,13 @@ use crate::commands::Session;
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
 use crate::render::{print_plain, style};
-use crate::report::compliance::{WaiverLine, WaiverState, counted, waiver_lines};
-
-const DAY: i64 = 86_400 * 1_000_000_000;
+use crate::report::compliance::{WaiverLine, WaiverState, counted};
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Waivers) -> Exit {
     let Some(loaded) = load(session, None) else { return Exit::Failed };
     let Some(asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
-    let mut lines = waiver_lines(&asked.comply, asked.snapshot.files());
-    lines.sort_by(|one, other| one.id.cmp(&other.id));
-    let all = lines.len();
-    lines.retain(|line| keeps(wanted, line, asked.now));
+    let question = WaiverQuestion { unused: wanted.unused, expired: wanted.expired, expiring: wanted.expiring };
+    let (lines, all) = asked.waivers(&question);
     let screen = &session.screen;
     match screen.format {
         Format::Json | Format::Yaml => screen.print_data(&json!({"waivers": lines})),
@@ -28,17 +24,6 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Waivers) -> Exit 
         Format::Table | Format::Wide => screen.print(&text(&lines, all, screen.width)),
     }
     Exit::Yes
-}
-
-fn keeps(wanted: &Waivers, line: &WaiverLine, now: Timestamp) -> bool {
-    let ends_soon = |days: u32| {
-        let until: Option<Timestamp> = line.expires.as_deref().and_then(|moment| moment.parse().ok());
-        until.is_some_and(|until| now < until && until.0 <= now.0.saturating_add(i64::from(days) * DAY))
-    };
-    let any = wanted.unused || wanted.expired || wanted.expiring.is_some();
-    !any || (wanted.unused && line.state == WaiverState::Unused)
-        || (wanted.expired && line.state == WaiverState::Expired)
-        || wanted.expiring.is_some_and(ends_soon)
 }
 
 fn text(lines: &[WaiverLine], all: usize, width: Option<usize>) -> String {
