@@ -59,11 +59,7 @@ pub fn diagnostic_json(files: &Files, diagnostic: &Diagnostic) -> Json {
 
 fn place(files: &Files, label: &Label) -> Option<Json> {
     let found = files.locate_span(label.source, label.span)?;
-    let mut place = json!({"file": found.file, "line": found.line, "column": found.column});
-    if let Some(map) = place.as_object_mut().filter(|_| !label.text.is_empty()) {
-        map.insert("label".to_owned(), json!(label.text));
-    }
-    Some(place)
+    Some(json!({"file": found.file, "line": found.line, "column": found.column, "here": label.text}))
 }
 
 #[cfg(test)]
