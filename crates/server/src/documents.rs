@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
-use serde_json::{Value as Json, json};
 use upheld_dialects::identity;
 use upheld_input::{Format, json, parse};
 use upheld_model::tree::{Kind, Value};
@@ -121,24 +120,4 @@ fn flatten<'f>(document: Value<'f>, documents: &mut Vec<Value<'f>>) {
         }
         _ => documents.push(document),
     }
-}
-
-/// A diagnostic, as programs get it.
-pub(crate) fn diagnostic(files: &Files, diagnostic: &Diagnostic) -> Json {
-    let mut document = json!({
-        "code": diagnostic.fault.code(), "severity": diagnostic.severity.word(), "message": diagnostic.message,
-    });
-    let Some(fields) = document.as_object_mut() else { return document };
-    if let Some(label) = &diagnostic.label
-        && let Some(place) = files.locate_span(label.source, label.span)
-    {
-        fields.insert("file".to_owned(), json!(place.file));
-        fields.insert("line".to_owned(), json!(place.line));
-        fields.insert("column".to_owned(), json!(place.column));
-        fields.insert("here".to_owned(), json!(label.text));
-    }
-    if !diagnostic.help.is_empty() {
-        fields.insert("help".to_owned(), json!(diagnostic.help));
-    }
-    document
 }

@@ -7,9 +7,11 @@ mod decide;
 mod documents;
 mod events;
 mod forward;
+mod inventory;
 mod kuma;
 mod operations;
 mod paging;
+mod questions;
 mod revisions;
 mod stamp;
 mod writing;
@@ -48,7 +50,9 @@ struct Description;
 /// All endpoints.
 pub(crate) fn router(app: Shared) -> Router {
     let (api, description) = OpenApiRouter::with_openapi(Description::openapi())
+        .merge(questions::router())
         .merge(decide::router())
+        .merge(inventory::router())
         .merge(revisions::router())
         .merge(documents::router())
         .merge(events::router())

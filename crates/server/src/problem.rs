@@ -68,7 +68,7 @@ impl Problem {
     /// With what is wrong with documents.
     #[must_use]
     pub(crate) fn with_diagnostics(self, files: &Files, diagnostics: &[Diagnostic]) -> Self {
-        let diagnostics = diagnostics.iter().map(|diagnostic| crate::documents::diagnostic(files, diagnostic));
+        let diagnostics = diagnostics.iter().map(|diagnostic| upheld_answers::diagnostic_json(files, diagnostic));
         Self { diagnostics: diagnostics.collect(), ..self }
     }
 

@@ -8,7 +8,6 @@ use axum::{Json, Router};
 use serde_json::json;
 
 use crate::app::Shared;
-use crate::documents::diagnostic;
 
 pub(super) fn router() -> Router<Shared> {
     Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz))
@@ -25,7 +24,12 @@ async fn readyz(State(app): State<Shared>) -> Response {
     let head = app.store.head().await;
     let problems: Vec<_> = (app.folders.problem().iter())
         .flat_map(|broken| {
-            broken.diagnostics.as_slice().iter().map(|found| diagnostic(&broken.files, found)).collect::<Vec<_>>()
+            broken
+                .diagnostics
+                .as_slice()
+                .iter()
+                .map(|found| upheld_answers::diagnostic_json(&broken.files, found))
+                .collect::<Vec<_>>()
         })
         .collect();
     let store = match &head {

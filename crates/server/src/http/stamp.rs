@@ -1,6 +1,7 @@
 //! Which snapshot answered, in every body of ours.
 
 use serde::Serialize;
+use serde_json::Value as Json;
 use utoipa::ToSchema;
 
 use crate::view::View;
@@ -23,4 +24,15 @@ impl<'v> Stamp<'v> {
         let (digest, semantics) = (view.digest(), &*view.semantics);
         Self { api_version: "upheld/v1", revision: view.revision().0, digest, semantics }
     }
+}
+
+/// An answer with the stamp in it.
+pub(crate) fn stamped(view: &View, answer: Json) -> Json {
+    let mut stamped = serde_json::to_value(Stamp::of(view)).unwrap_or_default();
+    match (&mut stamped, answer) {
+        (Json::Object(fields), Json::Object(answer)) => fields.extend(answer),
+        (Json::Object(fields), other) => drop(fields.insert("result".to_owned(), other)),
+        _ => {}
+    }
+    stamped
 }

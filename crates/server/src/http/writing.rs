@@ -12,7 +12,6 @@ use upheld_store::{Change, IdempotencyKey, Key, Revision};
 
 use super::asked::Asked;
 use super::stamp::Stamp;
-use crate::documents::diagnostic;
 use crate::problem::Problem;
 use crate::writer::{Condition, Effect, Mode, Refusal, Write, Written};
 
@@ -129,7 +128,7 @@ pub(crate) fn answer(written: &Written, mode: Mode) -> Response {
     let changes: Vec<Json_> =
         written.effects.iter().map(|(key, effect)| json!({"id": key, "effect": effect.word()})).collect();
     let warnings: Vec<Json_> = (written.view.loaded.warnings.as_slice().iter())
-        .map(|warning| diagnostic(written.view.loaded.snapshot.files(), warning))
+        .map(|warning| upheld_answers::diagnostic_json(written.view.loaded.snapshot.files(), warning))
         .collect();
     let created = mode == Mode::Commit && written.effects.iter().any(|(_, effect)| *effect != Effect::Unchanged);
     let mut body = serde_json::to_value(Stamp::of(&written.view)).unwrap_or_default();

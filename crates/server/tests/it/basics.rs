@@ -89,3 +89,56 @@ fn a_batch_is_whole_or_not_there() {
     assert_eq!((written.status, &written.json()["changes"][1]["effect"]), (201, &"created".into()), "{}", written.text);
     assert_eq!(served.get("/v1/revisions/1").json()["changes"][0]["put"], "AccessPolicy/access/a");
 }
+
+fn demo() -> Served {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/demo");
+    Served::start(Config { watch: vec![folder], ..Config::default() })
+}
+
+#[test]
+fn questions_of_the_command_line_are_answered_with_their_reasons() {
+    let served = demo();
+    let explained = served.post("/v1/explain", r#"{"kind": "TrafficLog", "from": "web-1", "to": "backend-1"}"#).json();
+    assert_eq!(explained["answers"][0]["policies"][0], "web-to-backend-policy", "{explained}");
+    assert!(explained["digest"].is_string() && explained["semantics"].is_array());
+    let request = format!(r#"{{"request": {REQUEST}}}"#);
+    assert_eq!(served.post("/v1/explain", &request).json()["answers"][0]["decision"], "permit");
+    let resolved = served.post("/v1/resolve", r#"{"kind": "TrafficLog", "from": "web-1", "to": "backend-1"}"#).json();
+    assert_eq!(resolved["result"]["backend"], "splunk", "{resolved}");
+    let misspelt = served.post("/v1/explain", r#"{"form": "web-1"}"#);
+    assert_eq!(misspelt.status, 400);
+    let unknown = served.post("/v1/explain", r#"{"from": "wbe-1", "to": "backend-1"}"#);
+    assert_eq!(unknown.status, 422, "{}", unknown.text);
+    assert!(unknown.text.contains("web-1"), "{}", unknown.text);
+}
+
+#[test]
+fn what_there_is_is_listed_page_by_page() {
+    let served = demo();
+    let first = served.get("/v1/policies?limit=2").json();
+    let rest = served.get(&format!("/v1/policies?limit=1000&after={}", first["next"].as_str().unwrap())).json();
+    let all = served.get("/v1/policies?limit=1000").json();
+    let count = |page: &serde_json::Value| page["items"].as_array().unwrap().len();
+    assert_eq!((count(&first), count(&first) + count(&rest)), (2, count(&all)));
+    assert_eq!(
+        served.get("/v1/policies/TrafficLog/default/web-to-backend-policy").json()["name"],
+        "web-to-backend-policy"
+    );
+    assert_eq!(served.get("/v1/policies/TrafficLog/default/nobody").status, 404);
+    assert!(count(&served.get("/v1/objects").json()) > 0);
+    assert!(served.get("/v1/objects/Dataplane/default/web-1/effective").json()["answers"].is_array());
+    assert!(count(&served.get("/v1/kinds").json()) > 3);
+    assert_eq!(served.get("/v1/codes/UP010").json()["code"], "UP010");
+    assert_eq!(served.get("/v1/policies?limit=0").status, 400);
+}
+
+#[test]
+fn the_description_has_all_endpoints() {
+    let description = served().get("/openapi.json").json();
+    assert!(description["openapi"].as_str().unwrap().starts_with("3.1"));
+    for path in
+        ["/v1/explain", "/v1/decide", "/v1/decide:batch", "/v1/revisions", "/v1/events", "/v1/audit", "/v1/graph"]
+    {
+        assert!(description["paths"][path].is_object(), "{path}");
+    }
+}
