@@ -3,9 +3,9 @@
 use serde_json::{Map, Value as Json, json};
 use smol_str::SmolStr;
 use upheld_engine::decide::{
-    Action, Binding, Decide, Environment, Facts, Manner, Maybe, Measure, Names, Outcome, Request, Resource, Subject,
+    Action, Binding, Decide, Decided, Duty, Environment, Facts, Manner, Maybe, Names, Outcome, Request, Resource, Subject,
 };
-use upheld_engine::{Hit, Scratch, Silent, ask};
+use upheld_engine::{Scratch, Silent, ask};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Files, Timestamp};
 
@@ -70,6 +70,17 @@ pub enum Why {
     Foreign,
 }
 
+/// What becomes of a request, with what else can be told about it.
+#[derive(Clone, Debug)]
+pub struct Judged<'e> {
+    /// What becomes of it.
+    pub enforced: Enforced,
+    /// What the policies say, if they were asked.
+    pub decided: Option<Decided>,
+    /// What must and may be done along with it.
+    pub duties: Vec<&'e Duty>,
+}
+
 /// The policies and settings that an enforcement point asks.
 #[derive(Clone, Copy, Debug)]
 pub struct EnforcementPoint<'e> {
@@ -85,31 +96,42 @@ pub struct EnforcementPoint<'e> {
     pub understood: &'e [SmolStr],
 }
 
-impl EnforcementPoint<'_> {
+impl<'e> EnforcementPoint<'e> {
     /// Decides a request.
     pub fn enforce(&self, http: &HttpRequest<'_>) -> Enforced {
+        self.judge(http).enforced
+    }
+
+    /// Decides a request, and says what led there.
+    pub fn judge(&self, http: &HttpRequest<'_>) -> Judged<'e> {
         if self.is_excluded(http) {
-            return Enforced::Continue(Why::Excluded);
+            return Judged::unasked(Why::Excluded);
         }
         // What JavaScript takes for nothing is no identity either.
         let nobody = !matches!(http.identity, Identity::Known(identity) if is_truthy(identity));
         if self.edition == Edition::Compat && nobody && self.decide.rules().is_empty() {
-            return Enforced::Continue(Why::NoPolicies);
+            return Judged::unasked(Why::NoPolicies);
         }
         let request = self.request(http);
         let mut scratch = Scratch::default();
         let decided = ask(self.decide, &&request, &mut scratch, &mut Silent);
-        if decided.outcome == Outcome::Permit
-            && let Some(duty) = self.not_understood(&request, scratch.hits())
-        {
-            let reason = format!("the obligation {duty} is not understood here");
-            return Enforced::Forbidden(json!({"error": "Forbidden", "reason": reason}));
-        }
+        let duties: Vec<&'e Duty> = self.decide.duties(&request, scratch.hits()).into_iter().map(|(duty, _)| duty).collect();
+        let enforced = self.enforced(&decided, &duties);
+        Judged { enforced, decided: Some(decided), duties }
+    }
+
+    fn enforced(&self, decided: &Decided, duties: &[&Duty]) -> Enforced {
         match decided.outcome {
-            Outcome::Permit => Enforced::Continue(Why::Permitted),
+            Outcome::Permit => match self.not_understood(duties) {
+                None => Enforced::Continue(Why::Permitted),
+                Some(duty) => {
+                    let reason = format!("the obligation {duty} is not understood here");
+                    Enforced::Forbidden(json!({"error": "Forbidden", "reason": reason}))
+                }
+            },
             Outcome::Foreign if self.edition == Edition::Compat => Enforced::Continue(Why::Foreign),
             Outcome::Deny | Outcome::Undecided | Outcome::Foreign => {
-                let answer = view::decision(self.files, self.decide, &decided, self.edition);
+                let answer = view::decision(self.files, self.decide, decided, self.edition);
                 let mut body = Map::new();
                 body.insert("error".to_owned(), json!("Forbidden"));
                 for (own, other) in [("reason", "reason"), ("policy", "matchedPolicy")] {
@@ -123,10 +145,9 @@ impl EnforcementPoint<'_> {
     }
 
     /// An obligation that comes with a permit and that nobody here can do.
-    fn not_understood(&self, request: &Request, hits: &[Hit<Measure>]) -> Option<SmolStr> {
-        let duties = self.decide.duties(request, hits).into_iter().map(|(duty, _)| duty);
-        let mut binding = duties.filter(|duty| duty.binding == Binding::Obligation);
-        binding.find(|duty| !self.understood.contains(&duty.id)).map(|duty| duty.id.clone())
+    fn not_understood<'d>(&self, duties: &[&'d Duty]) -> Option<&'d SmolStr> {
+        let mut binding = duties.iter().filter(|duty| duty.binding == Binding::Obligation);
+        binding.find(|duty| !self.understood.contains(&duty.id)).map(|duty| &duty.id)
     }
 
     fn is_excluded(&self, http: &HttpRequest<'_>) -> bool {
@@ -199,6 +220,13 @@ impl EnforcementPoint<'_> {
             },
             environment: Environment { ip: address.map(SmolStr::new).into(), time: Maybe::Is(http.now), facts },
         }
+    }
+}
+
+impl Judged<'_> {
+    /// Nobody was asked.
+    fn unasked(why: Why) -> Self {
+        Self { enforced: Enforced::Continue(why), decided: None, duties: Vec::new() }
     }
 }
 
