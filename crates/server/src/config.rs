@@ -7,11 +7,12 @@ pub use operations::Operations;
 pub use security::Security;
 
 use std::fmt;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ipnet::IpNet;
 use upheld_dialects::kuma::DEFAULT_SEMANTICS;
 use upheld_store::{Memory, Postgres, Retention, Sqlite, Store};
 
@@ -82,6 +83,10 @@ pub struct AccessApi {
     pub environment: String,
     /// The header that carries the identity, as JSON.
     pub identity_header: String,
+    /// Whom to believe that header.
+    pub trusted_peers: Vec<IpNet>,
+    /// How many of the last proxies before this one may say whom they heard a request from, in `X-Forwarded-For`.
+    pub trusted_hops: usize,
 }
 
 /// How much a request may ask for.
@@ -127,8 +132,14 @@ impl Default for AccessApi {
             base: "/authz".to_owned(),
             environment: "development".to_owned(),
             identity_header: "x-identity".to_owned(),
+            trusted_peers: vec![network(Ipv4Addr::LOCALHOST.into(), 8), network(Ipv6Addr::LOCALHOST.into(), 128)],
+            trusted_hops: 0,
         }
     }
+}
+
+fn network(address: IpAddr, prefix: u8) -> IpNet {
+    IpNet::new(address, prefix).map_or(IpNet::from(address), |network| network.trunc())
 }
 
 impl Default for Limits {

@@ -3,7 +3,7 @@
 mod administration;
 mod asked;
 mod authzen;
-mod decide;
+pub(crate) mod decide;
 mod documents;
 mod events;
 mod forward;
@@ -25,7 +25,6 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::Shared;
-use crate::problem::Problem;
 use crate::{auth, grpc, limits, telemetry};
 
 /// Who is at the other end of the connection.
@@ -68,7 +67,7 @@ pub(crate) fn router(app: Shared) -> Router {
         .merge(questions)
         .merge(operations::router())
         .route("/openapi.json", get(move || async move { axum::Json(description) }))
-        .fallback(|| async { Problem::not_found("there is no such endpoint: /openapi.json has all of them") })
+        .fallback(grpc::not_found)
         .with_state(Shared::clone(&app))
         .merge(grpc::router(&app))
         .layer(from_fn_with_state(Shared::clone(&app), auth::guard));

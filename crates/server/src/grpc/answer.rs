@@ -1,0 +1,197 @@
+//! What a proxy is told.
+
+use serde_json::{Map, Value as Json, json};
+use tonic::Code;
+use upheld_dialects::access::enforce::{Enforced, Judged, Why};
+use upheld_engine::decide::{Binding, By, Duty};
+use upheld_model::Files;
+use upheld_model::tree::Value;
+
+use super::attributes::Attributes;
+use super::proto::envoy::config::core::v3::header_value_option::HeaderAppendAction;
+use super::proto::envoy::config::core::v3::{HeaderValue, HeaderValueOption};
+use super::proto::envoy::service::auth::v3::check_response::HttpResponse;
+use super::proto::envoy::service::auth::v3::{CheckResponse, DeniedHttpResponse, OkHttpResponse};
+use super::proto::envoy::r#type::v3::{HttpStatus, StatusCode};
+use super::proto::google::rpc::Status;
+use super::structs::struct_of;
+use crate::view::{Decider, View};
+
+const DECISION: &str = "x-policy-decision";
+const POLICY: &str = "x-policy";
+const REASON: &str = "x-policy-reason";
+const OBLIGATIONS: &str = "x-policy-obligations";
+const ADVICE: &str = "x-policy-advice";
+const REVISION: &str = "upheld-revision";
+/// All headers that mean something when they come from here.
+const OURS: [&str; 6] = [DECISION, POLICY, REASON, OBLIGATIONS, ADVICE, REVISION];
+
+/// An answer while it is being written.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// The body of a denial.
+    forbidden: Option<Json>,
+    headers: Vec<(&'static str, String)>,
+    remove: Vec<String>,
+    metadata: Map<String, Json>,
+}
+
+impl Answer {
+    /// Says what was judged.
+    pub(super) fn new(view: &View, decider: Decider<'_>, judged: &Judged<'_>) -> Self {
+        let (word, forbidden) = match &judged.enforced {
+            Enforced::Continue(_) => ("permit", None),
+            Enforced::Forbidden(body) => ("deny", Some(body.clone())),
+        };
+        let rule = match judged.decided.map(|decided| decided.by) {
+            Some(By::Policy(entry)) => decider.decide.rule(entry),
+            _ => None,
+        };
+        let policy = rule.map(|rule| rule.name.as_str());
+        let said = forbidden.as_ref().and_then(|body| body.get("reason")).and_then(Json::as_str);
+        let described = || rule.and_then(|rule| decider.files.value(rule.at)?.get("description")?.as_text());
+        let reason = said.or_else(described);
+
+        let mut answer = Self { forbidden, headers: Vec::new(), remove: Vec::new(), metadata: Map::new() };
+        answer.say(DECISION, "decision", word);
+        if let Some(policy) = policy {
+            answer.say(POLICY, "policy", policy);
+        }
+        if let Some(reason) = reason {
+            answer.say(REASON, "reason", reason);
+        }
+        for (binding, header, name) in
+            [(Binding::Obligation, OBLIGATIONS, "obligations"), (Binding::Advice, ADVICE, "advice")]
+        {
+            answer.duties(header, name, decider.files, judged.duties.iter().filter(|duty| duty.binding == binding));
+        }
+        if judged.enforced == Enforced::Continue(Why::Excluded) {
+            answer.metadata.insert("excluded".to_owned(), json!(true));
+        }
+        answer.headers.push((REVISION, view.revision().0.to_string()));
+        answer.metadata.insert("revision".to_owned(), json!(view.revision().0));
+        answer.metadata.insert("digest".to_owned(), json!(view.digest()));
+        answer.metadata.insert("semantics".to_owned(), json!(view.semantics));
+        answer
+    }
+
+    fn say(&mut self, header: &'static str, name: &str, text: &str) {
+        self.headers.push((header, for_header(text)));
+        self.metadata.insert(name.to_owned(), json!(text));
+    }
+
+    fn duties<'d>(
+        &mut self,
+        header: &'static str,
+        name: &str,
+        files: &Files,
+        duties: impl Iterator<Item = &'d &'d Duty>,
+    ) {
+        let duties: Vec<Json> = duties.map(|duty| described(files, duty)).collect();
+        if duties.is_empty() {
+            return;
+        }
+        let ids: Vec<&str> = duties.iter().filter_map(|duty| duty.get("id")?.as_str()).collect();
+        self.headers.push((header, for_header(&ids.join(", "))));
+        self.metadata.insert(name.to_owned(), Json::Array(duties));
+    }
+
+    /// Takes a header out of the request that goes on.
+    pub(super) fn remove(&mut self, header: &str) {
+        self.remove.push(header.to_ascii_lowercase());
+    }
+
+    /// As the proxy gets it.
+    pub(super) fn response(mut self, attributes: Attributes<'_>) -> CheckResponse {
+        let dynamic_metadata = Some(struct_of(self.metadata));
+        let (code, response) = match self.forbidden {
+            Some(body) => (Code::PermissionDenied, forbidden(&body, self.headers)),
+            None => {
+                // What a client says in our name is not what we say.
+                let is_said = |name: &str| self.headers.iter().any(|(said, _)| *said == name);
+                let pretended = OURS.iter().filter(|name| !is_said(name) && attributes.header(name).is_some());
+                self.remove.extend(pretended.map(|name| (*name).to_owned()));
+                let headers = self.headers.into_iter().map(|(name, value)| header(name, value)).collect();
+                let ok = OkHttpResponse { headers, headers_to_remove: self.remove, response_headers_to_add: Vec::new() };
+                (Code::Ok, HttpResponse::OkResponse(ok))
+            }
+        };
+        CheckResponse { status: Some(status(code)), http_response: Some(response), dynamic_metadata }
+    }
+}
+
+/// The answer when there is no decision.
+pub(super) fn denied(reason: &str) -> CheckResponse {
+    let headers = vec![(DECISION, "deny".to_owned()), (REASON, for_header(reason))];
+    let body = json!({"error": "Forbidden", "reason": reason});
+    let Json::Object(metadata) = json!({"decision": "deny", "reason": reason}) else { return CheckResponse::default() };
+    CheckResponse {
+        status: Some(status(Code::Unknown)),
+        http_response: Some(forbidden(&body, headers)),
+        dynamic_metadata: Some(struct_of(metadata)),
+    }
+}
+
+fn status(code: Code) -> Status {
+    Status { code: code.into(), message: String::new() }
+}
+
+fn forbidden(body: &Json, headers: Vec<(&'static str, String)>) -> HttpResponse {
+    let kind = ("content-type", "application/json".to_owned());
+    HttpResponse::DeniedResponse(DeniedHttpResponse {
+        status: Some(HttpStatus { code: StatusCode::Forbidden.into() }),
+        headers: headers.into_iter().chain([kind]).map(|(name, value)| header(name, value)).collect(),
+        body: body.to_string(),
+    })
+}
+
+fn header(name: &str, value: String) -> HeaderValueOption {
+    HeaderValueOption {
+        header: Some(HeaderValue { key: name.to_owned(), value, raw_value: Vec::new() }),
+        append_action: HeaderAppendAction::OverwriteIfExistsOrAdd.into(),
+    }
+}
+
+/// How much of a text a header carries; the body and the metadata have all of it.
+const LONGEST: usize = 1024;
+
+/// A text as a header can carry it: in ASCII, what is not is written as in URLs.
+fn for_header(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        if safe.len() >= LONGEST {
+            safe.push_str("...");
+            break;
+        }
+        match character {
+            ' '..='~' if character != '%' => safe.push(character),
+            _ => {
+                let mut bytes = [0; 4];
+                safe.extend(character.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")));
+            }
+        }
+    }
+    safe
+}
+
+/// A duty with all that its document says.
+fn described(files: &Files, duty: &Duty) -> Json {
+    let document = duty.at.and_then(|at| files.value(at));
+    let properties = document.and_then(|document| document.get("properties"));
+    let kind = document.and_then(|document| document.get("type")).map_or("custom", Value::text);
+    match properties.and_then(|properties| serde_json::to_value(properties).ok()) {
+        Some(properties) => json!({"id": duty.id.as_str(), "type": kind, "properties": properties}),
+        None => json!({"id": duty.id.as_str(), "type": kind}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST, for_header};
+
+    #[test]
+    fn headers_carry_every_text() {
+        assert_eq!(for_header("Löschen: 100 %\r\nx: y"), "L%C3%B6schen: 100 %25%0D%0Ax: y");
+        assert_eq!(for_header(&"a".repeat(5000)).len(), LONGEST + 3);
+    }
+}
