@@ -3,7 +3,8 @@
 use serde_json::{Map, Value as Json, json};
 use smol_str::SmolStr;
 use upheld_engine::decide::{
-    Action, Binding, Decide, Decided, Duty, Environment, Facts, Manner, Maybe, Names, Outcome, Request, Resource, Subject,
+    Action, Binding, Decide, Decided, Duty, Environment, Facts, Manner, Maybe, Names, Outcome, Request, Resource,
+    Subject,
 };
 use upheld_engine::{Scratch, Silent, ask};
 use upheld_model::tree::{Kind, Value};
@@ -115,7 +116,8 @@ impl<'e> EnforcementPoint<'e> {
         let request = self.request(http);
         let mut scratch = Scratch::default();
         let decided = ask(self.decide, &&request, &mut scratch, &mut Silent);
-        let duties: Vec<&'e Duty> = self.decide.duties(&request, scratch.hits()).into_iter().map(|(duty, _)| duty).collect();
+        let duties: Vec<&'e Duty> =
+            self.decide.duties(&request, scratch.hits()).into_iter().map(|(duty, _)| duty).collect();
         let enforced = self.enforced(&decided, &duties);
         Judged { enforced, decided: Some(decided), duties }
     }

@@ -50,7 +50,7 @@ impl Answer {
         let policy = rule.map(|rule| rule.name.as_str());
         let said = forbidden.as_ref().and_then(|body| body.get("reason")).and_then(Json::as_str);
         let described = || rule.and_then(|rule| decider.files.value(rule.at)?.get("description")?.as_text());
-        let reason = said.or_else(described);
+        let reason = said.or_else(described).map(str::to_owned);
 
         let mut answer = Self { forbidden, headers: Vec::new(), remove: Vec::new(), metadata: Map::new() };
         answer.say(DECISION, "decision", word);
@@ -58,7 +58,7 @@ impl Answer {
             answer.say(POLICY, "policy", policy);
         }
         if let Some(reason) = reason {
-            answer.say(REASON, "reason", reason);
+            answer.say(REASON, "reason", &reason);
         }
         for (binding, header, name) in
             [(Binding::Obligation, OBLIGATIONS, "obligations"), (Binding::Advice, ADVICE, "advice")]
@@ -112,7 +112,8 @@ impl Answer {
                 let pretended = OURS.iter().filter(|name| !is_said(name) && attributes.header(name).is_some());
                 self.remove.extend(pretended.map(|name| (*name).to_owned()));
                 let headers = self.headers.into_iter().map(|(name, value)| header(name, value)).collect();
-                let ok = OkHttpResponse { headers, headers_to_remove: self.remove, response_headers_to_add: Vec::new() };
+                let ok =
+                    OkHttpResponse { headers, headers_to_remove: self.remove, response_headers_to_add: Vec::new() };
                 (Code::Ok, HttpResponse::OkResponse(ok))
             }
         };

@@ -54,7 +54,8 @@ fn closed(decide: impl FnOnce() -> Result<CheckResponse, &'static str>) -> Check
 fn decide(app: &App, check: &CheckRequest) -> Result<CheckResponse, &'static str> {
     let attributes = Attributes::of(check).ok_or("this is no request of HTTP")?;
     let view = app.live.view();
-    let decider = view.decider(attributes.extension("kind")).ok_or("no policy of the kind of the route decides here")?;
+    let decider =
+        view.decider(attributes.extension("kind")).ok_or("no policy of the kind of the route decides here")?;
     let nothing = Manifest::default();
     let understood = attributes.extension("obligations").unwrap_or_default();
     let understood: Vec<SmolStr> = understood.split(',').map(|duty| SmolStr::new(duty.trim())).collect();

@@ -30,7 +30,9 @@ impl Who {
         if let Some(payload) = token(attributes)? {
             let field = |name: &str| payload.get(name).cloned().unwrap_or_default();
             let (sub, roles, groups) = (field("sub"), field("roles"), field("groups"));
-            return Ok(Self::read(json!({"sub": sub, "roles": roles, "groups": groups, "claims": payload}).to_string()));
+            return Ok(Self::read(
+                json!({"sub": sub, "roles": roles, "groups": groups, "claims": payload}).to_string(),
+            ));
         }
         if let Some(header) = header {
             return Ok(Self::read(header.to_owned()));

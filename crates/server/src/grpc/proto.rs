@@ -2,6 +2,7 @@
 
 #![expect(
     clippy::allow_attributes,
+    clippy::allow_attributes_without_reason,
     clippy::pedantic,
     unreachable_pub,
     reason = "generated; what it is made of is in `proto/`"

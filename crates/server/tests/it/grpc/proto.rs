@@ -1,5 +1,5 @@
 //! The messages as a client has them.
 
-#![expect(clippy::allow_attributes, clippy::pedantic, dead_code, unreachable_pub, reason = "generated")]
+#![expect(clippy::allow_attributes_without_reason, clippy::pedantic, unreachable_pub, reason = "generated")]
 
 include!(concat!(env!("OUT_DIR"), "/client/all.rs"));
