@@ -4,7 +4,7 @@ mod operations;
 mod security;
 
 pub use operations::Operations;
-pub use security::Security;
+pub use security::{Admission, Clients, Jwt, KeysAt, Known, Need, Security, Tls};
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -104,6 +104,12 @@ pub struct Limits {
     pub wait: Duration,
     /// Requests that one client may make in a second; `None` for as many as they like.
     pub rate: Option<u32>,
+    /// Connections at once.
+    pub connections: usize,
+    /// How long a client may take for a handshake, and for the head of a request.
+    pub head_time: Duration,
+    /// How long a client may take for a body.
+    pub body_time: Duration,
 }
 
 impl Default for Config {
@@ -151,6 +157,9 @@ impl Default for Limits {
             time: Duration::from_secs(10),
             wait: Duration::from_secs(5),
             rate: None,
+            connections: 4096,
+            head_time: Duration::from_secs(10),
+            body_time: Duration::from_secs(5),
         }
     }
 }

@@ -1,5 +1,130 @@
 //! Who may connect, and who may do what.
 
-/// Everything about trust.
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything about trust. The default lets anonymous callers of the same machine ask and read, and whoever has the
+/// bootstrap token do everything.
 #[derive(Clone, Debug, Default)]
-pub struct Security {}
+pub struct Security {
+    /// Whether rights are looked at.
+    pub admission: Admission,
+    /// The file with static tokens.
+    pub tokens: Option<PathBuf>,
+    /// Tokens that somebody else issues.
+    pub jwt: Option<Jwt>,
+    /// Encryption, and who is known by a certificate.
+    pub tls: Option<Tls>,
+    /// Access policies that say who may do what, in place of the built-in ones.
+    pub rights: Option<PathBuf>,
+}
+
+impl Security {
+    /// No rights at all: for tests, and for programs that have a guard of their own in front.
+    pub fn open() -> Self {
+        Self { admission: Admission::Everybody, ..Self::default() }
+    }
+}
+
+/// Whether rights are looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Admission {
+    /// The policies of the rights decide about every request.
+    #[default]
+    ByRights,
+    /// **Everybody may do everything**, also those who do not say who they are, from everywhere.
+    Everybody,
+}
+
+/// JSON Web Tokens of an issuer.
+#[derive(Clone, Debug)]
+pub struct Jwt {
+    /// Where its public keys are.
+    pub keys: KeysAt,
+    /// Whom tokens must be for: one of these. There must be one, or tokens for other services would do here.
+    pub audiences: Vec<String>,
+    /// Who must have issued them: one of these; empty for anybody with such a key.
+    pub issuers: Vec<String>,
+    /// The claim with roles; dots lead into maps.
+    pub roles: String,
+    /// The claim with groups; dots lead into maps.
+    pub groups: String,
+    /// How far clocks may differ.
+    pub leeway: Duration,
+    /// How often the keys are looked at again.
+    pub refresh: Duration,
+    /// How often a key that is not known may make us look again.
+    pub refresh_at_most: Duration,
+}
+
+impl Jwt {
+    /// With the usual names of claims.
+    pub fn new(keys: KeysAt, audience: impl Into<String>) -> Self {
+        Self {
+            keys,
+            audiences: vec![audience.into()],
+            issuers: Vec::new(),
+            roles: "roles".to_owned(),
+            groups: "groups".to_owned(),
+            leeway: Duration::from_secs(60),
+            refresh: Duration::from_secs(300),
+            refresh_at_most: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Where public keys are: a JSON Web Key Set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeysAt {
+    /// In a file.
+    File(PathBuf),
+    /// At a URL: `https`, or `http` on this machine.
+    Url {
+        /// The URL.
+        url: String,
+        /// Who vouches for that server, as PEM; those whom browsers trust when left out.
+        authority: Option<PathBuf>,
+    },
+}
+
+/// Encryption. All files are PEM, and are read again when the server is told to reload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tls {
+    /// The certificate of the server, and those between it and the authority.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+    /// Who is known by a certificate.
+    pub clients: Option<Clients>,
+}
+
+/// Clients that have certificates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clients {
+    /// Who vouches for them.
+    pub authority: PathBuf,
+    /// Whether there must be one.
+    pub need: Need,
+    /// What those who have one may be; who is not listed has a name and no roles.
+    pub known: Vec<Known>,
+}
+
+/// Whether clients must have a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// No connection without one.
+    Required,
+    /// Who has none may say otherwise who they are.
+    Optional,
+}
+
+/// Certificates of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The common name or an alternative name of the certificate; a `*` at its end stands for anything.
+    pub name: String,
+    /// Their roles.
+    pub roles: Vec<String>,
+    /// Their groups.
+    pub groups: Vec<String>,
+}
