@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use upheld_store::Store;
 
+use crate::auth::Auth;
 use crate::config::Config;
 use crate::folders::Folders;
+use crate::limits::Gate;
 use crate::live::Live;
 use crate::writer::Writer;
 
@@ -17,6 +19,8 @@ pub(crate) struct App {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) writer: Writer,
     pub(crate) folders: Arc<Folders>,
+    pub(crate) auth: Auth,
+    pub(crate) gate: Gate,
 }
 
 /// As handlers get it.

@@ -1,12 +1,307 @@
 //! Who asks, and whether they may.
+//!
+//! ```text
+//! request ──▶ who is it? ──────────────▶ not too fast? ──▶ may they? ──▶ handler
+//!             tokens, jwt, certificate   limits/rate       rights, endpoint
+//! ```
+//!
+//! Rights are access policies: the built-in ones are in `auth/rights.yaml`. Whoever brings a token that is not accepted is
+//! refused, and never taken for somebody without one.
 
+mod bootstrap;
+mod caller;
+mod certificate;
+mod endpoint;
+mod error;
+mod jwt;
+mod refusal;
+mod rights;
+mod secret;
+pub(crate) mod sight;
+mod tokens;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use jiff::Timestamp;
+use smol_str::{SmolStr, ToSmolStr};
+use upheld_engine::decide::{self, Action, Environment, Maybe, Resource};
 
+pub(crate) use self::caller::{Caller, How};
+pub(crate) use self::certificate::Certificate;
+pub use self::error::SecurityError;
+pub(crate) use self::secret::Secret;
+
+use self::bootstrap::Bootstrap;
+use self::endpoint::{Endpoint, Headers, Operation};
+use self::jwt::Jwt;
+use self::refusal::Refusal;
+use self::rights::{Rights, Verdict};
+use self::secret::PREFIX;
+use self::tokens::Tokens;
 use crate::app::Shared;
+use crate::config::{Admission, Config, Known, Security, StoreAt};
+use crate::http::{Actor, Peer};
+
+/// All that is known about callers.
+#[derive(Debug)]
+pub(crate) struct Auth {
+    settings: Security,
+    tokens: ArcSwap<Tokens>,
+    jwt: Option<Jwt>,
+    rights: ArcSwap<Rights>,
+}
+
+impl Auth {
+    /// Reads everything; the token comes back if one was made just now.
+    pub(crate) async fn open(config: &Config) -> Result<(Self, Option<Secret>), SecurityError> {
+        let settings = config.security.clone();
+        let rights = Rights::open(settings.rights.as_deref())?;
+        let (tokens, secret) = match &settings.tokens {
+            Some(path) => (Tokens::read(path)?, None),
+            None if !settings.needs_bootstrap() => (Tokens::default(), None),
+            None => {
+                let Bootstrap { hash, token } = match &config.store {
+                    StoreAt::Folder(folder) => Bootstrap::of(folder)?,
+                    StoreAt::Ephemeral | StoreAt::Postgres(_) => Bootstrap::ephemeral()?,
+                };
+                (Tokens::bootstrap(hash), token)
+            }
+        };
+        let jwt = match settings.jwt.clone() {
+            Some(settings) => Some(Jwt::open(settings).await?),
+            None => None,
+        };
+        let auth = Self { settings, tokens: ArcSwap::from_pointee(tokens), jwt, rights: ArcSwap::from_pointee(rights) };
+        Ok((auth, secret))
+    }
+
+    /// Reads all files again. What is broken is told, and stays as it was.
+    pub(crate) async fn reload(&self) {
+        if let Some(path) = &self.settings.tokens {
+            match Tokens::read(path) {
+                Ok(tokens) => self.tokens.store(Arc::new(tokens)),
+                Err(error) => tracing::error!(%error, "the tokens cannot be read again; the last ones stay"),
+            }
+        }
+        if let Some(path) = &self.settings.rights {
+            match Rights::open(Some(path)) {
+                Ok(rights) => self.rights.store(Arc::new(rights)),
+                Err(error) => tracing::error!(%error, "the rights cannot be read again; the last ones stay"),
+            }
+        }
+        if let Some(Err(error)) = match &self.jwt {
+            Some(jwt) => Some(jwt.refresh().await),
+            None => None,
+        } {
+            tracing::error!(%error, "the keys of the issuer cannot be read again; the last ones stay");
+        }
+    }
+
+    /// What goes on beside requests.
+    pub(crate) async fn follow(&self) {
+        if let Some(jwt) = &self.jwt {
+            jwt.follow().await;
+        }
+    }
+
+    /// Who asks. An authorization that is not accepted is an error, also beside a good certificate.
+    async fn identify(
+        &self,
+        headers: &HeaderMap,
+        certificate: Option<&Certificate>,
+        whose: Headers,
+    ) -> Result<Caller, Refusal> {
+        let bare = || match certificate {
+            Some(certificate) => certificate.caller(self.known()),
+            None => Caller::anonymous(),
+        };
+        let mut given = headers.get_all(header::AUTHORIZATION).iter();
+        let Some(value) = given.next() else { return Ok(bare()) };
+        let unknown = |detail: &str| Err(Refusal::Unknown(detail.to_owned()));
+        let token = value.to_str().ok().and_then(bearer);
+        let ours = token.is_some_and(|token| token.starts_with(PREFIX));
+        // What a proxy passes on is not for us; and where nothing is looked at, nothing is wrong.
+        let nothing = self.settings.admission == Admission::Everybody && !self.settings.authenticates();
+        if nothing || (whose == Headers::Another && !ours) {
+            return Ok(bare());
+        }
+        if given.next().is_some() {
+            return unknown("there are several headers `Authorization`");
+        }
+        let Some(token) = token else { return unknown("the header `Authorization` must be `Bearer` and a token") };
+        let found = match &self.jwt {
+            _ if ours => self.tokens.load().find(token, Timestamp::now()).cloned(),
+            Some(jwt) => jwt.verify(token).await,
+            None => None,
+        };
+        found.map_or_else(|| unknown("the token is not known here, not valid any more, or not for this server"), Ok)
+    }
+
+    fn known(&self) -> &[Known] {
+        let clients = self.settings.tls.as_ref().and_then(|tls| tls.clients.as_ref());
+        clients.map_or(&[], |clients| &clients.known)
+    }
+
+    fn decide(&self, caller: &Caller, wanted: &Wanted<'_>) -> Result<(), Refusal> {
+        if self.settings.admission == Admission::Everybody {
+            return Ok(());
+        }
+        let verdict = self.rights.load().decide(&wanted.request(caller));
+        let Verdict::Refused { policy, reason } = verdict else { return Ok(()) };
+        let (right, sort) = (wanted.endpoint.operation.word(), wanted.endpoint.sort);
+        let by = match (&policy, reason) {
+            (Some(policy), Some(reason)) => format!("policy `{policy}` says so: {reason}"),
+            (Some(policy), None) => format!("policy `{policy}` says so"),
+            (None, _) => "no policy permits it".to_owned(),
+        };
+        let who = &caller.name;
+        Err(if caller.how == How::Anonymous {
+            Refusal::Unknown(format!(
+                "this needs the right `{right}` on `{sort}`, which {who} callers do not have here: {by}"
+            ))
+        } else {
+            let detail = format!("`{who}` does not have the right `{right}` on `{sort}` here: {by}");
+            Refusal::Forbidden { detail, policy }
+        })
+    }
+
+    /// Which policies of an answer a caller may see.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the handlers of explanations"))]
+    pub(crate) fn sight(&self, caller: &Caller, peer: Option<Peer>) -> impl Fn(&str, &str, &str) -> bool {
+        let (rights, everything) = (self.rights.load_full(), self.settings.admission == Admission::Everybody);
+        let subject = caller.subject();
+        let environment = environment(address(peer));
+        move |kind, scope, name| {
+            let request = decide::Request {
+                subject: subject.clone(),
+                action: Action { operation: word(Operation::See.word()), ..Action::default() },
+                resource: Resource {
+                    app: Maybe::Is(SmolStr::new(scope)),
+                    path: Maybe::Is(format!("/{}/{}", segment(kind), segment(name)).into()),
+                    kind: word("policy"),
+                    ..Resource::default()
+                },
+                environment: environment.clone(),
+            };
+            everything || rights.decide(&request) == Verdict::Permitted
+        }
+    }
+}
+
+impl Security {
+    /// Whether there is a way to say who one is.
+    fn authenticates(&self) -> bool {
+        self.tokens.is_some() || self.jwt.is_some() || self.tls.as_ref().is_some_and(|tls| tls.clients.is_some())
+    }
+
+    /// Whether nobody could ever change anything without a token made by us.
+    fn needs_bootstrap(&self) -> bool {
+        self.admission == Admission::ByRights && !self.authenticates()
+    }
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    Some(token.trim()).filter(|token| scheme.eq_ignore_ascii_case("bearer") && !token.is_empty())
+}
+
+/// A name as a segment of a path, whatever is in it.
+fn segment(name: &str) -> String {
+    let escape = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    name.bytes().map(escape).collect()
+}
+
+fn word(word: &'static str) -> Maybe<SmolStr> {
+    Maybe::Is(SmolStr::new_static(word))
+}
+
+fn address(peer: Option<Peer>) -> Maybe<IpAddr> {
+    peer.map_or(Maybe::Unknown, |peer| Maybe::Is(peer.address.ip().to_canonical()))
+}
+
+fn environment(address: Maybe<IpAddr>) -> Environment {
+    let now = i64::try_from(Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
+    Environment {
+        ip: address.map(|address| address.to_smolstr()),
+        time: Maybe::Is(upheld_model::Timestamp(now)),
+        ..Environment::default()
+    }
+}
+
+/// What a request wants.
+#[derive(Debug)]
+struct Wanted<'r> {
+    endpoint: Endpoint,
+    method: &'r str,
+    path: &'r str,
+    address: Maybe<IpAddr>,
+}
+
+impl Wanted<'_> {
+    /// The question to rights.
+    fn request(&self, caller: &Caller) -> decide::Request {
+        decide::Request {
+            subject: caller.subject(),
+            action: Action {
+                method: Maybe::Is(SmolStr::new(self.method)),
+                operation: word(self.endpoint.operation.word()),
+                ..Action::default()
+            },
+            resource: Resource {
+                path: Maybe::Is(SmolStr::new(self.path)),
+                kind: word(self.endpoint.sort),
+                ..Resource::default()
+            },
+            environment: environment(self.address),
+        }
+    }
+}
+
+/// Headers that a proxy adds: the address of the peer is the proxy's, and nobody knows the client's.
+const FORWARDED: [&str; 3] = ["forwarded", "x-forwarded-for", "x-real-ip"];
 
 /// Lets a request in, or answers it.
-pub(crate) async fn guard(State(_app): State<Shared>, request: Request, next: Next) -> Response {
-    next.run(request).await
+pub(crate) async fn guard(State(app): State<Shared>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let endpoint = Endpoint::of(&parts.method, parts.uri.path(), &app.config.access.base);
+    match admit(&app, &parts, endpoint).await {
+        Ok(caller) => {
+            parts.extensions.insert(Actor(caller.name.to_string()));
+            parts.extensions.insert(caller);
+            next.run(Request::from_parts(parts, body)).await
+        }
+        Err(refusal) => {
+            tracing::debug!(?refusal, "a request is not let in");
+            refusal.answer(endpoint.form)
+        }
+    }
 }
+
+async fn admit(app: &Shared, parts: &Parts, endpoint: Endpoint) -> Result<Caller, Refusal> {
+    let peer = parts.extensions.get::<Peer>().copied();
+    let identified = app.auth.identify(&parts.headers, parts.extensions.get(), endpoint.headers).await;
+    if let Err(seconds) = app.gate.hurry(parts.uri.path(), identified.as_ref().ok(), peer) {
+        return Err(Refusal::TooFast { seconds });
+    }
+    let caller = identified?;
+    // Who asks about another request may have its headers.
+    let proxied =
+        endpoint.operation != Operation::Ask && FORWARDED.iter().any(|name| parts.headers.contains_key(*name));
+    let address = if proxied { Maybe::Unknown } else { address(peer) };
+    let wanted = Wanted { endpoint, method: parts.method.as_str(), path: parts.uri.path(), address };
+    app.auth.decide(&caller, &wanted)?;
+    Ok(caller)
+}
+
+#[cfg(test)]
+mod tests;

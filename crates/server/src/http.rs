@@ -70,6 +70,8 @@ pub(crate) fn router(app: Shared) -> Router {
         .fallback(grpc::not_found)
         .with_state(Shared::clone(&app))
         .merge(grpc::router(&app))
+        // Bodies of those who may not are never read.
+        .layer(from_fn_with_state(Shared::clone(&app), limits::whole_body))
         .layer(from_fn_with_state(Shared::clone(&app), auth::guard));
     // What is outermost sees everything: also what is refused is counted.
     limits::limited(guarded, &app).layer(from_fn_with_state(app, telemetry::observe))

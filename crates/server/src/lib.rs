@@ -23,8 +23,10 @@ mod live;
 mod problem;
 mod serve;
 mod telemetry;
+mod tls;
 mod view;
 mod writer;
 
+pub use auth::SecurityError;
 pub use config::Config;
 pub use serve::{Running, StartError, start};

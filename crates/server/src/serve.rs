@@ -3,12 +3,14 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -17,12 +19,15 @@ use upheld_input::load::Broken;
 use upheld_store::{Revision, Store, StoreError};
 
 use crate::app::{App, Shared};
+use crate::auth::{Auth, Certificate, Secret, SecurityError};
 use crate::config::Config;
 use crate::folders::Folders;
+use crate::limits::Gate;
 use crate::live::Live;
+use crate::tls::Tls;
 use crate::view::View;
 use crate::writer::Writer;
-use crate::{follow, http};
+use crate::{follow, http, tls};
 
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +38,9 @@ pub enum StartError {
     /// The store cannot be opened.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Whom to trust is not clear.
+    #[error(transparent)]
+    Security(#[from] SecurityError),
     /// The documents make no snapshot.
     #[error("the documents cannot be read")]
     Broken(Box<Broken>),
@@ -46,6 +54,8 @@ pub enum StartError {
 pub struct Running {
     address: SocketAddr,
     app: Shared,
+    tls: Option<Arc<Tls>>,
+    bootstrap: Option<Secret>,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
     helpers: Vec<JoinHandle<()>>,
@@ -67,8 +77,17 @@ impl Running {
         self.app.live.view().revision()
     }
 
-    /// Reads the watched files again now.
+    /// The token that may do everything, if it was made just now. It is said once: show it to whoever started the server.
+    pub fn bootstrap_token(&self) -> Option<&str> {
+        self.bootstrap.as_ref().map(Secret::reveal)
+    }
+
+    /// Reads the watched files again now, and those with tokens, rights, keys and certificates.
     pub async fn reload(&self) {
+        self.app.auth.reload().await;
+        if let Some(tls) = &self.tls {
+            tls.reload();
+        }
         self.app.writer.reload().await;
     }
 
@@ -84,6 +103,10 @@ impl Running {
 
 /// Opens the store, reads everything, and listens.
 pub async fn start(config: Config) -> Result<Running, StartError> {
+    // Whatever encrypts in this process does it in one way.
+    tls::provider();
+    let (auth, bootstrap) = Auth::open(&config).await?;
+    let tls = config.security.tls.clone().map(Tls::open).transpose()?.map(Arc::new);
     let store = config.store.open().await?;
     let folders = Arc::new(Folders::new(config.watch.clone()));
     let view = first_view(&config, store.as_ref(), &folders).await?;
@@ -91,16 +114,20 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     let writer = Writer::new(Arc::clone(&live), Arc::clone(&store), Arc::clone(&folders));
     let listener = TcpListener::bind(config.listen).await.map_err(|error| StartError::Listen(config.listen, error))?;
     let address = listener.local_addr().map_err(|error| StartError::Listen(config.listen, error))?;
-    let app = Arc::new(App { config, live, store, writer, folders });
+    let gate = Gate::new(&config.limits);
+    let app = Arc::new(App { config, live, store, writer, folders, auth, gate });
+    let trust = Arc::clone(&app);
     let helpers = vec![
         tokio::spawn(follow::log(Arc::clone(&app))),
         tokio::spawn(follow::files(Arc::clone(&app))),
+        tokio::spawn(async move { trust.auth.follow().await }),
         tokio::spawn(follow::retention(Arc::clone(&app))),
     ];
     let (stop, stopped) = watch::channel(false);
     let router = http::router(Arc::clone(&app));
-    let serving = tokio::spawn(accept(listener, router, stopped));
-    Ok(Running { address, app, stop, serving, helpers })
+    let door = Door { router, app: Arc::clone(&app), tls: tls.clone(), stopped };
+    let serving = tokio::spawn(accept(listener, door));
+    Ok(Running { address, app, tls, bootstrap, stop, serving, helpers })
 }
 
 async fn first_view(config: &Config, store: &dyn Store, folders: &Arc<Folders>) -> Result<View, StartError> {
@@ -112,20 +139,36 @@ async fn first_view(config: &Config, store: &dyn Store, folders: &Arc<Folders>) 
     built.map_err(StartError::Broken)
 }
 
-/// How long a client may take for the head of a request.
-const HEAD: Duration = Duration::from_secs(10);
 /// How long answers may take once the server is told to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(20);
 
-async fn accept(listener: TcpListener, router: Router, mut stopped: watch::Receiver<bool>) {
+/// What every connection is served with.
+#[derive(Clone)]
+struct Door {
+    router: Router,
+    app: Shared,
+    tls: Option<Arc<Tls>>,
+    stopped: watch::Receiver<bool>,
+}
+
+async fn accept(listener: TcpListener, mut door: Door) {
     let graceful = GracefulShutdown::new();
     loop {
         let stream = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = stopped.wait_for(|stop| *stop) => break,
+            _ = door.stopped.wait_for(|stop| *stop) => break,
         };
         match stream {
-            Ok((stream, peer)) => serve_one(stream, peer, router.clone(), &graceful),
+            Ok((stream, peer)) => match Arc::clone(&door.app.gate.connections).try_acquire_owned() {
+                Ok(place) => {
+                    let serving = door.clone().serve(stream, peer, graceful.watcher());
+                    tokio::spawn(async move {
+                        serving.await;
+                        drop(place);
+                    });
+                }
+                Err(_) => turn_away(&stream, door.tls.is_some()),
+            },
             // Out of files, mostly: trying again at once would not help.
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be taken");
@@ -139,21 +182,85 @@ async fn accept(listener: TcpListener, router: Router, mut stopped: watch::Recei
     }
 }
 
-fn serve_one(stream: TcpStream, peer: SocketAddr, router: Router, graceful: &GracefulShutdown) {
-    // Answers are small, and are wanted now.
-    drop(stream.set_nodelay(true));
-    let service = hyper::service::service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
-        request.extensions_mut().insert(http::Peer { address: peer });
-        router.clone().call(request)
-    });
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD);
-    builder.http2().timer(TokioTimer::new()).keep_alive_interval(Duration::from_secs(30)).max_concurrent_streams(256);
-    let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-    let connection = graceful.watch(connection);
-    tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!(error, %peer, "a connection ended early");
+/// There is no place: said as far as that goes without waiting, and closed.
+fn turn_away(stream: &TcpStream, encrypted: bool) {
+    const FULL: &[u8] =
+        b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    tracing::debug!("there are too many connections");
+    if !encrypted {
+        stream.try_write(FULL).ok();
+    }
+}
+
+impl Door {
+    async fn serve(mut self, stream: TcpStream, peer: SocketAddr, watcher: Watcher) {
+        // Answers are small, and are wanted now.
+        drop(stream.set_nodelay(true));
+        let Some(tls) = &self.tls else { return self.speak(stream, peer, None, watcher).await };
+        let handshake = tokio::time::timeout(self.app.config.limits.head_time, tls.acceptor().accept(stream));
+        let shaken = tokio::select! {
+            shaken = handshake => shaken,
+            _ = self.stopped.wait_for(|stop| *stop) => return,
+        };
+        match shaken {
+            Ok(Ok(stream)) => {
+                let certificates = stream.get_ref().1.peer_certificates();
+                let certificate = certificates.and_then(|all| all.first()).and_then(|der| Certificate::read(der));
+                self.speak(stream, peer, certificate, watcher).await;
+            }
+            Ok(Err(error)) => tracing::debug!(%error, %peer, "a handshake failed"),
+            Err(_) => tracing::debug!(%peer, "a handshake took too long"),
         }
-    });
+    }
+
+    async fn speak<S>(self, stream: S, peer: SocketAddr, certificate: Option<Certificate>, watcher: Watcher)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let begun = Arc::new(AtomicBool::new(false));
+        let head_time = self.app.config.limits.head_time;
+        let (router, asked) = (self.router, Arc::clone(&begun));
+        let service = hyper::service::service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+            asked.store(true, Ordering::Relaxed);
+            let extensions = request.extensions_mut();
+            extensions.insert(http::Peer { address: peer });
+            if let Some(certificate) = &certificate {
+                extensions.insert(certificate.clone());
+            }
+            router.clone().call(request)
+        });
+        let connection =
+            watcher.watch(protocols(head_time).serve_connection(TokioIo::new(stream), service).into_owned());
+        // Until the protocol is known, nobody else looks at the clock.
+        let overdue = async {
+            tokio::time::sleep(head_time).await;
+            if begun.load(Ordering::Relaxed) {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            ended = connection => if let Err(error) = ended {
+                tracing::debug!(error, %peer, "a connection ended early");
+            },
+            () = overdue => tracing::debug!(%peer, "no request came"),
+        }
+    }
+}
+
+/// Bytes of the head of a request.
+const HEAD: usize = 64 * 1024;
+
+fn protocols(head_time: Duration) -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(head_time).max_buf_size(HEAD);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(Duration::from_secs(30))
+        .max_concurrent_streams(256)
+        .max_header_list_size(u32::try_from(HEAD).unwrap_or(u32::MAX))
+        // Who opens streams only to cancel them is cut off.
+        .max_pending_accept_reset_streams(20)
+        .max_local_error_reset_streams(256);
+    builder
 }

@@ -1,9 +1,12 @@
 //! A server for a test, and a client.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use tokio::runtime::Runtime;
+use upheld_server::config::Security;
 use upheld_server::{Config, Running, start};
 
 /// A server that ends with the test.
@@ -33,8 +36,13 @@ impl Answer {
 }
 
 impl Served {
-    /// Starts one on a free port of loopback.
+    /// Starts one on a free port of loopback, where everybody may do everything.
     pub(crate) fn start(config: Config) -> Self {
+        Self::guarded(Config { security: Security::open(), ..config })
+    }
+
+    /// Starts one on a free port of loopback, with rights as configured.
+    pub(crate) fn guarded(config: Config) -> Self {
         let runtime = Runtime::new().unwrap();
         let config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..config };
         let running = runtime.block_on(start(config)).unwrap();
@@ -46,6 +54,33 @@ impl Served {
     /// Where it listens.
     pub(crate) fn base(&self) -> &str {
         &self.base
+    }
+
+    /// The server itself.
+    pub(crate) fn running(&self) -> &Running {
+        self.running.as_ref().unwrap()
+    }
+
+    /// Tells it to read its files again.
+    pub(crate) fn reload(&self) {
+        self.runtime.block_on(self.running().reload());
+    }
+
+    /// Sends bytes, and reads what comes back until the server closes.
+    pub(crate) fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect();
+        stream.write_all(bytes).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).ok();
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    /// A connection that gives up after a while.
+    pub(crate) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.running().address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_write_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {

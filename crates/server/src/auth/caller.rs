@@ -1,0 +1,92 @@
+//! Somebody who asks.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use smol_str::SmolStr;
+use upheld_engine::decide::{Facts, Maybe, Names, Subject};
+
+/// Who asks, as far as they proved it. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    /// Their name: what the log calls them.
+    pub(crate) name: SmolStr,
+    /// Their roles.
+    pub(crate) roles: Arc<[SmolStr]>,
+    /// Their groups.
+    pub(crate) groups: Arc<[SmolStr]>,
+    /// What else is claimed of them.
+    pub(crate) claims: Arc<Facts>,
+    /// How they proved it.
+    pub(crate) how: How,
+}
+
+/// How callers proved who they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum How {
+    /// Not at all.
+    Anonymous,
+    /// By a static token.
+    Token,
+    /// By a token that somebody else issued.
+    Jwt,
+    /// By a certificate.
+    Certificate,
+}
+
+impl How {
+    /// The type of the subject in rights.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Anonymous => "anonymous",
+            Self::Token => "token",
+            Self::Jwt => "jwt",
+            Self::Certificate => "certificate",
+        }
+    }
+}
+
+impl Caller {
+    /// Nobody that we know.
+    pub(crate) fn anonymous() -> Self {
+        Self::new("anonymous", How::Anonymous)
+    }
+
+    /// Somebody without roles.
+    pub(crate) fn new(name: &str, how: How) -> Self {
+        let nothing: Arc<[SmolStr]> = Arc::from([]);
+        Self {
+            name: SmolStr::new(name),
+            roles: Arc::clone(&nothing),
+            groups: nothing,
+            claims: Arc::new(Facts::default()),
+            how,
+        }
+    }
+
+    /// As rights know them.
+    pub(crate) fn subject(&self) -> Subject {
+        Subject {
+            kind: Maybe::Is(SmolStr::new_static(self.how.word())),
+            id: Maybe::Is(self.name.clone()),
+            roles: Names::Known(self.roles.to_vec()),
+            groups: Names::Known(self.groups.to_vec()),
+            claims: Facts::clone(&self.claims),
+        }
+    }
+}
+
+/// Names for a list of a configuration.
+pub(super) fn names(given: &[String]) -> Arc<[SmolStr]> {
+    given.iter().map(SmolStr::new).collect()
+}
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
+        Ok(parts.extensions.get::<Self>().cloned().unwrap_or_else(Self::anonymous))
+    }
+}

@@ -1,0 +1,143 @@
+//! What a request wants, in the words of rights.
+
+use axum::http::Method;
+
+/// What is to be done, and how a refusal must look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Endpoint {
+    /// The right that is needed.
+    pub(crate) operation: Operation,
+    /// The sort of resource.
+    pub(crate) sort: &'static str,
+    /// In which form errors are said here.
+    pub(crate) form: Form,
+    /// Whether headers are those of another request, which is asked about.
+    pub(crate) headers: Headers,
+}
+
+/// What can be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// Questions to policies.
+    Ask,
+    /// Documents, the log, the state of the server.
+    Read,
+    /// Changes of documents.
+    Write,
+    /// The server itself.
+    Administer,
+    /// A policy in an explanation.
+    See,
+}
+
+impl Operation {
+    /// As policies name it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Administer => "administer",
+            Self::See => "see",
+        }
+    }
+}
+
+/// How errors are said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Problem details.
+    Problem,
+    /// A text, as `AuthZEN` wants it.
+    Text,
+    /// `{"error", "reason", "policy"}`, as the seed has it.
+    Seed,
+    /// `{"type", "status", "title", "detail", "details"}`, as Kuma has it.
+    Kuma,
+    /// A status of gRPC.
+    Grpc,
+}
+
+/// Whose headers a request has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Headers {
+    /// Its own.
+    Own,
+    /// Those of a request that waits in a proxy; only a token of ours is the proxy's.
+    Another,
+}
+
+impl Endpoint {
+    /// What a request to a path wants. What is not known needs the right to write, unless it only reads.
+    pub(crate) fn of(method: &Method, path: &str, base: &str) -> Self {
+        use Operation::{Administer, Ask, Read, Write};
+
+        let by_method = if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) { Read } else { Write };
+        let new = |operation, sort, form| Self { operation, sort, form, headers: Headers::Own };
+        let ours = |operation, sort| new(operation, sort, Form::Problem);
+        let seed = path.strip_prefix(base).filter(|_| base.len() > 1).and_then(|path| path.strip_prefix("/api/"));
+        if let Some(rest) = seed {
+            return match rest {
+                "evaluate" => new(Ask, "decision", Form::Seed),
+                "explain" => new(Ask, "explanation", Form::Seed),
+                _ => new(by_method, "document", Form::Seed),
+            };
+        }
+        let mut segments = path.split('/').skip(1);
+        let (first, second) = (segments.next().unwrap_or_default(), segments.next().unwrap_or_default());
+        match (first, second.split(':').next().unwrap_or_default()) {
+            ("healthz" | "readyz", _) => ours(by_method, "server"),
+            ("metrics", _) | ("v1", "reload" | "compact" | "compaction") => ours(Administer, "server"),
+            ("openapi.json" | ".well-known" | "problems", _) | ("v1", "codes") => ours(by_method, "description"),
+            ("v1", "decide") => ours(Ask, "decision"),
+            ("v1", "explain" | "resolve" | "audit" | "graph" | "test") => ours(Ask, "explanation"),
+            ("v1", "revisions" | "events") => ours(by_method, "revision"),
+            ("access", "v1") => new(Ask, "decision", Form::Text),
+            ("forward-auth", _) => Self { headers: Headers::Another, ..new(Ask, "decision", Form::Seed) },
+            ("meshes", _) => new(by_method, "explanation", Form::Kuma),
+            ("envoy.service.auth.v3.Authorization", _) => new(Ask, "decision", Form::Grpc),
+            ("grpc.health.v1.Health", _) => new(Read, "server", Form::Grpc),
+            (reflection, _) if reflection.starts_with("grpc.reflection.") => new(Read, "description", Form::Grpc),
+            _ => ours(by_method, "document"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_needs_the_right_that_fits() {
+        let cases = [
+            ("POST", "/v1/decide", "ask decision"),
+            ("POST", "/v1/decide:batch", "ask decision"),
+            ("POST", "/v1/explain", "ask explanation"),
+            ("GET", "/v1/policies", "read document"),
+            ("GET", "/v1/documents/A/b/c", "read document"),
+            ("PUT", "/v1/documents/A/b/c", "write document"),
+            ("DELETE", "/v1/documents/decide/b/c", "write document"),
+            ("GET", "/v1/revisions", "read revision"),
+            ("POST", "/v1/revisions", "write revision"),
+            ("POST", "/v1/decision", "write document"),
+            ("POST", "/v1//decide", "write document"),
+            ("POST", "//v1/decide", "write document"),
+            ("POST", "/unheard-of", "write document"),
+            ("GET", "/metrics", "administer server"),
+            ("POST", "/v1/reload", "administer server"),
+            ("POST", "/healthz", "write server"),
+            ("POST", "/access/v1/evaluation", "ask decision"),
+            ("DELETE", "/forward-auth/api/users", "ask decision"),
+            ("POST", "/authz/api/evaluate", "ask decision"),
+            ("POST", "/authz/api/policies", "write document"),
+            ("GET", "/authz/api/policies", "read document"),
+            ("GET", "/meshes/default/dataplanes", "read explanation"),
+            ("POST", "/envoy.service.auth.v3.Authorization/Check", "ask decision"),
+            ("POST", "/grpc.health.v1.Health/Check", "read server"),
+        ];
+        for (method, path, wanted) in cases {
+            let endpoint = Endpoint::of(&method.parse().unwrap(), path, "/authz");
+            assert_eq!(format!("{} {}", endpoint.operation.word(), endpoint.sort), wanted, "{method} {path}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! How somebody is told that they are not let in.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Json, body::Body};
+use serde_json::json;
+use smol_str::SmolStr;
+
+use super::endpoint::Form;
+use crate::problem::Problem;
+
+/// Why a request is not let in.
+#[derive(Clone, Debug)]
+pub(crate) enum Refusal {
+    /// We do not know who it is, or they say so wrongly.
+    Unknown(String),
+    /// They may not.
+    Forbidden {
+        /// In words.
+        detail: String,
+        /// The policy that says so.
+        policy: Option<SmolStr>,
+    },
+    /// Not so fast.
+    TooFast {
+        /// Seconds to wait.
+        seconds: u64,
+    },
+}
+
+impl Refusal {
+    /// The answer, in the form of the endpoint.
+    pub(crate) fn answer(self, form: Form) -> Response {
+        let (status, sort, grpc) = match &self {
+            Self::Unknown(_) => (StatusCode::UNAUTHORIZED, "unauthorized", "16"),
+            Self::Forbidden { .. } => (StatusCode::FORBIDDEN, "forbidden", "7"),
+            Self::TooFast { .. } => (StatusCode::TOO_MANY_REQUESTS, "too-many-requests", "8"),
+        };
+        let (detail, policy, seconds) = match self {
+            Self::Unknown(detail) => (detail, None, None),
+            Self::Forbidden { detail, policy } => (detail, policy, None),
+            Self::TooFast { seconds } => ("too many requests of one client".to_owned(), None, Some(seconds)),
+        };
+        let reason = status.canonical_reason().unwrap_or_default();
+        let mut response = match form {
+            Form::Problem => Problem::new(status, sort, detail).into_response(),
+            Form::Text => (status, detail).into_response(),
+            Form::Seed => {
+                let body = match policy {
+                    Some(policy) => json!({"error": reason, "reason": detail, "policy": policy.as_str()}),
+                    None => json!({"error": reason, "reason": detail}),
+                };
+                (status, Json(body)).into_response()
+            }
+            Form::Kuma => {
+                let body = json!({
+                    "type": "/std-errors", "status": status.as_u16(), "title": reason, "detail": detail, "details": detail,
+                });
+                (status, Json(body)).into_response()
+            }
+            Form::Grpc => return status_of_grpc(grpc, &detail),
+        };
+        let headers = response.headers_mut();
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"upheld\""));
+        }
+        if let Some(seconds) = seconds {
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
+        response
+    }
+}
+
+/// An answer without a message: all of it is in the head.
+fn status_of_grpc(code: &'static str, detail: &str) -> Response {
+    let plain = detail.bytes().map(|byte| match byte {
+        b' '..=b'$' | b'&'..=b'~' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    });
+    let message: String = plain.collect();
+    let mut response = Response::new(Body::empty());
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    headers.insert("grpc-status", HeaderValue::from_static(code));
+    headers.insert("grpc-message", HeaderValue::from_str(&message).unwrap_or(HeaderValue::from_static("")));
+    response
+}

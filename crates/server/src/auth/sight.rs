@@ -1,0 +1,147 @@
+//! What somebody may see of an answer.
+
+use serde_json::{Value as Json, json};
+
+/// What stands in place of a name.
+const HIDDEN: &str = "(hidden)";
+/// What stands in place of a sentence.
+const HIDDEN_SENTENCE: &str = "(hidden: it names a policy that you may not see)";
+
+/// Takes out of an answer what must not be seen, and says how much: every list of `candidates` loses what its hidden policies
+/// say, `redacted` stands beside it with their number, and their names are gone from everything around it. What the answer
+/// is stays. Returns how many candidates were hidden.
+#[cfg_attr(not(test), expect(dead_code, reason = "for the handlers of explanations"))]
+pub(crate) fn redact(answer: &mut Json, may_see: &impl Fn(&str, &str, &str) -> bool) -> usize {
+    inside(answer, "", "", may_see)
+}
+
+fn inside(value: &mut Json, kind: &str, scope: &str, may_see: &impl Fn(&str, &str, &str) -> bool) -> usize {
+    match value {
+        Json::Array(items) => items.iter_mut().map(|item| inside(item, kind, scope, may_see)).sum(),
+        Json::Object(fields) => {
+            let text = |names: &[&str], otherwise: &str| {
+                let own = names.iter().find_map(|name| fields.get(*name).and_then(Json::as_str));
+                own.unwrap_or(otherwise).to_owned()
+            };
+            let (kind, scope) = (text(&["kind"], kind), text(&["mesh", "scope", "namespace"], scope));
+            let mut hidden = Vec::new();
+            if let Some(Json::Array(candidates)) = fields.get_mut("candidates") {
+                for candidate in candidates {
+                    hidden.extend(hide(candidate, &kind, &scope, may_see));
+                }
+            }
+            let mut count = hidden.len();
+            if count > 0 {
+                hidden.sort_unstable();
+                hidden.dedup();
+                fields.values_mut().for_each(|field| forget(field, &hidden));
+                fields.insert("redacted".to_owned(), json!(count));
+            }
+            for (name, field) in fields.iter_mut() {
+                if name != "candidates" {
+                    count += inside(field, &kind, &scope, may_see);
+                }
+            }
+            count
+        }
+        _ => 0,
+    }
+}
+
+/// Hides a candidate if its policy must not be seen. Its name comes back.
+fn hide(candidate: &mut Json, kind: &str, scope: &str, may_see: &impl Fn(&str, &str, &str) -> bool) -> Option<String> {
+    let text = |names: &[&str], otherwise: &str| {
+        let own = names.iter().find_map(|name| candidate.get(*name).and_then(Json::as_str));
+        own.unwrap_or(otherwise).to_owned()
+    };
+    let (kind, scope) = (text(&["kind"], kind), text(&["mesh", "scope", "namespace"], scope));
+    let name = text(&["policy", "name", "id"], "");
+    // What has no name may be anything.
+    if !name.is_empty() && may_see(&kind, if scope.is_empty() { upheld_dialects::access::SCOPE } else { &scope }, &name)
+    {
+        return None;
+    }
+    let state = candidate.get("state").cloned().unwrap_or_default();
+    *candidate = json!({"state": state, "redacted": true});
+    Some(name)
+}
+
+/// Takes names out of all texts.
+fn forget(value: &mut Json, names: &[String]) {
+    match value {
+        Json::String(text) => {
+            if names.iter().any(|name| name == text) {
+                HIDDEN.clone_into(text);
+            } else if names.iter().any(|name| mentions(text, name)) {
+                HIDDEN_SENTENCE.clone_into(text);
+            }
+        }
+        Json::Array(items) => items.iter_mut().for_each(|item| forget(item, names)),
+        Json::Object(fields) => fields.values_mut().for_each(|field| forget(field, names)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
+}
+
+/// Whether a sentence has a name in it as a word of its own.
+fn mentions(sentence: &str, name: &str) -> bool {
+    let part = |character: char| character.is_alphanumeric() || character == '-' || character == '_';
+    !name.is_empty()
+        && sentence.match_indices(name).any(|(at, _)| {
+            let before = sentence.get(..at).and_then(|before| before.chars().next_back());
+            let after = sentence.get(at + name.len()..).and_then(|after| after.chars().next());
+            !before.is_some_and(part) && !after.is_some_and(part)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer() -> Json {
+        json!({
+            "kind": "TrafficLog", "mesh": "default", "answer": "secret-log stands before open-log", "outcome": "decided",
+            "policies": ["secret-log"], "result": {"backend": "splunk"},
+            "fields": [{"path": "backend", "value": "splunk", "from": "secret-log"}],
+            "candidates": [
+                {"state": "wins", "policy": "secret-log", "because": "it is more specific", "at": {"file": "secret.yaml"}},
+                {"state": "loses", "policy": "open-log", "because": "secret-log is more specific"},
+                {"state": "skip", "policy": "secret-log-2", "because": "no match"},
+            ],
+        })
+    }
+
+    #[test]
+    fn what_must_not_be_seen_is_gone_and_counted() {
+        let mut given = json!({"answers": [answer()]});
+        let hidden = redact(&mut given, &|kind, scope, name| {
+            assert_eq!((kind, scope), ("TrafficLog", "default"));
+            name != "secret-log"
+        });
+        assert_eq!(hidden, 1);
+        let answer = &given["answers"][0];
+        assert_eq!(answer["redacted"], 1);
+        assert_eq!(answer["candidates"][0], json!({"state": "wins", "redacted": true}));
+        assert_eq!(answer["candidates"][1]["policy"], "open-log");
+        assert_eq!(answer["candidates"][1]["because"], HIDDEN_SENTENCE);
+        assert_eq!(answer["candidates"][2]["policy"], "secret-log-2");
+        assert_eq!((&answer["policies"][0], &answer["fields"][0]["from"]), (&json!(HIDDEN), &json!(HIDDEN)));
+        assert_eq!(answer["result"]["backend"], "splunk");
+        assert!(!given.to_string().replace("secret-log-2", "").contains("secret"), "{given}");
+    }
+
+    #[test]
+    fn what_may_be_seen_stays_as_it_is() {
+        let mut given = answer();
+        assert_eq!(redact(&mut given, &|_, _, _| true), 0);
+        assert_eq!(given, answer());
+    }
+
+    #[test]
+    fn access_policies_have_a_scope_of_their_own() {
+        let mut given =
+            json!({"kind": "AccessPolicy", "candidates": [{"state": "permit", "policy": "a"}, {"state": "deny"}]});
+        let seen = |kind: &str, scope: &str, name: &str| (kind, scope, name) == ("AccessPolicy", "access", "a");
+        assert_eq!(redact(&mut given, &seen), 1);
+        assert_eq!(given["candidates"][1], json!({"state": "deny", "redacted": true}));
+    }
+}

@@ -1,0 +1,58 @@
+//! Bodies: whole, small enough, and soon enough, before anybody works on them.
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use bytes::BytesMut;
+use http_body_util::BodyExt;
+
+use super::is_grpc;
+use crate::app::Shared;
+use crate::problem::Problem;
+
+/// Reads a body up to the limit, and hands it on.
+pub(crate) async fn whole_body(State(app): State<Shared>, request: Request, next: Next) -> Response {
+    if request.body().is_end_stream() || is_grpc(request.headers()) {
+        return next.run(request).await;
+    }
+    let limits = &app.config.limits;
+    let (parts, body) = request.into_parts();
+    match tokio::time::timeout(limits.body_time, read(body, limits.body)).await {
+        Ok(Ok(bytes)) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
+        Ok(Err(problem)) => problem.into_response(),
+        Err(_) => {
+            let detail = format!("the body did not come within {} s", limits.body_time.as_secs_f32());
+            Problem::new(StatusCode::REQUEST_TIMEOUT, "slow-body", detail).into_response()
+        }
+    }
+}
+
+async fn read(mut body: Body, most: usize) -> Result<Bytes, Problem> {
+    let too_large = || {
+        let detail = format!("a body has at most {most} bytes");
+        Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", detail))
+    };
+    // Who says that it is too large need not send it.
+    if body.size_hint().lower() > u64::try_from(most).unwrap_or(u64::MAX) {
+        return too_large();
+    }
+    let mut first = Bytes::new();
+    let mut whole = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Problem::bad_request("the body broke off"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if first.len() + whole.len() + data.len() > most {
+            return too_large();
+        }
+        // Most bodies come in one piece, which is not copied. Many small pieces must not take more than they are.
+        if first.is_empty() && whole.is_empty() {
+            first = data;
+        } else {
+            whole.extend_from_slice(&std::mem::take(&mut first));
+            whole.extend_from_slice(&data);
+        }
+    }
+    Ok(if whole.is_empty() { first } else { whole.freeze() })
+}

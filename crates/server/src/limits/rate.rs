@@ -1,0 +1,102 @@
+//! How many requests one client makes in a second.
+
+use std::hash::{BuildHasher, RandomState};
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota};
+use smol_str::SmolStr;
+
+use crate::auth::{Caller, How};
+use crate::http::Peer;
+
+/// Addresses are kept in so many drawers, so that a large network cannot fill the memory. Two that share one share its
+/// rate; which do is different in each process.
+const DRAWERS: u64 = 1 << 16;
+/// Verified names are few, but tokens of others can have any name.
+const NAMES: usize = 1 << 16;
+
+/// Counts requests.
+#[derive(Debug)]
+pub(super) struct Rate {
+    limiter: DefaultKeyedRateLimiter<Client>,
+    clock: DefaultClock,
+    drawers: RandomState,
+}
+
+/// Whose requests are counted together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Client {
+    Name(How, SmolStr),
+    Drawer(u64),
+}
+
+impl Rate {
+    pub(super) fn new(in_a_second: u32) -> Self {
+        let quota = Quota::per_second(NonZeroU32::new(in_a_second).unwrap_or(NonZeroU32::MIN));
+        Self {
+            limiter: DefaultKeyedRateLimiter::keyed(quota),
+            clock: DefaultClock::default(),
+            drawers: RandomState::new(),
+        }
+    }
+
+    /// Counts a request; when there were too many, the seconds to wait.
+    pub(super) fn check(&self, caller: Option<&Caller>, peer: Option<Peer>) -> Result<(), u64> {
+        let client = match caller.filter(|caller| caller.how != How::Anonymous) {
+            Some(caller) if self.limiter.len() < NAMES => Client::Name(caller.how, caller.name.clone()),
+            Some(caller) => Client::Drawer(self.drawers.hash_one(&caller.name) % DRAWERS),
+            None => Client::Drawer(self.drawers.hash_one(peer.map(|peer| network(peer.address.ip()))) % DRAWERS),
+        };
+        self.limiter.check_key(&client).map_err(|until| {
+            let wait = until.wait_time_from(self.clock.now());
+            wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+        })
+    }
+}
+
+/// One household of IPv6 has as many addresses as it likes in its network.
+fn network(address: IpAddr) -> [u8; 16] {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+        IpAddr::V6(address) => (address.to_bits() >> 64 << 64).to_be_bytes(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(address: &str) -> Option<Peer> {
+        Some(Peer { address: address.parse().unwrap() })
+    }
+
+    #[test]
+    fn clients_are_counted_one_by_one() {
+        let rate = Rate::new(1);
+        let named = |name: &str| Caller::new(name, How::Token);
+        assert_eq!(rate.check(Some(&named("a")), from("192.0.2.1:1")), Ok(()));
+        assert_eq!(rate.check(Some(&named("a")), from("192.0.2.2:1")), Err(1));
+        assert_eq!(rate.check(Some(&named("b")), from("192.0.2.1:1")), Ok(()));
+        assert_eq!(rate.check(None, from("192.0.2.1:1")), Ok(()));
+        assert_eq!(rate.check(Some(&Caller::anonymous()), from("192.0.2.1:2")), Err(1));
+    }
+
+    #[test]
+    fn a_large_network_does_not_fill_the_memory() {
+        let rate = Rate::new(1);
+        for number in 0..200_000_u32 {
+            let address = std::net::Ipv6Addr::from(u128::from(number) << 64);
+            rate.check(None, Some(Peer { address: (address, 1).into() })).ok();
+        }
+        assert!(rate.limiter.len() <= 1 << 16);
+    }
+
+    #[test]
+    fn addresses_of_one_network_count_as_one() {
+        assert_eq!(network("2001:db8::1".parse().unwrap()), network("2001:db8::ffff:2".parse().unwrap()));
+        assert_ne!(network("2001:db8:0:1::1".parse().unwrap()), network("2001:db8::1".parse().unwrap()));
+        assert_eq!(network("::ffff:192.0.2.1".parse().unwrap()), network("192.0.2.1".parse().unwrap()));
+    }
+}

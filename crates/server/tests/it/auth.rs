@@ -1,0 +1,323 @@
+//! Who is let in, and what they may do.
+
+mod issuer;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+use upheld_server::config::{Security, StoreAt};
+use upheld_server::{Config, SecurityError, StartError, start};
+
+use crate::support::{Answer, Served};
+
+const POLICY: &str = r#"{"id": "a", "effect": "permit", "subjects": [], "resources": [], "actions": []}"#;
+const PUT: &str = "/v1/documents/AccessPolicy/access/a";
+const QUESTION: &str = r#"{"subject": {"id": "ann"}, "action": {"method": "GET"}, "resource": {"path": "/x"}}"#;
+
+fn token(name: &str) -> String {
+    format!("upheld_{name}-0123456789abcdef0123456789abcdef")
+}
+
+fn tokens(roles: &[&str]) -> String {
+    let entries = roles.iter().map(|role| {
+        let hash = Sha256::digest(token(role).as_bytes());
+        format!("- {{name: {role}-token, roles: [{role}], sha256: '{hash:x}'}}\n")
+    });
+    format!("tokens:\n{}", entries.collect::<String>())
+}
+
+fn file(folder: &TempDir, name: &str, text: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn with_tokens(path: &Path) -> Served {
+    let security = Security { tokens: Some(path.to_owned()), ..Security::default() };
+    Served::guarded(Config { security, ..Config::default() })
+}
+
+fn asked(served: &Served, method: &str, path: &str, token: &str, body: &str) -> Answer {
+    let header = format!("Bearer {token}");
+    served.ask(method, path, &[("authorization", &header), ("content-type", "application/json")], body)
+}
+
+fn refusal(config: Config) -> String {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let listen = "127.0.0.1:0".parse().unwrap();
+    match runtime.block_on(start(Config { listen, ..config })) {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("it started"),
+    }
+}
+
+#[test]
+fn who_says_nothing_may_ask_and_read_from_this_machine_but_not_write() {
+    let served = Served::guarded(Config::default());
+    assert_eq!(served.post("/v1/decide", QUESTION).status, 200);
+    assert_eq!(served.get("/v1/revisions").status, 200);
+    let refused = served.ask("PUT", PUT, &[], POLICY);
+    assert_eq!((refused.status, refused.header("www-authenticate")), (401, Some("Bearer realm=\"upheld\"")));
+    assert_eq!(refused.header("content-type"), Some("application/problem+json"));
+    assert!(refused.text.contains("`write`") && refused.text.contains("no policy permits it"), "{}", refused.text);
+    assert_eq!(served.get("/metrics").status, 401);
+    assert_eq!(served.get("/v1/revisions").json()["last"], 0);
+}
+
+#[test]
+fn the_bootstrap_token_may_do_everything() {
+    let served = Served::guarded(Config::default());
+    let token = served.running().bootstrap_token().unwrap().to_owned();
+    assert!(token.starts_with("upheld_") && token.len() > 40);
+    assert_eq!(asked(&served, "PUT", PUT, &token, POLICY).status, 201);
+    assert_eq!(served.get("/v1/revisions/1").json()["actor"], "bootstrap");
+    assert!(!format!("{:?}", served.running()).contains(&token));
+    let another = Served::guarded(Config::default());
+    assert_ne!(another.running().bootstrap_token(), Some(token.as_str()));
+    assert_eq!(asked(&another, "PUT", PUT, &token, POLICY).status, 401);
+}
+
+#[test]
+fn the_bootstrap_token_is_said_once_and_outlives_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let config = || Config { store: StoreAt::Folder(data.clone()), ..Config::default() };
+    let first = Served::guarded(config());
+    let token = first.running().bootstrap_token().unwrap().to_owned();
+    drop(first);
+    let kept = fs::read_to_string(data.join("bootstrap-token.sha256")).unwrap();
+    assert!(!kept.contains(&token) && !kept.contains(&token[7..]));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(data.join("bootstrap-token.sha256")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    let second = Served::guarded(config());
+    assert_eq!(second.running().bootstrap_token(), None);
+    assert_eq!(asked(&second, "PUT", PUT, &token, POLICY).status, 201);
+    drop(second);
+    fs::write(data.join("bootstrap-token.sha256"), "nonsense").unwrap();
+    assert!(refusal(config()).contains("64 hexadecimal digits"));
+}
+
+#[test]
+fn with_tokens_there_is_no_bootstrap_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = with_tokens(&file(&folder, "tokens.yaml", &tokens(&["admin"])));
+    assert_eq!(served.running().bootstrap_token(), None);
+}
+
+#[test]
+fn every_role_may_what_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let roles = ["asker", "viewer", "author", "operator", "admin", "stranger"];
+    let served = with_tokens(&file(&folder, "tokens.yaml", &tokens(&roles)));
+    let questions = [
+        ("POST", "/v1/decide", QUESTION),
+        ("GET", "/v1/revisions", ""),
+        ("PUT", "/v1/documents/AccessPolicy/access/a?dryRun=true", POLICY),
+        ("GET", "/metrics", ""),
+    ];
+    let expected = [
+        ("asker", [true, false, false, false]),
+        ("viewer", [true, true, false, false]),
+        ("author", [true, true, true, false]),
+        ("operator", [true, true, true, true]),
+        ("admin", [true, true, true, true]),
+        ("stranger", [false, false, false, false]),
+    ];
+    for (role, expected) in expected {
+        let may = questions.map(|(method, path, body)| {
+            let status = asked(&served, method, path, &token(role), body).status;
+            assert_ne!(status, 401, "{role} {path}");
+            status != 403
+        });
+        assert_eq!(may, expected, "{role}");
+    }
+    assert_eq!(asked(&served, "GET", "/healthz", &token("stranger"), "").status, 200);
+}
+
+#[test]
+fn a_refusal_says_which_right_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = with_tokens(&file(&folder, "tokens.yaml", &tokens(&["viewer"])));
+    let refused = asked(&served, "PUT", PUT, &token("viewer"), POLICY);
+    assert_eq!((refused.status, &refused.json()["type"]), (403, &"/problems/forbidden".into()));
+    let detail = refused.json()["detail"].as_str().unwrap().to_owned();
+    assert_eq!(detail, "`viewer-token` does not have the right `write` on `document` here: no policy permits it");
+    assert_eq!(served.get("/v1/revisions").json()["last"], 0);
+}
+
+#[test]
+fn a_wrong_token_is_refused_and_never_anonymous() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = with_tokens(&file(&folder, "tokens.yaml", &tokens(&["admin"])));
+    let right = token("admin");
+    let wrong = [
+        "Bearer upheld_wrong".to_owned(),
+        format!("Bearer {right}x"),
+        format!("Bearer {}", &right[..right.len() - 1]),
+        format!("Bearer {}", right.replace("upheld_", "")),
+        format!("Basic {right}"),
+        format!("bearer{right}"),
+        "Bearer ".to_owned(),
+        "Bearer a.b.c".to_owned(),
+        "nonsense".to_owned(),
+    ];
+    for header in wrong {
+        let refused = served.ask("GET", "/v1/revisions", &[("authorization", &header)], "");
+        assert_eq!((refused.status, refused.header("www-authenticate").is_some()), (401, true), "{header}");
+        assert!(!refused.text.contains(&header) && !refused.text.contains(&right), "{}", refused.text);
+    }
+    let twice = format!("Bearer {right}");
+    let both = [("authorization", twice.as_str()), ("authorization", twice.as_str())];
+    assert_eq!(served.ask("GET", "/v1/revisions", &both, "").status, 401);
+    assert_eq!(asked(&served, "GET", "/v1/revisions", &right, "").status, 200);
+}
+
+#[test]
+fn tokens_end_and_are_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let hash = |name: &str| format!("{:x}", Sha256::digest(token(name).as_bytes()));
+    let expiring = format!(
+        r#"[{{"name": "old", "roles": ["admin"], "sha256": "{}", "expires": "2020-01-01T00:00:00Z"}},
+            {{"name": "new", "roles": ["admin"], "sha256": "{}", "expires": "2120-01-01T00:00:00Z"}}]"#,
+        hash("old"),
+        hash("new")
+    );
+    let path = file(&folder, "tokens.json", &expiring);
+    let served = with_tokens(&path);
+    let status = |name: &str| asked(&served, "GET", "/v1/revisions", &token(name), "").status;
+    assert_eq!((status("old"), status("new"), status("later")), (401, 200, 401));
+    fs::write(&path, format!(r#"[{{"name": "later", "roles": ["admin"], "sha256": "{}"}}]"#, hash("later"))).unwrap();
+    served.reload();
+    assert_eq!((status("new"), status("later")), (401, 200));
+    fs::write(&path, "broken: [").unwrap();
+    served.reload();
+    assert_eq!(status("later"), 200);
+}
+
+#[test]
+fn what_is_wrong_with_tokens_is_said_at_the_start_without_repeating_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = [
+        ("- {name: a, sha256: upheld_secret}", "64 hexadecimal digits"),
+        ("- {name: a, token: upheld_secret}", "nothing else"),
+        (
+            "- {name: '', sha256: '0000000000000000000000000000000000000000000000000000000000000000'}",
+            "the name is empty",
+        ),
+        ("tokens: 5", "expected {tokens"),
+        ("{tokens: [], upheld_secret: 1}", "expected {tokens"),
+        ("a: [", "tokens.yaml"),
+    ];
+    for (text, expected) in cases {
+        let tokens = Some(file(&folder, "tokens.yaml", text));
+        let said = refusal(Config { security: Security { tokens, ..Security::default() }, ..Config::default() });
+        assert!(said.contains(expected) && !said.contains("upheld_secret"), "{text}: {said}");
+    }
+    let tokens = Some(folder.path().join("missing.yaml"));
+    let said = refusal(Config { security: Security { tokens, ..Security::default() }, ..Config::default() });
+    assert!(said.contains("missing.yaml"), "{said}");
+}
+
+#[test]
+fn operators_bring_their_own_rights() {
+    let folder = tempfile::tempdir().unwrap();
+    let rights = "
+defaultEffect: deny
+policies:
+- {id: all-may-read, effect: permit, subjects: [], resources: [], actions: [{operation: read}]}
+- {id: no-log, effect: deny, description: The log is private, subjects: [], resources: [{type: revision}], actions: []}
+- id: team
+  effect: permit
+  subjects: [{id: author-token, type: token}]
+  resources: [{path: /v1/documents/AccessPolicy/**}]
+  actions: [{operation: write, method: PUT}]
+";
+    let path = file(&folder, "rights.yaml", rights);
+    let security = Security {
+        tokens: Some(file(&folder, "tokens.yaml", &tokens(&["author"]))),
+        rights: Some(path.clone()),
+        ..Security::default()
+    };
+    let served = Served::guarded(Config { security, ..Config::default() });
+    assert_eq!(served.post("/v1/decide", QUESTION).status, 401);
+    assert_eq!(served.get("/openapi.json").status, 200);
+    assert_eq!(asked(&served, "PUT", PUT, &token("author"), POLICY).status, 201);
+    assert_eq!(asked(&served, "DELETE", PUT, &token("author"), "").status, 403);
+    let refused = asked(&served, "GET", "/v1/revisions", &token("author"), "");
+    assert_eq!(refused.status, 403);
+    assert!(refused.text.contains("`no-log`") && refused.text.contains("The log is private"), "{}", refused.text);
+    fs::write(&path, rights.replace("method: PUT", "method: '*'")).unwrap();
+    served.reload();
+    assert_eq!(asked(&served, "DELETE", PUT, &token("author"), "").status, 200);
+    fs::write(&path, "policies: [{id: x}]").unwrap();
+    served.reload();
+    assert_eq!(served.get("/openapi.json").status, 200);
+}
+
+#[test]
+fn broken_rights_are_refused_with_their_places() {
+    let folder = tempfile::tempdir().unwrap();
+    let rights = Some(file(&folder, "rights.yaml", "policies:\n- {id: x, effect: permit, subjcts: []}\n"));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let security = Security { rights, ..Security::default() };
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let started = runtime.block_on(start(Config { security, listen, ..Config::default() }));
+    let Err(StartError::Security(SecurityError::Rights { broken, .. })) = started else { panic!("it started") };
+    assert!(broken.diagnostics.as_slice().iter().any(|found| found.message.contains("subjcts")));
+    let rights = Some(file(&folder, "empty.yaml", "kind: Mesh\nname: x\ntype: Mesh\n"));
+    let said = refusal(Config { security: Security { rights, ..Security::default() }, ..Config::default() });
+    assert!(said.contains("rights") || said.contains("no access policies"), "{said}");
+}
+
+#[test]
+fn clients_behind_a_proxy_of_this_machine_are_not_of_this_machine() {
+    let served = Served::guarded(Config::default());
+    for header in ["x-forwarded-for", "x-real-ip", "forwarded"] {
+        assert_eq!(served.ask("GET", "/v1/revisions", &[(header, "127.0.0.1")], "").status, 401, "{header}");
+    }
+    let question = [("x-forwarded-for", "192.0.2.7"), ("content-type", "application/json")];
+    assert_eq!(served.ask("POST", "/v1/decide", &question, QUESTION).status, 200);
+}
+
+#[test]
+fn refusals_have_the_form_of_their_endpoint() {
+    let served = Served::guarded(Config::default());
+    let wrong = |method: &str, path: &str| asked(&served, method, path, "upheld_wrong", "");
+    let text = wrong("POST", "/access/v1/evaluation");
+    assert_eq!((text.status, text.header("content-type")), (401, Some("text/plain; charset=utf-8")));
+    let seed = wrong("GET", "/authz/api/policies");
+    assert_eq!((seed.status, &seed.json()["error"]), (401, &"Unauthorized".into()));
+    let kuma = wrong("GET", "/meshes/default/dataplanes");
+    assert_eq!((kuma.status, &kuma.json()["type"], &kuma.json()["status"]), (401, &"/std-errors".into(), &401.into()));
+    let forward = wrong("GET", "/forward-auth/api/users");
+    assert_eq!((forward.status, &forward.json()["error"]), (401, &"Unauthorized".into()));
+    let grpc = wrong("POST", "/envoy.service.auth.v3.Authorization/Check");
+    assert_eq!((grpc.status, grpc.header("grpc-status")), (200, Some("16")));
+    let folder = tempfile::tempdir().unwrap();
+    let served = with_tokens(&file(&folder, "tokens.yaml", &tokens(&["stranger"])));
+    let grpc = asked(&served, "POST", "/envoy.service.auth.v3.Authorization/Check", &token("stranger"), "");
+    assert_eq!((grpc.status, grpc.header("grpc-status")), (200, Some("7")));
+}
+
+#[test]
+fn headers_of_a_request_that_is_asked_about_are_not_those_of_the_proxy() {
+    let served = Served::guarded(Config::default());
+    let passed_on = [("authorization", "Bearer eyJ.of.somebody")];
+    assert_ne!(served.ask("GET", "/forward-auth/x", &passed_on, "").status, 401);
+    assert_eq!(served.ask("GET", "/v1/revisions", &passed_on, "").status, 401);
+}
+
+#[test]
+fn an_open_server_lets_everybody_do_everything() {
+    let served = Served::start(Config::default());
+    assert_eq!(served.running().bootstrap_token(), None);
+    assert_eq!(served.ask("PUT", PUT, &[], POLICY).status, 201);
+    assert_eq!(asked(&served, "GET", "/v1/revisions", "whatever", "").status, 200);
+    assert_eq!(served.get("/v1/revisions/1").json()["actor"], "anonymous");
+}

@@ -1,0 +1,190 @@
+//! Tokens that somebody else issues.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jsonwebtoken::{Algorithm, EncodingKey, Header, encode, get_current_timestamp};
+use rcgen::KeyPair;
+use serde_json::{Value as Json, json};
+use upheld_server::Config;
+use upheld_server::config::{Jwt, KeysAt, Security};
+
+use super::{asked, refusal};
+use crate::support::Served;
+
+/// Somebody who issues tokens.
+struct Issuer {
+    kid: &'static str,
+    key: KeyPair,
+}
+
+impl Issuer {
+    fn new(kid: &'static str) -> Self {
+        Self { kid, key: KeyPair::generate().unwrap() }
+    }
+
+    fn public(&self) -> Json {
+        let point = self.key.public_key_raw();
+        let (x, y) = point[1..].split_at(32);
+        let (x, y) = (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y));
+        json!({"kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "kid": self.kid, "x": x, "y": y})
+    }
+
+    fn set(&self) -> String {
+        // Keys that cannot verify are beside the one that can.
+        let odd = json!({"kty": "oct", "k": "c2VjcmV0", "kid": "shared", "alg": "HS256"});
+        json!({"keys": [odd, {"kty": "unheard-of"}, self.public()]}).to_string()
+    }
+
+    fn sign(&self, claims: &Json) -> String {
+        let header = Header { kid: Some(self.kid.to_owned()), ..Header::new(Algorithm::ES256) };
+        let key = EncodingKey::from_ec_pem(self.key.serialize_pem().as_bytes()).unwrap();
+        encode(&header, claims, &key).unwrap()
+    }
+}
+
+fn claims(changes: &Json) -> Json {
+    let now = get_current_timestamp();
+    let mut claims = json!({
+        "sub": "ann", "aud": "upheld", "iss": "https://issuer.example", "exp": now + 600, "nbf": now - 10,
+        "realm": {"roles": ["viewer"]},
+    });
+    for (name, value) in changes.as_object().unwrap() {
+        if value.is_null() {
+            claims.as_object_mut().unwrap().remove(name);
+        } else {
+            claims[name] = value.clone();
+        }
+    }
+    claims
+}
+
+fn served(keys: KeysAt) -> Served {
+    let jwt = Jwt {
+        issuers: vec!["https://issuer.example".to_owned()],
+        roles: "realm.roles".to_owned(),
+        refresh_at_most: Duration::from_secs(3600),
+        ..Jwt::new(keys, "upheld")
+    };
+    Served::guarded(Config { security: Security { jwt: Some(jwt), ..Security::default() }, ..Config::default() })
+}
+
+#[test]
+fn only_good_tokens_of_the_issuer_are_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys.json");
+    let (issuer, stranger) = (Issuer::new("k1"), Issuer::new("k1"));
+    fs::write(&path, issuer.set()).unwrap();
+    let served = served(KeysAt::File(path));
+    assert_eq!(served.running().bootstrap_token(), None);
+    let status = |token: &str| asked(&served, "GET", "/v1/revisions", token, "").status;
+    let good = issuer.sign(&claims(&json!({})));
+    // The second time it is remembered.
+    assert_eq!((status(&good), status(&good)), (200, 200));
+    assert_eq!(asked(&served, "PUT", "/v1/documents/AccessPolicy/access/a", &good, "{}").status, 403);
+    let now = get_current_timestamp();
+    let bad = [
+        json!({"aud": "somebody-else"}),
+        json!({"aud": null}),
+        json!({"iss": "https://other.example"}),
+        json!({"iss": null}),
+        json!({"exp": now - 3600}),
+        json!({"exp": null}),
+        json!({"nbf": now + 3600}),
+        json!({"sub": null}),
+        json!({"sub": ""}),
+    ];
+    for changes in bad {
+        assert_eq!(status(&issuer.sign(&claims(&changes))), 401, "{changes}");
+    }
+    assert_eq!(status(&issuer.sign(&claims(&json!({"exp": now - 5})))), 200, "clocks differ a little");
+    assert_eq!(status(&issuer.sign(&claims(&json!({"aud": ["x", "upheld"]})))), 200);
+    assert_eq!(status(&issuer.sign(&claims(&json!({"realm": "viewer"})))), 403, "no roles");
+    assert_eq!(status(&stranger.sign(&claims(&json!({})))), 401, "another key under the same name");
+    assert_eq!(status(&good[..good.len() - 4]), 401, "cut off");
+}
+
+#[test]
+fn algorithms_that_everybody_can_sign_with_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys.json");
+    let issuer = Issuer::new("k1");
+    fs::write(&path, issuer.set()).unwrap();
+    let served = served(KeysAt::File(path));
+    let body = URL_SAFE_NO_PAD.encode(claims(&json!({})).to_string());
+    let unsigned = format!("{}.{body}.", URL_SAFE_NO_PAD.encode(r#"{"alg":"none","kid":"k1"}"#));
+    let header = |kid: &str| Header { kid: Some(kid.to_owned()), ..Header::new(Algorithm::HS256) };
+    let public = issuer.key.public_key_pem();
+    let confused = encode(&header("k1"), &claims(&json!({})), &EncodingKey::from_secret(public.as_bytes())).unwrap();
+    let shared = encode(&header("shared"), &claims(&json!({})), &EncodingKey::from_secret(b"secret")).unwrap();
+    for token in [unsigned, confused, shared] {
+        assert_eq!(asked(&served, "GET", "/v1/revisions", &token, "").status, 401, "{token}");
+    }
+}
+
+/// A server that hands out keys, and counts how often.
+fn keys_at(keys: Arc<Mutex<String>>) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/keys", listener.local_addr().unwrap());
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    // Ends with the process.
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut head = [0; 4096];
+            stream.read(&mut head).ok();
+            counted.fetch_add(1, Ordering::SeqCst);
+            let body = keys.lock().unwrap().clone();
+            let length = body.len();
+            let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+            stream.write_all(answer.as_bytes()).ok();
+        }
+    });
+    (url, count)
+}
+
+#[test]
+fn a_new_key_is_fetched_when_a_token_names_it_but_not_for_every_name() {
+    let (old, new) = (Issuer::new("old"), Issuer::new("new"));
+    let keys = Arc::new(Mutex::new(old.set()));
+    let (url, count) = keys_at(Arc::clone(&keys));
+    let served = served(KeysAt::Url { url, authority: None });
+    let status = |issuer: &Issuer| asked(&served, "GET", "/v1/revisions", &issuer.sign(&claims(&json!({}))), "").status;
+    assert_eq!((status(&old), count.load(Ordering::SeqCst)), (200, 1));
+    *keys.lock().unwrap() = new.set();
+    assert_eq!((status(&new), count.load(Ordering::SeqCst)), (200, 2));
+    assert_eq!(status(&old), 401, "the issuer took it back");
+    for _ in 0..20 {
+        assert_eq!(status(&Issuer::new("junk")), 401);
+    }
+    assert_eq!(count.load(Ordering::SeqCst), 2);
+    *keys.lock().unwrap() = "nonsense".to_owned();
+    served.reload();
+    assert_eq!((status(&new), count.load(Ordering::SeqCst)), (200, 3), "the last keys stay");
+}
+
+#[test]
+fn settings_that_would_open_a_door_are_refused() {
+    let started = |jwt: Jwt| {
+        refusal(Config { security: Security { jwt: Some(jwt), ..Security::default() }, ..Config::default() })
+    };
+    let at = |url: &str| KeysAt::Url { url: url.to_owned(), authority: None };
+    assert!(
+        started(Jwt { audiences: Vec::new(), ..Jwt::new(at("https://issuer.example/keys"), "x") }).contains("audience")
+    );
+    for url in ["http://issuer.example/keys", "ftp://issuer.example/keys", "nonsense"] {
+        assert!(started(Jwt::new(at(url), "x")).contains("https"), "{url}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys.json");
+    assert!(started(Jwt::new(KeysAt::File(path.clone()), "x")).contains("keys.json"));
+    fs::write(&path, r#"{"keys": [{"kty": "oct", "k": "c2VjcmV0", "kid": "shared", "alg": "HS256"}]}"#).unwrap();
+    let said = started(Jwt::new(KeysAt::File(path), "x"));
+    assert!(said.contains("no key in it can verify") && !said.contains("c2VjcmV0"), "{said}");
+}

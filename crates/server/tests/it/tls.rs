@@ -1,0 +1,249 @@
+//! Encrypted connections, and certificates of clients.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SanType};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use tempfile::TempDir;
+use upheld_server::config::{Clients, Known, Limits, Need, Security, Tls};
+use upheld_server::{Config, StartError, start};
+
+use crate::support::Served;
+
+/// An authority.
+struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    pem: String,
+}
+
+impl Authority {
+    fn new() -> Self {
+        let mut parameters = CertificateParams::default();
+        parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        parameters.distinguished_name.push(DnType::CommonName, "Authority");
+        let key = KeyPair::generate().unwrap();
+        let pem = parameters.self_signed(&key).unwrap().pem();
+        Self { issuer: Issuer::new(parameters, key), pem }
+    }
+
+    /// A certificate and its key.
+    fn certificate(&self, name: &str) -> (String, String) {
+        let mut parameters = CertificateParams::default();
+        parameters.distinguished_name.push(DnType::CommonName, name);
+        parameters.subject_alt_names =
+            vec![SanType::DnsName("localhost".try_into().unwrap()), SanType::IpAddress([127, 0, 0, 1].into())];
+        let key = KeyPair::generate().unwrap();
+        (parameters.signed_by(&key, &self.issuer).unwrap().pem(), key.serialize_pem())
+    }
+}
+
+/// A folder with all that a server needs.
+struct Files(TempDir);
+
+impl Files {
+    fn new(authority: &Authority) -> Self {
+        let files = Self(tempfile::tempdir().unwrap());
+        files.server(authority);
+        files
+    }
+
+    fn server(&self, authority: &Authority) {
+        let (certificate, key) = authority.certificate("server");
+        self.write("server.pem", &certificate);
+        self.write("server.key", &key);
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn tls(&self, clients: Option<Clients>) -> Tls {
+        Tls { certificate: self.0.path().join("server.pem"), key: self.0.path().join("server.key"), clients }
+    }
+
+    fn clients(&self, authority: &Authority, need: Need) -> Clients {
+        let known =
+            |name: &str, role: &str| Known { name: name.to_owned(), roles: vec![role.to_owned()], groups: Vec::new() };
+        let authority = self.write("clients.pem", &authority.pem);
+        Clients { authority, need, known: vec![known("writer", "author"), known("proxy-*", "asker")] }
+    }
+}
+
+fn served(tls: Tls) -> Served {
+    let security = Security { tls: Some(tls), ..Security::default() };
+    let limits = Limits { head_time: Duration::from_secs(2), ..Limits::default() };
+    Served::guarded(Config { security, limits, ..Config::default() })
+}
+
+/// Asks over TLS: the status, or nothing if there is no connection.
+fn asked(
+    served: &Served,
+    trusted: &Authority,
+    own: Option<&(String, String)>,
+    line: &str,
+    body: &str,
+) -> Option<String> {
+    let mut stream = shaken(served, trusted, own, &[b"http/1.1"]);
+    let length = body.len();
+    let request =
+        format!("{line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}");
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).ok();
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    answer.strip_prefix("HTTP/1.1 ").map(|rest| rest.chars().take(3).collect())
+}
+
+fn shaken(
+    served: &Served,
+    trusted: &Authority,
+    own: Option<&(String, String)>,
+    protocols: &[&[u8]],
+) -> StreamOwned<ClientConnection, std::net::TcpStream> {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(trusted.pem.as_bytes()).unwrap()).unwrap();
+    let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots);
+    let mut config = match own {
+        None => builder.with_no_client_auth(),
+        Some((certificate, key)) => {
+            let certificate = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap();
+            builder
+                .with_client_auth_cert(vec![certificate], PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap())
+                .unwrap()
+        }
+    };
+    config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+    let connection = ClientConnection::new(Arc::new(config), ServerName::try_from("localhost").unwrap()).unwrap();
+    StreamOwned::new(connection, served.connect())
+}
+
+const PUT: &str = "PUT /v1/documents/AccessPolicy/access/a";
+const POLICY: &str = r#"{"id": "a", "effect": "permit", "subjects": [], "resources": [], "actions": []}"#;
+
+fn some(status: &str) -> Option<String> {
+    Some(status.to_owned())
+}
+
+#[test]
+fn an_encrypted_server_answers_encrypted_only() {
+    let authority = Authority::new();
+    let served = served(Files::new(&authority).tls(None));
+    assert_eq!(asked(&served, &authority, None, "GET /healthz", ""), some("200"));
+    assert_eq!(asked(&served, &Authority::new(), None, "GET /healthz", ""), None, "another authority");
+    assert!(!served.raw(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").contains("200"));
+    assert!(served.running().bootstrap_token().is_some());
+}
+
+#[test]
+fn both_versions_of_http_are_offered() {
+    let authority = Authority::new();
+    let served = served(Files::new(&authority).tls(None));
+    for (wanted, given) in [(&[&b"h2"[..], b"http/1.1"][..], &b"h2"[..]), (&[&b"http/1.1"[..]][..], b"http/1.1")] {
+        let mut stream = shaken(&served, &authority, None, wanted);
+        stream.conn.complete_io(&mut stream.sock).unwrap();
+        assert_eq!(stream.conn.alpn_protocol(), Some(given));
+    }
+}
+
+#[test]
+fn silent_handshakes_block_nobody_and_end() {
+    let authority = Authority::new();
+    let served = served(Files::new(&authority).tls(None));
+    let silent: Vec<_> = (0..50)
+        .map(|number| {
+            let mut stream = served.connect();
+            if number % 2 == 0 {
+                stream.write_all(b"\x16\x03\x01\x02\x00").unwrap();
+            }
+            stream
+        })
+        .collect();
+    assert_eq!(asked(&served, &authority, None, "GET /healthz", ""), some("200"));
+    for mut stream in silent {
+        let ended = stream.read_to_end(&mut Vec::new()).map_err(|error| error.kind());
+        assert_ne!(ended, Err(std::io::ErrorKind::WouldBlock), "still open");
+    }
+}
+
+#[test]
+fn a_required_certificate_says_who_it_is() {
+    let (authority, clients) = (Authority::new(), Authority::new());
+    let files = Files::new(&authority);
+    let served = served(files.tls(Some(files.clients(&clients, Need::Required))));
+    assert_eq!(served.running().bootstrap_token(), None);
+    let status = |own: Option<&(String, String)>, line: &str, body: &str| asked(&served, &authority, own, line, body);
+    let (writer, proxy, other) =
+        (clients.certificate("writer"), clients.certificate("proxy-7"), clients.certificate("other"));
+    assert_eq!(status(None, "GET /healthz", ""), None);
+    assert_eq!(status(Some(&authority.certificate("writer")), "GET /healthz", ""), None, "of another authority");
+    assert_eq!(status(Some(&writer), PUT, POLICY), some("201"));
+    assert_eq!(status(Some(&proxy), PUT, POLICY), some("403"));
+    assert_eq!(status(Some(&proxy), "POST /v1/decide", "{}"), some("200"));
+    assert_eq!(status(Some(&other), "POST /v1/decide", "{}"), some("403"));
+    let mut stream = shaken(&served, &authority, Some(&writer), &[b"http/1.1"]);
+    stream.write_all(b"GET /v1/revisions/1 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).ok();
+    assert!(String::from_utf8_lossy(&answer).contains(r#""actor":"writer""#));
+}
+
+#[test]
+fn who_need_not_have_a_certificate_may_be_anonymous() {
+    let (authority, clients) = (Authority::new(), Authority::new());
+    let files = Files::new(&authority);
+    let served = served(files.tls(Some(files.clients(&clients, Need::Optional))));
+    assert_eq!(asked(&served, &authority, None, "GET /v1/revisions", ""), some("200"));
+    assert_eq!(asked(&served, &authority, None, PUT, POLICY), some("401"));
+    assert_eq!(asked(&served, &authority, Some(&clients.certificate("writer")), PUT, POLICY), some("201"));
+    let wrong = authority.certificate("writer");
+    assert_eq!(asked(&served, &authority, Some(&wrong), "GET /v1/revisions", ""), None, "of another authority");
+}
+
+#[test]
+fn certificates_are_read_again() {
+    let (old, new) = (Authority::new(), Authority::new());
+    let files = Files::new(&old);
+    let served = served(files.tls(None));
+    assert_eq!(asked(&served, &old, None, "GET /healthz", ""), some("200"));
+    files.server(&new);
+    served.reload();
+    assert_eq!(asked(&served, &new, None, "GET /healthz", ""), some("200"));
+    assert_eq!(asked(&served, &old, None, "GET /healthz", ""), None);
+    files.write("server.key", "nonsense");
+    served.reload();
+    assert_eq!(asked(&served, &new, None, "GET /healthz", ""), some("200"), "the last one stays");
+}
+
+#[test]
+fn what_is_wrong_with_certificates_is_said_at_the_start() {
+    let authority = Authority::new();
+    let files = Files::new(&authority);
+    let said = || {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let security = Security { tls: Some(files.tls(None)), ..Security::default() };
+        let config = Config { security, listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
+        match runtime.block_on(start(config)) {
+            Err(StartError::Security(error)) => error.to_string(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let key = authority.certificate("other").1;
+    files.write("server.key", &key);
+    let mismatch = said();
+    assert!(mismatch.contains("server.pem") && !mismatch.contains("PRIVATE KEY"), "{mismatch}");
+    files.write("server.key", "nonsense");
+    assert!(said().contains("server.key: no private key"));
+    files.write("server.pem", "");
+    assert!(said().contains("server.pem: there is no certificate"));
+}
