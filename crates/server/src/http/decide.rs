@@ -5,7 +5,7 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
-use upheld_dialects::access::request;
+use upheld_dialects::access::{Edition, request};
 use upheld_engine::decide::{By, Decide, Decided, Maybe, Request};
 use upheld_engine::{Scratch, Silent, ask};
 use upheld_model::tree::{Kind, Value};
@@ -117,8 +117,16 @@ fn decider<'v>(view: &'v View, kind: Option<&str>) -> Result<Decider<'v>, Proble
     })
 }
 
+/// The parts of a request.
+const PARTS: [&str; 4] = ["subject", "action", "resource", "environment"];
+
 /// Whoever does not say when asks now.
 fn read(view: &View, body: &Body, document: Value<'_>) -> Result<Request, Problem> {
+    let unknown = document.entries().map(|(key, _)| key.text()).find(|key| !PARTS.contains(key));
+    if let Some(unknown) = unknown.filter(|_| view.edition() == Edition::Strict) {
+        let detail = format!("a request has no field `{unknown}`; there are {}", PARTS.join(", "));
+        return Err(Problem::bad_request(detail));
+    }
     let mut found = Diagnostics::default();
     let request = request::read(SourceId::new(0), document, view.edition(), &mut found);
     let Some(mut request) = request else {
