@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::folders::Folders;
 use crate::limits::Gate;
 use crate::live::Live;
+use crate::tls::Tls;
 use crate::writer::Writer;
 
 /// One server.
@@ -21,6 +22,18 @@ pub(crate) struct App {
     pub(crate) folders: Arc<Folders>,
     pub(crate) auth: Auth,
     pub(crate) gate: Gate,
+    pub(crate) tls: Option<Tls>,
+}
+
+impl App {
+    /// Reads all files again: those with documents, tokens, rights, keys and certificates.
+    pub(crate) async fn reload(&self) {
+        self.auth.reload().await;
+        if let Some(tls) = &self.tls {
+            tls.reload();
+        }
+        self.writer.reload().await;
+    }
 }
 
 /// As handlers get it.

@@ -14,6 +14,7 @@ mod certificate;
 mod endpoint;
 mod error;
 mod jwt;
+mod origin;
 mod refusal;
 mod rights;
 mod secret;
@@ -39,7 +40,9 @@ pub use self::error::SecurityError;
 pub(crate) use self::secret::Secret;
 
 use self::bootstrap::Bootstrap;
-use self::endpoint::{Endpoint, Headers, Operation};
+pub(crate) use self::endpoint::{Endpoint, Form};
+
+use self::endpoint::{Headers, Operation};
 use self::jwt::Jwt;
 use self::refusal::Refusal;
 use self::rights::{Rights, Verdict};
@@ -267,9 +270,6 @@ impl Wanted<'_> {
     }
 }
 
-/// Headers that a proxy adds: the address of the peer is the proxy's, and nobody knows the client's.
-const FORWARDED: [&str; 3] = ["forwarded", "x-forwarded-for", "x-real-ip"];
-
 /// Lets a request in, or answers it.
 pub(crate) async fn guard(State(app): State<Shared>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
@@ -278,6 +278,7 @@ pub(crate) async fn guard(State(app): State<Shared>, request: Request, next: Nex
         Ok(caller) => {
             parts.extensions.insert(Actor(caller.name.to_string()));
             parts.extensions.insert(caller);
+            parts.extensions.insert(endpoint);
             next.run(Request::from_parts(parts, body)).await
         }
         Err(refusal) => {
@@ -294,10 +295,11 @@ async fn admit(app: &Shared, parts: &Parts, endpoint: Endpoint) -> Result<Caller
         return Err(Refusal::TooFast { seconds });
     }
     let caller = identified?;
-    // Who asks about another request may have its headers.
-    let proxied =
-        endpoint.operation != Operation::Ask && FORWARDED.iter().any(|name| parts.headers.contains_key(*name));
-    let address = if proxied { Maybe::Unknown } else { address(peer) };
+    let address = if origin::is_certain(parts, endpoint, app.config.public_url.as_deref()) {
+        address(peer)
+    } else {
+        Maybe::Unknown
+    };
     let wanted = Wanted { endpoint, method: parts.method.as_str(), path: parts.uri.path(), address };
     app.auth.decide(&caller, &wanted)?;
     Ok(caller)

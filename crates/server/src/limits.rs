@@ -121,7 +121,7 @@ fn endless(app: &Shared, response: Response) -> Response {
     })
 }
 
-/// Messages of gRPC have limits of their own, and may come one by one for as long as they like.
+/// Whether errors must be said as gRPC does.
 fn is_grpc(headers: &HeaderMap) -> bool {
     headers.get(header::CONTENT_TYPE).is_some_and(|sort| sort.as_bytes().starts_with(b"application/grpc"))
 }

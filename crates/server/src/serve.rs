@@ -54,7 +54,6 @@ pub enum StartError {
 pub struct Running {
     address: SocketAddr,
     app: Shared,
-    tls: Option<Arc<Tls>>,
     bootstrap: Option<Secret>,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
@@ -84,11 +83,7 @@ impl Running {
 
     /// Reads the watched files again now, and those with tokens, rights, keys and certificates.
     pub async fn reload(&self) {
-        self.app.auth.reload().await;
-        if let Some(tls) = &self.tls {
-            tls.reload();
-        }
-        self.app.writer.reload().await;
+        self.app.reload().await;
     }
 
     /// Takes no more connections, answers what was asked, and ends.
@@ -106,7 +101,7 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     // Whatever encrypts in this process does it in one way.
     tls::provider();
     let (auth, bootstrap) = Auth::open(&config).await?;
-    let tls = config.security.tls.clone().map(Tls::open).transpose()?.map(Arc::new);
+    let tls = config.security.tls.clone().map(Tls::open).transpose()?;
     let store = config.store.open().await?;
     let folders = Arc::new(Folders::new(config.watch.clone()));
     let view = first_view(&config, store.as_ref(), &folders).await?;
@@ -115,7 +110,7 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     let listener = TcpListener::bind(config.listen).await.map_err(|error| StartError::Listen(config.listen, error))?;
     let address = listener.local_addr().map_err(|error| StartError::Listen(config.listen, error))?;
     let gate = Gate::new(&config.limits);
-    let app = Arc::new(App { config, live, store, writer, folders, auth, gate });
+    let app = Arc::new(App { config, live, store, writer, folders, auth, gate, tls });
     let trust = Arc::clone(&app);
     let helpers = vec![
         tokio::spawn(follow::log(Arc::clone(&app))),
@@ -125,9 +120,9 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     ];
     let (stop, stopped) = watch::channel(false);
     let router = http::router(Arc::clone(&app));
-    let door = Door { router, app: Arc::clone(&app), tls: tls.clone(), stopped };
+    let door = Door { router, app: Arc::clone(&app), stopped };
     let serving = tokio::spawn(accept(listener, door));
-    Ok(Running { address, app, tls, bootstrap, stop, serving, helpers })
+    Ok(Running { address, app, bootstrap, stop, serving, helpers })
 }
 
 async fn first_view(config: &Config, store: &dyn Store, folders: &Arc<Folders>) -> Result<View, StartError> {
@@ -147,7 +142,6 @@ const LAST_ANSWERS: Duration = Duration::from_secs(20);
 struct Door {
     router: Router,
     app: Shared,
-    tls: Option<Arc<Tls>>,
     stopped: watch::Receiver<bool>,
 }
 
@@ -167,7 +161,7 @@ async fn accept(listener: TcpListener, mut door: Door) {
                         drop(place);
                     });
                 }
-                Err(_) => turn_away(&stream, door.tls.is_some()),
+                Err(_) => turn_away(&stream, door.app.tls.is_some()),
             },
             // Out of files, mostly: trying again at once would not help.
             Err(error) => {
@@ -196,7 +190,7 @@ impl Door {
     async fn serve(mut self, stream: TcpStream, peer: SocketAddr, watcher: Watcher) {
         // Answers are small, and are wanted now.
         drop(stream.set_nodelay(true));
-        let Some(tls) = &self.tls else { return self.speak(stream, peer, None, watcher).await };
+        let Some(tls) = &self.app.tls else { return self.speak(stream, peer, None, watcher).await };
         let handshake = tokio::time::timeout(self.app.config.limits.head_time, tls.acceptor().accept(stream));
         let shaken = tokio::select! {
             shaken = handshake => shaken,

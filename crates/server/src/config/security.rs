@@ -1,13 +1,19 @@
 //! Who may connect, and who may do what.
 
+mod file;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::Deserialize;
+
 /// Everything about trust. The default lets anonymous callers of the same machine ask and read, and whoever has the
 /// bootstrap token do everything.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Security {
-    /// Whether rights are looked at.
+    /// Whether rights are looked at. No file can say that they are not.
+    #[serde(skip)]
     pub admission: Admission,
     /// The file with static tokens.
     pub tokens: Option<PathBuf>,
@@ -37,23 +43,30 @@ pub enum Admission {
 }
 
 /// JSON Web Tokens of an issuer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Jwt {
     /// Where its public keys are.
     pub keys: KeysAt,
     /// Whom tokens must be for: one of these. There must be one, or tokens for other services would do here.
     pub audiences: Vec<String>,
     /// Who must have issued them: one of these; empty for anybody with such a key.
+    #[serde(default)]
     pub issuers: Vec<String>,
     /// The claim with roles; dots lead into maps.
+    #[serde(default = "file::roles")]
     pub roles: String,
     /// The claim with groups; dots lead into maps.
+    #[serde(default = "file::groups")]
     pub groups: String,
     /// How far clocks may differ.
+    #[serde(default = "file::leeway", with = "file::seconds")]
     pub leeway: Duration,
     /// How often the keys are looked at again.
+    #[serde(default = "file::refresh", with = "file::seconds")]
     pub refresh: Duration,
     /// How often a key that is not known may make us look again.
+    #[serde(default = "file::refresh_at_most", with = "file::seconds", rename = "refreshAtMost")]
     pub refresh_at_most: Duration,
 }
 
@@ -64,17 +77,18 @@ impl Jwt {
             keys,
             audiences: vec![audience.into()],
             issuers: Vec::new(),
-            roles: "roles".to_owned(),
-            groups: "groups".to_owned(),
-            leeway: Duration::from_secs(60),
-            refresh: Duration::from_secs(300),
-            refresh_at_most: Duration::from_secs(30),
+            roles: file::roles(),
+            groups: file::groups(),
+            leeway: file::leeway(),
+            refresh: file::refresh(),
+            refresh_at_most: file::refresh_at_most(),
         }
     }
 }
 
 /// Where public keys are: a JSON Web Key Set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "file::Keys")]
 pub enum KeysAt {
     /// In a file.
     File(PathBuf),
@@ -88,7 +102,8 @@ pub enum KeysAt {
 }
 
 /// Encryption. All files are PEM, and are read again when the server is told to reload.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tls {
     /// The certificate of the server, and those between it and the authority.
     pub certificate: PathBuf,
@@ -99,18 +114,21 @@ pub struct Tls {
 }
 
 /// Clients that have certificates.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Clients {
     /// Who vouches for them.
     pub authority: PathBuf,
     /// Whether there must be one.
     pub need: Need,
     /// What those who have one may be; who is not listed has a name and no roles.
+    #[serde(default)]
     pub known: Vec<Known>,
 }
 
 /// Whether clients must have a certificate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Need {
     /// No connection without one.
     Required,
@@ -119,12 +137,15 @@ pub enum Need {
 }
 
 /// Certificates of a name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Known {
     /// The common name or an alternative name of the certificate; a `*` at its end stands for anything.
     pub name: String,
     /// Their roles.
+    #[serde(default)]
     pub roles: Vec<String>,
     /// Their groups.
+    #[serde(default)]
     pub groups: Vec<String>,
 }

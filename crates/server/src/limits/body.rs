@@ -8,13 +8,15 @@ use axum::response::{IntoResponse, Response};
 use bytes::BytesMut;
 use http_body_util::BodyExt;
 
-use super::is_grpc;
 use crate::app::Shared;
+use crate::auth::{Endpoint, Form};
 use crate::problem::Problem;
 
 /// Reads a body up to the limit, and hands it on.
 pub(crate) async fn whole_body(State(app): State<Shared>, request: Request, next: Next) -> Response {
-    if request.body().is_end_stream() || is_grpc(request.headers()) {
+    // Messages of gRPC have limits of their own, and may come one by one for as long as they like.
+    let grpc = request.extensions().get::<Endpoint>().is_some_and(|endpoint| endpoint.form == Form::Grpc);
+    if grpc || request.body().is_end_stream() {
         return next.run(request).await;
     }
     let limits = &app.config.limits;

@@ -254,7 +254,7 @@ policies:
     assert!(refused.text.contains("`no-log`") && refused.text.contains("The log is private"), "{}", refused.text);
     fs::write(&path, rights.replace("method: PUT", "method: '*'")).unwrap();
     served.reload();
-    assert_eq!(asked(&served, "DELETE", PUT, &token("author"), "").status, 200);
+    assert!(asked(&served, "DELETE", PUT, &token("author"), "").status < 300);
     fs::write(&path, "policies: [{id: x}]").unwrap();
     served.reload();
     assert_eq!(served.get("/openapi.json").status, 200);
@@ -281,7 +281,9 @@ fn clients_behind_a_proxy_of_this_machine_are_not_of_this_machine() {
     for header in ["x-forwarded-for", "x-real-ip", "forwarded"] {
         assert_eq!(served.ask("GET", "/v1/revisions", &[(header, "127.0.0.1")], "").status, 401, "{header}");
     }
-    let question = [("x-forwarded-for", "192.0.2.7"), ("content-type", "application/json")];
+    assert_eq!(served.ask("GET", "/v1/revisions", &[("host", "evil.example")], "").status, 401);
+    assert_eq!(served.ask("GET", "/v1/revisions", &[("host", "localhost:8181")], "").status, 200);
+    let question = [("x-forwarded-for", "192.0.2.7"), ("host", "shop.example"), ("content-type", "application/json")];
     assert_eq!(served.ask("POST", "/v1/decide", &question, QUESTION).status, 200);
 }
 
