@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::folders::Folders;
 use crate::limits::Gate;
 use crate::live::Live;
+use crate::telemetry::{Decisions, Metrics, Reloaded, Standing};
 use crate::tls::Tls;
 use crate::writer::Writer;
 
@@ -23,16 +24,27 @@ pub(crate) struct App {
     pub(crate) auth: Auth,
     pub(crate) gate: Gate,
     pub(crate) tls: Option<Tls>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) decisions: Decisions,
 }
 
 impl App {
     /// Reads all files again: those with documents, tokens, rights, keys and certificates.
-    pub(crate) async fn reload(&self) {
+    pub(crate) async fn reload(&self) -> Reloaded {
         self.auth.reload().await;
         if let Some(tls) = &self.tls {
             tls.reload();
         }
-        self.writer.reload().await;
+        let result = self.writer.reload().await;
+        self.metrics.reloaded(result);
+        result
+    }
+
+    /// All numbers, as Prometheus reads them.
+    pub(crate) fn numbers(&self) -> String {
+        let (view, problem) = (self.live.view(), self.folders.problem());
+        let head = *self.store.follow().borrow();
+        self.metrics.text(&Standing { view: &view, head, problem: problem.as_deref() })
     }
 }
 

@@ -3,7 +3,7 @@
 mod operations;
 mod security;
 
-pub use operations::Operations;
+pub use operations::{DecisionLog, DecisionLogTo, LogFormat, Operations, WhenFull};
 pub use security::{Admission, Clients, Jwt, KeysAt, Known, Need, Security, Tls};
 
 use std::fmt;

@@ -83,6 +83,6 @@ pub(crate) async fn files(app: Arc<App>) {
             }
             () = tokio::time::sleep(LOOK) => {}
         }
-        app.writer.reload().await;
+        app.reload().await;
     }
 }

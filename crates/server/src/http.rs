@@ -48,7 +48,7 @@ struct Description;
 
 /// All endpoints.
 pub(crate) fn router(app: Shared) -> Router {
-    let (api, description) = OpenApiRouter::with_openapi(Description::openapi())
+    let (api, mut description) = OpenApiRouter::with_openapi(Description::openapi())
         .merge(questions::router())
         .merge(decide::router())
         .merge(inventory::router())
@@ -57,6 +57,8 @@ pub(crate) fn router(app: Shared) -> Router {
         .merge(events::router())
         .merge(authzen::router())
         .split_for_parts();
+    let (operations, described) = operations::router().split_for_parts();
+    description.merge(described);
     let description = serde_json::to_value(description).unwrap_or_default();
     let questions = api
         .merge(administration::router(&app))
@@ -65,7 +67,7 @@ pub(crate) fn router(app: Shared) -> Router {
         .layer(from_fn_with_state(Shared::clone(&app), asked::choose_view));
     let guarded = Router::new()
         .merge(questions)
-        .merge(operations::router())
+        .merge(operations)
         .route("/openapi.json", get(move || async move { axum::Json(description) }))
         .fallback(grpc::not_found)
         .with_state(Shared::clone(&app))

@@ -22,7 +22,7 @@ mod limits;
 mod live;
 mod problem;
 mod serve;
-mod telemetry;
+pub mod telemetry;
 mod tls;
 mod view;
 mod writer;

@@ -24,6 +24,7 @@ use crate::config::Config;
 use crate::folders::Folders;
 use crate::limits::Gate;
 use crate::live::Live;
+use crate::telemetry::{CountedStore, Decisions, Metrics};
 use crate::tls::Tls;
 use crate::view::View;
 use crate::writer::Writer;
@@ -44,6 +45,9 @@ pub enum StartError {
     /// The documents make no snapshot.
     #[error("the documents cannot be read")]
     Broken(Box<Broken>),
+    /// The log of decisions cannot be written.
+    #[error("the log of decisions cannot be opened: {0}")]
+    DecisionLog(io::Error),
     /// Something inside stopped.
     #[error("the server stopped while it started")]
     Stopped,
@@ -93,6 +97,7 @@ impl Running {
         for helper in self.helpers {
             helper.abort();
         }
+        self.app.decisions.close().await;
     }
 }
 
@@ -103,14 +108,18 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     let (auth, bootstrap) = Auth::open(&config).await?;
     let tls = config.security.tls.clone().map(Tls::open).transpose()?;
     let store = config.store.open().await?;
+    let metrics = Arc::new(Metrics::new());
+    let store: Arc<dyn Store> = Arc::new(CountedStore::new(store, Arc::clone(&metrics)));
     let folders = Arc::new(Folders::new(config.watch.clone()));
     let view = first_view(&config, store.as_ref(), &folders).await?;
     let live = Arc::new(Live::new(Arc::new(view)));
     let writer = Writer::new(Arc::clone(&live), Arc::clone(&store), Arc::clone(&folders));
     let listener = TcpListener::bind(config.listen).await.map_err(|error| StartError::Listen(config.listen, error))?;
     let address = listener.local_addr().map_err(|error| StartError::Listen(config.listen, error))?;
+    let decisions =
+        Decisions::open(config.operations.decision_log.as_ref(), &metrics).map_err(StartError::DecisionLog)?;
     let gate = Gate::new(&config.limits);
-    let app = Arc::new(App { config, live, store, writer, folders, auth, gate, tls });
+    let app = Arc::new(App { config, live, store, writer, folders, auth, gate, tls, metrics, decisions });
     let trust = Arc::clone(&app);
     let helpers = vec![
         tokio::spawn(follow::log(Arc::clone(&app))),

@@ -1,12 +1,71 @@
 //! What operators see: logs, traces, metrics, and the log of decisions.
+//!
+//! ```text
+//! request ──observe──▶ span, one line of the log, metrics     observe, logs, traces, metrics
+//! decision ──decided──▶ metrics, the log of decisions         decided, metrics, decisions
+//! ```
+//!
+//! *Invariant: no secret is in any of them.* Bodies, headers and the query of a request are never logged; labels of metrics are
+//! out of lists that are known beforehand, and routes stand as they were declared, never as they were asked for.
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
+mod counted_store;
+mod decided;
+mod decisions;
+mod logs;
+mod metrics;
+mod observe;
+mod traces;
 
-use crate::app::Shared;
+pub(crate) use counted_store::CountedStore;
+pub(crate) use decided::{Details, Made};
+pub(crate) use decisions::Decisions;
+pub(crate) use metrics::{Metrics, Reloaded, Standing, Surface};
+pub(crate) use observe::{Observed, observe};
 
-/// Watches a request from its beginning to its end.
-pub(crate) async fn observe(State(_app): State<Shared>, request: Request, next: Next) -> Response {
-    next.run(request).await
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::config::Operations;
+
+/// Keeps logs and traces going. What is not sent yet is sent when this goes.
+#[derive(Debug)]
+#[must_use = "traces end when the guard is dropped"]
+pub struct Guard {
+    traces: Option<SdkTracerProvider>,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(traces) = &self.traces {
+            traces::end(traces);
+        }
+    }
+}
+
+/// Begins to log, and to trace if there is a collector. For the whole process: a second call changes nothing. Call it inside the
+/// runtime that serves, and let the guard go before the runtime ends.
+pub fn init(operations: &Operations) -> Guard {
+    let (filter, unusable) = logs::filter(operations, |name| std::env::var(name).ok());
+    let format = logs::format(operations);
+    let (traces, no_traces) = match traces::endpoint(operations, |name| std::env::var(name).ok()) {
+        None => (None, None),
+        Some(endpoint) => match traces::provider(&endpoint) {
+            Ok(provider) => (Some(provider), None),
+            Err(error) => (None, Some((endpoint, error))),
+        },
+    };
+    let registry = tracing_subscriber::registry()
+        .with(logs::layer(format, filter, std::io::stderr))
+        .with(traces.as_ref().map(traces::layer));
+    if let Err(error) = registry.try_init() {
+        tracing::debug!(%error, "somebody logs already");
+    }
+    if let Some(error) = unusable {
+        tracing::warn!(error, "what to log cannot be read; it is `info` now");
+    }
+    if let Some((endpoint, error)) = no_traces {
+        tracing::warn!(endpoint, error, "there are no traces");
+    }
+    Guard { traces }
 }

@@ -1,6 +1,7 @@
 //! What questions are asked of: a snapshot, and which one it is.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::http::HeaderValue;
 use jiff::Timestamp;
@@ -26,6 +27,8 @@ pub(crate) struct View {
     pub(crate) files: Contents,
     /// When it was built.
     pub(crate) built: Timestamp,
+    /// How long that took.
+    pub(crate) took: Duration,
     /// The names of the editions in force, as answers carry them.
     pub(crate) semantics: Arc<[String]>,
     semantics_header: HeaderValue,
@@ -39,6 +42,7 @@ const STORED: &str = "store:";
 impl View {
     /// Builds the view of stored documents and files. Takes a while: not for threads that answer.
     pub(crate) fn build(state: Arc<State>, files: Contents, semantics: &Arc<[String]>) -> Result<Self, Box<Broken>> {
+        let begun = Instant::now();
         let stored = state
             .iter()
             .map(|(key, document)| Input::text(format!("{STORED}{key}"), Format::Json, document.text.to_string()));
@@ -55,7 +59,8 @@ impl View {
         loaded.snapshot.digest();
         let semantics_header = HeaderValue::from_str(&semantics.join(", ")).unwrap_or(HeaderValue::from_static(""));
         let semantics = Arc::clone(semantics);
-        Ok(Self { loaded, state, files, built: Timestamp::now(), semantics, semantics_header, closed })
+        let (built, took) = (Timestamp::now(), begun.elapsed());
+        Ok(Self { loaded, state, files, built, took, semantics, semantics_header, closed })
     }
 
     /// The last revision of the store that is in it.

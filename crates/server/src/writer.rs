@@ -9,6 +9,7 @@ use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State
 
 use crate::folders::Folders;
 use crate::live::Live;
+use crate::telemetry::Reloaded;
 use crate::view::View;
 
 /// Changes documents, one write at a time.
@@ -209,8 +210,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Reads files again. Whether they were different.
-    pub(crate) async fn reload(&self) -> bool {
+    /// Reads files again.
+    pub(crate) async fn reload(&self) -> Reloaded {
         let _turn = self.turn.lock().await;
         let before = self.live.view();
         let folders = Arc::clone(&self.folders);
@@ -219,12 +220,12 @@ impl Writer {
             Ok(Ok(contents)) => contents,
             Ok(Err(broken)) => {
                 self.refuse_files(broken);
-                return false;
+                return Reloaded::Broken;
             }
-            Err(_) => return false,
+            Err(_) => return Reloaded::Broken,
         };
         if contents.same_as(&before.files) && self.folders.problem().is_none() {
-            return false;
+            return Reloaded::Unchanged;
         }
         let (state, semantics) = (Arc::clone(&before.state), Arc::clone(&before.semantics));
         match tokio::task::spawn_blocking(move || View::build(state, contents, &semantics)).await {
@@ -232,13 +233,13 @@ impl Writer {
                 self.folders.note(None);
                 tracing::info!(digest = view.digest(), "files were read again");
                 self.live.swap(Arc::new(view));
-                true
+                Reloaded::Changed
             }
             Ok(Err(broken)) => {
                 self.refuse_files(broken);
-                false
+                Reloaded::Broken
             }
-            Err(_) => false,
+            Err(_) => Reloaded::Broken,
         }
     }
 

@@ -1,5 +1,7 @@
 //! `/v1/decide`: may this request go on?
 
+use std::time::Instant;
+
 use axum::body::Bytes;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -8,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use upheld_dialects::access::{Edition, request};
 use upheld_engine::decide::{By, Decide, Decided, Maybe, Request};
 use upheld_engine::{Scratch, Silent, ask};
+use upheld_input::json as json_text;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostics, SourceId, Timestamp};
 use utoipa::ToSchema;
@@ -19,6 +22,7 @@ use super::stamp::Stamp;
 use crate::app::Shared;
 use crate::documents::{Body, format_of_question};
 use crate::problem::Problem;
+use crate::telemetry::{Details, Made, Observed, Surface};
 use crate::view::{Decider, View};
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
@@ -66,16 +70,23 @@ struct Many<'v> {
 #[utoipa::path(post, path = "/v1/decide", request_body = Object,
     responses((status = 200, body = One<'static>), (status = 400, body = Problem)))]
 async fn decide(
+    State(app): State<Shared>,
     Asked(view): Asked,
+    observed: Observed,
     Query(wanted): Query<Wanted>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
     let decider = decider(&view, wanted.kind.as_deref())?;
     let body = Body::read(&body, format_of_question(&headers)?)?;
-    let request = read(&view, &body, body.only()?)?;
-    let mut scratch = Scratch::default();
-    let decision = decided(decider, &request, &mut scratch);
+    let document = body.only()?;
+    let request = read(&view, &body, document)?;
+    let begun = Instant::now();
+    let decided = ask(decider.decide, &&request, &mut Scratch::default(), &mut Silent);
+    let (surface, took) = (Surface::Http, begun.elapsed());
+    let decision = Decision::of(decider, &decided);
+    let made = Made { surface, outcome: decided.outcome, observed: &observed, place: None, took };
+    app.decided(made, || decision.details(&view, document)).await;
     Ok(json(&One { decision, stamp: Stamp::of(&view) }))
 }
 
@@ -85,6 +96,7 @@ async fn decide(
 async fn decide_batch(
     State(app): State<Shared>,
     Asked(view): Asked,
+    observed: Observed,
     Query(wanted): Query<Wanted>,
     headers: HeaderMap,
     body: Bytes,
@@ -92,12 +104,12 @@ async fn decide_batch(
     let decider = decider(&view, wanted.kind.as_deref())?;
     let body = Body::read(&body, format_of_question(&headers)?)?;
     let document = body.only()?;
-    let requests = match document.get("requests") {
+    let documents = match document.get("requests") {
         Some(requests) if requests.kind() == Kind::List && document.entries().count() == 1 => requests,
         _ => return Err(Problem::bad_request("expected {\"requests\": […]} and nothing else")),
     };
     let most = app.config.limits.batch;
-    if requests.items().count() > most {
+    if documents.items().count() > most {
         return Err(Problem::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "batch-too-large",
@@ -105,9 +117,20 @@ async fn decide_batch(
         ));
     }
     let requests: Vec<Request> =
-        requests.items().map(|request| read(&view, &body, request)).collect::<Result<_, Problem>>()?;
+        documents.items().map(|request| read(&view, &body, request)).collect::<Result<_, Problem>>()?;
     let mut scratch = Scratch::default();
-    let decisions = requests.iter().map(|request| decided(decider, request, &mut scratch)).collect();
+    let mut answers = Vec::with_capacity(requests.len());
+    for request in &requests {
+        let begun = Instant::now();
+        let decided = ask(decider.decide, &request, &mut scratch, &mut Silent);
+        answers.push((Decision::of(decider, &decided), decided.outcome, begun.elapsed()));
+    }
+    for (place, ((decision, outcome, took), document)) in answers.iter().zip(documents.items()).enumerate() {
+        let (surface, outcome, took) = (Surface::Http, *outcome, *took);
+        let made = Made { surface, outcome, observed: &observed, place: Some(place), took };
+        app.decided(made, || decision.details(&view, document)).await;
+    }
+    let decisions = answers.into_iter().map(|(decision, ..)| decision).collect();
     Ok(json(&Many { decisions, stamp: Stamp::of(&view) }))
 }
 
@@ -144,11 +167,6 @@ pub(crate) fn now() -> Timestamp {
     Timestamp(i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX))
 }
 
-fn decided<'v>(decider: Decider<'v>, request: &Request, scratch: &mut Scratch<Decide>) -> Decision<'v> {
-    let decided = ask(decider.decide, &request, scratch, &mut Silent);
-    Decision::of(decider, &decided)
-}
-
 impl<'v> Decision<'v> {
     /// Of what the engine said.
     pub(crate) fn of(decider: Decider<'v>, decided: &Decided) -> Self {
@@ -161,6 +179,16 @@ impl<'v> Decision<'v> {
             decision: decided.outcome.word(),
             policy: rule.map(|rule| rule.name.as_str()),
             reason: document.and_then(|document| document.get("description")).and_then(Value::as_text),
+        }
+    }
+
+    /// What the log of decisions has of it.
+    pub(crate) fn details(&self, view: &View, request: Value<'_>) -> Details {
+        Details {
+            revision: view.revision(),
+            request: json_text::write(request),
+            policy: self.policy.map(str::to_owned),
+            reason: self.reason.map(str::to_owned),
         }
     }
 }

@@ -1,48 +1,137 @@
-//! Whether the server lives, and whether it should be asked.
+//! Whether the server lives, whether it should be asked, how it does, and a nudge to read its files.
 
-use axum::extract::State;
-use axum::http::StatusCode;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use axum::{Json, Router};
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use crate::app::Shared;
+use super::stamp::Stamp;
+use crate::app::{App, Shared};
+use crate::problem::Problem;
+use crate::telemetry::Reloaded;
 
-pub(super) fn router() -> Router<Shared> {
-    Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz))
+pub(super) fn router() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(healthz))
+        .routes(routes!(readyz))
+        .routes(routes!(metrics))
+        .routes(routes!(reload))
 }
 
-/// It answers, so it lives.
+/// Whether the server lives. It answers, so it does.
+#[utoipa::path(get, path = "/healthz", responses((status = 200, content_type = "text/plain", body = String)))]
 async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// Whether the snapshot is what the store and the files say. A server that lost its store still answers, and says so.
-async fn readyz(State(app): State<Shared>) -> Response {
-    let view = app.live.view();
-    let head = app.store.head().await;
-    let problems: Vec<_> = (app.folders.problem().iter())
-        .flat_map(|broken| {
-            broken
-                .diagnostics
-                .as_slice()
-                .iter()
-                .map(|found| upheld_answers::diagnostic_json(&broken.files, found))
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    let store = match &head {
-        Ok(head) => json!({"kind": app.store.name(), "reachable": true, "revision": head.revision}),
-        Err(error) => json!({"kind": app.store.name(), "reachable": false, "error": error.to_string()}),
+#[derive(Debug, Default, Deserialize)]
+struct How {
+    /// Whether a server that is not quite well should say that it is not ready.
+    #[serde(default)]
+    strict: bool,
+}
+
+/// How a server is.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Readiness<'v> {
+    /// `ready`, or `degraded`: answers come from the last good snapshot.
+    status: &'static str,
+    #[serde(flatten)]
+    stamp: Stamp<'v>,
+    /// Since the snapshot was built.
+    snapshot_age_seconds: i64,
+    /// The kind of the store, whether it answers, and its revision or what is wrong.
+    #[schema(value_type = Object)]
+    store: Value,
+    /// What keeps the last change of files out of the snapshot.
+    #[schema(value_type = Vec<Object>)]
+    diagnostics: Vec<Value>,
+}
+
+/// How long the store may take until it counts as away: who looks after servers does not wait long.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Whether the snapshot is what the store and the files say. A server that lost its store still answers, and says so; with
+/// `strict=true` it is not ready then.
+#[utoipa::path(get, path = "/readyz",
+    params(("strict" = Option<bool>, Query, description = "503 instead of 200 when degraded")),
+    responses((status = 200, body = Readiness<'static>), (status = 400, body = Problem), (status = 503, body = Readiness<'static>)))]
+async fn readyz(
+    State(app): State<Shared>,
+    how: Result<Query<How>, axum::extract::rejection::QueryRejection>,
+) -> Response {
+    let Ok(Query(how)) = how else {
+        return Problem::bad_request("`strict` is true or false").into_response();
     };
-    let degraded = head.is_err() || !problems.is_empty();
-    let status = if degraded { "degraded" } else { "ready" };
-    let age = jiff::Timestamp::now().duration_since(view.built).as_secs();
-    let body = json!({
-        "status": status, "revision": view.revision(), "digest": view.digest(), "semantics": &view.semantics[..],
-        "snapshotAgeSeconds": age, "store": store, "diagnostics": problems,
-    });
-    // Answers from the last snapshot are better than none.
-    (StatusCode::OK, Json(body)).into_response()
+    let view = app.live.view();
+    let kind = app.store.name();
+    let (reachable, store) = match tokio::time::timeout(PATIENCE, app.store.head()).await {
+        Ok(Ok(head)) => (true, json!({"kind": kind, "reachable": true, "revision": head.revision})),
+        Ok(Err(error)) => (false, json!({"kind": kind, "reachable": false, "error": error.to_string()})),
+        Err(_) => (false, json!({"kind": kind, "reachable": false, "error": "the store does not answer in time"})),
+    };
+    let diagnostics = problems(&app);
+    let degraded = !reachable || !diagnostics.is_empty();
+    let readiness = Readiness {
+        status: if degraded { "degraded" } else { "ready" },
+        stamp: Stamp::of(&view),
+        snapshot_age_seconds: jiff::Timestamp::now().duration_since(view.built).as_secs(),
+        store,
+        diagnostics,
+    };
+    // Answers from the last snapshot are better than none, unless somebody else has better ones.
+    let status = if degraded && how.strict { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
+    (status, Json(readiness)).into_response()
+}
+
+/// What is wrong with the files.
+fn problems(app: &App) -> Vec<Value> {
+    let Some(broken) = app.folders.problem() else { return Vec::new() };
+    broken.diagnostics.as_slice().iter().map(|found| upheld_answers::diagnostic_json(&broken.files, found)).collect()
+}
+
+/// Numbers for Prometheus.
+#[utoipa::path(get, path = "/metrics",
+    responses((status = 200, content_type = "application/openmetrics-text", body = String)))]
+async fn metrics(State(app): State<Shared>) -> Response {
+    const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, OPEN_METRICS)], app.numbers()).into_response()
+}
+
+/// What came of reading the files again.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Read<'v> {
+    /// `changed` or `unchanged`.
+    result: &'static str,
+    #[serde(flatten)]
+    stamp: Stamp<'v>,
+    /// What is odd about the documents, but does not keep them from counting.
+    #[schema(value_type = Vec<Object>)]
+    diagnostics: Vec<Value>,
+}
+
+/// Reads the watched files now. When they are broken, what they said before goes on to count.
+#[utoipa::path(post, path = "/v1/reload",
+    responses((status = 200, body = Read<'static>), (status = 422, body = Problem), (status = 503, body = Problem)))]
+async fn reload(State(app): State<Shared>) -> Result<Response, Problem> {
+    let result = app.reload().await;
+    if result == Reloaded::Broken {
+        let broken = app.folders.problem();
+        return Err(broken
+            .map_or_else(|| Problem::unavailable("the files could not be read"), |broken| Problem::broken(&broken)));
+    }
+    let view = app.live.view();
+    let files = view.loaded.snapshot.files();
+    let warnings = view.loaded.warnings.as_slice().iter().map(|warning| diagnostic(files, warning));
+    let read = Read { result: result.word(), stamp: Stamp::of(&view), diagnostics: warnings.collect() };
+    Ok(Json(read).into_response())
 }

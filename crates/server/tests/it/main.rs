@@ -7,6 +7,7 @@ mod envoy;
 mod grpc;
 mod hostile;
 mod limits;
+mod operations;
 mod postgres;
 mod sources;
 mod support;

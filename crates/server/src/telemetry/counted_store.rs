@@ -1,0 +1,75 @@
+//! A store whose failures are counted.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures::future::BoxFuture;
+use tokio::sync::watch;
+use upheld_store::{Appended, Batch, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store};
+
+use super::Metrics;
+use super::metrics::Operation;
+
+/// Does what the store in it does, and counts.
+#[derive(Debug)]
+pub(crate) struct CountedStore {
+    store: Arc<dyn Store>,
+    metrics: Arc<Metrics>,
+}
+
+impl CountedStore {
+    pub(crate) fn new(store: Arc<dyn Store>, metrics: Arc<Metrics>) -> Self {
+        Self { store, metrics }
+    }
+
+    fn counted<'s, T: Send>(
+        &'s self,
+        operation: Operation,
+        asked: BoxFuture<'s, Result<T>>,
+    ) -> BoxFuture<'s, Result<T>> {
+        Box::pin(async move {
+            let begun = Instant::now();
+            let answer = asked.await;
+            self.metrics.stored(operation, begun.elapsed(), answer.as_ref().err());
+            answer
+        })
+    }
+}
+
+impl Store for CountedStore {
+    fn head(&self) -> BoxFuture<'_, Result<Head>> {
+        self.counted(Operation::Head, self.store.head())
+    }
+
+    fn state(&self, at: Option<Revision>) -> BoxFuture<'_, Result<State>> {
+        self.counted(Operation::State, self.store.state(at))
+    }
+
+    fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>> {
+        self.counted(Operation::Entries, self.store.entries(after, limit))
+    }
+
+    fn append(&self, batch: Batch) -> BoxFuture<'_, Result<Appended>> {
+        self.counted(Operation::Append, self.store.append(batch))
+    }
+
+    fn remembered(&self, key: &IdempotencyKey) -> BoxFuture<'_, Result<Option<Revision>>> {
+        self.counted(Operation::Remembered, self.store.remembered(key))
+    }
+
+    fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {
+        self.counted(Operation::Compact, self.store.compact(up_to))
+    }
+
+    fn restore(&self, history: History) -> BoxFuture<'_, Result<()>> {
+        self.counted(Operation::Restore, self.store.restore(history))
+    }
+
+    fn follow(&self) -> watch::Receiver<Revision> {
+        self.store.follow()
+    }
+
+    fn name(&self) -> &'static str {
+        self.store.name()
+    }
+}

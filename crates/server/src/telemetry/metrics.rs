@@ -1,0 +1,188 @@
+//! Numbers for Prometheus.
+//!
+//! Counting is an atomic addition: no allocation and no lock on the way of a request. What can be looked up (revision, age,
+//! size) is looked up when somebody asks for the numbers.
+
+mod cells;
+mod histogram;
+mod names;
+mod routes;
+mod standing;
+
+pub(crate) use names::{Operation, Reloaded, Surface, method_name};
+pub(crate) use standing::Standing;
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use prometheus_client::encoding::text;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+use upheld_engine::decide::Outcome;
+use upheld_store::StoreError;
+
+use cells::Cells;
+use histogram::Histogram;
+use names::{OUTCOMES, REFUSALS, STORE_ERRORS, place, refusal, store_error};
+use routes::{Answers, Routes, Times};
+use standing::Gauges;
+
+/// All numbers of one server.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    routes: Routes,
+    working: Gauge,
+    refused: Cells<Counter>,
+    decisions: Cells<Counter>,
+    decision_times: Cells<Histogram>,
+    store_errors: Cells<Counter>,
+    store_times: Cells<Histogram>,
+    store_up: Gauge,
+    reloads: Cells<Counter>,
+    pub(super) log: LogCounters,
+    gauges: Gauges,
+}
+
+/// What is counted of the log of decisions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LogCounters {
+    /// Lines that were written.
+    pub(super) lines: Counter,
+    /// Decisions for which there was no place.
+    pub(super) dropped: Counter,
+    /// Lines that could not be written.
+    pub(super) failed: Counter,
+}
+
+impl Metrics {
+    /// All at zero.
+    pub(crate) fn new() -> Self {
+        let surfaces = Surface::ALL.map(|surface| [("surface", surface.word())]);
+        let outcomes = Surface::ALL
+            .into_iter()
+            .flat_map(|surface| OUTCOMES.map(|outcome| [("surface", surface.word()), ("outcome", outcome.word())]));
+        let operations = Operation::ALL.map(|operation| [("operation", operation.word())]);
+        let store_up = Gauge::default();
+        store_up.set(1);
+        let mut metrics = Self {
+            registry: Registry::default(),
+            routes: Routes::default(),
+            working: Gauge::default(),
+            refused: Cells::new(REFUSALS.map(|reason| [("reason", reason)])),
+            decisions: Cells::new(outcomes),
+            decision_times: Cells::new(surfaces),
+            store_errors: Cells::new(STORE_ERRORS.map(|sort| [("sort", sort)])),
+            store_times: Cells::new(operations),
+            store_up,
+            reloads: Cells::new(Reloaded::ALL.map(|result| [("result", result.word())])),
+            log: LogCounters::default(),
+            gauges: Gauges::default(),
+        };
+        metrics.register();
+        metrics
+    }
+
+    fn register(&mut self) {
+        let registry = &mut self.registry;
+        let mut counter = |name: &str, help: &str, cells: &Cells<Counter>| registry.register(name, help, cells.clone());
+        counter("upheld_http_refused", "Requests that were refused before anybody looked at them", &self.refused);
+        counter("upheld_decisions", "Decisions, by where they were asked for and what they are", &self.decisions);
+        counter("upheld_store_errors", "What the store could not do, by sort", &self.store_errors);
+        counter("upheld_reloads", "Readings of the watched files, by what came of them", &self.reloads);
+        let mut single = |name: &str, help: &str, counter: &Counter| registry.register(name, help, counter.clone());
+        single("upheld_decision_log_lines", "Lines of the log of decisions", &self.log.lines);
+        single("upheld_decision_log_dropped", "Decisions that found no place in the queue", &self.log.dropped);
+        single("upheld_decision_log_failures", "Lines of the log that could not be written", &self.log.failed);
+        registry.register("upheld_http_requests", "Answers, by route, method and status", Answers(self.routes.clone()));
+        let help = "Time to the head of the answer, by route";
+        registry.register("upheld_http_request_duration_seconds", help, Times(self.routes.clone()));
+        let help = "Time of one decision without reading the request, by where it was asked for";
+        registry.register("upheld_decision_duration_seconds", help, self.decision_times.clone());
+        let help = "Time that the store took, by what was asked of it";
+        registry.register("upheld_store_duration_seconds", help, self.store_times.clone());
+        registry.register("upheld_http_requests_in_flight", "Requests without an answer yet", self.working.clone());
+        registry.register(
+            "upheld_store_up",
+            "Whether the store answered when it was last asked",
+            self.store_up.clone(),
+        );
+        let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("upheld_build", "Which program this is", version);
+        self.gauges.register(registry);
+    }
+
+    /// Counts a decision.
+    pub(crate) fn decided(&self, surface: Surface, outcome: Outcome, took: Duration) {
+        if let Some(counter) = self.decisions.at(surface as usize * OUTCOMES.len() + place(outcome)) {
+            counter.inc();
+        }
+        if let Some(times) = self.decision_times.at(surface as usize) {
+            times.observe(took);
+        }
+    }
+
+    /// Counts an answer.
+    pub(super) fn answered(&self, route: &str, method: &'static str, status: StatusCode, took: Duration) {
+        self.routes.answered(route, method, status.as_u16(), took);
+        if let Some(counter) = refusal(status).and_then(|reason| self.refused.at(reason)) {
+            counter.inc();
+        }
+    }
+
+    /// Counts a request that is worked on, until what is returned goes.
+    pub(super) fn working(&self) -> Working {
+        self.working.inc();
+        Working(self.working.clone())
+    }
+
+    /// Counts what the store did.
+    pub(super) fn stored(&self, operation: Operation, took: Duration, error: Option<&StoreError>) {
+        if let Some(times) = self.store_times.at(operation as usize) {
+            times.observe(took);
+        }
+        let away = matches!(error, Some(StoreError::Unreachable(_) | StoreError::Unusable(_)));
+        self.store_up.set(i64::from(!away));
+        if let Some(error) = error {
+            self.store_failed(error);
+        }
+    }
+
+    /// Counts what the store could not do.
+    pub(crate) fn store_failed(&self, error: &StoreError) {
+        if let Some(counter) = self.store_errors.at(store_error(error)) {
+            counter.inc();
+        }
+    }
+
+    /// Counts a reading of the files.
+    pub(crate) fn reloaded(&self, result: Reloaded) {
+        if let Some(counter) = self.reloads.at(result as usize) {
+            counter.inc();
+        }
+    }
+
+    /// All numbers, as OpenMetrics text.
+    pub(crate) fn text(&self, standing: &Standing<'_>) -> String {
+        self.gauges.set(standing);
+        let mut text = String::new();
+        // Writing into a string does not fail.
+        text::encode(&mut text, &self.registry).ok();
+        text
+    }
+}
+
+/// A request that is worked on.
+#[derive(Debug)]
+pub(super) struct Working(Gauge);
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! The labels: every one that there can be.
+
+use axum::http::{Method, StatusCode};
+use upheld_engine::decide::Outcome;
+use upheld_store::StoreError;
+
+/// Where a decision was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Surface {
+    /// `/v1/decide`.
+    Http,
+    /// The Authorization API of `AuthZEN`.
+    Authzen,
+    /// Envoy's external authorization over gRPC.
+    Grpc,
+    /// The enforcement point over HTTP.
+    Forward,
+    /// The seed's administration API.
+    Seed,
+}
+
+impl Surface {
+    /// All, in the order of their places.
+    pub(crate) const ALL: [Self; 5] = [Self::Http, Self::Authzen, Self::Grpc, Self::Forward, Self::Seed];
+
+    /// As labels and logs have it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Authzen => "authzen",
+            Self::Grpc => "grpc",
+            Self::Forward => "forward",
+            Self::Seed => "seed",
+        }
+    }
+}
+
+/// What is asked of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Head,
+    State,
+    Entries,
+    Append,
+    Remembered,
+    Compact,
+    Restore,
+}
+
+impl Operation {
+    /// All, in the order of their places.
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Head, Self::State, Self::Entries, Self::Append, Self::Remembered, Self::Compact, Self::Restore];
+
+    /// As labels have it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Head => "head",
+            Self::State => "state",
+            Self::Entries => "entries",
+            Self::Append => "append",
+            Self::Remembered => "remembered",
+            Self::Compact => "compact",
+            Self::Restore => "restore",
+        }
+    }
+}
+
+/// What came of reading the files again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reloaded {
+    /// They said something else, and that counts now.
+    Changed,
+    /// They said the same.
+    Unchanged,
+    /// They are broken; what they said before counts.
+    Broken,
+}
+
+impl Reloaded {
+    /// All, in the order of their places.
+    pub(crate) const ALL: [Self; 3] = [Self::Changed, Self::Unchanged, Self::Broken];
+
+    /// As labels and answers have it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::Unchanged => "unchanged",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+/// What decisions can be.
+pub(super) const OUTCOMES: [Outcome; 4] = [Outcome::Permit, Outcome::Deny, Outcome::Undecided, Outcome::Foreign];
+
+/// The place of an outcome among all.
+pub(super) fn place(outcome: Outcome) -> usize {
+    match outcome {
+        Outcome::Permit => 0,
+        Outcome::Deny => 1,
+        Outcome::Undecided => 2,
+        Outcome::Foreign => 3,
+    }
+}
+
+/// Why requests are refused whatever they ask.
+pub(super) const REFUSALS: [&str; 4] = ["unauthenticated", "too-slow", "too-large", "too-many"];
+
+/// The place of the reason that a status stands for. A 403 can be a decision: routes tell them apart.
+pub(super) fn refusal(status: StatusCode) -> Option<usize> {
+    match status {
+        StatusCode::UNAUTHORIZED => Some(0),
+        StatusCode::REQUEST_TIMEOUT => Some(1),
+        StatusCode::PAYLOAD_TOO_LARGE | StatusCode::URI_TOO_LONG | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
+            Some(2)
+        }
+        StatusCode::TOO_MANY_REQUESTS => Some(3),
+        _ => None,
+    }
+}
+
+/// What stores cannot do.
+pub(super) const STORE_ERRORS: [&str; 6] = ["conflict", "key-reused", "compacted", "future", "unusable", "unreachable"];
+
+/// The place of an error among all.
+pub(super) fn store_error(error: &StoreError) -> usize {
+    match error {
+        StoreError::Conflict(_) => 0,
+        StoreError::KeyReused(_) => 1,
+        StoreError::Compacted { .. } => 2,
+        StoreError::Future { .. } => 3,
+        StoreError::Unusable(_) => 4,
+        StoreError::Unreachable(_) => 5,
+    }
+}
+
+/// The name of a method; clients can make up as many as they like.
+pub(crate) fn method_name(method: &Method) -> &'static str {
+    const KNOWN: [&str; 9] = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE"];
+    KNOWN.into_iter().find(|known| *known == method.as_str()).unwrap_or("other")
+}

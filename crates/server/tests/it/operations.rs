@@ -1,0 +1,167 @@
+//! What operators see of a server: health, numbers, the log of decisions, reloads, and its end.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::Value as Json;
+use tokio::runtime::Runtime;
+use upheld_server::Config;
+use upheld_server::config::{DecisionLog, DecisionLogTo, Operations};
+
+use crate::support::Served;
+
+const ADMINS: &str = r#"{"id": "admins", "effect": "permit", "description": "Admins may",
+    "subjects": [{"role": "admin"}], "resources": [{"path": "/api/**"}], "actions": [{"method": "*"}]}"#;
+const ADMIN: &str = r#"{"subject": {"id": "ann", "roles": ["admin"]}, "action": {"method": "GET"},
+    "resource": {"path": "/api/x"}}"#;
+const NOBODY: &str = r#"{"subject": {"id": "bob", "roles": []}, "action": {"method": "GET"},
+    "resource": {"path": "/api/x"}}"#;
+
+fn watching(folder: &Path) -> Config {
+    Config { watch: vec![folder.to_owned()], ..Config::default() }
+}
+
+/// The number on the line of a metric.
+fn number(served: &Served, metric: &str) -> f64 {
+    let text = served.get("/metrics").text;
+    let line = text.lines().find_map(|line| line.strip_prefix(metric)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("no {metric} in\n{text}")).parse().unwrap()
+}
+
+#[test]
+fn numbers_tell_what_was_asked_and_answered() {
+    let served = Served::start(Config::default());
+    served.ask("PUT", "/v1/documents/AccessPolicy/access/admins", &[], ADMINS);
+    served.post("/v1/decide", ADMIN);
+    served.post("/v1/decide:batch", &format!(r#"{{"requests": [{ADMIN}, {NOBODY}, {NOBODY}]}}"#));
+    served.get("/no/such/path");
+    served.get("/another");
+    let metrics = served.get("/metrics");
+    assert_eq!(metrics.header("content-type"), Some("application/openmetrics-text; version=1.0.0; charset=utf-8"));
+    assert!(metrics.text.ends_with("# EOF\n") && !metrics.text.contains("no/such"), "{}", metrics.text);
+    for (metric, expected) in [
+        (r#"upheld_decisions_total{surface="http",outcome="permit"}"#, 2.0),
+        (r#"upheld_decisions_total{surface="http",outcome="deny"}"#, 2.0),
+        (r#"upheld_http_requests_total{route="/v1/decide",method="POST",status="200"}"#, 1.0),
+        (r#"upheld_http_requests_total{route="unmatched",method="GET",status="404"}"#, 2.0),
+        ("upheld_snapshot_revision", 1.0),
+        ("upheld_snapshot_documents", 1.0),
+        ("upheld_snapshot_policies", 1.0),
+        ("upheld_revision_lag", 0.0),
+        ("upheld_broken_files", 0.0),
+        ("upheld_store_up", 1.0),
+    ] {
+        assert_eq!(number(&served, metric), expected, "{metric}");
+    }
+    if cfg!(target_os = "linux") {
+        assert!(number(&served, "process_resident_memory_bytes") > 1e6);
+    }
+}
+
+#[test]
+fn every_decision_has_a_line_with_its_revision_and_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("decisions.jsonl");
+    let log =
+        DecisionLog { redact: vec!["/subject/id".to_owned()], ..DecisionLog::new(DecisionLogTo::File(path.clone())) };
+    let operations = Operations { decision_log: Some(log), ..Operations::default() };
+    let served = Served::start(Config { operations, ..Config::default() });
+    served.ask("PUT", "/v1/documents/AccessPolicy/access/admins", &[], ADMINS);
+    let headers = [("content-type", "application/json"), ("x-request-id", "first")];
+    served.ask("POST", "/v1/decide", &headers, ADMIN);
+    served.post("/v1/decide:batch", &format!(r#"{{"requests": [{NOBODY}, {ADMIN}]}}"#));
+    // The end of the server is the end of the log: everything is there then.
+    drop(served);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    assert_eq!((&lines[0]["id"], &lines[0]["decision"]), (&"first".into(), &"permit".into()));
+    assert_eq!((&lines[0]["policy"], &lines[0]["revision"]), (&"admins".into(), &1.into()));
+    assert_eq!(lines[0]["reason"], "Admins may");
+    assert_eq!((&lines[1]["decision"], &lines[1]["place"]), (&"deny".into(), &0.into()));
+    assert_eq!((&lines[2]["decision"], &lines[2]["place"]), (&"permit".into(), &1.into()));
+    assert!(lines.iter().all(|line| line["request"]["subject"]["id"] == "[redacted]"), "{text}");
+}
+
+#[test]
+fn a_log_that_cannot_be_opened_keeps_the_server_from_starting() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = DecisionLog::new(DecisionLogTo::File(folder.path().to_owned()));
+    let operations = Operations { decision_log: Some(log), ..Operations::default() };
+    let config = Config { listen: "127.0.0.1:0".parse().unwrap(), operations, ..Config::default() };
+    let error = Runtime::new().unwrap().block_on(upheld_server::start(config)).unwrap_err();
+    assert!(error.to_string().contains("the log of decisions cannot be opened"), "{error}");
+}
+
+#[test]
+fn broken_files_are_told_everywhere_and_the_last_good_ones_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("admins.json");
+    std::fs::write(&file, ADMINS).unwrap();
+    let served = Served::start(watching(folder.path()));
+    assert_eq!(served.get("/readyz?strict=true").json()["status"], "ready");
+    assert_eq!(served.post("/v1/reload", "").json()["result"], "unchanged");
+
+    std::fs::write(&file, ADMINS.replace("subjects", "subjcts")).unwrap();
+    let broken = served.post("/v1/reload", "");
+    assert_eq!((broken.status, broken.header("content-type")), (422, Some("application/problem+json")));
+    assert!(broken.text.contains("subjcts") && broken.text.contains("admins.json"), "{}", broken.text);
+    let ready = served.get("/readyz");
+    assert_eq!((ready.status, &ready.json()["status"]), (200, &"degraded".into()));
+    assert!(ready.text.contains("subjcts"), "{}", ready.text);
+    assert_eq!(served.get("/readyz?strict=true").status, 503);
+    assert_eq!(served.get("/readyz?strict=perhaps").status, 400);
+    assert_eq!(number(&served, "upheld_broken_files"), 1.0);
+    assert!(number(&served, r#"upheld_reloads_total{result="broken"}"#) >= 1.0);
+    assert_eq!(served.post("/v1/decide", ADMIN).json()["decision"], "permit");
+
+    std::fs::write(&file, ADMINS.replace("Admins may", "Admins can")).unwrap();
+    // The watcher may have been faster.
+    assert_eq!(served.post("/v1/reload", "").status, 200);
+    assert_eq!(served.post("/v1/decide", ADMIN).json()["reason"], "Admins can");
+    assert_eq!(served.get("/readyz?strict=true").status, 200);
+    assert_eq!(number(&served, "upheld_broken_files"), 0.0);
+}
+
+#[test]
+fn requests_keep_their_name_or_get_one() {
+    let served = Served::start(Config::default());
+    let named = served.ask("GET", "/healthz", &[("x-request-id", "mine")], "");
+    assert_eq!(named.header("x-request-id"), Some("mine"));
+    let (first, second) = (served.get("/healthz"), served.get("/nothing"));
+    assert!(first.header("x-request-id").is_some_and(|id| id.len() >= 16));
+    assert_ne!(first.header("x-request-id"), second.header("x-request-id"));
+}
+
+#[test]
+fn what_was_asked_before_the_end_is_answered() {
+    let runtime = Runtime::new().unwrap();
+    let config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
+    let running = runtime.block_on(upheld_server::start(config)).unwrap();
+    let address = running.address();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let head = format!(
+        "POST /v1/decide HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\nexpect: 100-continue\r\n\r\n",
+        ADMIN.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut told = String::new();
+    // The server waits for the body now: the request is in flight.
+    reader.read_line(&mut told).unwrap();
+    assert!(told.starts_with("HTTP/1.1 100"), "{told}");
+    let stopping = runtime.spawn(running.stop());
+    let until = Instant::now() + Duration::from_secs(10);
+    while TcpStream::connect(address).is_ok() {
+        assert!(Instant::now() < until, "the server still takes connections");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    stream.write_all(ADMIN.as_bytes()).unwrap();
+    let mut answer = String::new();
+    reader.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("HTTP/1.1 200") && answer.contains(r#""decision":"deny""#), "{answer}");
+    runtime.block_on(stopping).unwrap();
+}
