@@ -4,8 +4,10 @@
 //! cargo xtask test            all tests
 //! cargo xtask ci              everything a change must pass
 //! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `kuma`, `gateway`, `access`, `comply`
+//! cargo xtask dist            an archive to give away, with its checksum
 //! ```
 
+mod dist;
 mod postgres;
 
 use std::path::Path;
@@ -21,6 +23,7 @@ cargo xtask COMMAND
   doc            build the documentation, warnings denied
   conformance    run the corpora, where they are
   bench NAME     measure; NAME is one of: select, kuma, gateway, access, comply
+  dist           an archive to give away in target/dist-archive, with checksum, SBOM and third-party notices
 ";
 
 /// Where the corpora are, seen from the project.
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         ["doc"] => doc(),
         ["conformance", rest @ ..] => conformance(rest),
         ["bench", rest @ ..] => bench(rest),
+        ["dist"] => dist::dist(),
         [] | ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             true
@@ -146,8 +150,13 @@ fn cargo(arguments: &[&str]) -> bool {
     run(cargo_command(arguments), &format!("cargo {}", arguments.join(" ")))
 }
 
+/// The cargo that runs this.
+fn cargo_name() -> String {
+    std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+}
+
 fn cargo_command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = Command::new(cargo_name());
     command.args(arguments);
     command
 }

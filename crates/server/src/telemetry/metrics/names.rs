@@ -121,7 +121,8 @@ pub(super) fn refusal(status: StatusCode) -> Option<usize> {
 }
 
 /// What stores cannot do.
-pub(super) const STORE_ERRORS: [&str; 6] = ["conflict", "key-reused", "compacted", "future", "unusable", "unreachable"];
+pub(super) const STORE_ERRORS: [&str; 7] =
+    ["conflict", "key-reused", "compacted", "future", "refused", "unusable", "unreachable"];
 
 /// The place of an error among all.
 pub(super) fn store_error(error: &StoreError) -> usize {
@@ -130,8 +131,9 @@ pub(super) fn store_error(error: &StoreError) -> usize {
         StoreError::KeyReused(_) => 1,
         StoreError::Compacted { .. } => 2,
         StoreError::Future { .. } => 3,
-        StoreError::Unusable(_) => 4,
-        StoreError::Unreachable(_) => 5,
+        StoreError::Refused(_) => 4,
+        StoreError::Unusable(_) => 5,
+        StoreError::Unreachable(_) => 6,
     }
 }
 
