@@ -3,6 +3,7 @@
 mod access;
 mod compliance;
 mod formats;
+mod operations;
 mod serve;
 mod testing;
 

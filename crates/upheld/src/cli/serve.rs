@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::SignedDuration;
 
+use super::operations::Operations;
+
 /// Where revisions are kept.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Kept {
@@ -46,6 +48,8 @@ pub(crate) struct Serve {
     /// The environment, for policies that are seeded in some environments only
     #[arg(long, value_name = "NAME", env = "UPHELD_ENVIRONMENT", default_value = "development")]
     pub(crate) environment: String,
+    #[command(flatten, next_help_heading = "Operations")]
+    pub(crate) operations: Operations,
 }
 
 /// A length of time: `90s`, `15m`, `12h`, `30d`.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tokio::signal::unix::{SignalKind, signal};
 use upheld_model::{Diagnostic, Fault};
 use upheld_server::config::{AccessApi, StoreAt};
-use upheld_server::{Config, Running, StartError, start};
+use upheld_server::{Config, Running, StartError, start, telemetry};
 use upheld_store::Retention;
 
 use super::{Session, refuse, say};
@@ -23,6 +23,8 @@ pub(super) fn run(session: &Session<'_>, serve: &Serve) -> Exit {
         Err(error) => return failed(&format!("cannot start: {error}")),
     };
     runtime.block_on(async {
+        // Traces that are not sent yet are sent when this goes, which must be before the runtime does.
+        let _telemetry = telemetry::init(&config.operations);
         match start(config).await {
             Ok(running) => until_stopped(running).await,
             Err(StartError::Broken(broken)) => {
@@ -54,6 +56,7 @@ fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
             ..AccessApi::default()
         },
         public_url: serve.public_url.clone(),
+        operations: serve.operations.config(),
         ..Config::default()
     })
 }
