@@ -34,7 +34,7 @@ fn component(package: &Package, sort: &str) -> Json {
     });
     if let (Some(fields), Some(licence)) = (component.as_object_mut(), &package.licence) {
         // Old manifests write a slash where they mean a choice.
-        let expression = licence.replace('/', " OR ");
+        let expression = licence.split('/').map(str::trim).collect::<Vec<_>>().join(" OR ");
         fields.insert("licenses".to_owned(), json!([{"expression": expression}]));
     }
     component
