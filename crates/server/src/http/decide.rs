@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use upheld_dialects::access::{Edition, request};
-use upheld_engine::decide::{By, Decide, Decided, Maybe, Request};
+use upheld_engine::decide::{By, Decided, Maybe, Request};
 use upheld_engine::{Scratch, Silent, ask};
 use upheld_input::json as json_text;
 use upheld_model::tree::{Kind, Value};

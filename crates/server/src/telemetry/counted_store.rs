@@ -22,7 +22,7 @@ impl CountedStore {
         Self { store, metrics }
     }
 
-    fn counted<'s, T: Send>(
+    fn counted<'s, T: Send + 's>(
         &'s self,
         operation: Operation,
         asked: BoxFuture<'s, Result<T>>,
