@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use crate::report::Targets;
 use workload::Request;
+pub(crate) use workload::{Effect, SubjectTest, Workload};
 
 /// Somebody who decides: ours, or a peer.
 trait Decider {

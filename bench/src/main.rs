@@ -8,6 +8,7 @@
 //! gateway    the measurements of policies that are attached to gateways and routes
 //! access     decisions about requests, against a plain loop and against peers
 //! comply     audits of related objects and decisions about changes, against sets of texts
+//! server     decisions over HTTP and gRPC, against a decision in this process and an empty handler
 //! report     tables, targets, and which of them were missed
 //! ```
 //!
@@ -20,6 +21,7 @@ mod kuma;
 mod measure;
 mod report;
 mod select;
+mod server;
 mod workload;
 
 use std::alloc::System;
@@ -39,6 +41,7 @@ bench NAME [--quick]
   gateway     all effective policies and statuses of many routes, crowds on one route, one policy changed, delegation
   access      decisions about requests, against a plain loop, Cedar, CEL, casbin and regorus; adversarial policies
   comply      audits of related objects, decisions about changes, growth, against sets of texts
+  server      decisions over HTTP, in batches and over gRPC, alone and while somebody writes; start and memory
 
   --quick     a small run of a few seconds, to see that everything works; its figures mean little
   --instructions
@@ -68,6 +71,8 @@ fn main() -> ExitCode {
         ["comply"] => comply::run(&comply::FULL),
         ["comply", "--quick"] => comply::run(&comply::QUICK),
         ["comply", "--instructions"] => comply::instructions::run(),
+        ["server"] => server::run(&server::FULL),
+        ["server", "--quick"] => server::run(&server::QUICK),
         [comply::instructions::CHILD, arguments @ ..] => comply::instructions::act(arguments),
         [comply::loading::CHILD, folder] => comply::loading::load_folder(folder),
         ["comply", "--huge"] => comply::run(&comply::HUGE),

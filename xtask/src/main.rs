@@ -3,7 +3,7 @@
 //! ```text
 //! cargo xtask test            all tests
 //! cargo xtask ci              everything a change must pass
-//! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `kuma`, `gateway`, `access`, `comply`
+//! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `kuma`, `gateway`, `access`, `comply`, `server`
 //! cargo xtask dist            an archive to give away, with its checksum
 //! ```
 
@@ -22,7 +22,7 @@ cargo xtask COMMAND
   lint           clippy, warnings denied
   doc            build the documentation, warnings denied
   conformance    run the corpora, where they are
-  bench NAME     measure; NAME is one of: select, kuma, gateway, access, comply
+  bench NAME     measure; NAME is one of: select, kuma, gateway, access, comply, server
   dist           an archive to give away in target/dist-archive, with checksum, SBOM and third-party notices
 ";
 

@@ -30,26 +30,26 @@ const MADE_TO_MATCH: usize = 46;
 
 /// One policy: what somebody would write.
 #[derive(Clone, Debug)]
-pub(super) struct Policy {
-    pub(super) id: String,
-    pub(super) effect: Effect,
+pub(crate) struct Policy {
+    pub(crate) id: String,
+    pub(crate) effect: Effect,
     /// One of them has to hold; none means everybody.
-    pub(super) subjects: Vec<SubjectTest>,
+    pub(crate) subjects: Vec<SubjectTest>,
     /// `*` is exactly one whole segment, `**` one or more.
-    pub(super) pattern: String,
+    pub(crate) pattern: String,
     /// None means any.
-    pub(super) methods: Vec<String>,
+    pub(crate) methods: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Effect {
+pub(crate) enum Effect {
     Permit,
     Deny,
 }
 
 /// What a policy wants of a user.
 #[derive(Clone, Debug)]
-pub(super) enum SubjectTest {
+pub(crate) enum SubjectTest {
     Role(String),
     Group(String),
     Id(String),
@@ -58,25 +58,25 @@ pub(super) enum SubjectTest {
 
 /// Somebody who asks.
 #[derive(Clone, Debug)]
-pub(super) struct User {
-    pub(super) id: String,
-    pub(super) roles: Vec<String>,
-    pub(super) groups: Vec<String>,
-    pub(super) claims: Vec<(String, String)>,
+pub(crate) struct User {
+    pub(crate) id: String,
+    pub(crate) roles: Vec<String>,
+    pub(crate) groups: Vec<String>,
+    pub(crate) claims: Vec<(String, String)>,
 }
 
 /// May this user do that there?
 #[derive(Clone, Debug)]
-pub(super) struct Request {
-    pub(super) user: Rc<User>,
-    pub(super) method: String,
-    pub(super) path: String,
+pub(crate) struct Request {
+    pub(crate) user: Rc<User>,
+    pub(crate) method: String,
+    pub(crate) path: String,
     /// The same in our own words: texts, with nothing looked up.
-    pub(super) own: decide::Request,
+    pub(crate) own: decide::Request,
 }
 
 impl Request {
-    pub(super) fn new(user: Rc<User>, method: String, path: String) -> Self {
+    pub(crate) fn new(user: Rc<User>, method: String, path: String) -> Self {
         let claims = user.claims.iter().map(|(name, value)| (SmolStr::new(name), Fact::Text(SmolStr::new(value))));
         let subject = decide::Subject {
             id: Maybe::Is(SmolStr::new(&user.id)),
@@ -94,15 +94,15 @@ impl Request {
 
 /// Everything that one comparison is about.
 #[derive(Debug)]
-pub(super) struct Workload {
-    pub(super) policies: Vec<Policy>,
+pub(crate) struct Workload {
+    pub(crate) policies: Vec<Policy>,
     #[cfg(feature = "peers")]
-    pub(super) users: Vec<Rc<User>>,
-    pub(super) requests: Vec<Request>,
+    pub(crate) users: Vec<Rc<User>>,
+    pub(crate) requests: Vec<Request>,
 }
 
 impl Workload {
-    pub(super) fn new(policies: usize, requests: usize) -> Self {
+    pub(crate) fn new(policies: usize, requests: usize) -> Self {
         let mut random = Random::new(60);
         let users: Vec<Rc<User>> = (0..USERS).map(|number| Rc::new(user(number, &mut random))).collect();
         let services = policies.div_ceil(POLICIES_OF_SERVICE);
@@ -126,12 +126,12 @@ impl Workload {
 
 impl Policy {
     /// The segments of the pattern.
-    pub(super) fn segments(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn segments(&self) -> impl Iterator<Item = &str> {
         segments(&self.pattern)
     }
 
     /// The subjects in one string each; `*` for everybody.
-    pub(super) fn subject_keys(&self) -> Vec<String> {
+    pub(crate) fn subject_keys(&self) -> Vec<String> {
         if self.subjects.is_empty() {
             return vec![EVERYBODY.to_owned()];
         }
@@ -139,7 +139,7 @@ impl Policy {
     }
 
     /// The methods in one string each; all of them where any will do.
-    pub(super) fn all_methods(&self) -> Vec<&str> {
+    pub(crate) fn all_methods(&self) -> Vec<&str> {
         if self.methods.is_empty() { METHODS.to_vec() } else { self.methods.iter().map(String::as_str).collect() }
     }
 }
@@ -161,7 +161,7 @@ impl SubjectTest {
 
 impl User {
     /// Everything that a subject can want of this user, each in one string.
-    pub(super) fn keys(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = String> {
         let roles = self.roles.iter().map(|name| format!("role:{name}"));
         let groups = self.groups.iter().map(|name| format!("group:{name}"));
         let claims = self.claims.iter().map(|(name, value)| format!("claim:{name}={value}"));
@@ -170,7 +170,7 @@ impl User {
 }
 
 /// The segments of a path or pattern, which starts with a slash.
-pub(super) fn segments(path: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.strip_prefix('/').unwrap_or(path).split('/')
 }
 

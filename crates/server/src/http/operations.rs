@@ -131,7 +131,8 @@ async fn reload(State(app): State<Shared>) -> Result<Response, Problem> {
     }
     let view = app.live.view();
     let files = view.loaded.snapshot.files();
-    let warnings = view.loaded.warnings.as_slice().iter().map(|warning| upheld_answers::diagnostic_json(files, warning));
+    let warnings =
+        view.loaded.warnings.as_slice().iter().map(|warning| upheld_answers::diagnostic_json(files, warning));
     let read = Read { result: result.word(), stamp: Stamp::of(&view), diagnostics: warnings.collect() };
     Ok(Json(read).into_response())
 }

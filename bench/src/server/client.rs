@@ -1,0 +1,63 @@
+//! One connection of HTTP/1.1, kept alive, with as little work as possible: what is measured is the server.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+#[derive(Debug)]
+pub(super) struct Client {
+    stream: TcpStream,
+    received: Vec<u8>,
+}
+
+impl Client {
+    pub(super) fn connect(address: SocketAddr) -> Result<Self, String> {
+        let stream = TcpStream::connect(address).map_err(|error| error.to_string())?;
+        stream.set_nodelay(true).map_err(|error| error.to_string())?;
+        Ok(Self { stream, received: Vec::with_capacity(1 << 16) })
+    }
+
+    /// Posts a body; the answer.
+    pub(super) fn ask(&mut self, path: &str, body: &str) -> Result<String, String> {
+        self.send(&format!("POST {path}"), "", body)
+    }
+
+    /// Puts a policy, as somebody who may.
+    pub(super) fn put(&mut self, token: &str, policy: &str) -> Result<String, String> {
+        let header = format!("authorization: Bearer {token}\r\n");
+        self.send("PUT /v1/documents/AccessPolicy/access/changing", &header, policy)
+    }
+
+    fn send(&mut self, line: &str, headers: &str, body: &str) -> Result<String, String> {
+        let request = format!(
+            "{line} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        self.stream.write_all(request.as_bytes()).map_err(|error| error.to_string())?;
+        self.received.clear();
+        loop {
+            if let Some(answer) = whole(&self.received) {
+                return answer;
+            }
+            let mut piece = [0; 1 << 14];
+            let count = self.stream.read(&mut piece).map_err(|error| error.to_string())?;
+            if count == 0 {
+                return Err("the server closed the connection".to_owned());
+            }
+            self.received.extend_from_slice(piece.get(..count).unwrap_or_default());
+        }
+    }
+}
+
+/// The body of an answer, once all of it is there; an error if it is no success.
+fn whole(received: &[u8]) -> Option<Result<String, String>> {
+    let end = received.windows(4).position(|window| window == b"\r\n\r\n")?;
+    let head = std::str::from_utf8(received.get(..end)?).ok()?;
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        if name.eq_ignore_ascii_case("content-length") { value.trim().parse::<usize>().ok() } else { None }
+    })?;
+    let body = received.get(end + 4..end + 4 + length)?;
+    let body = String::from_utf8_lossy(body).into_owned();
+    let success = head.starts_with("HTTP/1.1 2");
+    Some(if success { Ok(body) } else { Err(format!("{head}\n{body}")) })
+}
