@@ -36,10 +36,10 @@ const POLICIES: &str = r#"{"put": [
         "resources": [{"path": "/api/**"}], "actions": [{"method": "*"}]},
     {"id": "no-audit", "effect": "deny", "description": "Audit logs stay, für alle", "subjects": [],
         "resources": [{"path": "/api/audit/**"}], "actions": [{"method": "DELETE"}],
-        "advice": [{"id": "tell-auditors"}]},
+        "duties": [{"kind": "advice", "id": "tell-auditors", "on": "deny"}]},
     {"id": "machines", "effect": "permit", "subjects": [{"id": "spiffe://mesh/robot"}],
         "resources": [{"app": "shop", "path": "/stock"}], "actions": [{"method": "GET"}],
-        "obligations": [{"id": "note-it"}]}
+        "duties": [{"kind": "obligation", "id": "note-it", "on": "permit", "properties": {"where": "log"}}]}
 ]}"#;
 
 /// A server with policies, and a client.
