@@ -3,8 +3,10 @@
 //! - [`world`]: the policies of a case behind the reader that reads everybody's, and questions to them
 //! - [`judged`]: answers of the original system, and those of a correct one
 //! - [`tables`], [`trees`]: the combining rules of XACML, alone and in sets
+//! - [`administration`]: the seed's API, which only a server has
 //! - the others: what stands around decisions
 
+mod administration;
 mod enforcement;
 mod judged;
 mod patterns;
@@ -21,8 +23,7 @@ use crate::outcome::Outcome;
 /// Which adapter reads which family.
 const ADAPTERS: [(&str, Adapter); 7] = [
     ("buntime-docs", judged::run_documented),
-    // Answers over HTTP are those of a program that serves.
-    ("buntime-http", |_| Ok(Outcome::Skipped("only a server can show it".to_owned()))),
+    ("buntime-http", administration::run),
     ("buntime-pdp", judged::run_original),
     ("buntime-pep", around),
     ("buntime-probes", judged::run_probe),

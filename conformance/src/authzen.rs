@@ -1,4 +1,4 @@
-//! The `AuthZEN` part of the authorization corpus, at the level of the library: one adapter for each family.
+//! The `AuthZEN` part of the authorization corpus, in the library and over HTTP: one adapter for each family.
 //!
 //! - [`service`]: policies and a directory, and the calls that paths of HTTP stand for
 //! - the others: the policies and the directory of a family, and how its answers are judged

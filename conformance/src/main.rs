@@ -7,7 +7,8 @@
 //! ```
 //!
 //! An adapter reads the format of its family and knows no case by name: a folder with the same layout and other cases
-//! runs as well. It feeds documents through the same door as everybody else and compares what the engine says.
+//! runs as well. It feeds documents through the same door as everybody else and compares what the engine says; what a server
+//! answers too is asked twice, in the library and over HTTP (`served`).
 
 mod access;
 mod authzen;
@@ -19,6 +20,7 @@ mod gateway;
 mod kuma;
 mod outcome;
 mod report;
+mod served;
 
 use std::io::{self, Write};
 use std::path::PathBuf;

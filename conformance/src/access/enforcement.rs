@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
 use upheld_dialects::access::Edition;
-use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity};
+use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity, Why};
 use upheld_engine::decide::Outcome as Decision;
 use upheld_input::Format;
 use upheld_model::{Severity, SourceId, Timestamp};
@@ -13,6 +13,7 @@ use super::world::World;
 use crate::case::Case;
 use crate::difference::differences;
 use crate::outcome::Outcome;
+use crate::served::{Server, both};
 
 /// What the original assumes where its settings say nothing.
 const DEFAULTS: [(&str, &str); 2] = [("combiningAlgorithm", "deny-overrides"), ("defaultEffect", "deny")];
@@ -40,12 +41,52 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
         now: now()?,
         user_agent: header(http, "User-Agent"),
     };
+    let reported = matches!(identity, Identity::Unreadable);
+    let in_library = judge(case, &enforced(case, &request)?, reported);
+    Ok(both(in_library, served(case, path)))
+}
+
+fn judge(case: &Case, became: &Became, reported: bool) -> Outcome {
     let expected = case.field("expect");
-    let mut lines = compare(expected, &enforced(case, &request)?);
-    if let Some(log) = expected.get("log").filter(|_| !matches!(identity, Identity::Unreadable)) {
+    let mut lines = compare(expected, became);
+    if let Some(log) = expected.get("log").filter(|_| !reported) {
         lines.push(format!("log: expected something like {log}, but the identity was read"));
     }
-    Ok(if lines.is_empty() { Outcome::Passed } else { Outcome::Failed(lines) })
+    if lines.is_empty() { Outcome::Passed } else { Outcome::Failed(lines) }
+}
+
+/// The same request as a proxy asks about it.
+fn served(case: &Case, path: &str) -> anyhow::Result<Outcome> {
+    let server = Server::start(&[Edition::Compat.name()])?;
+    if server.put(&[settings(case)])?.is_err() {
+        return Ok(judge(case, &Became::Stopped, true));
+    }
+    let http = case.field("http");
+    let identity = identity_text(http);
+    let given = http.get("headers").and_then(Json::as_object).into_iter().flatten();
+    let mut headers: Vec<(&str, &str)> =
+        given.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect();
+    headers.retain(|(name, _)| !name.eq_ignore_ascii_case("X-Identity"));
+    headers.extend(identity.as_deref().map(|identity| ("X-Identity", identity)));
+    headers.extend(http.get("app").and_then(Json::as_str).map(|app| ("X-App", app)));
+    let method = http.get("method").and_then(Json::as_str).context("the request has no method")?;
+    let answer = server.ask(method, &format!("/forward-auth{path}"), &headers, "")?;
+    let became = match (answer.status, answer.header("x-policy-decision")) {
+        (200, _) => Became::Decided(Enforced::Continue(Why::Permitted)),
+        (403, Some("undecided")) => Became::Stopped,
+        (403, _) => Became::Decided(Enforced::Forbidden(answer.json())),
+        (status, _) => bail!("status {status}: {}", answer.text),
+    };
+    Ok(judge(case, &became, answer.header("x-policy-identity").is_some()))
+}
+
+/// The settings of a case with what the original assumes.
+fn settings(case: &Case) -> Json {
+    let mut settings = case.field("config").as_object().cloned().unwrap_or_default();
+    for (key, value) in DEFAULTS {
+        settings.entry(key).or_insert_with(|| json!(value));
+    }
+    Json::Object(settings)
 }
 
 /// What becomes of a request.
@@ -57,11 +98,7 @@ enum Became {
 }
 
 fn enforced(case: &Case, request: &HttpRequest<'_>) -> anyhow::Result<Became> {
-    let mut settings = case.field("config").as_object().cloned().unwrap_or_default();
-    for (key, value) in DEFAULTS {
-        settings.entry(key).or_insert_with(|| json!(value));
-    }
-    let Ok(world) = World::read(Edition::Compat, &Json::Object(settings)) else { return Ok(Became::Stopped) };
+    let Ok(world) = World::read(Edition::Compat, &settings(case)) else { return Ok(Became::Stopped) };
     let (files, decide, manifest) = (world.files(), world.decide()?, world.manifest()?);
     let point = EnforcementPoint { files, decide, manifest, edition: world.edition, understood: &[] };
     let enforced = point.enforce(request);

@@ -6,11 +6,13 @@ use upheld_dialects::access::seeding::{DEFAULT_ENVIRONMENT, PolicyList, listed, 
 use upheld_dialects::access::{Edition, OnlyIfEmpty, PolicyStore, Seed, manifest};
 use upheld_input::Format;
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
+use upheld_server::Config;
 
 use super::store::all_with_ids;
 use crate::case::Case;
 use crate::difference::differences;
 use crate::outcome::Outcome;
+use crate::served::{Server, both};
 
 /// A process that starts: kept policies, then those of its settings, then its seed.
 pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
@@ -54,6 +56,28 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     if let Some(log) = expected.get("log").filter(|_| reported.is_empty()) {
         lines.push(format!("log: expected something like {log}, but nothing is said"));
     }
+    let in_library = if lines.is_empty() { Outcome::Passed } else { Outcome::Failed(lines) };
+    Ok(both(in_library, served(case, settings.store.as_deref())))
+}
+
+/// A server that starts with the settings in a folder. What it logs is not looked at.
+fn served(case: &Case, kept: Option<&str>) -> anyhow::Result<Outcome> {
+    let folder = tempfile::tempdir()?;
+    let manifest = folder.path().join("manifest.json");
+    std::fs::write(&manifest, case.field("config").to_string())?;
+    let mut watch = vec![manifest];
+    for (name, content) in case.field("files").as_object().into_iter().flatten() {
+        let text = content.get("$raw").and_then(Json::as_str).map_or_else(|| content.to_string(), str::to_owned);
+        std::fs::write(folder.path().join(name), text)?;
+        if kept == Some(name) {
+            watch.push(folder.path().join(name));
+        }
+    }
+    let mut config = Config { watch, semantics: vec![Edition::Compat.name().to_owned()], ..Config::default() };
+    config.access.environment = case.field("environment").as_str().unwrap_or(DEFAULT_ENVIRONMENT).to_owned();
+    let listed = Server::with(config)?.get("/authz/api/policies")?.json();
+    let store: PolicyStore<Json> = all_with_ids(&listed)?.into_iter().collect();
+    let lines = compare(case.field("expect"), &store);
     Ok(if lines.is_empty() { Outcome::Passed } else { Outcome::Failed(lines) })
 }
 

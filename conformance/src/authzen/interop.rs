@@ -7,6 +7,7 @@ use super::service::{Endpoint, Response, Service};
 use super::{fits, set_difference};
 use crate::case::Case;
 use crate::outcome::Outcome;
+use crate::served::both;
 
 /// The rules of the fixture, in its order.
 const POLICIES: &str = "
@@ -74,18 +75,30 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     let path = case.text("endpoint")?;
     let endpoint = Endpoint::of(path).with_context(|| format!("there is no endpoint `{path}`"))?;
     let fixture = serde_json::from_str(&case.beside("fixture.json")?).context("the fixture is no JSON")?;
-    let service = Service::new(POLICIES, &directory(&fixture))?;
-    let answer = match service.call(endpoint, case.field("request"))? {
-        Response::Good(answer) => answer,
-        Response::Bad(reason) => return Ok(Outcome::Failed(vec![format!("the request was refused: {reason}")])),
+    let directory = directory(&fixture);
+    let in_library = match Service::new(POLICIES, &directory)?.call(endpoint, case.field("request"))? {
+        Response::Good(answer) => judge(case, &answer)?,
+        Response::Bad(reason) => Outcome::Failed(vec![format!("the request was refused: {reason}")]),
     };
+    Ok(both(in_library, served(case, path, &directory)))
+}
+
+fn served(case: &Case, path: &str, directory: &Json) -> anyhow::Result<Outcome> {
+    let answer = Service::served(POLICIES, directory)?.post(path, case.field("request"))?;
+    if answer.status != 200 {
+        return Ok(Outcome::Failed(vec![format!("status {}: {}", answer.status, answer.text)]));
+    }
+    judge(case, &answer.json())
+}
+
+fn judge(case: &Case, answer: &Json) -> anyhow::Result<Outcome> {
     let expected = case.expected();
     let problems = match expected {
         Json::Bool(_) => difference(expected, answer.get("decision")),
         Json::Array(_) => difference(expected, answer.get("evaluations")),
         other => {
             let results = other.get("results").and_then(Json::as_array).context("the case expects no results")?;
-            set_difference(results, &answer)
+            set_difference(results, answer)
         }
     };
     Ok(if problems.is_empty() { Outcome::Passed } else { Outcome::Failed(problems) })

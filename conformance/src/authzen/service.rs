@@ -6,6 +6,9 @@ use upheld_dialects::access::authzen::{AuthZen, BadRequest, Directory};
 use upheld_engine::Snapshot;
 use upheld_input::load::{Loaded, load};
 use upheld_input::{Format, Input};
+use upheld_server::Config;
+
+use crate::served::Server;
 
 /// What answers the requests of a family.
 #[derive(Debug)]
@@ -22,6 +25,9 @@ pub(super) enum Response {
     /// Status 400, and why.
     Bad(String),
 }
+
+/// How the world would call the server: what it publishes must not be what it listens on.
+const PUBLIC_URL: &str = "https://decisions.example.com";
 
 /// The calls of the standard.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +65,14 @@ impl Service {
                 bail!("the documents of the case were refused: {}", messages.collect::<Vec<_>>().join("; "))
             }
         }
+    }
+
+    /// The same policies and directory behind a server.
+    pub(super) fn served(policies: &str, directory: &Json) -> anyhow::Result<Server> {
+        let server = Server::with(Config { public_url: Some(PUBLIC_URL.to_owned()), ..Config::default() })?;
+        server.put_yaml(policies)??;
+        server.put(std::slice::from_ref(directory))??;
+        Ok(server)
     }
 
     /// Answers a request.

@@ -8,6 +8,7 @@ use super::world::World;
 use super::{FROM_04, documents};
 use crate::case::Case;
 use crate::outcome::Outcome;
+use crate::served::{Server, both};
 
 pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     let resources = case.input_list("resources");
@@ -20,7 +21,14 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
         all.push(documents::any(resource, position)?);
     }
     let world = World::new(FROM_04, "", &all)?;
-    Ok(Outcome::compare(case.expected(), &view::inspect(&world.snapshot, path)?))
+    let in_library = Outcome::compare(case.expected(), &view::inspect(&world.snapshot, path)?);
+    Ok(both(in_library, served(case, path, &all)))
+}
+
+fn served(case: &Case, path: &str, documents: &[Json]) -> anyhow::Result<Outcome> {
+    let server = Server::start(&[FROM_04])?;
+    server.put(documents)??;
+    Ok(Outcome::compare(case.expected(), &server.get(path)?.json()))
 }
 
 /// Why a case with this resource cannot be answered, if so.

@@ -14,6 +14,7 @@ use super::layers::durations::counted;
 use crate::Adapter;
 use crate::case::Case;
 use crate::outcome::Outcome;
+use crate::served::{Server, both};
 
 /// Kuma 2 beside the last edition of policies with sources and destinations, which it still has.
 const V2: [&str; 2] = ["kuma/2-cliques", super::FROM_04];
@@ -49,18 +50,51 @@ fn run(case: &Case, editions: &[&str]) -> anyhow::Result<Outcome> {
     if let Some(other) = requests.iter().find(|request| request.method != "GET") {
         return Ok(Outcome::Skipped(format!("the Inspect API has no method {}", other.method)));
     }
-    let snapshot = snapshot(documents(&input)?, editions)?;
+    if requests.is_empty() {
+        bail!("the case has no request");
+    }
+    let (snapshot, documents) = snapshot(documents(&input)?, editions)?;
+    let in_library = all(case, &requests, |request| {
+        let (status, body) = match view::inspect(&snapshot, request.path) {
+            Ok(body) => (200, body),
+            Err(problem) => (problem.status(), problem.body()),
+        };
+        // A library has no address.
+        Ok((status, body, String::new()))
+    })?;
+    Ok(both(in_library, served(case, &requests, &documents, editions)))
+}
+
+fn served(case: &Case, requests: &[Request<'_>], documents: &[Json], editions: &[&str]) -> anyhow::Result<Outcome> {
+    let server = Server::start(editions)?;
+    if !documents.is_empty() {
+        server.put(documents)??;
+    }
+    all(case, requests, |request| {
+        let answer = server.get(request.path)?;
+        Ok((answer.status, answer.json(), server.base().to_owned()))
+    })
+}
+
+/// Makes all requests of a case and compares the answers: a status, a body, and the address in it.
+fn all(
+    case: &Case,
+    requests: &[Request<'_>],
+    ask: impl Fn(&Request<'_>) -> anyhow::Result<(u16, Json, String)>,
+) -> anyhow::Result<Outcome> {
     let mut problems = Vec::new();
     for (number, request) in requests.iter().enumerate() {
         let numbered = format!("_{number:02}.golden.json");
         let golden = if case.has_file(&numbered) { numbered.as_str() } else { "golden.json" };
         let expected: Json = serde_json::from_str(&case.file(golden)?).context("the golden is no JSON")?;
-        if let Outcome::Failed(lines) = request.compare(&expected, &snapshot) {
+        let (status, body, address) = ask(request)?;
+        if status != request.status {
+            problems.push(format!("status: expected {}, got {status}: {body}", request.status));
+        } else if let Outcome::Failed(lines) =
+            Outcome::compare(&counted(&with_address(&expected, &address)), &counted(&body))
+        {
             problems.extend(lines);
         }
-    }
-    if requests.is_empty() {
-        bail!("the case has no request");
     }
     Ok(if problems.is_empty() { Outcome::Passed } else { Outcome::Failed(problems) })
 }
@@ -79,25 +113,14 @@ impl<'c> Request<'c> {
         let method = words.next().and_then(|word| word.strip_prefix("method=")).unwrap_or("GET");
         Some(Self { path, status, method })
     }
-
-    fn compare(&self, expected: &Json, snapshot: &Snapshot) -> Outcome {
-        let (status, body) = match view::inspect(snapshot, self.path) {
-            Ok(body) => (200, body),
-            Err(problem) => (problem.status(), problem.body()),
-        };
-        if status != self.status {
-            return Outcome::Failed(vec![format!("status: expected {}, got {status}: {body}", self.status)]);
-        }
-        Outcome::compare(&counted(&without_address(expected)), &counted(&body))
-    }
 }
 
-/// The golden without the address of the server, which a library has none of.
-fn without_address(golden: &Json) -> Json {
+/// The golden with the address of a server in its place.
+fn with_address(golden: &Json, address: &str) -> Json {
     match golden {
-        Json::String(text) => Json::String(text.replace("http://{{address}}", "").replace("{{address}}", "")),
-        Json::Array(items) => items.iter().map(without_address).collect(),
-        Json::Object(fields) => fields.iter().map(|(key, value)| (key.clone(), without_address(value))).collect(),
+        Json::String(text) => Json::String(text.replace("http://{{address}}", address).replace("{{address}}", address)),
+        Json::Array(items) => items.iter().map(|item| with_address(item, address)).collect(),
+        Json::Object(fields) => fields.iter().map(|(key, value)| (key.clone(), with_address(value, address))).collect(),
         other => other.clone(),
     }
 }
@@ -141,8 +164,9 @@ fn end_without_newline(value: &mut Json) {
     }
 }
 
-/// A snapshot of documents. Kuma reads over fields that it does not know; our reader refuses them, so they are left out.
-fn snapshot(mut documents: Vec<Json>, editions: &[&str]) -> anyhow::Result<Snapshot> {
+/// A snapshot of documents, and the documents as they are read: Kuma reads over fields that it does not know; our reader refuses
+/// them, so they are left out.
+fn snapshot(mut documents: Vec<Json>, editions: &[&str]) -> anyhow::Result<(Snapshot, Vec<Json>)> {
     loop {
         let builtin = upheld_dialects::builtin();
         let mut inputs: Vec<Input> = builtin.map(|kinds| Input::text(kinds.name, Format::Yaml, kinds.text)).collect();
@@ -156,7 +180,7 @@ fn snapshot(mut documents: Vec<Json>, editions: &[&str]) -> anyhow::Result<Snaps
         if unknown.is_empty() {
             accept(recognised.diagnostics.as_slice())?;
             return match Snapshot::build(recognised.draft, recognised.kinds, Vec::new(), files) {
-                Ok(snapshot) => Ok(snapshot),
+                Ok(snapshot) => Ok((snapshot, documents)),
                 Err((_, problems)) => {
                     accept(&problems)?;
                     bail!("there is no snapshot, and no reason for that")

@@ -29,7 +29,7 @@ mod window;
 
 pub use builder::{Asker, BadPolicy, DecisionPoint, DecisionPointBuilder, Policy, PolicyProblem};
 pub use javascript::JavaScriptRegex;
-pub use seeding::{OnlyIfEmpty, Plan, Seed, Skipped};
+pub use seeding::{OnlyIfEmpty, Plan, Seed, Seeds, Skipped};
 pub use store::PolicyStore;
 
 use crate::Builtin;

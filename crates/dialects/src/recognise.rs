@@ -12,6 +12,7 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, Files, NodeRef, SourceId, Sym};
 
 use crate::access;
+use crate::access::Seeds;
 use crate::access::authzen::Directory;
 use crate::access::book::Book;
 use crate::comply::book::{Collector, Taken};
@@ -57,14 +58,23 @@ pub struct SetAside {
 
 /// Recognises all documents. `semantics` names the editions in force; kinds of other editions are left out.
 pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
+    recognise_with(Seeds::Counted, files, semantics)
+}
+
+/// As [`recognise`], with what the seeds of manifests are.
+pub fn recognise_with(seeds: Seeds, files: &Files, semantics: &[&str]) -> Recognised {
     let mut recognised = Recognised::default();
     let Documents { typed: documents, about_access, untyped } = documents(files, &mut recognised.diagnostics);
     let (kinds, others): (Vec<_>, Vec<_>) =
         documents.into_iter().partition(|(_, header)| policy_kind::is_policy_kind(header));
     recognised.read_kinds(files, kinds, semantics);
     recognised.add_common_kinds(&others);
-    let mut decisions = recognised.decisions(files, semantics);
+    let mut decisions = recognised.decisions(files, semantics, seeds);
+    let apart = if seeds == Seeds::Apart { seed_files(files, &about_access) } else { Vec::new() };
     for (source, document, claim) in about_access {
+        if apart.contains(&source) {
+            continue;
+        }
         let Recognised { directory, diagnostics, .. } = &mut recognised;
         match claim {
             access::book::Claim::Directory => directory.read(source, document, diagnostics),
@@ -102,6 +112,15 @@ pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
     kuma::layered::read_all(files, &layered, edition, draft, diagnostics);
     recognised.diagnostics.sort();
     recognised
+}
+
+/// The files that manifests name for their seeds.
+fn seed_files(files: &Files, documents: &[(SourceId, Value<'_>, access::book::Claim)]) -> Vec<SourceId> {
+    let manifests = documents.iter().filter(|(.., claim)| *claim == access::book::Claim::Manifest);
+    let named = manifests.filter_map(|(_, document, _)| document.at_path(&["policySeed", "file"])?.as_text());
+    let named: Vec<&str> = named.collect();
+    let is_one = |file: &str| named.iter().any(|named| access::book::is_named(file, named));
+    files.iter().filter(|(_, file)| is_one(&file.name)).map(|(source, _)| source).collect()
 }
 
 /// The edition of policies with target references.

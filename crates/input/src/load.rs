@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use upheld_dialects::access::Seeds;
 use upheld_dialects::access::authzen::Directory;
 use upheld_dialects::access::book::Book;
 use upheld_dialects::access::manifest::Manifest;
 use upheld_dialects::comply::Organisation;
 use upheld_dialects::kuma::implied;
-use upheld_dialects::{Recognised, SetAside, builtin, recognise};
+use upheld_dialects::{Recognised, SetAside, builtin, recognise_with};
 use upheld_engine::comply::Profile;
 use upheld_engine::{PolicyKind, Snapshot};
 use upheld_model::nearest::nearest;
@@ -68,8 +69,17 @@ pub enum Meshes {
     Described,
 }
 
+/// As [`load`], for programs with a store of their own: what a manifest wants the store to begin with is no policy before it is in there.
+pub fn load_for_store(inputs: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
+    load_with(Meshes::Implied, Seeds::Apart, inputs, semantics)
+}
+
 /// As [`load`], with what is assumed about meshes.
 pub fn load_assuming(meshes: Meshes, inputs: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
+    load_with(meshes, Seeds::Counted, inputs, semantics)
+}
+
+fn load_with(meshes: Meshes, seeds: Seeds, inputs: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
     let builtin = builtin().map(|document| Input::text(document.name, Format::Yaml, document.text));
     let (mut files, mut diagnostics) = read(inputs.into_iter().chain(builtin).collect());
     if let Some(text) = Some(meshes).filter(|meshes| *meshes == Meshes::Implied).and_then(|_| implied::meshes(&files)) {
@@ -77,7 +87,7 @@ pub fn load_assuming(meshes: Meshes, inputs: Vec<Input>, semantics: &[&str]) -> 
         files.push(parse(implied::FILE, Format::Yaml, text, source).0);
     }
     let Recognised { draft, kinds, books, organisations, directory, editions, diagnostics: found, set_aside, .. } =
-        recognise(&files, semantics);
+        recognise_with(seeds, &files, semantics);
     let unknown: Vec<Diagnostic> = semantics.iter().filter_map(|name| unknown_edition(name, &editions)).collect();
     // Without its kinds no policy can be recognised: that would be said of every one of them.
     if unknown.is_empty() {

@@ -7,12 +7,13 @@ pub use operations::{DecisionLog, DecisionLogTo, LogFormat, Operations, WhenFull
 pub use security::{Admission, Clients, Jwt, KeysAt, Known, Need, Security, Tls};
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ipnet::IpNet;
+pub use ipnet::IpNet;
+use ipnet::{Ipv4Net, Ipv6Net};
 use upheld_dialects::kuma::DEFAULT_SEMANTICS;
 use upheld_store::{Memory, Postgres, Retention, Sqlite, Store};
 
@@ -83,9 +84,11 @@ pub struct AccessApi {
     pub environment: String,
     /// The header that carries the identity, as JSON.
     pub identity_header: String,
-    /// Whom to believe that header.
+    /// The header that carries the name of the application.
+    pub app_header: String,
+    /// Networks of those whose identity header, application and original path are believed: `10.0.0.0/8`, `::1/128`.
     pub trusted_peers: Vec<IpNet>,
-    /// How many of the last proxies before this one may say whom they heard a request from, in `X-Forwarded-For`.
+    /// How many proxies in front add to `X-Forwarded-For`; with none, the address is that of the peer.
     pub trusted_hops: usize,
 }
 
@@ -129,6 +132,16 @@ impl Default for Config {
     }
 }
 
+impl Config {
+    /// How the world calls this server: as configured, or by the address where it listens.
+    pub(crate) fn base_url(&self) -> String {
+        match &self.public_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", self.listen),
+        }
+    }
+}
+
 /// The port when nobody names one.
 pub const DEFAULT_PORT: u16 = 8181;
 
@@ -138,14 +151,20 @@ impl Default for AccessApi {
             base: "/authz".to_owned(),
             environment: "development".to_owned(),
             identity_header: "x-identity".to_owned(),
-            trusted_peers: vec![network(Ipv4Addr::LOCALHOST.into(), 8), network(Ipv6Addr::LOCALHOST.into(), 128)],
+            app_header: "x-app".to_owned(),
+            trusted_peers: loopback(),
             trusted_hops: 0,
         }
     }
 }
 
-fn network(address: IpAddr, prefix: u8) -> IpNet {
-    IpNet::new(address, prefix).map_or(IpNet::from(address), |network| network.trunc())
+/// This machine.
+fn loopback() -> Vec<IpNet> {
+    let networks = [
+        Ipv4Net::new(Ipv4Addr::new(127, 0, 0, 0), 8).map(IpNet::V4),
+        Ipv6Net::new(Ipv6Addr::LOCALHOST, 128).map(IpNet::V6),
+    ];
+    networks.into_iter().flatten().collect()
 }
 
 impl Default for Limits {

@@ -16,6 +16,8 @@ mod revisions;
 mod stamp;
 mod writing;
 
+pub(crate) use self::administration::seed;
+
 use std::net::SocketAddr;
 
 use axum::Router;
@@ -62,12 +64,13 @@ pub(crate) fn router(app: Shared) -> Router {
     let description = serde_json::to_value(description).unwrap_or_default();
     let questions = api
         .merge(administration::router(&app))
-        .merge(forward::router(&app))
         .merge(kuma::router())
         .layer(from_fn_with_state(Shared::clone(&app), asked::choose_view));
     let guarded = Router::new()
         .merge(questions)
         .merge(operations)
+        // Its queries are those of other servers, and choose no view here.
+        .merge(forward::router())
         .route("/openapi.json", get(move || async move { axum::Json(description) }))
         .fallback(grpc::not_found)
         .with_state(Shared::clone(&app))

@@ -1,15 +1,17 @@
 //! What questions are asked of: a snapshot, and which one it is.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use axum::http::HeaderValue;
 use jiff::Timestamp;
 use upheld_dialects::access::Edition;
+use upheld_dialects::access::book::STORED;
 use upheld_dialects::access::manifest::Manifest;
+use upheld_dialects::kuma::view::EDITION;
 use upheld_engine::decide::Decide;
-use upheld_engine::{KindId, PolicyKind};
-use upheld_input::load::{Broken, Loaded, load};
+use upheld_engine::{KindId, PolicyKind, Snapshot};
+use upheld_input::load::{Broken, Loaded, load_for_store};
 use upheld_input::{Format, Input};
 use upheld_model::Files;
 use upheld_store::{Revision, State};
@@ -34,33 +36,32 @@ pub(crate) struct View {
     semantics_header: HeaderValue,
     /// What decides while there is no policy: nobody is let in.
     closed: Option<Box<Loaded>>,
+    /// The same documents with the editions that Kuma's inspection endpoints show, once somebody asked for them.
+    inspected: OnceLock<Option<Box<Loaded>>>,
 }
 
-/// How stored documents are called in messages.
-const STORED: &str = "store:";
+/// The editions that Kuma's inspection endpoints show, unless an operator names others of Kuma's.
+const INSPECTED: [&str; 2] = [EDITION, "kuma/2"];
 
 impl View {
     /// Builds the view of stored documents and files. Takes a while: not for threads that answer.
     pub(crate) fn build(state: Arc<State>, files: Contents, semantics: &Arc<[String]>) -> Result<Self, Box<Broken>> {
         let begun = Instant::now();
-        let stored = state
-            .iter()
-            .map(|(key, document)| Input::text(format!("{STORED}{key}"), Format::Json, document.text.to_string()));
         let names: Vec<&str> = semantics.iter().map(String::as_str).collect();
-        let loaded = load(stored.chain(files.inputs()).collect(), &names)?;
+        let loaded = load_for_store(inputs(&state, &files), &names)?;
         let closed = match loaded.snapshot.decides().next() {
             Some(_) => None,
             None => {
                 let nothing = Input::text("builtin:nobody.json", Format::Json, r#"{"policies": []}"#);
-                Some(Box::new(load(vec![nothing], &names)?))
+                Some(Box::new(load_for_store(vec![nothing], &names)?))
             }
         };
         // It goes over all documents; nobody who asks should wait for that.
         loaded.snapshot.digest();
         let semantics_header = HeaderValue::from_str(&semantics.join(", ")).unwrap_or(HeaderValue::from_static(""));
         let semantics = Arc::clone(semantics);
-        let (built, took) = (Timestamp::now(), begun.elapsed());
-        Ok(Self { loaded, state, files, built, took, semantics, semantics_header, closed })
+        let (built, took, inspected) = (Timestamp::now(), begun.elapsed(), OnceLock::new());
+        Ok(Self { loaded, state, files, built, took, semantics, semantics_header, closed, inspected })
     }
 
     /// The last revision of the store that is in it.
@@ -94,10 +95,30 @@ impl View {
         Some(Decider { loaded, id, kind, decide, manifest, files: snapshot.files() })
     }
 
+    /// What Kuma's inspection endpoints are asked of. The first time may take a while: not for threads that answer.
+    pub(crate) fn inspected(&self) -> &Snapshot {
+        if self.semantics.iter().any(|name| name.starts_with("kuma/")) {
+            return &self.loaded.snapshot;
+        }
+        let built = self.inspected.get_or_init(|| {
+            let names: Vec<&str> = self.semantics.iter().map(String::as_str).chain(INSPECTED).collect();
+            load_for_store(inputs(&self.state, &self.files), &names).ok().map(Box::new)
+        });
+        // What cannot be read with these editions is shown with those that are in force.
+        &built.as_deref().unwrap_or(&self.loaded).snapshot
+    }
+
     /// How access policies and requests are read.
     pub(crate) fn edition(&self) -> Edition {
         self.semantics.iter().find_map(|name| Edition::of(name)).unwrap_or_default()
     }
+}
+
+fn inputs(state: &State, files: &Contents) -> Vec<Input> {
+    let stored = state
+        .iter()
+        .map(|(key, document)| Input::text(format!("{STORED}{key}"), Format::Json, document.text.to_string()));
+    stored.chain(files.inputs()).collect()
 }
 
 /// Policies that decide requests, with all that belongs to them.

@@ -13,7 +13,7 @@ use super::manifest::{self, Manifest};
 use super::policy::{PolicyReader, Reading};
 use super::seeding::DEFAULT_ENVIRONMENT;
 use super::shapes::{self, Fields};
-use super::{Edition, OnlyIfEmpty, compat};
+use super::{Edition, OnlyIfEmpty, Seeds, compat};
 use crate::shape::{Checker, Shape, list, optional, required};
 
 /// What a document without a type is, if it is about access.
@@ -79,6 +79,15 @@ pub const POLICY_SET: &str = "PolicySet";
 /// The value of `kind:` of tests.
 pub const TESTS: &str = "PolicyTests";
 
+/// Whether a file is one that a manifest names.
+pub(crate) fn is_named(file: &str, by_manifest: &str) -> bool {
+    let named = by_manifest.trim_start_matches("./");
+    file == named || file.strip_suffix(named).is_some_and(|folder| folder.ends_with(['/', '\\']))
+}
+
+/// How the names of documents begin that come out of a store.
+pub const STORED: &str = "store:";
+
 /// A store that has lost its last policy.
 fn is_empty_list(value: Value<'_>) -> bool {
     value.kind() == Kind::List && value.items().next().is_none()
@@ -120,6 +129,7 @@ pub struct Collector<'f> {
     manifest: Option<Manifest>,
     seen: BTreeMap<SmolStr, NodeRef>,
     environment: SmolStr,
+    seeds: Seeds,
     /// Whether some list says that there are no policies.
     nothing: bool,
 }
@@ -130,13 +140,20 @@ impl<'f> Collector<'f> {
         let reader = PolicyReader::new(fields);
         let (members, seen) = (Vec::new(), BTreeMap::new());
         let environment = SmolStr::new_static(DEFAULT_ENVIRONMENT);
-        Self { files, edition, reader, algorithm, default, members, manifest: None, seen, environment, nothing: false }
+        let (manifest, seeds, nothing) = (None, Seeds::Counted, false);
+        Self { files, edition, reader, algorithm, default, members, manifest, seen, environment, seeds, nothing }
     }
 
     /// In which environment seeds are read.
     #[must_use]
     pub fn in_environment(self, environment: &str) -> Self {
         Self { environment: SmolStr::new(environment), ..self }
+    }
+
+    /// What seeds are.
+    #[must_use]
+    pub fn with_seeds(self, seeds: Seeds) -> Self {
+        Self { seeds, ..self }
     }
 
     /// Reads a document.
@@ -220,7 +237,7 @@ impl<'f> Collector<'f> {
         let kept = self.members.len() > before && manifest.seed.only_if_empty == OnlyIfEmpty::Yes;
         let seeds = document.get("policySeed").and_then(|seed| seed.get("policies"));
         for item in seeds.into_iter().flat_map(Value::items) {
-            if manifest.seed.applies(&self.environment) && !kept {
+            if self.seeds == Seeds::Counted && manifest.seed.applies(&self.environment) && !kept {
                 self.policy(source, item, Again::Replaces, found);
             } else {
                 // What does not count must still be right.
@@ -318,11 +335,10 @@ impl<'f> Collector<'f> {
         let Some(manifest) = self.manifest.as_ref().filter(|manifest| !manifest.seed.applies(&self.environment)) else {
             return;
         };
-        let named = manifest.seed.file.as_deref().map(|file| file.trim_start_matches("./"));
-        let files = self.files;
+        let (files, named) = (self.files, manifest.seed.file.as_deref());
         let seeded = |source: SourceId| {
             let name = files.get(source).map_or("", |file| file.name.as_str());
-            named.is_some_and(|file| name == file || name.ends_with(&format!("/{file}")))
+            named.is_some_and(|file| is_named(name, file))
         };
         for (at, member) in &mut self.members {
             if let Member::Rule(rule) = member
@@ -337,8 +353,12 @@ impl<'f> Collector<'f> {
     pub fn finish(mut self) -> Book {
         self.switch_off_seeds();
         let Self { files, mut members, manifest, algorithm, default, edition, .. } = self;
-        let name = |at: &NodeRef| files.get(at.source).map_or("", |file| file.name.as_str());
-        members.sort_by(|(a, _), (b, _)| (name(a), a.node).cmp(&(name(b), b.node)));
+        // Documents of a store are one place, and have the order in which they came into it.
+        let place = |at: &NodeRef| match files.get(at.source).map_or("", |file| file.name.as_str()) {
+            name if name.starts_with(STORED) => (STORED, at.source.index(), at.node),
+            name => (name, 0, at.node),
+        };
+        members.sort_by(|(a, _), (b, _)| place(a).cmp(&place(b)));
         let mut members: Vec<Member> = members.into_iter().map(|(_, member)| member).collect();
         if edition == Edition::Compat {
             sort_as_the_original(&mut members);

@@ -9,6 +9,16 @@ use super::store::PolicyStore;
 /// The environment of a process that does not say in which one it runs.
 pub const DEFAULT_ENVIRONMENT: &str = "development";
 
+/// What the seeds of a manifest are while documents are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Seeds {
+    /// Policies like all others, where the manifest is for.
+    #[default]
+    Counted,
+    /// None: whoever reads puts them into a store of its own. The file that a manifest names is left out too.
+    Apart,
+}
+
 /// Policies with their ids, in order.
 pub type PolicyList<P> = Vec<(SmolStr, P)>;
 

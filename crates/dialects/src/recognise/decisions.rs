@@ -7,7 +7,7 @@ use upheld_model::{Diagnostics, Draft, Files, NodeRef, Policy, Says, SourceId, S
 use super::Recognised;
 use crate::access::book::{Book, Claim, Collector};
 use crate::access::shapes::Fields;
-use crate::access::{Edition, POLICY};
+use crate::access::{Edition, POLICY, Seeds};
 use crate::document::{Header, Resource, Shapes};
 use crate::shape::Checker;
 
@@ -26,11 +26,15 @@ struct OfKind<'f> {
 }
 
 impl Recognised {
-    pub(super) fn decisions<'f>(&self, files: &'f Files, semantics: &[&str]) -> Decisions<'f> {
+    pub(super) fn decisions<'f>(&self, files: &'f Files, semantics: &[&str], seeds: Seeds) -> Decisions<'f> {
         let edition = semantics.iter().find_map(|name| Edition::of(name)).unwrap_or_default();
         let symbols = &self.draft.symbols;
         let kinds = self.kinds.iter().filter_map(|kind| Some((kind, kind.decide()?)));
-        Decisions { kinds: kinds.map(|(kind, decide)| of_kind(files, kind, decide, edition, symbols)).collect() }
+        let kinds = kinds.map(|(kind, decide)| {
+            let of_kind = of_kind(files, kind, decide, edition, symbols);
+            OfKind { collector: of_kind.collector.with_seeds(seeds), ..of_kind }
+        });
+        Decisions { kinds: kinds.collect() }
     }
 }
 

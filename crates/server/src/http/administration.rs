@@ -1,9 +1,161 @@
-//! The seed's administration API of access policies.
+//! The seed's administration API of access policies, with its own bodies.
+//!
+//! | call, below the base | answer |
+//! |---|---|
+//! | `GET /api/policies` | all policies: stored ones in the order of the store, then those of files |
+//! | `GET /api/policies/:id` | one |
+//! | `POST /api/policies` | 201 and the body as it came, also when it replaces a policy |
+//! | `DELETE /api/policies/:id` | `{"success": true}` |
+//! | `POST /api/evaluate` | a decision |
+//! | `POST /api/explain` | the context, the decision, and what policies there are |
+//!
+//! What the seed accepts and then fails on is refused here, with 400.
 
-use axum::Router;
+mod bodies;
+mod context;
+mod listed;
+mod seeding;
 
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::{Value as Json_, json};
+use upheld_dialects::access::{POLICY, SCOPE};
+use upheld_input::Format;
+use upheld_store::{Change, Key};
+
+pub(crate) use self::seeding::seed;
+
+use self::bodies::Refused;
+use self::context::Context;
+use self::listed::Listed;
+use super::asked::Asked;
+use super::writing::{Intent, answer, tag};
 use crate::app::Shared;
+use crate::documents::{Body, format};
+use crate::view::View;
+use crate::writer::{Condition, Mode};
 
-pub(super) fn router(_app: &Shared) -> Router<Shared> {
+pub(super) fn router(app: &Shared) -> Router<Shared> {
+    let base = base(&app.config.access.base);
     Router::new()
+        .route(&format!("{base}/api/policies"), get(list).post(create).fallback(no_such_route))
+        .route(&format!("{base}/api/policies/{{id}}"), get(show).delete(delete).fallback(no_such_route))
+        .route(&format!("{base}/api/evaluate"), post(evaluate).fallback(no_such_route))
+        .route(&format!("{base}/api/explain"), post(explain).fallback(no_such_route))
+}
+
+/// A base as a path: what could be mistaken for a pattern is left out.
+fn base(configured: &str) -> String {
+    let plain = |character: &char| character.is_ascii_alphanumeric() || "/-_.~".contains(*character);
+    let path: String = configured.chars().filter(plain).collect();
+    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    segments.iter().fold(String::new(), |path, segment| format!("{path}/{segment}"))
+}
+
+/// The seed knows no other methods, and says so as for any path.
+async fn no_such_route() -> Response {
+    Refused::new(StatusCode::NOT_FOUND, "Not found").into_response()
+}
+
+#[derive(Debug, Deserialize)]
+struct Page {
+    offset: Option<usize>,
+    limit: Option<usize>,
+}
+
+async fn list(Asked(view): Asked, Query(page): Query<Page>) -> Response {
+    let listed = Listed::of(&view);
+    let (offset, limit) = (page.offset.unwrap_or(0), page.limit.unwrap_or(usize::MAX));
+    let policies: Vec<Json_> = listed.iter().skip(offset).take(limit).map(listed::Policy::json).collect();
+    Json(policies).into_response()
+}
+
+async fn show(Asked(view): Asked, Path(id): Path<String>) -> Result<Response, Refused> {
+    let listed = Listed::of(&view);
+    let policy = listed.get(&id).ok_or_else(Refused::no_policy)?;
+    let mut response = Json(policy.json()).into_response();
+    set_tag(&mut response, &view, &key(&id)?);
+    Ok(response)
+}
+
+async fn create(
+    State(app): State<Shared>,
+    intent: Intent,
+    headers: HeaderMap,
+    bytes: Bytes,
+) -> Result<Response, Refused> {
+    let format = format(&headers).map_err(Refused::problem)?;
+    let body = Body::read(&bytes, format).map_err(Refused::unreadable)?;
+    let policy = body.only().map_err(Refused::unreadable)?;
+    context::has_all(policy, &["id", "effect", "subjects", "resources", "actions"])?;
+    let named = body.named(policy).map_err(Refused::invalid_policy)?;
+    if named.key.kind() != POLICY {
+        return Err(Refused::new(StatusCode::BAD_REQUEST, bodies::INVALID_POLICY));
+    }
+    let (key, text) = (named.key, named.text);
+    let conditions = intent.conditions(&key).map_err(Refused::problem)?;
+    let change = Change::Put { key: key.clone(), text: text.clone() };
+    let written = app.writer.write(intent.write(&bytes, None, vec![change], conditions)).await?;
+    if intent.mode() == Mode::DryRun {
+        return Ok(answer(&written, Mode::DryRun));
+    }
+    let received = if format == Format::Json { bytes } else { Bytes::from(text.as_bytes().to_vec()) };
+    let content = [(header::CONTENT_TYPE, "application/json")];
+    let mut response = (StatusCode::CREATED, content, received).into_response();
+    set_tag(&mut response, &written.view, &key);
+    response.extensions_mut().insert(Asked(written.view));
+    Ok(response)
+}
+
+async fn delete(
+    State(app): State<Shared>,
+    Asked(view): Asked,
+    Path(id): Path<String>,
+    intent: Intent,
+) -> Result<Response, Refused> {
+    let key = key(&id)?;
+    if view.state.get(&key).is_none()
+        && let Some(policy) = Listed::of(&view).get(&id)
+    {
+        return Err(Refused::read_only(policy.place()));
+    }
+    let mut conditions = vec![Condition::Present(key.clone())];
+    conditions.extend(intent.conditions(&key).map_err(Refused::problem)?);
+    let change = Change::Delete { key };
+    let written = app.writer.write(intent.write(&[], None, vec![change], conditions)).await?;
+    if intent.mode() == Mode::DryRun {
+        return Ok(answer(&written, Mode::DryRun));
+    }
+    let mut response = Json(json!({"success": true})).into_response();
+    response.extensions_mut().insert(Asked(written.view));
+    Ok(response)
+}
+
+async fn evaluate(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Result<Response, Refused> {
+    let context = Context::read(&view, &headers, &bytes)?;
+    Ok(Json(context.decision(&view)).into_response())
+}
+
+async fn explain(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Result<Response, Refused> {
+    let context = Context::read(&view, &headers, &bytes)?;
+    let policies: Vec<Json_> = Listed::of(&view).iter().map(listed::Policy::summary).collect();
+    let body = json!({"context": context.json(), "decision": context.decision(&view), "policies": policies});
+    Ok(Json(body).into_response())
+}
+
+fn key(id: &str) -> Result<Key, Refused> {
+    Key::new(POLICY, SCOPE, id).map_err(|_| Refused::no_policy())
+}
+
+/// What `If-Match` of the next write is held against.
+fn set_tag(response: &mut Response, view: &View, key: &Key) {
+    let changed = view.state.get(key).map(|document| tag(document.revision));
+    if let Some(value) = changed.and_then(|tag| HeaderValue::try_from(tag).ok()) {
+        response.headers_mut().insert(header::ETAG, value);
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, Query, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, Uri};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -39,11 +39,15 @@ pub(crate) async fn choose_view(State(app): State<Shared>, mut request: Request,
     let mut response = next.run(request).await;
     // Who writes answers with the view after it.
     let view = response.extensions_mut().remove::<Asked>().map_or(view, |Asked(after)| after);
-    let headers = response.headers_mut();
+    stamp(response.headers_mut(), &view);
+    response
+}
+
+/// Says of which view an answer is.
+pub(super) fn stamp(headers: &mut HeaderMap, view: &View) {
     headers.insert(REVISION, HeaderValue::from(view.revision().0));
     headers.insert(DIGEST, HeaderValue::from_str(view.digest()).unwrap_or(HeaderValue::from_static("")));
     headers.insert(SEMANTICS, view.semantics_header().clone());
-    response
 }
 
 async fn choose(app: &Shared, uri: Uri) -> Result<Arc<View>, Problem> {

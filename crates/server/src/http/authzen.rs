@@ -1,9 +1,173 @@
 //! The Authorization API 1.0 of `AuthZEN`.
+//!
+//! A denial is an answer like any other; what cannot be answered gets a status and a sentence as text. The discovery document names this
+//! server as its operator does, never as a request does: who asks could otherwise send others elsewhere.
 
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value as Json_, json};
+use upheld_dialects::access::authzen::{AuthZen, BadRequest};
+use upheld_input::Format;
 use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+use super::asked::Asked;
+use super::decide::now;
 use crate::app::Shared;
+use crate::documents::Body;
+use crate::view::View;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
+        .routes(routes!(evaluation))
+        .routes(routes!(evaluations))
+        .routes(routes!(search_subject))
+        .routes(routes!(search_resource))
+        .routes(routes!(search_action))
+        .routes(routes!(configuration))
+        .layer(from_fn(with_request_id))
+}
+
+const EVALUATION: &str = "/access/v1/evaluation";
+const EVALUATIONS: &str = "/access/v1/evaluations";
+const SEARCH_SUBJECT: &str = "/access/v1/search/subject";
+const SEARCH_RESOURCE: &str = "/access/v1/search/resource";
+const SEARCH_ACTION: &str = "/access/v1/search/action";
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Whoever names a request finds the name at its answer.
+async fn with_request_id(request: Request, next: Next) -> Response {
+    let id = request.headers().get(REQUEST_ID).cloned();
+    let mut response = next.run(request).await;
+    if let Some(id) = id {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    response
+}
+
+/// Why there is no answer, in a sentence.
+#[derive(Debug)]
+struct Refused(StatusCode, String);
+
+impl Refused {
+    fn bad(reason: impl Into<String>) -> Self {
+        Self(StatusCode::BAD_REQUEST, reason.into())
+    }
+}
+
+impl From<BadRequest> for Refused {
+    fn from(bad: BadRequest) -> Self {
+        Self::bad(bad.to_string())
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        (self.0, self.1).into_response()
+    }
+}
+
+type Answered = Result<Json<Json_>, Refused>;
+
+/// May this subject do this action on this resource?
+#[utoipa::path(post, path = EVALUATION, tag = "AuthZEN", request_body = Object,
+    params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
+    responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
+async fn evaluation(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Answered {
+    let request = read(&headers, &bytes)?;
+    let answer = asked(&view)?.evaluation(&request)?;
+    Ok(Json(answer.json()))
+}
+
+/// Several requests at once, with defaults for what each leaves out; `options.evaluations_semantic` says how far they are answered.
+#[utoipa::path(post, path = EVALUATIONS, tag = "AuthZEN", request_body = Object,
+    params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
+    responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
+async fn evaluations(State(app): State<Shared>, Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Answered {
+    let request = read(&headers, &bytes)?;
+    let (count, most) =
+        (request.get("evaluations").and_then(Json_::as_array).map_or(0, Vec::len), app.config.limits.batch);
+    if count > most {
+        return Err(Refused::bad(format!("`evaluations` has more than {most} items")));
+    }
+    let answer = asked(&view)?.evaluations(&request)?;
+    Ok(Json(answer.json()))
+}
+
+/// Which subjects of a type may do this action on this resource? `context.complete` says whether all of them could be decided.
+#[utoipa::path(post, path = SEARCH_SUBJECT, tag = "AuthZEN", request_body = Object,
+    params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
+    responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
+async fn search_subject(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Answered {
+    search(view, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_subject(request)?.json())).await
+}
+
+/// On which resources of a type may this subject do this action? `context.complete` says whether all of them could be decided.
+#[utoipa::path(post, path = SEARCH_RESOURCE, tag = "AuthZEN", request_body = Object,
+    params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
+    responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
+async fn search_resource(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Answered {
+    search(view, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_resource(request)?.json())).await
+}
+
+/// Which actions may this subject do on this resource? `context.complete` says whether all of them could be decided.
+#[utoipa::path(post, path = SEARCH_ACTION, tag = "AuthZEN", request_body = Object,
+    params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
+    responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
+async fn search_action(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Answered {
+    search(view, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_action(request)?.json())).await
+}
+
+/// Where everything is.
+#[utoipa::path(get, path = "/.well-known/authzen-configuration", tag = "AuthZEN", responses((status = 200, body = Object)))]
+async fn configuration(State(app): State<Shared>) -> Json<Json_> {
+    let base = app.config.base_url();
+    let at = |path: &str| format!("{base}{path}");
+    Json(json!({
+        "policy_decision_point": base,
+        "access_evaluation_endpoint": at(EVALUATION),
+        "access_evaluations_endpoint": at(EVALUATIONS),
+        "search_subject_endpoint": at(SEARCH_SUBJECT),
+        "search_resource_endpoint": at(SEARCH_RESOURCE),
+        "search_action_endpoint": at(SEARCH_ACTION),
+    }))
+}
+
+type Search = fn(AuthZen<'_>, &Json_) -> Result<Json_, BadRequest>;
+
+/// A search decides about everybody who is known, which may take a while.
+async fn search(view: Arc<View>, request: Json_, how: Search) -> Answered {
+    let found = tokio::task::spawn_blocking(move || Ok::<Json_, Refused>(how(asked(&view)?, &request)?)).await;
+    let failed = |_| Refused(StatusCode::INTERNAL_SERVER_ERROR, "the search stopped before its end".to_owned());
+    Ok(Json(found.map_err(failed)??))
+}
+
+fn asked(view: &View) -> Result<AuthZen<'_>, Refused> {
+    let nobody = || Refused(StatusCode::INTERNAL_SERVER_ERROR, "no policies decide requests here".to_owned());
+    let decider = view.decider(None).ok_or_else(nobody)?;
+    let directory = &view.loaded.directory;
+    Ok(AuthZen { files: decider.files, decide: decider.decide, directory, now: Some(now()) })
+}
+
+/// The body as JSON. What is said twice in it could be understood in two ways, and is refused.
+fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Json_, Refused> {
+    let content = headers.get(CONTENT_TYPE).and_then(|content| content.to_str().ok()).unwrap_or_default();
+    let essence = content.split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case("application/json") {
+        return Err(Refused::bad(format!("the Content-Type must be application/json, not `{essence}`")));
+    }
+    let body = Body::read(bytes, Format::Json).map_err(|problem| {
+        let first = problem.diagnostics.first().and_then(|first| first.get("message")).and_then(Json_::as_str);
+        Refused::bad(first.unwrap_or(&problem.detail))
+    })?;
+    let document = body.only().map_err(|problem| Refused::bad(problem.detail))?;
+    serde_json::to_value(document).map_err(|error| Refused::bad(error.to_string()))
 }

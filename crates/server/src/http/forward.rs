@@ -1,9 +1,134 @@
-//! The seed's enforcement point, and Envoy's HTTP authorization: any path and method below a prefix.
+//! The seed's enforcement point, asked by proxies: the HTTP service of Envoy's external authorization, `auth_request` of nginx,
+//! forward authentication of Traefik.
+//!
+//! 200 lets a request go on, everything else stops it. What a request is about comes from the proxy (`original`), who asks and from where
+//! only from those who are trusted with it (`trust`). Queries here belong to the requests of others: they choose no view, so that
+//! nobody asks for a decision of the past.
 
-use axum::Router;
+mod original;
+mod trust;
 
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use axum::{Json, Router};
+use serde_json::{Value as Json_, json};
+use upheld_dialects::access::Edition;
+use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Why};
+use upheld_dialects::access::manifest::Manifest;
+use upheld_engine::{Scratch, Silent, ask};
+
+use self::original::Original;
+use self::trust::{Identified, address};
+use super::decide::now;
+use super::{Peer, asked};
 use crate::app::Shared;
+use crate::view::View;
 
-pub(super) fn router(_app: &Shared) -> Router<Shared> {
+/// Below which path proxies ask.
+const PREFIX: &str = "/forward-auth";
+
+pub(super) fn router() -> Router<Shared> {
+    let all = any(enforce);
     Router::new()
+        .route(PREFIX, all.clone())
+        .route(&format!("{PREFIX}/"), all.clone())
+        .route(&format!("{PREFIX}/{{*path}}"), all)
+}
+
+const DECISION: HeaderName = HeaderName::from_static("x-policy-decision");
+const POLICY: HeaderName = HeaderName::from_static("x-policy");
+const REASON: HeaderName = HeaderName::from_static("x-policy-reason");
+const IDENTITY: HeaderName = HeaderName::from_static("x-policy-identity");
+/// What Envoy takes out of the request before it goes on.
+const REMOVED: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-remove");
+
+async fn enforce(State(app): State<Shared>, request: Request) -> Response {
+    let view = app.live.view();
+    let peer = request.extensions().get::<Peer>().map(|peer| peer.address.ip());
+    let access = &app.config.access;
+    let trusted = peer.is_some_and(|peer| trust::is_trusted(peer, &access.trusted_peers));
+    let headers = request.headers();
+    let mut response = match Original::of(PREFIX, request.method(), request.uri(), headers) {
+        Err(ambiguous) => forbidden("undecided", &json!({"error": "Forbidden", "reason": ambiguous.reason()})),
+        Ok(original) => {
+            let identified = Identified::of(headers, &access.identity_header, trusted);
+            let address = address(headers, peer, trusted, access.trusted_hops).map(|address| address.to_string());
+            let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+            let http = HttpRequest {
+                method: original.method,
+                path: original.path,
+                app: text(&access.app_header).filter(|_| trusted).or_else(|| host(&view, headers, trusted)),
+                identity: identified.identity(),
+                forwarded_for: text("x-forwarded-for"),
+                real_ip: text("x-real-ip"),
+                peer: address.as_deref(),
+                now: now(),
+                user_agent: text(header::USER_AGENT.as_str()),
+            };
+            let mut response = decided(&view, &http);
+            identified.report(peer, &access.identity_header, response.headers_mut());
+            response
+        }
+    };
+    asked::stamp(response.headers_mut(), &view);
+    response
+}
+
+/// The host stands for the application where nobody names one. The original has none then.
+fn host<'h>(view: &View, headers: &'h HeaderMap, trusted: bool) -> Option<&'h str> {
+    if view.edition() == Edition::Compat {
+        return None;
+    }
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    text("x-forwarded-host").filter(|_| trusted).or_else(|| text(header::HOST.as_str()))
+}
+
+fn decided(view: &View, http: &HttpRequest<'_>) -> Response {
+    let Some(decider) = view.decider(None) else {
+        return forbidden("undecided", &json!({"error": "Forbidden", "reason": "no policies decide requests here"}));
+    };
+    let nothing = Manifest::default();
+    let point = EnforcementPoint {
+        files: decider.files,
+        decide: decider.decide,
+        manifest: decider.manifest.unwrap_or(&nothing),
+        edition: view.edition(),
+        understood: &[],
+    };
+    match point.enforce(http) {
+        Enforced::Continue(why) => {
+            let word = match why {
+                Why::Excluded => "excluded",
+                Why::NoPolicies => "no-policies",
+                Why::Permitted => "permit",
+                Why::Foreign => "foreign",
+            };
+            (StatusCode::OK, [(DECISION, HeaderValue::from_static(word))]).into_response()
+        }
+        Enforced::Forbidden(body) => {
+            let request = point.request(http);
+            let outcome = ask(decider.decide, &&request, &mut Scratch::default(), &mut Silent).outcome;
+            // A permit with a duty that nobody here can do does not open either.
+            let word = match outcome.word() {
+                "permit" => "deny",
+                word => word,
+            };
+            forbidden(word, &body)
+        }
+    }
+}
+
+fn forbidden(word: &'static str, body: &Json_) -> Response {
+    let mut response = (StatusCode::FORBIDDEN, Json(body)).into_response();
+    let headers = response.headers_mut();
+    headers.insert(DECISION, HeaderValue::from_static(word));
+    for (name, field) in [(POLICY, "policy"), (REASON, "reason")] {
+        let value = body.get(field).and_then(Json_::as_str).and_then(|text| HeaderValue::from_str(text).ok());
+        if let Some(value) = value {
+            headers.insert(name, value);
+        }
+    }
+    response
 }

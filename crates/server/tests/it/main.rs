@@ -1,11 +1,15 @@
 //! The server from outside: over a real connection, with a client that knows nothing of its insides.
 #![cfg(test)]
 
+mod administration;
 mod auth;
+mod authzen;
 mod basics;
 mod envoy;
+mod forward;
 mod grpc;
 mod hostile;
+mod kuma;
 mod limits;
 mod operations;
 mod postgres;

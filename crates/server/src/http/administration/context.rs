@@ -1,0 +1,87 @@
+//! The request that is to be decided: `EvaluationContext` of the seed.
+
+use axum::http::{HeaderMap, StatusCode};
+use serde_json::Value as Json_;
+use upheld_dialects::access::{request, view as seed};
+use upheld_engine::decide::{Maybe, Request};
+use upheld_engine::{Scratch, Silent, ask};
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
+
+use super::bodies::{INVALID_POLICY, Refused};
+use super::listed::decider;
+use crate::documents::{Body, format};
+use crate::http::decide::now;
+use crate::problem::Problem;
+use crate::view::View;
+
+/// A context, and what it asks.
+#[derive(Debug)]
+pub(super) struct Context {
+    received: Json_,
+    request: Request,
+}
+
+/// What the seed fails on when it is missing, and what it must be.
+const NEEDED: [(&[&str], Kind, &str); 7] = [
+    (&["subject"], Kind::Map, "an object"),
+    (&["subject", "roles"], Kind::List, "a list"),
+    (&["subject", "groups"], Kind::List, "a list"),
+    (&["subject", "claims"], Kind::Map, "an object"),
+    (&["resource"], Kind::Map, "an object"),
+    (&["action"], Kind::Map, "an object"),
+    (&["action", "method"], Kind::Text, "text"),
+];
+
+impl Context {
+    /// Reads a body. A context that is not complete could be decided wrongly, and is refused.
+    pub(super) fn read(view: &View, headers: &HeaderMap, bytes: &[u8]) -> Result<Self, Refused> {
+        let format = format(headers).map_err(Refused::problem)?;
+        let body = Body::read(bytes, format).map_err(Refused::unreadable)?;
+        let document = body.only().map_err(Refused::unreadable)?;
+        let mut found = Diagnostics::default();
+        let source = SourceId::new(0);
+        for (path, kind, expected) in NEEDED {
+            let value = document.at_path(path).filter(|value| value.kind() == kind);
+            if document.kind() == Kind::Map && value.is_none() {
+                let message = format!("`{}` must be {expected}", path.join("."));
+                found.push(Diagnostic::error(Fault::WrongType, message).at_value(source, document, "in this context"));
+            }
+        }
+        let request = request::read(source, document, view.edition(), &mut found);
+        let Some(mut request) = request.filter(|_| found.errors() == 0) else {
+            let detail = found.as_slice().first().map_or_else(String::new, |first| first.message.clone());
+            let problem = Problem::new(StatusCode::BAD_REQUEST, "bad-request", detail);
+            return Err(Refused::invalid_context(problem.with_diagnostics(body.files(), found.as_slice())));
+        };
+        if request.environment.time == Maybe::Absent {
+            request.environment.time = Maybe::Is(now());
+        }
+        Ok(Self { received: serde_json::to_value(document).unwrap_or_default(), request })
+    }
+
+    /// As it came.
+    pub(super) fn json(&self) -> &Json_ {
+        &self.received
+    }
+
+    /// `{effect, reason, matchedPolicy}`.
+    pub(super) fn decision(&self, view: &View) -> Json_ {
+        let Some(decider) = decider(view) else { return Json_::Null };
+        let decided = ask(decider.decide, &&self.request, &mut Scratch::default(), &mut Silent);
+        seed::decision(decider.files, decider.decide, &decided, view.edition())
+    }
+}
+
+/// The check that the seed makes of a policy: these fields are there and say something.
+pub(super) fn has_all(policy: Value<'_>, fields: &[&str]) -> Result<(), Refused> {
+    let says_something = |value: Value<'_>| match value.kind() {
+        Kind::Null => false,
+        Kind::Bool => value.as_bool() == Some(true),
+        Kind::Integer | Kind::Float => value.as_number() != Some(0.0),
+        Kind::Text => !value.text().is_empty(),
+        Kind::List | Kind::Map => true,
+    };
+    let all = fields.iter().all(|field| policy.get(field).is_some_and(says_something));
+    if all { Ok(()) } else { Err(Refused::new(StatusCode::BAD_REQUEST, INVALID_POLICY)) }
+}
