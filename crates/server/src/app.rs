@@ -35,6 +35,11 @@ impl App {
         if let Some(tls) = &self.tls {
             tls.reload();
         }
+        self.reload_documents().await
+    }
+
+    /// Reads the watched files again.
+    pub(crate) async fn reload_documents(&self) -> Reloaded {
         let result = self.writer.reload().await;
         self.metrics.reloaded(result);
         result

@@ -83,6 +83,6 @@ pub(crate) async fn files(app: Arc<App>) {
             }
             () = tokio::time::sleep(LOOK) => {}
         }
-        app.reload().await;
+        app.reload_documents().await;
     }
 }
