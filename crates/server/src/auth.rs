@@ -51,6 +51,7 @@ use self::tokens::Tokens;
 use crate::app::Shared;
 use crate::config::{Admission, Config, Known, Security, StoreAt};
 use crate::http::{Actor, Peer};
+use crate::telemetry::Observed;
 
 /// All that is known about callers.
 #[derive(Debug)]
@@ -176,7 +177,6 @@ impl Auth {
     }
 
     /// Which policies of an answer a caller may see.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the handlers of explanations"))]
     pub(crate) fn sight(&self, caller: &Caller, peer: Option<Peer>) -> impl Fn(&str, &str, &str) -> bool {
         let (rights, everything) = (self.rights.load_full(), self.settings.admission == Admission::Everybody);
         let subject = caller.subject();
@@ -276,6 +276,9 @@ pub(crate) async fn guard(State(app): State<Shared>, request: Request, next: Nex
     let endpoint = Endpoint::of(&parts.method, parts.uri.path(), &app.config.access.base);
     match admit(&app, &parts, endpoint).await {
         Ok(caller) => {
+            if let Some(observed) = parts.extensions.get::<Observed>() {
+                observed.called_by(caller.label());
+            }
             parts.extensions.insert(Actor(caller.name.to_string()));
             parts.extensions.insert(caller);
             parts.extensions.insert(endpoint);

@@ -66,6 +66,14 @@ impl Caller {
         }
     }
 
+    /// As the log of decisions knows them: `token:ci`.
+    pub(crate) fn label(&self) -> String {
+        match self.how {
+            How::Anonymous => self.name.to_string(),
+            how => format!("{}:{}", how.word(), self.name),
+        }
+    }
+
     /// As rights know them.
     pub(crate) fn subject(&self) -> Subject {
         Subject {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::body::Bytes;
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json_;
 use upheld_answers::compliance::AuditQuestion;
@@ -15,10 +16,13 @@ use upheld_answers::{Options, Question, Refused, World};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::Peer;
 use super::asked::Asked;
 use super::decide::now;
 use super::stamp::stamped;
 use crate::app::Shared;
+use crate::auth::Caller;
+use crate::auth::sight::redact;
 use crate::documents::format_of_question;
 use crate::problem::Problem;
 use crate::view::View;
@@ -36,9 +40,17 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
 /// a request to a gateway (`host`, `path`), a request for a decision (`request`), two related objects (`what: a~b`).
 #[utoipa::path(post, path = "/v1/explain", request_body = Object,
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn explain(Asked(view): Asked, headers: HeaderMap, body: Bytes) -> Result<Json<Json_>, Problem> {
+async fn explain(
+    State(app): State<Shared>,
+    caller: Caller,
+    peer: Option<Extension<Peer>>,
+    Asked(view): Asked,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<Json_>, Problem> {
     let question: Question = read(&headers, &body)?;
-    let answer = ask(&view, move |world| world.explain(&question)).await?;
+    let mut answer = ask(&view, move |world| world.explain(&question)).await?;
+    redact(&mut answer, &app.auth.sight(&caller, peer.map(|Extension(peer)| peer)));
     Ok(Json(stamped(&view, answer)))
 }
 

@@ -8,7 +8,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 
 use super::*;
-use crate::config::{Config, Operations};
+use crate::config::{Config, Operations, Security};
 use crate::telemetry::logs::{self, Look};
 
 #[derive(Clone, Debug, Default)]
@@ -50,7 +50,8 @@ fn logged(level: &str, requests: &[String]) -> (Vec<String>, String) {
     let guard = tracing::subscriber::set_default(subscriber);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let answers = runtime.block_on(async {
-        let config = Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..Config::default() };
+        let (listen, security) = (SocketAddr::from(([127, 0, 0, 1], 0)), Security::open());
+        let config = Config { listen, security, ..Config::default() };
         let running = crate::start(config).await.unwrap();
         let address = running.address();
         let requests = requests.to_vec();
