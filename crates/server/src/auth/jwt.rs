@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use jsonwebtoken::{Algorithm, decode, decode_header};
+use jsonwebtoken::{decode, decode_header};
 use serde_json::{Map, Value as Json};
 use smol_str::SmolStr;
 use upheld_dialects::access::facts::facts_of_json;
@@ -103,7 +103,10 @@ impl Jwt {
             self.look_again().await;
         }
         let keys = self.keys.load_full();
-        let claims = self.claims(&keys, token, header.kid.as_deref(), header.alg)?;
+        let mut fitting = keys.fitting(header.kid.as_deref(), header.alg);
+        let verified = fitting.find_map(|key| decode::<Map<String, Json>>(token, &key.verifies, &key.validation).ok());
+        let claims = verified?.claims;
+        drop(fitting);
         let caller = self.caller(&claims)?;
         let until = claims.get("exp").and_then(Json::as_f64).unwrap_or(0.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
@@ -117,11 +120,6 @@ impl Jwt {
             remembered.0.insert(hash, (caller.clone(), until));
         }
         Some(caller)
-    }
-
-    fn claims(&self, keys: &KeySet, token: &str, kid: Option<&str>, algorithm: Algorithm) -> Option<Map<String, Json>> {
-        let mut fitting = keys.fitting(kid, algorithm);
-        fitting.find_map(|key| decode(token, &key.key, &key.validation).ok()).map(|decoded| decoded.claims)
     }
 
     /// An issuer that changes its keys signs with new ones at once; but not every unknown name is worth a look.

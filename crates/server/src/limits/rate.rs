@@ -68,19 +68,19 @@ fn network(address: IpAddr) -> [u8; 16] {
 mod tests {
     use super::*;
 
-    fn from(address: &str) -> Option<Peer> {
-        Some(Peer { address: address.parse().unwrap() })
+    fn from(address: &str) -> Peer {
+        Peer { address: address.parse().unwrap() }
     }
 
     #[test]
     fn clients_are_counted_one_by_one() {
         let rate = Rate::new(1);
         let named = |name: &str| Caller::new(name, How::Token);
-        assert_eq!(rate.check(Some(&named("a")), from("192.0.2.1:1")), Ok(()));
-        assert_eq!(rate.check(Some(&named("a")), from("192.0.2.2:1")), Err(1));
-        assert_eq!(rate.check(Some(&named("b")), from("192.0.2.1:1")), Ok(()));
-        assert_eq!(rate.check(None, from("192.0.2.1:1")), Ok(()));
-        assert_eq!(rate.check(Some(&Caller::anonymous()), from("192.0.2.1:2")), Err(1));
+        assert_eq!(rate.check(Some(&named("a")), Some(from("192.0.2.1:1"))), Ok(()));
+        assert_eq!(rate.check(Some(&named("a")), Some(from("192.0.2.2:1"))), Err(1));
+        assert_eq!(rate.check(Some(&named("b")), Some(from("192.0.2.1:1"))), Ok(()));
+        assert_eq!(rate.check(None, Some(from("192.0.2.1:1"))), Ok(()));
+        assert_eq!(rate.check(Some(&Caller::anonymous()), Some(from("192.0.2.1:2"))), Err(1));
     }
 
     #[test]

@@ -193,7 +193,7 @@ fn who_asks_too_fast_is_told_to_wait() {
 
 #[test]
 fn too_many_connections_are_turned_away() {
-    let served = served(Limits { connections: 2, head_time: Duration::from_secs(60), ..Limits::default() });
+    let served = served(Limits { connections: 2, head_time: Duration::from_mins(1), ..Limits::default() });
     let ask = |close: bool| {
         let mut stream = served.connect();
         let connection = if close { "close" } else { "keep-alive" };

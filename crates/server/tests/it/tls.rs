@@ -84,13 +84,7 @@ fn served(tls: Tls) -> Served {
 }
 
 /// Asks over TLS: the status, or nothing if there is no connection.
-fn asked(
-    served: &Served,
-    trusted: &Authority,
-    own: Option<&(String, String)>,
-    line: &str,
-    body: &str,
-) -> Option<String> {
+fn asked(served: &Served, trusted: &Authority, own: Option<&(String, String)>, line: &str, body: &str) -> Option<u16> {
     let mut stream = shaken(served, trusted, own, &[b"http/1.1"]);
     let length = body.len();
     let request =
@@ -99,7 +93,7 @@ fn asked(
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).ok();
     let answer = String::from_utf8_lossy(&answer).into_owned();
-    answer.strip_prefix("HTTP/1.1 ").map(|rest| rest.chars().take(3).collect())
+    answer.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.split(' ').next()?.parse().ok())
 }
 
 fn shaken(
@@ -131,15 +125,11 @@ fn shaken(
 const PUT: &str = "PUT /v1/documents/AccessPolicy/access/a";
 const POLICY: &str = r#"{"id": "a", "effect": "permit", "subjects": [], "resources": [], "actions": []}"#;
 
-fn some(status: &str) -> Option<String> {
-    Some(status.to_owned())
-}
-
 #[test]
 fn an_encrypted_server_answers_encrypted_only() {
     let authority = Authority::new();
     let served = served(Files::new(&authority).tls(None));
-    assert_eq!(asked(&served, &authority, None, "GET /healthz", ""), some("200"));
+    assert_eq!(asked(&served, &authority, None, "GET /healthz", ""), Some(200));
     assert_eq!(asked(&served, &Authority::new(), None, "GET /healthz", ""), None, "another authority");
     assert!(!served.raw(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").contains("200"));
     assert!(served.running().bootstrap_token().is_some());
@@ -169,7 +159,7 @@ fn silent_handshakes_block_nobody_and_end() {
             stream
         })
         .collect();
-    assert_eq!(asked(&served, &authority, None, "GET /healthz", ""), some("200"));
+    assert_eq!(asked(&served, &authority, None, "GET /healthz", ""), Some(200));
     for mut stream in silent {
         let ended = stream.read_to_end(&mut Vec::new()).map_err(|error| error.kind());
         assert_ne!(ended, Err(std::io::ErrorKind::WouldBlock), "still open");
@@ -187,10 +177,10 @@ fn a_required_certificate_says_who_it_is() {
         (clients.certificate("writer"), clients.certificate("proxy-7"), clients.certificate("other"));
     assert_eq!(status(None, "GET /healthz", ""), None);
     assert_eq!(status(Some(&authority.certificate("writer")), "GET /healthz", ""), None, "of another authority");
-    assert_eq!(status(Some(&writer), PUT, POLICY), some("201"));
-    assert_eq!(status(Some(&proxy), PUT, POLICY), some("403"));
-    assert_eq!(status(Some(&proxy), "POST /v1/decide", "{}"), some("200"));
-    assert_eq!(status(Some(&other), "POST /v1/decide", "{}"), some("403"));
+    assert_eq!(status(Some(&writer), PUT, POLICY), Some(201));
+    assert_eq!(status(Some(&proxy), PUT, POLICY), Some(403));
+    assert_eq!(status(Some(&proxy), "POST /v1/decide", "{}"), Some(200));
+    assert_eq!(status(Some(&other), "POST /v1/decide", "{}"), Some(403));
     let mut stream = shaken(&served, &authority, Some(&writer), &[b"http/1.1"]);
     stream.write_all(b"GET /v1/revisions/1 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
     let mut answer = Vec::new();
@@ -203,9 +193,9 @@ fn who_need_not_have_a_certificate_may_be_anonymous() {
     let (authority, clients) = (Authority::new(), Authority::new());
     let files = Files::new(&authority);
     let served = served(files.tls(Some(files.clients(&clients, Need::Optional))));
-    assert_eq!(asked(&served, &authority, None, "GET /v1/revisions", ""), some("200"));
-    assert_eq!(asked(&served, &authority, None, PUT, POLICY), some("401"));
-    assert_eq!(asked(&served, &authority, Some(&clients.certificate("writer")), PUT, POLICY), some("201"));
+    assert_eq!(asked(&served, &authority, None, "GET /v1/revisions", ""), Some(200));
+    assert_eq!(asked(&served, &authority, None, PUT, POLICY), Some(401));
+    assert_eq!(asked(&served, &authority, Some(&clients.certificate("writer")), PUT, POLICY), Some(201));
     let wrong = authority.certificate("writer");
     assert_eq!(asked(&served, &authority, Some(&wrong), "GET /v1/revisions", ""), None, "of another authority");
 }
@@ -215,14 +205,14 @@ fn certificates_are_read_again() {
     let (old, new) = (Authority::new(), Authority::new());
     let files = Files::new(&old);
     let served = served(files.tls(None));
-    assert_eq!(asked(&served, &old, None, "GET /healthz", ""), some("200"));
+    assert_eq!(asked(&served, &old, None, "GET /healthz", ""), Some(200));
     files.server(&new);
     served.reload();
-    assert_eq!(asked(&served, &new, None, "GET /healthz", ""), some("200"));
+    assert_eq!(asked(&served, &new, None, "GET /healthz", ""), Some(200));
     assert_eq!(asked(&served, &old, None, "GET /healthz", ""), None);
     files.write("server.key", "nonsense");
     served.reload();
-    assert_eq!(asked(&served, &new, None, "GET /healthz", ""), some("200"), "the last one stays");
+    assert_eq!(asked(&served, &new, None, "GET /healthz", ""), Some(200), "the last one stays");
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub(super) struct KeySet(Vec<Key>);
 /// A public key, with all that a token must be.
 pub(super) struct Key {
     kid: Option<String>,
-    pub(super) key: DecodingKey,
+    pub(super) verifies: DecodingKey,
     pub(super) validation: Validation,
 }
 
@@ -154,6 +154,6 @@ fn usable(jwk: &Jwk, settings: &config::Jwt) -> Option<Key> {
         required.push("iss");
     }
     validation.set_required_spec_claims(&required);
-    let key = DecodingKey::from_jwk(jwk).ok()?;
-    Some(Key { kid: jwk.common.key_id.clone(), key, validation })
+    let verifies = DecodingKey::from_jwk(jwk).ok()?;
+    Some(Key { kid: jwk.common.key_id.clone(), verifies, validation })
 }

@@ -63,11 +63,11 @@ pub(super) fn groups() -> String {
 }
 
 pub(super) fn leeway() -> Duration {
-    Duration::from_secs(60)
+    Duration::from_mins(1)
 }
 
 pub(super) fn refresh() -> Duration {
-    Duration::from_secs(300)
+    Duration::from_mins(5)
 }
 
 pub(super) fn refresh_at_most() -> Duration {
@@ -145,7 +145,7 @@ jwt:
         assert_eq!(security.tls, Some(tls));
         let jwt = security.jwt.unwrap();
         assert_eq!(jwt.keys, KeysAt::Url { url: "https://issuer.example/keys".to_owned(), authority: None });
-        assert_eq!((jwt.leeway, jwt.refresh), (Duration::from_secs(5), Duration::from_secs(300)));
+        assert_eq!((jwt.leeway, jwt.refresh), (Duration::from_secs(5), Duration::from_mins(5)));
     }
 
     #[test]
