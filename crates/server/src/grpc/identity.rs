@@ -1,7 +1,7 @@
 //! Who asks, as a proxy says.
 
 use serde_json::{Value as Json, json};
-use upheld_dialects::access::enforce::Identity;
+use upheld_dialects::access::enforce::{ANONYMOUS, Identity};
 use upheld_input::{Format, parse};
 use upheld_model::{File, Severity, SourceId};
 
@@ -58,6 +58,13 @@ impl Who {
             Self::Unreadable => Identity::Unreadable,
             Self::Known(file) => file.tree.documents().next().map_or(Identity::Unreadable, Identity::Known),
         }
+    }
+
+    /// As requests have it.
+    pub(super) fn subject(&self) -> Json {
+        let Identity::Known(identity) = self.identity() else { return json!({"id": ANONYMOUS}) };
+        let field = |name: &str| identity.get(name).and_then(|value| serde_json::to_value(value).ok());
+        json!({"id": field("sub"), "roles": field("roles"), "groups": field("groups"), "claims": field("claims")})
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parts::{Child, Client, Envoy, Upstream, until};
-use upheld_server::config::StoreAt;
+use upheld_server::config::{Security, StoreAt};
 use upheld_server::{Config, start};
 
 const GRPC: &str = include_str!("../../../../examples/envoy/envoy.yaml");
@@ -18,7 +18,8 @@ const STAFF: (&str, &str) = ("x-identity", r#"{"sub": "ann", "roles": ["staff"]}
 #[test]
 fn server_of_its_own() {
     let Some(told) = parts::told() else { return };
-    let config = Config { listen: told.listen, store: StoreAt::Folder(told.folder.clone()), ..Config::default() };
+    let (store, security) = (StoreAt::Folder(told.folder.clone()), Security::open());
+    let config = Config { listen: told.listen, store, security, ..Config::default() };
     tokio::runtime::Runtime::new().unwrap().block_on(async {
         let running = start(config).await.unwrap();
         told.answer(running.address());
