@@ -1,6 +1,6 @@
 //! Where a request comes from.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// The address of the client. `hops` says how many of the last addresses belong to proxies that are trusted, the peer
 /// first; each of them has told whom it heard the request from, at the end of `X-Forwarded-For`. Whoever did not come through
@@ -11,7 +11,11 @@ pub(super) fn client(peer: IpAddr, forwarded_for: Option<&str>, hops: usize) -> 
     let Some(before) = hops.checked_sub(1) else { return Some(peer) };
     match forwarded_for.unwrap_or_default().rsplit(',').nth(before).map(str::trim) {
         None | Some("") => Some(peer),
-        Some(told) => told.parse().ok().map(|address: IpAddr| address.to_canonical()),
+        Some(told) => {
+            let with_port = || told.parse().ok().map(|address: SocketAddr| address.ip());
+            let address = told.trim_start_matches('[').trim_end_matches(']').parse().ok().or_else(with_port);
+            address.map(|address: IpAddr| address.to_canonical())
+        }
     }
 }
 
@@ -31,6 +35,8 @@ mod tests {
             (told, 4, Some("10.0.0.9")),
             (None, 1, Some("10.0.0.9")),
             (Some(""), 1, Some("10.0.0.9")),
+            (Some("192.0.2.7:4711"), 1, Some("192.0.2.7")),
+            (Some("[2001:db8::7]:4711"), 1, Some("2001:db8::7")),
             (Some("unknown"), 1, None),
         ] {
             assert_eq!(client(told, hops).as_deref(), expected, "{told:?} {hops}");

@@ -119,7 +119,8 @@ fn decide(app: &App, check: &CheckRequest) -> Result<Decided, &'static str> {
     let trusted = peer.is_some_and(|peer| access.trusted_peers.iter().any(|network| network.contains(&peer)));
     let who = Who::of(&attributes, header.as_deref().filter(|_| trusted))?;
     let forwarded_for = attributes.header("x-forwarded-for");
-    let address = peer.and_then(|peer| client(peer, forwarded_for.as_deref(), access.trusted_hops));
+    let hops = if trusted { access.trusted_hops } else { 0 };
+    let address = peer.and_then(|peer| client(peer, forwarded_for.as_deref(), hops));
     let address = address.map(|address| address.to_string());
     let (app, real_ip) = (attributes.app(), attributes.header("x-real-ip"));
     let user_agent = attributes.header("user-agent");
