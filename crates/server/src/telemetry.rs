@@ -11,6 +11,7 @@
 mod counted_store;
 mod decided;
 mod decisions;
+mod enforced;
 mod logs;
 mod metrics;
 mod observe;
@@ -18,7 +19,8 @@ mod traces;
 
 pub(crate) use counted_store::CountedStore;
 pub(crate) use decided::{Details, Made};
-pub(crate) use decisions::Decisions;
+pub(crate) use decisions::{Decisions, Line};
+pub(crate) use enforced::outcome;
 pub(crate) use metrics::{Metrics, Reloaded, Standing, Surface};
 pub(crate) use observe::{Observed, observe};
 

@@ -1,13 +1,11 @@
 //! `Authorization/Check`: may this request go on?
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use serde_json::json;
 use smol_str::SmolStr;
 use tonic::{Request, Response, Status};
-use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest};
+use upheld_dialects::access::enforce::{EnforcementPoint, HttpRequest};
 use upheld_dialects::access::manifest::Manifest;
 use upheld_engine::decide::Outcome;
 
@@ -18,8 +16,7 @@ use super::identity::Who;
 use super::proto::envoy::service::auth::v3::authorization_server::Authorization;
 use super::proto::envoy::service::auth::v3::{CheckRequest, CheckResponse};
 use crate::app::{App, Shared};
-use crate::telemetry::{Details, Made, Observed, Surface};
-use crate::view::View;
+use crate::telemetry::{Details, Line, Made, Observed, Surface, outcome};
 
 /// Decides what proxies ask.
 #[derive(Debug)]
@@ -37,67 +34,46 @@ impl Check {
 #[tonic::async_trait]
 impl Authorization for Check {
     async fn check(&self, request: Request<CheckRequest>) -> Result<Response<CheckResponse>, Status> {
-        let observed = request.extensions().get::<Observed>().cloned();
+        let observed = Observed::of_call(&request);
         let check = request.into_inner();
-        let begun = Instant::now();
-        let Decided { outcome, response, told } = closed(|| decide(&self.app, &check));
-        if let (Some(observed), Some(told)) = (observed, told) {
-            let made =
-                Made { surface: Surface::Grpc, outcome, observed: &observed, place: None, took: begun.elapsed() };
-            self.app.decided(made, || told.details(&check)).await;
+        let mut line = None;
+        let mut counted = false;
+        let response = closed(|| {
+            let (response, counted_line) = decide(&self.app, &check, &observed)?;
+            (line, counted) = (counted_line, true);
+            Ok(response)
+        });
+        if !counted {
+            line = undecided(&self.app, &observed);
         }
+        self.app.write_down(line).await;
         Ok(Response::new(response))
     }
 }
 
-/// A decision, and what the log of decisions wants to know.
-#[derive(Debug)]
-struct Decided {
-    outcome: Outcome,
-    response: CheckResponse,
-    told: Option<Told>,
-}
-
-/// What a decision was made of.
-#[derive(Debug)]
-struct Told {
-    view: Arc<View>,
-    who: Who,
-    address: Option<String>,
-    policy: Option<String>,
-    reason: Option<String>,
-}
-
-impl Told {
-    fn details(self, check: &CheckRequest) -> Details {
-        let (method, app, path) = Attributes::of(check)
-            .map_or_else(Default::default, |attributes| (attributes.method(), attributes.app(), attributes.path()));
-        let request = json!({
-            "subject": self.who.subject(), "action": {"method": method}, "resource": {"app": app, "path": path},
-            "environment": {"ip": self.address},
-        });
-        let (policy, reason) = (self.policy, self.reason);
-        Details { revision: self.view.revision(), request: request.to_string(), policy, reason }
-    }
-}
-
 /// What cannot be decided is denied, whatever the reason.
-fn closed(decide: impl FnOnce() -> Result<Decided, &'static str>) -> Decided {
-    let undecided = |reason| Decided { outcome: Outcome::Undecided, response: denied(reason), told: None };
+fn closed(decide: impl FnOnce() -> Result<CheckResponse, &'static str>) -> CheckResponse {
     match catch_unwind(AssertUnwindSafe(decide)) {
-        Ok(Ok(decided)) => decided,
+        Ok(Ok(response)) => response,
         Ok(Err(problem)) => {
             tracing::warn!(problem, "a proxy asked what cannot be decided");
-            undecided(problem)
+            denied(problem)
         }
         Err(_) => {
             tracing::error!("a decision failed");
-            undecided("UNKNOWN")
+            denied("UNKNOWN")
         }
     }
 }
 
-fn decide(app: &App, check: &CheckRequest) -> Result<Decided, &'static str> {
+/// Counts what nobody could decide.
+fn undecided(app: &App, observed: &Observed) -> Option<Line> {
+    let (surface, outcome) = (Surface::Grpc, Outcome::Undecided);
+    let made = Made { surface, outcome, observed, place: None, took: Duration::ZERO };
+    app.count(made, || Details::unknown(app.live.view().revision()))
+}
+
+fn decide(app: &App, check: &CheckRequest, observed: &Observed) -> Result<(CheckResponse, Option<Line>), &'static str> {
     let attributes = Attributes::of(check).ok_or("this is no request of HTTP")?;
     let view = app.live.view();
     let decider =
@@ -122,12 +98,12 @@ fn decide(app: &App, check: &CheckRequest) -> Result<Decided, &'static str> {
     let hops = if trusted { access.trusted_hops } else { 0 };
     let address = peer.and_then(|peer| client(peer, forwarded_for.as_deref(), hops));
     let address = address.map(|address| address.to_string());
-    let (app, real_ip) = (attributes.app(), attributes.header("x-real-ip"));
+    let (called, real_ip) = (attributes.app(), attributes.header("x-real-ip"));
     let user_agent = attributes.header("user-agent");
     let http = HttpRequest {
         method: attributes.method(),
         path: attributes.path(),
-        app: Some(&app),
+        app: Some(&called),
         identity: who.identity(),
         forwarded_for: forwarded_for.as_deref(),
         real_ip: real_ip.as_deref(),
@@ -135,31 +111,27 @@ fn decide(app: &App, check: &CheckRequest) -> Result<Decided, &'static str> {
         now: attributes.time().ok_or("the time of the request cannot be read")?,
         user_agent: user_agent.as_deref(),
     };
+    let begun = Instant::now();
     let judged = point.judge(&http);
+    let (surface, outcome, took) = (Surface::Grpc, outcome(&judged), begun.elapsed());
+    let made = Made { surface, outcome, observed, place: None, took };
+    let line = app.count(made, || Details::of_enforced(&view, decider, &http, &judged));
     let mut answer = Answer::new(&view, decider, &judged);
     if header.is_some() && !trusted {
         // Who stands behind the proxy would take it for true.
         answer.remove(&access.identity_header);
     }
-    let outcome = match (&judged.enforced, judged.decided) {
-        (Enforced::Continue(_), _) => Outcome::Permit,
-        (Enforced::Forbidden(_), Some(decided)) if decided.outcome == Outcome::Undecided => Outcome::Undecided,
-        (Enforced::Forbidden(_), _) => Outcome::Deny,
-    };
-    let (policy, reason) = (answer.text("policy"), answer.text("reason"));
-    let response = answer.response(attributes);
-    let told = Told { view: Arc::clone(&view), who, address, policy, reason };
-    Ok(Decided { outcome, response, told: Some(told) })
+    Ok((answer.response(attributes), line))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Decided, closed};
+    use super::closed;
 
     #[test]
     fn what_fails_inside_is_denied() {
-        let code = |decided: Decided| decided.response.status.unwrap().code;
-        assert_eq!(code(closed(|| panic!("on purpose"))), 2);
-        assert_eq!(code(closed(|| Err("no"))), 2);
+        let response = closed(|| panic!("on purpose"));
+        assert_eq!(response.status.unwrap().code, 2);
+        assert!(closed(|| Err("no")).status.unwrap().code != 0);
     }
 }

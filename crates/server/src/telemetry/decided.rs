@@ -5,6 +5,7 @@ use std::time::Duration;
 use upheld_engine::decide::Outcome;
 use upheld_store::Revision;
 
+use super::decisions::Line;
 use super::{Observed, Surface};
 use crate::app::App;
 
@@ -39,8 +40,19 @@ pub(crate) struct Details {
 impl App {
     /// Counts a decision and writes it down. The details are only asked for if somebody wants them.
     pub(crate) async fn decided(&self, made: Made<'_>, details: impl FnOnce() -> Details) {
+        let line = self.count(made, details);
+        self.write_down(line).await;
+    }
+
+    /// Counts a decision; what comes back is to be written down, where one can wait.
+    pub(crate) fn count(&self, made: Made<'_>, details: impl FnOnce() -> Details) -> Option<Line> {
         self.metrics.decided(made.surface, made.outcome, made.took);
-        if let Some(line) = self.decisions.line(made, details) {
+        self.decisions.line(made, details)
+    }
+
+    /// Writes a decision down.
+    pub(crate) async fn write_down(&self, line: Option<Line>) {
+        if let Some(line) = line {
             self.decisions.write(line).await;
         }
     }

@@ -8,7 +8,7 @@ mod line;
 mod output;
 mod redact;
 
-pub(super) use line::Line;
+pub(crate) use line::Line;
 
 use std::io;
 use std::sync::Arc;

@@ -14,7 +14,7 @@ pub(crate) use standing::Standing;
 
 use std::time::Duration;
 
-use axum::http::StatusCode;
+use axum::http::Response;
 use prometheus_client::encoding::text;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
@@ -125,9 +125,9 @@ impl Metrics {
     }
 
     /// Counts an answer.
-    pub(super) fn answered(&self, route: &str, method: &'static str, status: StatusCode, took: Duration) {
-        self.routes.answered(route, method, status.as_u16(), took);
-        if let Some(counter) = refusal(status).and_then(|reason| self.refused.at(reason)) {
+    pub(super) fn answered<B>(&self, route: &str, method: &'static str, answer: &Response<B>, took: Duration) {
+        self.routes.answered(route, method, answer.status().as_u16(), took);
+        if let Some(counter) = refusal(answer).and_then(|reason| self.refused.at(reason)) {
             counter.inc();
         }
     }

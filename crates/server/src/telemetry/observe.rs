@@ -35,7 +35,12 @@ impl Observed {
         Self(Arc::new(Inner { id, caller: OnceLock::new() }))
     }
 
-    /// Nobody's, for what no request asked for.
+    /// Of a call of gRPC, which has the extensions of its request.
+    pub(crate) fn of_call<T>(call: &tonic::Request<T>) -> Self {
+        call.extensions().get::<Self>().cloned().unwrap_or_else(|| Self::of(&HeaderMap::new()))
+    }
+
+    /// With this name.
     #[cfg(test)]
     pub(crate) fn named(id: &str) -> Self {
         Self(Arc::new(Inner { id: id.to_owned(), caller: OnceLock::new() }))
@@ -100,7 +105,7 @@ pub(crate) async fn observe(State(app): State<Shared>, mut request: Request, nex
     let mut response = next.run(request).instrument(log.clone()).instrument(trace.clone()).await;
     drop(working);
     let took = begun.elapsed();
-    app.metrics.answered(route, method, response.status(), took);
+    app.metrics.answered(route, method, &response, took);
     finish(&trace, &observed, response.status());
     log.in_scope(|| line(route, &observed, response.status(), took));
     if let Ok(id) = HeaderValue::from_str(observed.id()) {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 use tokio::runtime::Runtime;
 use upheld_server::Config;
-use upheld_server::config::{DecisionLog, DecisionLogTo, Operations};
+use upheld_server::config::{DecisionLog, DecisionLogTo, Operations, Security};
 
 use crate::support::Served;
 
@@ -138,7 +138,7 @@ fn requests_keep_their_name_or_get_one() {
 #[test]
 fn what_was_asked_before_the_end_is_answered() {
     let runtime = Runtime::new().unwrap();
-    let config = Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
+    let config = Config { listen: "127.0.0.1:0".parse().unwrap(), security: Security::open(), ..Config::default() };
     let running = runtime.block_on(upheld_server::start(config)).unwrap();
     let address = running.address();
     let mut stream = TcpStream::connect(address).unwrap();

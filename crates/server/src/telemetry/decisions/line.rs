@@ -9,7 +9,7 @@ use crate::telemetry::{Details, Made};
 
 /// One decision, before it is written.
 #[derive(Clone, Debug)]
-pub(in crate::telemetry) struct Line {
+pub(crate) struct Line {
     time: Timestamp,
     id: String,
     place: Option<usize>,

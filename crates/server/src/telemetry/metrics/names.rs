@@ -1,6 +1,6 @@
 //! The labels: every one that there can be.
 
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderValue, Method, Response, StatusCode};
 use upheld_engine::decide::Outcome;
 use upheld_store::StoreError;
 
@@ -107,9 +107,15 @@ pub(super) fn place(outcome: Outcome) -> usize {
 /// Why requests are refused whatever they ask.
 pub(super) const REFUSALS: [&str; 4] = ["unauthenticated", "too-slow", "too-large", "too-many"];
 
-/// The place of the reason that a status stands for. A 403 can be a decision: routes tell them apart.
-pub(super) fn refusal(status: StatusCode) -> Option<usize> {
-    match status {
+/// The place of the reason that an answer stands for. A 403 can be a decision: routes tell them apart.
+pub(super) fn refusal<B>(answer: &Response<B>) -> Option<usize> {
+    // gRPC answers with 200 and says in another header what it means.
+    match answer.headers().get("grpc-status").map(HeaderValue::as_bytes) {
+        Some(b"16") => return Some(0),
+        Some(b"8") => return Some(3),
+        _ => {}
+    }
+    match answer.status() {
         StatusCode::UNAUTHORIZED => Some(0),
         StatusCode::REQUEST_TIMEOUT => Some(1),
         StatusCode::PAYLOAD_TOO_LARGE | StatusCode::URI_TOO_LONG | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {

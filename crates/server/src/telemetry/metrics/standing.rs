@@ -59,12 +59,11 @@ impl Gauges {
     pub(super) fn set(&self, standing: &Standing<'_>) {
         let Standing { view, head, problem } = *standing;
         let snapshot = &view.loaded.snapshot;
-        let deciding = snapshot.decides().map(|(_, decide)| decide.rules().len()).sum::<usize>();
         self.revision.set(number(view.revision().0));
         self.lag.set(number(head.0.saturating_sub(view.revision().0)));
         self.age.set(Timestamp::now().duration_since(view.built).as_secs_f64().max(0.0));
         self.build.set(view.took.as_secs_f64());
-        self.policies.set(number(snapshot.policies().len().saturating_add(deciding) as u64));
+        self.policies.set(number(snapshot.policies().len() as u64));
         self.objects.set(number(snapshot.objects().len() as u64));
         self.documents.set(number(view.state.len() as u64));
         self.broken.set(number(problem.map_or(0, broken_files)));

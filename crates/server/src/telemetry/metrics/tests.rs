@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, Response, StatusCode};
 use upheld_engine::decide::Outcome;
 use upheld_store::{Revision, State, StoreError};
 
@@ -12,6 +12,12 @@ use crate::view::View;
 fn text(metrics: &Metrics) -> String {
     let view = View::build(Arc::new(State::default()), Contents::default(), &Vec::new().into()).unwrap();
     metrics.text(&Standing { view: &view, head: Revision(3), problem: None })
+}
+
+fn answer(status: StatusCode) -> Response<()> {
+    let mut answer = Response::new(());
+    *answer.status_mut() = status;
+    answer
 }
 
 fn has(text: &str, line: &str) {
@@ -45,10 +51,10 @@ fn a_time_on_a_bound_is_below_it() {
 #[test]
 fn answers_are_counted_by_route_in_order() {
     let metrics = Metrics::new();
-    metrics.answered("/v1/decide", "POST", StatusCode::OK, Duration::from_millis(1));
-    metrics.answered("/v1/decide", "POST", StatusCode::TOO_MANY_REQUESTS, Duration::from_millis(1));
-    metrics.answered("/a/{b}", "GET", StatusCode::OK, Duration::from_millis(1));
-    metrics.answered("/a/{b}", "GET", StatusCode::OK, Duration::from_millis(1));
+    metrics.answered("/v1/decide", "POST", &answer(StatusCode::OK), Duration::from_millis(1));
+    metrics.answered("/v1/decide", "POST", &answer(StatusCode::TOO_MANY_REQUESTS), Duration::from_millis(1));
+    metrics.answered("/a/{b}", "GET", &answer(StatusCode::OK), Duration::from_millis(1));
+    metrics.answered("/a/{b}", "GET", &answer(StatusCode::OK), Duration::from_millis(1));
     let text = text(&metrics);
     let answers: Vec<&str> = text.lines().filter(|line| line.starts_with("upheld_http_requests_total")).collect();
     assert_eq!(
@@ -60,6 +66,15 @@ fn answers_are_counted_by_route_in_order() {
         ]
     );
     has(&text, r#"upheld_http_refused_total{reason="too-many"} 1"#);
+}
+
+#[test]
+fn refusals_of_grpc_are_refusals() {
+    let metrics = Metrics::new();
+    let mut refused = Response::new(());
+    refused.headers_mut().insert("grpc-status", HeaderValue::from_static("16"));
+    metrics.answered("/x", "POST", &refused, Duration::ZERO);
+    has(&text(&metrics), r#"upheld_http_refused_total{reason="unauthenticated"} 1"#);
 }
 
 #[test]
@@ -89,7 +104,7 @@ fn many_may_count_at_once() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for route in ["/a", "/b", "/c", "/d"].repeat(50) {
-                    metrics.answered(route, "GET", StatusCode::OK, Duration::ZERO);
+                    metrics.answered(route, "GET", &answer(StatusCode::OK), Duration::ZERO);
                 }
             });
         }

@@ -75,7 +75,7 @@ fn a_request_is_one_line_without_its_secrets() {
     let body = r#"{"subject": {"id": "secret-ann"}, "action": {"method": "GET"}, "resource": {"path": "/x"}}"#;
     let request = post(
         "/v1/decide?kind=AccessPolicy&token=secret-query",
-        "x-request-id: mine-1\r\nauthorization: Bearer secret-token\r\n",
+        "x-request-id: mine-1\r\ncookie: secret-cookie\r\n",
         body,
     );
     let (answers, log) = logged("info", &[request]);
