@@ -16,6 +16,8 @@ mod context;
 mod listed;
 mod seeding;
 
+use std::time::Instant;
+
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -37,6 +39,7 @@ use super::asked::Asked;
 use super::writing::{Intent, answer, tag};
 use crate::app::Shared;
 use crate::documents::{Body, format};
+use crate::telemetry::{Details, Made, Observed, Surface};
 use crate::view::View;
 use crate::writer::{Condition, Mode};
 
@@ -136,15 +139,33 @@ async fn delete(
     Ok(response)
 }
 
-async fn evaluate(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Result<Response, Refused> {
+async fn evaluate(
+    State(app): State<Shared>,
+    Asked(view): Asked,
+    observed: Observed,
+    headers: HeaderMap,
+    bytes: Bytes,
+) -> Result<Response, Refused> {
     let context = Context::read(&view, &headers, &bytes)?;
-    Ok(Json(context.decision(&view)).into_response())
+    let begun = Instant::now();
+    let (decision, outcome) = context.decision(&view);
+    let (surface, took) = (Surface::Seed, begun.elapsed());
+    let made = Made { surface, outcome, observed: &observed, place: None, took };
+    let text = |field: &str| decision.get(field).and_then(Json_::as_str).map(str::to_owned);
+    let details = || Details {
+        revision: view.revision(),
+        request: context.json().to_string(),
+        policy: text("matchedPolicy"),
+        reason: text("reason"),
+    };
+    app.decided(made, details).await;
+    Ok(Json(decision).into_response())
 }
 
 async fn explain(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Result<Response, Refused> {
     let context = Context::read(&view, &headers, &bytes)?;
     let policies: Vec<Json_> = Listed::of(&view).iter().map(listed::Policy::summary).collect();
-    let body = json!({"context": context.json(), "decision": context.decision(&view), "policies": policies});
+    let body = json!({"context": context.json(), "decision": context.decision(&view).0, "policies": policies});
     Ok(Json(body).into_response())
 }
 

@@ -4,6 +4,7 @@
 //! server as its operator does, never as a request does: who asks could otherwise send others elsewhere.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::body::Bytes;
@@ -13,7 +14,8 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value as Json_, json};
-use upheld_dialects::access::authzen::{AuthZen, BadRequest};
+use upheld_dialects::access::authzen::{Answer, AuthZen, BadRequest, Batch, Verdict};
+use upheld_engine::decide::Outcome;
 use upheld_input::Format;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -22,6 +24,7 @@ use super::asked::Asked;
 use super::decide::now;
 use crate::app::Shared;
 use crate::documents::Body;
+use crate::telemetry::{Details, Made, Observed, Surface};
 use crate::view::View;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
@@ -81,9 +84,18 @@ type Answered = Result<Json<Json_>, Refused>;
 #[utoipa::path(post, path = EVALUATION, tag = "AuthZEN", request_body = Object,
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
-async fn evaluation(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Answered {
+async fn evaluation(
+    State(app): State<Shared>,
+    Asked(view): Asked,
+    observed: Observed,
+    headers: HeaderMap,
+    bytes: Bytes,
+) -> Answered {
     let request = read(&headers, &bytes)?;
+    let begun = Instant::now();
     let answer = asked(&view)?.evaluation(&request)?;
+    let made = made(&answer, &observed, None, begun.elapsed());
+    app.decided(made, || details(&view, &answer, request.to_string())).await;
     Ok(Json(answer.json()))
 }
 
@@ -91,15 +103,32 @@ async fn evaluation(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Ans
 #[utoipa::path(post, path = EVALUATIONS, tag = "AuthZEN", request_body = Object,
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
-async fn evaluations(State(app): State<Shared>, Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Answered {
+async fn evaluations(
+    State(app): State<Shared>,
+    Asked(view): Asked,
+    observed: Observed,
+    headers: HeaderMap,
+    bytes: Bytes,
+) -> Answered {
     let request = read(&headers, &bytes)?;
     let (count, most) =
         (request.get("evaluations").and_then(Json_::as_array).map_or(0, Vec::len), app.config.limits.batch);
     if count > most {
         return Err(Refused::bad(format!("`evaluations` has more than {most} items")));
     }
-    let answer = asked(&view)?.evaluations(&request)?;
-    Ok(Json(answer.json()))
+    let begun = Instant::now();
+    let batch = asked(&view)?.evaluations(&request)?;
+    let took = begun.elapsed();
+    let answers = match &batch {
+        Batch::Single(answer) => std::slice::from_ref(answer),
+        Batch::Several(answers) => answers.as_slice(),
+    };
+    let each = took / u32::try_from(answers.len().max(1)).unwrap_or(u32::MAX);
+    for (place, answer) in answers.iter().enumerate() {
+        let made = made(answer, &observed, Some(place), each);
+        app.decided(made, || details(&view, answer, one_of(&request, place).to_string())).await;
+    }
+    Ok(Json(batch.json()))
 }
 
 /// Which subjects of a type may do this action on this resource? `context.complete` says whether all of them could be decided.
@@ -139,6 +168,30 @@ async fn configuration(State(app): State<Shared>) -> Json<Json_> {
         "search_resource_endpoint": at(SEARCH_RESOURCE),
         "search_action_endpoint": at(SEARCH_ACTION),
     }))
+}
+
+fn made<'o>(answer: &Answer, observed: &'o Observed, place: Option<usize>, took: Duration) -> Made<'o> {
+    let outcome = match answer.verdict {
+        Verdict::Permitted => Outcome::Permit,
+        Verdict::Denied => Outcome::Deny,
+        Verdict::Failed(_) => Outcome::Undecided,
+    };
+    Made { surface: Surface::Authzen, outcome, observed, place, took }
+}
+
+fn details(view: &View, answer: &Answer, request: String) -> Details {
+    let (policy, reason) = (answer.policy.as_ref().map(ToString::to_string), answer.reason.clone());
+    Details { revision: view.revision(), request, policy, reason }
+}
+
+/// One of several requests, with what it leaves out.
+fn one_of(request: &Json_, place: usize) -> Json_ {
+    let mut whole = request.as_object().cloned().unwrap_or_default();
+    let items = whole.shift_remove("evaluations");
+    whole.shift_remove("options");
+    let own = items.as_ref().and_then(|items| items.get(place)).and_then(Json_::as_object);
+    whole.extend(own.into_iter().flatten().map(|(name, part)| (name.clone(), part.clone())));
+    Json_::Object(whole)
 }
 
 type Search = fn(AuthZen<'_>, &Json_) -> Result<Json_, BadRequest>;

@@ -8,6 +8,8 @@
 mod original;
 mod trust;
 
+use std::time::{Duration, Instant};
+
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -17,13 +19,14 @@ use serde_json::{Value as Json_, json};
 use upheld_dialects::access::Edition;
 use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Why};
 use upheld_dialects::access::manifest::Manifest;
-use upheld_engine::{Scratch, Silent, ask};
+use upheld_engine::decide::Outcome;
 
 use self::original::Original;
 use self::trust::{Identified, address};
 use super::decide::now;
 use super::{Peer, asked};
-use crate::app::Shared;
+use crate::app::{App, Shared};
+use crate::telemetry::{Details, Line, Made, Observed, Surface, outcome};
 use crate::view::View;
 
 /// Below which path proxies ask.
@@ -44,14 +47,14 @@ const IDENTITY: HeaderName = HeaderName::from_static("x-policy-identity");
 /// What Envoy takes out of the request before it goes on.
 const REMOVED: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-remove");
 
-async fn enforce(State(app): State<Shared>, request: Request) -> Response {
+async fn enforce(State(app): State<Shared>, observed: Observed, request: Request) -> Response {
     let view = app.live.view();
     let peer = request.extensions().get::<Peer>().map(|peer| peer.address.ip());
     let access = &app.config.access;
     let trusted = peer.is_some_and(|peer| trust::is_trusted(peer, &access.trusted_peers));
     let headers = request.headers();
-    let mut response = match Original::of(PREFIX, request.method(), request.uri(), headers) {
-        Err(ambiguous) => forbidden("undecided", &json!({"error": "Forbidden", "reason": ambiguous.reason()})),
+    let (mut response, line) = match Original::of(PREFIX, request.method(), request.uri(), headers) {
+        Err(ambiguous) => undecided(&app, &view, &observed, ambiguous.reason()),
         Ok(original) => {
             let identified = Identified::of(headers, &access.identity_header, trusted);
             let address = address(headers, peer, trusted, access.trusted_hops).map(|address| address.to_string());
@@ -67,11 +70,13 @@ async fn enforce(State(app): State<Shared>, request: Request) -> Response {
                 now: now(),
                 user_agent: text(header::USER_AGENT.as_str()),
             };
-            let mut response = decided(&view, &http);
+            let (mut response, line) = decided(&app, &view, &observed, &http);
             identified.report(peer, &access.identity_header, response.headers_mut());
-            response
+            (response, line)
         }
     };
+    drop(request);
+    app.write_down(line).await;
     asked::stamp(response.headers_mut(), &view);
     response
 }
@@ -85,9 +90,17 @@ fn host<'h>(view: &View, headers: &'h HeaderMap, trusted: bool) -> Option<&'h st
     text("x-forwarded-host").filter(|_| trusted).or_else(|| text(header::HOST.as_str()))
 }
 
-fn decided(view: &View, http: &HttpRequest<'_>) -> Response {
+/// What nobody can decide is stopped.
+fn undecided(app: &App, view: &View, observed: &Observed, reason: &str) -> (Response, Option<Line>) {
+    let (surface, outcome) = (Surface::Forward, Outcome::Undecided);
+    let made = Made { surface, outcome, observed, place: None, took: Duration::ZERO };
+    let line = app.count(made, || Details::unknown(view.revision()));
+    (forbidden("undecided", &json!({"error": "Forbidden", "reason": reason})), line)
+}
+
+fn decided(app: &App, view: &View, observed: &Observed, http: &HttpRequest<'_>) -> (Response, Option<Line>) {
     let Some(decider) = view.decider(None) else {
-        return forbidden("undecided", &json!({"error": "Forbidden", "reason": "no policies decide requests here"}));
+        return undecided(app, view, observed, "no policies decide requests here");
     };
     let nothing = Manifest::default();
     let point = EnforcementPoint {
@@ -97,7 +110,12 @@ fn decided(view: &View, http: &HttpRequest<'_>) -> Response {
         edition: view.edition(),
         understood: &[],
     };
-    match point.enforce(http) {
+    let begun = Instant::now();
+    let judged = point.judge(http);
+    let (surface, took) = (Surface::Forward, begun.elapsed());
+    let made = Made { surface, outcome: outcome(&judged), observed, place: None, took };
+    let line = app.count(made, || Details::of_enforced(view, decider, http, &judged));
+    let response = match &judged.enforced {
         Enforced::Continue(why) => {
             let word = match why {
                 Why::Excluded => "excluded",
@@ -108,16 +126,15 @@ fn decided(view: &View, http: &HttpRequest<'_>) -> Response {
             (StatusCode::OK, [(DECISION, HeaderValue::from_static(word))]).into_response()
         }
         Enforced::Forbidden(body) => {
-            let request = point.request(http);
-            let outcome = ask(decider.decide, &&request, &mut Scratch::default(), &mut Silent).outcome;
             // A permit with a duty that nobody here can do does not open either.
-            let word = match outcome.word() {
-                "permit" => "deny",
-                word => word,
+            let word = match judged.decided.map(|decided| decided.outcome) {
+                Some(Outcome::Permit) | None => Outcome::Deny.word(),
+                Some(outcome) => outcome.word(),
             };
-            forbidden(word, &body)
+            forbidden(word, body)
         }
-    }
+    };
+    (response, line)
 }
 
 fn forbidden(word: &'static str, body: &Json_) -> Response {

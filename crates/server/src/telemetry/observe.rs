@@ -109,7 +109,8 @@ pub(crate) async fn observe(State(app): State<Shared>, mut request: Request, nex
     finish(&trace, &observed, response.status());
     log.in_scope(|| line(route, &observed, response.status(), took));
     if let Ok(id) = HeaderValue::from_str(observed.id()) {
-        response.headers_mut().insert(REQUEST_ID, id);
+        // A standard may want back what was sent, whatever it is.
+        response.headers_mut().entry(REQUEST_ID).or_insert(id);
     }
     response
 }

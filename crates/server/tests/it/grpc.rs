@@ -193,6 +193,8 @@ fn permitted() {
     assert_eq!(metadata(&response, "policy"), Some(&text("admins")));
     assert_eq!(metadata(&response, "revision"), Some(&Kind::NumberValue(1.0)));
     assert!(matches!(metadata(&response, "digest"), Some(Kind::StringValue(digest)) if !digest.is_empty()));
+    let counted = r#"upheld_decisions_total{surface="grpc",outcome="permit"} 1"#;
+    assert!(bench.served.get("/metrics").text.contains(counted));
 }
 
 #[test]

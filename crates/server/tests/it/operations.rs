@@ -86,6 +86,39 @@ fn every_decision_has_a_line_with_its_revision_and_policy() {
 }
 
 #[test]
+fn every_surface_counts_and_writes_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("decisions.jsonl");
+    let log = DecisionLog::new(DecisionLogTo::File(path.clone()));
+    let operations = Operations { decision_log: Some(log), ..Operations::default() };
+    let served = Served::start(Config { operations, ..Config::default() });
+    served.ask("PUT", "/v1/documents/AccessPolicy/access/admins", &[], ADMINS);
+    assert_eq!(served.get("/forward-auth/api/x?token=secret").status, 403);
+    let context = r#"{"subject": {"id": "ann", "roles": ["admin"], "groups": [], "claims": {}},
+        "action": {"method": "GET"}, "resource": {"path": "/api/x"}}"#;
+    assert_eq!(served.post("/authz/api/evaluate", context).json()["effect"], "permit");
+    let several = r#"{"subject": {"type": "user", "id": "bob"}, "action": {"name": "GET"}, "evaluations": [
+        {"resource": {"type": "route", "id": "/api/x"}}, {"resource": {"type": "route", "id": "/api/y"}}]}"#;
+    assert_eq!(served.post("/access/v1/evaluations", several).status, 200);
+    for (surface, outcome, expected) in
+        [("forward", "deny", 1.0), ("seed", "permit", 1.0), ("authzen", "deny", 2.0), ("http", "deny", 0.0)]
+    {
+        let metric = format!(r#"upheld_decisions_total{{surface="{surface}",outcome="{outcome}"}}"#);
+        assert_eq!(number(&served, &metric), expected, "{metric}");
+    }
+    drop(served);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let surfaces: Vec<&str> = lines.iter().filter_map(|line| line["surface"].as_str()).collect();
+    assert_eq!(surfaces, ["forward", "seed", "authzen", "authzen"], "{text}");
+    assert_eq!(lines[0]["request"]["resource"]["path"], "/api/x");
+    assert_eq!(lines[1]["policy"], "admins");
+    assert_eq!(lines[3]["request"]["resource"]["id"], "/api/y");
+    assert_eq!(lines[3]["request"]["subject"]["id"], "bob");
+    assert!(lines.iter().all(|line| line["caller"].is_string()) && !text.contains("secret"), "{text}");
+}
+
+#[test]
 fn a_log_that_cannot_be_opened_keeps_the_server_from_starting() {
     let folder = tempfile::tempdir().unwrap();
     let log = DecisionLog::new(DecisionLogTo::File(folder.path().to_owned()));

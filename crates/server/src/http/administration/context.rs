@@ -3,7 +3,7 @@
 use axum::http::{HeaderMap, StatusCode};
 use serde_json::Value as Json_;
 use upheld_dialects::access::{request, view as seed};
-use upheld_engine::decide::{Maybe, Request};
+use upheld_engine::decide::{Maybe, Outcome, Request};
 use upheld_engine::{Scratch, Silent, ask};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
@@ -65,11 +65,11 @@ impl Context {
         &self.received
     }
 
-    /// `{effect, reason, matchedPolicy}`.
-    pub(super) fn decision(&self, view: &View) -> Json_ {
-        let Some(decider) = decider(view) else { return Json_::Null };
+    /// `{effect, reason, matchedPolicy}`, and what it means.
+    pub(super) fn decision(&self, view: &View) -> (Json_, Outcome) {
+        let Some(decider) = decider(view) else { return (Json_::Null, Outcome::Undecided) };
         let decided = ask(decider.decide, &&self.request, &mut Scratch::default(), &mut Silent);
-        seed::decision(decider.files, decider.decide, &decided, view.edition())
+        (seed::decision(decider.files, decider.decide, &decided, view.edition()), decided.outcome)
     }
 }
 
