@@ -53,13 +53,10 @@ pub fn identity(document: Value<'_>) -> Option<Identity<'_>> {
         Some(Claim::List) => return None,
         None => {}
     }
-    let resource = match Resource::of(document) {
-        Some(resource) => resource,
+    let Some(resource) = Resource::of(document) else {
         // Documents of our own have a kind and no version.
-        None => {
-            let kind = document.get("kind").and_then(Value::as_text)?;
-            return named(kind, comply::SCOPE, own_name(document)?);
-        }
+        let kind = document.get("kind").and_then(Value::as_text)?;
+        return named(kind, comply::SCOPE, own_name(document)?);
     };
     let kind = resource.kind.as_text().filter(|kind| !kind.is_empty())?;
     let name = match resource.name() {

@@ -116,7 +116,7 @@ fn flatten<'f>(document: Value<'f>, documents: &mut Vec<Value<'f>>) {
         Kind::Null => {}
         Kind::List => document.items().for_each(|item| flatten(item, documents)),
         Kind::Map if items.is_some() => {
-            items.into_iter().flat_map(Value::items).for_each(|item| flatten(item, documents))
+            items.into_iter().flat_map(Value::items).for_each(|item| flatten(item, documents));
         }
         _ => documents.push(document),
     }

@@ -72,7 +72,7 @@ impl Folders {
             match read {
                 Ok(bytes) => contents.push((name, bytes)),
                 Err(error) => {
-                    problems.push(Diagnostic::error(Fault::Unreadable, format!("cannot read `{name}`: {error}")))
+                    problems.push(Diagnostic::error(Fault::Unreadable, format!("cannot read `{name}`: {error}")));
                 }
             }
         }

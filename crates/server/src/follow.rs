@@ -24,7 +24,7 @@ pub(crate) async fn log(app: Arc<App>) {
 }
 
 /// How often it is looked whether there is something to forget.
-const TIDY: Duration = Duration::from_secs(600);
+const TIDY: Duration = Duration::from_mins(10);
 
 /// Forgets what is older than operators want, until the server ends.
 pub(crate) async fn retention(app: Arc<App>) {

@@ -36,6 +36,16 @@ pub(crate) enum NoView {
     Unreadable,
 }
 
+/// Lets a view go once nobody asks it any more. That takes a while where there are many documents, and whoever asked last should
+/// not have to wait for it.
+async fn retire(view: Arc<View>) {
+    const LOOK: Duration = Duration::from_millis(50);
+    while Arc::strong_count(&view) > 1 {
+        tokio::time::sleep(LOOK).await;
+    }
+    tokio::task::spawn_blocking(move || drop(view));
+}
+
 impl Live {
     /// Begins with a view.
     pub(crate) fn new(view: Arc<View>) -> Self {
@@ -51,8 +61,9 @@ impl Live {
     /// Replaces the current view. Requests that hold the old one keep it.
     pub(crate) fn swap(&self, view: Arc<View>) {
         let revision = view.revision();
-        self.current.store(view);
+        let old = self.current.swap(view);
         self.revision.send_replace(revision);
+        tokio::spawn(retire(old));
     }
 
     /// Told at every swap.

@@ -10,7 +10,7 @@ use upheld_dialects::access::book::STORED;
 use upheld_dialects::access::manifest::Manifest;
 use upheld_dialects::kuma::view::EDITION;
 use upheld_engine::decide::Decide;
-use upheld_engine::{KindId, PolicyKind, Snapshot};
+use upheld_engine::{KindId, Snapshot};
 use upheld_input::load::{Broken, Loaded, load_for_store};
 use upheld_input::{Format, Input};
 use upheld_model::Files;
@@ -92,7 +92,7 @@ impl View {
         };
         let kind = snapshot.kind(id)?;
         let manifest = loaded.manifests.iter().find(|(name, _)| *name == kind.name).map(|(_, manifest)| manifest);
-        Some(Decider { loaded, id, kind, decide, manifest, files: snapshot.files() })
+        Some(Decider { decide, manifest, files: snapshot.files() })
     }
 
     /// What Kuma's inspection endpoints are asked of. The first time may take a while: not for threads that answer.
@@ -124,12 +124,6 @@ fn inputs(state: &State, files: &Contents) -> Vec<Input> {
 /// Policies that decide requests, with all that belongs to them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decider<'v> {
-    /// What they were loaded with.
-    pub(crate) loaded: &'v Loaded,
-    /// Their kind.
-    pub(crate) id: KindId,
-    /// Their kind.
-    pub(crate) kind: &'v PolicyKind,
     /// The policies.
     pub(crate) decide: &'v Decide,
     /// The settings beside them.

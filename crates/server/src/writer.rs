@@ -189,7 +189,9 @@ impl Writer {
                 Err(error) => return Err(error.into()),
             };
             let all = entries.len() < AT_ONCE;
-            entries.iter().for_each(|entry| state.apply(entry));
+            for entry in &entries {
+                state.apply(entry);
+            }
             if all {
                 break;
             }

@@ -96,11 +96,6 @@ impl Answer {
         self.metadata.insert(name.to_owned(), Json::Array(duties));
     }
 
-    /// What it says about something, for logs.
-    pub(super) fn text(&self, name: &str) -> Option<String> {
-        self.metadata.get(name).and_then(Json::as_str).map(str::to_owned)
-    }
-
     /// Takes a header out of the request that goes on.
     pub(super) fn remove(&mut self, header: &str) {
         self.remove.push(header.to_ascii_lowercase());

@@ -59,13 +59,6 @@ impl Who {
             Self::Known(file) => file.tree.documents().next().map_or(Identity::Unreadable, Identity::Known),
         }
     }
-
-    /// As requests have it.
-    pub(super) fn subject(&self) -> Json {
-        let Identity::Known(identity) = self.identity() else { return json!({"id": ANONYMOUS}) };
-        let field = |name: &str| identity.get(name).and_then(|value| serde_json::to_value(value).ok());
-        json!({"id": field("sub"), "roles": field("roles"), "groups": field("groups"), "claims": field("claims")})
-    }
 }
 
 /// What the verified token says. Beside tokens, Envoy keeps their heads and why some failed; neither looks like one.

@@ -39,8 +39,9 @@ struct Wanted {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Decision<'v> {
+    #[serde(rename = "decision")]
     /// `permit`, `deny`, `undecided` or, in the compatibility edition, `foreign`; only `permit` opens.
-    decision: &'static str,
+    word: &'static str,
     /// The policy that decided; the default has no name.
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<&'v str>,
@@ -176,7 +177,7 @@ impl<'v> Decision<'v> {
         };
         let document = rule.and_then(|rule| decider.files.value(rule.at));
         Self {
-            decision: decided.outcome.word(),
+            word: decided.outcome.word(),
             policy: rule.map(|rule| rule.name.as_str()),
             reason: document.and_then(|document| document.get("description")).and_then(Value::as_text),
         }

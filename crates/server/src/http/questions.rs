@@ -63,7 +63,7 @@ async fn resolve(Asked(view): Asked, headers: HeaderMap, body: Bytes) -> Result<
     Ok(Json(stamped(&view, serde_json::json!({"kind": "Result", "result": result}))))
 }
 
-/// Who violates which policy? `Accept` chooses JSON, SARIF, CSV, JUnit and others.
+/// Who violates which policy? `Accept` chooses JSON, SARIF, CSV, `JUnit` and others.
 #[utoipa::path(post, path = "/v1/audit", request_body = Object,
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 406, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn audit(Asked(view): Asked, headers: HeaderMap, body: Bytes) -> Result<Response, Problem> {

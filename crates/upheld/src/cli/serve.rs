@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use jiff::SignedDuration;
+use upheld_server::config::IpNet;
 
 use super::operations::Operations;
 
@@ -48,6 +49,27 @@ pub(crate) struct Serve {
     /// The environment, for policies that are seeded in some environments only
     #[arg(long, value_name = "NAME", env = "UPHELD_ENVIRONMENT", default_value = "development")]
     pub(crate) environment: String,
+    /// The header in which a proxy in front says who asks, as JSON
+    #[arg(long, value_name = "NAME", default_value = "x-identity")]
+    pub(crate) identity_header: String,
+    /// Believe that header, and forwarded addresses, from this network; repeatable [default: this machine]
+    #[arg(long, value_name = "NETWORK")]
+    pub(crate) trusted_peer: Vec<IpNet>,
+    /// How many proxies in front add to `X-Forwarded-For`
+    #[arg(long, value_name = "COUNT", default_value = "0")]
+    pub(crate) trusted_hops: usize,
+    /// Tokens, keys, rights and certificates: see docs/security.md [default: a token that is printed once]
+    #[arg(long, value_name = "FILE", env = "UPHELD_SECURITY")]
+    pub(crate) security: Option<PathBuf>,
+    /// The most bytes that a body may have
+    #[arg(long, value_name = "BYTES", default_value = "1048576", help_heading = "Limits")]
+    pub(crate) max_body: usize,
+    /// The most documents or questions in one batch
+    #[arg(long, value_name = "COUNT", default_value = "1000", help_heading = "Limits")]
+    pub(crate) max_batch: usize,
+    /// The most requests of one client in a second [default: as many as they like]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
+    pub(crate) max_rate: Option<u32>,
     #[command(flatten, next_help_heading = "Operations")]
     pub(crate) operations: Operations,
 }

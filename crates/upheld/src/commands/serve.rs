@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tokio::signal::unix::{SignalKind, signal};
 use upheld_model::{Diagnostic, Fault};
-use upheld_server::config::{AccessApi, StoreAt};
+use upheld_server::config::{AccessApi, Limits, Security, StoreAt};
 use upheld_server::{Config, Running, StartError, start, telemetry};
 use upheld_store::Retention;
 
@@ -42,6 +42,9 @@ fn failed(message: &str) -> Exit {
 
 fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
     let store = if serve.ephemeral { StoreAt::Ephemeral } else { store(&serve.kept)? };
+    let security = serve.security.as_deref().map(Security::read).transpose();
+    let security =
+        security.map_err(|error| Diagnostic::error(Fault::BadSetting, error.to_string()))?.unwrap_or_default();
     // Whoever serves files wants to see them change.
     let named = session.common.files.iter().map(PathBuf::from);
     Ok(Config {
@@ -53,8 +56,16 @@ fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
         access: AccessApi {
             base: serve.access_base.clone(),
             environment: serve.environment.clone(),
+            identity_header: serve.identity_header.clone(),
+            trusted_peers: match serve.trusted_peer.as_slice() {
+                [] => AccessApi::default().trusted_peers,
+                named => named.to_vec(),
+            },
+            trusted_hops: serve.trusted_hops,
             ..AccessApi::default()
         },
+        limits: Limits { body: serve.max_body, batch: serve.max_batch, rate: serve.max_rate, ..Limits::default() },
+        security,
         public_url: serve.public_url.clone(),
         operations: serve.operations.config(),
         ..Config::default()
@@ -114,6 +125,10 @@ fn greet(running: &Running) {
     let address = running.address();
     say(&format!("upheld {} listens on http://{address}", env!("CARGO_PKG_VERSION")));
     say(&format!("  store  {}, revision {}", running.store(), running.revision()));
+    if let Some(token) = running.bootstrap_token() {
+        say(&format!("  token  {token}"));
+        say("         may do everything, and is shown this once: put it into UPHELD_TOKEN");
+    }
     say(&format!(
         "  try    curl -s http://{address}/v1/decide -d '{{\"subject\":{{\"roles\":[\"admin\"]}},\
          \"action\":{{\"method\":\"GET\"}},\"resource\":{{\"path\":\"/api\"}}}}'"
