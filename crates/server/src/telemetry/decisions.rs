@@ -174,12 +174,11 @@ impl Writing {
                 self.counters.lines.inc();
                 self.failing = false;
             }
-            Ok(()) => {}
             Err(error) if !self.failing => {
                 self.failing = true;
                 tracing::error!(%error, "the log of decisions cannot be written");
             }
-            Err(_) => {}
+            Ok(()) | Err(_) => {}
         }
     }
 

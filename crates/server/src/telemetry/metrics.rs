@@ -164,7 +164,7 @@ impl Metrics {
         }
     }
 
-    /// All numbers, as OpenMetrics text.
+    /// All numbers, as `OpenMetrics` text.
     pub(crate) fn text(&self, standing: &Standing<'_>) -> String {
         self.gauges.set(standing);
         let mut text = String::new();

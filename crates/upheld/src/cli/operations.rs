@@ -8,14 +8,20 @@ use upheld_server::config::{self, DecisionLog, DecisionLogTo};
 /// Logs, traces and the log of decisions.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Operations {
-    /// What to log: error, warn, info, debug, trace, or by part [default: $UPHELD_LOG, $RUST_LOG, info]
-    #[arg(long, value_name = "FILTER")]
+    #[arg(
+        long,
+        value_name = "FILTER",
+        help = "What to log: error, warn, info, debug, trace, or by part [default: $UPHELD_LOG, $RUST_LOG, info]"
+    )]
     log: Option<String>,
     /// How to log [default: text on a terminal, json elsewhere]
     #[arg(long, value_enum, value_name = "FORMAT")]
     log_format: Option<LogFormat>,
-    /// Send traces to this collector, by OTLP over gRPC [default: `$OTEL_EXPORTER_OTLP_ENDPOINT`]
-    #[arg(long, value_name = "URL")]
+    #[arg(
+        long,
+        value_name = "URL",
+        help = "Send traces to this collector, by OTLP over gRPC [default: $OTEL_EXPORTER_OTLP_ENDPOINT]"
+    )]
     otlp: Option<String>,
     /// Write decisions down in this file, one JSON object a line; - is standard output
     #[arg(long, value_name = "PATH")]

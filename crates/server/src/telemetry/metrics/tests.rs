@@ -28,7 +28,7 @@ fn has(text: &str, line: &str) {
 fn decisions_are_counted_by_where_and_what() {
     let metrics = Metrics::new();
     metrics.decided(Surface::Grpc, Outcome::Deny, Duration::from_micros(20));
-    metrics.decided(Surface::Grpc, Outcome::Deny, Duration::from_secs(60));
+    metrics.decided(Surface::Grpc, Outcome::Deny, Duration::from_mins(1));
     metrics.decided(Surface::Http, Outcome::Undecided, Duration::from_nanos(1));
     let text = text(&metrics);
     has(&text, r#"upheld_decisions_total{surface="grpc",outcome="deny"} 2"#);
