@@ -59,10 +59,11 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
             let identified = Identified::of(headers, &access.identity_header, trusted);
             let address = address(headers, peer, trusted, access.trusted_hops).map(|address| address.to_string());
             let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+            let host = host(&view, headers, trusted);
             let http = HttpRequest {
                 method: original.method,
                 path: original.path,
-                app: text(&access.app_header).filter(|_| trusted).or_else(|| host(&view, headers, trusted)),
+                app: text(&access.app_header).filter(|_| trusted).or(host.as_deref()),
                 identity: identified.identity(),
                 forwarded_for: text("x-forwarded-for"),
                 real_ip: text("x-real-ip"),
@@ -81,13 +82,17 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
     response
 }
 
-/// The host stands for the application where nobody names one. The original has none then.
-fn host<'h>(view: &View, headers: &'h HeaderMap, trusted: bool) -> Option<&'h str> {
+/// The host stands for the application where nobody names one: without its port, and in the one way of many in which it can be written.
+/// The original has none then.
+fn host(view: &View, headers: &HeaderMap, trusted: bool) -> Option<String> {
     if view.edition() == Edition::Compat {
         return None;
     }
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    text("x-forwarded-host").filter(|_| trusted).or_else(|| text(header::HOST.as_str()))
+    let host = text("x-forwarded-host").filter(|_| trusted).or_else(|| text(header::HOST.as_str()))?;
+    let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let host = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(host, _)| host);
+    Some(host.trim_end_matches('.').to_ascii_lowercase())
 }
 
 /// What nobody can decide is stopped.

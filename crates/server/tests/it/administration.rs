@@ -125,7 +125,7 @@ fn with_seeds(settings: &str) -> tempfile::TempDir {
 fn seeded(settings: &str, environment: &str) -> Vec<String> {
     let folder = with_seeds(settings);
     let mut config = Config { watch: vec![folder.path().to_owned()], ..Config::default() };
-    config.access.environment = environment.to_owned();
+    environment.clone_into(&mut config.access.environment);
     ids(&Served::start(config))
 }
 

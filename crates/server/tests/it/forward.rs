@@ -100,6 +100,23 @@ fn nobody_asks_for_a_decision_of_the_past() {
 }
 
 #[test]
+fn the_host_is_the_application_where_nobody_names_one() {
+    let served = served(Config::default());
+    let shop = r#"{"put": [{"id": "shop", "effect": "permit", "subjects": [], "resources": [{"app": "shop.example.com"}],
+        "actions": [{"method": "*"}]}]}"#;
+    assert_eq!(served.post("/v1/revisions", shop).status, 201);
+    for (name, value, status) in [
+        ("host", "Shop.Example.com.:8080", 200),
+        ("x-forwarded-host", "shop.example.com", 200),
+        ("x-app", "shop.example.com", 200),
+        ("x-app", "shop", 403),
+    ] {
+        let answer = served.ask("GET", "/forward-auth/x", &[(name, value)], "");
+        assert_eq!(answer.status, status, "{name}: {value}: {}", answer.text);
+    }
+}
+
+#[test]
 fn addresses_come_from_the_trusted_hops() {
     let inside = r#"{"put": [{"id": "inside", "effect": "permit", "subjects": [], "resources": [{"path": "/inside"}],
         "actions": [{"method": "*"}], "conditions": [{"type": "ip", "cidr": "192.0.2.0/24"}]}]}"#;

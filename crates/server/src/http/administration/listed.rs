@@ -39,7 +39,7 @@ impl<'v> Listed<'v> {
             let policy = Policy { id: &rule.name, document, file };
             placed.push(((place, rule.at.source.index(), rule.at.node), policy));
         }
-        placed.sort_by(|(a, _), (b, _)| a.cmp(b));
+        placed.sort_by_key(|(place, _)| *place);
         Self(placed.into_iter().map(|(_, policy)| policy).collect())
     }
 

@@ -84,7 +84,7 @@ pub(super) fn address(headers: &HeaderMap, peer: Option<IpAddr>, trusted: bool, 
     let all = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
     let said: Vec<&str> = all.flat_map(|value| value.split(',')).map(str::trim).collect();
     // Each proxy adds one at the right end; what is left of theirs comes from the client.
-    let Some(entry) = said.iter().rev().take(hops).last() else { return peer };
+    let Some(entry) = said.get(said.len().saturating_sub(hops)) else { return peer };
     let plain = entry.trim_start_matches('[').trim_end_matches(']');
     let with_port = || entry.parse::<SocketAddr>().ok().map(|address| address.ip());
     plain.parse().ok().or_else(with_port)
