@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use upheld_dialects::access::Edition;
 use upheld_dialects::access::book::STORED;
 use upheld_dialects::access::manifest::Manifest;
+use upheld_dialects::kuma::DEFAULT_SEMANTICS;
 use upheld_dialects::kuma::view::EDITION;
 use upheld_engine::decide::Decide;
 use upheld_engine::{KindId, Snapshot};
@@ -97,11 +98,14 @@ impl View {
 
     /// What Kuma's inspection endpoints are asked of. The first time may take a while: not for threads that answer.
     pub(crate) fn inspected(&self) -> &Snapshot {
-        if self.semantics.iter().any(|name| name.starts_with("kuma/")) {
+        let of_kuma = || self.semantics.iter().map(String::as_str).filter(|name| name.starts_with("kuma/"));
+        // What is in force unless somebody chooses is nobody's choice.
+        if of_kuma().next().is_some() && !of_kuma().eq(DEFAULT_SEMANTICS) {
             return &self.loaded.snapshot;
         }
         let built = self.inspected.get_or_init(|| {
-            let names: Vec<&str> = self.semantics.iter().map(String::as_str).chain(INSPECTED).collect();
+            let others = self.semantics.iter().map(String::as_str).filter(|name| !name.starts_with("kuma/"));
+            let names: Vec<&str> = others.chain(INSPECTED).collect();
             load_for_store(inputs(&self.state, &self.files), &names).ok().map(Box::new)
         });
         // What cannot be read with these editions is shown with those that are in force.
