@@ -1,7 +1,7 @@
 //! Who asks, as a proxy says.
 
 use serde_json::{Value as Json, json};
-use upheld_dialects::access::enforce::{Identity};
+use upheld_dialects::access::enforce::Identity;
 use upheld_input::{Format, parse};
 use upheld_model::{File, Severity, SourceId};
 
