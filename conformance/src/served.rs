@@ -101,7 +101,6 @@ impl Server {
     /// Asks.
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> anyhow::Result<Answer> {
         let mut request = ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.base));
-        // A server that asks who is there would be told so here.
         for (name, value) in headers {
             request = request.header(*name, *value);
         }

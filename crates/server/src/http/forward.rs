@@ -11,7 +11,7 @@ mod trust;
 use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use axum::{Json, Router};
@@ -59,7 +59,7 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
             let identified = Identified::of(headers, &access.identity_header, trusted);
             let address = address(headers, peer, trusted, access.trusted_hops).map(|address| address.to_string());
             let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-            let host = host(&view, headers, trusted);
+            let host = host(&view, request.uri(), headers, trusted);
             let http = HttpRequest {
                 method: original.method,
                 path: original.path,
@@ -84,12 +84,14 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
 
 /// The host stands for the application where nobody names one: without its port, and in the one way of many in which it can be written.
 /// The original has none then.
-fn host(view: &View, headers: &HeaderMap, trusted: bool) -> Option<String> {
+fn host(view: &View, uri: &Uri, headers: &HeaderMap, trusted: bool) -> Option<String> {
     if view.edition() == Edition::Compat {
         return None;
     }
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let host = text("x-forwarded-host").filter(|_| trusted).or_else(|| text(header::HOST.as_str()))?;
+    let forwarded = text("x-forwarded-host").filter(|_| trusted);
+    // HTTP/2 has it in the place of the header.
+    let host = forwarded.or_else(|| text(header::HOST.as_str())).or(uri.host())?;
     let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let host = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(host, _)| host);
     Some(host.trim_end_matches('.').to_ascii_lowercase())
