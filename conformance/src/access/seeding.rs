@@ -74,7 +74,8 @@ fn served(case: &Case, kept: Option<&str>) -> anyhow::Result<Outcome> {
         }
     }
     let mut config = Config { watch, semantics: vec![Edition::Compat.name().to_owned()], ..Config::default() };
-    config.access.environment = case.field("environment").as_str().unwrap_or(DEFAULT_ENVIRONMENT).to_owned();
+    let environment = case.field("environment").as_str().unwrap_or(DEFAULT_ENVIRONMENT);
+    environment.clone_into(&mut config.access.environment);
     let listed = Server::with(config)?.get("/authz/api/policies")?.json();
     let store: PolicyStore<Json> = all_with_ids(&listed)?.into_iter().collect();
     let lines = compare(case.field("expect"), &store);
