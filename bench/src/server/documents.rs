@@ -22,7 +22,8 @@ pub(super) fn policies(workload: &Workload) -> String {
                 }
             })
             .collect();
-        let subjects = if subjects.is_empty() { "{}".to_owned() } else { subjects.join(", ") };
+        // An empty list means everybody.
+        let subjects = subjects.join(", ");
         let methods: Vec<String> =
             policy.methods.iter().map(|method| format!("{{\"method\": {}}}", quoted(method))).collect();
         let methods = if methods.is_empty() { "{\"method\": \"*\"}".to_owned() } else { methods.join(", ") };
