@@ -83,7 +83,7 @@ pub(crate) struct Common {
     /// File, folder, glob or `-` to read; repeatable [default: the files of upheld.yaml, else this folder]
     #[arg(short = 'f', long = "file", value_name = "PATH", global = true)]
     pub(crate) files: Vec<String>,
-    /// Ask what this server knows, in place of files; a token goes into UPHELD_TOKEN
+    /// Ask what this server knows, in place of files; a token goes into `UPHELD_TOKEN`
     #[arg(long, value_name = "URL", global = true, conflicts_with = "files")]
     pub(crate) server: Option<String>,
     /// Read the files as of a git revision, or what the server knew as of one of its revisions

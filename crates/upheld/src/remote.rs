@@ -21,7 +21,8 @@ struct Text {
     name: String,
     /// Told by the name where it is left out.
     format: Option<Written>,
-    text: String,
+    #[serde(rename = "text")]
+    content: String,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -107,9 +108,9 @@ struct Told {
 impl Remote {
     /// The documents, as if they were files.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = Input> + '_ {
-        self.texts.iter().map(|Text { name, format, text }| match format {
-            Some(Written::Json) => Input::text(name.clone(), Format::Json, text.clone()),
-            None => Input::bytes(name.clone(), text.clone().into_bytes()),
+        self.texts.iter().map(|Text { name, format, content }| match format {
+            Some(Written::Json) => Input::text(name.clone(), Format::Json, content.clone()),
+            None => Input::bytes(name.clone(), content.clone().into_bytes()),
         })
     }
 }

@@ -107,7 +107,7 @@ pub(crate) async fn observe(State(app): State<Shared>, mut request: Request, nex
     let took = begun.elapsed();
     app.metrics.answered(route, method, &response, took);
     finish(&trace, &observed, response.status());
-    log.in_scope(|| line(route, &observed, response.status(), took));
+    log.in_scope(|| line(&observed, response.status(), took));
     if let Ok(id) = HeaderValue::from_str(observed.id()) {
         // A standard may want back what was sent, whatever it is.
         response.headers_mut().entry(REQUEST_ID).or_insert(id);
@@ -142,11 +142,11 @@ fn finish(trace: &Span, observed: &Observed, status: StatusCode) {
     }
 }
 
-/// The line of a request. Probes come all the time and say nothing when they are well.
-fn line(route: &str, observed: &Observed, status: StatusCode, took: Duration) {
+/// The line of a request. Ten thousand good answers a second are for the metrics and the log of decisions; whoever wants a line for
+/// each asks for more detail.
+fn line(observed: &Observed, status: StatusCode, took: Duration) {
     let (status, caller) = (status.as_u16(), observed.caller());
     let microseconds = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-    let probe = matches!(route, "/healthz" | "/readyz" | "/metrics");
     match status {
         500.. => {
             tracing::warn!(target: "upheld_server::request", status, microseconds, caller, "failed");
@@ -154,11 +154,8 @@ fn line(route: &str, observed: &Observed, status: StatusCode, took: Duration) {
         400.. => {
             tracing::info!(target: "upheld_server::request", status, microseconds, caller, "refused");
         }
-        _ if probe => {
-            tracing::debug!(target: "upheld_server::request", status, microseconds, caller, "answered");
-        }
         _ => {
-            tracing::info!(target: "upheld_server::request", status, microseconds, caller, "answered");
+            tracing::debug!(target: "upheld_server::request", status, microseconds, caller, "answered");
         }
     }
 }

@@ -68,7 +68,6 @@ fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
         security,
         public_url: serve.public_url.clone(),
         operations: serve.operations.config(),
-        ..Config::default()
     })
 }
 
