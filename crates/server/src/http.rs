@@ -4,6 +4,7 @@ mod administration;
 mod asked;
 mod authzen;
 pub(crate) mod decide;
+mod description;
 mod documents;
 mod events;
 mod forward;
@@ -11,6 +12,7 @@ mod inventory;
 mod kuma;
 mod operations;
 mod paging;
+mod parts;
 mod questions;
 mod revisions;
 mod stamp;
@@ -21,12 +23,15 @@ pub(crate) use self::administration::seed;
 use std::net::SocketAddr;
 
 use axum::Router;
+use axum::http::{Method, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
+use self::description::{Group, complete, join};
 use crate::app::Shared;
+use crate::problem::Problem;
 use crate::{auth, grpc, limits, telemetry};
 
 /// Who is at the other end of the connection.
@@ -50,7 +55,7 @@ struct Description;
 
 /// All endpoints.
 pub(crate) fn router(app: Shared) -> Router {
-    let (api, mut description) = OpenApiRouter::with_openapi(Description::openapi())
+    let (api, description) = OpenApiRouter::with_openapi(Description::openapi())
         .merge(questions::router())
         .merge(decide::router())
         .merge(inventory::router())
@@ -60,8 +65,7 @@ pub(crate) fn router(app: Shared) -> Router {
         .merge(authzen::router())
         .split_for_parts();
     let (operations, described) = operations::router().split_for_parts();
-    description.merge(described);
-    let description = serde_json::to_value(description).unwrap_or_default();
+    let description = join(complete(&description, Group::Viewed), complete(&described, Group::Operations));
     let questions = api
         .merge(administration::router(&app))
         .merge(kuma::router())
@@ -73,6 +77,7 @@ pub(crate) fn router(app: Shared) -> Router {
         .merge(forward::router())
         .route("/openapi.json", get(move || async move { axum::Json(description) }))
         .fallback(grpc::not_found)
+        .method_not_allowed_fallback(method_not_allowed)
         .with_state(Shared::clone(&app))
         .merge(grpc::router(&app))
         // Bodies of those who may not are never read.
@@ -80,4 +85,10 @@ pub(crate) fn router(app: Shared) -> Router {
         .layer(from_fn_with_state(Shared::clone(&app), auth::guard));
     // What is outermost sees everything: also what is refused is counted.
     limits::limited(guarded, &app).layer(from_fn_with_state(app, telemetry::observe))
+}
+
+/// The endpoint is there, but it is asked in another way; which one, the router says in `Allow`.
+async fn method_not_allowed(method: Method) -> Problem {
+    let detail = format!("`{method}` cannot be done here: `Allow` says what can");
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", detail)
 }

@@ -19,7 +19,7 @@ mod seeding;
 use std::time::Instant;
 
 use axum::body::Bytes;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -36,9 +36,11 @@ use self::bodies::Refused;
 use self::context::Context;
 use self::listed::Listed;
 use super::asked::Asked;
+use super::parts::{Path, Query};
 use super::writing::{Intent, answer, tag};
 use crate::app::Shared;
 use crate::documents::{Body, format};
+use crate::problem::Problem;
 use crate::telemetry::{Details, Made, Observed, Surface};
 use crate::view::View;
 use crate::writer::{Condition, Mode};
@@ -71,14 +73,16 @@ struct Page {
     limit: Option<usize>,
 }
 
-async fn list(Asked(view): Asked, Query(page): Query<Page>) -> Response {
+async fn list(Asked(view): Asked, page: Result<Query<Page>, Problem>) -> Result<Response, Refused> {
+    let Query(page) = page.map_err(Refused::problem)?;
     let listed = Listed::of(&view);
     let (offset, limit) = (page.offset.unwrap_or(0), page.limit.unwrap_or(usize::MAX));
     let policies: Vec<Json_> = listed.iter().skip(offset).take(limit).map(listed::Policy::json).collect();
-    Json(policies).into_response()
+    Ok(Json(policies).into_response())
 }
 
-async fn show(Asked(view): Asked, Path(id): Path<String>) -> Result<Response, Refused> {
+async fn show(Asked(view): Asked, id: Result<Path<String>, Problem>) -> Result<Response, Refused> {
+    let Path(id) = id.map_err(Refused::problem)?;
     let listed = Listed::of(&view);
     let policy = listed.get(&id).ok_or_else(Refused::no_policy)?;
     let mut response = Json(policy.json()).into_response();
@@ -118,9 +122,10 @@ async fn create(
 async fn delete(
     State(app): State<Shared>,
     Asked(view): Asked,
-    Path(id): Path<String>,
+    id: Result<Path<String>, Problem>,
     intent: Intent,
 ) -> Result<Response, Refused> {
+    let Path(id) = id.map_err(Refused::problem)?;
     let key = key(&id)?;
     if view.state.get(&key).is_none()
         && let Some(policy) = Listed::of(&view).get(&id)

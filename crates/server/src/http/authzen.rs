@@ -81,7 +81,8 @@ impl IntoResponse for Refused {
 type Answered = Result<Json<Json_>, Refused>;
 
 /// May this subject do this action on this resource?
-#[utoipa::path(post, path = EVALUATION, tag = "AuthZEN", request_body = Object,
+#[utoipa::path(post, path = EVALUATION, tag = "AuthZEN",
+    request_body(content = Object, example = json!({"subject": {"type": "user", "id": "ann"}, "action": {"name": "read"}, "resource": {"type": "document", "id": "7"}})),
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
 async fn evaluation(
@@ -100,7 +101,8 @@ async fn evaluation(
 }
 
 /// Several requests at once, with defaults for what each leaves out; `options.evaluations_semantic` says how far they are answered.
-#[utoipa::path(post, path = EVALUATIONS, tag = "AuthZEN", request_body = Object,
+#[utoipa::path(post, path = EVALUATIONS, tag = "AuthZEN",
+    request_body(content = Object, example = json!({"subject": {"type": "user", "id": "ann"}, "action": {"name": "read"}, "evaluations": [{"resource": {"type": "document", "id": "7"}}]})),
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
 async fn evaluations(
@@ -132,7 +134,8 @@ async fn evaluations(
 }
 
 /// Which subjects of a type may do this action on this resource? `context.complete` says whether all of them could be decided.
-#[utoipa::path(post, path = SEARCH_SUBJECT, tag = "AuthZEN", request_body = Object,
+#[utoipa::path(post, path = SEARCH_SUBJECT, tag = "AuthZEN",
+    request_body(content = Object, example = json!({"subject": {"type": "user"}, "action": {"name": "read"}, "resource": {"type": "document", "id": "7"}})),
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
 async fn search_subject(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Answered {
@@ -140,7 +143,8 @@ async fn search_subject(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) ->
 }
 
 /// On which resources of a type may this subject do this action? `context.complete` says whether all of them could be decided.
-#[utoipa::path(post, path = SEARCH_RESOURCE, tag = "AuthZEN", request_body = Object,
+#[utoipa::path(post, path = SEARCH_RESOURCE, tag = "AuthZEN",
+    request_body(content = Object, example = json!({"subject": {"type": "user", "id": "ann"}, "action": {"name": "read"}, "resource": {"type": "document"}})),
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
 async fn search_resource(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Answered {
@@ -148,7 +152,8 @@ async fn search_resource(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -
 }
 
 /// Which actions may this subject do on this resource? `context.complete` says whether all of them could be decided.
-#[utoipa::path(post, path = SEARCH_ACTION, tag = "AuthZEN", request_body = Object,
+#[utoipa::path(post, path = SEARCH_ACTION, tag = "AuthZEN",
+    request_body(content = Object, example = json!({"subject": {"type": "user", "id": "ann"}, "resource": {"type": "document", "id": "7"}})),
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
 async fn search_action(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Answered {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use axum::body::Bytes;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
@@ -13,11 +13,12 @@ use upheld_engine::{Scratch, Silent, ask};
 use upheld_input::json as json_text;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostics, SourceId, Timestamp};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::asked::Asked;
+use super::parts::Query;
 use super::stamp::Stamp;
 use crate::app::Shared;
 use crate::documents::{Body, format_of_question};
@@ -29,7 +30,9 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(decide)).routes(routes!(decide_batch))
 }
 
-#[derive(Debug, Deserialize)]
+/// Who decides.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 struct Wanted {
     /// The kind of the policies, where several kinds decide.
     kind: Option<String>,
@@ -68,8 +71,10 @@ struct Many<'v> {
 }
 
 /// Decides one request.
-#[utoipa::path(post, path = "/v1/decide", request_body = Object,
-    responses((status = 200, body = One<'static>), (status = 400, body = Problem)))]
+#[utoipa::path(post, path = "/v1/decide",
+    request_body(content = Object, example = json!({"subject": {"roles": ["user"]}, "action": {"method": "GET"}, "resource": {"path": "/api/orders"}})),
+    params(Wanted),
+    responses((status = 200, body = One<'static>), (status = 400, body = Problem), (status = 404, body = Problem), (status = 415, body = Problem)))]
 async fn decide(
     State(app): State<Shared>,
     Asked(view): Asked,
@@ -92,8 +97,11 @@ async fn decide(
 }
 
 /// Decides many requests at once: `{"requests": […]}`.
-#[utoipa::path(post, path = "/v1/decide:batch", request_body = Object,
-    responses((status = 200, body = Many<'static>), (status = 400, body = Problem)))]
+#[utoipa::path(post, path = "/v1/decide:batch",
+    request_body(content = Object, example = json!({"requests": [{"subject": {"roles": ["user"]}, "action": {"method": "GET"}, "resource": {"path": "/api/orders"}}]})),
+    params(Wanted),
+    responses((status = 200, body = Many<'static>), (status = 400, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
+        (status = 415, body = Problem)))]
 async fn decide_batch(
     State(app): State<Shared>,
     Asked(view): Asked,

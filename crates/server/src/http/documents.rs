@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -14,6 +14,7 @@ use utoipa_axum::routes;
 
 use super::asked::Asked;
 use super::paging::Page;
+use super::parts::{Path, Query};
 use super::writing::{Intent, answer, refused, tag};
 use crate::app::Shared;
 use crate::documents::{Body, format};
@@ -29,10 +30,13 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
 #[into_params(parameter_in = Path)]
 struct Named {
     /// The type, for example `AccessPolicy`.
+    #[param(example = "AccessPolicy")]
     kind: String,
     /// The mesh, or what stands in its place: `access` for access policies.
+    #[param(example = "access")]
     scope: String,
     /// The name or id.
+    #[param(example = "readers")]
     name: String,
 }
 
@@ -89,7 +93,8 @@ async fn show(Asked(view): Asked, Path(named): Path<Named>) -> Result<Response, 
 
 /// Puts a document in its place. `If-Match: "REV"` only if nobody changed it since; `If-None-Match: *` only if it is new.
 #[utoipa::path(put, path = "/v1/documents/{kind}/{scope}/{name}", params(Named, ("dryRun" = Option<bool>, Query, description = "only say what would happen")),
-    request_body(content((Object = "application/json"), (String = "application/yaml"))),
+    request_body(content((Object = "application/json", example = json!({"id": "readers", "effect": "permit", "subjects": [{"role": "user"}], "resources": [{"path": "/orders/**"}], "actions": [{"method": "GET"}]})),
+        (String = "application/yaml"))),
     responses((status = 200, body = Object), (status = 201, body = Object), (status = 400, body = Problem), (status = 404, body = Problem),
         (status = 412, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem), (status = 503, body = Problem)))]
 async fn put(

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures::stream::{self, Stream, StreamExt};
@@ -13,6 +13,7 @@ use upheld_store::{Change, Entry, Revision};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::parts::Query;
 use crate::app::Shared;
 use crate::problem::Problem;
 

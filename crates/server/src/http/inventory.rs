@@ -1,7 +1,6 @@
 //! `/v1/policies`, `/v1/objects`, `/v1/kinds`, `/v1/codes`: what there is.
 
 use axum::Json;
-use axum::extract::{Path, Query};
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_answers::inventory::Row;
@@ -12,6 +11,7 @@ use utoipa_axum::routes;
 
 use super::asked::Asked;
 use super::paging::Page;
+use super::parts::{Path, Query};
 use super::questions::{ask, ask_in};
 use super::stamp::stamped;
 use crate::app::Shared;
@@ -37,6 +37,21 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
 struct Wanted {
     /// Only this type.
     kind: Option<String>,
+}
+
+/// Which policy or object.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+struct Named {
+    /// The type, for example `Dataplane`.
+    #[param(example = "Dataplane")]
+    kind: String,
+    /// The mesh, or what stands in its place.
+    #[param(example = "default")]
+    scope: String,
+    /// The name or id.
+    #[param(example = "web-1")]
+    name: String,
 }
 
 /// All policies, wherever they come from.
@@ -77,22 +92,16 @@ fn listed(view: &View, page: &Page, rows: &[Row]) -> Result<Json<Json_>, Problem
 }
 
 /// One policy: what it says, where it applies, where it stands.
-#[utoipa::path(get, path = "/v1/policies/{kind}/{scope}/{name}", params(("kind" = String, Path), ("scope" = String, Path), ("name" = String, Path)),
+#[utoipa::path(get, path = "/v1/policies/{kind}/{scope}/{name}", params(Named),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
-async fn policy(
-    Asked(view): Asked,
-    Path((kind, scope, name)): Path<(String, String, String)>,
-) -> Result<Json<Json_>, Problem> {
+async fn policy(Asked(view): Asked, Path(Named { kind, scope, name }): Path<Named>) -> Result<Json<Json_>, Problem> {
     shown(&view, format!("{kind}/{scope}/{name}")).await
 }
 
 /// One object.
-#[utoipa::path(get, path = "/v1/objects/{kind}/{scope}/{name}", params(("kind" = String, Path), ("scope" = String, Path), ("name" = String, Path)),
+#[utoipa::path(get, path = "/v1/objects/{kind}/{scope}/{name}", params(Named),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
-async fn object(
-    Asked(view): Asked,
-    Path((kind, scope, name)): Path<(String, String, String)>,
-) -> Result<Json<Json_>, Problem> {
+async fn object(Asked(view): Asked, Path(Named { kind, scope, name }): Path<Named>) -> Result<Json<Json_>, Problem> {
     shown(&view, format!("{kind}/{scope}/{name}")).await
 }
 
@@ -105,12 +114,9 @@ async fn shown(view: &std::sync::Arc<View>, id: String) -> Result<Json<Json_>, P
 }
 
 /// What holds for an object, of all kinds of policies.
-#[utoipa::path(get, path = "/v1/objects/{kind}/{scope}/{name}/effective", params(("kind" = String, Path), ("scope" = String, Path), ("name" = String, Path)),
+#[utoipa::path(get, path = "/v1/objects/{kind}/{scope}/{name}/effective", params(Named),
     responses((status = 200, body = Object), (status = 422, body = Problem)))]
-async fn effective(
-    Asked(view): Asked,
-    Path((kind, scope, name)): Path<(String, String, String)>,
-) -> Result<Json<Json_>, Problem> {
+async fn effective(Asked(view): Asked, Path(Named { kind, scope, name }): Path<Named>) -> Result<Json<Json_>, Problem> {
     let what = format!("{}/{name}", kind.to_lowercase());
     let question = Question { what: Some(what), ..Question::default() };
     let answer = ask_in(Some(scope), &view, move |world| world.explain(&question)).await?;
@@ -135,7 +141,7 @@ async fn kinds(Asked(view): Asked, Query(page): Query<Page>) -> Result<Json<Json
 }
 
 /// The document of one kind.
-#[utoipa::path(get, path = "/v1/kinds/{name}", params(("name" = String, Path)),
+#[utoipa::path(get, path = "/v1/kinds/{name}", params(("name" = String, Path, example = "TrafficRoute")),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
 async fn kind(Asked(view): Asked, Path(name): Path<String>) -> Result<Json<Json_>, Problem> {
     let document = ask(&view, move |world| world.kind_document(&name)).await;
@@ -151,7 +157,7 @@ async fn all_codes(Asked(view): Asked, Query(page): Query<Page>) -> Result<Json<
 }
 
 /// What a code means.
-#[utoipa::path(get, path = "/v1/codes/{code}", params(("code" = String, Path)),
+#[utoipa::path(get, path = "/v1/codes/{code}", params(("code" = String, Path, example = "UP014")),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
 async fn code(Path(code): Path<String>) -> Result<Json<Json_>, Problem> {
     let known = codes::all().find(|meaning| meaning.code.eq_ignore_ascii_case(&code));

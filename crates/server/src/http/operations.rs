@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::parts::Query;
 use super::stamp::Stamp;
 use crate::app::{App, Shared};
 use crate::problem::Problem;
@@ -64,13 +65,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[utoipa::path(get, path = "/readyz",
     params(("strict" = Option<bool>, Query, description = "503 instead of 200 when degraded")),
     responses((status = 200, body = Readiness<'static>), (status = 400, body = Problem), (status = 503, body = Readiness<'static>)))]
-async fn readyz(
-    State(app): State<Shared>,
-    how: Result<Query<How>, axum::extract::rejection::QueryRejection>,
-) -> Response {
-    let Ok(Query(how)) = how else {
-        return Problem::bad_request("`strict` is true or false").into_response();
-    };
+async fn readyz(State(app): State<Shared>, Query(how): Query<How>) -> Response {
     let view = app.live.view();
     let kind = app.store.name();
     let (reachable, store) = match tokio::time::timeout(PATIENCE, app.store.head()).await {

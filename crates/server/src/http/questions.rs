@@ -38,7 +38,8 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
 
 /// Why is the result what it is? Any question of the command line: a connection (`from`, `to`, `kind`), a proxy or route (`what`),
 /// a request to a gateway (`host`, `path`), a request for a decision (`request`), two related objects (`what: a~b`).
-#[utoipa::path(post, path = "/v1/explain", request_body = Object,
+#[utoipa::path(post, path = "/v1/explain",
+    request_body(content = Object, example = json!({"from": "web-1", "to": "backend-1"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn explain(
     State(app): State<Shared>,
@@ -55,7 +56,8 @@ async fn explain(
 }
 
 /// Just the result of such a question.
-#[utoipa::path(post, path = "/v1/resolve", request_body = Object,
+#[utoipa::path(post, path = "/v1/resolve",
+    request_body(content = Object, example = json!({"from": "web-1", "to": "backend-1", "kind": "TrafficPermission"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn resolve(Asked(view): Asked, headers: HeaderMap, body: Bytes) -> Result<Json<Json_>, Problem> {
     let question: Question = read(&headers, &body)?;
@@ -65,7 +67,8 @@ async fn resolve(Asked(view): Asked, headers: HeaderMap, body: Bytes) -> Result<
 
 /// Who violates which policy? `Accept` chooses JSON, SARIF, CSV, `JUnit` and others.
 #[utoipa::path(post, path = "/v1/audit", request_body = Object,
-    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 406, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 200, content((Object = "application/json"), (Object = "application/sarif+json"), (String = "text/csv"),
+            (String = "application/xml"), (String = "text/markdown"), (String = "text/html"), (String = "application/yaml"), (String = "application/jsonl"))), (status = 400, body = Problem), (status = 406, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn audit(Asked(view): Asked, headers: HeaderMap, body: Bytes) -> Result<Response, Problem> {
     let question: AuditQuestion = read(&headers, &body)?;
     let format = accepted(&headers)?;
@@ -97,7 +100,7 @@ async fn test(Asked(view): Asked, headers: HeaderMap, body: Bytes) -> Result<Jso
 
 /// Gateways, routes and backends with their policies. `Accept: image/svg+xml`, `text/vnd.graphviz` and `text/vnd.mermaid` draw it.
 #[utoipa::path(get, path = "/v1/graph",
-    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 200, content((Object = "application/json"), (String = "image/svg+xml"), (String = "text/vnd.graphviz"), (String = "text/vnd.mermaid"))), (status = 400, body = Problem), (status = 422, body = Problem)))]
 async fn graph(Asked(view): Asked, headers: HeaderMap) -> Result<Response, Problem> {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
     let held = Arc::clone(&view);

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value as Json_, json};
@@ -13,6 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::paging::Page;
+use super::parts::{Path, Query};
 use super::writing::{Intent, answer};
 use crate::app::Shared;
 use crate::documents::{Body, format};
@@ -70,7 +71,9 @@ pub(super) fn shown(entry: &Entry) -> Json_ {
 
 /// Changes documents, all of them or none. JSON: `{"message"?, "after"?, "put"?: [document…], "delete"?: [id…]}`; YAML and
 /// JSON Lines: every document is put.
-#[utoipa::path(post, path = "/v1/revisions", request_body(content((Object = "application/json"), (String = "application/yaml"))),
+#[utoipa::path(post, path = "/v1/revisions", 
+    request_body(content((Object = "application/json", example = json!({"message": "staff may read", "put": [{"id": "staff", "effect": "permit", "subjects": [{"role": "staff"}], "resources": [{"path": "/orders/**"}], "actions": [{"method": "GET"}]}]})),
+        (String = "application/yaml"))),
     params(("dryRun" = Option<bool>, Query, description = "only say what would happen")),
     responses((status = 200, body = Object), (status = 201, body = Object), (status = 400, body = Problem),
         (status = 412, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem), (status = 503, body = Problem)))]

@@ -13,6 +13,7 @@ mod kuma;
 mod limits;
 mod operations;
 mod postgres;
+mod schemathesis;
 mod sources;
 mod support;
 mod tls;

@@ -1,0 +1,136 @@
+//! What the description says of all endpoints alike, so that no handler has to repeat it.
+
+use serde_json::{Map, Value as Json, json};
+use utoipa::openapi::OpenApi;
+
+type Fields = Map<String, Json>;
+
+/// Which endpoints are described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Group {
+    /// Those that are answered from a view.
+    Viewed,
+    /// All others.
+    Operations,
+}
+
+/// How errors are sent.
+const PROBLEM: &str = "application/problem+json";
+/// How most answers are sent.
+const JSON: &str = "application/json";
+
+/// The description as it is served, with what every endpoint may answer.
+pub(super) fn complete(description: &OpenApi, group: Group) -> Json {
+    let mut description = serde_json::to_value(description).unwrap_or_default();
+    let paths = description.get_mut("paths").and_then(Json::as_object_mut);
+    for (path, item) in paths.into_iter().flatten() {
+        // The log and what follows it are the same for every view.
+        let viewed = group == Group::Viewed && !path.starts_with("/v1/revisions") && !path.starts_with("/v1/events");
+        for (method, operation) in item.as_object_mut().into_iter().flatten() {
+            let Some(operation) = operation.as_object_mut() else { continue };
+            add_responses(operation, group);
+            if viewed && matches!(method.as_str(), "get" | "post") {
+                add_choice(operation);
+            }
+        }
+    }
+    description
+}
+
+/// Adds the endpoints of one description to another.
+pub(super) fn join(mut description: Json, other: Json) -> Json {
+    let Json::Object(other) = other else { return description };
+    for (name, part) in other {
+        let Some(own) = description.get_mut(&name).and_then(Json::as_object_mut) else { continue };
+        match (name.as_str(), part) {
+            ("paths", Json::Object(paths)) => own.extend(paths),
+            ("components", Json::Object(components)) => {
+                for (section, found) in components {
+                    let own = own.entry(section).or_insert_with(|| json!({}));
+                    if let (Some(own), Json::Object(found)) = (own.as_object_mut(), found) {
+                        own.extend(found);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    description
+}
+
+fn add_responses(operation: &mut Fields, group: Group) {
+    let said_as_text =
+        operation.get("tags").and_then(Json::as_array).is_some_and(|tags| tags.contains(&json!("AuthZEN")));
+    let Some(responses) = operation.get_mut("responses").and_then(Json::as_object_mut) else { return };
+    for (status, words, whose) in ANSWERS {
+        if *whose == Whose::All || (*whose == Whose::Viewed && group == Group::Viewed) {
+            responses.entry(*status).or_insert_with(|| json!({"description": words, "content": {}}));
+        }
+    }
+    for (status, response) in responses {
+        let Some((_, words, _)) = ANSWERS.iter().find(|(known, ..)| known == status) else { continue };
+        let Some(response) = response.as_object_mut() else { continue };
+        if response.get("description").is_none_or(|description| description == "") {
+            response.insert("description".to_owned(), json!(words));
+        }
+        let content = response.entry("content").or_insert_with(|| json!({}));
+        let Some(content) = content.as_object_mut() else { continue };
+        // Handlers name the body; how it is sent is known here.
+        if content.get(JSON).is_some_and(|body| *body == problem()) {
+            content.shift_remove(JSON);
+        }
+        if said_as_text && matches!(status.as_str(), "401" | "403" | "429") {
+            content.insert("text/plain".to_owned(), json!({"schema": {"type": "string"}}));
+        } else {
+            content.insert(PROBLEM.to_owned(), problem());
+        }
+    }
+}
+
+/// Which endpoints may answer something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    /// All of them.
+    All,
+    /// Those that are answered from a view.
+    Viewed,
+    /// Those that say so themselves.
+    Named,
+}
+
+/// Problems, in words.
+const ANSWERS: &[(&str, &str, Whose)] = &[
+    ("400", "The request cannot be understood.", Whose::All),
+    ("401", "Nobody knows who asks.", Whose::All),
+    ("403", "Whoever asks may not.", Whose::All),
+    ("404", "There is nothing of that name, or no such revision.", Whose::Viewed),
+    ("406", "It does not come in that format.", Whose::Named),
+    ("408", "The body took too long.", Whose::All),
+    ("410", "The revision is forgotten.", Whose::Viewed),
+    ("412", "Somebody was faster.", Whose::Named),
+    ("413", "The body is too large.", Whose::All),
+    ("415", "The format of the body is not read here.", Whose::Named),
+    ("422", "The request is understood, but there is no answer to it.", Whose::Viewed),
+    ("429", "Not so fast; `Retry-After` says when.", Whose::All),
+    ("503", "Nobody can answer now; `Retry-After` says when to try again.", Whose::All),
+];
+
+fn problem() -> Json {
+    json!({"schema": {"$ref": "#/components/schemas/Problem"}})
+}
+
+/// Which view is asked.
+fn add_choice(operation: &mut Fields) {
+    let parameters = operation.entry("parameters").or_insert_with(|| json!([]));
+    if let Some(parameters) = parameters.as_array_mut() {
+        let revision = json!({"type": "integer", "format": "int64", "minimum": 0});
+        parameters.push(json!({
+            "name": "at", "in": "query", "required": false, "schema": revision,
+            "description": "answer as of this revision",
+        }));
+        parameters.push(json!({
+            "name": "minRevision", "in": "query", "required": false, "schema": revision,
+            "description": "wait a moment until this revision is there; 503 if it does not come",
+        }));
+    }
+}

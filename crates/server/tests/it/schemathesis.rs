@@ -1,0 +1,89 @@
+//! Schemathesis reads the description that a server serves, asks everything that it describes, rightly and wrongly, and compares.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use upheld_server::Config;
+use upheld_server::config::Limits;
+
+use crate::support::Served;
+
+/// Where `cargo xtask test` puts it.
+const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/schemathesis");
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+
+/// The folder of packages for Python. `None` if it is not there and the tests are told that this is fine.
+fn packages() -> Option<PathBuf> {
+    let path = std::env::var_os("UPHELD_SCHEMATHESIS").map_or_else(|| PathBuf::from(PACKAGES), PathBuf::from);
+    if path.join("schemathesis").is_dir() {
+        return Some(path);
+    }
+    if std::env::var_os("UPHELD_WITHOUT_SCHEMATHESIS").is_some() {
+        eprintln!("note: there is no Schemathesis, so nothing is tested with it");
+        return None;
+    }
+    panic!(
+        "there is no Schemathesis in {}: `cargo xtask test` installs it, UPHELD_SCHEMATHESIS names another folder, and \
+         UPHELD_WITHOUT_SCHEMATHESIS=1 does without",
+        path.display()
+    );
+}
+
+/// Nobody has to wait for a revision that never comes: that answer is 503, as it is described.
+const SETTINGS: &str = "[parameters]\n\"query.minRevision\" = 0\n";
+
+const DOCUMENTS: &str = "\
+{id: readers, effect: permit, subjects: [{role: user}], resources: [{path: /orders/**}], actions: [{method: GET}]}
+---
+{id: writers, effect: deny, subjects: [{role: guest}], resources: [{path: /orders/**}], actions: [{method: PUT}]}
+";
+
+#[test]
+fn every_answer_is_as_it_is_described() {
+    let Some(packages) = packages() else { return };
+    let watch =
+        ["demo", "compliance", "envoy-gateway/manifests.yaml"].map(|name| Path::new(EXAMPLES).join(name)).to_vec();
+    let limits = Limits { batch: 20, ..Limits::default() };
+    let served = Served::start(Config { watch, limits, ..Config::default() });
+    let stored = served.ask("POST", "/v1/revisions", &[("content-type", "application/yaml")], DOCUMENTS);
+    assert_eq!(stored.status, 201, "{}", stored.text);
+    hold_against_its_description(&packages, served.base());
+}
+
+/// Runs it, and fails with what it says if it finds anything.
+fn hold_against_its_description(packages: &Path, base: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("schemathesis.toml"), SETTINGS).unwrap();
+    let output = folder.path().join("output");
+    let file = File::create(&output).unwrap();
+    let mut command = Command::new("python3");
+    command.current_dir(folder.path()).env("PYTHONPATH", packages).env("PYTHONDONTWRITEBYTECODE", "1");
+    command.args(["-m", "schemathesis.cli", "--no-color", "run", "--phases", "examples,coverage,fuzzing"]);
+    command.args(["--checks", CHECKS, "--seed", "7", "--generation-database", "none"]);
+    command.args(["--max-examples", "15", "--continue-on-failure", "--no-shrink", "--warnings", "off"]);
+    command.args(["--request-timeout", "30", "--suppress-health-check", "all", "--exclude-path", "/v1/events"]);
+    command.arg(format!("{base}/openapi.json"));
+    command.stdin(Stdio::null()).stdout(file.try_clone().unwrap()).stderr(file);
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let begin = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break Some(status);
+        }
+        if begin.elapsed() > LONGEST {
+            child.kill().ok();
+            child.wait().ok();
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    let said = String::from_utf8_lossy(&std::fs::read(&output).unwrap()).into_owned();
+    assert!(status.is_some_and(|status| status.success()), "{status:?}\n{said}");
+}
+
+const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,\
+                      response_headers_conformance,unsupported_method,allow_header_conformance";
+/// It takes a minute; whoever is slower than this does not end at all.
+const LONGEST: Duration = Duration::from_mins(10);

