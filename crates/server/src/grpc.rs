@@ -5,7 +5,7 @@ mod answer;
 mod attributes;
 mod check;
 mod identity;
-mod proto;
+pub(crate) mod proto;
 mod structs;
 
 use axum::Router;

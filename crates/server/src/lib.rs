@@ -16,6 +16,9 @@ pub mod config;
 mod documents;
 mod folders;
 mod follow;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod grpc;
 mod http;
 mod limits;

@@ -85,6 +85,12 @@ impl Running {
         self.bootstrap.as_ref().map(Secret::reveal)
     }
 
+    /// Its endpoints, for those who ask without a network.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn router(&self) -> axum::Router {
+        http::router(Arc::clone(&self.app))
+    }
+
     /// Reads the watched files again now, and those with tokens, rights, keys and certificates.
     pub async fn reload(&self) {
         self.app.reload().await;

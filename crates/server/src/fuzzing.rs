@@ -1,0 +1,154 @@
+//! Any bytes as the bodies of requests: whatever comes, the server answers, and the fault is never its own.
+//!
+//! Not part of the interface: for the fuzz target `server_requests` and its short run.
+
+#[cfg(test)]
+mod tests;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, Request, StatusCode, header};
+use http_body_util::{BodyExt, Collected};
+use prost::Message;
+use tokio::runtime::{Builder, Runtime};
+use tower::ServiceExt;
+
+use crate::config::{Config, Limits, Security};
+use crate::grpc::proto::envoy::service::auth::v3::CheckResponse;
+use crate::grpc::proto::envoy::service::auth::v3::check_response::HttpResponse;
+use crate::http::Peer;
+use crate::serve::{Running, start};
+
+/// A server that is asked without a network.
+#[derive(Debug)]
+pub struct Target {
+    runtime: Runtime,
+    router: Router,
+    _running: Running,
+}
+
+/// Where bodies are sent, and as what.
+#[derive(Clone, Copy, Debug)]
+struct Endpoint {
+    path: &'static str,
+    content: &'static str,
+    /// A body that is understood.
+    example: &'static [u8],
+}
+
+const JSON: &str = "application/json";
+const YAML: &str = "application/yaml";
+const LINES: &str = "application/x-ndjson";
+const GRPC: &str = "application/grpc";
+
+const POLICY: &[u8] = br#"{"id": "readers", "effect": "permit", "priority": 7, "subjects": [{"role": "user"}], "resources": [{"path": "/api/**"}], "actions": [{"method": "GET"}], "conditions": [{"type": "time", "after": "09:00", "before": "17:00"}]}"#;
+const REQUEST: &[u8] = br#"{"subject": {"id": "ann", "roles": ["user"], "groups": [], "claims": {"level": 3}}, "action": {"method": "GET"}, "resource": {"path": "/api/x"}, "environment": {"ip": "10.0.0.7", "time": "2024-03-01T12:00:00Z"}}"#;
+const BATCH: &[u8] = br#"{"requests": [{"subject": {"roles": ["user"]}, "action": {"method": "GET"}, "resource": {"path": "/api/x"}}, {"subject": {}, "action": {}, "resource": {}}]}"#;
+const CHANGES: &[u8] = br#"{"message": "new", "after": 1, "put": [{"id": "b", "effect": "deny", "subjects": [], "resources": [], "actions": []}], "delete": ["AccessPolicy/access/readers"]}"#;
+const QUESTION: &[u8] = br#"{"from": "web-1", "to": "backend-1", "kind": "TrafficPermission", "request": {"subject": {"roles": ["user"]}, "action": {"method": "GET"}, "resource": {"path": "/api/x"}}}"#;
+const EVALUATION: &[u8] = br#"{"subject": {"type": "user", "id": "ann", "properties": {"roles": ["user"]}}, "action": {"name": "GET"}, "resource": {"type": "path", "id": "/api/x"}, "context": {"time": "2024-03-01T12:00:00Z"}}"#;
+const EVALUATIONS: &[u8] = br#"{"subject": {"type": "user", "id": "ann"}, "action": {"name": "GET"}, "evaluations": [{"resource": {"type": "path", "id": "/api/x"}}, {}], "options": {"evaluations_semantic": "deny_on_first_deny"}}"#;
+const DOCUMENTS: &[u8] = b"type: Mesh\nname: default\n---\ntype: Dataplane\nmesh: default\nname: web-1\nnetworking:\n  address: 10.0.0.1\n  inbound:\n  - port: 8080\n    tags: {kuma.io/service: web}\n";
+/// An `AttributeContext` with a source, a method, a path, a host and a header.
+const CHECK: &[u8] = b"\x0aZ\x0a\x10\x0a\x0e\x0a\x0c\x12\x0810.0.0.7\x18P\"F\x12D\x12\x03GET\x1a/\x0a\x0ax-identity\x12!{\"sub\": \"ann\", \"roles\": [\"user\"]}\"\x06/api/x*\x04shop";
+
+/// Writes only say what would happen, so that every body meets the same server.
+const ENDPOINTS: [Endpoint; 17] = [
+    Endpoint { path: "/v1/decide", content: JSON, example: REQUEST },
+    Endpoint { path: "/v1/decide", content: YAML, example: REQUEST },
+    Endpoint { path: "/v1/decide:batch", content: JSON, example: BATCH },
+    Endpoint { path: "/v1/explain", content: JSON, example: QUESTION },
+    Endpoint { path: "/v1/resolve", content: JSON, example: QUESTION },
+    Endpoint { path: "/v1/audit", content: JSON, example: b"{\"listPasses\": true}" },
+    Endpoint { path: "/v1/test", content: JSON, example: b"{}" },
+    Endpoint { path: "/v1/revisions?dryRun=true", content: JSON, example: CHANGES },
+    Endpoint { path: "/v1/revisions?dryRun=true", content: YAML, example: DOCUMENTS },
+    Endpoint { path: "/v1/revisions?dryRun=true", content: LINES, example: POLICY },
+    Endpoint { path: "/access/v1/evaluation", content: JSON, example: EVALUATION },
+    Endpoint { path: "/access/v1/evaluations", content: JSON, example: EVALUATIONS },
+    Endpoint { path: "/access/v1/search/subject", content: JSON, example: EVALUATION },
+    Endpoint { path: "/access/v1/search/action", content: JSON, example: EVALUATION },
+    Endpoint { path: "/authz/api/evaluate", content: JSON, example: REQUEST },
+    Endpoint { path: "/authz/api/policies?dryRun=true", content: JSON, example: POLICY },
+    Endpoint { path: "/envoy.service.auth.v3.Authorization/Check", content: GRPC, example: CHECK },
+];
+
+impl Target {
+    /// Starts a server with one policy in memory; the port that it takes is not used.
+    pub fn start() -> Result<Self, String> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+        let limits = Limits { batch: 100, ..Limits::default() };
+        let listen = std::net::SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, 0));
+        let config = Config { listen, limits, security: Security::open(), ..Config::default() };
+        let running = runtime.block_on(start(config)).map_err(|error| error.to_string())?;
+        let target = Self { router: running.router(), runtime, _running: running };
+        let stored = target.ask("/v1/revisions", LINES, POLICY.to_vec())?;
+        if stored.status != StatusCode::CREATED {
+            return Err(format!("the policy is not stored: {stored:?}"));
+        }
+        Ok(target)
+    }
+
+    /// The first byte says where the others are sent. What is wrong with the answer is the error.
+    pub fn check(&self, bytes: &[u8]) -> Result<(), String> {
+        let Some((first, body)) = bytes.split_first() else { return Ok(()) };
+        let Some(endpoint) = ENDPOINTS.get(usize::from(*first) % ENDPOINTS.len()) else { return Ok(()) };
+        let grpc = endpoint.content == GRPC;
+        let answer = self.ask(endpoint.path, endpoint.content, if grpc { framed(body) } else { body.to_vec() })?;
+        let right = if grpc { answer.is_check() } else { answer.is_of_http() };
+        if right { Ok(()) } else { Err(format!("{}: {answer:?}", endpoint.path)) }
+    }
+
+    fn ask(&self, path: &str, content: &str, body: Vec<u8>) -> Result<Answer, String> {
+        let request = Request::post(path).header(header::CONTENT_TYPE, content).header("te", "trailers");
+        let peer = Peer { address: std::net::SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, 7)) };
+        let request = request.extension(peer).body(Body::from(body)).map_err(|error| error.to_string())?;
+        self.runtime.block_on(async {
+            let Ok(response) = self.router.clone().oneshot(request).await;
+            let (parts, body) = response.into_parts();
+            let body: Collected<Bytes> = body.collect().await.map_err(|error| error.to_string())?;
+            let mut headers = parts.headers;
+            headers.extend(body.trailers().cloned().unwrap_or_default());
+            Ok(Answer { status: parts.status, headers, body: body.to_bytes() })
+        })
+    }
+}
+
+/// A message as it is sent: not compressed, and its length.
+fn framed(message: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
+    [&[0], length.to_be_bytes().as_slice(), message].concat()
+}
+
+#[derive(Debug)]
+struct Answer {
+    status: StatusCode,
+    /// Trailers too.
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Answer {
+    /// No failure of the server, and JSON is JSON.
+    fn is_of_http(&self) -> bool {
+        let content = self.headers.get(header::CONTENT_TYPE).map_or(&[][..], |content| content.as_bytes());
+        let json = content.ends_with(b"json");
+        !self.status.is_server_error() && (!json || serde_json::from_slice::<serde_json::Value>(&self.body).is_ok())
+    }
+
+    /// A message that cannot be read is refused, all others get an answer that does not come from a failure.
+    fn is_check(&self) -> bool {
+        let message = self.body.get(5..).unwrap_or_default();
+        match self.headers.get("grpc-status").map(header::HeaderValue::as_bytes) {
+            Some(b"0") => CheckResponse::decode(message).is_ok_and(|response| !failed(&response)),
+            // INTERNAL is what tonic says of messages that are none.
+            Some(b"13") => self.body.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+/// Whether a decision broke off: that is denied too, and nothing but its reason tells.
+fn failed(response: &CheckResponse) -> bool {
+    matches!(&response.http_response, Some(HttpResponse::DeniedResponse(denied)) if denied.body.contains(":\"UNKNOWN\""))
+}
