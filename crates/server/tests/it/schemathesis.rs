@@ -43,17 +43,39 @@ const DOCUMENTS: &str = "\
 #[test]
 fn every_answer_is_as_it_is_described() {
     let Some(packages) = packages() else { return };
+    let served = Served::start(config());
+    let stored = served.ask("POST", "/v1/revisions", &[("content-type", "application/yaml")], DOCUMENTS);
+    assert_eq!(stored.status, 201, "{}", stored.text);
+    hold_against_its_description(&packages, &served, None, METHODS, 15);
+}
+
+#[test]
+fn every_answer_of_a_guarded_server_is_as_it_is_described() {
+    let Some(packages) = packages() else { return };
+    let served = Served::guarded(config());
+    let token = served.running().bootstrap_token().unwrap().to_owned();
+    hold_against_its_description(&packages, &served, Some(&token), METHODS, 3);
+    // Whoever is not known gets answers too, but does not hear what there is.
+    hold_against_its_description(&packages, &served, Some("nobody"), "", 3);
+}
+
+fn config() -> Config {
     let watch =
         ["demo", "compliance", "envoy-gateway/manifests.yaml"].map(|name| Path::new(EXAMPLES).join(name)).to_vec();
     let limits = Limits { batch: 20, ..Limits::default() };
-    let served = Served::start(Config { watch, limits, ..Config::default() });
-    let stored = served.ask("POST", "/v1/revisions", &[("content-type", "application/yaml")], DOCUMENTS);
-    assert_eq!(stored.status, 201, "{}", stored.text);
-    hold_against_its_description(&packages, served.base());
+    Config { watch, limits, ..Config::default() }
+}
+
+fn description_of(served: &Served) -> String {
+    let token = served.running().bootstrap_token().map(|token| format!("Bearer {token}"));
+    let headers: Vec<(&str, &str)> = token.iter().map(|token| ("authorization", token.as_str())).collect();
+    let answer = served.ask("GET", "/openapi.json", &headers, "");
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    answer.text
 }
 
 /// Runs it, and fails with what it says if it finds anything.
-fn hold_against_its_description(packages: &Path, base: &str) {
+fn hold_against_its_description(packages: &Path, served: &Served, token: Option<&str>, more: &str, examples: usize) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("schemathesis.toml"), SETTINGS).unwrap();
     let output = folder.path().join("output");
@@ -61,10 +83,23 @@ fn hold_against_its_description(packages: &Path, base: &str) {
     let mut command = Command::new("python3");
     command.current_dir(folder.path()).env("PYTHONPATH", packages).env("PYTHONDONTWRITEBYTECODE", "1");
     command.args(["-m", "schemathesis.cli", "--no-color", "run", "--phases", "examples,coverage,fuzzing"]);
-    command.args(["--checks", CHECKS, "--seed", "7", "--generation-database", "none"]);
-    command.args(["--max-examples", "15", "--continue-on-failure", "--no-shrink", "--warnings", "off"]);
+    command.args(["--checks", &format!("{CHECKS}{more}"), "--seed", "7", "--generation-database", "none"]);
+    command.args([
+        "--max-examples",
+        &examples.to_string(),
+        "--continue-on-failure",
+        "--no-shrink",
+        "--warnings",
+        "off",
+    ]);
     command.args(["--request-timeout", "30", "--suppress-health-check", "all", "--exclude-path", "/v1/events"]);
-    command.arg(format!("{base}/openapi.json"));
+    if let Some(token) = token {
+        command.args(["--header", &format!("Authorization: Bearer {token}")]);
+    }
+    // The description is read from a file: whoever is not known may not ask for it.
+    let description = folder.path().join("openapi.json");
+    std::fs::write(&description, description_of(served)).unwrap();
+    command.args(["--url", served.base()]).arg(description);
     command.stdin(Stdio::null()).stdout(file.try_clone().unwrap()).stderr(file);
     let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let begin = Instant::now();
@@ -84,6 +119,35 @@ fn hold_against_its_description(packages: &Path, base: &str) {
 }
 
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,\
-                      response_headers_conformance,unsupported_method,allow_header_conformance";
+                      response_headers_conformance";
+const METHODS: &str = ",unsupported_method,allow_header_conformance";
 /// It takes a minute; whoever is slower than this does not end at all.
 const LONGEST: Duration = Duration::from_mins(10);
+
+#[test]
+fn what_is_asked_wrongly_is_a_problem_like_all_others() {
+    let served = Served::start(Config::default());
+    let wrong = [
+        ("DELETE", "/v1/decide", 405),
+        ("POST", "/healthz", 405),
+        ("GET", "/v1/policies?limit=many", 400),
+        ("GET", "/v1/events?after=x", 400),
+        ("GET", "/readyz?strict=perhaps", 400),
+        ("GET", "/v1/kinds/%ff", 400),
+        ("GET", "/v1/documents/a/b/%ff", 400),
+        ("GET", "/v1/nowhere", 404),
+    ];
+    for (method, path, status) in wrong {
+        let answer = served.ask(method, path, &[], "");
+        assert_eq!(answer.status, status, "{method} {path}: {}", answer.text);
+        assert_eq!(answer.header("content-type"), Some("application/problem+json"), "{method} {path}");
+        assert_eq!(answer.json()["status"], status, "{method} {path}");
+        assert_eq!(answer.header("allow").is_some(), status == 405, "{method} {path}: {:?}", answer.headers);
+    }
+    // The administration API has its own form.
+    for path in ["/authz/api/policies?limit=many", "/authz/api/policies/%ff"] {
+        let answer = served.get(path);
+        assert_eq!((answer.status, answer.header("content-type")), (400, Some("application/json")), "{path}");
+        assert!(answer.json()["error"].is_string(), "{path}: {}", answer.text);
+    }
+}
