@@ -2,9 +2,6 @@
 //!
 //! Not part of the interface: for the fuzz target `server_requests` and its short run.
 
-#[cfg(test)]
-mod tests;
-
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
@@ -94,14 +91,14 @@ impl Target {
         (0_u8..).zip(ENDPOINTS).map(|(place, endpoint)| [&[place], endpoint.example].concat())
     }
 
-    /// The first byte says where the others are sent. What is wrong with the answer is the error.
-    pub fn check(&self, bytes: &[u8]) -> Result<(), String> {
-        let Some((first, body)) = bytes.split_first() else { return Ok(()) };
-        let Some(endpoint) = ENDPOINTS.get(usize::from(*first) % ENDPOINTS.len()) else { return Ok(()) };
+    /// The first byte says where the others are sent. Whether they were understood; what is wrong with the answer is the error.
+    pub fn check(&self, bytes: &[u8]) -> Result<bool, String> {
+        let Some((first, body)) = bytes.split_first() else { return Ok(false) };
+        let Some(endpoint) = ENDPOINTS.get(usize::from(*first) % ENDPOINTS.len()) else { return Ok(false) };
         let grpc = endpoint.content == GRPC;
         let answer = self.ask(endpoint.path, endpoint.content, if grpc { framed(body) } else { body.to_vec() })?;
         let right = if grpc { answer.is_check() } else { answer.is_of_http() };
-        if right { Ok(()) } else { Err(format!("{}: {answer:?}", endpoint.path)) }
+        if right { Ok(answer.is_understood()) } else { Err(format!("{}: {answer:?}", endpoint.path)) }
     }
 
     fn ask(&self, path: &str, content: &str, body: Vec<u8>) -> Result<Answer, String> {
@@ -134,6 +131,11 @@ struct Answer {
 }
 
 impl Answer {
+    fn is_understood(&self) -> bool {
+        let refused = matches!(self.status.as_u16(), 400 | 404 | 415);
+        !refused && self.headers.get("grpc-status").is_none_or(|status| status == "0")
+    }
+
     /// No failure of the server, and JSON is JSON.
     fn is_of_http(&self) -> bool {
         let content = self.headers.get(header::CONTENT_TYPE).map_or(&[][..], |content| content.as_bytes());

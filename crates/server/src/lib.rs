@@ -16,7 +16,7 @@ pub mod config;
 mod documents;
 mod folders;
 mod follow;
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
 mod grpc;

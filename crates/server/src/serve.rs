@@ -86,7 +86,7 @@ impl Running {
     }
 
     /// Its endpoints, for those who ask without a network.
-    #[cfg(any(test, feature = "fuzzing"))]
+    #[cfg(feature = "fuzzing")]
     pub(crate) fn router(&self) -> axum::Router {
         http::router(Arc::clone(&self.app))
     }

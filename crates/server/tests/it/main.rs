@@ -7,6 +7,7 @@ mod authzen;
 mod basics;
 mod envoy;
 mod forward;
+mod fuzzing;
 mod grpc;
 mod hostile;
 mod kuma;
