@@ -115,7 +115,8 @@ fn conformance(rest: &[&str]) -> bool {
         println!("note: no corpora at {CORPORA}; nothing to run");
         return true;
     }
-    cargo(&[&["run", "--release", "--quiet", "--package", "conformance", "--"], rest].concat())
+    // In the profile of the tests: building everything once more would take longer than all cases together.
+    cargo(&[&["run", "--quiet", "--package", "conformance", "--"], rest].concat())
 }
 
 fn bench(rest: &[&str]) -> bool {
