@@ -41,7 +41,9 @@ pub(super) fn notices(packages: &Packages) -> Outcome<String> {
     }
     if !silent.is_empty() {
         text.push_str("\n## Packages without a text of their own\n\nThe licences in the table apply to:\n\n");
-        silent.iter().for_each(|name| text.push_str(&format!("- {name}\n")));
+        for name in &silent {
+            text.push_str(&format!("- {name}\n"));
+        }
     }
     Ok(text)
 }
@@ -76,7 +78,7 @@ fn files(package: &Package) -> Outcome<Vec<PathBuf>> {
     for entry in entries {
         let path = entry.map_err(|error| told(&package.folder, &error))?.path();
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-        let code = name.ends_with(".rs") || name.ends_with(".toml");
+        let code = path.extension().is_some_and(|ending| ending == "rs" || ending == "toml");
         if path.is_file() && !code && BEGINNINGS.iter().any(|beginning| name.starts_with(beginning)) {
             files.push(path);
         }

@@ -48,9 +48,9 @@ impl Packages {
     pub(super) fn read(metadata: &str, program: &str) -> Outcome<Self> {
         let metadata: Json = serde_json::from_str(metadata).map_err(|error| format!("cargo metadata: {error}"))?;
         let known: BTreeMap<&str, &Json> =
-            items(&metadata["packages"]).filter_map(|package| Some((package["id"].as_str()?, package))).collect();
+            items(at(&metadata, "/packages")).filter_map(|package| Some((package["id"].as_str()?, package))).collect();
         let nodes: BTreeMap<&str, &Json> =
-            items(&metadata["resolve"]["nodes"]).filter_map(|node| Some((node["id"].as_str()?, node))).collect();
+            items(at(&metadata, "/resolve/nodes")).filter_map(|node| Some((node["id"].as_str()?, node))).collect();
         let root = known
             .iter()
             .find(|(_, package)| package["name"] == program && package["source"].is_null())
@@ -67,7 +67,7 @@ impl Packages {
             all.insert(id.to_owned(), package_of(package, &needed)?);
             waiting.extend(needed);
         }
-        let target_folder = metadata["target_directory"].as_str().unwrap_or("target").into();
+        let target_folder = at(&metadata, "/target_directory").as_str().unwrap_or("target").into();
         Ok(Self { root: root.to_owned(), all, target_folder })
     }
 
@@ -103,6 +103,11 @@ fn package_of(package: &Json, needed: &[&str]) -> Outcome<Package> {
 fn shipped(node: &Json) -> Vec<&str> {
     let normal = |dependency: &&Json| items(&dependency["dep_kinds"]).any(|kind| kind["kind"].is_null());
     items(&node["deps"]).filter(normal).filter_map(|dependency| dependency["pkg"].as_str()).collect()
+}
+
+/// What is at a path; nothing, where there is nothing.
+fn at<'j>(document: &'j Json, path: &str) -> &'j Json {
+    document.pointer(path).unwrap_or(&Json::Null)
 }
 
 fn items(list: &Json) -> impl Iterator<Item = &Json> {
