@@ -26,6 +26,8 @@ use axum::Router;
 use axum::http::{Method, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -52,6 +54,9 @@ pub(crate) struct Actor(pub(crate) String);
     description = "Which policies apply, which one stands, what is the effective result, and why."
 ))]
 struct Description;
+
+/// Bytes below which packing an answer takes longer than sending it.
+const WORTH_IT: u64 = 1024;
 
 /// All endpoints.
 pub(crate) fn router(app: Shared) -> Router {
@@ -80,6 +85,7 @@ pub(crate) fn router(app: Shared) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(Shared::clone(&app))
         .merge(grpc::router(&app))
+        .layer(CompressionLayer::new().compress_when(DefaultPredicate::new().and(SizeAbove::new(WORTH_IT))))
         // Bodies of those who may not are never read.
         .layer(from_fn_with_state(Shared::clone(&app), limits::whole_body))
         .layer(from_fn_with_state(Shared::clone(&app), auth::guard));

@@ -24,6 +24,7 @@ mod http;
 mod limits;
 mod live;
 mod problem;
+mod room;
 mod serve;
 pub mod telemetry;
 mod tls;

@@ -5,12 +5,12 @@ use std::path::Path;
 use smol_str::SmolStr;
 use upheld_dialects::access::DEFAULT_SEMANTICS;
 use upheld_engine::decide::{By, Outcome, Request};
-use upheld_engine::{Scratch, Silent, ask};
 use upheld_input::load::{Broken, Loaded, load};
 use upheld_input::{Format, Input};
 use upheld_model::tree::Value;
 
 use super::error::SecurityError;
+use crate::room;
 
 /// The policies when nobody brings others.
 const BUILTIN: &str = include_str!("rights.yaml");
@@ -59,7 +59,7 @@ impl Rights {
         let Some((_, decide)) = snapshot.decides().next() else {
             return Verdict::Refused { policy: None, reason: None };
         };
-        let decided = ask(decide, &request, &mut Scratch::default(), &mut Silent);
+        let decided = room::decide(decide, request);
         if decided.outcome == Outcome::Permit {
             return Verdict::Permitted;
         }

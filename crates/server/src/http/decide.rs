@@ -9,7 +9,6 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use upheld_dialects::access::{Edition, request};
 use upheld_engine::decide::{By, Decided, Maybe, Request};
-use upheld_engine::{Scratch, Silent, ask};
 use upheld_input::json as json_text;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostics, SourceId, Timestamp};
@@ -23,6 +22,7 @@ use super::stamp::Stamp;
 use crate::app::Shared;
 use crate::documents::{Body, format_of_question};
 use crate::problem::Problem;
+use crate::room;
 use crate::telemetry::{Details, Made, Observed, Surface};
 use crate::view::{Decider, View};
 
@@ -88,7 +88,7 @@ async fn decide(
     let document = body.only()?;
     let request = read(&view, &body, document)?;
     let begun = Instant::now();
-    let decided = ask(decider.decide, &&request, &mut Scratch::default(), &mut Silent);
+    let decided = room::decide(decider.decide, &request);
     let (surface, took) = (Surface::Http, begun.elapsed());
     let decision = Decision::of(decider, &decided);
     let made = Made { surface, outcome: decided.outcome, observed: &observed, place: None, took };
@@ -127,11 +127,10 @@ async fn decide_batch(
     }
     let requests: Vec<Request> =
         documents.items().map(|request| read(&view, &body, request)).collect::<Result<_, Problem>>()?;
-    let mut scratch = Scratch::default();
     let mut answers = Vec::with_capacity(requests.len());
     for request in &requests {
         let begun = Instant::now();
-        let decided = ask(decider.decide, &request, &mut scratch, &mut Silent);
+        let decided = room::decide(decider.decide, request);
         answers.push((Decision::of(decider, &decided), decided.outcome, begun.elapsed()));
     }
     for (place, ((decision, outcome, took), document)) in answers.iter().zip(documents.items()).enumerate() {

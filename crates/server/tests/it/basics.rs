@@ -142,3 +142,18 @@ fn the_description_has_all_endpoints() {
         assert!(description["paths"][path].is_object(), "{path}");
     }
 }
+
+#[test]
+fn long_answers_come_packed_for_those_who_can_unpack_them() {
+    let served = served();
+    let answer = |path: &str, packing: &str| {
+        let head = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n");
+        served.raw(format!("{head}accept-encoding: {packing}\r\n\r\n").as_bytes())
+    };
+    for packing in ["gzip", "zstd"] {
+        let answer = answer("/v1/codes", packing);
+        assert!(answer.contains(&format!("content-encoding: {packing}")), "{answer}");
+    }
+    assert!(!answer("/v1/codes", "identity").contains("content-encoding"));
+    assert!(!answer("/healthz", "gzip").contains("content-encoding"));
+}
