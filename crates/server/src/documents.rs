@@ -40,7 +40,7 @@ pub(crate) fn format(headers: &HeaderMap) -> Result<Format, Problem> {
     }
 }
 
-/// As [`format`], for questions, which change nothing: what `curl -d` says when nobody tells it better is taken for JSON. A write
+/// As [`format()`], for questions, which change nothing: what `curl -d` says when nobody tells it better is taken for JSON. A write
 /// must say what it is, so that no web page can make a browser write.
 pub(crate) fn format_of_question(headers: &HeaderMap) -> Result<Format, Problem> {
     let form = |value: &HeaderValue| value.as_bytes().starts_with(b"application/x-www-form-urlencoded");

@@ -34,3 +34,4 @@ mod writer;
 pub use auth::SecurityError;
 pub use config::Config;
 pub use serve::{Running, StartError, start};
+pub use tls::provider as choose_encryption;

@@ -16,7 +16,7 @@ use crate::config;
 use crate::config::Need;
 
 /// The one implementation of cryptography; made the default of the process, for whatever else encrypts in it.
-pub(crate) fn provider() -> Arc<CryptoProvider> {
+pub fn provider() -> Arc<CryptoProvider> {
     if CryptoProvider::get_default().is_none() {
         // When somebody else was quicker, theirs is the default; that is fine.
         rustls::crypto::aws_lc_rs::default_provider().install_default().ok();

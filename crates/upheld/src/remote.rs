@@ -79,6 +79,8 @@ impl Server<'_> {
     }
 
     fn agent(&self) -> Result<ureq::Agent, Diagnostic> {
+        // Whatever encrypts in this process does it in one way.
+        upheld_server::choose_encryption();
         let mut tls = TlsConfig::builder();
         if let Some(file) = &self.authority {
             let unreadable = |why: String| Diagnostic::error(Fault::Unreadable, format!("cannot read `{file}`: {why}"));
