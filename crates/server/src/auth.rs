@@ -25,10 +25,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use axum::middleware::Next;
 use axum::response::Response;
 use jiff::Timestamp;
 use smol_str::{SmolStr, ToSmolStr};
@@ -271,10 +270,14 @@ impl Wanted<'_> {
 }
 
 /// Lets a request in, or answers it.
-pub(crate) async fn guard(State(app): State<Shared>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard<F: Future<Output = Response>>(
+    app: &Shared,
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
     let (mut parts, body) = request.into_parts();
     let endpoint = Endpoint::of(&parts.method, parts.uri.path(), &app.config.access.base);
-    match admit(&app, &parts, endpoint).await {
+    match admit(app, &parts, endpoint).await {
         Ok(caller) => {
             if let Some(observed) = parts.extensions.get::<Observed>() {
                 observed.called_by(caller.label());
@@ -282,7 +285,7 @@ pub(crate) async fn guard(State(app): State<Shared>, request: Request, next: Nex
             parts.extensions.insert(Actor(caller.name.to_string()));
             parts.extensions.insert(caller);
             parts.extensions.insert(endpoint);
-            next.run(Request::from_parts(parts, body)).await
+            next(Request::from_parts(parts, body)).await
         }
         Err(refusal) => {
             tracing::debug!(?refusal, "a request is not let in");

@@ -23,8 +23,10 @@ pub(crate) use self::administration::seed;
 use std::net::SocketAddr;
 
 use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{Method, StatusCode};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
 use axum::routing::get;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
@@ -86,11 +88,18 @@ pub(crate) fn router(app: Shared) -> Router {
         .with_state(Shared::clone(&app))
         .merge(grpc::router(&app))
         .layer(CompressionLayer::new().compress_when(DefaultPredicate::new().and(SizeAbove::new(WORTH_IT))))
-        // Bodies of those who may not are never read.
-        .layer(from_fn_with_state(Shared::clone(&app), limits::whole_body))
-        .layer(from_fn_with_state(Shared::clone(&app), auth::guard));
-    // What is outermost sees everything: also what is refused is counted.
-    limits::limited(guarded, &app).layer(from_fn_with_state(app, telemetry::observe))
+        .layer(DefaultBodyLimit::max(app.config.limits.body));
+    guarded.layer(from_fn_with_state(app, door))
+}
+
+/// The way in. What is outermost sees everything: also what is refused is counted, and bodies of those who may not are never
+/// read. One layer, because each costs a few allocations a request.
+async fn door(State(app): State<Shared>, request: Request, next: Next) -> Response {
+    let app = &app;
+    let within = |request| limits::whole_body(app, request, |request| next.run(request));
+    let permitted = |request| auth::guard(app, request, within);
+    let soon = |request| limits::in_time(app, request, permitted);
+    telemetry::observe(app, request, soon).await
 }
 
 /// The endpoint is there, but it is asked in another way; which one, the router says in `Allow`.

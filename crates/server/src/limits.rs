@@ -15,11 +15,9 @@ mod rate;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use tokio::sync::Semaphore;
@@ -68,22 +66,21 @@ impl Gate {
     }
 }
 
-/// The same endpoints, within limits.
-pub(crate) fn limited(router: Router, app: &Shared) -> Router {
-    router.layer(DefaultBodyLimit::max(app.config.limits.body)).layer(from_fn_with_state(Shared::clone(app), in_time))
-}
-
 /// Lets in as many requests as there are places, and ends those that take too long.
-async fn in_time(State(app): State<Shared>, request: Request, next: Next) -> Response {
+pub(crate) async fn in_time<F: Future<Output = Response>>(
+    app: &Shared,
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
     if request.uri().path() == ALWAYS {
-        return next.run(request).await;
+        return next(request).await;
     }
     let grpc = is_grpc(request.headers());
     let Ok(place) = app.gate.running.try_acquire() else {
         return overloaded(grpc, "too many requests are being answered; try again in a moment");
     };
     let limit = app.config.limits.time;
-    let Ok(response) = tokio::time::timeout(limit, next.run(request)).await else {
+    let Ok(response) = tokio::time::timeout(limit, next(request)).await else {
         let detail =
             format!("there was no answer within {} s; a write may have happened all the same", limit.as_secs_f32());
         return overloaded(grpc, &detail);
@@ -94,7 +91,7 @@ async fn in_time(State(app): State<Shared>, request: Request, next: Next) -> Res
         .get(header::CONTENT_TYPE)
         .is_some_and(|sort| sort.as_bytes().starts_with(b"text/event-stream"))
     {
-        return endless(&app, response);
+        return endless(app, response);
     }
     response
 }

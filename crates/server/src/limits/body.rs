@@ -1,9 +1,8 @@
 //! Bodies: whole, small enough, and soon enough, before anybody works on them.
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::StatusCode;
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bytes::BytesMut;
 use http_body_util::BodyExt;
@@ -13,16 +12,20 @@ use crate::auth::{Endpoint, Form};
 use crate::problem::Problem;
 
 /// Reads a body up to the limit, and hands it on.
-pub(crate) async fn whole_body(State(app): State<Shared>, request: Request, next: Next) -> Response {
+pub(crate) async fn whole_body<F: Future<Output = Response>>(
+    app: &Shared,
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
     // Messages of gRPC have limits of their own, and may come one by one for as long as they like.
     let grpc = request.extensions().get::<Endpoint>().is_some_and(|endpoint| endpoint.form == Form::Grpc);
     if grpc || request.body().is_end_stream() {
-        return next.run(request).await;
+        return next(request).await;
     }
     let limits = &app.config.limits;
     let (parts, body) = request.into_parts();
     match tokio::time::timeout(limits.body_time, read(body, limits.body)).await {
-        Ok(Ok(bytes)) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
+        Ok(Ok(bytes)) => next(Request::from_parts(parts, Body::from(bytes))).await,
         Ok(Err(problem)) => problem.into_response(),
         Err(_) => {
             let detail = format!("the body did not come within {} s", limits.body_time.as_secs_f32());

@@ -4,10 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::extract::{FromRequestParts, MatchedPath, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use axum::middleware::Next;
 use axum::response::Response;
 use tracing::{Instrument, Span};
 
@@ -92,7 +91,11 @@ fn new_id() -> String {
 const UNMATCHED: &str = "unmatched";
 
 /// Watches a request from its beginning to its end.
-pub(crate) async fn observe(State(app): State<Shared>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn observe<F: Future<Output = Response>>(
+    app: &Shared,
+    mut request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
     let begun = Instant::now();
     let observed = Observed::of(request.headers());
     let matched = request.extensions().get::<MatchedPath>().cloned();
@@ -102,7 +105,7 @@ pub(crate) async fn observe(State(app): State<Shared>, mut request: Request, nex
     let log = log_span(&trace, method, route, &observed);
     request.extensions_mut().insert(observed.clone());
     let working = app.metrics.working();
-    let mut response = next.run(request).instrument(log.clone()).instrument(trace.clone()).await;
+    let mut response = next(request).instrument(log.clone()).instrument(trace.clone()).await;
     drop(working);
     let took = begun.elapsed();
     app.metrics.answered(route, method, &response, took);
