@@ -133,11 +133,17 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The address where it listens, as a URL.
+    pub(crate) fn own_url(&self) -> String {
+        let scheme = if self.security.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.listen)
+    }
+
     /// How the world calls this server: as configured, or by the address where it listens.
     pub(crate) fn base_url(&self) -> String {
         match &self.public_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None => format!("http://{}", self.listen),
+            None => self.own_url(),
         }
     }
 }

@@ -70,6 +70,11 @@ impl Running {
         self.address
     }
 
+    /// Where it listens, as a URL.
+    pub fn url(&self) -> String {
+        self.app.config.own_url()
+    }
+
     /// What kind of store it has.
     pub fn store(&self) -> &'static str {
         self.app.store.name()

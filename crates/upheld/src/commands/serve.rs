@@ -121,18 +121,18 @@ async fn until_stopped(running: Running) -> Exit {
 }
 
 fn greet(running: &Running) {
-    let address = running.address();
-    say(&format!("upheld {} listens on http://{address}", env!("CARGO_PKG_VERSION")));
+    let url = running.url();
+    say(&format!("upheld {} listens on {url}", env!("CARGO_PKG_VERSION")));
     say(&format!("  store  {}, revision {}", running.store(), running.revision()));
     if let Some(token) = running.bootstrap_token() {
         say(&format!("  token  {token}"));
         say("         may do everything, and is shown this once: put it into UPHELD_TOKEN");
     }
     say(&format!(
-        "  try    curl -s http://{address}/v1/decide -d '{{\"subject\":{{\"roles\":[\"admin\"]}},\
+        "  try    curl -s {url}/v1/decide -d '{{\"subject\":{{\"roles\":[\"admin\"]}},\
          \"action\":{{\"method\":\"GET\"}},\"resource\":{{\"path\":\"/api\"}}}}'"
     ));
-    say(&format!("  API    http://{address}/openapi.json"));
+    say(&format!("  API    {url}/openapi.json"));
 }
 
 #[cfg(test)]
