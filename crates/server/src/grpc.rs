@@ -1,6 +1,5 @@
 //! gRPC: Envoy's external authorization, health and reflection, on the same port as HTTP.
 
-mod address;
 mod answer;
 mod attributes;
 mod check;

@@ -12,6 +12,7 @@
 
 mod app;
 mod auth;
+mod client_address;
 pub mod config;
 mod documents;
 mod folders;

@@ -9,13 +9,13 @@ use upheld_dialects::access::enforce::{EnforcementPoint, HttpRequest};
 use upheld_dialects::access::manifest::Manifest;
 use upheld_engine::decide::Outcome;
 
-use super::address::client;
 use super::answer::{Answer, denied};
 use super::attributes::Attributes;
 use super::identity::Who;
 use super::proto::envoy::service::auth::v3::authorization_server::Authorization;
 use super::proto::envoy::service::auth::v3::{CheckRequest, CheckResponse};
 use crate::app::{App, Shared};
+use crate::client_address::{client, is_trusted};
 use crate::telemetry::{Details, Line, Made, Observed, Surface, outcome};
 
 /// Decides what proxies ask.
@@ -92,7 +92,7 @@ fn decide(app: &App, check: &CheckRequest, observed: &Observed) -> Result<(Check
     let access = &app.config.access;
     let header = attributes.header(&access.identity_header.to_ascii_lowercase());
     let peer = attributes.peer();
-    let trusted = peer.is_some_and(|peer| access.trusted_peers.iter().any(|network| network.contains(&peer)));
+    let trusted = peer.is_some_and(|peer| is_trusted(peer, &access.trusted_peers));
     let who = Who::of(&attributes, header.as_deref().filter(|_| trusted))?;
     let forwarded_for = attributes.header("x-forwarded-for");
     let hops = if trusted { access.trusted_hops } else { 0 };

@@ -26,6 +26,7 @@ use self::trust::{Identified, address};
 use super::decide::now;
 use super::{Peer, asked};
 use crate::app::{App, Shared};
+use crate::client_address::is_trusted;
 use crate::telemetry::{Details, Line, Made, Observed, Surface, outcome};
 use crate::view::View;
 
@@ -51,7 +52,7 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
     let view = app.live.view();
     let peer = request.extensions().get::<Peer>().map(|peer| peer.address.ip());
     let access = &app.config.access;
-    let trusted = peer.is_some_and(|peer| trust::is_trusted(peer, &access.trusted_peers));
+    let trusted = peer.is_some_and(|peer| is_trusted(peer, &access.trusted_peers));
     let headers = request.headers();
     let (mut response, line) = match Original::of(PREFIX, request.method(), request.uri(), headers) {
         Err(ambiguous) => undecided(&app, &view, &observed, ambiguous.reason()),

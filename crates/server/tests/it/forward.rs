@@ -125,6 +125,7 @@ fn addresses_come_from_the_trusted_hops() {
         (1, "192.0.2.1", 200),
         (1, "192.0.2.1, 198.51.100.1", 403),
         (2, "192.0.2.1, 198.51.100.1", 200),
+        (2, "192.0.2.1", 403),
     ] {
         let mut config = Config::default();
         config.access.trusted_hops = hops;

@@ -1,13 +1,21 @@
-//! Where a request comes from.
+//! Where a request comes from that a proxy asks about; the same over gRPC and HTTP.
 
 use std::net::{IpAddr, SocketAddr};
+
+use ipnet::IpNet;
+
+/// Whether an address is in one of these networks.
+pub(crate) fn is_trusted(peer: IpAddr, networks: &[IpNet]) -> bool {
+    let peer = peer.to_canonical();
+    networks.iter().any(|network| network.contains(&peer))
+}
 
 /// The address of the client. `hops` says how many of the last addresses belong to proxies that are trusted, the peer
 /// first; each of them has told whom it heard the request from, at the end of `X-Forwarded-For`. Whoever did not come through
 /// all of them could have written anything there: then the peer is the client.
 ///
 /// `None` if a trusted proxy does not say an address.
-pub(super) fn client(peer: IpAddr, forwarded_for: Option<&str>, hops: usize) -> Option<IpAddr> {
+pub(crate) fn client(peer: IpAddr, forwarded_for: Option<&str>, hops: usize) -> Option<IpAddr> {
     let Some(before) = hops.checked_sub(1) else { return Some(peer) };
     match forwarded_for.unwrap_or_default().rsplit(',').nth(before).map(str::trim) {
         None | Some("") => Some(peer),
@@ -21,7 +29,14 @@ pub(super) fn client(peer: IpAddr, forwarded_for: Option<&str>, hops: usize) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::client;
+    use super::{client, is_trusted};
+
+    #[test]
+    fn peers_are_trusted_by_network() {
+        let networks = ["127.0.0.0/8".parse().unwrap(), "2001:db8::/32".parse().unwrap()];
+        assert!(is_trusted("::ffff:127.0.0.1".parse().unwrap(), &networks));
+        assert!(!is_trusted("10.0.0.1".parse().unwrap(), &networks));
+    }
 
     #[test]
     fn only_trusted_proxies_are_believed() {
