@@ -328,7 +328,7 @@ fn reflection_lists_the_services_and_describes_them() {
         let request = ServerReflectionRequest { message_request: Some(message), ..ServerReflectionRequest::default() };
         bench.runtime.block_on(async {
             let mut answers =
-                client.server_reflection_info(tokio_stream::iter(vec![request])).await.unwrap().into_inner();
+                client.server_reflection_info(futures::stream::iter(vec![request])).await.unwrap().into_inner();
             answers.message().await.unwrap().unwrap().message_response.unwrap()
         })
     };
