@@ -83,7 +83,7 @@ impl<'t> Reader<'t> {
             text,
             bytes: text.as_bytes(),
             at: 0,
-            tree: TreeBuilder::default(),
+            tree: TreeBuilder::with_room_for(text.len()),
             keys: Keys::default(),
             report: Report::new(source),
             open: Vec::new(),

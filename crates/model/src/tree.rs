@@ -379,6 +379,14 @@ pub struct TreeBuilder {
 }
 
 impl TreeBuilder {
+    /// Nothing yet, with room for the values that a text of so many bytes may have. Most texts are short, and growing would take
+    /// longer than all else.
+    pub fn with_room_for(bytes: usize) -> Self {
+        const BYTES_PER_NODE: usize = 8;
+        const MOST: usize = 1 << 12;
+        Self { nodes: Vec::with_capacity((bytes / BYTES_PER_NODE + 1).min(MOST)), ..Self::default() }
+    }
+
     /// How many nodes there are.
     pub fn node_count(&self) -> usize {
         self.nodes.len()

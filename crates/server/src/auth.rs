@@ -21,16 +21,13 @@ mod secret;
 pub(crate) mod sight;
 mod tokens;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use axum::response::Response;
 use jiff::Timestamp;
-use smol_str::{SmolStr, ToSmolStr};
+use smol_str::SmolStr;
 use upheld_engine::decide::{self, Action, Environment, Maybe, Resource};
 
 pub(crate) use self::caller::{Caller, How};
@@ -49,8 +46,7 @@ use self::secret::PREFIX;
 use self::tokens::Tokens;
 use crate::app::Shared;
 use crate::config::{Admission, Config, Known, Security, StoreAt};
-use crate::http::{Actor, Peer};
-use crate::telemetry::Observed;
+use crate::connection::{Connection, Peer};
 
 /// All that is known about callers.
 #[derive(Debug)]
@@ -176,7 +172,7 @@ impl Auth {
     }
 
     /// Which policies of an answer a caller may see.
-    pub(crate) fn sight(&self, caller: &Caller, peer: Option<Peer>) -> impl Fn(&str, &str, &str) -> bool {
+    pub(crate) fn sight(&self, caller: &Caller, peer: Option<&Peer>) -> impl Fn(&str, &str, &str) -> bool + use<> {
         let (rights, everything) = (self.rights.load_full(), self.settings.admission == Admission::Everybody);
         let subject = caller.subject();
         let environment = environment(address(peer));
@@ -227,17 +223,13 @@ fn word(word: &'static str) -> Maybe<SmolStr> {
     Maybe::Is(SmolStr::new_static(word))
 }
 
-fn address(peer: Option<Peer>) -> Maybe<IpAddr> {
-    peer.map_or(Maybe::Unknown, |peer| Maybe::Is(peer.address.ip().to_canonical()))
+fn address(peer: Option<&Peer>) -> Maybe<SmolStr> {
+    peer.map_or(Maybe::Unknown, |peer| Maybe::Is(peer.text.clone()))
 }
 
-fn environment(address: Maybe<IpAddr>) -> Environment {
+fn environment(address: Maybe<SmolStr>) -> Environment {
     let now = i64::try_from(Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
-    Environment {
-        ip: address.map(|address| address.to_smolstr()),
-        time: Maybe::Is(upheld_model::Timestamp(now)),
-        ..Environment::default()
-    }
+    Environment { ip: address, time: Maybe::Is(upheld_model::Timestamp(now)), ..Environment::default() }
 }
 
 /// What a request wants.
@@ -246,7 +238,7 @@ struct Wanted<'r> {
     endpoint: Endpoint,
     method: &'r str,
     path: &'r str,
-    address: Maybe<IpAddr>,
+    address: Maybe<SmolStr>,
 }
 
 impl Wanted<'_> {
@@ -264,39 +256,17 @@ impl Wanted<'_> {
                 kind: word(self.endpoint.sort),
                 ..Resource::default()
             },
-            environment: environment(self.address),
+            environment: environment(self.address.clone()),
         }
     }
 }
 
-/// Lets a request in, or answers it.
-pub(crate) async fn guard<F: Future<Output = Response>>(
-    app: &Shared,
-    request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let endpoint = Endpoint::of(&parts.method, parts.uri.path(), &app.config.access.base);
-    match admit(app, &parts, endpoint).await {
-        Ok(caller) => {
-            if let Some(observed) = parts.extensions.get::<Observed>() {
-                observed.called_by(caller.label());
-            }
-            parts.extensions.insert(Actor(caller.name.to_string()));
-            parts.extensions.insert(caller);
-            parts.extensions.insert(endpoint);
-            next(Request::from_parts(parts, body)).await
-        }
-        Err(refusal) => {
-            tracing::debug!(?refusal, "a request is not let in");
-            refusal.answer(endpoint.form)
-        }
-    }
-}
-
-async fn admit(app: &Shared, parts: &Parts, endpoint: Endpoint) -> Result<Caller, Refusal> {
-    let peer = parts.extensions.get::<Peer>().copied();
-    let identified = app.auth.identify(&parts.headers, parts.extensions.get(), endpoint.headers).await;
+/// Who asks, if they may.
+pub(crate) async fn admit(app: &Shared, parts: &Parts, endpoint: Endpoint) -> Result<Caller, Refusal> {
+    let connection = parts.extensions.get::<Connection>();
+    let peer = connection.map(Connection::peer);
+    let certificate = connection.and_then(Connection::certificate);
+    let identified = app.auth.identify(&parts.headers, certificate, endpoint.headers).await;
     if let Err(seconds) = app.gate.hurry(parts.uri.path(), identified.as_ref().ok(), peer) {
         return Err(Refusal::TooFast { seconds });
     }

@@ -24,6 +24,9 @@ pub(crate) struct Named {
 /// The format of a body, as its sender says. JSON, unless they say something else.
 pub(crate) fn format(headers: &HeaderMap) -> Result<Format, Problem> {
     let Some(given) = headers.get(CONTENT_TYPE) else { return Ok(Format::Json) };
+    if given == "application/json" {
+        return Ok(Format::Json);
+    }
     let given = given.to_str().unwrap_or_default();
     let essence = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match essence.as_str() {

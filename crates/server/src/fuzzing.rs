@@ -11,9 +11,9 @@ use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
 use crate::config::{Config, Limits, Security};
+use crate::connection::Connection;
 use crate::grpc::proto::envoy::service::auth::v3::CheckResponse;
 use crate::grpc::proto::envoy::service::auth::v3::check_response::HttpResponse;
-use crate::http::Peer;
 use crate::serve::{Running, start};
 
 /// A server that is asked without a network.
@@ -103,8 +103,8 @@ impl Target {
 
     fn ask(&self, path: &str, content: &str, body: Vec<u8>) -> Result<Answer, String> {
         let request = Request::post(path).header(header::CONTENT_TYPE, content).header("te", "trailers");
-        let peer = Peer { address: std::net::SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, 7)) };
-        let request = request.extension(peer).body(Body::from(body)).map_err(|error| error.to_string())?;
+        let connection = Connection::new(std::net::SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, 7)), None);
+        let request = request.extension(connection).body(Body::from(body)).map_err(|error| error.to_string())?;
         self.runtime.block_on(async {
             let Ok(response) = self.router.clone().oneshot(request).await;
             let (parts, body) = response.into_parts();

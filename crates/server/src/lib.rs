@@ -14,6 +14,7 @@ mod app;
 mod auth;
 mod client_address;
 pub mod config;
+mod connection;
 mod documents;
 mod folders;
 mod follow;

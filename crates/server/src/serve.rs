@@ -21,6 +21,7 @@ use upheld_store::{Revision, Store, StoreError};
 use crate::app::{App, Shared};
 use crate::auth::{Auth, Certificate, Secret, SecurityError};
 use crate::config::Config;
+use crate::connection::Connection;
 use crate::folders::Folders;
 use crate::limits::Gate;
 use crate::live::Live;
@@ -237,13 +238,10 @@ impl Door {
         let begun = Arc::new(AtomicBool::new(false));
         let head_time = self.app.config.limits.head_time;
         let (router, asked) = (self.router, Arc::clone(&begun));
+        let connection = Connection::new(peer, certificate);
         let service = hyper::service::service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
             asked.store(true, Ordering::Relaxed);
-            let extensions = request.extensions_mut();
-            extensions.insert(http::Peer { address: peer });
-            if let Some(certificate) = &certificate {
-                extensions.insert(certificate.clone());
-            }
+            request.extensions_mut().insert(connection.clone());
             router.clone().call(request)
         });
         let connection =

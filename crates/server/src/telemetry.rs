@@ -22,7 +22,7 @@ pub(crate) use decided::{Details, Made};
 pub(crate) use decisions::{Decisions, Line};
 pub(crate) use enforced::outcome;
 pub(crate) use metrics::{Metrics, Reloaded, Standing, Surface};
-pub(crate) use observe::{Observed, observe};
+pub(crate) use observe::{Observed, Watched};
 
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing_subscriber::layer::SubscriberExt;
@@ -57,10 +57,13 @@ pub fn init(operations: &Operations) -> Guard {
             Err(error) => (None, Some((endpoint, error))),
         },
     };
-    let registry = tracing_subscriber::registry()
-        .with(logs::layer(format, filter, std::io::stderr))
-        .with(traces.as_ref().map(traces::layer));
-    if let Err(error) = registry.try_init() {
+    let logging = tracing_subscriber::registry().with(logs::layer(format, filter, std::io::stderr));
+    let begun = match &traces {
+        Some(traces) => logging.with(traces::layer(traces)).try_init(),
+        // A layer that is none would let spans be made for nobody.
+        None => logging.try_init(),
+    };
+    if let Err(error) = begun {
         tracing::debug!(%error, "somebody logs already");
     }
     if let Some(error) = unusable {

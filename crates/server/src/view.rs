@@ -34,11 +34,20 @@ pub(crate) struct View {
     pub(crate) took: Duration,
     /// The names of the editions in force, as answers carry them.
     pub(crate) semantics: Arc<[String]>,
-    semantics_header: HeaderValue,
+    headers: Headers,
     /// What decides while there is no policy: nobody is let in.
     closed: Option<Box<Loaded>>,
     /// The same documents with the editions that Kuma's inspection endpoints show, once somebody asked for them.
     inspected: OnceLock<Option<Box<Loaded>>>,
+}
+
+/// What answers say about their view, as headers.
+#[derive(Debug)]
+pub(crate) struct Headers {
+    /// The fingerprint of everything that was read.
+    pub(crate) digest: HeaderValue,
+    /// The editions in force.
+    pub(crate) semantics: HeaderValue,
 }
 
 /// The editions that Kuma's inspection endpoints show, unless an operator names others of Kuma's.
@@ -57,12 +66,12 @@ impl View {
                 Some(Box::new(load_for_store(vec![nothing], &names)?))
             }
         };
-        // It goes over all documents; nobody who asks should wait for that.
-        loaded.snapshot.digest();
-        let semantics_header = HeaderValue::from_str(&semantics.join(", ")).unwrap_or(HeaderValue::from_static(""));
+        let header = |text: &str| HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""));
+        // The digest goes over all documents; nobody who asks should wait for that.
+        let headers = Headers { digest: header(loaded.snapshot.digest()), semantics: header(&semantics.join(", ")) };
         let semantics = Arc::clone(semantics);
         let (built, took, inspected) = (Timestamp::now(), begun.elapsed(), OnceLock::new());
-        Ok(Self { loaded, state, files, built, took, semantics, semantics_header, closed, inspected })
+        Ok(Self { loaded, state, files, built, took, semantics, headers, closed, inspected })
     }
 
     /// The last revision of the store that is in it.
@@ -75,9 +84,9 @@ impl View {
         self.loaded.snapshot.digest()
     }
 
-    /// The editions in force, as a header.
-    pub(crate) fn semantics_header(&self) -> &HeaderValue {
-        &self.semantics_header
+    /// What answers say about it, as headers.
+    pub(crate) fn headers(&self) -> &Headers {
+        &self.headers
     }
 
     /// The policies that decide requests: those of the kind that was named, or the first. There always are some: without

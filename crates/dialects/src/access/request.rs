@@ -6,7 +6,7 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId, Timestamp};
 
 use super::Edition;
-use super::facts::facts_of;
+use super::facts::fact_of;
 
 /// What stands for a value that nobody knows.
 pub const UNKNOWN: &str = "?";
@@ -240,18 +240,16 @@ impl Reading<'_> {
     }
 
     fn others(&self, map: Value<'_>, known: &[&str]) -> Facts {
-        let all = self.facts(map).0.into_iter().filter(|(name, _)| !known.contains(&name.as_str()));
-        Facts(all.map(|(name, fact)| (name.clone(), in_small_letters(&name, fact))).collect())
+        let others = map.entries().map(|(key, value)| (key.text(), value)).filter(|(name, _)| !known.contains(name));
+        Facts(others.map(|(name, value)| (SmolStr::new(name), in_small_letters(name, self.fact(value)))).collect())
     }
 
     fn facts(&self, map: Value<'_>) -> Facts {
-        let mut facts = facts_of(map);
-        for (_, fact) in &mut facts.0 {
-            if self.marks == Marks::Unknown && *fact == Fact::Text(SmolStr::new_static(UNKNOWN)) {
-                *fact = Fact::Unknown;
-            }
-        }
-        facts
+        Facts(map.entries().map(|(key, value)| (SmolStr::new(key.text()), self.fact(value))).collect())
+    }
+
+    fn fact(&self, value: Value<'_>) -> Fact {
+        if self.is_unknown(value) { Fact::Unknown } else { fact_of(value) }
     }
 }
 

@@ -1,12 +1,15 @@
 //! Somebody who asks.
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use smol_str::SmolStr;
 use upheld_engine::decide::{Facts, Maybe, Names, Subject};
+
+use crate::telemetry::Observed;
 
 /// Who asks, as far as they proved it. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -51,7 +54,8 @@ impl How {
 impl Caller {
     /// Nobody that we know.
     pub(crate) fn anonymous() -> Self {
-        Self::new("anonymous", How::Anonymous)
+        static ANONYMOUS: LazyLock<Caller> = LazyLock::new(|| Caller::new("anonymous", How::Anonymous));
+        ANONYMOUS.clone()
     }
 
     /// Somebody without roles.
@@ -66,12 +70,10 @@ impl Caller {
         }
     }
 
-    /// As the log of decisions knows them: `token:ci`.
-    pub(crate) fn label(&self) -> String {
-        match self.how {
-            How::Anonymous => self.name.to_string(),
-            how => format!("{}:{}", how.word(), self.name),
-        }
+    /// Of a request that was let in.
+    pub(crate) fn of(parts: &Parts) -> Self {
+        let observed = parts.extensions.get::<Observed>();
+        observed.and_then(Observed::caller).cloned().unwrap_or_else(Self::anonymous)
     }
 
     /// As rights know them.
@@ -86,6 +88,16 @@ impl Caller {
     }
 }
 
+/// As logs know them: `token:ci`.
+impl fmt::Display for Caller {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.how {
+            How::Anonymous => formatter.write_str(&self.name),
+            how => write!(formatter, "{}:{}", how.word(), self.name),
+        }
+    }
+}
+
 /// Names for a list of a configuration.
 pub(super) fn names(given: &[String]) -> Arc<[SmolStr]> {
     given.iter().map(SmolStr::new).collect()
@@ -95,6 +107,6 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
-        Ok(parts.extensions.get::<Self>().cloned().unwrap_or_else(Self::anonymous))
+        Ok(Self::of(parts))
     }
 }

@@ -68,6 +68,11 @@ pub(crate) enum Headers {
 }
 
 impl Endpoint {
+    /// Whether it is answered from a view of the documents. Queries of requests that wait in a proxy choose none.
+    pub(crate) fn has_view(self) -> bool {
+        self.sort != "server" && self.form != Form::Grpc && self.headers == Headers::Own
+    }
+
     /// What a request to a path wants. What is not known needs the right to write, unless it only reads.
     pub(crate) fn of(method: &Method, path: &str, base: &str) -> Self {
         use Operation::{Administer, Ask, Read, Write};

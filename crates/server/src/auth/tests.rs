@@ -13,7 +13,7 @@ async fn auth(security: Security) -> Auth {
 }
 
 fn here() -> Peer {
-    Peer { address: "127.0.0.1:9".parse().unwrap() }
+    Peer::new("127.0.0.1".parse().unwrap())
 }
 
 #[tokio::test]
@@ -32,7 +32,7 @@ policies:
     fs::write(&rights, text).unwrap();
     let auth = auth(Security { rights: Some(rights), ..Security::default() }).await;
     let caller = Caller { groups: caller::names(&["logs".to_owned()]), ..Caller::new("ann", How::Token) };
-    let sight = auth.sight(&caller, Some(here()));
+    let sight = auth.sight(&caller, Some(&here()));
     assert!(sight("TrafficLog", "default", "all"));
     assert!(sight("TrafficLog", "default", "with space/../and slash"));
     assert!(!sight("TrafficLog", "other", "all"));
@@ -42,15 +42,15 @@ policies:
         json!({"kind": "TrafficTrace", "mesh": "default", "candidates": [{"state": "wins", "policy": "a"}]});
     assert_eq!(redact(&mut answer, &sight), 1);
     assert_eq!(answer["redacted"], 1);
-    assert!(!auth.sight(&Caller::anonymous(), Some(here()))("TrafficLog", "default", "all"));
+    assert!(!auth.sight(&Caller::anonymous(), Some(&here()))("TrafficLog", "default", "all"));
 }
 
 #[tokio::test]
 async fn the_built_in_rights_let_this_machine_see_everything() {
     let auth = auth(Security::default()).await;
-    assert!(auth.sight(&Caller::anonymous(), Some(here()))("TrafficLog", "default", "all"));
-    let elsewhere = Some(Peer { address: "192.0.2.7:9".parse().unwrap() });
-    assert!(!auth.sight(&Caller::anonymous(), elsewhere)("TrafficLog", "default", "all"));
+    assert!(auth.sight(&Caller::anonymous(), Some(&here()))("TrafficLog", "default", "all"));
+    let elsewhere = Peer::new("192.0.2.7".parse().unwrap());
+    assert!(!auth.sight(&Caller::anonymous(), Some(&elsewhere))("TrafficLog", "default", "all"));
     assert!(!auth.sight(&Caller::anonymous(), None)("TrafficLog", "default", "all"));
 }
 

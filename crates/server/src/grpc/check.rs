@@ -38,7 +38,7 @@ impl Authorization for Check {
         let check = request.into_inner();
         let mut line = None;
         let mut counted = false;
-        let response = closed(|| {
+        let response = closed(&observed, || {
             let (response, counted_line) = decide(&self.app, &check, &observed)?;
             (line, counted) = (counted_line, true);
             Ok(response)
@@ -52,15 +52,15 @@ impl Authorization for Check {
 }
 
 /// What cannot be decided is denied, whatever the reason.
-fn closed(decide: impl FnOnce() -> Result<CheckResponse, &'static str>) -> CheckResponse {
+fn closed(observed: &Observed, decide: impl FnOnce() -> Result<CheckResponse, &'static str>) -> CheckResponse {
     match catch_unwind(AssertUnwindSafe(decide)) {
         Ok(Ok(response)) => response,
         Ok(Err(problem)) => {
-            tracing::warn!(problem, "a proxy asked what cannot be decided");
+            tracing::warn!(id = observed.id(), problem, "a proxy asked what cannot be decided");
             denied(problem)
         }
         Err(_) => {
-            tracing::error!("a decision failed");
+            tracing::error!(id = observed.id(), "a decision failed");
             denied("UNKNOWN")
         }
     }
@@ -126,12 +126,13 @@ fn decide(app: &App, check: &CheckRequest, observed: &Observed) -> Result<(Check
 
 #[cfg(test)]
 mod tests {
-    use super::closed;
+    use super::*;
 
     #[test]
     fn what_fails_inside_is_denied() {
-        let response = closed(|| panic!("on purpose"));
+        let observed = Observed::named("a");
+        let response = closed(&observed, || panic!("on purpose"));
         assert_eq!(response.status.unwrap().code, 2);
-        assert!(closed(|| Err("no")).status.unwrap().code != 0);
+        assert!(closed(&observed, || Err("no")).status.unwrap().code != 0);
     }
 }

@@ -36,7 +36,7 @@ use self::bodies::Refused;
 use self::context::Context;
 use self::listed::Listed;
 use super::asked::Asked;
-use super::parts::{Path, Query};
+use super::parts::{Path, Query, Whole};
 use super::writing::{Intent, answer, tag};
 use crate::app::Shared;
 use crate::documents::{Body, format};
@@ -94,7 +94,7 @@ async fn create(
     State(app): State<Shared>,
     intent: Intent,
     headers: HeaderMap,
-    bytes: Bytes,
+    Whole(bytes): Whole,
 ) -> Result<Response, Refused> {
     let format = format(&headers).map_err(Refused::problem)?;
     let body = Body::read(&bytes, format).map_err(Refused::unreadable)?;
@@ -149,7 +149,7 @@ async fn evaluate(
     Asked(view): Asked,
     observed: Observed,
     headers: HeaderMap,
-    bytes: Bytes,
+    Whole(bytes): Whole,
 ) -> Result<Response, Refused> {
     let context = Context::read(&view, &headers, &bytes)?;
     let begun = Instant::now();
@@ -167,7 +167,7 @@ async fn evaluate(
     Ok(Json(decision).into_response())
 }
 
-async fn explain(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Result<Response, Refused> {
+async fn explain(Asked(view): Asked, headers: HeaderMap, Whole(bytes): Whole) -> Result<Response, Refused> {
     let context = Context::read(&view, &headers, &bytes)?;
     let policies: Vec<Json_> = Listed::of(&view).iter().map(listed::Policy::summary).collect();
     let body = json!({"context": context.json(), "decision": context.decision(&view).0, "policies": policies});

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts, Query, Request, State};
+use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde::Deserialize;
 use upheld_store::Revision;
 
@@ -29,38 +28,35 @@ const REVISION: HeaderName = HeaderName::from_static("upheld-revision");
 const DIGEST: HeaderName = HeaderName::from_static("upheld-digest");
 const SEMANTICS: HeaderName = HeaderName::from_static("upheld-semantics");
 
-/// Finds the view, and stamps the answer with its revision, digest and semantics.
-pub(crate) async fn choose_view(State(app): State<Shared>, mut request: Request, next: Next) -> Response {
-    let view = match choose(&app, request.uri().clone()).await {
-        Ok(view) => view,
-        Err(problem) => return problem.into_response(),
-    };
-    request.extensions_mut().insert(Asked(Arc::clone(&view)));
-    let mut response = next.run(request).await;
-    // Who writes answers with the view after it.
-    let view = response.extensions_mut().remove::<Asked>().map_or(view, |Asked(after)| after);
-    stamp(response.headers_mut(), &view);
-    response
+impl Asked {
+    /// The answer with the revision, digest and semantics of its view.
+    pub(super) fn stamped(self, mut response: Response) -> Response {
+        // Who writes answers with the view after it.
+        let Self(view) = response.extensions_mut().remove::<Self>().unwrap_or(self);
+        stamp(response.headers_mut(), &view);
+        response
+    }
 }
 
 /// Says of which view an answer is.
 pub(super) fn stamp(headers: &mut HeaderMap, view: &View) {
     headers.insert(REVISION, HeaderValue::from(view.revision().0));
-    headers.insert(DIGEST, HeaderValue::from_str(view.digest()).unwrap_or(HeaderValue::from_static("")));
-    headers.insert(SEMANTICS, view.semantics_header().clone());
+    headers.insert(DIGEST, view.headers().digest.clone());
+    headers.insert(SEMANTICS, view.headers().semantics.clone());
 }
 
-async fn choose(app: &Shared, uri: Uri) -> Result<Arc<View>, Problem> {
+/// Finds the view that a request wants.
+pub(super) async fn choose(app: &Shared, uri: &Uri) -> Result<Asked, Problem> {
     let Some(query) = uri.query().filter(|query| query.contains("at=") || query.contains("minRevision=")) else {
-        return Ok(app.live.view());
+        return Ok(Asked(app.live.view()));
     };
     let Query(Choice { at, min_revision }) =
-        Query::try_from_uri(&uri).map_err(|error| Problem::bad_request(format!("`{query}`: {}", error.body_text())))?;
-    match (at, min_revision) {
-        (Some(revision), _) => Ok(app.live.at(revision, app.store.as_ref()).await?),
-        (None, Some(revision)) => Ok(app.live.at_least(revision, app.config.limits.wait).await?),
-        (None, None) => Ok(app.live.view()),
-    }
+        Query::try_from_uri(uri).map_err(|error| Problem::bad_request(format!("`{query}`: {}", error.body_text())))?;
+    Ok(Asked(match (at, min_revision) {
+        (Some(revision), _) => app.live.at(revision, app.store.as_ref()).await?,
+        (None, Some(revision)) => app.live.at_least(revision, app.config.limits.wait).await?,
+        (None, None) => app.live.view(),
+    }))
 }
 
 impl<S: Sync> FromRequestParts<S> for Asked {

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
@@ -22,6 +21,7 @@ use utoipa_axum::routes;
 
 use super::asked::Asked;
 use super::decide::now;
+use super::parts::Whole;
 use crate::app::Shared;
 use crate::documents::Body;
 use crate::telemetry::{Details, Made, Observed, Surface};
@@ -90,7 +90,7 @@ async fn evaluation(
     Asked(view): Asked,
     observed: Observed,
     headers: HeaderMap,
-    bytes: Bytes,
+    Whole(bytes): Whole,
 ) -> Answered {
     let request = read(&headers, &bytes)?;
     let begun = Instant::now();
@@ -110,7 +110,7 @@ async fn evaluations(
     Asked(view): Asked,
     observed: Observed,
     headers: HeaderMap,
-    bytes: Bytes,
+    Whole(bytes): Whole,
 ) -> Answered {
     let request = read(&headers, &bytes)?;
     let (count, most) =
@@ -138,7 +138,7 @@ async fn evaluations(
     request_body(content = Object, example = json!({"subject": {"type": "user"}, "action": {"name": "read"}, "resource": {"type": "document", "id": "7"}})),
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
-async fn search_subject(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Answered {
+async fn search_subject(Asked(view): Asked, headers: HeaderMap, Whole(bytes): Whole) -> Answered {
     search(view, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_subject(request)?.json())).await
 }
 
@@ -147,7 +147,7 @@ async fn search_subject(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) ->
     request_body(content = Object, example = json!({"subject": {"type": "user", "id": "ann"}, "action": {"name": "read"}, "resource": {"type": "document"}})),
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
-async fn search_resource(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Answered {
+async fn search_resource(Asked(view): Asked, headers: HeaderMap, Whole(bytes): Whole) -> Answered {
     search(view, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_resource(request)?.json())).await
 }
 
@@ -156,7 +156,7 @@ async fn search_resource(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -
     request_body(content = Object, example = json!({"subject": {"type": "user", "id": "ann"}, "resource": {"type": "document", "id": "7"}})),
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
-async fn search_action(Asked(view): Asked, headers: HeaderMap, bytes: Bytes) -> Answered {
+async fn search_action(Asked(view): Asked, headers: HeaderMap, Whole(bytes): Whole) -> Answered {
     search(view, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_action(request)?.json())).await
 }
 

@@ -2,9 +2,8 @@
 
 use std::time::Instant;
 
-use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use upheld_dialects::access::{Edition, request};
@@ -17,10 +16,10 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::asked::Asked;
-use super::parts::Query;
+use super::parts::{Asking, Query};
 use super::stamp::Stamp;
 use crate::app::Shared;
-use crate::documents::{Body, format_of_question};
+use crate::documents::Body;
 use crate::problem::Problem;
 use crate::room;
 use crate::telemetry::{Details, Made, Observed, Surface};
@@ -80,11 +79,9 @@ async fn decide(
     Asked(view): Asked,
     observed: Observed,
     Query(wanted): Query<Wanted>,
-    headers: HeaderMap,
-    body: Bytes,
+    Asking(body): Asking,
 ) -> Result<Response, Problem> {
     let decider = decider(&view, wanted.kind.as_deref())?;
-    let body = Body::read(&body, format_of_question(&headers)?)?;
     let document = body.only()?;
     let request = read(&view, &body, document)?;
     let begun = Instant::now();
@@ -107,11 +104,9 @@ async fn decide_batch(
     Asked(view): Asked,
     observed: Observed,
     Query(wanted): Query<Wanted>,
-    headers: HeaderMap,
-    body: Bytes,
+    Asking(body): Asking,
 ) -> Result<Response, Problem> {
     let decider = decider(&view, wanted.kind.as_deref())?;
-    let body = Body::read(&body, format_of_question(&headers)?)?;
     let document = body.only()?;
     let documents = match document.get("requests") {
         Some(requests) if requests.kind() == Kind::List && document.entries().count() == 1 => requests,

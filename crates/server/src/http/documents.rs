@@ -1,7 +1,6 @@
 //! `/v1/documents`: what the store holds, one by one; `/v1/snapshot`: everything that answers are made from.
 
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -14,7 +13,7 @@ use utoipa_axum::routes;
 
 use super::asked::Asked;
 use super::paging::Page;
-use super::parts::{Path, Query};
+use super::parts::{Path, Query, Whole};
 use super::writing::{Intent, answer, refused, tag};
 use crate::app::Shared;
 use crate::documents::{Body, format};
@@ -102,7 +101,7 @@ async fn put(
     Path(named): Path<Named>,
     intent: Intent,
     headers: HeaderMap,
-    bytes: Bytes,
+    Whole(bytes): Whole,
 ) -> Result<Response, Problem> {
     let key = named.key()?;
     let body = Body::read(&bytes, format(&headers)?)?;

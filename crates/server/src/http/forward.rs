@@ -23,10 +23,11 @@ use upheld_engine::decide::Outcome;
 
 use self::original::Original;
 use self::trust::{Identified, address};
+use super::asked;
 use super::decide::now;
-use super::{Peer, asked};
 use crate::app::{App, Shared};
 use crate::client_address::is_trusted;
+use crate::connection::Connection;
 use crate::telemetry::{Details, Line, Made, Observed, Surface, outcome};
 use crate::view::View;
 
@@ -50,7 +51,7 @@ const REMOVED: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-rem
 
 async fn enforce(State(app): State<Shared>, observed: Observed, request: Request) -> Response {
     let view = app.live.view();
-    let peer = request.extensions().get::<Peer>().map(|peer| peer.address.ip());
+    let peer = request.extensions().get::<Connection>().map(|connection| connection.peer().ip);
     let access = &app.config.access;
     let trusted = peer.is_some_and(|peer| is_trusted(peer, &access.trusted_peers));
     let headers = request.headers();

@@ -1,9 +1,12 @@
-//! Queries and paths of requests: what cannot be read is told as every other problem.
+//! Queries, paths and bodies of requests: what cannot be read is told as every other problem.
 
-use axum::extract::{self, FromRequestParts};
+use axum::body::Bytes;
+use axum::extract::{self, FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
+use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 
+use crate::documents::{Body, format_of_question};
 use crate::problem::Problem;
 
 /// What a query says.
@@ -29,5 +32,32 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let read = extract::Path::from_request_parts(parts, state).await;
         read.map(|extract::Path(said)| Self(said)).map_err(|error| Problem::bad_request(error.body_text()))
+    }
+}
+
+/// The body, which the door has read.
+#[derive(Debug)]
+pub(super) struct Whole(pub(super) Bytes);
+
+impl<S: Sync> FromRequest<S> for Whole {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, Problem> {
+        let collected = request.into_body().collect().await;
+        collected.map(|body| Self(body.to_bytes())).map_err(|_| Problem::bad_request("the body broke off"))
+    }
+}
+
+/// The body of a question, read as its head says.
+#[derive(Debug)]
+pub(super) struct Asking(pub(super) Body);
+
+impl<S: Sync> FromRequest<S> for Asking {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let format = format_of_question(request.headers())?;
+        let Whole(bytes) = Whole::from_request(request, state).await?;
+        Body::read(&bytes, format).map(Self)
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -16,13 +15,14 @@ use upheld_answers::{Options, Question, Refused, World};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::Peer;
 use super::asked::Asked;
 use super::decide::now;
+use super::parts::Whole;
 use super::stamp::stamped;
 use crate::app::Shared;
 use crate::auth::Caller;
 use crate::auth::sight::redact;
+use crate::connection::Connection;
 use crate::documents::format_of_question;
 use crate::problem::Problem;
 use crate::view::View;
@@ -44,14 +44,14 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
 async fn explain(
     State(app): State<Shared>,
     caller: Caller,
-    peer: Option<Extension<Peer>>,
+    connection: Option<Extension<Connection>>,
     Asked(view): Asked,
     headers: HeaderMap,
-    body: Bytes,
+    Whole(body): Whole,
 ) -> Result<Json<Json_>, Problem> {
     let question: Question = read(&headers, &body)?;
     let mut answer = ask(&view, move |world| world.explain(&question)).await?;
-    redact(&mut answer, &app.auth.sight(&caller, peer.map(|Extension(peer)| peer)));
+    redact(&mut answer, &app.auth.sight(&caller, connection.as_ref().map(|Extension(connection)| connection.peer())));
     Ok(Json(stamped(&view, answer)))
 }
 
@@ -59,7 +59,7 @@ async fn explain(
 #[utoipa::path(post, path = "/v1/resolve",
     request_body(content = Object, example = json!({"from": "web-1", "to": "backend-1", "kind": "TrafficPermission"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn resolve(Asked(view): Asked, headers: HeaderMap, body: Bytes) -> Result<Json<Json_>, Problem> {
+async fn resolve(Asked(view): Asked, headers: HeaderMap, Whole(body): Whole) -> Result<Json<Json_>, Problem> {
     let question: Question = read(&headers, &body)?;
     let result = ask(&view, move |world| world.resolve(&question)).await?;
     Ok(Json(stamped(&view, serde_json::json!({"kind": "Result", "result": result}))))
@@ -69,7 +69,7 @@ async fn resolve(Asked(view): Asked, headers: HeaderMap, body: Bytes) -> Result<
 #[utoipa::path(post, path = "/v1/audit", request_body = Object,
     responses((status = 200, content((Object = "application/json"), (Object = "application/sarif+json"), (String = "text/csv"),
             (String = "application/xml"), (String = "text/markdown"), (String = "text/html"), (String = "application/yaml"), (String = "application/jsonl"))), (status = 400, body = Problem), (status = 406, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn audit(Asked(view): Asked, headers: HeaderMap, body: Bytes) -> Result<Response, Problem> {
+async fn audit(Asked(view): Asked, headers: HeaderMap, Whole(body): Whole) -> Result<Response, Problem> {
     let question: AuditQuestion = read(&headers, &body)?;
     let format = accepted(&headers)?;
     let question = AuditQuestion { list_passes: question.list_passes || format.lists_passes(), ..question };
@@ -92,7 +92,7 @@ async fn audit(Asked(view): Asked, headers: HeaderMap, body: Bytes) -> Result<Re
 /// Do policies decide as the tests beside them expect?
 #[utoipa::path(post, path = "/v1/test", request_body = Object,
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn test(Asked(view): Asked, headers: HeaderMap, body: Bytes) -> Result<Json<Json_>, Problem> {
+async fn test(Asked(view): Asked, headers: HeaderMap, Whole(body): Whole) -> Result<Json<Json_>, Problem> {
     let question: TestQuestion = read(&headers, &body)?;
     let report = ask(&view, move |world| Ok(serde_json::to_value(world.test(&question)?).unwrap_or_default())).await?;
     Ok(Json(stamped(&view, report)))

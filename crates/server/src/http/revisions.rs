@@ -1,7 +1,6 @@
 //! `/v1/revisions`: the log, and atomic batches of changes.
 
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -13,7 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::paging::Page;
-use super::parts::{Path, Query};
+use super::parts::{Path, Query, Whole};
 use super::writing::{Intent, answer};
 use crate::app::Shared;
 use crate::documents::{Body, format};
@@ -81,7 +80,7 @@ async fn append(
     State(app): State<Shared>,
     intent: Intent,
     headers: HeaderMap,
-    bytes: Bytes,
+    Whole(bytes): Whole,
 ) -> Result<Response, Problem> {
     let format = format(&headers)?;
     let body = Body::read(&bytes, format)?;

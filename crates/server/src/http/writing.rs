@@ -12,6 +12,7 @@ use upheld_store::{Change, IdempotencyKey, Key, Revision};
 
 use super::asked::Asked;
 use super::stamp::Stamp;
+use crate::auth::Caller;
 use crate::problem::Problem;
 use crate::writer::{Condition, Effect, Mode, Refusal, Write, Written};
 
@@ -49,7 +50,7 @@ impl<S: Sync> FromRequestParts<S> for Intent {
             Some("true" | "") => Mode::DryRun,
             Some(other) => return Err(Problem::bad_request(format!("`dryRun={other}`: expected true or false"))),
         };
-        let actor = parts.extensions.get::<super::Actor>().map_or("anonymous", |actor| &actor.0).to_owned();
+        let actor = Caller::of(parts).name.to_string();
         let tags = Tags {
             matches: text(&parts.headers, &header::IF_MATCH)?,
             none_match: text(&parts.headers, &header::IF_NONE_MATCH)?,

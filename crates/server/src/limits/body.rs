@@ -1,37 +1,31 @@
 //! Bodies: whole, small enough, and soon enough, before anybody works on them.
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::Request;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::http::request::Parts;
 use bytes::BytesMut;
 use http_body_util::BodyExt;
 
+use super::within;
 use crate::app::Shared;
 use crate::auth::{Endpoint, Form};
 use crate::problem::Problem;
 
-/// Reads a body up to the limit, and hands it on.
-pub(crate) async fn whole_body<F: Future<Output = Response>>(
-    app: &Shared,
-    request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
+/// The body of a request, read up to the limit.
+pub(crate) async fn whole_body(app: &Shared, parts: &Parts, body: Body, endpoint: Endpoint) -> Result<Body, Problem> {
     // Messages of gRPC have limits of their own, and may come one by one for as long as they like.
-    let grpc = request.extensions().get::<Endpoint>().is_some_and(|endpoint| endpoint.form == Form::Grpc);
-    if grpc || request.body().is_end_stream() {
-        return next(request).await;
+    if endpoint.form == Form::Grpc || body.is_end_stream() {
+        return Ok(body);
     }
     let limits = &app.config.limits;
-    let (parts, body) = request.into_parts();
-    match tokio::time::timeout(limits.body_time, read(body, limits.body)).await {
-        Ok(Ok(bytes)) => next(Request::from_parts(parts, Body::from(bytes))).await,
-        Ok(Err(problem)) => problem.into_response(),
-        Err(_) => {
+    let whole = within(parts.extensions.get(), limits.body_time, read(body, limits.body)).await;
+    whole.map_or_else(
+        || {
             let detail = format!("the body did not come within {} s", limits.body_time.as_secs_f32());
-            Problem::new(StatusCode::REQUEST_TIMEOUT, "slow-body", detail).into_response()
-        }
-    }
+            Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "slow-body", detail))
+        },
+        |read| read.map(Body::from),
+    )
 }
 
 async fn read(mut body: Body, most: usize) -> Result<Bytes, Problem> {

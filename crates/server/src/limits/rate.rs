@@ -9,7 +9,7 @@ use governor::{DefaultKeyedRateLimiter, Quota};
 use smol_str::SmolStr;
 
 use crate::auth::{Caller, How};
-use crate::http::Peer;
+use crate::connection::Peer;
 
 /// Addresses are kept in so many drawers, so that a large network cannot fill the memory. Two that share one share its
 /// rate; which do is different in each process.
@@ -43,11 +43,11 @@ impl Rate {
     }
 
     /// Counts a request; when there were too many, the seconds to wait.
-    pub(super) fn check(&self, caller: Option<&Caller>, peer: Option<Peer>) -> Result<(), u64> {
+    pub(super) fn check(&self, caller: Option<&Caller>, peer: Option<&Peer>) -> Result<(), u64> {
         let client = match caller.filter(|caller| caller.how != How::Anonymous) {
             Some(caller) if self.limiter.len() < NAMES => Client::Name(caller.how, caller.name.clone()),
             Some(caller) => Client::Drawer(self.drawers.hash_one(&caller.name) % DRAWERS),
-            None => Client::Drawer(self.drawers.hash_one(peer.map(|peer| network(peer.address.ip()))) % DRAWERS),
+            None => Client::Drawer(self.drawers.hash_one(peer.map(|peer| network(peer.ip))) % DRAWERS),
         };
         self.limiter.check_key(&client).map_err(|until| {
             let wait = until.wait_time_from(self.clock.now());
@@ -69,18 +69,18 @@ mod tests {
     use super::*;
 
     fn from(address: &str) -> Peer {
-        Peer { address: address.parse().unwrap() }
+        Peer::new(address.parse().unwrap())
     }
 
     #[test]
     fn clients_are_counted_one_by_one() {
         let rate = Rate::new(1);
         let named = |name: &str| Caller::new(name, How::Token);
-        assert_eq!(rate.check(Some(&named("a")), Some(from("192.0.2.1:1"))), Ok(()));
-        assert_eq!(rate.check(Some(&named("a")), Some(from("192.0.2.2:1"))), Err(1));
-        assert_eq!(rate.check(Some(&named("b")), Some(from("192.0.2.1:1"))), Ok(()));
-        assert_eq!(rate.check(None, Some(from("192.0.2.1:1"))), Ok(()));
-        assert_eq!(rate.check(Some(&Caller::anonymous()), Some(from("192.0.2.1:2"))), Err(1));
+        assert_eq!(rate.check(Some(&named("a")), Some(&from("192.0.2.1"))), Ok(()));
+        assert_eq!(rate.check(Some(&named("a")), Some(&from("192.0.2.2"))), Err(1));
+        assert_eq!(rate.check(Some(&named("b")), Some(&from("192.0.2.1"))), Ok(()));
+        assert_eq!(rate.check(None, Some(&from("192.0.2.1"))), Ok(()));
+        assert_eq!(rate.check(Some(&Caller::anonymous()), Some(&from("192.0.2.1"))), Err(1));
     }
 
     #[test]
@@ -88,7 +88,7 @@ mod tests {
         let rate = Rate::new(1);
         for number in 0..200_000_u32 {
             let address = std::net::Ipv6Addr::from(u128::from(number) << 64);
-            rate.check(None, Some(Peer { address: (address, 1).into() })).ok();
+            rate.check(None, Some(&Peer::new(address.into()))).ok();
         }
         assert!(rate.limiter.len() <= 1 << 16);
     }

@@ -57,7 +57,7 @@ impl Line {
             id: made.observed.id().to_owned(),
             place: made.place,
             surface: made.surface.word(),
-            caller: made.observed.caller().map(str::to_owned),
+            caller: made.observed.caller().map(ToString::to_string),
             decision: made.outcome.word(),
             microseconds: made.took.as_secs_f64() * 1e6,
             details,

@@ -82,9 +82,9 @@ fn a_request_is_one_line_without_its_secrets() {
     assert!(answers[0].starts_with("HTTP/1.1 200") && answers[0].contains("x-request-id: mine-1"), "{}", answers[0]);
     assert!(!log.contains("secret"), "{log}");
     let lines: Vec<Json> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let line = lines.iter().find(|line| line["span"]["id"] == "mine-1").unwrap_or_else(|| panic!("{log}"));
+    let line = lines.iter().find(|line| line["id"] == "mine-1").unwrap_or_else(|| panic!("{log}"));
     assert_eq!((&line["status"], &line["message"], &line["level"]), (&200.into(), &"answered".into(), &"DEBUG".into()));
-    assert_eq!((&line["span"]["method"], &line["span"]["route"]), (&"POST".into(), &"/v1/decide".into()));
+    assert_eq!((&line["method"], &line["route"]), (&"POST".into(), &"/v1/decide".into()));
     assert!(line["microseconds"].is_u64());
 }
 

@@ -1,0 +1,126 @@
+//! The way in, the same for every endpoint.
+//!
+//! ```text
+//! observed ⊃ in time ⊃ let in ─▶ whole body ─▶ of a view ─▶ handler ─▶ packed
+//! ```
+//!
+//! What is outermost sees everything: also what is refused is counted, and bodies of those who may not are never read. One
+//! layer, because each costs allocations for every request.
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::task::{Context, Poll};
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::ACCEPT_ENCODING;
+use axum::response::{IntoResponse, Response};
+use futures::future::BoxFuture;
+use tower::{Layer, Service};
+use tower_http::compression::Compression;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
+
+use super::asked;
+use crate::app::Shared;
+use crate::auth::Endpoint;
+use crate::telemetry::{Observed, Watched};
+use crate::{auth, limits};
+
+/// Bytes below which packing an answer takes longer than sending it.
+const WORTH_IT: u64 = 1024;
+
+/// Puts the way in before handlers.
+#[derive(Clone, Debug)]
+pub(super) struct Door(pub(super) Shared);
+
+impl<S> Layer<S> for Door {
+    type Service = Behind<S>;
+
+    fn layer(&self, handler: S) -> Behind<S> {
+        Behind { app: Shared::clone(&self.0), handler }
+    }
+}
+
+/// A handler behind the door.
+#[derive(Clone, Debug)]
+pub(super) struct Behind<S> {
+    app: Shared,
+    handler: S,
+}
+
+/// What answers, however it fails: with an answer.
+trait Handler: Service<Request, Response = Response, Error = Infallible, Future: Send> + Send {}
+
+impl<S: Service<Request, Response = Response, Error = Infallible, Future: Send> + Send> Handler for S {}
+
+impl<S: Handler + Clone + 'static> Service<Request> for Behind<S> {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.handler.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let app = Shared::clone(&self.app);
+        // The one that said that it is ready must be the one that is called.
+        let next = self.handler.clone();
+        let ready = std::mem::replace(&mut self.handler, next);
+        Box::pin(async move { Ok(enter(&app, request, ready).await) })
+    }
+}
+
+async fn enter(app: &Shared, mut request: Request, handler: impl Handler) -> Response {
+    let endpoint = Endpoint::of(request.method(), request.uri().path(), &app.config.access.base);
+    let watched = Watched::begin(app, &mut request);
+    let limits = limits::Request::of(app, &request, endpoint);
+    let response = {
+        // Pinned here, so that what is around it stays small: futures are moved, and large ones are moved slowly.
+        let answering = pin!(answer(app, request, endpoint, watched.observed(), handler));
+        watched.spans(limits.in_time(answering)).await
+    };
+    watched.end(response)
+}
+
+async fn answer(
+    app: &Shared,
+    request: Request,
+    endpoint: Endpoint,
+    observed: &Observed,
+    handler: impl Handler,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    match auth::admit(app, &parts, endpoint).await {
+        Ok(caller) => observed.called_by(caller),
+        Err(refusal) => {
+            tracing::debug!(?refusal, "a request is not let in");
+            return refusal.answer(endpoint.form);
+        }
+    }
+    let body = match limits::whole_body(app, &parts, body, endpoint).await {
+        Ok(body) => body,
+        Err(problem) => return problem.into_response(),
+    };
+    if !endpoint.has_view() {
+        return packed(Request::from_parts(parts, body), handler).await;
+    }
+    let view = match asked::choose(app, &parts.uri).await {
+        Ok(view) => view,
+        Err(problem) => return problem.into_response(),
+    };
+    parts.extensions.insert(view.clone());
+    let response = packed(Request::from_parts(parts, body), handler).await;
+    view.stamped(response)
+}
+
+/// The answer of a handler, made smaller for those who can unpack it.
+async fn packed(request: Request, mut handler: impl Handler) -> Response {
+    if !request.headers().contains_key(ACCEPT_ENCODING) {
+        let Ok(response) = handler.call(request).await;
+        return response;
+    }
+    let large = DefaultPredicate::new().and(SizeAbove::new(WORTH_IT));
+    let Ok(response) = Compression::new(handler).compress_when(large).call(request).await;
+    response.map(Body::new)
+}
