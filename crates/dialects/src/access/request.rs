@@ -28,14 +28,14 @@ fn whole(mut reading: Reading<'_>, document: Value<'_>) -> Option<Request> {
         reading.wrong(document, "a request must be a map with `subject`, `action` and `resource`");
         return None;
     }
-    if reading.edition == Edition::Strict {
-        reading.only(document, "a request", &["subject", "action", "resource", "environment"]);
-    }
-    let part = |name: &str| document.get(name).filter(|value| value.kind() != Kind::Null);
-    let subject = reading.subject(part("subject"));
-    let action = reading.action(part("action"));
-    let resource = reading.resource(part("resource"));
-    let environment = reading.environment(part("environment"));
+    let parts = Fields::of(Some(document), ["subject", "action", "resource", "environment"]);
+    let [subject, action, resource, environment] = parts.known;
+    // At the top nothing else has a place.
+    reading.refuse(&parts, "a request", |near| subject.is_some() || near);
+    let subject = reading.subject(subject);
+    let action = reading.action(action);
+    let resource = reading.resource(resource);
+    let environment = reading.environment(environment);
     (reading.found.errors() == before).then_some(Request { subject, action, resource, environment })
 }
 
@@ -80,24 +80,50 @@ struct Reading<'f> {
     found: &'f mut Diagnostics,
 }
 
+/// The fields of a map, each looked at once: those with a name that is known, and all others.
+struct Fields<'t, const N: usize> {
+    names: [&'static str; N],
+    known: [Option<Value<'t>>; N],
+    others: Vec<(Value<'t>, Value<'t>)>,
+}
+
+impl<'t, const N: usize> Fields<'t, N> {
+    /// Of a map, if there is one. What is null is as good as not there.
+    fn of(map: Option<Value<'t>>, names: [&'static str; N]) -> Self {
+        let mut fields = Self { names, known: [None; N], others: Vec::new() };
+        for (key, value) in map.into_iter().flat_map(Value::entries) {
+            let name = key.text();
+            match names.iter().zip(&mut fields.known).find(|(known, _)| **known == name) {
+                Some((_, place)) if place.is_none() && value.kind() != Kind::Null => *place = Some(value),
+                Some(_) => {}
+                None => fields.others.push((key, value)),
+            }
+        }
+        fields
+    }
+}
+
 impl Reading<'_> {
     fn wrong(&mut self, value: Value<'_>, message: &str) {
         self.found.push(Diagnostic::error(Fault::WrongType, message).at_value(self.source, value, "here"));
     }
 
-    /// Other fields may be there and mean nothing; a typo must not.
-    fn only(&mut self, map: Value<'_>, what: &str, known: &[&str]) {
-        let near = |key: &str| upheld_model::nearest::nearest(key, known.iter().copied()).is_some();
-        // At the top nothing else has a place.
-        let typo = |key: &str| map.get("subject").is_some() || near(key);
-        let unknown = |key: &str| !known.contains(&key) && typo(key);
-        for (key, _) in map.entries().filter(|(key, _)| unknown(key.text())) {
-            let message = format!("{what} has no field `{}`", key.text());
-            let diagnostic =
-                Diagnostic::error(Fault::UnknownField, message).at_value(self.source, key, "unknown field");
-            let help = upheld_model::nearest::nearest(key.text(), known.iter().copied())
-                .map_or_else(|| format!("fields here: {}", known.join(", ")), |name| format!("did you mean `{name}`?"));
-            self.found.push(diagnostic.help(help));
+    /// Reports fields that have no place; whether one has is asked with whether it looks like a typo.
+    fn refuse<const N: usize>(&mut self, fields: &Fields<'_, N>, what: &str, refused: impl Fn(bool) -> bool) {
+        if self.edition != Edition::Strict {
+            return;
+        }
+        for (key, _) in &fields.others {
+            let near = upheld_model::nearest::nearest(key.text(), fields.names.iter().copied());
+            if refused(near.is_some()) {
+                let message = format!("{what} has no field `{}`", key.text());
+                let help = near.map_or_else(
+                    || format!("fields here: {}", fields.names.join(", ")),
+                    |name| format!("did you mean `{name}`?"),
+                );
+                let diagnostic = Diagnostic::error(Fault::UnknownField, message);
+                self.found.push(diagnostic.at_value(self.source, *key, "unknown field").help(help));
+            }
         }
     }
 
@@ -112,12 +138,12 @@ impl Reading<'_> {
 
     fn subject(&mut self, part: Option<Value<'_>>) -> Subject {
         let part = self.map(part, "subject");
-        let get = |name: &str| part.and_then(|part| part.get(name)).filter(|value| value.kind() != Kind::Null);
-        if let Some(part) = part.filter(|_| self.edition == Edition::Strict) {
-            self.only(part, "`subject`", &["type", "id", "roles", "groups", "claims"]);
-        }
-        let mut claims = match get("claims") {
-            Some(claims) if claims.kind() == Kind::Map => self.facts(claims),
+        let fields = Fields::of(part, ["type", "id", "roles", "groups", "claims"]);
+        // What else is there may mean something to a policy; a typo must not.
+        self.refuse(&fields, "`subject`", |near| near);
+        let [kind, id, roles, groups, claims] = fields.known;
+        let mut claims = match claims {
+            Some(claims) if claims.kind() == Kind::Map => self.facts(claims.entries()),
             Some(claims) => {
                 self.wrong(claims, "`claims` must be a map");
                 Facts::default()
@@ -125,56 +151,59 @@ impl Reading<'_> {
             None => Facts::default(),
         };
         // What else is said of a subject counts as a claim, where the claims do not say otherwise.
-        if let Some(part) = part.filter(|_| self.edition == Edition::Strict) {
-            for (name, fact) in self.others(part, &["type", "id", "roles", "groups", "claims"]).0 {
+        if self.edition == Edition::Strict {
+            for (name, fact) in self.others(&fields).0 {
                 if claims.get(&name).is_none() {
                     claims.set(&name, fact);
                 }
             }
         }
-        let id = self.text(get("id"), "id");
+        let id = self.text(id, "id");
         Subject {
-            kind: self.text(get("type"), "type"),
+            kind: self.text(kind, "type"),
             id: self.unless_missing(part, id),
-            roles: self.names(get("roles"), "roles"),
-            groups: self.names(get("groups"), "groups"),
+            roles: self.names(roles, "roles"),
+            groups: self.names(groups, "groups"),
             claims,
         }
     }
 
     fn action(&mut self, part: Option<Value<'_>>) -> Action {
         let part = self.map(part, "action");
-        let get = |name: &str| part.and_then(|part| part.get(name)).filter(|value| value.kind() != Kind::Null);
-        let method = match (self.text(get("method"), "method"), self.edition) {
+        let fields = Fields::of(part, ["method", "operation"]);
+        let [method, operation] = fields.known;
+        let method = match (self.text(method, "method"), self.edition) {
             // The original fails on a request without a method.
             (Maybe::Absent, Edition::Compat) => Maybe::Unknown,
             (method, _) => method,
         };
-        let facts = part.map_or_else(Facts::default, |part| self.others(part, &["method", "operation"]));
-        let operation = self.text(get("operation"), "operation");
-        Action { method, operation: self.unless_missing(part, operation), facts }
+        let operation = self.text(operation, "operation");
+        Action { method, operation: self.unless_missing(part, operation), facts: self.others(&fields) }
     }
 
     fn resource(&mut self, part: Option<Value<'_>>) -> Resource {
         let part = self.map(part, "resource");
-        let get = |name: &str| part.and_then(|part| part.get(name)).filter(|value| value.kind() != Kind::Null);
-        let facts = part.map_or_else(Facts::default, |part| self.others(part, &["app", "path", "type", "id"]));
-        let mut text = |name: &str| match (self.text(get(name), name), self.edition, part) {
+        let fields = Fields::of(part, ["app", "path", "type", "id"]);
+        let [app, path, kind, id] = fields.known;
+        let facts = self.others(&fields);
+        let mut text = |value: Option<Value<'_>>, name: &str| match (self.text(value, name), self.edition, part) {
             // The original matches the word that JavaScript has for nothing.
             (Maybe::Absent, Edition::Compat, Some(_)) if name != "type" => Maybe::Is(SmolStr::new_static("undefined")),
             (value, ..) => self.unless_missing(part, value),
         };
-        Resource { app: text("app"), path: text("path"), kind: text("type"), id: self.text(get("id"), "id"), facts }
+        let (app, path, kind) = (text(app, "app"), text(path, "path"), text(kind, "type"));
+        Resource { app, path, kind, id: self.text(id, "id"), facts }
     }
 
     fn environment(&mut self, part: Option<Value<'_>>) -> Environment {
         let part = self.map(part, "environment");
-        let get = |name: &str| part.and_then(|part| part.get(name)).filter(|value| value.kind() != Kind::Null);
-        let time = match self.text(get("time"), "time") {
+        let fields = Fields::of(part, ["ip", "time"]);
+        let [ip, moment] = fields.known;
+        let time = match self.text(moment, "time") {
             Maybe::Is(text) => match text.parse::<Timestamp>() {
                 Ok(moment) => Maybe::Is(moment),
                 Err(_) => {
-                    if let Some(value) = get("time") {
+                    if let Some(value) = moment {
                         let message = format!("`{text}` is no moment");
                         let expected = "expected for example `2025-03-01T12:00:00Z`";
                         let diagnostic = Diagnostic::error(Fault::WrongValue, message);
@@ -186,11 +215,11 @@ impl Reading<'_> {
             Maybe::Absent => Maybe::Absent,
             Maybe::Unknown => Maybe::Unknown,
         };
-        let ip = match (self.text(get("ip"), "ip"), self.edition, part) {
+        let ip = match (self.text(ip, "ip"), self.edition, part) {
             (Maybe::Absent, Edition::Compat, Some(_)) => Maybe::Is(SmolStr::new_static("undefined")),
             (ip, ..) => ip,
         };
-        Environment { ip, time, facts: part.map_or_else(Facts::default, |part| self.others(part, &["ip", "time"])) }
+        Environment { ip, time, facts: self.others(&fields) }
     }
 
     /// The original fails on a request without one of its parts.
@@ -239,13 +268,13 @@ impl Reading<'_> {
         self.marks == Marks::Unknown && value.as_text() == Some(UNKNOWN)
     }
 
-    fn others(&self, map: Value<'_>, known: &[&str]) -> Facts {
-        let others = map.entries().map(|(key, value)| (key.text(), value)).filter(|(name, _)| !known.contains(name));
-        Facts(others.map(|(name, value)| (SmolStr::new(name), in_small_letters(name, self.fact(value)))).collect())
+    fn others<const N: usize>(&self, fields: &Fields<'_, N>) -> Facts {
+        let Facts(all) = self.facts(fields.others.iter().copied());
+        Facts(all.into_iter().map(|(name, fact)| (name.clone(), in_small_letters(&name, fact))).collect())
     }
 
-    fn facts(&self, map: Value<'_>) -> Facts {
-        Facts(map.entries().map(|(key, value)| (SmolStr::new(key.text()), self.fact(value))).collect())
+    fn facts<'t>(&self, entries: impl Iterator<Item = (Value<'t>, Value<'t>)>) -> Facts {
+        Facts(entries.map(|(key, value)| (SmolStr::new(key.text()), self.fact(value))).collect())
     }
 
     fn fact(&self, value: Value<'_>) -> Fact {

@@ -7,6 +7,9 @@ use super::Reader;
 use super::problems::{Problem, Wrong};
 use crate::quote;
 
+/// Bytes that are looked at one by one.
+const SHORT: usize = 24;
+
 impl Reader<'_> {
     /// Reads the text whose opening quote is the next byte. Returns where it stands with its quotes, and where
     /// without them if it has no escapes; if it has, the text is in `self.unescaped`.
@@ -34,6 +37,13 @@ impl Reader<'_> {
     /// Finds the next quote or backslash, over characters that mean themselves.
     fn run(&self, string: usize, from: usize) -> Result<(usize, u8), Problem> {
         let rest = self.bytes.get(from..).unwrap_or_default();
+        // Most texts are short, and are over before a search that is made for long ones has begun.
+        match rest.iter().take(SHORT).position(|&byte| matches!(byte, b'"' | b'\\' | ..b' ')) {
+            Some(length) if rest.get(length).is_some_and(|&stop| stop >= b' ') => {
+                return Ok((from + length, rest.get(length).copied().unwrap_or_default()));
+            }
+            _ => {}
+        }
         let length = memchr2(b'"', b'\\', rest);
         let run = rest.get(..length.unwrap_or(rest.len())).unwrap_or_default();
         if let Some(control) = run.iter().position(|&byte| byte < b' ') {
