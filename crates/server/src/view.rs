@@ -35,6 +35,8 @@ pub(crate) struct View {
     /// The names of the editions in force, as answers carry them.
     pub(crate) semantics: Arc<[String]>,
     headers: Headers,
+    /// What answers say about it in their bodies, once somebody asked.
+    pub(crate) stamp: OnceLock<String>,
     /// What decides while there is no policy: nobody is let in.
     closed: Option<Box<Loaded>>,
     /// The same documents with the editions that Kuma's inspection endpoints show, once somebody asked for them.
@@ -70,8 +72,9 @@ impl View {
         // The digest goes over all documents; nobody who asks should wait for that.
         let headers = Headers { digest: header(loaded.snapshot.digest()), semantics: header(&semantics.join(", ")) };
         let semantics = Arc::clone(semantics);
-        let (built, took, inspected) = (Timestamp::now(), begun.elapsed(), OnceLock::new());
-        Ok(Self { loaded, state, files, built, took, semantics, headers, closed, inspected })
+        let (built, took) = (Timestamp::now(), begun.elapsed());
+        let (stamp, inspected) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { loaded, state, files, built, took, semantics, headers, stamp, closed, inspected })
     }
 
     /// The last revision of the store that is in it.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use upheld_dialects::access::{Edition, request};
@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 
 use super::asked::Asked;
 use super::parts::{Asking, Query};
-use super::stamp::Stamp;
+use super::stamp::{Stamp, stamped_text};
 use crate::app::Shared;
 use crate::documents::Body;
 use crate::problem::Problem;
@@ -52,8 +52,8 @@ pub(crate) struct Decision<'v> {
     reason: Option<&'v str>,
 }
 
+/// As `/v1/decide` answers: only for the description, since the stamp of a view is written once for all of its answers.
 #[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
 struct One<'v> {
     #[serde(flatten)]
     decision: Decision<'v>,
@@ -61,12 +61,19 @@ struct One<'v> {
     stamp: Stamp<'v>,
 }
 
+/// As `/v1/decide:batch` answers, only for the description too.
 #[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
 struct Many<'v> {
-    decisions: Vec<Decision<'v>>,
+    #[serde(flatten)]
+    decisions: Decisions<'v>,
     #[serde(flatten)]
     stamp: Stamp<'v>,
+}
+
+/// Decisions in the order of their requests.
+#[derive(Debug, Serialize, ToSchema)]
+struct Decisions<'v> {
+    decisions: Vec<Decision<'v>>,
 }
 
 /// Decides one request.
@@ -90,7 +97,7 @@ async fn decide(
     let decision = Decision::of(decider, &decided);
     let made = Made { surface, outcome: decided.outcome, observed: &observed, place: None, took };
     app.decided(made, || decision.details(&view, document)).await;
-    Ok(json(&One { decision, stamp: Stamp::of(&view) }))
+    Ok(json(&view, &decision))
 }
 
 /// Decides many requests at once: `{"requests": […]}`.
@@ -134,7 +141,7 @@ async fn decide_batch(
         app.decided(made, || decision.details(&view, document)).await;
     }
     let decisions = answers.into_iter().map(|(decision, ..)| decision).collect();
-    Ok(json(&Many { decisions, stamp: Stamp::of(&view) }))
+    Ok(json(&view, &Decisions { decisions }))
 }
 
 fn decider<'v>(view: &'v View, kind: Option<&str>) -> Result<Decider<'v>, Problem> {
@@ -196,7 +203,6 @@ impl<'v> Decision<'v> {
     }
 }
 
-fn json(body: &impl Serialize) -> Response {
-    let body = serde_json::to_vec(body).unwrap_or_default();
-    ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+fn json(view: &View, answer: &impl Serialize) -> Response {
+    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], stamped_text(view, answer)).into_response()
 }
