@@ -50,9 +50,32 @@ pub(crate) const FULL: Plan =
 pub(crate) const QUICK: Plan =
     Plan { policies: 500, requests: 200, rounds: 2, round: Duration::from_millis(300), batch: 10, many: 2_000 };
 
-/// Latencies of many questions, sorted, and the CPU time of client and server together.
+/// Connections that ask at once where the cost of a question is measured: with a single one, most of the time goes into waking threads
+/// that have nothing to do between two questions.
+const AT_ONCE: usize = 16;
+
+/// CPU time of client and server together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Work {
+    took: Duration,
+    questions: usize,
+}
+
+impl Work {
+    /// Of one question, in seconds.
+    fn each(self) -> f64 {
+        self.took.as_secs_f64() / number(self.questions).max(1.0)
+    }
+
+    fn add(&mut self, other: Self) {
+        self.took += other.took;
+        self.questions += other.questions;
+    }
+}
+
+/// Latencies of many questions, sorted.
 #[derive(Debug, Default)]
-struct Latencies(Vec<Duration>, Duration);
+struct Latencies(Vec<Duration>);
 
 impl Latencies {
     fn at(&self, thousandth: usize) -> Duration {
@@ -62,11 +85,6 @@ impl Latencies {
     fn sorted(mut self) -> Self {
         self.0.sort_unstable();
         self
-    }
-
-    /// CPU time of one question.
-    fn cost(&self) -> f64 {
-        self.1.as_secs_f64() / number(self.0.len()).max(1.0)
     }
 
     fn per_second(&self) -> f64 {
@@ -120,14 +138,15 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     }
     println!("\n  {writes} writes in the second part, each of one policy");
     let mut targets = Targets::default();
-    // The client does the same for both, so what differs is the server. Waiting for a core that sleeps is not in it.
+    // The client does the same for both, so what differs is the server.
     let own = alone.own.as_secs_f64();
-    let beyond = (alone.http.cost() - alone.empty.cost()).max(0.0);
+    let [empty, http] = alone.work.map(Work::each);
+    let beyond = (http - empty).max(0.0);
     println!(
-        "  CPU time: decision in this process {} µs, empty handler with its client {} µs, HTTP with its client {} µs",
+        "  CPU time with {AT_ONCE} connections: decision in this process {} µs, empty handler with its client {} µs, HTTP with its client {} µs",
         figure(own * 1e6),
-        figure(alone.empty.cost() * 1e6),
-        figure(alone.http.cost() * 1e6)
+        figure(empty * 1e6),
+        figure(http * 1e6)
     );
     targets.at_most("CPU time over HTTP beyond an empty handler / decision in this process", beyond / own, 15.0);
     let slow = busy.http.at(990).as_secs_f64() / alone.http.at(990).as_secs_f64();
@@ -160,6 +179,8 @@ struct Measured {
     http: Latencies,
     batch: Latencies,
     grpc: Latencies,
+    /// Of the empty handler and of decisions.
+    work: [Work; 2],
 }
 
 impl Measured {
@@ -203,7 +224,6 @@ impl Asked {
             ];
             for (latencies, address, path, bodies) in ways {
                 let mut client = Client::connect(address)?;
-                let worked = process_time().unwrap_or_default();
                 let end = Instant::now() + plan.round;
                 for body in bodies.iter().cycle() {
                     let begin = Instant::now();
@@ -213,13 +233,35 @@ impl Asked {
                         break;
                     }
                 }
-                latencies.1 += process_time().unwrap_or_default().saturating_sub(worked);
+            }
+            for (work, address, path) in [(0, self.empty, "/"), (1, self.server, "/v1/decide")] {
+                let work = measured.work.get_mut(work);
+                work.map(|work| self.busy(address, path, plan.round).map(|more| work.add(more))).transpose()?;
             }
             runtime.block_on(envoy::ask(self.server, &self.own, plan.round, &mut measured.grpc.0))?;
         }
         measured.own = crate::measure::median(own);
-        let Measured { own, empty, http, batch, grpc } = measured;
-        Ok(Measured { own, empty: empty.sorted(), http: http.sorted(), batch: batch.sorted(), grpc: grpc.sorted() })
+        let Measured { own, empty, http, batch, grpc, work } = measured;
+        let (empty, http, batch, grpc) = (empty.sorted(), http.sorted(), batch.sorted(), grpc.sorted());
+        Ok(Measured { own, empty, http, batch, grpc, work })
+    }
+
+    /// What questions take when there always is another one.
+    fn busy(&self, address: SocketAddr, path: &str, for_long: Duration) -> Result<Work, String> {
+        let mut clients = (0..AT_ONCE).map(|_| Client::connect(address)).collect::<Result<Vec<_>, _>>()?;
+        let mut bodies = self.bodies.iter().cycle();
+        let mut questions = 0;
+        let (begun, worked) = (Instant::now(), process_time().unwrap_or_default());
+        while begun.elapsed() < for_long {
+            for (client, body) in clients.iter_mut().zip(&mut bodies) {
+                client.begin_to_ask(path, body)?;
+            }
+            for client in &mut clients {
+                client.end()?;
+                questions += 1;
+            }
+        }
+        Ok(Work { took: process_time().unwrap_or_default().saturating_sub(worked), questions })
     }
 
     /// The time of one decision without a server.

@@ -28,11 +28,25 @@ impl Client {
     }
 
     fn send(&mut self, line: &str, headers: &str, body: &str) -> Result<String, String> {
+        self.begin(line, headers, body)?;
+        self.end()
+    }
+
+    /// Posts a body without waiting for the answer.
+    pub(super) fn begin_to_ask(&mut self, path: &str, body: &str) -> Result<(), String> {
+        self.begin(&format!("POST {path}"), "", body)
+    }
+
+    fn begin(&mut self, line: &str, headers: &str, body: &str) -> Result<(), String> {
         let request = format!(
             "{line} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
             body.len()
         );
-        self.stream.write_all(request.as_bytes()).map_err(|error| error.to_string())?;
+        self.stream.write_all(request.as_bytes()).map_err(|error| error.to_string())
+    }
+
+    /// Waits for the answer.
+    pub(super) fn end(&mut self) -> Result<String, String> {
         self.received.clear();
         loop {
             if let Some(answer) = whole(&self.received) {
