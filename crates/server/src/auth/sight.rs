@@ -65,7 +65,7 @@ fn hide(candidate: &mut Json, kind: &str, scope: &str, may_see: &impl Fn(&str, &
 }
 
 /// Takes names out of all texts.
-fn forget(value: &mut Json, names: &[String]) {
+pub(crate) fn forget(value: &mut Json, names: &[String]) {
     match value {
         Json::String(text) => {
             if names.iter().any(|name| name == text) {

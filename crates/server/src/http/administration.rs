@@ -23,7 +23,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_dialects::access::{POLICY, SCOPE};
@@ -39,6 +39,9 @@ use super::asked::Asked;
 use super::parts::{Path, Query, Whole};
 use super::writing::{Intent, answer, tag};
 use crate::app::Shared;
+use crate::auth::Caller;
+use crate::auth::sight::forget;
+use crate::connection::Connection;
 use crate::documents::{Body, format};
 use crate::problem::Problem;
 use crate::telemetry::{Details, Made, Observed, Surface};
@@ -167,10 +170,25 @@ async fn evaluate(
     Ok(Json(decision).into_response())
 }
 
-async fn explain(Asked(view): Asked, headers: HeaderMap, Whole(bytes): Whole) -> Result<Response, Refused> {
+async fn explain(
+    State(app): State<Shared>,
+    Asked(view): Asked,
+    caller: Caller,
+    connection: Option<Extension<Connection>>,
+    headers: HeaderMap,
+    Whole(bytes): Whole,
+) -> Result<Response, Refused> {
     let context = Context::read(&view, &headers, &bytes)?;
-    let policies: Vec<Json_> = Listed::of(&view).iter().map(listed::Policy::summary).collect();
-    let body = json!({"context": context.json(), "decision": context.decision(&view).0, "policies": policies});
+    let may_see = app.auth.sight(&caller, connection.as_ref().map(|Extension(connection)| connection.peer()));
+    let listed = Listed::of(&view);
+    let (seen, hidden): (Vec<_>, Vec<_>) = listed.iter().partition(|policy| may_see(POLICY, SCOPE, policy.id()));
+    let policies: Vec<Json_> = seen.into_iter().map(listed::Policy::summary).collect();
+    let mut body = json!({"context": context.json(), "decision": context.decision(&view).0, "policies": policies});
+    if let (false, Some(fields)) = (hidden.is_empty(), body.as_object_mut()) {
+        let names: Vec<String> = hidden.iter().map(|policy| policy.id().to_owned()).collect();
+        fields.get_mut("decision").into_iter().for_each(|decision| forget(decision, &names));
+        fields.insert("redacted".to_owned(), json!(names.len()));
+    }
     Ok(Json(body).into_response())
 }
 

@@ -291,6 +291,14 @@ policies:
     let cut = explained("viewer");
     assert!(cut.text.contains("public-one") && !cut.text.contains("private-one"), "{}", cut.text);
     assert!(cut.text.contains(r#""redacted":1"#) && cut.text.contains(r#""redacted":true"#), "{}", cut.text);
+
+    let context = QUESTION.replace("\"ann\"", "\"ann\", \"roles\": [], \"groups\": [], \"claims\": {}");
+    let explained = |role: &str| asked(&served, "POST", "/authz/api/explain", &token(role), &context);
+    let whole = explained("admin");
+    assert!(whole.text.contains("private-one") && !whole.text.contains("redacted"), "{}", whole.text);
+    let cut = explained("viewer");
+    assert!(cut.text.contains("public-one") && !cut.text.contains("private-one"), "{}", cut.text);
+    assert!(cut.text.contains(r#""redacted":1"#), "{}", cut.text);
 }
 
 #[test]

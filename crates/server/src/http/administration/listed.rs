@@ -78,6 +78,11 @@ impl Policy<'_> {
         Json_::Object(summary)
     }
 
+    /// Its name.
+    pub(super) fn id(&self) -> &str {
+        self.id
+    }
+
     /// The file that it is in.
     pub(super) fn place(&self) -> &str {
         self.file
