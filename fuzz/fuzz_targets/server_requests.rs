@@ -15,7 +15,9 @@ fuzz_target!(|bytes: &[u8]| {
     TARGET.with(|target| {
         let target = target.get_or_init(|| {
             let target = Target::start().expect("a server");
-            Target::examples().for_each(|example| target.check(&example).expect("an answer"));
+            for example in Target::examples() {
+                assert!(target.check(&example).expect("an answer"), "an example is not understood");
+            }
             target
         });
         if let Err(wrong) = target.check(bytes) {
