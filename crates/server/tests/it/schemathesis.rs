@@ -8,27 +8,15 @@ use std::time::{Duration, Instant};
 use upheld_server::Config;
 use upheld_server::config::Limits;
 
-use crate::support::Served;
+use crate::support::{Served, installed};
 
 /// Where `cargo xtask test` puts it.
 const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/schemathesis");
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 
-/// The folder of packages for Python. `None` if it is not there and the tests are told that this is fine.
+/// The folder of packages for Python.
 fn packages() -> Option<PathBuf> {
-    let path = std::env::var_os("UPHELD_SCHEMATHESIS").map_or_else(|| PathBuf::from(PACKAGES), PathBuf::from);
-    if path.join("schemathesis").is_dir() {
-        return Some(path);
-    }
-    if std::env::var_os("UPHELD_WITHOUT_SCHEMATHESIS").is_some() {
-        eprintln!("note: there is no Schemathesis, so nothing is tested with it");
-        return None;
-    }
-    panic!(
-        "there is no Schemathesis in {}: `cargo xtask test` installs it, UPHELD_SCHEMATHESIS names another folder, and \
-         UPHELD_WITHOUT_SCHEMATHESIS=1 does without",
-        path.display()
-    );
+    installed("Schemathesis", PACKAGES, |path| path.join("schemathesis").is_dir())
 }
 
 /// Nobody has to wait for a revision that never comes: that answer is 503, as it is described.

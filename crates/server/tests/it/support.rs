@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
@@ -113,6 +114,23 @@ impl Drop for Served {
             self.runtime.block_on(running.stop());
         }
     }
+}
+
+/// Where a program is that `cargo xtask test` installs. `None` if it is not there and the tests are told that this is fine.
+pub(crate) fn installed(name: &str, usual: &str, is_there: impl FnOnce(&Path) -> bool) -> Option<PathBuf> {
+    let (variable, without) =
+        (format!("UPHELD_{name}").to_uppercase(), format!("UPHELD_WITHOUT_{name}").to_uppercase());
+    let path = std::env::var_os(&variable).map_or_else(|| PathBuf::from(usual), PathBuf::from);
+    if is_there(&path) {
+        return Some(path);
+    }
+    assert!(
+        std::env::var_os(&without).is_some(),
+        "there is no {name} at {}: `cargo xtask test` installs it, {variable} names another place, and {without}=1 does without",
+        path.display()
+    );
+    eprintln!("note: there is no {name}, so nothing is tested with it");
+    None
 }
 
 /// Waits for what must come; how long it takes is not judged here.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::support::Answer;
+use crate::support::{Answer, installed};
 
 /// Waits for something, but not for ever.
 pub(super) fn until<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
@@ -30,21 +30,9 @@ pub(super) fn until<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T 
 /// Where `cargo xtask test` puts Envoy.
 const BINARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/envoy/envoy/_bin/envoy");
 
-/// The program. `None` if it is not there and the tests are told that this is fine.
+/// The program.
 pub(super) fn binary() -> Option<PathBuf> {
-    let path = std::env::var_os("UPHELD_ENVOY").map_or_else(|| PathBuf::from(BINARY), PathBuf::from);
-    if path.is_file() {
-        return Some(path);
-    }
-    if std::env::var_os("UPHELD_WITHOUT_ENVOY").is_some() {
-        eprintln!("note: there is no Envoy, so nothing is tested with it");
-        return None;
-    }
-    panic!(
-        "there is no Envoy at {}: `cargo xtask test` installs it, UPHELD_ENVOY names another one, and \
-         UPHELD_WITHOUT_ENVOY=1 does without",
-        path.display()
-    );
+    installed("Envoy", BINARY, Path::is_file)
 }
 
 /// A process that ends with the test.
