@@ -24,8 +24,11 @@ impl Alarms {
             if let Poll::Ready(output) = future.as_mut().poll(context) {
                 return Poll::Ready(Some(output));
             }
-            let alarm = alarm.get_or_insert_with(|| self.begin(Instant::now() + limit));
-            alarm.as_mut().poll(context).map(|()| None)
+            if alarm.is_none() {
+                // What may take longer than clocks can tell never takes too long.
+                alarm = Instant::now().checked_add(limit).map(|end| self.begin(end));
+            }
+            alarm.as_mut().map_or(Poll::Pending, |alarm| alarm.as_mut().poll(context).map(|()| None))
         })
         .await;
         if let Some(alarm) = alarm {
@@ -65,6 +68,7 @@ mod tests {
         assert_eq!(alarms.within(SHORT, pending::<()>()).await, None);
         assert_eq!(alarms.within(LONG, tokio::time::sleep(SHORT)).await, Some(()));
         assert_eq!(alarms.within(SHORT, async { 7 }).await, Some(7));
+        assert_eq!(alarms.within(Duration::MAX, tokio::time::sleep(SHORT)).await, Some(()));
     }
 
     #[tokio::test(start_paused = true)]
