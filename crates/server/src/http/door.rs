@@ -9,11 +9,13 @@
 
 use std::convert::Infallible;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::Request;
-use axum::http::header::ACCEPT_ENCODING;
+use axum::http::header::{ACCEPT_ENCODING, CONNECTION};
+use axum::http::{HeaderValue, Version};
 use axum::response::{IntoResponse, Response};
 use futures::future::BoxFuture;
 use tower::{Layer, Service};
@@ -75,11 +77,16 @@ async fn enter(app: &Shared, mut request: Request, handler: impl Handler) -> Res
     let endpoint = Endpoint::of(request.method(), request.uri().path(), &app.config.access.base);
     let watched = Watched::begin(app, &mut request);
     let limits = limits::Request::of(app, &request, endpoint);
-    let response = {
+    let unread = AtomicBool::new(request.version() <= Version::HTTP_11 && !request.body().is_end_stream());
+    let mut response = {
         // Pinned here, so that what is around it stays small: futures are moved, and large ones are moved slowly.
-        let answering = pin!(answer(app, request, endpoint, watched.observed(), handler));
+        let answering = pin!(answer(app, request, endpoint, watched.observed(), &unread, handler));
         watched.spans(limits.in_time(answering)).await
     };
+    if unread.into_inner() {
+        // What is left of the body stands before the next request. Who knows that does not ask again by this connection.
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
     watched.end(response)
 }
 
@@ -88,6 +95,7 @@ async fn answer(
     request: Request,
     endpoint: Endpoint,
     observed: &Observed,
+    unread: &AtomicBool,
     handler: impl Handler,
 ) -> Response {
     let (mut parts, body) = request.into_parts();
@@ -102,6 +110,7 @@ async fn answer(
         Ok(body) => body,
         Err(problem) => return problem.into_response(),
     };
+    unread.store(false, Ordering::Relaxed);
     if !endpoint.has_view() {
         return packed(Request::from_parts(parts, body), handler).await;
     }

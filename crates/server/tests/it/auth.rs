@@ -3,6 +3,7 @@
 mod issuer;
 
 use std::fs;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -258,6 +259,16 @@ policies:
     fs::write(&path, "policies: [{id: x}]").unwrap();
     served.reload();
     assert_eq!(served.get("/openapi.json").status, 200);
+}
+
+#[test]
+fn whoever_is_refused_before_they_said_all_asks_again_elsewhere() {
+    let served = Served::guarded(Config::default());
+    let mut stream = served.connect();
+    stream.write_all(format!("PUT {PUT} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401") && answer.contains("connection: close"), "{answer}");
 }
 
 #[test]
