@@ -149,6 +149,9 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
         figure(http * 1e6)
     );
     targets.at_most("CPU time over HTTP beyond an empty handler / decision in this process", beyond / own, 15.0);
+    // The same for somebody who asks alone, who also waits until a thread is awake.
+    let waited = (alone.http.at(500).saturating_sub(alone.empty.at(500))).as_secs_f64();
+    targets.at_most("p50 over HTTP beyond an empty handler, one connection / decision", waited / own, 15.0);
     let slow = busy.http.at(990).as_secs_f64() / alone.http.at(990).as_secs_f64();
     targets.at_most("p99 over HTTP while somebody writes / alone", slow, 2.0);
     start_of_many(plan, &runtime, folder.path())?;
