@@ -28,7 +28,7 @@ impl Ours {
             target: Target::default(),
             duties: Vec::new(),
             priority: 0.0,
-            members: rules?.into_iter().map(Member::Rule).collect(),
+            members: rules?.into_iter().map(Member::from).collect(),
             at: None,
         };
         Ok(Self { decide: Decide::new(root, Manner::Sound), scratch: Scratch::default() })

@@ -6,7 +6,7 @@ use upheld_dialects::Recognised;
 use upheld_dialects::kuma::ends::{caller_parts, proxies};
 use upheld_engine::select::matrix::{Classes, Matrix, RowScratch};
 use upheld_engine::select::reference::Tags;
-use upheld_engine::{EntryId, Partition, PolicyKind, Snapshot};
+use upheld_engine::{EntryId, Indexed, Partition, PolicyKind, Snapshot};
 use upheld_input::Format;
 use upheld_model::{Draft, Files, TagSet};
 
@@ -86,7 +86,8 @@ impl Engine {
         let services = self.destinations.len();
 
         let clock = Clock::start();
-        let snapshot = Snapshot::build(draft, kinds, Vec::new(), Files::default()).map_err(|_| "too many policies")?;
+        let snapshot =
+            Snapshot::build(draft, kinds, Indexed::default(), Files::default()).map_err(|_| "too many policies")?;
         let (kind, scope) = model::subject(&snapshot)?;
         let select = snapshot.select(kind, scope).ok_or("no policies")?;
         let callers: Vec<Vec<TagSet>> = proxies(&snapshot).map(|(_, proxy)| caller_parts(proxy)).collect();

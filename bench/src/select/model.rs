@@ -1,7 +1,7 @@
 //! From texts to the model, on one thread: what reading costs, and where the other measurements begin.
 
 use upheld_dialects::{Recognised, builtin, recognise};
-use upheld_engine::{KindId, Snapshot};
+use upheld_engine::{Indexed, KindId, Snapshot};
 use upheld_input::{Format, parse};
 use upheld_model::{File, Files, SourceId, Sym};
 
@@ -33,7 +33,8 @@ pub(super) fn read(texts: Vec<(Format, String)>) -> Result<(Files, Recognised), 
 /// Reads texts and indexes what they say.
 pub(super) fn snapshot(texts: Vec<(Format, String)>) -> Result<Snapshot, String> {
     let (files, Recognised { draft, kinds, .. }) = read(texts)?;
-    Snapshot::build(draft, kinds, Vec::new(), files).map_err(|_| "the workload does not fit into an index".to_owned())
+    Snapshot::build(draft, kinds, Indexed::default(), files)
+        .map_err(|_| "the workload does not fit into an index".to_owned())
 }
 
 /// The kind and the scope that the measurements ask about.

@@ -128,7 +128,7 @@ pub(crate) fn read_files(count: &str) -> Result<(), String> {
         let started = Instant::now();
         let (files, problems) = upheld_input::read(inputs);
         best = best.min(started.elapsed());
-        if problems.errors() > 0 || files.iter().len() == 0 {
+        if problems.errors() > 0 || files.iter().next().is_none() {
             return Err("the workload cannot be read".to_owned());
         }
     }

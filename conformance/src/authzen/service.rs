@@ -1,5 +1,7 @@
 //! Policies and a directory, and the calls that paths of HTTP stand for.
 
+use std::sync::Arc;
+
 use anyhow::{Context, bail};
 use serde_json::Value as Json;
 use upheld_dialects::access::authzen::{AuthZen, BadRequest, Directory};
@@ -14,7 +16,7 @@ use crate::served::Server;
 #[derive(Debug)]
 pub(super) struct Service {
     snapshot: Snapshot,
-    directory: Directory,
+    directory: Arc<Directory>,
 }
 
 /// What becomes of a request over HTTP.

@@ -5,7 +5,7 @@
 use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json};
 use upheld_dialects::kuma::view;
-use upheld_engine::Snapshot;
+use upheld_engine::{Indexed, Snapshot};
 use upheld_input::{Format, Input};
 use upheld_model::tree::{Kind, Span, Value};
 use upheld_model::{Diagnostic, Fault, Severity, SourceId};
@@ -179,7 +179,7 @@ fn snapshot(mut documents: Vec<Json>, editions: &[&str]) -> anyhow::Result<(Snap
         let unknown: Vec<Span> = unknown.filter_map(|problem| problem.label.as_ref()).map(|label| label.span).collect();
         if unknown.is_empty() {
             accept(recognised.diagnostics.as_slice())?;
-            return match Snapshot::build(recognised.draft, recognised.kinds, Vec::new(), files) {
+            return match Snapshot::build(recognised.draft, recognised.kinds, Indexed::default(), files) {
                 Ok(snapshot) => Ok((snapshot, documents)),
                 Err((_, problems)) => {
                     accept(&problems)?;

@@ -5,7 +5,9 @@ use serde_json::Value as Json;
 use upheld_dialects::document::Resource;
 use upheld_dialects::kuma::ends::proxies;
 use upheld_dialects::kuma::resources::Dataplane;
-use upheld_engine::{Entry, KindId, PolicyKind, Question, Resolve, Ruling, Scratch, Select, SelectKind, Snapshot};
+use upheld_engine::{
+    Entry, Indexed, KindId, PolicyKind, Question, Resolve, Ruling, Scratch, Select, SelectKind, Snapshot,
+};
 use upheld_input::{Format, Input};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Object, Policy, Severity, State, TagSet};
@@ -35,7 +37,7 @@ impl World {
         accept(problems.as_slice())?;
         let recognised = upheld_dialects::recognise(&files, &[edition]);
         accept(recognised.diagnostics.as_slice())?;
-        match Snapshot::build(recognised.draft, recognised.kinds, Vec::new(), files) {
+        match Snapshot::build(recognised.draft, recognised.kinds, Indexed::default(), files) {
             Ok(snapshot) => Ok(Self { snapshot, mesh: mesh.to_owned() }),
             Err((_, problems)) => {
                 accept(&problems)?;

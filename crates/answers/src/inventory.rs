@@ -114,7 +114,9 @@ fn policies(snapshot: &Snapshot, counted: bool) -> Vec<Row> {
         created: policy.created,
         at: at(snapshot, policy.at),
     };
-    snapshot.policies().iter().map(|(id, policy)| row(id, policy)).collect()
+    let mut rows: Vec<Row> = snapshot.policies().iter().map(|(id, policy)| row(id, policy)).collect();
+    rows.sort_by(|a, b| a.kind.cmp(&b.kind));
+    rows
 }
 
 /// Where each policy stands; of several kinds that govern it, the one that it stands for most.

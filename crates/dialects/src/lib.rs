@@ -32,7 +32,7 @@ pub mod select_policy;
 pub mod shape;
 
 pub use identity::{Identity, identity};
-pub use recognise::{Recognised, SetAside, recognise, recognise_with};
+pub use recognise::{Reading, Recognised, SetAside, recognise, recognise_with};
 
 /// A document that is part of the program.
 #[derive(Clone, Copy, Debug)]

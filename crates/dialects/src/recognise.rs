@@ -1,5 +1,6 @@
 //! From documents to objects, policies and kinds.
 
+mod again;
 mod decisions;
 mod kinds;
 
@@ -9,8 +10,11 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use upheld_engine::PolicyKind;
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
-use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, Files, NodeRef, SourceId, Sym};
+use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, File, Files, NodeRef, SourceId, Sym};
 
+pub use self::again::{Again, Before};
+pub use self::decisions::Deciding;
+use self::decisions::Decisions;
 use crate::access;
 use crate::access::Seeds;
 use crate::access::authzen::Directory;
@@ -39,6 +43,8 @@ pub struct Recognised {
     pub directory: Directory,
     /// Objects that are related and must agree in their tags, by kind of policy.
     pub organisations: Vec<(Sym, Organisation)>,
+    /// Where the policies that decide requests stand, with their settings.
+    pub deciding: Deciding,
     /// Editions that some kind belongs to.
     pub editions: Vec<String>,
     /// Types whose kinds are broken, or belong to an edition that is not in force.
@@ -56,31 +62,41 @@ pub struct SetAside {
     pub by_type: BTreeMap<String, usize>,
 }
 
-/// Recognises all documents. `semantics` names the editions in force; kinds of other editions are left out.
-pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
-    recognise_with(Seeds::Counted, files, semantics)
+/// How documents are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'r> {
+    /// The editions in force; kinds of other editions are left out.
+    pub semantics: &'r [&'r str],
+    /// What the seeds of manifests are.
+    pub seeds: Seeds,
 }
 
-/// As [`recognise`], with what the seeds of manifests are.
-pub fn recognise_with(seeds: Seeds, files: &Files, semantics: &[&str]) -> Recognised {
+/// Recognises all documents. `semantics` names the editions in force; kinds of other editions are left out.
+pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
+    recognise_with(Reading { semantics, seeds: Seeds::Counted }, files, None)
+}
+
+/// As [`recognise`], with more choices. What is known from before need not be read again: files that are shared have the
+/// same ids in both.
+pub fn recognise_with(reading: Reading<'_>, files: &Files, before: Option<Before<'_>>) -> Recognised {
+    let Reading { semantics, .. } = reading;
     let mut recognised = Recognised::default();
     let Documents { typed: documents, about_access, untyped } = documents(files, &mut recognised.diagnostics);
     let (kinds, others): (Vec<_>, Vec<_>) =
         documents.into_iter().partition(|(_, header)| policy_kind::is_policy_kind(header));
     recognised.read_kinds(files, kinds, semantics);
     recognised.add_common_kinds(&others);
-    let mut decisions = recognised.decisions(files, semantics, seeds);
-    let apart = if seeds == Seeds::Apart { seed_files(files, &about_access) } else { Vec::new() };
+    let mut decisions = Decisions::new(reading, files, &recognised.kinds, &recognised.draft.symbols);
+    if let Some(before) = before.filter(|before| before.has_kinds(&recognised.kinds, files)) {
+        decisions = decisions.knowing(before.snapshot, |source| before.is_sound(source, files));
+    }
     for (source, document, claim) in about_access {
-        if apart.contains(&source) {
-            continue;
-        }
-        let Recognised { directory, diagnostics, .. } = &mut recognised;
         match claim {
-            access::book::Claim::Directory => directory.read(source, document, diagnostics),
-            claim => decisions.document(source, document, claim, diagnostics),
+            access::book::Claim::Directory => recognised.directory.read(source, document, &mut recognised.diagnostics),
+            claim => recognised.deciding.untyped.push((NodeRef { source, node: document.number() }, claim)),
         }
     }
+    decisions.untyped(&recognised.deciding.untyped, &mut recognised.diagnostics);
     let mut compliance =
         Collector::new(files, &recognised.kinds, &recognised.draft.symbols, |at| is_builtin(files, at));
     for (source, document, claim) in untyped {
@@ -96,6 +112,7 @@ pub fn recognise_with(seeds: Seeds, files: &Files, semantics: &[&str]) -> Recogn
     let mut layered = Vec::new();
     for (source, header) in others {
         if decisions.typed(source, header, &mut recognised.diagnostics) {
+            recognised.deciding.typed.push(NodeRef { source, node: header.document.number() });
             continue;
         }
         let taken = compliance.typed(source, header);
@@ -103,7 +120,14 @@ pub fn recognise_with(seeds: Seeds, files: &Files, semantics: &[&str]) -> Recogn
             recognised.read_document(files, source, header, &readers, &mut seen, &mut layered);
         }
     }
-    recognised.books = decisions.finish(&mut recognised.draft);
+    let Recognised { draft: Draft { symbols, policies, .. }, books, .. } = &mut recognised;
+    *books = decisions.finish(
+        &[],
+        |text| symbols.intern(text),
+        |policy| {
+            policies.push(policy);
+        },
+    );
     let Recognised { draft, diagnostics, .. } = &mut recognised;
     recognised.organisations = compliance.finish(draft, diagnostics);
     let Recognised { draft, diagnostics, .. } = &mut recognised;
@@ -112,15 +136,6 @@ pub fn recognise_with(seeds: Seeds, files: &Files, semantics: &[&str]) -> Recogn
     kuma::layered::read_all(files, &layered, edition, draft, diagnostics);
     recognised.diagnostics.sort();
     recognised
-}
-
-/// The files that manifests name for their seeds.
-fn seed_files(files: &Files, documents: &[(SourceId, Value<'_>, access::book::Claim)]) -> Vec<SourceId> {
-    let manifests = documents.iter().filter(|(.., claim)| *claim == access::book::Claim::Manifest);
-    let named = manifests.filter_map(|(_, document, _)| document.at_path(&["policySeed", "file"])?.as_text());
-    let named: Vec<&str> = named.collect();
-    let is_one = |file: &str| named.iter().any(|named| access::book::is_named(file, named));
-    files.iter().filter(|(_, file)| is_one(&file.name)).map(|(source, _)| source).collect()
 }
 
 /// The edition of policies with target references.
@@ -137,8 +152,12 @@ pub(crate) struct Documents<'f> {
 
 /// All documents, those inside lists too.
 pub(crate) fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Documents<'f> {
+    documents_of(files.iter(), found)
+}
+
+fn documents_of<'f>(files: impl Iterator<Item = (SourceId, &'f File)>, found: &mut Diagnostics) -> Documents<'f> {
     let (mut documents, mut about_access, mut untyped) = (Vec::new(), Vec::new(), Vec::new());
-    for (source, file) in files.iter() {
+    for (source, file) in files {
         let mut waiting: Vec<Value<'f>> = file.tree.documents().collect();
         waiting.reverse();
         while let Some(document) = waiting.pop() {

@@ -35,5 +35,5 @@ pub use ladder::{Best, Ladder, Rung};
 pub use partition::Partition;
 pub use ruling::{Candidate, Ruling};
 pub use select::{Column, Entry, Granted, Question, Select, Selected, Specificity};
-pub use snapshot::{KindId, ObjectId, PolicyId, Snapshot};
+pub use snapshot::{Indexed, KindId, ObjectId, Policies, PolicyId, Snapshot};
 pub use witness::{Everything, Matched, Silent, Witness};

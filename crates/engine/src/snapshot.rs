@@ -1,12 +1,15 @@
 //! Objects, policies and kinds at one moment: immutable and indexed.
 
+mod policies;
+
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest, Sha256};
-use upheld_model::tree::{Kind, Value};
+use upheld_model::tree::{Fingerprint, Kind, Value};
 use upheld_model::{Diagnostic, Draft, Fault, Files, Id, Lookup, NodeRef, Object, Policy, Sym, Symbols, Table};
 
+pub use self::policies::Policies;
 use crate::comply::Comply;
 use crate::decide::Decide;
 use crate::kind::{Choices, PolicyKind};
@@ -20,19 +23,34 @@ pub type ObjectId = Id<Object>;
 /// Which [`PolicyKind`].
 pub type KindId = Id<PolicyKind>;
 
-/// Everything that questions are asked of. Ids mean nothing in another snapshot.
+/// Everything that questions are asked of. Ids mean nothing in another snapshot, unless it was made out of this one.
 #[derive(Debug)]
 pub struct Snapshot {
     files: Files,
-    symbols: Symbols,
+    symbols: Arc<Symbols>,
+    policies: Policies,
+    decides: BTreeMap<KindId, Decide>,
+    rest: Arc<Rest>,
+    digest: OnceLock<String>,
+}
+
+/// What stays while only policies change that decide requests.
+#[derive(Debug)]
+struct Rest {
     objects: Table<Object>,
-    policies: Table<Policy>,
     kinds: Table<PolicyKind>,
     selects: BTreeMap<(KindId, Sym), Select>,
     merges: BTreeMap<(KindId, Sym), Merge>,
-    decides: BTreeMap<KindId, Decide>,
     complies: BTreeMap<KindId, (Comply, Vec<NodeRef>)>,
-    digest: OnceLock<String>,
+}
+
+/// What dialects bring that is indexed already, by the names of kinds.
+#[derive(Debug, Default)]
+pub struct Indexed {
+    /// Policies that decide requests.
+    pub decides: Vec<(Sym, Decide)>,
+    /// States of related objects, each with the changes that led to it.
+    pub complies: Vec<(Sym, Comply, Vec<NodeRef>)>,
 }
 
 impl Snapshot {
@@ -41,21 +59,24 @@ impl Snapshot {
     pub fn build(
         draft: Draft,
         kinds: Vec<PolicyKind>,
-        decides: Vec<(Sym, Decide)>,
+        indexed: Indexed,
         files: Files,
     ) -> Result<Self, (Files, Vec<Diagnostic>)> {
         let Draft { symbols, objects, policies } = draft;
-        let objects: Table<Object> = by_identity(objects, &symbols, |o| (o.kind, o.scope, o.name));
-        let policies: Table<Policy> = by_identity(policies, &symbols, |p| (p.kind, p.scope, p.name));
+        let objects: Table<Object> = by_identity(objects.into_vec(), &symbols, |o| (o.kind, o.scope, o.name));
         let mut kinds = kinds;
         kinds.sort_by(|a, b| {
             let texts = |kind: &PolicyKind| (symbols.text(kind.name), kind.semantics.map(|s| symbols.text(s)));
             texts(a).cmp(&texts(b))
         });
         let kinds: Table<PolicyKind> = kinds.into_iter().collect();
+        let decides =
+            |policy: &Policy| kinds.as_slice().iter().any(|k| k.governs == policy.kind && k.decide().is_some());
+        let (deciding, others) = policies.into_vec().into_iter().partition(decides);
+        let others: Table<Policy> = by_identity(others, &symbols, policy_identity);
 
         let mut groups: BTreeMap<(Sym, Sym), Vec<(PolicyId, &Policy)>> = BTreeMap::new();
-        for (id, policy) in policies.iter() {
+        for (id, policy) in others.iter() {
             groups.entry((policy.kind, policy.scope)).or_default().push((id, policy));
         }
         let targets = Targets::new(&objects);
@@ -82,29 +103,31 @@ impl Snapshot {
                 }
             }
         }
-        let mut by_kind = BTreeMap::new();
-        for (name, decide) in decides {
-            if let Some((id, _)) = kinds.iter().find(|(_, kind)| kind.name == name) {
-                by_kind.insert(id, decide);
-            }
+        if !problems.is_empty() {
+            return Err((files, problems));
         }
-        if problems.is_empty() {
-            let (decides, complies, digest) = (by_kind, BTreeMap::new(), OnceLock::new());
-            Ok(Self { files, symbols, objects, policies, kinds, selects, merges, decides, complies, digest })
-        } else {
-            Err((files, problems))
-        }
+        let deciding = by_identity(deciding, &symbols, policy_identity);
+        let decides = by_kind(&kinds, indexed.decides);
+        let complies = indexed.complies.into_iter().map(|(name, comply, past)| (name, (comply, past)));
+        let complies = by_kind(&kinds, complies);
+        let rest = Arc::new(Rest { objects, kinds, selects, merges, complies });
+        let (symbols, digest) = (Arc::new(symbols), OnceLock::new());
+        Ok(Self { files, symbols, policies: Policies::new(others, deciding), decides, rest, digest })
     }
 
-    /// Adds states of related objects, each with the changes that led to it.
+    /// What this becomes when only policies change that decide requests: all else is shared. `symbols` are those of this one,
+    /// perhaps with more.
     #[must_use]
-    pub fn with_complies(mut self, complies: Vec<(Sym, Comply, Vec<NodeRef>)>) -> Self {
-        for (name, comply, past) in complies {
-            if let Some((id, _)) = self.kinds.iter().find(|(_, kind)| kind.name == name) {
-                self.complies.insert(id, (comply, past));
-            }
-        }
-        self
+    pub fn deciding_otherwise(
+        &self,
+        symbols: Arc<Symbols>,
+        deciding: Vec<Policy>,
+        decides: Vec<(Sym, Decide)>,
+        files: Files,
+    ) -> Self {
+        let policies = self.policies.with_deciding(by_identity(deciding, &symbols, policy_identity));
+        let decides = by_kind(&self.rest.kinds, decides);
+        Self { files, symbols, policies, decides, rest: Arc::clone(&self.rest), digest: OnceLock::new() }
     }
 
     /// The texts that were read.
@@ -115,6 +138,11 @@ impl Snapshot {
     /// All names, tags and values.
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
+    }
+
+    /// The same, to be shared with another snapshot.
+    pub fn shared_symbols(&self) -> Arc<Symbols> {
+        Arc::clone(&self.symbols)
     }
 
     /// Symbols for a question.
@@ -129,11 +157,11 @@ impl Snapshot {
 
     /// Objects by type, scope and name.
     pub fn objects(&self) -> &Table<Object> {
-        &self.objects
+        &self.rest.objects
     }
 
-    /// Policies by type, scope and name.
-    pub fn policies(&self) -> &Table<Policy> {
+    /// Policies by type, scope and name; those that decide requests come last.
+    pub fn policies(&self) -> &Policies {
         &self.policies
     }
 
@@ -144,22 +172,22 @@ impl Snapshot {
 
     /// Kinds by name.
     pub fn kinds(&self) -> &Table<PolicyKind> {
-        &self.kinds
+        &self.rest.kinds
     }
 
     /// One kind.
     pub fn kind(&self, id: KindId) -> Option<&PolicyKind> {
-        self.kinds.get(id)
+        self.rest.kinds.get(id)
     }
 
     /// The policies of a kind in a scope; `None` if there are none.
     pub fn select(&self, kind: KindId, scope: Sym) -> Option<&Select> {
-        self.selects.get(&(kind, scope))
+        self.rest.selects.get(&(kind, scope))
     }
 
     /// The layered policies of a kind in a scope; `None` if there are none.
     pub fn merge(&self, kind: KindId, scope: Sym) -> Option<&Merge> {
-        self.merges.get(&(kind, scope))
+        self.rest.merges.get(&(kind, scope))
     }
 
     /// The policies of a kind that decide requests; `None` if there are none.
@@ -174,32 +202,31 @@ impl Snapshot {
 
     /// The objects that policies of a kind relate; `None` if there are none.
     pub fn comply(&self, kind: KindId) -> Option<&Comply> {
-        self.complies.get(&kind).map(|(comply, _)| comply)
+        self.rest.complies.get(&kind).map(|(comply, _)| comply)
     }
 
     /// All states of related objects, by kind of policy.
     pub fn complies(&self) -> impl Iterator<Item = (KindId, &Comply)> {
-        self.complies.iter().map(|(kind, (comply, _))| (*kind, comply))
+        self.rest.complies.iter().map(|(kind, (comply, _))| (*kind, comply))
     }
 
-    /// A fingerprint of what the documents say: SHA-256 over all of them in the order of their identity, blind to file
-    /// names, formatting, comments and the order of keys.
+    /// A fingerprint of what the documents say: SHA-256 over those of all of them in the order of their identity,
+    /// blind to file names, formatting, comments and the order of keys.
     pub fn digest(&self) -> &str {
         self.digest.get_or_init(|| {
             let mut hash = Sha256::new();
-            let objects = self.objects.iter().map(|(_, object)| object.at);
+            let Rest { objects, kinds, complies, .. } = &*self.rest;
+            let objects = objects.iter().map(|(_, object)| object.at);
             let policies = self.policies.iter().map(|(_, policy)| policy.at);
-            let kinds = self.kinds.iter().map(|(_, kind)| kind.at);
-            for at in objects.chain(policies).chain(kinds) {
-                if let Some(value) = self.files.value(at) {
-                    hash_value(value, &mut hash);
-                }
+            let kinds = kinds.iter().map(|(_, kind)| kind.at);
+            for value in objects.chain(policies).chain(kinds).filter_map(|at| self.files.value(at)) {
+                hash.update(value.fingerprint(fingerprint));
             }
             // What happened says more than what came of it.
-            for (comply, past) in self.complies.values() {
+            for (comply, past) in complies.values() {
                 hash.update(comply.digest());
                 for value in past.iter().filter_map(|at| self.files.value(*at)) {
-                    hash_value(value, &mut hash);
+                    hash.update(value.fingerprint(fingerprint));
                 }
             }
             format!("{:x}", hash.finalize())
@@ -207,8 +234,11 @@ impl Snapshot {
     }
 }
 
-fn by_identity<T>(items: Table<T>, symbols: &Symbols, identity: impl Fn(&T) -> (Sym, Sym, Sym)) -> Table<T> {
-    let mut items = items.into_vec();
+fn policy_identity(policy: &Policy) -> (Sym, Sym, Sym) {
+    (policy.kind, policy.scope, policy.name)
+}
+
+fn by_identity<T>(mut items: Vec<T>, symbols: &Symbols, identity: impl Fn(&T) -> (Sym, Sym, Sym)) -> Table<T> {
     items.sort_by(|a, b| {
         let texts = |item: &T| {
             let (kind, scope, name) = identity(item);
@@ -217,6 +247,17 @@ fn by_identity<T>(items: Table<T>, symbols: &Symbols, identity: impl Fn(&T) -> (
         texts(a).cmp(&texts(b))
     });
     items.into_iter().collect()
+}
+
+fn by_kind<T>(kinds: &Table<PolicyKind>, named: impl IntoIterator<Item = (Sym, T)>) -> BTreeMap<KindId, T> {
+    let id = |name: Sym| kinds.iter().find(|(_, kind)| kind.name == name).map(|(id, _)| id);
+    named.into_iter().filter_map(|(name, item)| Some((id(name)?, item))).collect()
+}
+
+fn fingerprint(value: Value<'_>) -> Fingerprint {
+    let mut hash = Sha256::new();
+    hash_value(value, &mut hash);
+    hash.finalize().into()
 }
 
 /// Lengths before contents, so that no two values give the same bytes.

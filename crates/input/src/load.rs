@@ -1,5 +1,7 @@
 //! From inputs to a snapshot: read, recognise, index. What a program that embeds `upheld` starts with.
 
+mod after;
+
 use std::sync::Arc;
 
 use upheld_dialects::access::Seeds;
@@ -8,12 +10,15 @@ use upheld_dialects::access::book::Book;
 use upheld_dialects::access::manifest::Manifest;
 use upheld_dialects::comply::Organisation;
 use upheld_dialects::kuma::implied;
-use upheld_dialects::{Recognised, SetAside, builtin, recognise_with};
+use upheld_dialects::recognise::{Before, Deciding};
+use upheld_dialects::{Reading, Recognised, SetAside, builtin, recognise_with};
 use upheld_engine::comply::Profile;
-use upheld_engine::{PolicyKind, Snapshot};
+use upheld_engine::decide::Decide;
+use upheld_engine::{Indexed, PolicyKind, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId, Sym};
 
+pub use self::after::Change;
 use crate::{Format, Input, parse, read};
 
 /// A snapshot, with what is worth knowing about how it came about.
@@ -24,11 +29,25 @@ pub struct Loaded {
     /// The settings beside policies that decide requests, by the name of their kind.
     pub manifests: Vec<(Sym, Manifest)>,
     /// What is known of those whom policies decide about.
-    pub directory: Directory,
+    pub directory: Arc<Directory>,
     /// Warnings; there are no errors.
     pub warnings: Diagnostics,
     /// Documents that were left out because they are not ours to resolve.
-    pub set_aside: SetAside,
+    pub set_aside: Arc<SetAside>,
+    choices: Arc<Choices>,
+    /// Where meshes stand that no document describes.
+    implied: SourceId,
+    deciding: Deciding,
+    /// Warnings about texts, whatever they mean.
+    about_texts: Vec<Diagnostic>,
+}
+
+/// How inputs are read.
+#[derive(Debug)]
+struct Choices {
+    meshes: Meshes,
+    seeds: Seeds,
+    semantics: Vec<String>,
 }
 
 /// Inputs with at least one error. Nothing is answered from them: an answer without the broken policy could be wrong.
@@ -69,49 +88,122 @@ pub enum Meshes {
     Described,
 }
 
-/// As [`load`], for programs with a store of their own: what a manifest wants the store to begin with is no policy before it is in there.
-pub fn load_for_store(inputs: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
-    load_with(Meshes::Implied, Seeds::Apart, inputs, semantics)
+/// As [`load`], for programs with a store of their own: what a manifest wants the store to begin with is no policy before
+/// it is in there. The documents of the store come after all others; see [`Loaded::after`] for what happens when they
+/// change.
+pub fn load_for_store(inputs: Vec<Input>, stored: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
+    Choices::new(Meshes::Implied, Seeds::Apart, semantics).load(inputs, stored)
 }
 
 /// As [`load`], with what is assumed about meshes.
 pub fn load_assuming(meshes: Meshes, inputs: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
-    load_with(meshes, Seeds::Counted, inputs, semantics)
+    Choices::new(meshes, Seeds::Counted, semantics).load(inputs, Vec::new())
 }
 
-fn load_with(meshes: Meshes, seeds: Seeds, inputs: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
-    let builtin = builtin().map(|document| Input::text(document.name, Format::Yaml, document.text));
-    let (mut files, mut diagnostics) = read(inputs.into_iter().chain(builtin).collect());
-    if let Some(text) = Some(meshes).filter(|meshes| *meshes == Meshes::Implied).and_then(|_| implied::meshes(&files)) {
-        let source = SourceId::new(files.iter().len());
-        files.push(parse(implied::FILE, Format::Yaml, text, source).0);
+impl Loaded {
+    /// The first of the documents of a store; the others follow in order.
+    pub fn first_stored(&self) -> SourceId {
+        SourceId::new(self.implied.index() + 1)
     }
-    let Recognised { draft, kinds, books, organisations, directory, editions, diagnostics: found, set_aside, .. } =
-        recognise_with(seeds, &files, semantics);
-    let unknown: Vec<Diagnostic> = semantics.iter().filter_map(|name| unknown_edition(name, &editions)).collect();
-    // Without its kinds no policy can be recognised: that would be said of every one of them.
-    if unknown.is_empty() {
-        diagnostics.extend(found);
+
+    fn before(&self) -> Before<'_> {
+        Before { snapshot: &self.snapshot, deciding: &self.deciding, warnings: &self.warnings }
     }
-    diagnostics.extend(unknown);
-    diagnostics.sort();
-    if diagnostics.errors() > 0 {
-        return Err(Box::new(Broken { files, diagnostics }));
+}
+
+impl Choices {
+    fn new(meshes: Meshes, seeds: Seeds, semantics: &[&str]) -> Arc<Self> {
+        Arc::new(Self { meshes, seeds, semantics: semantics.iter().copied().map(str::to_owned).collect() })
     }
-    let mut manifests = Vec::new();
-    let mut decides = Vec::new();
-    for (kind, Book { decide, manifest }) in books {
-        manifests.push((kind, manifest));
-        decides.push((kind, decide));
+
+    fn semantics(&self) -> Vec<&str> {
+        self.semantics.iter().map(String::as_str).collect()
     }
-    let complies = organisations.into_iter().map(|(kind, Organisation { comply, history })| (kind, comply, history));
-    match Snapshot::build(draft, kinds, decides, files).map(|snapshot| snapshot.with_complies(complies.collect())) {
-        Ok(snapshot) => Ok(Loaded { snapshot, manifests, directory, warnings: diagnostics, set_aside }),
-        Err((files, problems)) => {
-            diagnostics.extend(problems);
-            Err(Box::new(Broken { files, diagnostics }))
+
+    fn reading<'r>(&self, semantics: &'r [&'r str]) -> Reading<'r> {
+        Reading { semantics, seeds: self.seeds }
+    }
+
+    fn load(self: Arc<Self>, inputs: Vec<Input>, stored: Vec<Input>) -> Result<Loaded, Box<Broken>> {
+        let builtin = builtin().map(|document| Input::text(document.name, Format::Yaml, document.text));
+        let mut all: Vec<Input> = inputs.into_iter().chain(builtin).collect();
+        let implied = SourceId::new(all.len());
+        all.push(Input::text(implied::FILE, Format::Yaml, ""));
+        all.extend(stored);
+        let (files, about_texts) = read(all);
+        self.recognise(files, implied, about_texts, None)
+    }
+
+    /// Recognises all documents, those that are known from before with less work.
+    fn recognise(
+        self: Arc<Self>,
+        mut files: Files,
+        implied: SourceId,
+        about_texts: Diagnostics,
+        before: Option<Before<'_>>,
+    ) -> Result<Loaded, Box<Broken>> {
+        files.put(implied, None);
+        let text = Some(self.meshes).filter(|meshes| *meshes == Meshes::Implied).and_then(|_| implied::meshes(&files));
+        files.put(implied, text.map(|text| parse(implied::FILE, Format::Yaml, text, implied).0));
+        let semantics = self.semantics();
+        let reading = self.reading(&semantics);
+        let Recognised {
+            draft,
+            kinds,
+            books,
+            organisations,
+            directory,
+            deciding,
+            editions,
+            diagnostics: found,
+            set_aside,
+            ..
+        } = recognise_with(reading, &files, before);
+        let mut diagnostics = about_texts;
+        let about_texts = diagnostics.as_slice().to_vec();
+        let unknown: Vec<Diagnostic> = semantics.iter().filter_map(|name| unknown_edition(name, &editions)).collect();
+        // Without its kinds no policy can be recognised: that would be said of every one of them.
+        if unknown.is_empty() {
+            diagnostics.extend(found);
+        }
+        diagnostics.extend(unknown);
+        diagnostics.sort();
+        if diagnostics.errors() > 0 {
+            return Err(Box::new(Broken { files, diagnostics }));
+        }
+        let (manifests, decides) = opened(books);
+        let complies =
+            organisations.into_iter().map(|(kind, Organisation { comply, history })| (kind, comply, history));
+        let indexed = Indexed { decides, complies: complies.collect() };
+        match Snapshot::build(draft, kinds, indexed, files) {
+            Ok(snapshot) => {
+                let (directory, set_aside) = (Arc::new(directory), Arc::new(set_aside));
+                let (choices, warnings) = (self, diagnostics);
+                Ok(Loaded {
+                    snapshot,
+                    manifests,
+                    directory,
+                    warnings,
+                    set_aside,
+                    choices,
+                    implied,
+                    deciding,
+                    about_texts,
+                })
+            }
+            Err((files, problems)) => {
+                diagnostics.extend(problems);
+                Err(Box::new(Broken { files, diagnostics }))
+            }
         }
     }
+}
+
+type Manifests = Vec<(Sym, Manifest)>;
+
+/// Settings and policies, each with the name of their kind.
+fn opened(books: Vec<(Sym, Book)>) -> (Manifests, Vec<(Sym, Decide)>) {
+    books.into_iter().map(|(kind, Book { decide, manifest })| ((kind, manifest), (kind, decide))).unzip()
 }
 
 /// The rules of the built-in kind of the comply family in an edition, without any documents.

@@ -106,7 +106,8 @@ pub fn parse(name: impl Into<String>, format: Format, mut text: String, source: 
     (File { name, tree }, problems)
 }
 
-fn read_one(source: SourceId, input: Input) -> (File, Vec<Diagnostic>) {
+/// Reads one input.
+pub(crate) fn read_one(source: SourceId, input: Input) -> (File, Vec<Diagnostic>) {
     let Input { name, format, content } = input;
     let Decoded { text, problem } = decoded(source, &name, content);
     let format = format.or_else(|| Format::of_name(&name));

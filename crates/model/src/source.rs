@@ -1,6 +1,8 @@
 //! The texts that were read, and positions in them.
 
-use crate::id::{Id, Table};
+use std::sync::Arc;
+
+use crate::id::Id;
 use crate::tree::{Span, Tree, Value};
 
 /// One text that was read: a file, standard input, a file of a git revision, a built-in document.
@@ -35,31 +37,55 @@ pub struct Location<'f> {
     pub column: usize,
 }
 
-/// All files of a snapshot.
-#[derive(Debug, Default)]
+/// All files of a snapshot. Another snapshot may share most of them, under the same ids.
+#[derive(Clone, Debug, Default)]
 pub struct Files {
-    files: Table<File>,
+    /// Nothing where a file was that is gone: the ids of the others stay.
+    files: Vec<Option<Arc<File>>>,
 }
 
 impl Files {
     /// Adds a file.
     pub fn push(&mut self, file: File) -> SourceId {
-        self.files.push(file)
+        self.files.push(Some(Arc::new(file)));
+        SourceId::new(self.files.len() - 1)
+    }
+
+    /// The id that the next file gets.
+    pub fn next(&self) -> SourceId {
+        SourceId::new(self.files.len())
+    }
+
+    /// Puts a file in its place, or takes away the one that is there.
+    pub fn put(&mut self, source: SourceId, file: Option<File>) {
+        if source.index() >= self.files.len() {
+            self.files.resize(source.index() + 1, None);
+        }
+        if let Some(place) = self.files.get_mut(source.index()) {
+            *place = file.map(Arc::new);
+        }
+    }
+
+    /// Whether others have the very same file under an id.
+    pub fn share(&self, source: SourceId, others: &Self) -> bool {
+        let [own, other] = [self, others].map(|files| files.files.get(source.index()));
+        matches!((own, other), (Some(Some(own)), Some(Some(other))) if Arc::ptr_eq(own, other))
     }
 
     /// All files in reading order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (SourceId, &File)> {
-        self.files.iter()
+    pub fn iter(&self) -> impl Iterator<Item = (SourceId, &File)> {
+        let all = self.files.iter().enumerate();
+        all.filter_map(|(index, file)| Some((SourceId::new(index), file.as_deref()?)))
     }
 
     /// One file.
     pub fn get(&self, source: SourceId) -> Option<&File> {
-        self.files.get(source)
+        self.files.get(source.index())?.as_deref()
     }
 
     /// The value at a reference, unless the reference is of another set of files.
     pub fn value(&self, at: NodeRef) -> Option<Value<'_>> {
-        self.files.get(at.source)?.tree.value(at.node)
+        self.get(at.source)?.tree.value(at.node)
     }
 
     /// File, line and column of a value.
@@ -70,7 +96,7 @@ impl Files {
 
     /// File, line and column of the start of a span.
     pub fn locate_span(&self, source: SourceId, span: Span) -> Option<Location<'_>> {
-        let file = self.files.get(source)?;
+        let file = self.get(source)?;
         let (line, column) = file.tree.position(span.start);
         Some(Location { file: &file.name, line, column })
     }
@@ -78,6 +104,6 @@ impl Files {
 
 impl FromIterator<File> for Files {
     fn from_iter<I: IntoIterator<Item = File>>(files: I) -> Self {
-        Self { files: files.into_iter().collect() }
+        Self { files: files.into_iter().map(|file| Some(Arc::new(file))).collect() }
     }
 }

@@ -117,7 +117,12 @@ pub struct Tree {
     roots: Vec<u32>,
     /// Made when a position is first asked for: most texts are never asked.
     positions: OnceLock<Positions>,
+    /// Of the only document, once somebody asked for it.
+    fingerprint: OnceLock<Fingerprint>,
 }
+
+/// A cryptographic hash of what a value says.
+pub type Fingerprint = [u8; 32];
 
 impl fmt::Debug for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -270,6 +275,15 @@ impl<'t> Value<'t> {
             end.saturating_sub(start) as usize == text.len()
         });
         same_length && self.text() == text
+    }
+
+    /// The fingerprint that `make` makes, always the same: it is kept for a text of one document, because such texts are
+    /// often shared by many snapshots.
+    pub fn fingerprint(self, make: impl FnOnce(Self) -> Fingerprint) -> Fingerprint {
+        match self.tree.roots.as_slice() {
+            [only] if *only == self.at => *self.tree.fingerprint.get_or_init(|| make(self)),
+            _ => make(self),
+        }
     }
 
     /// Follows keys from map to map.
@@ -514,7 +528,8 @@ impl TreeBuilder {
     pub fn finish(mut self, text: String) -> Tree {
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         while self.close(end).is_some() {}
-        Tree { text, texts: self.texts, nodes: self.nodes, roots: self.roots, positions: OnceLock::new() }
+        let (positions, fingerprint) = (OnceLock::new(), OnceLock::new());
+        Tree { text, texts: self.texts, nodes: self.nodes, roots: self.roots, positions, fingerprint }
     }
 
     fn begin(&mut self) -> u32 {

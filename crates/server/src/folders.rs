@@ -13,8 +13,18 @@ use upheld_model::{Diagnostic, Diagnostics, Fault, Files};
 pub(crate) struct Contents(Arc<Vec<(String, Vec<u8>)>>);
 
 impl Contents {
+    #[cfg(test)]
+    pub(crate) fn of(files: Vec<(String, Vec<u8>)>) -> Self {
+        Self(Arc::new(files))
+    }
+
+    /// Names and bytes.
+    pub(crate) fn all(&self) -> &[(String, Vec<u8>)] {
+        &self.0
+    }
+
     /// As inputs of a snapshot.
-    pub(crate) fn inputs(&self) -> impl Iterator<Item = Input> + '_ {
+    pub(crate) fn inputs(&self) -> impl ExactSizeIterator<Item = Input> + '_ {
         self.0.iter().map(|(name, bytes)| Input::bytes(name.clone(), bytes.clone()))
     }
 

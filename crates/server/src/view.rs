@@ -1,12 +1,15 @@
 //! What questions are asked of: a snapshot, and which one it is.
 
+mod steps;
+#[cfg(test)]
+mod tests;
+
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use axum::http::HeaderValue;
 use jiff::Timestamp;
 use upheld_dialects::access::Edition;
-use upheld_dialects::access::book::STORED;
 use upheld_dialects::access::manifest::Manifest;
 use upheld_dialects::kuma::DEFAULT_SEMANTICS;
 use upheld_dialects::kuma::view::EDITION;
@@ -17,6 +20,7 @@ use upheld_input::{Format, Input};
 use upheld_model::Files;
 use upheld_store::{Revision, State};
 
+use self::steps::{Sources, Steps};
 use crate::folders::Contents;
 
 /// A snapshot with the state that it was made of. Never changes.
@@ -38,7 +42,10 @@ pub(crate) struct View {
     /// What answers say about it in their bodies, once somebody asked.
     pub(crate) stamp: OnceLock<String>,
     /// What decides while there is no policy: nobody is let in.
-    closed: Option<Box<Loaded>>,
+    closed: Option<Arc<Loaded>>,
+    sources: Sources,
+    /// How many documents changed since everything was loaded.
+    changes: usize,
     /// The same documents with the editions that Kuma's inspection endpoints show, once somebody asked for them.
     inspected: OnceLock<Option<Box<Loaded>>>,
 }
@@ -52,6 +59,19 @@ pub(crate) struct Headers {
     pub(crate) semantics: HeaderValue,
 }
 
+/// So few changes never make it worth while to load everything anew.
+const FEW: usize = 256;
+
+/// A snapshot on its way into a view.
+struct Made {
+    loaded: Loaded,
+    sources: Sources,
+    changes: usize,
+    /// If it is there already.
+    closed: Option<Arc<Loaded>>,
+    begun: Instant,
+}
+
 /// The editions that Kuma's inspection endpoints show, unless an operator names others of Kuma's.
 const INSPECTED: [&str; 2] = [EDITION, "kuma/2"];
 
@@ -60,12 +80,37 @@ impl View {
     pub(crate) fn build(state: Arc<State>, files: Contents, semantics: &Arc<[String]>) -> Result<Self, Box<Broken>> {
         let begun = Instant::now();
         let names: Vec<&str> = semantics.iter().map(String::as_str).collect();
-        let loaded = load_for_store(inputs(&state, &files), &names)?;
-        let closed = match loaded.snapshot.decides().next() {
-            Some(_) => None,
-            None => {
+        let loaded = load_for_store(files.inputs().collect(), stored(&state), &names)?;
+        let sources = Sources::of(&loaded, &state, &files);
+        Self::of(Made { loaded, sources, changes: 0, closed: None, begun }, state, files, semantics)
+    }
+
+    /// The view of other documents. Computes what is not as it was.
+    pub(crate) fn after(&self, state: Arc<State>, files: Contents) -> Result<Self, Box<Broken>> {
+        let begun = Instant::now();
+        // What is no longer used stays behind; when it may be as much as what is used, all is loaded anew.
+        let most = (state.len() / 2).max(FEW);
+        let steps = Steps::between(self, &state, &files);
+        match steps.filter(|steps| self.changes + steps.changes.len() <= most) {
+            Some(Steps { changes, sources }) => {
+                let count = self.changes + changes.len();
+                let loaded = self.loaded.after(changes)?;
+                let closed = self.closed.clone();
+                Self::of(Made { loaded, sources, changes: count, closed, begun }, state, files, &self.semantics)
+            }
+            None => Self::build(state, files, &self.semantics),
+        }
+    }
+
+    fn of(made: Made, state: Arc<State>, files: Contents, semantics: &Arc<[String]>) -> Result<Self, Box<Broken>> {
+        let Made { loaded, sources, changes, closed, begun } = made;
+        let closed = match (loaded.snapshot.decides().next(), closed) {
+            (Some(_), _) => None,
+            (None, Some(closed)) => Some(closed),
+            (None, None) => {
                 let nothing = Input::text("builtin:nobody.json", Format::Json, r#"{"policies": []}"#);
-                Some(Box::new(load_for_store(vec![nothing], &names)?))
+                let names: Vec<&str> = semantics.iter().map(String::as_str).collect();
+                Some(Arc::new(load_for_store(vec![nothing], Vec::new(), &names)?))
             }
         };
         let header = |text: &str| HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""));
@@ -74,7 +119,7 @@ impl View {
         let semantics = Arc::clone(semantics);
         let (built, took) = (Timestamp::now(), begun.elapsed());
         let (stamp, inspected) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { loaded, state, files, built, took, semantics, headers, stamp, closed, inspected })
+        Ok(Self { loaded, state, files, built, took, semantics, headers, stamp, closed, sources, changes, inspected })
     }
 
     /// The last revision of the store that is in it.
@@ -118,7 +163,7 @@ impl View {
         let built = self.inspected.get_or_init(|| {
             let others = self.semantics.iter().map(String::as_str).filter(|name| !name.starts_with("kuma/"));
             let names: Vec<&str> = others.chain(INSPECTED).collect();
-            load_for_store(inputs(&self.state, &self.files), &names).ok().map(Box::new)
+            load_for_store(self.files.inputs().collect(), stored(&self.state), &names).ok().map(Box::new)
         });
         // What cannot be read with these editions is shown with those that are in force.
         &built.as_deref().unwrap_or(&self.loaded).snapshot
@@ -130,11 +175,8 @@ impl View {
     }
 }
 
-fn inputs(state: &State, files: &Contents) -> Vec<Input> {
-    let stored = state
-        .iter()
-        .map(|(key, document)| Input::text(format!("{STORED}{key}"), Format::Json, document.text.to_string()));
-    stored.chain(files.inputs()).collect()
+fn stored(state: &State) -> Vec<Input> {
+    state.iter().map(|(key, document)| steps::input(key, document)).collect()
 }
 
 /// Policies that decide requests, with all that belongs to them.

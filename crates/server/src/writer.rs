@@ -145,7 +145,7 @@ impl Writer {
             return Ok(Written { revision: before.revision(), view: before, effects });
         }
         let after = Arc::new(before.state.with(&changes));
-        let view = self.build(after, &before).await.map_err(Refusal::Broken)?;
+        let view = next(after, Arc::clone(&before)).await.map_err(Refusal::Broken)?;
         if write.mode == Mode::DryRun {
             return Ok(Written { revision: view.revision(), view, effects });
         }
@@ -199,7 +199,7 @@ impl Writer {
         if state.revision() == before.revision() {
             return Ok(());
         }
-        match self.build(Arc::new(state), &before).await {
+        match next(Arc::new(state), before).await {
             Ok(view) => self.live.swap(view),
             Err(broken) => {
                 tracing::error!(
@@ -229,8 +229,8 @@ impl Writer {
         if contents.same_as(&before.files) && self.folders.problem().is_none() {
             return Reloaded::Unchanged;
         }
-        let (state, semantics) = (Arc::clone(&before.state), Arc::clone(&before.semantics));
-        match tokio::task::spawn_blocking(move || View::build(state, contents, &semantics)).await {
+        let state = Arc::clone(&before.state);
+        match tokio::task::spawn_blocking(move || before.after(state, contents)).await {
             Ok(Ok(view)) => {
                 self.folders.note(None);
                 tracing::info!(digest = view.digest(), "files were read again");
@@ -254,16 +254,16 @@ impl Writer {
         );
         self.folders.note(Some(broken));
     }
+}
 
-    async fn build(&self, state: Arc<State>, before: &View) -> Result<Arc<View>, Box<Broken>> {
-        let (files, semantics) = (before.files.clone(), Arc::clone(&before.semantics));
-        match tokio::task::spawn_blocking(move || View::build(state, files, &semantics)).await {
-            Ok(built) => built.map(Arc::new),
-            Err(_) => Err(Box::new(Broken {
-                files: upheld_model::Files::default(),
-                diagnostics: upheld_model::Diagnostics::default(),
-            })),
-        }
+/// The view after what changed in the store.
+async fn next(state: Arc<State>, before: Arc<View>) -> Result<Arc<View>, Box<Broken>> {
+    match tokio::task::spawn_blocking(move || before.after(state, before.files.clone())).await {
+        Ok(built) => built.map(Arc::new),
+        Err(_) => Err(Box::new(Broken {
+            files: upheld_model::Files::default(),
+            diagnostics: upheld_model::Diagnostics::default(),
+        })),
     }
 }
 

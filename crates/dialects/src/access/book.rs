@@ -1,7 +1,8 @@
 //! Which documents are about access, and the policies that they make together.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smol_str::SmolStr;
 use upheld_engine::decide::{Algorithm, Decide, Effect, Manner, Member, Rule, Set, Status, Target};
 use upheld_model::nearest::nearest;
@@ -79,8 +80,11 @@ pub const POLICY_SET: &str = "PolicySet";
 /// The value of `kind:` of tests.
 pub const TESTS: &str = "PolicyTests";
 
-/// Whether a file is one that a manifest names.
+/// Whether a file is one that a manifest names. Documents of a store are no files.
 pub(crate) fn is_named(file: &str, by_manifest: &str) -> bool {
+    if file.starts_with(STORED) {
+        return false;
+    }
     let named = by_manifest.trim_start_matches("./");
     file == named || file.strip_suffix(named).is_some_and(|folder| folder.ends_with(['/', '\\']))
 }
@@ -127,7 +131,8 @@ pub struct Collector<'f> {
     default: Effect,
     members: Vec<(NodeRef, Member)>,
     manifest: Option<Manifest>,
-    seen: BTreeMap<SmolStr, NodeRef>,
+    seen: FxHashMap<SmolStr, NodeRef>,
+    known: Known<'f>,
     environment: SmolStr,
     seeds: Seeds,
     /// Whether some list says that there are no policies.
@@ -138,10 +143,10 @@ impl<'f> Collector<'f> {
     /// For policies with these fields, combined like this where no manifest says otherwise.
     pub fn new(files: &'f Files, edition: Edition, fields: Fields, algorithm: Algorithm, default: Effect) -> Self {
         let reader = PolicyReader::new(fields);
-        let (members, seen) = (Vec::new(), BTreeMap::new());
+        let (members, seen, known) = (Vec::new(), FxHashMap::default(), Known::default());
         let environment = SmolStr::new_static(DEFAULT_ENVIRONMENT);
         let (manifest, seeds, nothing) = (None, Seeds::Counted, false);
-        Self { files, edition, reader, algorithm, default, members, manifest, seen, environment, seeds, nothing }
+        Self { files, edition, reader, algorithm, default, members, manifest, seen, known, environment, seeds, nothing }
     }
 
     /// In which environment seeds are read.
@@ -156,6 +161,21 @@ impl<'f> Collector<'f> {
         Self { seeds, ..self }
     }
 
+    /// Knows what these policies are that were read before, and their index. Sources that others have must be as they were.
+    #[must_use]
+    pub fn knowing(self, before: &'f Decide, same: impl Fn(SourceId) -> bool) -> Self {
+        // What the original makes of policies may depend on all of them; whether those of files count, on manifests.
+        let stored = |source| self.files.get(source).is_some_and(|file| file.name.starts_with(STORED));
+        let as_read = |rule: &Rule| rule.status == Status::On || stored(rule.at.source);
+        let is_known = |rule: &&Arc<Rule>| self.edition == Edition::Strict && same(rule.at.source) && as_read(rule);
+        let mut rules = FxHashMap::with_capacity_and_hasher(before.rules().len(), FxBuildHasher);
+        rules.extend(before.rules().iter().filter(is_known).map(|rule| (rule.at, rule)));
+        let mut known = Self { known: Known { rules, decide: Some(before) }, ..self };
+        known.members.reserve(before.rules().len() + 1);
+        known.seen.reserve(before.rules().len() + 1);
+        known
+    }
+
     /// Reads a document.
     pub fn document(&mut self, source: SourceId, document: Value<'_>, claim: Claim, found: &mut Diagnostics) {
         self.nothing |= matches!(claim, Claim::List | Claim::Manifest);
@@ -166,7 +186,7 @@ impl<'f> Collector<'f> {
             Claim::Set => {
                 if let Some(set) = self.set(source, document, 1, found) {
                     let at = NodeRef { source, node: document.number() };
-                    self.members.push((at, Member::Set(set)));
+                    self.members.push((at, set.into()));
                 }
             }
             // They are no policies; others read them.
@@ -174,11 +194,23 @@ impl<'f> Collector<'f> {
         }
     }
 
+    /// Whether the policy at a place is as it was when it was read before.
+    pub fn is_known(&self, at: NodeRef) -> bool {
+        self.known.rules.contains_key(&at)
+    }
+
+    /// A policy that is as it was when it was read before; whether there is one at a place.
+    pub fn as_before(&mut self, at: NodeRef, found: &mut Diagnostics) -> bool {
+        let known = self.known.at(at);
+        let is_known = known.is_some();
+        known.into_iter().for_each(|rule| self.keep(rule, Again::Refused, found));
+        is_known
+    }
+
     /// A policy that another reader has checked, given its id.
     pub fn named(&mut self, source: SourceId, body: Value<'_>, name: &str, at: NodeRef, found: &mut Diagnostics) {
         if let Some(rule) = self.reader.body(source, body, SmolStr::new(name), found) {
-            let rule = Rule { at, ..rule };
-            self.keep(rule, Again::Refused, found);
+            self.keep(Arc::new(Rule { at, ..rule }), Again::Refused, found);
         }
     }
 
@@ -188,14 +220,19 @@ impl<'f> Collector<'f> {
         }
     }
 
-    fn read(&self, source: SourceId, policy: Value<'_>, found: &mut Diagnostics) -> Option<Rule> {
+    fn read(&self, source: SourceId, policy: Value<'_>, found: &mut Diagnostics) -> Option<Arc<Rule>> {
         match self.edition {
-            Edition::Strict => self.reader.read(source, policy, found),
-            Edition::Compat => compat::read(source, policy, found),
+            Edition::Strict => self.read_strictly(source, policy, found),
+            Edition::Compat => compat::read(source, policy, found).map(Arc::new),
         }
     }
 
-    fn keep(&mut self, rule: Rule, again: Again, found: &mut Diagnostics) {
+    fn read_strictly(&self, source: SourceId, policy: Value<'_>, found: &mut Diagnostics) -> Option<Arc<Rule>> {
+        let known = self.known.at(NodeRef { source, node: policy.number() });
+        known.or_else(|| self.reader.read(source, policy, found).map(Arc::new))
+    }
+
+    fn keep(&mut self, rule: Arc<Rule>, again: Again, found: &mut Diagnostics) {
         let at = rule.at;
         match self.is_new(&rule.name, at, again, found) {
             New::Yes => self.members.push((at, Member::Rule(rule))),
@@ -278,14 +315,14 @@ impl<'f> Collector<'f> {
         }
         let mut members = Vec::new();
         for item in get("policies").into_iter().flat_map(Value::items) {
-            if let Some(rule) = self.reader.read(source, item, found)
+            if let Some(rule) = self.read_strictly(source, item, found)
                 && matches!(self.is_new(&rule.name, rule.at, Again::Refused, found), New::Yes)
             {
                 members.push(Member::Rule(rule));
             }
         }
         for item in get("sets").into_iter().flat_map(Value::items) {
-            members.extend(self.set(source, item, depth + 1, found).map(Member::Set));
+            members.extend(self.set(source, item, depth + 1, found).map(Member::from));
         }
         let mut reading = Reading::new(source, found);
         let target = get("target").map_or_else(Target::default, |target| Target {
@@ -344,7 +381,7 @@ impl<'f> Collector<'f> {
             if let Member::Rule(rule) = member
                 && seeded(at.source)
             {
-                rule.status = Status::Off;
+                Arc::make_mut(rule).status = Status::Off;
             }
         }
     }
@@ -352,7 +389,7 @@ impl<'f> Collector<'f> {
     /// All together, in the order of files and places in them.
     pub fn finish(mut self) -> Book {
         self.switch_off_seeds();
-        let Self { files, mut members, manifest, algorithm, default, edition, .. } = self;
+        let Self { files, mut members, manifest, algorithm, default, edition, known, .. } = self;
         // Documents of a store are one place, and have the order in which they came into it.
         let place = |at: &NodeRef| match files.get(at.source).map_or("", |file| file.name.as_str()) {
             name if name.starts_with(STORED) => (STORED, at.source.index(), at.node),
@@ -378,7 +415,26 @@ impl<'f> Collector<'f> {
             Edition::Strict => Manner::Sound,
             Edition::Compat => Manner::Original,
         };
-        Book { decide: Decide::new(root, paths), manifest }
+        let decide = match known.decide {
+            Some(before) => before.after(root, paths),
+            None => Decide::new(root, paths),
+        };
+        Book { decide, manifest }
+    }
+}
+
+/// What need not be read again.
+#[derive(Debug, Default)]
+struct Known<'f> {
+    /// Policies that are as they were.
+    rules: FxHashMap<NodeRef, &'f Arc<Rule>>,
+    /// All of that time, with their index.
+    decide: Option<&'f Decide>,
+}
+
+impl Known<'_> {
+    fn at(&self, at: NodeRef) -> Option<Arc<Rule>> {
+        self.rules.get(&at).map(|rule| Arc::clone(rule))
     }
 }
 
@@ -442,7 +498,7 @@ fn sort_as_the_original(members: &mut Vec<Member>) {
     }
     for member in &mut sorted {
         if let Member::Rule(rule) = member {
-            rule.priority = 0.0;
+            Arc::make_mut(rule).priority = 0.0;
         }
     }
     *members = sorted;

@@ -2,8 +2,8 @@
 
 use smol_str::SmolStr;
 use upheld_engine::decide::{
-    Algorithm, BadPattern, Condition, Decide, Decided, Effect, Fact, FactOf, FactTest, Glob, Manner, Matcher, Member,
-    Operator, PathPattern, Request, Rule, Set, Status, Target, Test, Truth, Wild,
+    Algorithm, BadPattern, Condition, Decide, Decided, Effect, Fact, FactOf, FactTest, Glob, Manner, Matcher, Operator,
+    PathPattern, Request, Rule, Set, Status, Target, Test, Truth, Wild,
 };
 use upheld_engine::{Scratch, Silent, ask};
 use upheld_model::{NodeRef, SourceId};
@@ -119,7 +119,7 @@ impl DecisionPointBuilder {
             }
             seen.push(id.clone());
             match policy.rule() {
-                Ok(rule) => members.push(Member::Rule(rule)),
+                Ok(rule) => members.push(rule.into()),
                 Err(pattern) => bad.push(BadPolicy { id, problem: PolicyProblem::Pattern(pattern) }),
             }
         }

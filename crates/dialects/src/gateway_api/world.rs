@@ -63,7 +63,7 @@ impl<'s> World<'s> {
                 world.add(view);
             }
         }
-        for policy in snapshot.policies().as_slice() {
+        for (_, policy) in snapshot.policies().iter() {
             let texts = [policy.kind, policy.scope, policy.name].map(|symbol| snapshot.text(symbol));
             world.policies.insert(texts.into());
         }

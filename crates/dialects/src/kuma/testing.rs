@@ -1,7 +1,7 @@
 //! Documents for tests, written as JSON values; positions play no part.
 
 use serde_json::{Value as Json, json};
-use upheld_engine::{PolicyId, Snapshot};
+use upheld_engine::{Indexed, PolicyId, Snapshot};
 use upheld_model::tree::{Kind, Span, Tree, TreeBuilder, Written};
 use upheld_model::{File, Files};
 
@@ -20,7 +20,7 @@ pub(super) fn snapshot_of(edition: &str, documents: &[Json]) -> Snapshot {
         .collect();
     let recognised = recognise(&files, &[edition]);
     assert_eq!(recognised.diagnostics.errors(), 0, "{:?}", recognised.diagnostics);
-    Snapshot::build(recognised.draft, recognised.kinds, Vec::new(), files).unwrap()
+    Snapshot::build(recognised.draft, recognised.kinds, Indexed::default(), files).unwrap()
 }
 
 /// The documents of one file.

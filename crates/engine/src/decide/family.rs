@@ -4,11 +4,13 @@ mod duties;
 mod numbering;
 mod tell;
 
+use std::sync::Arc;
+
 use upheld_model::{Code, Reason};
 
 use self::numbering::Numbering;
 use super::examine::Examined;
-use super::index::{self, Index, Room};
+use super::index::{self, Index, Renumbered, Room};
 use super::path::{self, BadPath};
 use super::request::{Asked, Maybe, Request};
 use super::rule::{Rule, Set, Status};
@@ -20,11 +22,11 @@ use crate::witness::Witness;
 /// Policies that decide requests.
 #[derive(Clone, Debug)]
 pub struct Decide {
-    rules: Vec<Rule>,
+    rules: Vec<Arc<Rule>>,
     heads: Vec<Head>,
     /// Parents first; the root is the first.
     sets: Vec<Node>,
-    index: Index,
+    index: Arc<Index>,
     manner: Manner,
 }
 
@@ -149,10 +151,21 @@ pub struct DecideScratch {
 impl Decide {
     /// Numbers everything in the order of evaluation (priority, then position) and builds the index.
     pub fn new(root: Set, manner: Manner) -> Self {
-        let mut numbering = Numbering::default();
-        numbering.set(root, None, 0);
-        let Numbering { rules, heads, sets, .. } = numbering;
-        let index = Index::new(&rules);
+        let Numbering { rules, heads, sets, .. } = Numbering::of(root);
+        let index = Arc::new(Index::new(&rules));
+        Self { rules, heads, sets, index, manner }
+    }
+
+    /// As [`Decide::new`], where most policies are those of another time: only those that are not, by identity, are indexed.
+    #[must_use]
+    pub fn after(&self, root: Set, manner: Manner) -> Self {
+        let Numbering { rules, heads, sets, .. } = Numbering::of(root);
+        let changed = Renumbered::of(&self.rules, &rules);
+        let index = if changed.is_nothing() {
+            Arc::clone(&self.index)
+        } else {
+            Arc::new(self.index.after(&changed, &self.rules, &rules))
+        };
         Self { rules, heads, sets, index, manner }
     }
 
@@ -163,13 +176,13 @@ impl Decide {
     }
 
     /// The policies, by their numbers.
-    pub fn rules(&self) -> &[Rule] {
+    pub fn rules(&self) -> &[Arc<Rule>] {
         &self.rules
     }
 
     /// One policy.
     pub fn rule(&self, entry: EntryId) -> Option<&Rule> {
-        self.rules.get(entry.index())
+        self.rules.get(entry.index()).map(Arc::as_ref)
     }
 
     /// How the outermost set combines.

@@ -194,6 +194,16 @@ impl Segment {
 }
 
 impl Like {
+    /// Whether it was written in the same way, so that it covers the same.
+    pub(super) fn is_same_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Runs(own), Self::Runs(other)) => own == other,
+            (Self::Characters(own), Self::Characters(other)) => own == other,
+            (Self::Mixed(own), Self::Mixed(other)) => own.as_str() == other.as_str(),
+            _ => false,
+        }
+    }
+
     fn of(tokens: &[Token]) -> Self {
         let character = |token: &Token| match token {
             Token::Character(character) => Some(*character),

@@ -10,10 +10,13 @@ mod build;
 mod keys;
 mod trie;
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use self::atoms::{AtomKind, Atoms, Patterns};
+pub(super) use self::build::Renumbered;
 use self::trie::{Trie, Walk};
 use super::request::{Asked, Fact, Maybe, Names, Request};
 use super::rule::{Rule, Test};
@@ -32,6 +35,8 @@ pub(super) struct Index {
     atoms: Atoms,
     roles: Patterns,
     apps: Patterns,
+    /// How often each atom is asked for: entries are found by what is rare.
+    counts: Vec<u32>,
     trie: Trie,
     /// Lists of entries; the first holds those without a path.
     lists: Vec<List>,
@@ -39,6 +44,8 @@ pub(super) struct Index {
     /// Where the entries of an atom begin in a long list, and how many there are.
     runs: FxHashMap<(u32, u32), (u32, u32)>,
     combinations: Vec<Combination>,
+    /// How many policies came and went since all was built.
+    changes: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -182,7 +189,7 @@ impl Room {
 impl Index {
     /// Calls `sit` with every rule that may be about the request and whether it is; a rule may come more than once, then the
     /// best truth counts. Exact only for requests without unknown facts: see [`is_known`].
-    pub(super) fn find(&self, asked: Asked<'_>, rules: &[Rule], room: &mut Room, mut sit: impl FnMut(u32, Truth)) {
+    pub(super) fn find(&self, asked: Asked<'_>, rules: &[Arc<Rule>], room: &mut Room, mut sit: impl FnMut(u32, Truth)) {
         room.start(self.atoms.len());
         let method = match &asked.request.action.method {
             Maybe::Is(method) => Methods::one(method),
@@ -205,7 +212,7 @@ impl Index {
         list: u32,
         method: Methods,
         asked: Asked<'_>,
-        rules: &[Rule],
+        rules: &[Arc<Rule>],
         room: &mut Room,
         sit: &mut impl FnMut(u32, Truth),
     ) {
@@ -242,7 +249,7 @@ impl Index {
         }
     }
 
-    fn verify(&self, entry: &Entry, asked: Asked<'_>, rules: &[Rule]) -> Truth {
+    fn verify(&self, entry: &Entry, asked: Asked<'_>, rules: &[Arc<Rule>]) -> Truth {
         if entry.verify == NONE {
             return Truth::True;
         }

@@ -80,10 +80,22 @@ pub struct Set {
 /// A member of a set.
 #[derive(Clone, Debug)]
 pub enum Member {
-    /// A policy.
-    Rule(Rule),
+    /// A policy; the same one may be a member at another time.
+    Rule(Arc<Rule>),
     /// A set.
-    Set(Set),
+    Set(Box<Set>),
+}
+
+impl From<Rule> for Member {
+    fn from(rule: Rule) -> Self {
+        Self::Rule(Arc::new(rule))
+    }
+}
+
+impl From<Set> for Member {
+    fn from(set: Set) -> Self {
+        Self::Set(Box::new(set))
+    }
 }
 
 /// Whether a policy counts.

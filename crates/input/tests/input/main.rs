@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod access_facts;
+mod changes;
 mod common;
 mod comply_documents;
 mod comply_kinds;

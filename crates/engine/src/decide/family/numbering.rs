@@ -1,5 +1,7 @@
 //! Policies and sets numbered in the order of evaluation.
 
+use std::sync::Arc;
+
 use super::{Conditions, Head, Node};
 use crate::decide::rule::{Member, Rule, Set};
 use crate::decide::value::Algorithm;
@@ -7,15 +9,21 @@ use crate::decide::value::Algorithm;
 /// What was numbered so far.
 #[derive(Default)]
 pub(super) struct Numbering {
-    pub(super) rules: Vec<Rule>,
+    pub(super) rules: Vec<Arc<Rule>>,
     pub(super) heads: Vec<Head>,
     pub(super) sets: Vec<Node>,
     order: u32,
 }
 
 impl Numbering {
-    /// Numbers a set and all that is in it.
-    pub(super) fn set(&mut self, mut set: Set, parent: Option<u32>, rank: u32) {
+    /// Numbers all that is in the outermost set.
+    pub(super) fn of(root: Set) -> Self {
+        let mut numbering = Self::default();
+        numbering.set(root, None, 0);
+        numbering
+    }
+
+    fn set(&mut self, mut set: Set, parent: Option<u32>, rank: u32) {
         let number = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
         let mut members = std::mem::take(&mut set.members);
         // Stable, so the position counts where priorities are equal.
@@ -39,7 +47,7 @@ impl Numbering {
                     self.heads.push(Head { set, order: self.order, rank, effect, conditions });
                     self.rules.push(rule);
                 }
-                Member::Set(inner) => self.set(inner, Some(number), rank),
+                Member::Set(inner) => self.set(*inner, Some(number), rank),
             }
         }
     }

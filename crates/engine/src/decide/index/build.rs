@@ -1,9 +1,11 @@
-//! From policies to the index.
+//! From policies to the index: all of them, or those that changed.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::atoms::{AtomKind, Atoms, Patterns};
-use super::trie::Builder;
 use super::{ANY, Combination, Entry, Index, Kinds, List, Methods, NONE, PathIs, SHORT};
 use crate::decide::glob::{Glob, Wild};
 use crate::decide::rule::{ANY_METHOD, FactOf, Matcher, Operator, PathPattern, Rule, Status, Test};
@@ -12,30 +14,86 @@ use crate::decide::truth::Truth;
 /// Policies with more combinations of alternatives than this are looked at whole.
 const MOST_COMBINATIONS: usize = 1024;
 
+/// What became of the policies of an index.
+#[derive(Debug)]
+pub(in crate::decide) struct Renumbered {
+    /// The new number of each that was there; [`NONE`] if it is gone.
+    pub(in crate::decide) kept: Vec<u32>,
+    /// The numbers of those that were not there.
+    pub(in crate::decide) added: Vec<u32>,
+}
+
+impl Renumbered {
+    /// Compares by identity: a policy that changed is another one.
+    pub(in crate::decide) fn of(before: &[Arc<Rule>], after: &[Arc<Rule>]) -> Self {
+        let same = |(before, after): (&Arc<Rule>, &Arc<Rule>)| Arc::ptr_eq(before, after);
+        let start = before.iter().zip(after).take_while(|pair| same(*pair)).count();
+        let (old, new) = (before.get(start..).unwrap_or_default(), after.get(start..).unwrap_or_default());
+        let end = old.iter().rev().zip(new.iter().rev()).take_while(|pair| same(*pair)).count();
+        let middle = old.len() - end;
+        // Most changes are small, and all before and after them is as it was.
+        let mut places: FxHashMap<*const Rule, u32> =
+            (number(start)..).zip(new).take(new.len() - end).map(|(place, rule)| (Arc::as_ptr(rule), place)).collect();
+        let mut kept: Vec<u32> = (0..number(start)).collect();
+        kept.extend(old.iter().take(middle).map(|rule| places.remove(&Arc::as_ptr(rule)).unwrap_or(NONE)));
+        kept.extend(number(after.len() - end)..number(after.len()));
+        let mut added: Vec<u32> = places.into_values().collect();
+        added.sort_unstable();
+        Self { kept, added }
+    }
+
+    /// Whether all is as it was.
+    pub(in crate::decide) fn is_nothing(&self) -> bool {
+        self.added.is_empty() && (0..).zip(&self.kept).all(|(before, after)| before == *after)
+    }
+
+    fn changes(&self) -> usize {
+        self.added.len() + self.kept.iter().filter(|number| **number == NONE).count()
+    }
+}
+
 impl Index {
     /// For policies in the order of their numbers.
-    pub(in crate::decide) fn new(rules: &[Rule]) -> Self {
+    pub(in crate::decide) fn new(rules: &[Arc<Rule>]) -> Self {
         let mut builder = IndexBuilder::default();
-        builder.count(rules);
+        for rule in rules {
+            builder.count(rule, |count| *count += 1);
+        }
         for (number, rule) in (0..).zip(rules) {
-            if rule.status == Status::On {
-                builder.add(number, rule);
-            }
+            builder.add(number, rule);
+        }
+        builder.finish()
+    }
+
+    /// For policies of which most were there before. What only those asked for that are gone stays behind as empty lists and
+    /// unused atoms; when this has become too much, all is built anew.
+    pub(in crate::decide) fn after(&self, changed: &Renumbered, before: &[Arc<Rule>], rules: &[Arc<Rule>]) -> Self {
+        let changes = self.changes + changed.changes();
+        if changes > rules.len() / 2 {
+            return Self::new(rules);
+        }
+        let mut builder = IndexBuilder::of(self, changed);
+        builder.index.changes = changes;
+        for (rule, _) in before.iter().zip(&changed.kept).filter(|(_, number)| **number == NONE) {
+            builder.count(rule, |count| *count = count.saturating_sub(1));
+        }
+        let added = || changed.added.iter().filter_map(|number| Some((*number, rules.get(*number as usize)?)));
+        for (_, rule) in added() {
+            builder.count(rule, |count| *count += 1);
+        }
+        for (number, rule) in added() {
+            builder.add(number, rule);
         }
         builder.finish()
     }
 }
 
+/// An index whose entries are not in order yet.
 #[derive(Default)]
 struct IndexBuilder {
-    atoms: Atoms,
-    roles: Patterns,
-    apps: Patterns,
-    /// How often each atom is asked for.
-    counts: Vec<u32>,
-    trie: Option<Builder>,
+    index: Index,
+    /// With their lists.
     entries: Vec<(u32, Entry)>,
-    combinations: Vec<Combination>,
 }
 
 /// What one combination of alternatives asks for.
@@ -51,25 +109,51 @@ struct Asks<'r> {
 }
 
 impl IndexBuilder {
-    fn count(&mut self, rules: &[Rule]) {
-        for rule in rules.iter().filter(|rule| rule.status == Status::On) {
-            for (_, alternatives) in rule.target.clauses() {
-                for test in alternatives.iter().flat_map(|matcher| &matcher.tests) {
-                    for atom in self.atoms_of(test).into_iter().flatten() {
-                        let place = atom as usize;
-                        if self.counts.len() <= place {
-                            self.counts.resize(place + 1, 0);
-                        }
-                        if let Some(count) = self.counts.get_mut(place) {
-                            *count += 1;
-                        }
+    /// What stays of an index when policies change.
+    fn of(index: &Index, changed: &Renumbered) -> Self {
+        let Index { atoms, roles, apps, counts, trie, combinations, changes, .. } = index;
+        let mut entries = Vec::with_capacity(index.entries.len() + changed.added.len());
+        for (list, List { start, length }) in (0..).zip(&index.lists) {
+            let own = index.entries.iter().skip(*start as usize).take(*length as usize);
+            let numbered = own.map(|entry| (changed.kept.get(entry.rule as usize).copied().unwrap_or(NONE), entry));
+            let kept = numbered.filter(|(rule, _)| *rule != NONE);
+            entries.extend(kept.map(|(rule, entry)| (list, Entry { rule, ..*entry })));
+        }
+        let index = Index {
+            atoms: atoms.clone(),
+            roles: roles.clone(),
+            apps: apps.clone(),
+            counts: counts.clone(),
+            trie: trie.clone(),
+            combinations: combinations.clone(),
+            changes: *changes,
+            ..Index::default()
+        };
+        Self { index, entries }
+    }
+
+    /// Changes how often the atoms of a policy are asked for.
+    fn count(&mut self, rule: &Rule, change: impl Fn(&mut u32)) {
+        if rule.status == Status::Off {
+            return;
+        }
+        for (_, alternatives) in rule.target.clauses() {
+            for test in alternatives.iter().flat_map(|matcher| &matcher.tests) {
+                for atom in self.atoms_of(test).into_iter().flatten() {
+                    let (place, counts) = (atom as usize, &mut self.index.counts);
+                    if counts.len() <= place {
+                        counts.resize(place + 1, 0);
                     }
+                    counts.get_mut(place).into_iter().for_each(&change);
                 }
             }
         }
     }
 
     fn add(&mut self, number: u32, rule: &Rule) {
+        if rule.status == Status::Off {
+            return;
+        }
         let target = &rule.target;
         let actions = actions(&target.actions);
         let combinations =
@@ -150,21 +234,21 @@ impl IndexBuilder {
     }
 
     fn about(&self, atom: u32) -> Kinds {
-        self.atoms.kind(atom).map_or(Kinds::default(), Kinds::one)
+        self.index.atoms.kind(atom).map_or(Kinds::default(), Kinds::one)
     }
 
     fn list_of(&mut self, glob: &Glob) -> u32 {
-        self.trie.get_or_insert_with(|| Builder::new(1)).list_of(glob)
+        self.index.trie.list_of(glob)
     }
 
     fn combination(&mut self, combination: Combination) -> u32 {
-        self.combinations.push(combination);
-        u32::try_from(self.combinations.len() - 1).unwrap_or(NONE)
+        self.index.combinations.push(combination);
+        number(self.index.combinations.len() - 1)
     }
 
     /// The test whose values are asked for least often.
     fn rarest(&self, lists: &[Vec<u32>]) -> Option<usize> {
-        let count = |atom: &u32| u64::from(self.counts.get(*atom as usize).copied().unwrap_or_default());
+        let count = |atom: &u32| u64::from(self.index.counts.get(*atom as usize).copied().unwrap_or_default());
         let all = lists.iter().enumerate();
         all.min_by_key(|(_, list)| list.iter().map(count).sum::<u64>()).map(|(place, _)| place)
     }
@@ -194,8 +278,9 @@ impl IndexBuilder {
 
     /// The values of a test, if all of them can be looked up.
     fn atoms_of(&mut self, test: &Test) -> Option<Vec<u32>> {
+        let Index { atoms, roles, apps, .. } = &mut self.index;
         let mut texts = |kind: AtomKind, texts: &[SmolStr]| {
-            Some(texts.iter().map(|text| self.atoms.intern(kind, text.as_bytes())).collect())
+            Some(texts.iter().map(|text| atoms.intern(kind, text.as_bytes())).collect())
         };
         match test {
             Test::Id(wanted) => texts(AtomKind::Id, wanted),
@@ -207,20 +292,18 @@ impl IndexBuilder {
             Test::Role(wanted) | Test::App(wanted) if wanted.iter().any(Wild::is_broken) => None,
             Test::Role(wanted) => {
                 let kinds = (AtomKind::Role, AtomKind::RolePattern);
-                Some(
-                    wanted.iter().map(|wanted| pattern_atom(&mut self.atoms, &mut self.roles, kinds, wanted)).collect(),
-                )
+                Some(wanted.iter().map(|wanted| pattern_atom(atoms, roles, kinds, wanted)).collect())
             }
             Test::App(wanted) => {
                 let kinds = (AtomKind::App, AtomKind::AppPattern);
-                Some(wanted.iter().map(|wanted| pattern_atom(&mut self.atoms, &mut self.apps, kinds, wanted)).collect())
+                Some(wanted.iter().map(|wanted| pattern_atom(atoms, apps, kinds, wanted)).collect())
             }
             Test::Fact(test) => match &test.operator {
                 // Who has no such claim has no atom, so an absent one must not fit.
                 Operator::In(values)
                     if test.of == FactOf::Subject && test.path.len() == 1 && test.absent == Truth::False =>
                 {
-                    values.iter().map(|value| self.atoms.intern_claim(&test.name, value)).collect()
+                    values.iter().map(|value| atoms.intern_claim(&test.name, value)).collect()
                 }
                 _ => None,
             },
@@ -229,12 +312,10 @@ impl IndexBuilder {
     }
 
     fn finish(self) -> Index {
-        let Self { atoms, roles, apps, trie, mut entries, combinations, .. } = self;
-        let (trie, lists) = trie.unwrap_or_else(|| Builder::new(1)).finish();
+        let Self { mut index, mut entries } = self;
+        // What was sorted before still is, and costs nothing.
         entries.sort_by_key(|(list, entry)| (*list, entry.key, entry.rule));
-        let number = |count: usize| u32::try_from(count).unwrap_or(NONE);
-        let mut index = Index { atoms, roles, apps, trie, combinations, ..Index::default() };
-        index.lists = vec![List::default(); lists as usize];
+        index.lists = vec![List::default(); index.trie.lists()];
         index.entries = entries.iter().map(|(_, entry)| *entry).collect();
         for (at, (list, _)) in entries.iter().enumerate() {
             if let Some(list) = index.lists.get_mut(*list as usize) {
@@ -251,6 +332,10 @@ impl IndexBuilder {
         }
         index
     }
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(NONE)
 }
 
 fn pattern_atom(atoms: &mut Atoms, patterns: &mut Patterns, kinds: (AtomKind, AtomKind), wanted: &Wild) -> u32 {

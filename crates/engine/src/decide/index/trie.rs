@@ -6,18 +6,20 @@ use super::NONE;
 use super::keys::{Key, LongTexts, Slots};
 use crate::decide::glob::{Glob, Like, Segment};
 
-/// The tree. The first node is the root.
+/// The tree. The first node is the root. It can grow at any time; what it leads to stays.
 #[derive(Clone, Debug)]
 pub(super) struct Trie {
     nodes: Vec<Node>,
     /// By node and segment.
     literals: Edges,
-    /// Segments with wildcards in them, with the node that they lead to.
-    likes: Vec<(Like, u32)>,
-    /// Whole rests of a path, with the list that they lead to.
-    rests: Vec<(Regex, u32)>,
+    /// Segments with wildcards in them, with the node that they lead to; those of one node are a chain.
+    likes: Vec<Link<Like>>,
+    /// Whole rests of a path, with the list that they lead to; those of one node are a chain.
+    rests: Vec<Link<Regex>>,
     /// How many nodes take any number of segments.
     loops: u32,
+    /// How many lists there are; the first is not in the tree.
+    lists: u32,
     /// Where all paths lead that begin with a slash, if they lead to one node.
     below_slash: u32,
 }
@@ -32,8 +34,10 @@ struct Node {
     list: u32,
     /// Its number among the nodes that take more segments.
     repeats: u32,
-    likes: (u32, u32),
-    rests: (u32, u32),
+    /// The first of its segments with wildcards.
+    likes: u32,
+    /// The first of its rests.
+    rests: u32,
     literals: Literals,
 }
 
@@ -44,64 +48,66 @@ enum Literals {
     Some,
 }
 
-impl Default for Node {
-    fn default() -> Self {
-        Self {
-            any: NONE,
-            many: NONE,
-            list: NONE,
-            repeats: NONE,
-            likes: (0, 0),
-            rests: (0, 0),
-            literals: Literals::None,
-        }
-    }
+/// One of several patterns at a node.
+#[derive(Clone, Debug)]
+struct Link<P> {
+    pattern: P,
+    to: u32,
+    next: u32,
 }
 
-/// Patterns on their way into a tree.
-#[derive(Debug, Default)]
-pub(super) struct Builder {
-    trie: Trie,
-    likes: Vec<(u32, Like, String, u32)>,
-    rests: Vec<(u32, Regex, u32)>,
-    lists: u32,
+impl Default for Node {
+    fn default() -> Self {
+        Self { any: NONE, many: NONE, list: NONE, repeats: NONE, likes: NONE, rests: NONE, literals: Literals::None }
+    }
 }
 
 impl Default for Trie {
     fn default() -> Self {
         let (literals, likes, rests) = (Edges::default(), Vec::new(), Vec::new());
-        Self { nodes: vec![Node::default()], literals, likes, rests, loops: 0, below_slash: NONE }
+        Self { nodes: vec![Node::default()], literals, likes, rests, loops: 0, lists: 1, below_slash: NONE }
     }
 }
 
-impl Builder {
-    /// For lists from a number on.
-    pub(super) fn new(lists: u32) -> Self {
-        Self { lists, ..Self::default() }
+impl Trie {
+    /// How many lists there are.
+    pub(super) fn lists(&self) -> usize {
+        self.lists as usize
     }
 
     /// The number of the list for all entries with a pattern.
     pub(super) fn list_of(&mut self, glob: &Glob) -> u32 {
-        let node = glob.segments().iter().fold(0, |node, segment| self.follow(node, segment));
-        if let Some(rest) = glob.rest() {
-            let known = self.rests.iter().find(|(at, known, _)| *at == node && known.as_str() == rest.as_str());
-            return match known {
-                Some((.., list)) => *list,
-                None => {
+        let node = glob.segments().iter().fold(0, |node, segment| self.lead(node, segment));
+        let list = match glob.rest() {
+            Some(rest) => self.list_of_rest(node, rest),
+            None => match self.node(node).list {
+                NONE => {
                     let list = self.new_list();
-                    self.rests.push((node, rest.clone(), list));
+                    self.change(node, |node| node.list = list);
                     list
                 }
-            };
+                list => list,
+            },
+        };
+        let root = self.node(0);
+        self.below_slash = if [root.any, root.many, root.likes, root.rests] == [NONE; 4] {
+            self.literals.follow(0, b"", &Key::of(0, b"")).unwrap_or(NONE)
+        } else {
+            NONE
+        };
+        list
+    }
+
+    fn list_of_rest(&mut self, node: u32, rest: &Regex) -> u32 {
+        let first = self.node(node).rests;
+        if let Some(known) = chain(&self.rests, first).find(|link| link.pattern.as_str() == rest.as_str()) {
+            return known.to;
         }
-        match self.trie.nodes.get(node as usize).map_or(NONE, |node| node.list) {
-            NONE => {
-                let list = self.new_list();
-                self.change(node, |node| node.list = list);
-                list
-            }
-            list => list,
-        }
+        let list = self.new_list();
+        let link = number(self.rests.len());
+        self.rests.push(Link { pattern: rest.clone(), to: list, next: first });
+        self.change(node, |node| node.rests = link);
+        list
     }
 
     fn new_list(&mut self) -> u32 {
@@ -109,16 +115,17 @@ impl Builder {
         self.lists - 1
     }
 
-    fn follow(&mut self, from: u32, segment: &Segment) -> u32 {
-        let node = self.trie.nodes.get(from as usize).copied().unwrap_or_default();
+    /// Where a segment of a pattern leads, made if it is new.
+    fn lead(&mut self, from: u32, segment: &Segment) -> u32 {
+        let node = self.node(from);
         match segment {
             Segment::Literal(text) => {
                 let text = text.as_bytes();
-                if let Some(to) = self.trie.literals.follow(from, text, &Key::of(0, text)) {
+                if let Some(to) = self.literals.follow(from, text, &Key::of(0, text)) {
                     return to;
                 }
                 let to = self.new_node(Node::default());
-                self.trie.literals.add(from, text, to);
+                self.literals.add(from, text, to);
                 self.change(from, |node| node.literals = Literals::Some);
                 to
             }
@@ -130,61 +137,48 @@ impl Builder {
             }
             Segment::Many if node.many != NONE => node.many,
             Segment::Many => {
-                let repeats = self.trie.loops;
-                self.trie.loops += 1;
+                let repeats = self.loops;
+                self.loops += 1;
                 let to = self.new_node(Node { repeats, ..Node::default() });
                 self.change(from, |node| node.many = to);
                 to
             }
             Segment::Like(like) => {
-                let text = format!("{like:?}");
-                let known = self.likes.iter().find(|(at, _, known, _)| *at == from && *known == text);
-                if let Some((.., to)) = known {
-                    return *to;
+                if let Some(known) = chain(&self.likes, node.likes).find(|link| link.pattern.is_same_as(like)) {
+                    return known.to;
                 }
                 let to = self.new_node(Node::default());
-                self.likes.push((from, like.clone(), text, to));
+                let link = number(self.likes.len());
+                self.likes.push(Link { pattern: like.clone(), to, next: node.likes });
+                self.change(from, |node| node.likes = link);
                 to
             }
         }
     }
 
+    fn node(&self, number: u32) -> Node {
+        self.nodes.get(number as usize).copied().unwrap_or_default()
+    }
+
     fn new_node(&mut self, node: Node) -> u32 {
-        self.trie.nodes.push(node);
-        u32::try_from(self.trie.nodes.len() - 1).unwrap_or(NONE)
+        self.nodes.push(node);
+        number(self.nodes.len() - 1)
     }
 
     fn change(&mut self, node: u32, change: impl FnOnce(&mut Node)) {
-        if let Some(node) = self.trie.nodes.get_mut(node as usize) {
+        if let Some(node) = self.nodes.get_mut(node as usize) {
             change(node);
         }
     }
+}
 
-    /// The finished tree, and how many lists there are.
-    pub(super) fn finish(mut self) -> (Trie, u32) {
-        let number = |count: usize| u32::try_from(count).unwrap_or(NONE);
-        let mut likes = std::mem::take(&mut self.likes);
-        likes.sort_by_key(|(node, ..)| *node);
-        for (from, like, _, to) in likes {
-            let at = number(self.trie.likes.len());
-            self.trie.likes.push((like, to));
-            self.change(from, |node| node.likes = extended(node.likes, at));
-        }
-        let mut rests = std::mem::take(&mut self.rests);
-        rests.sort_by_key(|(node, ..)| *node);
-        for (from, rest, list) in rests {
-            let at = number(self.trie.rests.len());
-            self.trie.rests.push((rest, list));
-            self.change(from, |node| node.rests = extended(node.rests, at));
-        }
-        let root = self.trie.nodes.first().copied().unwrap_or_default();
-        if root.any == NONE && root.many == NONE && root.likes.1 == 0 && root.rests.1 == 0 {
-            self.trie.below_slash = self.trie.literals.follow(0, b"", &Key::of(0, b"")).unwrap_or(NONE);
-        }
-        self.trie.nodes.shrink_to_fit();
-        self.trie.literals.all.shrink_to_fit();
-        (self.trie, self.lists)
-    }
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(NONE)
+}
+
+/// The patterns of a node, from the first on.
+fn chain<P>(links: &[Link<P>], first: u32) -> impl Iterator<Item = &Link<P>> {
+    std::iter::successors(links.get(first as usize), |link| links.get(link.next as usize))
 }
 
 /// How many bytes stand before the next slash. Segments are short, so eight bytes at a time are best.
@@ -202,10 +196,6 @@ fn up_to_slash(bytes: &[u8]) -> usize {
         before += 8;
     }
     before + rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len())
-}
-
-fn extended((start, length): (u32, u32), at: u32) -> (u32, u32) {
-    if length == 0 { (at, 1) } else { (start, length + 1) }
 }
 
 /// Where a segment leads from a node.
@@ -234,7 +224,7 @@ impl Edges {
     }
 
     fn add(&mut self, from: u32, segment: &[u8], to: u32) {
-        let number = u32::try_from(self.all.len()).unwrap_or(NONE);
+        let number = number(self.all.len());
         let by = self.long.keep(Key::of(0, segment), segment);
         self.all.push(Edge { by, from, to });
         let all = &self.all;
@@ -354,7 +344,7 @@ impl Trie {
             if node.repeats != NONE && walk.reaches(node.repeats) {
                 next.push(*number);
             }
-            if node.likes.1 > 0 || node.rests.1 > 0 {
+            if node.likes != NONE || node.rests != NONE {
                 self.try_likes(node, segment, next);
                 self.try_rests(node, rest.unwrap_or_default(), walk);
             }
@@ -362,22 +352,13 @@ impl Trie {
     }
 
     fn try_likes(&self, node: &Node, segment: &[u8], next: &mut Vec<u32>) {
-        let (start, length) = node.likes;
         let Ok(segment) = str::from_utf8(segment) else { return };
-        for (like, to) in self.likes.iter().skip(start as usize).take(length as usize) {
-            if like.covers(segment) {
-                next.push(*to);
-            }
-        }
+        next.extend(chain(&self.likes, node.likes).filter(|link| link.pattern.covers(segment)).map(|link| link.to));
     }
 
     fn try_rests(&self, node: &Node, rest: &str, walk: &mut Walk) {
-        let (start, length) = node.rests;
-        for (regex, list) in self.rests.iter().skip(start as usize).take(length as usize) {
-            if regex.is_match(rest) {
-                walk.lists.push(*list);
-            }
-        }
+        let found = chain(&self.rests, node.rests).filter(|link| link.pattern.is_match(rest));
+        walk.lists.extend(found.map(|link| link.to));
     }
 }
 

@@ -10,7 +10,7 @@ mod requests;
 
 use super::super::family::{By, Decide, Decided, Manner, Outcome};
 use super::super::request::Request;
-use super::super::rule::Set;
+use super::super::rule::{Member, Set};
 use super::super::value::{Could, Effect, Value};
 use crate::{Ruling, Scratch, Silent, ask};
 
@@ -44,15 +44,31 @@ impl World {
 /// Whether the engine decides as the naive way does, silently and with explanations; the difference if it does not.
 pub fn check(bytes: &[u8]) -> Result<(), String> {
     let World { set, manner, requests } = World::of(bytes);
-    let mut less = set.clone();
-    less.members.truncate(set.members.len() / 2);
-    // What remains of one set of policies must not show with another.
+    let half = set.members.len() / 2;
+    let members = |change: fn(&mut Vec<Member>, usize)| {
+        let mut changed = set.clone();
+        change(&mut changed.members, half);
+        changed
+    };
+    // What remains of one set of policies must not show with another: neither in the room of an asker, nor in an index
+    // that was changed again and again.
+    let steps = [
+        set.clone(),
+        members(Vec::truncate),
+        set.clone(),
+        members(|members, half| drop(members.drain(half..(half + 1).min(members.len())))),
+        members(|members, half| members.rotate_left(half)),
+        set.clone(),
+    ];
     let mut scratch = Scratch::default();
-    let both = [set, less].map(|set| (Decide::new(set.clone(), manner), set));
-    for request in &requests {
-        for (decide, set) in &both {
-            compare(decide, set, request, manner, &mut scratch)
-                .map_err(|difference| format!("{difference}\n{request:#?}\n{set:#?}"))?;
+    let mut changed = Decide::new(set.clone(), manner);
+    for set in steps {
+        changed = changed.after(set.clone(), manner);
+        for decide in [&Decide::new(set.clone(), manner), &changed] {
+            for request in &requests {
+                compare(decide, &set, request, manner, &mut scratch)
+                    .map_err(|difference| format!("{difference}\n{request:#?}\n{set:#?}"))?;
+            }
         }
     }
     Ok(())

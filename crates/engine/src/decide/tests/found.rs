@@ -5,7 +5,7 @@ use crate::decide::*;
 use crate::{Scratch, Silent, ask};
 
 fn applies(target: Target, request: &Request) -> bool {
-    let root = set(Algorithm::PermitOverrides, vec![Member::Rule(rule("p", Effect::Permit, target))]);
+    let root = set(Algorithm::PermitOverrides, vec![rule("p", Effect::Permit, target).into()]);
     let decide = Decide::new(root, Manner::Sound);
     ask(&decide, &request, &mut Scratch::default(), &mut Silent).value == Value::Permit
 }

@@ -39,6 +39,36 @@ proptest! {
     }
 
     #[test]
+    fn an_index_that_was_changed_decides_as_the_naive_way(
+        set in sets(8),
+        other in sets(8),
+        picks in prop::collection::vec(any::<prop::sample::Index>(), 1..6),
+        all in prop::collection::vec(requests(0), 4),
+    ) {
+        let mut scratch = Scratch::default();
+        let mut set = set;
+        let mut decide = Decide::new(set.clone(), Manner::Sound);
+        let mut others = other.members.into_iter();
+        for pick in picks {
+            let place = pick.index(set.members.len() + 1);
+            match (set.members.get_mut(place), others.next()) {
+                (Some(member), Some(other)) if place % 2 == 0 => *member = other,
+                (Some(_), None) => drop(set.members.remove(place)),
+                (_, Some(other)) => set.members.insert(place, other),
+                (None, None) => {}
+            }
+            decide = decide.after(set.clone(), Manner::Sound);
+            for request in &all {
+                let decided = ask(&decide, &request, &mut scratch, &mut Silent);
+                agrees(&set, request, &decide, &decided)?;
+                let anew = Decide::new(set.clone(), Manner::Sound);
+                let (changed, anew) = (Ruling::explain(&decide, &request), Ruling::explain(&anew, &request));
+                prop_assert_eq!(format!("{:?}", changed), format!("{:?}", anew));
+            }
+        }
+    }
+
+    #[test]
     fn unknown_facts_are_judged_as_the_naive_way(set in sets(6), request in requests(4)) {
         let decide = Decide::new(set.clone(), Manner::Sound);
         let decided = ask(&decide, &&request, &mut Scratch::default(), &mut Silent);
@@ -85,7 +115,7 @@ proptest! {
         let glob = Glob::parse(&pattern).unwrap();
         let target = Target { resources: all_of(vec![path(&pattern)]), ..Target::default() };
         let rule = rule("p", Effect::Permit, target);
-        let set = super::world::set(Algorithm::DenyOverrides, vec![Member::Rule(rule)]);
+        let set = super::world::set(Algorithm::DenyOverrides, vec![rule.into()]);
         let decide = Decide::new(set.clone(), Manner::Original);
         let resource = Resource { path: Maybe::Is(given.clone().into()), ..Resource::default() };
         let request = Request { resource, ..Request::default() };
@@ -99,7 +129,7 @@ fn without(set: Set, name: &str) -> Set {
     let members = set.members.into_iter().filter_map(|member| match member {
         Member::Rule(rule) if rule.name == name => None,
         Member::Rule(rule) => Some(Member::Rule(rule)),
-        Member::Set(inner) => Some(Member::Set(without(inner, name))),
+        Member::Set(inner) => Some(without(*inner, name).into()),
     });
     Set { members: members.collect(), ..set }
 }

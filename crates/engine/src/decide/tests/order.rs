@@ -63,7 +63,7 @@ proptest! {
         let effect = if permits { Effect::Permit } else { Effect::Deny };
         let idle = Rule { priority: f64::from(rank), status, ..rule("idle", effect, target) };
         let more = each_set(set.clone(), &|mut set| {
-            set.members.insert(place.min(set.members.len()), Member::Rule(idle.clone()));
+            set.members.insert(place.min(set.members.len()), idle.clone().into());
             set
         });
         prop_assert_eq!(answer(set, &request), answer(more, &request));
@@ -73,7 +73,7 @@ proptest! {
 /// Changes a set and all sets in it.
 fn each_set(set: Set, change: &impl Fn(Set) -> Set) -> Set {
     let members = set.members.into_iter().map(|member| match member {
-        Member::Set(inner) => Member::Set(each_set(inner, change)),
+        Member::Set(inner) => each_set(*inner, change).into(),
         rule @ Member::Rule(_) => rule,
     });
     change(Set { members: members.collect(), ..set })
@@ -81,8 +81,8 @@ fn each_set(set: Set, change: &impl Fn(Set) -> Set) -> Set {
 
 fn with_priority(member: Member, priority: f64) -> Member {
     match member {
-        Member::Rule(rule) => Member::Rule(Rule { priority, ..rule }),
-        Member::Set(set) => Member::Set(Set { priority, ..set }),
+        Member::Rule(rule) => Rule { priority, ..(*rule).clone() }.into(),
+        Member::Set(set) => Set { priority, ..*set }.into(),
     }
 }
 

@@ -1,16 +1,18 @@
 //! Hostile patterns and paths take a bounded number of steps.
 
+use std::sync::Arc;
+
 use super::world::{all_of, path, rule};
 use crate::decide::index::{Index, Room};
 use crate::decide::*;
 
-fn permits(patterns: &[String]) -> Vec<Rule> {
+fn permits(patterns: &[String]) -> Vec<Arc<Rule>> {
     let targets = patterns.iter().map(|pattern| Target { resources: all_of(vec![path(pattern)]), ..Target::default() });
-    targets.enumerate().map(|(number, target)| rule(&format!("p{number}"), Effect::Permit, target)).collect()
+    targets.enumerate().map(|(number, target)| rule(&format!("p{number}"), Effect::Permit, target).into()).collect()
 }
 
 /// The steps of a walk, and whether a policy was found.
-fn walk(rules: &[Rule], given: &str) -> (usize, bool) {
+fn walk(rules: &[Arc<Rule>], given: &str) -> (usize, bool) {
     let index = Index::new(rules);
     let request =
         Request { resource: Resource { path: Maybe::Is(given.into()), ..Resource::default() }, ..Request::default() };
@@ -75,7 +77,7 @@ fn many_open_ends_are_all_followed() {
 
 #[test]
 fn many_subjects_on_one_path_are_all_found() {
-    let rules: Vec<Rule> = (0..500)
+    let rules: Vec<Arc<Rule>> = (0..500)
         .map(|number| {
             let role = Wild::parse(&format!("role-{number}")).unwrap();
             let target = Target {
@@ -83,7 +85,7 @@ fn many_subjects_on_one_path_are_all_found() {
                 resources: all_of(vec![path("/**")]),
                 actions: Vec::new(),
             };
-            rule(&format!("p{number}"), Effect::Deny, target)
+            rule(&format!("p{number}"), Effect::Deny, target).into()
         })
         .collect();
     let index = Index::new(&rules);

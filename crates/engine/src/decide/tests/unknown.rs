@@ -5,7 +5,7 @@ use crate::decide::*;
 use crate::{Scratch, Silent, ask};
 
 fn decide(algorithm: Algorithm, rules: Vec<Rule>, default: Effect) -> Decide {
-    let root = set(algorithm, rules.into_iter().map(Member::Rule).collect());
+    let root = set(algorithm, rules.into_iter().map(Member::from).collect());
     Decide::new(Set { default: Some(default), ..root }, Manner::Sound)
 }
 

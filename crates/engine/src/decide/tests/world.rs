@@ -170,18 +170,18 @@ pub(super) fn algorithm() -> impl Strategy<Value = Algorithm> + Clone {
 /// Sets up to three levels deep.
 pub(super) fn sets(most: usize) -> impl Strategy<Value = Set> + Clone {
     let flat = (algorithm(), rules(most))
-        .prop_map(|(algorithm, rules)| set(algorithm, rules.into_iter().map(Member::Rule).collect()));
+        .prop_map(|(algorithm, rules)| set(algorithm, rules.into_iter().map(Member::from).collect()));
     flat.prop_recursive(2, 16, 3, move |inner| {
         let inner =
             (inner, -1..2_i32, proptest::option::weighted(0.3, target()), proptest::option::of(prop::bool::ANY));
         (algorithm(), rules(4), vec(inner, 0..3)).prop_map(|(algorithm, rules, sets)| {
-            let mut members: Vec<Member> = rules.into_iter().map(Member::Rule).collect();
+            let mut members: Vec<Member> = rules.into_iter().map(Member::from).collect();
             for (number, (inner, priority, target, default)) in sets.into_iter().enumerate() {
                 let default = default.map(|permits| if permits { Effect::Permit } else { Effect::Deny });
                 let target = target.unwrap_or_default();
                 let inner =
                     Set { priority: f64::from(priority), target, default, ..renamed(inner, &format!("s{number}")) };
-                members.push(Member::Set(inner));
+                members.push(inner.into());
             }
             set(algorithm, members)
         })
@@ -190,8 +190,8 @@ pub(super) fn sets(most: usize) -> impl Strategy<Value = Set> + Clone {
 
 fn renamed(set: Set, prefix: &str) -> Set {
     let members = set.members.into_iter().map(|member| match member {
-        Member::Rule(rule) => Member::Rule(Rule { name: format!("{prefix}{}", rule.name).into(), ..rule }),
-        Member::Set(inner) => Member::Set(renamed(inner, prefix)),
+        Member::Rule(rule) => Rule { name: format!("{prefix}{}", rule.name).into(), ..(*rule).clone() }.into(),
+        Member::Set(inner) => renamed(*inner, prefix).into(),
     });
     Set { members: members.collect(), ..set }
 }

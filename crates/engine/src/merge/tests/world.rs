@@ -19,7 +19,7 @@ use super::super::{
 use super::random::{CALLER, FACTS, MESH, SECTIONS, TAGS, VALUES};
 use crate::kind::{Choices, FacetChoice, MergeKind, Payload, PolicyKind};
 use crate::ladder::{Best, Ladder, Rung};
-use crate::snapshot::{KindId, ObjectId, Snapshot};
+use crate::snapshot::{Indexed, KindId, ObjectId, Snapshot};
 
 const NOWHERE: NodeRef = NodeRef { source: SourceId::FIRST, node: 0 };
 
@@ -56,7 +56,7 @@ impl World {
             at: NOWHERE,
         };
         let snapshot =
-            Snapshot::build(draft, vec![policy_kind], Vec::new(), Files::default()).expect("small worlds fit");
+            Snapshot::build(draft, vec![policy_kind], Indexed::default(), Files::default()).expect("small worlds fit");
         Self { snapshot, scope }
     }
 

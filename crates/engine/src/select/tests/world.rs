@@ -9,7 +9,7 @@ use super::super::reference::{NaiveKind, NaivePolicy, NaiveRung, Tags};
 use crate::kind::{Choices, Counts, Each, Empty, Match, PolicyKind, Resolve, SelectKind};
 use crate::ladder::{Best, Ladder, Rung};
 use crate::select::{Column, Select};
-use crate::snapshot::{KindId, Snapshot};
+use crate::snapshot::{Indexed, KindId, Snapshot};
 
 pub(super) const KEYS: [&str; 3] = ["service", "cloud", "version"];
 pub(super) const VALUES: [&str; 2] = ["one", "two"];
@@ -155,7 +155,7 @@ impl World {
             at: NOWHERE,
         };
         let snapshot =
-            Snapshot::build(draft, vec![policy_kind], Vec::new(), Files::default()).expect("small worlds fit");
+            Snapshot::build(draft, vec![policy_kind], Indexed::default(), Files::default()).expect("small worlds fit");
         Self { snapshot, kind: KindId::new(0), scope }
     }
 

@@ -42,7 +42,7 @@ fn set(bytes: &mut Bytes<'_>, depth: usize, with_target: bool) -> Set {
     let priority = priority(bytes);
     let mut members = Vec::new();
     if bytes.given_out() < MOST && bytes.one_in(2) {
-        members.extend(crowd(bytes).into_iter().map(Member::Rule));
+        members.extend(crowd(bytes).into_iter().map(Member::from));
     }
     members.extend(bytes.any(7, |bytes| member(bytes, depth)));
     let name = format_smolstr!("s{}", bytes.new_number());
@@ -52,10 +52,10 @@ fn set(bytes: &mut Bytes<'_>, depth: usize, with_target: bool) -> Set {
 fn member(bytes: &mut Bytes<'_>, depth: usize) -> Member {
     if depth < DEEPEST && bytes.given_out() < MOST && bytes.one_in(5) {
         let with_target = bytes.one_in(3);
-        return Member::Set(set(bytes, depth + 1, with_target));
+        return set(bytes, depth + 1, with_target).into();
     }
     let target = if bytes.one_in(48) { many(bytes) } else { target(bytes) };
-    Member::Rule(rule(bytes, target))
+    rule(bytes, target).into()
 }
 
 /// A policy with a target.

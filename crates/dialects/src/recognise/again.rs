@@ -1,0 +1,121 @@
+//! What changed since documents were last recognised, where only policies changed that decide requests.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use upheld_engine::{PolicyKind, Snapshot};
+use upheld_model::{Diagnostic, Diagnostics, Files, NodeRef, Policy, SourceId, Sym, Symbols};
+
+use super::decisions::{Deciding, Decisions};
+use super::{Documents, Reading, documents_of};
+use crate::access::Edition;
+use crate::access::book::{Book, Claim};
+
+/// What was recognised before, without errors.
+#[derive(Clone, Copy, Debug)]
+pub struct Before<'b> {
+    /// All of it.
+    pub snapshot: &'b Snapshot,
+    /// Where policies that decide requests stand.
+    pub deciding: &'b Deciding,
+    /// What was warned of.
+    pub warnings: &'b Diagnostics,
+}
+
+/// What policies that decide requests came to; all else is as it was.
+#[derive(Debug)]
+pub struct Again {
+    /// By kind.
+    pub books: Vec<(Sym, Book)>,
+    /// As they are listed.
+    pub policies: Vec<Policy>,
+    /// Those of before, perhaps with more.
+    pub symbols: Arc<Symbols>,
+    /// Where they stand.
+    pub deciding: Deciding,
+    /// What is wrong.
+    pub diagnostics: Diagnostics,
+}
+
+impl Before<'_> {
+    /// Whether these kinds were in force, written in files that are the same.
+    pub(super) fn has_kinds(self, kinds: &[PolicyKind], files: &Files) -> bool {
+        let before: BTreeSet<NodeRef> = self.snapshot.kinds().iter().map(|(_, kind)| kind.at).collect();
+        let same = |at: &NodeRef| before.contains(at) && files.share(at.source, self.snapshot.files());
+        kinds.iter().all(|kind| same(&kind.at)) && kinds.len() == self.snapshot.kinds().len()
+    }
+
+    /// Whether a file is the same, and nothing need be said about it once more.
+    pub(super) fn is_sound(self, source: SourceId, files: &Files) -> bool {
+        let about = |warning: &Diagnostic| warning.label.as_ref().is_some_and(|label| label.source == source);
+        files.share(source, self.snapshot.files()) && !self.warnings.as_slice().iter().any(about)
+    }
+
+    /// Recognises changed files. `None` if this needs all others as well: because something else changed, too, or because
+    /// what a policy means depends on all policies.
+    pub fn again(self, reading: Reading<'_>, files: &Files, changed: &BTreeSet<SourceId>) -> Option<Again> {
+        if reading.edition() == Edition::Compat {
+            return None;
+        }
+        let Self { snapshot, deciding, warnings } = self;
+        let kinds = snapshot.kinds().as_slice();
+        let mut decisions = Decisions::new(reading, files, kinds, snapshot.symbols());
+        only_deciding(snapshot.files(), changed, &decisions)?;
+        let new = only_deciding(files, changed, &decisions)?;
+        let deciding = deciding.with(new, changed);
+
+        let is_same = |source: SourceId| !changed.contains(&source);
+        decisions = decisions.knowing(snapshot, is_same);
+        let mut diagnostics = Diagnostics::default();
+        decisions.untyped(&deciding.untyped, &mut diagnostics);
+        for at in &deciding.typed {
+            decisions.typed_at(*at, &mut diagnostics);
+        }
+        let (mut symbols, mut policies) = (snapshot.shared_symbols(), Vec::new());
+        let intern = |text: &str| match symbols.get(text) {
+            Some(known) => known,
+            None => Arc::make_mut(&mut symbols).intern(text),
+        };
+        let books = decisions.finish(snapshot.policies().deciding(), intern, |policy| policies.push(policy));
+        // What is known is not read again, so nobody warns of it once more.
+        for warning in warnings.as_slice() {
+            let places = || warning.label.iter().chain(&warning.related);
+            if places().all(|place| is_same(place.source)) && !diagnostics.as_slice().contains(warning) {
+                diagnostics.push(warning.clone());
+            }
+        }
+        Some(Again { books, policies, symbols, deciding, diagnostics })
+    }
+}
+
+/// The documents of changed files; `None` if one of them is about something else than deciding requests.
+fn only_deciding(files: &Files, changed: &BTreeSet<SourceId>, decisions: &Decisions<'_>) -> Option<Deciding> {
+    let files = changed.iter().filter_map(|source| Some((*source, files.get(*source)?)));
+    let mut found = Diagnostics::default();
+    let Documents { typed, about_access, untyped } = documents_of(files, &mut found);
+    let others = !untyped.is_empty()
+        || typed.iter().any(|(_, header)| !decisions.know(*header))
+        || about_access.iter().any(|(.., claim)| *claim == Claim::Directory)
+        || found.errors() > 0;
+    let at = |source, node| NodeRef { source, node };
+    (!others).then(|| Deciding {
+        untyped: about_access
+            .iter()
+            .map(|(source, document, claim)| (at(*source, document.number()), *claim))
+            .collect(),
+        typed: typed.iter().map(|(source, header)| at(*source, header.document.number())).collect(),
+    })
+}
+
+impl Deciding {
+    /// With the documents of changed files as they are now, in the order of files.
+    fn with(&self, new: Self, changed: &BTreeSet<SourceId>) -> Self {
+        let same = |at: &NodeRef| !changed.contains(&at.source);
+        let mut untyped: Vec<(NodeRef, Claim)> =
+            self.untyped.iter().filter(|(at, _)| same(at)).copied().chain(new.untyped).collect();
+        let mut typed: Vec<NodeRef> = self.typed.iter().filter(|at| same(at)).copied().chain(new.typed).collect();
+        untyped.sort_by_key(|(at, _)| *at);
+        typed.sort();
+        Self { untyped, typed }
+    }
+}

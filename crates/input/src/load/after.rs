@@ -1,0 +1,72 @@
+//! What a snapshot becomes when documents of its store change.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use upheld_dialects::recognise::Again;
+use upheld_model::{Diagnostic, Diagnostics, Files, SourceId};
+
+use super::{Broken, Loaded, opened};
+use crate::Input;
+use crate::read::read_one;
+
+/// What happens to one document.
+#[derive(Debug)]
+pub enum Change {
+    /// It says something else now.
+    Replaced(SourceId, Input),
+    /// It is there no more.
+    Gone(SourceId),
+    /// It was not there; it gets the next id.
+    New(Input),
+}
+
+impl Loaded {
+    /// The snapshot after some changes. Documents that are not named stay what they are, under their ids, and so does most
+    /// of what was made of them: texts are not parsed again, policies that decide requests are not read again and keep
+    /// their place in the index, and if nothing but such policies changed, all else is shared. Ids and names that are no
+    /// longer used are not given back: load everything from time to time.
+    pub fn after(&self, changes: Vec<Change>) -> Result<Self, Box<Broken>> {
+        let mut files = self.snapshot.files().clone();
+        let mut changed = BTreeSet::new();
+        let mut found = Vec::new();
+        for change in changes {
+            let (source, input) = match change {
+                Change::Replaced(source, input) => (source, Some(input)),
+                Change::Gone(source) => (source, None),
+                Change::New(input) => (files.next(), Some(input)),
+            };
+            changed.insert(source);
+            let file = input.map(|input| {
+                let (file, problems) = read_one(source, input);
+                found.extend(problems);
+                file
+            });
+            files.put(source, file);
+        }
+        let mut about_texts = Diagnostics::default();
+        let still = |warning: &&Diagnostic| warning.label.as_ref().is_none_or(|at| !changed.contains(&at.source));
+        about_texts.extend(self.about_texts.iter().filter(still).chain(&found).cloned());
+        if about_texts.errors() == 0
+            && let Some(mut again) =
+                self.before().again(self.choices.reading(&self.choices.semantics()), &files, &changed)
+            && again.diagnostics.errors() == 0
+        {
+            again.diagnostics.extend(found);
+            return Ok(self.deciding_otherwise(again, about_texts, files));
+        }
+        // Also if something is wrong: then all of it is to be told.
+        Arc::clone(&self.choices).recognise(files, self.implied, about_texts, Some(self.before()))
+    }
+
+    fn deciding_otherwise(&self, again: Again, about_texts: Diagnostics, files: Files) -> Self {
+        let Again { books, policies, symbols, deciding, diagnostics: mut warnings } = again;
+        let about_texts = about_texts.as_slice().to_vec();
+        warnings.sort();
+        let (manifests, decides) = opened(books);
+        let snapshot = self.snapshot.deciding_otherwise(symbols, policies, decides, files);
+        let (directory, set_aside) = (Arc::clone(&self.directory), Arc::clone(&self.set_aside));
+        let (choices, implied) = (Arc::clone(&self.choices), self.implied);
+        Self { snapshot, manifests, directory, warnings, set_aside, choices, implied, deciding, about_texts }
+    }
+}

@@ -1,0 +1,238 @@
+//! A snapshot that was changed again and again says the same as one that was loaded at once.
+
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+use upheld_engine::decide::{Action, Maybe, Names, Request, Resource, Subject};
+use upheld_engine::{Ruling, Snapshot};
+use upheld_input::load::{Broken, Change, Loaded, load_for_store};
+use upheld_input::{Format, Input};
+use upheld_model::{Diagnostics, Files, NodeRef, SourceId};
+
+/// Documents of all sorts, those that are broken or clash with others too.
+const DOCUMENTS: [&str; 26] = [
+    r#"{"id": "a", "effect": "permit", "subjects": [{"role": "admin"}], "resources": [{"path": "/api/**"}], "actions": []}"#,
+    r#"{"id": "b", "effect": "deny", "priority": 5, "subjects": [{"role": "ad*"}], "resources": [{"path": "/api/*/x"}], "actions": [{"method": "GET"}]}"#,
+    r#"{"id": "c", "effect": "permit", "priority": -1, "subjects": [], "resources": [{"path": "/api/v?-*"}], "actions": []}"#,
+    r#"{"id": "d", "effect": "deny", "priority": 5, "subjects": [{"group": "staff"}], "resources": [], "actions": [{"method": "POST"}]}"#,
+    r#"{"id": "e", "enabled": false, "effect": "deny", "subjects": [], "resources": [], "actions": []}"#,
+    r#"{"id": "a", "effect": "deny", "subjects": [{"role": "admin"}], "resources": [{"path": "/other"}], "actions": []}"#,
+    r#"{"id": "f", "effect": "maybe", "subjects": [], "resources": [], "actions": []}"#,
+    r#"{"id": "g", "effect": "permit", "subjects": [], "resources": [], "actions": [], "unheard": 1}"#,
+    r#"[{"id": "h", "effect": "permit", "subjects": [], "resources": [{"path": "/list/**"}], "actions": []}, {"id": "i", "effect": "deny", "subjects": [], "resources": [{"path": "/list/x"}], "actions": []}]"#,
+    r#"{"combiningAlgorithm": "first-applicable", "defaultEffect": "permit"}"#,
+    r#"{"combiningAlgorithm": "permit-overrides", "policies": [{"id": "j", "effect": "permit", "subjects": [], "resources": [], "actions": [{"method": "PUT"}]}]}"#,
+    r#"{"policySeed": {"file": "a", "environments": ["elsewhere"]}}"#,
+    r#"{"kind": "PolicySet", "id": "set", "algorithm": "deny-overrides", "policies": [{"id": "k", "effect": "deny", "subjects": [], "resources": [{"path": "/set"}], "actions": []}]}"#,
+    r#"{"kind": "PolicyTests", "cases": []}"#,
+    r#"{"type": "AccessPolicy", "name": "l", "effect": "permit", "subjects": [{"role": "admin"}], "resources": [], "actions": []}"#,
+    r#"{"type": "AccessPolicy", "name": "a", "effect": "deny", "subjects": [], "resources": [{"path": "/typed"}], "actions": []}"#,
+    r#"{"kind": "PolicyKind", "name": "BuildGate", "about": "gates", "family": "decide", "match": {"subjects": "who", "resources": "builds", "actions": "steps"}, "effect": {"field": "verdict", "permit": ["release"], "deny": ["hold"]}, "rank": [{"highest": "weight"}, "position"], "resolve": {"algorithm": "first-applicable", "default": "deny"}, "default": {"means": "it stays"}}"#,
+    r#"{"type": "BuildGate", "name": "freeze", "verdict": "hold", "who": [], "builds": [], "steps": [{"method": "GET"}]}"#,
+    r#"{"type": "Mesh", "name": "default"}"#,
+    r#"{"type": "Dataplane", "name": "web-1", "mesh": "default", "networking": {"address": "10.0.0.1", "inbound": [{"port": 80, "tags": {"kuma.io/service": "web"}}]}}"#,
+    r#"{"type": "TrafficLog", "name": "all", "mesh": "default", "sources": [{"match": {"kuma.io/service": "*"}}], "destinations": [{"match": {"kuma.io/service": "*"}}], "conf": {"backend": "x"}}"#,
+    r#"{"type": "TrafficLog", "name": "web", "mesh": "default", "sources": [{"match": {"kuma.io/service": "web"}}], "destinations": [{"match": {"kuma.io/service": "*"}}], "conf": {"backend": "y"}}"#,
+    r#"{"type": "MeshTimeout", "name": "short", "mesh": "other", "spec": {"targetRef": {"kind": "Mesh"}, "to": [{"targetRef": {"kind": "Mesh"}, "default": {"idleTimeout": "1s"}}]}}"#,
+    r#"{"type": "MeshUnheard", "name": "new", "mesh": "default", "spec": {"targetRef": {"kind": "Mesh"}, "to": [{"targetRef": {"kind": "Mesh"}, "default": {"a": 1}}]}}"#,
+    r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x"}}"#,
+    r#"{"id": "broken", "#,
+];
+
+/// What lies beside the store.
+const FILE: &str = "
+id: from-a-file
+effect: permit
+subjects: [{role: reader}]
+resources: [{path: /files/**}]
+actions: []
+";
+
+/// Documents of a store, in their order.
+#[derive(Clone, Default)]
+struct Stored(Vec<(usize, &'static str, SourceId)>);
+
+impl Stored {
+    fn input(place: usize, text: &str) -> Input {
+        Input::text(format!("store:{place}"), Format::Json, text)
+    }
+
+    fn load(&self) -> Result<Loaded, Box<Broken>> {
+        let stored = self.0.iter().map(|(place, text, _)| Self::input(*place, text));
+        load_for_store(vec![Input::text("files/a", Format::Yaml, FILE)], stored.collect(), &[])
+    }
+
+    /// Puts a document in its place, or takes away the one that is there.
+    fn change(&mut self, place: usize, text: Option<&'static str>, next: SourceId) -> Option<Change> {
+        let known = self.0.iter().position(|(known, ..)| *known == place);
+        match (known, text) {
+            (Some(at), Some(text)) => {
+                self.0[at].1 = text;
+                Some(Change::Replaced(self.0[at].2, Self::input(place, text)))
+            }
+            (Some(at), None) => Some(Change::Gone(self.0.remove(at).2)),
+            (None, Some(text)) => {
+                self.0.push((place, text, next));
+                Some(Change::New(Self::input(place, text)))
+            }
+            (None, None) => None,
+        }
+    }
+}
+
+/// Everything that can be seen of a snapshot, as text.
+fn shown(loaded: &Result<Loaded, Box<Broken>>) -> String {
+    match loaded {
+        Ok(loaded) => {
+            let Loaded { snapshot, manifests, set_aside, warnings, .. } = loaded;
+            let mut text = format!("{}\n{set_aside:?}\n", snapshot.digest());
+            for (kind, manifest) in manifests {
+                let _ = writeln!(text, "{} {:?} {:?}", snapshot.text(*kind), manifest.algorithm, manifest.default);
+            }
+            text + &listed(snapshot) + &decided(snapshot) + &told(snapshot.files(), warnings)
+        }
+        Err(broken) => told(&broken.files, &broken.diagnostics),
+    }
+}
+
+fn listed(snapshot: &Snapshot) -> String {
+    let mut lines = String::new();
+    let at = |at: NodeRef| snapshot.files().locate(at).map(|at| format!("{}:{}:{}", at.file, at.line, at.column));
+    for (id, policy) in snapshot.policies().iter() {
+        let [kind, scope, name] = [policy.kind, policy.scope, policy.name].map(|symbol| snapshot.text(symbol));
+        let _ = writeln!(lines, "{id:?} {kind} {scope} {name} {:?}", at(policy.at));
+    }
+    for (id, object) in snapshot.objects().iter() {
+        let [kind, scope, name] = [object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol));
+        let _ = writeln!(lines, "{id:?} {kind} {scope} {name} {:?} {}", at(object.at), object.parts.len());
+    }
+    for (id, kind) in snapshot.kinds().iter() {
+        let _ =
+            writeln!(lines, "{id:?} {} {:?}", snapshot.text(kind.name), at(kind.at).map(|at| at.contains("builtin")));
+        for (_, mesh) in snapshot.objects().iter().filter(|(_, object)| snapshot.text(object.kind) == "Mesh") {
+            let selects = snapshot.select(id, mesh.name).map(|select| {
+                (0..select.len())
+                    .map(|entry| select.entry(upheld_engine::EntryId::new(entry)).map(|e| e.policy))
+                    .collect::<Vec<_>>()
+            });
+            let merges =
+                snapshot.merge(id, mesh.name).map(|merge| merge.policies().map(|(_, p)| p.policy).collect::<Vec<_>>());
+            let _ = writeln!(lines, "  {} {selects:?} {merges:?}", snapshot.text(mesh.name));
+        }
+    }
+    lines
+}
+
+fn decided(snapshot: &Snapshot) -> String {
+    let mut lines = String::new();
+    for (id, decide) in snapshot.decides() {
+        for rule in decide.rules() {
+            let at = snapshot.files().locate(rule.at).map(|at| format!("{}:{}", at.file, at.line));
+            let _ = writeln!(lines, "{id:?} {} {:?} {} {at:?}", rule.name, rule.status, rule.priority);
+        }
+        for path in ["/api/v1-x", "/api/b/x", "/other", "/list/x", "/files/1", "/set", "/typed"] {
+            for (role, method) in [("admin", "GET"), ("reader", "POST"), ("adept", "PUT")] {
+                let request = Request {
+                    subject: Subject { roles: Names::of(&[role]), groups: Names::of(&["staff"]), ..Subject::default() },
+                    action: Action { method: Maybe::Is(method.into()), ..Action::default() },
+                    resource: Resource { path: Maybe::Is(path.into()), ..Resource::default() },
+                    ..Request::default()
+                };
+                let _ = writeln!(lines, "{:?}", Ruling::explain(decide, &&request));
+            }
+        }
+    }
+    lines
+}
+
+fn told(files: &Files, diagnostics: &Diagnostics) -> String {
+    let mut lines = String::new();
+    for diagnostic in diagnostics.as_slice() {
+        let places = diagnostic.label.iter().chain(&diagnostic.related);
+        let places = places.map(|place| {
+            let at = files.locate_span(place.source, place.span);
+            format!("{:?} {}", at.map(|at| (at.file.to_owned(), at.line, at.column)), place.text)
+        });
+        let places: Vec<String> = places.collect();
+        let _ = writeln!(lines, "{} {places:?} {:?}", diagnostic.message, diagnostic.help);
+    }
+    lines
+}
+
+/// The way of a server: what cannot be read is refused, and everything stays as it was.
+fn check(steps: &[Vec<(usize, Option<usize>)>]) -> Result<(), TestCaseError> {
+    let mut stored = Stored::default();
+    let mut loaded = stored.load().expect("a file of ours can be read");
+    for step in steps {
+        let mut after = stored.clone();
+        let mut next = loaded.snapshot.files().next().index();
+        let mut changes = Vec::new();
+        for (place, document) in step {
+            // One change of a place in a step, as in a batch of a store.
+            if step.iter().filter(|(other, _)| other == place).count() > 1 {
+                continue;
+            }
+            let change = after.change(*place, document.map(|document| DOCUMENTS[document]), SourceId::new(next));
+            next += usize::from(matches!(change, Some(Change::New(_))));
+            changes.extend(change);
+        }
+        let (changed, anew) = (loaded.after(changes), after.load());
+        prop_assert_eq!(shown(&changed), shown(&anew), "after {:?}", steps);
+        if let Ok(changed) = changed {
+            (loaded, stored) = (changed, after);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn changes_lead_where_loading_everything_leads(
+        steps in prop::collection::vec(
+            prop::collection::vec((0..8_usize, prop::option::weighted(0.8, 0..DOCUMENTS.len())), 1..3),
+            1..8,
+        ),
+    ) {
+        check(&steps)?;
+    }
+
+    /// Where nothing but policies changes that decide, all else is shared: more of these.
+    #[test]
+    fn changed_policies_lead_where_loading_everything_leads(
+        steps in prop::collection::vec(
+            prop::collection::vec((0..20_usize, prop::option::weighted(0.8, 0..16_usize)), 1..4),
+            1..12,
+        ),
+    ) {
+        check(&steps)?;
+    }
+}
+
+/// A store with everything in it, of which one policy changes.
+#[test]
+fn what_did_not_change_is_shared() {
+    let mut stored = Stored::default();
+    let first = SourceId::new(0);
+    for (place, document) in [0, 1, 18, 19, 20].into_iter().enumerate() {
+        stored.change(place, Some(DOCUMENTS[document]), first);
+    }
+    let before = stored.load().unwrap();
+    let of_policy = before.first_stored();
+    let after = before.after(vec![Change::Replaced(of_policy, Stored::input(0, DOCUMENTS[2]))]).unwrap();
+    let (id, _) =
+        before.snapshot.kinds().iter().find(|(_, kind)| before.snapshot.text(kind.name) == "TrafficLog").unwrap();
+    let select = |loaded: &Loaded| {
+        let mesh = loaded.snapshot.symbols().get("default").unwrap();
+        std::ptr::from_ref(loaded.snapshot.select(id, mesh).unwrap())
+    };
+    assert_eq!(select(&before), select(&after));
+    let rules = |loaded: &Loaded| loaded.snapshot.decides().next().unwrap().1.rules().to_vec();
+    let kept = |rule: &std::sync::Arc<_>| rules(&after).iter().any(|other| std::sync::Arc::ptr_eq(rule, other));
+    let kept: Vec<bool> = rules(&before).iter().map(|rule| kept(rule)).collect();
+    assert_eq!(kept.iter().filter(|kept| **kept).count(), rules(&before).len() - 1, "{kept:?}");
+    let shared = |source: usize| after.snapshot.files().share(SourceId::new(source), before.snapshot.files());
+    assert!((0..before.snapshot.files().next().index()).all(|source| shared(source) == (source != of_policy.index())
+        || before.snapshot.files().get(SourceId::new(source)).is_none()));
+}

@@ -1,0 +1,88 @@
+//! Views that were made out of one another, held against views that were built at once.
+
+use std::sync::Arc;
+
+use upheld_store::{Change, Key, State};
+
+use super::View;
+use crate::folders::Contents;
+
+fn put(name: &str, path: &str) -> Change {
+    let text = format!(
+        r#"{{"id": "{name}", "effect": "permit", "subjects": [], "resources": [{{"path": "{path}"}}], "actions": []}}"#
+    );
+    Change::Put { key: key(name), text: text.into() }
+}
+
+fn delete(name: &str) -> Change {
+    Change::Delete { key: key(name) }
+}
+
+fn key(name: &str) -> Key {
+    Key::new("AccessPolicy", "access", name).unwrap()
+}
+
+fn file(path: &str) -> (String, Vec<u8>) {
+    let text = format!("id: of-{path}\neffect: deny\nsubjects: []\nresources: [{{path: /{path}}}]\nactions: []\n");
+    (path.to_owned(), text.into_bytes())
+}
+
+/// Names and places of all policies in the order of evaluation.
+fn shown(view: &View) -> Vec<String> {
+    let decider = view.decider(None).unwrap();
+    let place = |rule: &upheld_engine::decide::Rule| decider.files.locate(rule.at).unwrap().file.to_owned();
+    decider.decide.rules().iter().map(|rule| format!("{} {}", rule.name, place(rule))).collect()
+}
+
+#[track_caller]
+fn check(before: &View, changes: &[Change], files: &Contents) -> View {
+    let state = Arc::new(before.state.with(changes));
+    let after = before.after(Arc::clone(&state), files.clone()).unwrap();
+    let built = View::build(state, files.clone(), &before.semantics).unwrap();
+    assert_eq!(after.digest(), built.digest());
+    assert_eq!(shown(&after), shown(&built));
+    assert_eq!(after.revision(), built.revision());
+    after
+}
+
+#[test]
+fn a_view_leads_to_the_next() {
+    let files = Contents::of(vec![file("a.yaml"), file("b.yaml")]);
+    let mut view = View::build(Arc::default(), files.clone(), &Vec::new().into()).unwrap();
+    let steps: [&[Change]; 8] = [
+        &[put("one", "/1")],
+        &[put("two", "/2"), put("three", "/3")],
+        &[put("one", "/1/changed")],
+        &[delete("two")],
+        &[put("two", "/2/again"), put("four", "/4")],
+        &[delete("one"), put("three", "/3/changed"), put("five", "/5")],
+        // Who comes back within one step has another place than before, so all is loaded anew.
+        &[delete("three"), put("three", "/3/back")],
+        &[delete("two"), delete("three"), delete("four"), delete("five")],
+    ];
+    for changes in steps {
+        view = check(&view, changes, &files);
+    }
+}
+
+#[test]
+fn files_change_as_documents_do() {
+    let files = |names: &[&str]| Contents::of(names.iter().map(|name| file(name)).collect());
+    let state = Arc::new(State::default().with(&[put("one", "/1")]));
+    let mut view = View::build(state, files(&["a", "b", "c"]), &Vec::new().into()).unwrap();
+    let changed = Contents::of(vec![file("a"), ("b".to_owned(), file("other").1), file("c")]);
+    for files in [changed, files(&["a", "c"]), files(&["c"]), files(&["b", "c"]), Contents::default()] {
+        view = check(&view, &[put("two", "/2")], &files);
+    }
+}
+
+#[test]
+fn what_stays_behind_is_cleared_away() {
+    let mut view = View::build(Arc::default(), Contents::default(), &Vec::new().into()).unwrap();
+    for round in 0..super::FEW * 2 + 10 {
+        let state = Arc::new(view.state.with(&[put("one", &format!("/{round}"))]));
+        view = view.after(state, Contents::default()).unwrap();
+        assert!(view.changes <= super::FEW, "{} changes", view.changes);
+    }
+    assert_eq!(shown(&view), ["one store:AccessPolicy/access/one"]);
+}
