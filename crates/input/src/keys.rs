@@ -32,6 +32,10 @@ struct Map<'t> {
 impl<'t> Keys<'t> {
     /// A map begins.
     pub(crate) fn open(&mut self) {
+        if self.open.is_empty() {
+            // Once is enough for most texts.
+            self.small.reserve(SMALL);
+        }
         self.open.push(Map { start: self.small.len(), large: None });
     }
 

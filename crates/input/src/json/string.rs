@@ -7,8 +7,18 @@ use super::Reader;
 use super::problems::{Problem, Wrong};
 use crate::quote;
 
-/// Bytes that are looked at one by one.
-const SHORT: usize = 24;
+/// Words of eight bytes that are looked at before a search begins that is made for long texts.
+const SHORT: usize = 3;
+
+/// The highest bit of the first of eight bytes that does not mean itself: a quote, a backslash or a control. Those of bytes
+/// after it mean nothing.
+fn special(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // A byte that is looked for becomes zero, and what is too small borrows from its highest bit.
+    let below = |word: u64, least: u8| word.wrapping_sub(ONES * u64::from(least)) & !word;
+    let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    (is(b'"') | is(b'\\') | below(word, b' ')) & (ONES << 7)
+}
 
 impl Reader<'_> {
     /// Reads the text whose opening quote is the next byte. Returns where it stands with its quotes, and where
@@ -37,12 +47,16 @@ impl Reader<'_> {
     /// Finds the next quote or backslash, over characters that mean themselves.
     fn run(&self, string: usize, from: usize) -> Result<(usize, u8), Problem> {
         let rest = self.bytes.get(from..).unwrap_or_default();
-        // Most texts are short, and are over before a search that is made for long ones has begun.
-        match rest.iter().take(SHORT).position(|&byte| matches!(byte, b'"' | b'\\' | ..b' ')) {
-            Some(length) if rest.get(length).is_some_and(|&stop| stop >= b' ') => {
-                return Ok((from + length, rest.get(length).copied().unwrap_or_default()));
+        let (words, _) = rest.as_chunks::<8>();
+        for (before, word) in words.iter().take(SHORT).enumerate() {
+            let found = special(u64::from_le_bytes(*word));
+            if found != 0 {
+                let length = before * 8 + found.trailing_zeros() as usize / 8;
+                match rest.get(length) {
+                    Some(&stop) if stop >= b' ' => return Ok((from + length, stop)),
+                    _ => break,
+                }
             }
-            _ => {}
         }
         let length = memchr2(b'"', b'\\', rest);
         let run = rest.get(..length.unwrap_or(rest.len())).unwrap_or_default();
@@ -99,5 +113,30 @@ impl Reader<'_> {
         let value = |code: u32, &digit: &u8| char::from(digit).to_digit(16).map(|digit| code * 16 + digit);
         let code = if digits.len() == 4 { digits.iter().try_fold(0, value) } else { None };
         code.ok_or(Problem { at, wrong: Wrong::Escape })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::special;
+
+    #[test]
+    fn every_byte_is_told_in_every_place() {
+        for byte in 0..=u8::MAX {
+            let expected = matches!(byte, b'"' | b'\\' | ..b' ');
+            for place in 0..8 {
+                for (before, after) in
+                    [(b'a', b'a'), (b'z', 0), (0xff, b'"'), (b' ', b'\\'), (b'#', 0x80), (b'!', b'\n')]
+                {
+                    let mut bytes = [after; 8];
+                    bytes[..place].fill(before);
+                    bytes[place] = byte;
+                    let found = special(u64::from_le_bytes(bytes)).trailing_zeros() as usize / 8;
+                    let first = bytes.iter().position(|&byte| matches!(byte, b'"' | b'\\' | ..b' ')).unwrap_or(8);
+                    assert_eq!(found, first, "{bytes:?}");
+                    assert!(!expected || found == place);
+                }
+            }
+        }
     }
 }

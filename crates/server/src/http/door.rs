@@ -8,7 +8,6 @@
 //! layer, because each costs allocations for every request.
 
 use std::convert::Infallible;
-use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
@@ -65,29 +64,29 @@ impl<S: Handler + Clone + 'static> Service<Request> for Behind<S> {
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let app = Shared::clone(&self.app);
         // The one that said that it is ready must be the one that is called.
         let next = self.handler.clone();
         let ready = std::mem::replace(&mut self.handler, next);
-        Box::pin(async move { Ok(enter(&app, request, ready).await) })
+        Box::pin(enter(Shared::clone(&self.app), request, ready))
     }
 }
 
-async fn enter(app: &Shared, mut request: Request, handler: impl Handler) -> Response {
+async fn enter(app: Shared, mut request: Request, handler: impl Handler) -> Result<Response, Infallible> {
+    let app = &app;
     let endpoint = Endpoint::of(request.method(), request.uri().path(), &app.config.access.base);
     let watched = Watched::begin(app, &mut request);
     let limits = limits::Request::of(app, &request, endpoint);
     let unread = AtomicBool::new(request.version() <= Version::HTTP_11 && !request.body().is_end_stream());
     let mut response = {
-        // Pinned here, so that what is around it stays small: futures are moved, and large ones are moved slowly.
-        let answering = pin!(answer(app, request, endpoint, watched.observed(), &unread, handler));
+        // In a box, so that what is around it stays small: futures are moved, and large ones are moved slowly.
+        let answering = Box::pin(answer(app, request, endpoint, watched.observed(), &unread, handler));
         watched.spans(limits.in_time(answering)).await
     };
     if unread.into_inner() {
         // What is left of the body stands before the next request. Who knows that does not ask again by this connection.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
-    watched.end(response)
+    Ok(watched.end(response))
 }
 
 async fn answer(
