@@ -5,8 +5,9 @@
 //! (escapes, folding) are stored apart. This is why reading costs little more than parsing.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
+use hashbrown::HashMap;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use crate::positions::Positions;
@@ -117,8 +118,16 @@ pub struct Tree {
     roots: Vec<u32>,
     /// Made when a position is first asked for: most texts are never asked.
     positions: OnceLock<Positions>,
-    /// Of the only document, once somebody asked for it.
-    fingerprint: OnceLock<Fingerprint>,
+    fingerprints: Fingerprints,
+}
+
+/// Fingerprints that somebody asked for: a text is often shared by many snapshots.
+#[derive(Debug, Default)]
+struct Fingerprints {
+    /// Of the document, if there is but one.
+    only: OnceLock<Fingerprint>,
+    /// Of all other values.
+    others: Mutex<HashMap<u32, Fingerprint>>,
 }
 
 /// A cryptographic hash of what a value says.
@@ -277,13 +286,14 @@ impl<'t> Value<'t> {
         same_length && self.text() == text
     }
 
-    /// The fingerprint that `make` makes, always the same: it is kept for a text of one document, because such texts are
-    /// often shared by many snapshots.
+    /// The fingerprint that `make` makes, always in the same way: the first one is kept.
     pub fn fingerprint(self, make: impl FnOnce(Self) -> Fingerprint) -> Fingerprint {
-        match self.tree.roots.as_slice() {
-            [only] if *only == self.at => *self.tree.fingerprint.get_or_init(|| make(self)),
-            _ => make(self),
+        let Fingerprints { only, others } = &self.tree.fingerprints;
+        if self.tree.roots == [self.at] {
+            return *only.get_or_init(|| make(self));
         }
+        let mut others = others.lock().unwrap_or_else(PoisonError::into_inner);
+        *others.entry(self.at).or_insert_with(|| make(self))
     }
 
     /// Follows keys from map to map.
@@ -528,8 +538,8 @@ impl TreeBuilder {
     pub fn finish(mut self, text: String) -> Tree {
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         while self.close(end).is_some() {}
-        let (positions, fingerprint) = (OnceLock::new(), OnceLock::new());
-        Tree { text, texts: self.texts, nodes: self.nodes, roots: self.roots, positions, fingerprint }
+        let (positions, fingerprints) = (OnceLock::new(), Fingerprints::default());
+        Tree { text, texts: self.texts, nodes: self.nodes, roots: self.roots, positions, fingerprints }
     }
 
     fn begin(&mut self) -> u32 {

@@ -36,9 +36,9 @@ pub use self::error::SecurityError;
 pub(crate) use self::secret::Secret;
 
 use self::bootstrap::Bootstrap;
-pub(crate) use self::endpoint::{Endpoint, Form};
+pub(crate) use self::endpoint::{Endpoint, Form, Operation};
 
-use self::endpoint::{Headers, Operation};
+use self::endpoint::Headers;
 use self::jwt::Jwt;
 use self::refusal::Refusal;
 use self::rights::{Rights, Verdict};

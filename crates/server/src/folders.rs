@@ -33,6 +33,11 @@ impl Contents {
         self.0.iter().map(|(name, bytes)| (name.as_str(), String::from_utf8_lossy(bytes)))
     }
 
+    /// Whether these are the very same.
+    pub(crate) fn are(&self, others: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &others.0)
+    }
+
     /// Whether two readings are the same.
     pub(crate) fn same_as(&self, other: &Self) -> bool {
         self.0 == other.0

@@ -53,7 +53,15 @@ pub(crate) fn router(app: Shared) -> Router {
         .merge(authzen::router())
         .split_for_parts();
     let (operations, described) = operations::router().split_for_parts();
-    let description = join(complete(&description, Group::Viewed), complete(&described, Group::Operations));
+    let described = [
+        (serde_json::to_value(&description), Group::Viewed),
+        (Ok(administration::description(&app)), Group::Viewed),
+        (Ok(kuma::description()), Group::Viewed),
+        (serde_json::to_value(&described), Group::Operations),
+    ];
+    let base = &app.config.access.base;
+    let described = described.into_iter().map(|(part, group)| complete(part.unwrap_or_default(), group, base));
+    let description = described.reduce(join).unwrap_or_default();
     Router::new()
         .merge(api)
         .merge(administration::router(&app))

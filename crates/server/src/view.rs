@@ -89,7 +89,7 @@ impl View {
     pub(crate) fn after(&self, state: Arc<State>, files: Contents) -> Result<Self, Box<Broken>> {
         let begun = Instant::now();
         // What is no longer used stays behind; when it may be as much as what is used, all is loaded anew.
-        let most = (state.len() / 2).max(FEW);
+        let most = (self.loaded.snapshot.policies().len() / 2).max(FEW);
         let steps = Steps::between(self, &state, &files);
         match steps.filter(|steps| self.changes + steps.changes.len() <= most) {
             Some(Steps { changes, sources }) => {

@@ -42,6 +42,24 @@ use crate::kuma::rules::edition;
 pub use self::errors::InspectError;
 pub use self::older::EDITION;
 
+/// Where requests go, with what is shown there. Every kind of policy has the last two.
+pub const ENDPOINTS: [(&str, &str); 14] = [
+    ("/meshes/{mesh}/dataplanes/{name}/_rules", "All rules of a proxy, by kind."),
+    ("/meshes/{mesh}/meshgateways/{name}/_rules", "All rules of a gateway, by kind; not in Kuma 3."),
+    ("/meshes/{mesh}/dataplanes/{name}/_policies", "What holds for a proxy as a whole."),
+    ("/meshes/{mesh}/dataplanes/{name}/_inbounds/{kri}/_policies", "What holds where a proxy is called."),
+    ("/meshes/{mesh}/dataplanes/{name}/_outbounds/{kri}/_policies", "What holds where a proxy calls."),
+    ("/meshes/{mesh}/dataplanes/{name}/_outbounds/{kri}/_routes", "The routes where a proxy calls."),
+    ("/meshes/{mesh}/dataplanes/{name}/_outbounds/{kri}/_routes/{route}/_policies", "What holds on a route."),
+    ("/meshes/{mesh}/dataplanes/{name}/_layout", "Whom a proxy calls, and where it is called."),
+    ("/meshes/{mesh}/dataplanes/{name}/policies", "Policies that are attached to a proxy, as up to 2.14."),
+    ("/meshes/{mesh}/dataplanes/{name}/rules", "Rules of a proxy by tags, as up to 2.14."),
+    ("/meshes/{mesh}/meshservices/{name}/_dataplanes", "The proxies of a service."),
+    ("/meshes/{mesh}/meshservices/{name}/_resources/dataplanes", "The proxies of a service."),
+    ("/meshes/{mesh}/{policies}/{name}/_resources/dataplanes", "The proxies that a policy selects."),
+    ("/meshes/{mesh}/{policies}/{name}/dataplanes", "The proxies that a policy is attached to, as up to 2.14."),
+];
+
 /// Answers a request by its path, which may have a query.
 pub fn inspect(snapshot: &Snapshot, path: &str) -> Result<Json, InspectError> {
     let request = Request::of(path);

@@ -29,6 +29,7 @@ use serde_json::{Value as Json_, json};
 use upheld_dialects::access::{POLICY, SCOPE};
 use upheld_input::Format;
 use upheld_store::{Change, Key};
+use utoipa::{IntoParams, OpenApi};
 
 pub(crate) use self::seeding::seed;
 
@@ -57,6 +58,20 @@ pub(super) fn router(app: &Shared) -> Router<Shared> {
         .route(&format!("{base}/api/explain"), post(explain).fallback(no_such_route))
 }
 
+/// The endpoints in the words of OpenAPI, below a base.
+#[derive(OpenApi)]
+#[openapi(paths(list, create, show, delete, evaluate, explain))]
+struct Description;
+
+pub(super) fn description(app: &Shared) -> Json_ {
+    let mut description = serde_json::to_value(Description::openapi()).unwrap_or_default();
+    let base = base(&app.config.access.base);
+    if let Some(paths) = description.get_mut("paths").and_then(Json_::as_object_mut) {
+        *paths = std::mem::take(paths).into_iter().map(|(path, item)| (format!("{base}{path}"), item)).collect();
+    }
+    description
+}
+
 /// A base as a path: what could be mistaken for a pattern is left out.
 fn base(configured: &str) -> String {
     let plain = |character: &char| character.is_ascii_alphanumeric() || "/-_.~".contains(*character);
@@ -70,12 +85,18 @@ async fn no_such_route() -> Response {
     Refused::new(StatusCode::NOT_FOUND, "Not found").into_response()
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 struct Page {
+    /// How many to leave out.
     offset: Option<usize>,
+    /// How many to list.
     limit: Option<usize>,
 }
 
+/// All policies: stored ones in the order of the store, then those of files.
+#[utoipa::path(get, path = "/api/policies", tag = "Administration", params(Page),
+    responses((status = 200, body = Vec<Object>)))]
 async fn list(Asked(view): Asked, page: Result<Query<Page>, Problem>) -> Result<Response, Refused> {
     let Query(page) = page.map_err(Refused::problem)?;
     let listed = Listed::of(&view);
@@ -84,6 +105,9 @@ async fn list(Asked(view): Asked, page: Result<Query<Page>, Problem>) -> Result<
     Ok(Json(policies).into_response())
 }
 
+/// One policy.
+#[utoipa::path(get, path = "/api/policies/{id}", tag = "Administration",
+    params(("id" = String, Path, description = "which policy")), responses((status = 200, body = Object)))]
 async fn show(Asked(view): Asked, id: Result<Path<String>, Problem>) -> Result<Response, Refused> {
     let Path(id) = id.map_err(Refused::problem)?;
     let listed = Listed::of(&view);
@@ -93,6 +117,12 @@ async fn show(Asked(view): Asked, id: Result<Path<String>, Problem>) -> Result<R
     Ok(response)
 }
 
+/// Puts a policy into the store, also in the place of one with its id.
+#[utoipa::path(post, path = "/api/policies", tag = "Administration",
+    params(("dryRun" = Option<bool>, Query, description = "only say what would happen")),
+    request_body(content((Object = "application/json", example = json!({"id": "readers", "effect": "permit", "subjects": [{"role": "user"}], "resources": [{"path": "/orders/**"}], "actions": [{"method": "GET"}]})),
+        (String = "application/yaml"))),
+    responses((status = 200, body = Object), (status = 201, body = Object), (status = 409), (status = 412), (status = 415)))]
 async fn create(
     State(app): State<Shared>,
     intent: Intent,
@@ -122,6 +152,10 @@ async fn create(
     Ok(response)
 }
 
+/// Takes a policy out of the store.
+#[utoipa::path(delete, path = "/api/policies/{id}", tag = "Administration",
+    params(("id" = String, Path, description = "which policy"), ("dryRun" = Option<bool>, Query, description = "only say what would happen")),
+    responses((status = 200, body = Object), (status = 409), (status = 412)))]
 async fn delete(
     State(app): State<Shared>,
     Asked(view): Asked,
@@ -147,6 +181,10 @@ async fn delete(
     Ok(response)
 }
 
+/// A decision.
+#[utoipa::path(post, path = "/api/evaluate", tag = "Administration",
+    request_body(content = Object, example = json!({"subject": {"id": "ann", "roles": ["user"], "groups": [], "claims": {}}, "resource": {"app": "shop", "path": "/orders/7"}, "action": {"method": "GET"}, "environment": {"ip": "10.0.0.1", "time": "2026-01-05T10:00:00Z", "userAgent": "curl"}})),
+    responses((status = 200, body = Object), (status = 415)))]
 async fn evaluate(
     State(app): State<Shared>,
     Asked(view): Asked,
@@ -170,6 +208,10 @@ async fn evaluate(
     Ok(Json(decision).into_response())
 }
 
+/// The context as it was understood, the decision, and what policies there are.
+#[utoipa::path(post, path = "/api/explain", tag = "Administration",
+    request_body(content = Object, example = json!({"subject": {"id": "ann", "roles": ["user"], "groups": [], "claims": {}}, "resource": {"app": "shop", "path": "/orders/7"}, "action": {"method": "GET"}, "environment": {"ip": "10.0.0.1", "time": "2026-01-05T10:00:00Z", "userAgent": "curl"}})),
+    responses((status = 200, body = Object), (status = 415)))]
 async fn explain(
     State(app): State<Shared>,
     Asked(view): Asked,

@@ -1,9 +1,9 @@
 //! What the description says of all endpoints alike, so that no handler has to repeat it.
 
+use axum::http::Method;
 use serde_json::{Map, Value as Json, json};
-use utoipa::openapi::OpenApi;
 
-use crate::auth::Form;
+use crate::auth::{Endpoint, Form, Operation};
 
 type Fields = Map<String, Json>;
 
@@ -22,17 +22,17 @@ const PROBLEM: &str = "application/problem+json";
 const JSON: &str = "application/json";
 
 /// The description as it is served, with what every endpoint may answer.
-pub(super) fn complete(description: &OpenApi, group: Group) -> Json {
-    let mut description = serde_json::to_value(description).unwrap_or_default();
+pub(super) fn complete(mut description: Json, group: Group, base: &str) -> Json {
     let paths = description.get_mut("paths").and_then(Json::as_object_mut);
     for (path, item) in paths.into_iter().flatten() {
         // The log and what follows it are the same for every view.
         let viewed = group == Group::Viewed && !path.starts_with("/v1/revisions") && !path.starts_with("/v1/events");
-        let form = if path.starts_with("/access/") { Form::Text } else { Form::Problem };
         for (method, operation) in item.as_object_mut().into_iter().flatten() {
             let Some(operation) = operation.as_object_mut() else { continue };
-            add_responses(operation, group, form);
-            if viewed && matches!(method.as_str(), "get" | "post") {
+            let asks = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap_or_default();
+            let endpoint = Endpoint::of(&asks, path, base);
+            add_responses(operation, group, endpoint.form);
+            if viewed && endpoint.operation != Operation::Write {
                 add_choice(operation);
             }
         }
@@ -80,12 +80,25 @@ fn add_responses(operation: &mut Fields, group: Group, form: Form) {
         if content.get(JSON).is_some_and(|body| *body == problem()) {
             content.shift_remove(JSON);
         }
-        if form == Form::Text && matches!(status.as_str(), "401" | "403" | "429") {
-            content.insert("text/plain".to_owned(), json!({"schema": {"type": "string"}}));
-        } else {
+        let refused = matches!(status.as_str(), "401" | "403" | "429");
+        match form {
+            Form::Text if refused => {
+                drop(content.insert("text/plain".to_owned(), json!({"schema": {"type": "string"}})))
+            }
+            Form::Seed => drop(content.insert(JSON.to_owned(), fields("error"))),
+            Form::Kuma => drop(content.insert(JSON.to_owned(), fields("title"))),
+            Form::Text | Form::Problem | Form::Grpc => {}
+        }
+        // What the way in refuses before anybody looks where it leads is a problem for all.
+        if !(refused && matches!(form, Form::Text | Form::Seed | Form::Kuma)) {
             content.insert(PROBLEM.to_owned(), problem());
         }
     }
+}
+
+/// An object with a field at least.
+fn fields(required: &str) -> Json {
+    json!({"schema": {"type": "object", "required": [required]}})
 }
 
 /// Which endpoints may answer something.
@@ -107,6 +120,7 @@ const ANSWERS: &[(&str, &str, Whose)] = &[
     ("404", "There is nothing of that name, or no such revision.", Whose::Viewed),
     ("406", "It does not come in that format.", Whose::Named),
     ("408", "The body took too long.", Whose::All),
+    ("409", "It cannot be changed here.", Whose::Named),
     ("410", "The revision is forgotten.", Whose::Viewed),
     ("412", "Somebody was faster.", Whose::Named),
     ("413", "The body is too large.", Whose::All),

@@ -17,6 +17,27 @@ pub(super) fn router() -> Router<Shared> {
     Router::new().route("/meshes", any(inspect)).route("/meshes/{*path}", any(inspect))
 }
 
+/// The endpoints in the words of OpenAPI. Paths are Kuma's; how they begin is all that the router knows of them.
+pub(super) fn description() -> Json_ {
+    let operation = |(path, words): (&str, &str)| {
+        let names = path.split(['{', '}']).skip(1).step_by(2);
+        let parameters = names.map(
+            |name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string", "minLength": 1}}),
+        );
+        let operation = json!({
+            "tags": ["Kuma"],
+            "summary": words,
+            "parameters": parameters.collect::<Vec<_>>(),
+            "responses": {
+                "200": {"description": "As Kuma answers.", "content": {"application/json": {"schema": {"type": "object"}}}},
+                "404": {"description": "There is no such mesh, proxy, policy or place."},
+            },
+        });
+        (path.to_owned(), json!({"get": operation}))
+    };
+    json!({"paths": view::ENDPOINTS.into_iter().map(operation).collect::<serde_json::Map<_, _>>()})
+}
+
 async fn inspect(State(app): State<Shared>, Asked(view): Asked, method: Method, uri: Uri) -> Response {
     if !matches!(method, Method::GET | Method::HEAD) {
         let mut response = error(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed", "the Inspect API is read-only");

@@ -44,6 +44,10 @@ impl Steps {
     }
 
     fn files(&mut self, before: &View, files: &Contents) -> Option<()> {
+        if before.files.are(files) {
+            self.sources.files.clone_from(&before.sources.files);
+            return Some(());
+        }
         let mut old = before.files.all().iter().zip(&before.sources.files).peekable();
         let gone = |name: &String| !files.all().iter().any(|(other, _)| other == name);
         for (name, bytes) in files.all() {

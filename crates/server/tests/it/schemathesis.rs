@@ -34,7 +34,8 @@ fn every_answer_is_as_it_is_described() {
     let served = Served::start(config());
     let stored = served.ask("POST", "/v1/revisions", &[("content-type", "application/yaml")], DOCUMENTS);
     assert_eq!(stored.status, 201, "{}", stored.text);
-    hold_against_its_description(&packages, &served, None, METHODS, 15);
+    hold_against_its_description(&packages, &served, None, Endpoints::Own, 15);
+    hold_against_its_description(&packages, &served, None, Endpoints::OfOthers, 15);
 }
 
 #[test]
@@ -42,10 +43,22 @@ fn every_answer_of_a_guarded_server_is_as_it_is_described() {
     let Some(packages) = packages() else { return };
     let served = Served::guarded(config());
     let token = served.running().bootstrap_token().unwrap().to_owned();
-    hold_against_its_description(&packages, &served, Some(&token), METHODS, 3);
+    hold_against_its_description(&packages, &served, Some(&token), Endpoints::Own, 3);
     // Whoever is not known gets answers too, but does not hear what there is.
-    hold_against_its_description(&packages, &served, Some("nobody"), "", 3);
+    hold_against_its_description(&packages, &served, Some("nobody"), Endpoints::All, 3);
 }
+
+/// Which endpoints are asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Endpoints {
+    All,
+    Own,
+    /// Those with the shapes of other systems, which have their own way of saying that they know no such method.
+    OfOthers,
+}
+
+/// Where those are.
+const OF_OTHERS: &str = "^/(authz|meshes)/";
 
 fn config() -> Config {
     let watch =
@@ -63,7 +76,13 @@ fn description_of(served: &Served) -> String {
 }
 
 /// Runs it, and fails with what it says if it finds anything.
-fn hold_against_its_description(packages: &Path, served: &Served, token: Option<&str>, more: &str, examples: usize) {
+fn hold_against_its_description(
+    packages: &Path,
+    served: &Served,
+    token: Option<&str>,
+    which: Endpoints,
+    examples: usize,
+) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("schemathesis.toml"), SETTINGS).unwrap();
     let output = folder.path().join("output");
@@ -71,6 +90,7 @@ fn hold_against_its_description(packages: &Path, served: &Served, token: Option<
     let mut command = Command::new("python3");
     command.current_dir(folder.path()).env("PYTHONPATH", packages).env("PYTHONDONTWRITEBYTECODE", "1");
     command.args(["-m", "schemathesis.cli", "--no-color", "run", "--phases", "examples,coverage,fuzzing"]);
+    let more = if which == Endpoints::Own { METHODS } else { "" };
     command.args(["--checks", &format!("{CHECKS}{more}"), "--seed", "7", "--generation-database", "none"]);
     command.args([
         "--max-examples",
@@ -81,6 +101,11 @@ fn hold_against_its_description(packages: &Path, served: &Served, token: Option<
         "off",
     ]);
     command.args(["--request-timeout", "30", "--suppress-health-check", "all", "--exclude-path", "/v1/events"]);
+    match which {
+        Endpoints::All => {}
+        Endpoints::Own => drop(command.args(["--exclude-path-regex", OF_OTHERS])),
+        Endpoints::OfOthers => drop(command.args(["--include-path-regex", OF_OTHERS])),
+    }
     if let Some(token) = token {
         command.args(["--header", &format!("Authorization: Bearer {token}")]);
     }
