@@ -56,6 +56,21 @@ fn reached(documents: &[Json], path: &str) -> Vec<String> {
 }
 
 #[test]
+fn every_endpoint_that_is_told_of_is_there() {
+    let snapshot = snapshot(&[json!({"type": "Mesh", "name": "default"})]);
+    let filled = |path: &str| {
+        let path = path.replace("{mesh}", "default").replace("{policies}", "traffic-logs");
+        ["{name}", "{kri}", "{route}"].iter().fold(path, |path, name| path.replace(name, "x"))
+    };
+    for (path, _) in ENDPOINTS {
+        let found = inspect(&snapshot, &filled(path));
+        assert!(!matches!(found, Err(InspectError::NoEndpoint { .. })), "{path}");
+    }
+    let nowhere = inspect(&snapshot, "/meshes/default/dataplanes/x/nowhere");
+    assert!(matches!(nowhere, Err(InspectError::NoEndpoint { .. })));
+}
+
+#[test]
 fn each_kind_has_its_place() {
     let connection = |kind: &str| policy(kind, "p", &[any()], &[any()]);
     let whole = |kind: &str| json!({"type": kind, "name": "p", "selectors": selectors(&[any()])});
