@@ -126,8 +126,8 @@ pub struct Tree {
 struct Fingerprints {
     /// Of the document, if there is but one.
     only: OnceLock<Fingerprint>,
-    /// Of all other values.
-    others: Mutex<HashMap<u32, Fingerprint>>,
+    /// Of all other values. Boxed, because most texts have none.
+    others: OnceLock<Box<Mutex<HashMap<u32, Fingerprint>>>>,
 }
 
 /// A cryptographic hash of what a value says.
@@ -292,7 +292,7 @@ impl<'t> Value<'t> {
         if self.tree.roots == [self.at] {
             return *only.get_or_init(|| make(self));
         }
-        let mut others = others.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut others = others.get_or_init(Box::default).lock().unwrap_or_else(PoisonError::into_inner);
         *others.entry(self.at).or_insert_with(|| make(self))
     }
 

@@ -201,10 +201,9 @@ impl<'f> Collector<'f> {
 
     /// A policy that is as it was when it was read before; whether there is one at a place.
     pub fn as_before(&mut self, at: NodeRef, found: &mut Diagnostics) -> bool {
-        let known = self.known.at(at);
-        let is_known = known.is_some();
-        known.into_iter().for_each(|rule| self.keep(rule, Again::Refused, found));
-        is_known
+        let Some(rule) = self.known.at(at) else { return false };
+        self.keep(rule, Again::Refused, found);
+        true
     }
 
     /// A policy that another reader has checked, given its id.

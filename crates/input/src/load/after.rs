@@ -53,13 +53,13 @@ impl Loaded {
             && again.diagnostics.errors() == 0
         {
             again.diagnostics.extend(found);
-            return Ok(self.deciding_otherwise(again, about_texts, files));
+            return Ok(self.deciding_otherwise(again, &about_texts, files));
         }
         // Also if something is wrong: then all of it is to be told.
         Arc::clone(&self.choices).recognise(files, self.implied, about_texts, Some(self.before()))
     }
 
-    fn deciding_otherwise(&self, again: Again, about_texts: Diagnostics, files: Files) -> Self {
+    fn deciding_otherwise(&self, again: Again, about_texts: &Diagnostics, files: Files) -> Self {
         let Again { books, policies, symbols, deciding, diagnostics: mut warnings } = again;
         let about_texts = about_texts.as_slice().to_vec();
         warnings.sort();

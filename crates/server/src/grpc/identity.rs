@@ -16,7 +16,7 @@ pub(super) enum Who {
     /// They say something that cannot be read.
     Unreadable,
     /// This one.
-    Known(File),
+    Known(Box<File>),
 }
 
 /// Where Envoy keeps what tokens say after it has verified them.
@@ -48,7 +48,7 @@ impl Who {
         if problems.iter().any(|problem| problem.severity == Severity::Error) {
             return Self::Unreadable;
         }
-        Self::Known(file)
+        Self::Known(Box::new(file))
     }
 
     /// As an enforcement point wants it.

@@ -58,7 +58,7 @@ pub(super) fn router(app: &Shared) -> Router<Shared> {
         .route(&format!("{base}/api/explain"), post(explain).fallback(no_such_route))
 }
 
-/// The endpoints in the words of OpenAPI, below a base.
+/// The endpoints in the words of `OpenAPI`, below a base.
 #[derive(OpenApi)]
 #[openapi(paths(list, create, show, delete, evaluate, explain))]
 struct Description;

@@ -81,14 +81,13 @@ fn add_responses(operation: &mut Fields, group: Group, form: Form) {
             content.shift_remove(JSON);
         }
         let refused = matches!(status.as_str(), "401" | "403" | "429");
-        match form {
-            Form::Text if refused => {
-                drop(content.insert("text/plain".to_owned(), json!({"schema": {"type": "string"}})))
-            }
-            Form::Seed => drop(content.insert(JSON.to_owned(), fields("error"))),
-            Form::Kuma => drop(content.insert(JSON.to_owned(), fields("title"))),
-            Form::Text | Form::Problem | Form::Grpc => {}
-        }
+        let own = match form {
+            Form::Text if refused => Some(("text/plain", json!({"schema": {"type": "string"}}))),
+            Form::Seed => Some((JSON, fields("error"))),
+            Form::Kuma => Some((JSON, fields("title"))),
+            Form::Text | Form::Problem | Form::Grpc => None,
+        };
+        content.extend(own.map(|(sort, body)| (sort.to_owned(), body)));
         // What the way in refuses before anybody looks where it leads is a problem for all.
         if !(refused && matches!(form, Form::Text | Form::Seed | Form::Kuma)) {
             content.insert(PROBLEM.to_owned(), problem());

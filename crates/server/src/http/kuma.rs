@@ -17,7 +17,7 @@ pub(super) fn router() -> Router<Shared> {
     Router::new().route("/meshes", any(inspect)).route("/meshes/{*path}", any(inspect))
 }
 
-/// The endpoints in the words of OpenAPI. Paths are Kuma's; how they begin is all that the router knows of them.
+/// The endpoints in the words of `OpenAPI`. Paths are Kuma's; how they begin is all that the router knows of them.
 pub(super) fn description() -> Json_ {
     let operation = |(path, words): (&str, &str)| {
         let names = path.split(['{', '}']).skip(1).step_by(2);
