@@ -78,7 +78,7 @@ pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
 
 /// As [`recognise`], with more choices. What is known from before need not be read again: files that are shared have the
 /// same ids in both.
-pub fn recognise_with(reading: Reading<'_>, files: &Files, before: Option<Before<'_>>) -> Recognised {
+pub fn recognise_with<'f>(reading: Reading<'_>, files: &'f Files, before: Option<Before<'f>>) -> Recognised {
     let Reading { semantics, .. } = reading;
     let mut recognised = Recognised::default();
     let Documents { typed: documents, about_access, untyped } = documents(files, &mut recognised.diagnostics);
@@ -88,7 +88,7 @@ pub fn recognise_with(reading: Reading<'_>, files: &Files, before: Option<Before
     recognised.add_common_kinds(&others);
     let mut decisions = Decisions::new(reading, files, &recognised.kinds, &recognised.draft.symbols);
     if let Some(before) = before.filter(|before| before.has_kinds(&recognised.kinds, files)) {
-        decisions = decisions.knowing(before.snapshot, |source| before.is_sound(source, files));
+        decisions = decisions.knowing(before.snapshot, before.are_sound(files));
     }
     for (source, document, claim) in about_access {
         match claim {
@@ -121,13 +121,9 @@ pub fn recognise_with(reading: Reading<'_>, files: &Files, before: Option<Before
         }
     }
     let Recognised { draft: Draft { symbols, policies, .. }, books, .. } = &mut recognised;
-    *books = decisions.finish(
-        &[],
-        |text| symbols.intern(text),
-        |policy| {
-            policies.push(policy);
-        },
-    );
+    let mut listed = Vec::new();
+    *books = decisions.finish(&[], |text| symbols.intern(text), &mut listed);
+    policies.extend(listed);
     let Recognised { draft, diagnostics, .. } = &mut recognised;
     recognised.organisations = compliance.finish(draft, diagnostics);
     let Recognised { draft, diagnostics, .. } = &mut recognised;

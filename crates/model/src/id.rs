@@ -79,6 +79,11 @@ impl<T> Table<T> {
         id
     }
 
+    /// Adds items.
+    pub fn extend(&mut self, items: impl IntoIterator<Item = T>) {
+        self.items.extend(items);
+    }
+
     /// Makes room for more items.
     pub fn reserve(&mut self, more: usize) {
         self.items.reserve(more);

@@ -37,7 +37,7 @@ pub struct Again {
     pub diagnostics: Diagnostics,
 }
 
-impl Before<'_> {
+impl<'b> Before<'b> {
     /// Whether these kinds were in force, written in files that are the same.
     pub(super) fn has_kinds(self, kinds: &[PolicyKind], files: &Files) -> bool {
         let before: BTreeSet<NodeRef> = self.snapshot.kinds().iter().map(|(_, kind)| kind.at).collect();
@@ -45,10 +45,11 @@ impl Before<'_> {
         kinds.iter().all(|kind| same(&kind.at)) && kinds.len() == self.snapshot.kinds().len()
     }
 
-    /// Whether a file is the same, and nothing need be said about it once more.
-    pub(super) fn is_sound(self, source: SourceId, files: &Files) -> bool {
-        let about = |warning: &Diagnostic| warning.label.as_ref().is_some_and(|label| label.source == source);
-        files.share(source, self.snapshot.files()) && !self.warnings.as_slice().iter().any(about)
+    /// Tells of files whether they are the same, and nothing need be said about them once more.
+    pub(super) fn are_sound(self, files: &'b Files) -> impl Fn(SourceId) -> bool + use<'b> {
+        let labels = self.warnings.as_slice().iter().filter_map(|warning| warning.label.as_ref());
+        let warned: BTreeSet<SourceId> = labels.map(|label| label.source).collect();
+        move |source| files.share(source, self.snapshot.files()) && !warned.contains(&source)
     }
 
     /// Recognises changed files. `None` if this needs all others as well: because something else changed, too, or because
@@ -76,14 +77,13 @@ impl Before<'_> {
             Some(known) => known,
             None => Arc::make_mut(&mut symbols).intern(text),
         };
-        let books = decisions.finish(snapshot.policies().deciding(), intern, |policy| policies.push(policy));
+        let books = decisions.finish(snapshot.policies().deciding(), intern, &mut policies);
         // What is known is not read again, so nobody warns of it once more.
-        for warning in warnings.as_slice() {
-            let places = || warning.label.iter().chain(&warning.related);
-            if places().all(|place| is_same(place.source)) && !diagnostics.as_slice().contains(warning) {
-                diagnostics.push(warning.clone());
-            }
-        }
+        let untouched =
+            |warning: &Diagnostic| warning.label.iter().chain(&warning.related).all(|at| is_same(at.source));
+        let still = |warning: &&Diagnostic| untouched(warning) && !diagnostics.as_slice().contains(warning);
+        let still: Vec<Diagnostic> = warnings.as_slice().iter().filter(still).cloned().collect();
+        diagnostics.extend(still);
         Some(Again { books, policies, symbols, deciding, diagnostics })
     }
 }

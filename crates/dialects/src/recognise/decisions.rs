@@ -140,7 +140,7 @@ impl Decisions<'_> {
         self,
         known: &[Policy],
         mut intern: impl FnMut(&str) -> Sym,
-        mut list: impl FnMut(Policy),
+        listed: &mut Vec<Policy>,
     ) -> Vec<(Sym, Book)> {
         let mut books = Vec::new();
         for OfKind { name, governs, collector, .. } in self.kinds {
@@ -155,13 +155,13 @@ impl Decisions<'_> {
             let is_known = |policy: &&Policy| policy.kind == governs && collector.is_known(policy.at);
             for policy in known.iter().filter(is_known) {
                 if new.remove(&policy.at) {
-                    list(policy.clone());
+                    listed.push(policy.clone());
                 }
             }
             for (id, at) in policies.into_iter().filter(|(_, at)| new.contains(at)) {
                 let name = intern(id);
                 let (title, says) = (name, Says::Document);
-                list(Policy { kind: governs, scope, name, title, created: None, at, payload: None, says });
+                listed.push(Policy { kind: governs, scope, name, title, created: None, at, payload: None, says });
             }
             books.push((name, collector.finish()));
         }
