@@ -14,6 +14,9 @@ use crate::decide::truth::Truth;
 /// Policies with more combinations of alternatives than this are looked at whole.
 const MOST_COMBINATIONS: usize = 1024;
 
+/// Nodes that the paths of a policy may need; most need fewer.
+const NODES: usize = 16;
+
 /// What became of the policies of an index.
 #[derive(Debug)]
 pub(in crate::decide) struct Renumbered {
@@ -62,6 +65,7 @@ impl Index {
         for (number, rule) in (0..).zip(rules) {
             builder.add(number, rule);
         }
+        builder.index.trie.shrink();
         builder.finish()
     }
 
@@ -124,7 +128,8 @@ impl IndexBuilder {
             roles: roles.clone(),
             apps: apps.clone(),
             counts: counts.clone(),
-            trie: trie.clone(),
+            // Growing by one would double what all others take.
+            trie: trie.with_room(changed.added.len() * NODES),
             combinations: combinations.clone(),
             changes: *changes,
             ..Index::default()

@@ -75,6 +75,20 @@ impl Trie {
         self.lists as usize
     }
 
+    /// The same, with room for a few more nodes.
+    pub(super) fn with_room(&self, more: usize) -> Self {
+        let mut trie = self.clone();
+        trie.nodes.reserve_exact(more);
+        trie.literals.all.reserve_exact(more);
+        trie
+    }
+
+    /// Gives back what is not needed.
+    pub(super) fn shrink(&mut self) {
+        self.nodes.shrink_to_fit();
+        self.literals.all.shrink_to_fit();
+    }
+
     /// The number of the list for all entries with a pattern.
     pub(super) fn list_of(&mut self, glob: &Glob) -> u32 {
         let node = glob.segments().iter().fold(0, |node, segment| self.lead(node, segment));
