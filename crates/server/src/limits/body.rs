@@ -30,7 +30,8 @@ pub(crate) async fn whole_body(app: &Shared, parts: &Parts, body: Body, endpoint
 
 async fn read(mut body: Body, most: usize) -> Result<Bytes, Problem> {
     let too_large = || {
-        let detail = format!("a body has at most {most} bytes");
+        let detail =
+            format!("a body has at most {most} bytes: send it in parts, or let the server take more (`--max-body`)");
         Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", detail))
     };
     // Who says that it is too large need not send it.
