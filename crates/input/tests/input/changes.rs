@@ -58,9 +58,9 @@ impl Stored {
         Input::text(format!("store:{place}"), Format::Json, text)
     }
 
-    fn load(&self) -> Result<Loaded, Box<Broken>> {
+    fn load(&self, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
         let stored = self.0.iter().map(|(place, text, _)| Self::input(*place, text));
-        load_for_store(vec![Input::text("files/a", Format::Yaml, FILE)], stored.collect(), &[])
+        load_for_store(vec![Input::text("files/a", Format::Yaml, FILE)], stored.collect(), semantics)
     }
 
     /// Puts a document in its place, or takes away the one that is there.
@@ -159,9 +159,9 @@ fn told(files: &Files, diagnostics: &Diagnostics) -> String {
 }
 
 /// The way of a server: what cannot be read is refused, and everything stays as it was.
-fn check(steps: &[Vec<(usize, Option<usize>)>]) -> Result<(), TestCaseError> {
+fn check(semantics: &[&str], steps: &[Vec<(usize, Option<usize>)>]) -> Result<(), TestCaseError> {
     let mut stored = Stored::default();
-    let mut loaded = stored.load().expect("a file of ours can be read");
+    let mut loaded = stored.load(semantics).expect("a file of ours can be read");
     for step in steps {
         let mut after = stored.clone();
         let mut next = loaded.snapshot.files().next().index();
@@ -175,7 +175,7 @@ fn check(steps: &[Vec<(usize, Option<usize>)>]) -> Result<(), TestCaseError> {
             next += usize::from(matches!(change, Some(Change::New(_))));
             changes.extend(change);
         }
-        let (changed, anew) = (loaded.after(changes), after.load());
+        let (changed, anew) = (loaded.after(changes), after.load(semantics));
         prop_assert_eq!(shown(&changed), shown(&anew), "after {:?}", steps);
         if let Ok(changed) = changed {
             (loaded, stored) = (changed, after);
@@ -194,7 +194,7 @@ proptest! {
             1..8,
         ),
     ) {
-        check(&steps)?;
+        check(&[], &steps)?;
     }
 
     /// Where nothing but policies changes that decide, all else is shared: more of these.
@@ -205,7 +205,22 @@ proptest! {
             1..12,
         ),
     ) {
-        check(&steps)?;
+        check(&[], &steps)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    /// There, what is wrong with one policy is a warning, and a second one of the same name replaces the first.
+    #[test]
+    fn changes_in_the_compatibility_edition_lead_where_loading_everything_leads(
+        steps in prop::collection::vec(
+            prop::collection::vec((0..8_usize, prop::option::weighted(0.8, 0..20_usize)), 1..3),
+            1..8,
+        ),
+    ) {
+        check(&["access/compat"], &steps)?;
     }
 }
 
@@ -216,7 +231,7 @@ fn what_did_not_change_is_shared() {
     for (place, document) in [0, 1, 18, 19, 20].into_iter().enumerate() {
         stored.change(place, Some(DOCUMENTS[document]), SourceId::new(0));
     }
-    let before = stored.load().unwrap();
+    let before = stored.load(&[]).unwrap();
     let changed = before.first_stored();
     let after = before.after(vec![Change::Replaced(changed, Stored::input(0, DOCUMENTS[2]))]).unwrap();
     let (before, after) = (&before.snapshot, &after.snapshot);
