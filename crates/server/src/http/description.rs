@@ -68,12 +68,15 @@ fn add_responses(operation: &mut Fields, group: Group, form: Form) {
             responses.entry(*status).or_insert_with(|| json!({"description": words, "content": {}}));
         }
     }
+    for (status, words) in [("200", "The answer."), ("201", "It is done."), ("204", "It is done.")] {
+        if let Some(response) = responses.get_mut(status).and_then(Json::as_object_mut) {
+            describe(response, words);
+        }
+    }
     for (status, response) in responses {
         let Some((_, words, _)) = ANSWERS.iter().find(|(known, ..)| known == status) else { continue };
         let Some(response) = response.as_object_mut() else { continue };
-        if response.get("description").is_none_or(|description| description == "") {
-            response.insert("description".to_owned(), json!(words));
-        }
+        describe(response, words);
         let content = response.entry("content").or_insert_with(|| json!({}));
         let Some(content) = content.as_object_mut() else { continue };
         // Handlers name the body; how it is sent is known here.
@@ -92,6 +95,13 @@ fn add_responses(operation: &mut Fields, group: Group, form: Form) {
         if !(refused && matches!(form, Form::Text | Form::Seed | Form::Kuma)) {
             content.insert(PROBLEM.to_owned(), problem());
         }
+    }
+}
+
+/// Says what a response is, unless its handler says it.
+fn describe(response: &mut Fields, words: &str) {
+    if response.get("description").is_none_or(|description| description == "") {
+        response.insert("description".to_owned(), json!(words));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Decisions, writes, the log.
 
 use upheld_server::Config;
+use upheld_server::config::AccessApi;
 
 use crate::support::Served;
 
@@ -136,11 +137,39 @@ fn what_there_is_is_listed_page_by_page() {
 fn the_description_has_all_endpoints() {
     let description = served().get("/openapi.json").json();
     assert!(description["openapi"].as_str().unwrap().starts_with("3.1"));
-    for path in
-        ["/v1/explain", "/v1/decide", "/v1/decide:batch", "/v1/revisions", "/v1/events", "/v1/audit", "/v1/graph"]
-    {
-        assert!(description["paths"][path].is_object(), "{path}");
+    let paths = description["paths"].as_object().unwrap();
+    for path in [
+        "/v1/explain",
+        "/v1/decide",
+        "/v1/decide:batch",
+        "/v1/revisions",
+        "/v1/events",
+        "/v1/audit",
+        "/v1/graph",
+        "/access/v1/evaluation",
+        "/authz/api/policies/{id}",
+        "/meshes/{mesh}/dataplanes/{name}/_rules",
+        "/healthz",
+    ] {
+        assert!(paths.contains_key(path), "{path}");
     }
+    // The standard wants words for every response.
+    for (path, item) in paths {
+        for (method, operation) in item.as_object().unwrap() {
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                let words = response["description"].as_str().unwrap_or_default();
+                assert!(!words.is_empty(), "{method} {path} {status}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_description_follows_the_base_of_the_administration_api() {
+    let access = AccessApi { base: "/elsewhere".to_owned(), ..AccessApi::default() };
+    let description = Served::start(Config { access, ..Config::default() }).get("/openapi.json").json();
+    assert!(description["paths"]["/elsewhere/api/evaluate"].is_object());
+    assert!(description["paths"].get("/authz/api/evaluate").is_none());
 }
 
 #[test]
