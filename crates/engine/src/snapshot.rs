@@ -23,7 +23,7 @@ pub type ObjectId = Id<Object>;
 /// Which [`PolicyKind`].
 pub type KindId = Id<PolicyKind>;
 
-/// Everything that questions are asked of. Ids mean nothing in another snapshot, unless it was made out of this one.
+/// Everything that questions are asked of. Ids mean nothing in another snapshot.
 #[derive(Debug)]
 pub struct Snapshot {
     files: Files,
