@@ -1,5 +1,7 @@
 //! From one view to the next: which documents changed, and where they stand in a snapshot.
 
+use std::collections::HashSet;
+
 use upheld_dialects::access::book::STORED;
 use upheld_input::load::{Change, Loaded};
 use upheld_input::{Format, Input};
@@ -49,7 +51,8 @@ impl Steps {
             return Some(());
         }
         let mut old = before.files.all().iter().zip(&before.sources.files).peekable();
-        let gone = |name: &String| !files.all().iter().any(|(other, _)| other == name);
+        let names: HashSet<&str> = files.all().iter().map(|(name, _)| name.as_str()).collect();
+        let gone = |name: &String| !names.contains(name.as_str());
         for (name, bytes) in files.all() {
             while let Some((_, source)) = old.next_if(|((known, _), _)| known != name && gone(known)) {
                 self.changes.push(Change::Gone(*source));
