@@ -92,6 +92,16 @@ pub struct AccessApi {
     pub trusted_hops: usize,
 }
 
+impl AccessApi {
+    /// With the base as a path that ends in no slash; what could be mistaken for a pattern is left out.
+    pub(crate) fn with_plain_base(self) -> Self {
+        let plain = |character: &char| character.is_ascii_alphanumeric() || "/-_.~".contains(*character);
+        let path: String = self.base.chars().filter(plain).collect();
+        let segments = path.split('/').filter(|segment| !segment.is_empty());
+        Self { base: segments.fold(String::new(), |path, segment| format!("{path}/{segment}")), ..self }
+    }
+}
+
 /// How much a request may ask for.
 #[derive(Clone, Debug)]
 pub struct Limits {

@@ -132,7 +132,7 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
         Decisions::open(config.operations.decision_log.as_ref(), &metrics).map_err(StartError::DecisionLog)?;
     let gate = Gate::new(&config.limits);
     // From here on it is the port that was taken.
-    let config = Config { listen: address, ..config };
+    let config = Config { listen: address, access: config.access.clone().with_plain_base(), ..config };
     let app = Arc::new(App { config, live, store, writer, folders, auth, gate, tls, metrics, decisions });
     http::seed(&app).await;
     let trust = Arc::clone(&app);

@@ -73,14 +73,14 @@ impl Endpoint {
         self.sort != "server" && self.form != Form::Grpc && self.headers == Headers::Own
     }
 
-    /// What a request to a path wants. What is not known needs the right to write, unless it only reads.
+    /// What a request to a path wants; the administration API is below a base that ends in no slash. What is not known needs the right to write, unless it only reads.
     pub(crate) fn of(method: &Method, path: &str, base: &str) -> Self {
         use Operation::{Administer, Ask, Read, Write};
 
         let by_method = if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) { Read } else { Write };
         let new = |operation, sort, form| Self { operation, sort, form, headers: Headers::Own };
         let ours = |operation, sort| new(operation, sort, Form::Problem);
-        let seed = path.strip_prefix(base).filter(|_| base.len() > 1).and_then(|path| path.strip_prefix("/api/"));
+        let seed = path.strip_prefix(base).and_then(|path| path.strip_prefix("/api/"));
         if let Some(rest) = seed {
             return match rest {
                 "evaluate" => new(Ask, "decision", Form::Seed),

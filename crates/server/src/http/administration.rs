@@ -50,7 +50,7 @@ use crate::view::View;
 use crate::writer::{Condition, Mode};
 
 pub(super) fn router(app: &Shared) -> Router<Shared> {
-    let base = base(&app.config.access.base);
+    let base = &app.config.access.base;
     Router::new()
         .route(&format!("{base}/api/policies"), get(list).post(create).fallback(no_such_route))
         .route(&format!("{base}/api/policies/{{id}}"), get(show).delete(delete).fallback(no_such_route))
@@ -65,19 +65,11 @@ struct Description;
 
 pub(super) fn description(app: &Shared) -> Json_ {
     let mut description = serde_json::to_value(Description::openapi()).unwrap_or_default();
-    let base = base(&app.config.access.base);
+    let base = &app.config.access.base;
     if let Some(paths) = description.get_mut("paths").and_then(Json_::as_object_mut) {
         *paths = std::mem::take(paths).into_iter().map(|(path, item)| (format!("{base}{path}"), item)).collect();
     }
     description
-}
-
-/// A base as a path: what could be mistaken for a pattern is left out.
-fn base(configured: &str) -> String {
-    let plain = |character: &char| character.is_ascii_alphanumeric() || "/-_.~".contains(*character);
-    let path: String = configured.chars().filter(plain).collect();
-    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-    segments.iter().fold(String::new(), |path, segment| format!("{path}/{segment}"))
 }
 
 /// The seed knows no other methods, and says so as for any path.
@@ -183,7 +175,7 @@ async fn delete(
 
 /// A decision.
 #[utoipa::path(post, path = "/api/evaluate", tag = "Administration",
-    request_body(content = Object, example = json!({"subject": {"id": "ann", "roles": ["user"], "groups": [], "claims": {}}, "resource": {"app": "shop", "path": "/orders/7"}, "action": {"method": "GET"}, "environment": {"ip": "10.0.0.1", "time": "2026-01-05T10:00:00Z", "userAgent": "curl"}})),
+    request_body(content = Object, example = json!(context::example())),
     responses((status = 200, body = Object), (status = 415)))]
 async fn evaluate(
     State(app): State<Shared>,
@@ -210,7 +202,7 @@ async fn evaluate(
 
 /// The context as it was understood, the decision, and what policies there are.
 #[utoipa::path(post, path = "/api/explain", tag = "Administration",
-    request_body(content = Object, example = json!({"subject": {"id": "ann", "roles": ["user"], "groups": [], "claims": {}}, "resource": {"app": "shop", "path": "/orders/7"}, "action": {"method": "GET"}, "environment": {"ip": "10.0.0.1", "time": "2026-01-05T10:00:00Z", "userAgent": "curl"}})),
+    request_body(content = Object, example = json!(context::example())),
     responses((status = 200, body = Object), (status = 415)))]
 async fn explain(
     State(app): State<Shared>,

@@ -114,6 +114,21 @@ fn the_base_can_be_chosen() {
     assert_eq!(served.get(POLICIES).status, 404);
 }
 
+#[test]
+fn rights_are_the_same_below_any_base() {
+    for (written, base) in [("/authz", "/authz"), ("/plugins/authz/", "/plugins/authz"), ("authz", "/authz"), ("/", "")]
+    {
+        let mut config = Config::default();
+        written.clone_into(&mut config.access.base);
+        let served = Served::guarded(config);
+        // To ask is everybody's right here, to write is not; both are told in the shape of this API.
+        let asked = served.post(&format!("{base}/api/evaluate"), "{}");
+        assert_eq!((asked.status, asked.json()["error"].is_string()), (400, true), "{written}: {}", asked.text);
+        let put = served.post(&format!("{base}/api/policies"), "{}");
+        assert_eq!((put.status, put.json()["error"].is_string()), (401, true), "{written}: {}", put.text);
+    }
+}
+
 /// A folder with a manifest and a file of seeds beside it.
 fn with_seeds(settings: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

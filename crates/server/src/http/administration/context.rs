@@ -1,7 +1,7 @@
 //! The request that is to be decided: `EvaluationContext` of the seed.
 
 use axum::http::{HeaderMap, StatusCode};
-use serde_json::Value as Json_;
+use serde_json::{Value as Json_, json};
 use upheld_dialects::access::{request, view as seed};
 use upheld_engine::decide::{Maybe, Outcome, Request};
 use upheld_engine::{Scratch, Silent, ask};
@@ -20,6 +20,16 @@ use crate::view::View;
 pub(super) struct Context {
     received: Json_,
     request: Request,
+}
+
+/// One with everything in it, for those who read the description.
+pub(super) fn example() -> Json_ {
+    json!({
+        "subject": {"id": "ann", "roles": ["user"], "groups": [], "claims": {}},
+        "resource": {"app": "shop", "path": "/orders/7"},
+        "action": {"method": "GET"},
+        "environment": {"ip": "10.0.0.1", "time": "2026-01-05T10:00:00Z", "userAgent": "curl"},
+    })
 }
 
 /// What the seed fails on when it is missing, and what it must be.
