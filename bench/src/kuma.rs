@@ -4,6 +4,7 @@ mod all_rules;
 mod change;
 mod clients;
 mod growth;
+pub(crate) mod instructions;
 mod listing;
 mod lookup;
 mod mesh;

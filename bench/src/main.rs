@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! workload   meshes, policies and their documents, the same in every run
+//! instructions   of one act, counted by valgrind
 //! measure    CPU time, medians of interleaved rounds, peak memory
 //! select     the measurements of family select
 //! kuma       the measurements of family merge, on policies with target references
@@ -17,6 +18,7 @@
 mod access;
 mod comply;
 mod gateway;
+mod instructions;
 mod kuma;
 mod measure;
 mod report;
@@ -45,7 +47,7 @@ bench NAME [--quick]
 
   --quick     a small run of a few seconds, to see that everything works; its figures mean little
   --instructions
-              access and comply: instructions of one decision, counted by valgrind
+              select, kuma, access and comply: instructions of one answer, counted by valgrind
   --huge      comply only: also the largest organisation, which needs 10 GB of memory
 
 Results go to standard output, progress to standard error. The exit code is 0, also if a target is missed; 1 if an
@@ -61,8 +63,10 @@ fn main() -> ExitCode {
     let result = match arguments.as_slice() {
         ["select"] => select::run(&select::FULL),
         ["select", "--quick"] => select::run(&select::QUICK),
+        ["select", "--instructions"] => select::instructions::run(),
         ["kuma"] => kuma::run(&kuma::FULL),
         ["kuma", "--quick"] => kuma::run(&kuma::QUICK),
+        ["kuma", "--instructions"] => kuma::instructions::run(),
         ["gateway"] => gateway::run(&gateway::FULL),
         ["gateway", "--quick"] => gateway::run(&gateway::QUICK),
         ["access"] => access::run(&access::FULL),
@@ -73,6 +77,8 @@ fn main() -> ExitCode {
         ["comply", "--instructions"] => comply::instructions::run(),
         ["server"] => server::run(&server::FULL),
         ["server", "--quick"] => server::run(&server::QUICK),
+        [select::instructions::CHILD, arguments @ ..] => select::instructions::act(arguments),
+        [kuma::instructions::CHILD, arguments @ ..] => kuma::instructions::act(arguments),
         [comply::instructions::CHILD, arguments @ ..] => comply::instructions::act(arguments),
         [comply::loading::CHILD, folder] => comply::loading::load_folder(folder),
         ["comply", "--huge"] => comply::run(&comply::HUGE),

@@ -3,6 +3,7 @@
 mod engine;
 mod explaining;
 mod idle;
+pub(crate) mod instructions;
 mod model;
 mod pairs;
 pub(crate) mod reading;

@@ -1,15 +1,14 @@
-//! Instructions of one decision: the same program under valgrind's callgrind, with one pass over the requests and with
-//! two. The difference is what the second pass took, without making and loading the policies.
+//! Instructions of one decision.
 
 use std::hint::black_box;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::Decider;
 use super::ours::Ours;
 use super::plain::Plain;
 use super::workload::{Request, Workload};
-use crate::report::{self, Targets, figure, grouped, number, row};
+use crate::instructions::{can_be_counted, of_one_act};
+use crate::report::{self, Targets, figure, grouped, row};
 
 /// The name under which this program starts itself to decide about requests.
 pub(crate) const CHILD: &str = "decide-requests";
@@ -27,8 +26,7 @@ const PASS: Duration = Duration::from_millis(50);
 
 /// Counts and prints.
 pub(crate) fn run() -> Result<(), String> {
-    if !Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        println!("valgrind is not installed, so instructions cannot be counted; install it with your package manager");
+    if !can_be_counted() {
         return Ok(());
     }
     let mut targets = Targets::default();
@@ -38,7 +36,7 @@ pub(crate) fn run() -> Result<(), String> {
             let requests = affordable(who, policies)?;
             let [policies_text, requests_text] = [policies, requests].map(grouped);
             report::progress(&format!("counting: {who}, {policies_text} policies, {requests_text} requests"));
-            counts.push(instructions(who, policies, requests)?);
+            counts.push(of_one_act(CHILD, &[who, &policies.to_string(), &requests.to_string()])?);
         }
         let [ours, listing, _] = &counts;
         if let Some((ours, listing)) = ours.last().zip(listing.last()) {
@@ -71,25 +69,7 @@ fn affordable(who: &str, policies: usize) -> Result<usize, String> {
     Ok(workload.requests.iter().take_while(act).count().max(1))
 }
 
-/// Of one decision.
-fn instructions(who: &str, policies: usize, requests: usize) -> Result<f64, String> {
-    let [one, two] = [1, 2].map(|passes| collected(who, policies, requests, passes));
-    Ok((two? - one?) / number(requests))
-}
-
-/// Of a whole process.
-fn collected(who: &str, policies: usize, requests: usize, passes: usize) -> Result<f64, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program);
-    command.args([CHILD, who]).args([policies, requests, passes].map(|number| number.to_string()));
-    let output = command.output().map_err(|error| error.to_string())?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let count = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
-    count.ok_or_else(|| format!("callgrind gave no count:\n{said}"))
-}
-
-/// What the child does: decides about so many requests, in so many passes.
+/// What the child does: decides about so many requests, in so many passes; it prints the number of requests.
 pub(crate) fn decide_requests(arguments: &[&str]) -> Result<(), String> {
     let [who, numbers @ ..] = arguments else { return Err("who decides?".to_owned()) };
     let numbers: Vec<usize> = numbers.iter().filter_map(|number| number.parse().ok()).collect();
@@ -101,6 +81,7 @@ pub(crate) fn decide_requests(arguments: &[&str]) -> Result<(), String> {
             black_box(act(request));
         }
     }
+    println!("{requests}");
     Ok(())
 }
 

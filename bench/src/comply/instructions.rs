@@ -1,8 +1,6 @@
-//! Instructions of one decision, one change of a tag and one check: the same program under valgrind's callgrind, with one
-//! pass and with two. The difference is what the second pass took, without making and loading the organisation.
+//! Instructions of one decision, one change of a tag and one check.
 
 use std::hint::black_box;
-use std::process::Command;
 
 use smol_str::SmolStr;
 use upheld_engine::comply::Action;
@@ -11,6 +9,7 @@ use super::changes::{links, tag_change};
 use super::naive::Naive;
 use super::organisation::{L, M, Of, Organisation, Size};
 use super::{PLANTED, SEED, ours};
+use crate::instructions::{can_be_counted, of_one_act};
 use crate::report::{self, Targets, figure, row};
 use crate::workload::random::Random;
 
@@ -35,8 +34,7 @@ const WHAT: [(&str, &str); 6] = [
 
 /// Counts and prints.
 pub(crate) fn run() -> Result<(), String> {
-    if !Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        println!("valgrind is not installed, so instructions cannot be counted; install it with your package manager");
+    if !can_be_counted() {
         return Ok(());
     }
     let mut targets = Targets::default();
@@ -44,7 +42,8 @@ pub(crate) fn run() -> Result<(), String> {
     row("", SIZES.iter().map(|size| format!("size {}", size.letter)));
     for (what, name) in WHAT {
         report::progress(&format!("counting: {name}"));
-        let counts: Result<Vec<f64>, String> = SIZES.iter().map(|size| counted(what, *size)).collect();
+        let counts: Result<Vec<f64>, String> =
+            SIZES.iter().map(|size| of_one_act(CHILD, &[what, size.letter])).collect();
         let counts = counts?;
         row(name, counts.iter().map(|count| figure(*count)));
         match (what, counts.as_slice()) {
@@ -55,25 +54,6 @@ pub(crate) fn run() -> Result<(), String> {
     }
     targets.print();
     Ok(())
-}
-
-/// Of one act.
-fn counted(what: &str, size: Size) -> Result<f64, String> {
-    let [(one, acts), (two, _)] = [collected(what, size, 1)?, collected(what, size, 2)?];
-    Ok((two - one) / acts)
-}
-
-/// Of a whole process, with the number of acts in a pass.
-fn collected(what: &str, size: Size, passes: usize) -> Result<(f64, f64), String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program);
-    command.args([CHILD, what, size.letter, &passes.to_string()]);
-    let output = command.output().map_err(|error| error.to_string())?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let count = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
-    let acts = String::from_utf8_lossy(&output.stdout).trim().parse().ok();
-    count.zip(acts).ok_or_else(|| format!("callgrind gave no count:\n{said}"))
 }
 
 /// What the child does: so many passes; it prints the number of acts in one.

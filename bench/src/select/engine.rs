@@ -97,11 +97,10 @@ impl Engine {
         let prepare = clock.elapsed();
 
         let clock = Clock::start();
-        let classes = classes.cells();
         let mut scratch = RowScratch::default();
         let mut rows = Vec::with_capacity(classes.len() * services);
-        for source in classes {
-            matrix.row(source, &mut scratch, |winner| rows.push(winner));
+        for class in classes.cells() {
+            matrix.row(classes.representative(class), &mut scratch, |winner| rows.push(winner));
         }
         let mut winners = Vec::with_capacity(callers.len() * services);
         for class in class_of {
