@@ -125,10 +125,10 @@ pub(crate) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, progress: &dyn
     let mut classes = Classes::new(select);
     pairs.class_of = callers.iter().map(|(_, parts)| classes.classify(parts)).collect();
     let row_length = called.len() as u64;
-    progress.expect(classes.cells().len() as u64 * row_length);
+    progress.expect(classes.len() as u64 * row_length);
     let matrix = Matrix::new(select, called.iter().map(|member| member.parts.as_slice()));
-    let rows = classes.cells().par_iter().map_init(RowScratch::default, |scratch, source| {
-        let row = row(select, &matrix, source, &called, scratch);
+    let rows = (0..classes.len()).into_par_iter().map_init(RowScratch::default, |scratch, class| {
+        let row = row(select, &matrix, classes.representative(class), &called, scratch);
         progress.done(row_length);
         row
     });

@@ -127,8 +127,15 @@ type Visible = Vec<Vec<(Sym, Option<Sym>)>>;
 pub struct Classes<'o> {
     named: FxHashSet<(Sym, Sym)>,
     wild: FxHashSet<Sym>,
-    cells: Vec<&'o [TagSet]>,
+    cells: Vec<Class<'o>>,
     known: FxHashMap<Visible, usize>,
+}
+
+/// Sources that no policy can tell apart.
+#[derive(Clone, Copy, Debug)]
+struct Class<'o> {
+    representative: &'o [TagSet],
+    members: u64,
 }
 
 impl<'o> Classes<'o> {
@@ -148,13 +155,23 @@ impl<'o> Classes<'o> {
 
     /// The class of a source, made if it is new.
     pub fn classify(&mut self, source: &'o [TagSet]) -> usize {
-        let visible = self.visible(source);
-        if let Some(class) = self.known.get(&visible) {
-            return *class;
+        let next = self.cells.len();
+        let class = *self.known.entry(self.visible(source)).or_insert(next);
+        match self.cells.get_mut(class) {
+            Some(known) => known.members += 1,
+            None => self.cells.push(Class { representative: source, members: 1 }),
         }
-        self.cells.push(source);
-        self.known.insert(visible, self.cells.len() - 1);
-        self.cells.len() - 1
+        class
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
     }
 
     fn visible(&self, source: &[TagSet]) -> Visible {
@@ -173,18 +190,25 @@ impl<'o> Classes<'o> {
 }
 
 impl<'o> Partition for Classes<'o> {
-    type Question = [TagSet];
-    type Cell = &'o [TagSet];
+    type Question<'p>
+        = &'p [TagSet]
+    where
+        'o: 'p;
+    type Cell = usize;
 
-    fn cells(&self) -> &[&'o [TagSet]] {
-        &self.cells
+    fn cells(&self) -> impl Iterator<Item = usize> {
+        0..self.cells.len()
     }
 
-    fn representative<'c>(&self, cell: &'c &'o [TagSet]) -> &'c [TagSet] {
-        cell
+    fn representative(&self, cell: usize) -> &[TagSet] {
+        self.cells.get(cell).map_or(&[], |class| class.representative)
     }
 
-    fn locate(&self, question: &[TagSet]) -> Option<usize> {
-        self.known.get(&self.visible(question)).copied()
+    fn size(&self, cell: usize) -> u64 {
+        self.cells.get(cell).map_or(0, |class| class.members)
+    }
+
+    fn locate(&self, source: &[TagSet]) -> Option<usize> {
+        self.known.get(&self.visible(source)).copied()
     }
 }

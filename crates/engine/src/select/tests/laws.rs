@@ -142,7 +142,7 @@ proptest! {
         let mut scratch = RowScratch::default();
         for source in &sources {
             let cell = classes.locate(source).expect("every source has a class");
-            let representative = classes.representative(&classes.cells()[cell]);
+            let representative = classes.representative(cell);
             let mut row = Vec::new();
             matrix.row(representative, &mut scratch, |winner| row.push(winner));
             let asked: Vec<_> = destinations
@@ -154,5 +154,7 @@ proptest! {
                 .collect();
             prop_assert_eq!(row, asked);
         }
+        let sizes: u64 = classes.cells().map(|cell| classes.size(cell)).sum();
+        prop_assert_eq!(sizes, sources.len() as u64);
     }
 }
