@@ -1,5 +1,8 @@
 //! Objects and policies as dialects hand them over, before anything is indexed.
 
+use std::sync::Arc;
+
+use crate::attachment::Attachments;
 use crate::id::Table;
 use crate::layers::Layers;
 use crate::source::NodeRef;
@@ -135,6 +138,8 @@ pub enum Says {
     },
     /// Layers of configuration for those to whom it is attached.
     Layers(Layers),
+    /// Layers of configuration for objects of a hierarchy.
+    Attached(Arc<Attachments>),
     /// What its document says; its dialect reads it there.
     Document,
 }
@@ -156,7 +161,15 @@ impl Policy {
     pub fn layers(&self) -> Option<&Layers> {
         match &self.says {
             Says::Layers(layers) => Some(layers),
-            Says::Selectors { .. } | Says::Document => None,
+            Says::Selectors { .. } | Says::Attached(_) | Says::Document => None,
+        }
+    }
+
+    /// What it is attached to in a hierarchy, if it is that sort of policy.
+    pub fn attachments(&self) -> Option<&Arc<Attachments>> {
+        match &self.says {
+            Says::Attached(attachments) => Some(attachments),
+            Says::Selectors { .. } | Says::Layers(_) | Says::Document => None,
         }
     }
 }

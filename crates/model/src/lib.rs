@@ -10,10 +10,12 @@
 //! Invariant: nothing here reads a file, a clock or the environment, and nothing here knows a file format or a
 //! policy system.
 
+pub mod attachment;
 pub mod config;
 pub mod diagnostic;
 pub mod draft;
 pub mod id;
+pub mod layered;
 pub mod layers;
 pub mod nearest;
 pub mod pages;
@@ -25,10 +27,12 @@ pub mod tags;
 pub mod time;
 pub mod tree;
 
+pub use attachment::{Act, AttachedLayer, Attachments, LabelWant, LayerContent, Meets, TargetReference, TargetSelector};
 pub use config::{Config, Content};
 pub use diagnostic::{Diagnostic, Diagnostics, Fault, Label, Severity};
 pub use draft::{Draft, Object, Part, Policy, Role, Roles, Says, SelectorList};
 pub use id::{Id, Table};
+pub use layered::Layered;
 pub use layers::{Facet, Layers};
 pub use pages::Pages;
 pub use reason::{Code, Param, Reason, Side, State};
