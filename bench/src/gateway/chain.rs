@@ -27,7 +27,8 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
     for _ in 0..rounds {
         let check = |pass: &Pass<'_>| {
             let complete = |chain: usize, fields: usize| chain == depth && fields > 0;
-            let ways = pass.topology.ways().map(|(_, way)| way.chain.len()).zip(pass.effective.iter().map(Vec::len));
+            let ways = pass.network.topology().ways().map(|(_, way)| way.chain.len());
+            let ways = ways.zip(pass.effective.iter().map(|answer| answer.fields.len()));
             let bad = ways.filter(|(chain, fields)| !complete(*chain, *fields)).count();
             (pass.times, bad + pass.effective.len().abs_diff(deep.ways))
         };
@@ -44,8 +45,7 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
     let line =
         |name: &str, stage: fn(&Times) -> std::time::Duration| row(name, found.iter().map(|times| time(stage(times))));
     line("reading and indexing, on the wall", |times| times.reading);
-    line("gateways and routes", |times| times.topology);
-    line("policies read and attached", |times| times.resolver);
+    line("  of that gateways and routes", |times| times.topology);
     line("effective policies of all ways", |times| times.effective);
     line("statuses of all policies", |times| times.statuses);
     line("everything", Times::total);

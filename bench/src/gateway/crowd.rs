@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use upheld_dialects::gateway_api::{self, Topology};
 use upheld_dialects::kgateway::{PolicyMerge, Settings};
+use upheld_engine::hierarchy::Effective;
 
 use super::Plan;
 use super::documents::Documents;
@@ -137,19 +137,18 @@ fn settings() -> Settings {
 }
 
 fn measure(says: Says, size: usize, rounds: usize) -> Result<Measured, String> {
-    let snapshot = read(&crowd(says, size, 1).text)?;
-    let topology = Topology::build(&snapshot, &gateway_api::Settings::default());
+    let snapshot = read(&crowd(says, size, 1).text, &settings())?;
     let mut times = Vec::new();
     let mut wrong = 0;
     for _ in 0..=rounds * 2 {
         let look = |pass: &Pass<'_>| {
-            let fields = pass.effective.iter().flatten();
-            let origins: BTreeSet<usize> = fields.flat_map(|field| field.held.origins.iter().copied()).collect();
+            let fields = pass.effective.iter().flat_map(|answer| &answer.fields);
+            let origins: BTreeSet<usize> = fields.flat_map(|field| field.by.iter().copied()).collect();
             let hold = pass.statuses.iter().filter(|status| status.survival.iter().all(|field| field.survives > 0));
             let expected = says.joined(size);
             (pass.times.resolving(), origins.len().abs_diff(expected) + hold.count().abs_diff(expected))
         };
-        let (spent, differ) = resolve(&topology, &settings(), Times::default(), look)?;
+        let (spent, differ) = resolve(&snapshot, Times::default(), look)?;
         times.push(spent);
         wrong += differ;
     }
@@ -165,12 +164,8 @@ fn everywhere(plan: &Plan) -> Result<usize, String> {
     let mut last = (None, 0);
     for _ in 0..plan.rounds {
         let look = |pass: &Pass<'_>| {
-            let complete = |fields: &Vec<_>| {
-                let lengths =
-                    fields.iter().map(|field: &upheld_dialects::kgateway::Effective| field.held.origins.len());
-                lengths.eq([policies])
-            };
-            (pass.times, pass.memory, pass.effective.iter().filter(|fields| !complete(fields)).count())
+            let complete = |answer: &Effective| answer.fields.iter().map(|field| field.by.len()).eq([policies]);
+            (pass.times, pass.memory, pass.effective.iter().filter(|answer| !complete(answer)).count())
         };
         let (times, memory, wrong) = pass(&documents.text, &settings(), look)?;
         all.push(times);

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use upheld_dialects::gateway_api::Topology;
-use upheld_dialects::kgateway::{Resolver, Subject};
+use upheld_dialects::gateway_api::Network;
 
 use super::documents::Documents;
 
@@ -42,18 +41,19 @@ pub(super) fn attached<'d>(documents: &'d Documents, route: &str) -> Vec<&'d str
     names
 }
 
-/// The names of routes at the ends of some ways, spread over all of them, with the policies that the resolver finds there.
-pub(super) fn found(topology: &Topology<'_>, resolver: &Resolver<'_>, sample: usize) -> Vec<(String, Vec<String>)> {
-    let ways: Vec<_> = topology.ways().map(|(_, way)| way).collect();
+/// The names of routes at the ends of some ways, spread over all of them, with the policies that are found there.
+pub(super) fn found(network: Network<'_>, sample: usize) -> Vec<(String, Vec<String>)> {
+    let Some(kind) = network.kind("TrafficPolicy") else { return Vec::new() };
+    let snapshot = network.snapshot;
+    let ways: Vec<_> = network.topology().ways().map(|(_, way)| way).collect();
     let some = ways.iter().step_by((ways.len() / sample).max(1)).take(sample);
     let found = some.filter_map(|way| {
-        let route = topology.snapshot.objects().get(way.chain.last()?.route)?;
-        let scope = resolver.route(way);
-        let numbers = scope.of(Subject::Traffic).map(|resolved| resolved.policies.as_slice()).unwrap_or_default();
-        let entries = numbers.iter().filter_map(|number| resolver.policies().get(*number));
-        let mut names: Vec<String> = entries.map(|entry| entry.name.clone()).collect();
+        let route = network.object(way.chain.last()?.route)?;
+        let answer = network.under(kind).route(&way.chain).effective();
+        let entries = answer.order.iter().filter_map(|member| kind.policies.entry(member.entry));
+        let mut names: Vec<String> = entries.map(|entry| snapshot.text(entry.name).to_owned()).collect();
         names.sort_unstable();
-        Some((topology.snapshot.text(route.name).to_owned(), names))
+        Some((snapshot.text(route.name).to_owned(), names))
     });
     found.collect()
 }

@@ -1,11 +1,13 @@
 //! One pass: from documents to all effective policies and all statuses.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use upheld_dialects::gateway_api::{self, Topology};
-use upheld_dialects::kgateway::{Effective, PolicyStatus, Resolver, Semantics, Settings};
+use upheld_dialects::gateway_api::{ControllerSettings, Gateways, Network};
+use upheld_dialects::kgateway::{PolicyStatus, Settings};
 use upheld_engine::Snapshot;
-use upheld_input::load::load;
+use upheld_engine::hierarchy::Effective;
+use upheld_input::load::Choices;
 use upheld_input::{Format, Input};
 
 use crate::measure::{forget_peak_memory, median, peak_memory, timed};
@@ -13,23 +15,22 @@ use crate::measure::{forget_peak_memory, median, peak_memory, timed};
 /// What each stage took.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Times {
-    /// On the wall.
+    /// From documents to a snapshot with its indexes and gateways, on the wall.
     pub(super) reading: Duration,
+    /// The part of it that sees through gateways and routes, measured by itself.
     pub(super) topology: Duration,
-    /// The policies read and indexed.
-    pub(super) resolver: Duration,
     pub(super) effective: Duration,
     pub(super) statuses: Duration,
 }
 
 impl Times {
-    /// Everything from the policies on.
+    /// Everything after reading.
     pub(super) fn resolving(&self) -> Duration {
-        self.resolver + self.effective + self.statuses
+        self.effective + self.statuses
     }
 
     pub(super) fn total(&self) -> Duration {
-        self.reading + self.topology + self.resolving()
+        self.reading + self.resolving()
     }
 
     /// Of each stage the median.
@@ -38,7 +39,6 @@ impl Times {
         Self {
             reading: of(|times| times.reading),
             topology: of(|times| times.topology),
-            resolver: of(|times| times.resolver),
             effective: of(|times| times.effective),
             statuses: of(|times| times.statuses),
         }
@@ -48,10 +48,9 @@ impl Times {
 /// What one pass came to; all of it is in memory at the end.
 #[derive(Debug)]
 pub(super) struct Pass<'p> {
-    pub(super) topology: &'p Topology<'p>,
-    pub(super) resolver: &'p Resolver<'p>,
+    pub(super) network: Network<'p>,
     /// By way.
-    pub(super) effective: Vec<Vec<Effective>>,
+    pub(super) effective: Vec<Arc<Effective>>,
     pub(super) statuses: Vec<PolicyStatus>,
     pub(super) times: Times,
     /// The peak of the process since the pass began.
@@ -59,9 +58,10 @@ pub(super) struct Pass<'p> {
 }
 
 /// Reads documents.
-pub(super) fn read(text: &str) -> Result<Snapshot, String> {
+pub(super) fn read(text: &str, settings: &Settings) -> Result<Snapshot, String> {
     let input = Input::text("workload.jsonl", Format::JsonLines, text);
-    match load(vec![input], &[]) {
+    let controller = ControllerSettings { policies: settings.clone(), ..ControllerSettings::default() };
+    match (Choices { controller, ..Choices::default() }).load(vec![input]) {
         Ok(loaded) => Ok(loaded.snapshot),
         Err(broken) => Err(format!("the workload cannot be read: {:?}", broken.diagnostics.as_slice().first())),
     }
@@ -71,38 +71,23 @@ pub(super) fn read(text: &str) -> Result<Snapshot, String> {
 pub(super) fn pass<T>(text: &str, settings: &Settings, look: impl FnOnce(&Pass<'_>) -> T) -> Result<T, String> {
     forget_peak_memory();
     let started = Instant::now();
-    let snapshot = read(text)?;
+    let snapshot = read(text, settings)?;
     let reading = started.elapsed();
-    let around = gateway_api::Settings::default();
-    let (topology, spent) = timed(|| Topology::build(&snapshot, &around));
-    let times = Times { reading, topology: spent, ..Times::default() };
-    resolve(&topology, settings, times, look)
+    let (_, topology) = timed(|| Gateways::of(&snapshot, ControllerSettings::default(), Vec::new()));
+    resolve(&snapshot, Times { reading, topology, ..Times::default() }, look)
 }
 
-/// The part of a pass that begins with the policies.
-pub(super) fn resolve<T>(
-    topology: &Topology<'_>,
-    settings: &Settings,
-    times: Times,
-    look: impl FnOnce(&Pass<'_>) -> T,
-) -> Result<T, String> {
-    let (resolver, of_resolver) = timed(|| Resolver::new(topology, settings, Semantics::Current));
-    let (effective, of_effective) = timed(|| all_effective(topology, &resolver));
-    let (statuses, of_statuses) = timed(|| resolver.statuses());
-    let times = Times { resolver: of_resolver, effective: of_effective, statuses: of_statuses, ..times };
+/// The part of a pass that begins with a snapshot.
+pub(super) fn resolve<T>(snapshot: &Snapshot, times: Times, look: impl FnOnce(&Pass<'_>) -> T) -> Result<T, String> {
+    let network = Network::of(snapshot).ok_or("the snapshot keeps no gateways")?;
+    let kind = network.kind("TrafficPolicy").ok_or("there are no traffic policies")?;
+    let (effective, of_effective) = timed(|| network.effective_ways(kind));
+    let (statuses, of_statuses) = timed(|| network.kgateway_statuses());
+    let times = Times { effective: of_effective, statuses: of_statuses, ..times };
     let memory = peak_memory();
     if effective.is_empty() {
         return Err("the workload has no ways".to_owned());
     }
-    Ok(look(&Pass { topology, resolver: &resolver, effective, statuses, times, memory }))
-}
-
-fn all_effective(topology: &Topology<'_>, resolver: &Resolver<'_>) -> Vec<Vec<Effective>> {
-    let mut all = Vec::new();
-    for gateway in &topology.gateways {
-        for host in &gateway.hosts {
-            all.extend(host.ways.iter().map(|way| resolver.effective(gateway, host, way)));
-        }
-    }
-    all
+    let effective = effective.into_iter().map(|(_, answer)| answer).collect();
+    Ok(look(&Pass { network, effective, statuses, times, memory }))
 }

@@ -59,7 +59,7 @@ fn measure(plan: &Plan, attachment: Attachment) -> Result<Vec<Measured>, String>
 
 /// Takes the figures of a pass, and compares a sample with the rival.
 fn look(plan: &Plan, documents: &Documents, size: usize, pass: &Pass<'_>) -> Measured {
-    let found = naive::found(pass.topology, pass.resolver, plan.sample);
+    let found = naive::found(pass.network, plan.sample);
     let routes = found.iter().map(|(route, _)| naive::attached(documents, route));
     let (expected, naive) = timed(|| routes.collect::<Vec<_>>());
     let mut wrong = found.iter().zip(&expected).filter(|((_, found), expected)| found != *expected).count();
@@ -72,7 +72,7 @@ fn look(plan: &Plan, documents: &Documents, size: usize, pass: &Pass<'_>) -> Mea
         bytes: documents.text.len(),
         times: pass.times,
         memory: pass.memory,
-        fields: pass.effective.iter().map(Vec::len).sum(),
+        fields: pass.effective.iter().map(|answer| answer.fields.len()).sum(),
         conditions: conditions.map(|ancestor| ancestor.conditions.len()).sum(),
         naive: naive.mul_f64(number(size) / number(found.len().max(1))),
         wrong,
@@ -85,8 +85,7 @@ fn print(attachment: Attachment, found: &[Measured]) {
     line("policies x routes", &|found| format!("{} x {0}", grouped(found.size)));
     line("bytes of JSON Lines", &|found| grouped(found.bytes));
     line("reading and indexing, on the wall", &|found| time(found.times.reading));
-    line("gateways and routes", &|found| time(found.times.topology));
-    line("policies read and attached", &|found| time(found.times.resolver));
+    line("  of that gateways and routes", &|found| time(found.times.topology));
     line("effective policies of all routes", &|found| time(found.times.effective));
     line("statuses of all policies", &|found| time(found.times.statuses));
     line("everything", &|found| time(found.times.total()));

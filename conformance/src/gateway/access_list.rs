@@ -2,14 +2,28 @@
 
 use anyhow::bail;
 use serde_json::{Value as Json, json};
-use upheld_dialects::gateway_api::field_rules::{Semantics, traffic_policy};
-use upheld_engine::merge::levels::{FieldLayer, Inheritance, Level, Prefer, Reach, fold};
+use upheld_dialects::kgateway::DEFAULT_SEMANTICS;
+use upheld_engine::HierarchyFold;
+use upheld_engine::hierarchy::fields::{FieldLayer, Inheritance, Level, Prefer, Reach, Rules, fold};
+use upheld_input::load::load;
 
 use super::values::{config, json};
 use crate::case::Case;
 use crate::outcome::Outcome;
 
 const FIELD: &str = "httpACL";
+
+/// The rules of the built-in kind.
+fn rules() -> anyhow::Result<Rules> {
+    let Ok(loaded) = load(Vec::new(), &[DEFAULT_SEMANTICS]) else { bail!("the built-in kinds are broken") };
+    let kinds = loaded.snapshot.kinds().iter().map(|(_, kind)| kind);
+    let traffic = kinds.filter(|kind| loaded.snapshot.text(kind.name) == "TrafficPolicy");
+    let fold = traffic.filter_map(|kind| kind.hierarchy()).map(|hierarchy| &hierarchy.fold).next();
+    match fold {
+        Some(HierarchyFold::Fields { policies, .. }) => Ok(policies.clone()),
+        _ => bail!("traffic policies do not meet field by field"),
+    }
+}
 
 pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     let (reach, prefer) = match case.text("strategy")? {
@@ -28,7 +42,7 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
         let layers = vec![FieldLayer { by, fields }];
         levels.push(Level { layers, inheritance: Inheritance { reach, prefer }, broken: Vec::new() });
     }
-    let folded = fold(&traffic_policy(Semantics::Code2026), &levels);
+    let folded = fold(&rules()?, &levels);
     let actual = match folded.fields.get(FIELD) {
         Some(joined) => json!({"value": json(&joined.value)?, "p2IsOrigin": joined.origins.contains(&1)}),
         None => json!({"value": null, "p2IsOrigin": false}),

@@ -4,9 +4,8 @@ use std::fmt::Write;
 
 use anyhow::Context;
 use serde_json::json;
-use upheld_dialects::gateway_api::settings::Settings as TopologySettings;
-use upheld_dialects::gateway_api::topology::Topology;
-use upheld_dialects::kgateway::{Resolver, Semantics, Settings, Subject};
+use upheld_dialects::gateway_api::Network;
+use upheld_dialects::gateway_api::topology::Way;
 use upheld_input::load::load;
 use upheld_input::{Format, Input};
 
@@ -45,12 +44,11 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
         Ok(loaded) => loaded,
         Err(broken) => anyhow::bail!("the documents were refused: {:?}", broken.diagnostics.as_slice().first()),
     };
-    let topology = Topology::build(&loaded.snapshot, &TopologySettings::default());
-    let resolver = Resolver::new(&topology, &Settings::default(), Semantics::Current);
-    let ways: Vec<_> = topology.ways().map(|(_, way)| way).collect();
-    let attached = |way: Option<&&_>| {
-        way.map_or(0, |way| resolver.route(way).of(Subject::Traffic).map_or(0, |resolved| resolved.policies.len()))
-    };
+    let network = Network::of(&loaded.snapshot).context("the snapshot keeps no gateways")?;
+    let kind = network.kind("TrafficPolicy").context("there are no traffic policies")?;
+    let ways: Vec<&Way> = network.topology().ways().map(|(_, way)| way).collect();
+    let attached =
+        |way: Option<&&Way>| way.map_or(0, |way| network.under(kind).route(&way.chain).effective().order.len());
     let actual = json!({"ways": ways.len(), "first": attached(ways.first()), "last": attached(ways.last())});
     Ok(Outcome::compare(&json!({"ways": routes, "first": expected, "last": expected}), &actual))
 }

@@ -6,13 +6,12 @@ mod traffic;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::envoy_gateway::{Attachments, Effective, PolicyKind, Spot, by_age};
-use upheld_dialects::gateway_api::Topology;
 use upheld_dialects::gateway_api::resources::{Route, View};
-use upheld_dialects::gateway_api::settings::Settings;
-use upheld_dialects::gateway_api::topology::{Attached, Listener};
+use upheld_dialects::gateway_api::topology::{Attached, Gateway, Listener, Step};
+use upheld_dialects::gateway_api::{Asked, GatewayKind, Network};
+use upheld_engine::hierarchy::Effective;
 use upheld_engine::{ObjectId, PolicyId, Snapshot};
 use upheld_input::{Format, Input, load::load};
 
@@ -31,12 +30,10 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
             "the policy is refused for what a feature says, which only the system that has the feature can judge";
         return Ok(Outcome::Skipped(reason.to_owned()));
     }
-    let snapshot = read(&case.document("input.yaml")?)?;
-    let topology = Topology::build(&snapshot, &Settings::default());
-    let order = order(&snapshot, &expect);
-    let attachments = Attachments::new(&topology, &order);
-    let mut lines = compare_status(&expect, &snapshot, &attachments);
-    lines.extend(compare_attached(&expect, &topology, &attachments)?);
+    let snapshot = read(&case.document("input.yaml")?, &expect)?;
+    let network = Network::of(&snapshot).context("the snapshot keeps no gateways")?;
+    let mut lines = compare_status(&expect, network);
+    lines.extend(compare_attached(&expect, network)?);
     Ok(if lines.is_empty() { Outcome::Passed } else { Outcome::Failed(lines) })
 }
 
@@ -50,13 +47,18 @@ fn needs_translation(expect: &Json) -> bool {
 }
 
 /// A snapshot of one document of lists. Resources are created one second after another, so that the first in a list is the
-/// oldest.
-fn read(input: &Json) -> anyhow::Result<Snapshot> {
+/// oldest; before all of them, policies in the order in which the case lets them choose.
+fn read(input: &Json, expect: &Json) -> anyhow::Result<Snapshot> {
+    let named: Vec<&str> = expect.get("policyOrder").into_iter().flat_map(texts).collect();
     let resources = input.as_object().into_iter().flat_map(Map::values).filter_map(Json::as_array).flatten();
     let mut lines: Vec<String> = Vec::new();
     for resource in resources {
         let mut resource = resource.clone();
-        let second = lines.len();
+        let text = |path: &str| resource.pointer(path).and_then(Json::as_str);
+        let namespace = text("/metadata/namespace").unwrap_or("default");
+        let [kind, name] = ["/kind", "/metadata/name"].map(|path| text(path).unwrap_or_default());
+        let title = format!("{kind} {namespace}/{name}");
+        let second = named.iter().position(|name| **name == title).unwrap_or(named.len() + lines.len());
         let created = format!("1970-01-01T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60);
         if let Some(metadata) = resource.get_mut("metadata").and_then(Json::as_object_mut) {
             metadata.insert("creationTimestamp".to_owned(), json!(created));
@@ -72,20 +74,10 @@ fn read(input: &Json) -> anyhow::Result<Snapshot> {
     }
 }
 
-/// The policies in the order in which the case lets them choose.
-fn order(snapshot: &Snapshot, expect: &Json) -> Vec<PolicyId> {
-    let named: Vec<&str> = expect.get("policyOrder").into_iter().flat_map(texts).collect();
-    let mut order = by_age(snapshot);
-    order.sort_by_cached_key(|id| {
-        let title = policy_title(snapshot, *id);
-        named.iter().position(|name| **name == title).unwrap_or(named.len())
-    });
-    order
-}
-
-fn compare_status(expect: &Json, snapshot: &Snapshot, attachments: &Attachments<'_>) -> Vec<String> {
+fn compare_status(expect: &Json, network: Network<'_>) -> Vec<String> {
+    let snapshot = network.snapshot;
     let mut actual: BTreeMap<String, Ancestors> = BTreeMap::new();
-    for status in attachments.status() {
+    for status in network.envoy_statuses() {
         let ancestors = actual.entry(policy_title(snapshot, status.policy)).or_default();
         for found in status.ancestors {
             let conditions = found.conditions.iter().map(|condition| {
@@ -133,42 +125,66 @@ fn names(message: &str) -> impl Iterator<Item = &str> {
     listed.chain(words.filter(|word| word.contains('/')))
 }
 
-fn compare_attached(
-    expect: &Json,
-    topology: &Topology<'_>,
-    attachments: &Attachments<'_>,
-) -> anyhow::Result<Vec<String>> {
+fn compare_attached(expect: &Json, network: Network<'_>) -> anyhow::Result<Vec<String>> {
     let mut lines = Vec::new();
     let mut seen = BTreeSet::new();
     for entry in expect.get("attached").and_then(Json::as_array).into_iter().flatten() {
         let text = |key: &str| entry.get(key).and_then(Json::as_str).unwrap_or_default();
         let (listener, route) = (text("listener"), text("route"));
-        let Some((gateway, place)) = find_listener(topology, listener) else {
+        let Some(place) = find_listener(network, listener) else {
             bail!("the topology has no listener `{listener}`");
         };
-        let spot = if route.is_empty() {
-            None
+        let (wanted, found) = if route.is_empty() {
+            listener_policies(entry, network, place)?
         } else {
-            let found = topology.attached.iter().find(|found| {
-                (found.gateway, found.listener) == (gateway, place) && title(topology.snapshot, found.route) == route
+            let attached = network.topology().attached.iter().find(|found| {
+                (found.gateway, found.listener) == place && title(network.snapshot, found.route) == route
             });
-            let Some(found) = found else {
+            let Some(attached) = attached else {
                 lines.push(format!("{route} at {listener}: expected, but the route is not there"));
                 continue;
             };
             let rule = rule_of(text("irRoute"));
-            Some(Spot { gateway, listener: place, route: found.route, rule })
-        };
-        seen.extend(spot);
-        let (wanted, found) = match &spot {
-            Some(spot) => (wanted_of_route(entry), found_of_route(attachments, spot)?),
-            None => listener_policies(entry, attachments, (gateway, place)),
+            seen.insert((place, attached.route, rule));
+            (wanted_of_route(entry), found_of_route(&Spot { network, attached, rule })?)
         };
         let found = differences(&wanted, &found).into_iter();
         lines.extend(found.map(|line| format!("{} at {listener}: {line}", text("irRoute"))));
     }
-    lines.extend(unexpected(topology, attachments, &seen));
+    lines.extend(unexpected(network, &seen)?);
     Ok(lines)
+}
+
+/// A rule of a route at a listener.
+struct Spot<'a> {
+    network: Network<'a>,
+    attached: &'a Attached,
+    rule: usize,
+}
+
+impl<'a> Spot<'a> {
+    fn asked(&self, kind: &str) -> anyhow::Result<Asked<'a>> {
+        let Attached { gateway, listener, route, parent, .. } = self.attached;
+        let (gateway, listener) = at(self.network, (*gateway, *listener))?;
+        let step = Step { route: *route, rule: self.rule, matched: 0, parent: parent.clone() };
+        Ok(self.network.under(find_kind(self.network, kind)?).route(&[step]).behind(gateway, listener))
+    }
+}
+
+fn at(network: Network<'_>, (gateway, listener): (usize, usize)) -> anyhow::Result<(&Gateway, &Listener)> {
+    let gateway = network.topology().gateways.get(gateway).context("there is no such gateway")?;
+    Ok((gateway, gateway.listeners.get(listener).context("there is no such listener")?))
+}
+
+fn find_kind<'a>(network: Network<'a>, name: &str) -> anyhow::Result<GatewayKind<'a>> {
+    network.kind(name).with_context(|| format!("there is no kind `{name}`"))
+}
+
+/// The policy that holds, of which others may fill gaps.
+fn holder(asked: &Asked<'_>, answer: &Effective) -> Option<String> {
+    let first = answer.order.first().filter(|_| answer.broken.is_empty())?;
+    let policy = asked.kind().policies.entry(first.entry)?.policy;
+    Some(policy_title(asked.network().snapshot, policy))
 }
 
 /// The parts of an expected route that are compared.
@@ -184,68 +200,70 @@ fn wanted_of_route(entry: &Json) -> Json {
 
 /// What holds for a rule, as cases write it. Of the policies only that for traffic is named, and of two that were merged only
 /// the more specific one.
-fn found_of_route(attachments: &Attachments<'_>, spot: &Spot) -> anyhow::Result<Json> {
-    let spec = |effective: &Option<Effective>| -> anyhow::Result<Json> {
-        let config = effective.as_ref().and_then(|effective| effective.merged.config());
+fn found_of_route(spot: &Spot<'_>) -> anyhow::Result<Json> {
+    let spec = |answer: &Effective| -> anyhow::Result<Json> {
+        let config = answer.merged.as_ref().and_then(upheld_engine::merge::Merged::config);
         config.map_or(Ok(Json::Null), |config| written(&config))
     };
     let features = |kind, plural: &str| -> anyhow::Result<BTreeSet<String>> {
-        let spec = spec(&attachments.at_rule(kind, spot))?;
+        let spec = spec(&spot.asked(kind)?.effective())?;
         let fields = spec.as_object().into_iter().flatten().filter(|(_, value)| traffic::says_something(value));
         Ok(fields.map(|(key, _)| format!("{key}{plural}")).collect())
     };
-    let held = attachments.at_rule(PolicyKind::BackendTraffic, spot);
-    let policy = held.as_ref().and_then(|effective| attachments.policies.get(effective.policy));
-    let found = match &held {
-        Some(effective) => traffic::found(&spec(&held)?, effective, &attachments.policies),
-        None => Map::new(),
-    };
+    let asked = spot.asked("BackendTrafficPolicy")?;
+    let answer = asked.effective();
+    let policy = holder(&asked, &answer);
+    let found = if policy.is_some() { traffic::found(&spec(&answer)?, &asked, &answer) } else { Map::new() };
     Ok(json!({
-        "policies": policy.map(upheld_dialects::envoy_gateway::Policy::title).into_iter().collect::<Vec<_>>(),
+        "policies": policy.into_iter().collect::<Vec<_>>(),
         "traffic": found,
-        "security": features(PolicyKind::Security, "")?,
-        "envoyExtensions": features(PolicyKind::EnvoyExtension, "s")?,
+        "security": features("SecurityPolicy", "")?,
+        "envoyExtensions": features("EnvoyExtensionPolicy", "s")?,
     }))
 }
 
 /// The policies of a listener itself, of the kinds that the case names there.
-fn listener_policies(entry: &Json, attachments: &Attachments<'_>, (gateway, listener): (usize, usize)) -> (Json, Json) {
+fn listener_policies(entry: &Json, network: Network<'_>, place: (usize, usize)) -> anyhow::Result<(Json, Json)> {
     let wanted: BTreeSet<&str> = entry.get("policies").into_iter().flat_map(texts).collect();
-    let named = |kind: &PolicyKind| wanted.iter().any(|title| title.split(' ').next() == Some(kind.name()));
-    let found = PolicyKind::ALL.into_iter().filter(named).filter_map(|kind| {
-        let effective = attachments.at_listener(kind, gateway, listener)?;
-        attachments.policies.get(effective.policy).map(upheld_dialects::envoy_gateway::Policy::title)
-    });
-    (json!(wanted), json!(found.collect::<BTreeSet<_>>()))
+    let kinds: BTreeSet<&str> = wanted.iter().filter_map(|title| title.split(' ').next()).collect();
+    let (gateway, listener) = at(network, place)?;
+    let mut found = BTreeSet::new();
+    for kind in kinds {
+        let asked = network.listener(find_kind(network, kind)?, gateway, listener);
+        found.extend(holder(&asked, &asked.effective()));
+    }
+    Ok((json!(wanted), json!(found)))
 }
 
 /// Rules that a policy holds for although the case does not list them. Whether a listener with certificates is served at all
 /// depends on what they contain, so only plain ones are sure to be.
-fn unexpected(topology: &Topology<'_>, attachments: &Attachments<'_>, seen: &BTreeSet<Spot>) -> Vec<String> {
+fn unexpected(network: Network<'_>, seen: &BTreeSet<((usize, usize), ObjectId, usize)>) -> anyhow::Result<Vec<String>> {
     let mut lines = Vec::new();
-    let is_plain = |found: &&Attached| {
-        let listeners = topology.gateways.get(found.gateway).map(|gateway| &gateway.listeners);
-        listeners.and_then(|all| all.get(found.listener)).is_some_and(Listener::is_plain)
-    };
-    for found in topology.attached.iter().filter(is_plain) {
-        let Some(route) = View::of(topology.snapshot, found.route).map(Route::of) else { continue };
-        let rules = if route.matches_requests() { route.rules.len() } else { 0 };
-        for rule in 0..rules {
-            let spot = Spot { gateway: found.gateway, listener: found.listener, route: found.route, rule };
-            let kinds = [PolicyKind::BackendTraffic, PolicyKind::EnvoyExtension, PolicyKind::Security];
-            let holds = kinds.into_iter().any(|kind| attachments.at_rule(kind, &spot).is_some());
-            if holds && !seen.contains(&spot) {
+    for attached in &network.topology().attached {
+        let place = (attached.gateway, attached.listener);
+        let Some(route) = View::of(network.snapshot, attached.route).map(Route::of) else { continue };
+        if !at(network, place)?.1.is_plain() || !route.matches_requests() {
+            continue;
+        }
+        for rule in 0..route.rules.len() {
+            let spot = Spot { network, attached, rule };
+            let mut holds = false;
+            for kind in ["BackendTrafficPolicy", "EnvoyExtensionPolicy", "SecurityPolicy"] {
+                let asked = spot.asked(kind)?;
+                holds |= holder(&asked, &asked.effective()).is_some();
+            }
+            if holds && !seen.contains(&(place, attached.route, rule)) {
                 lines.push(format!("rule {rule} of {}: nothing was expected", route.view.title()));
             }
         }
     }
-    lines
+    Ok(lines)
 }
 
 /// A listener as cases name it: `namespace/gateway/listener`, with the listener set before the listener if it is in one.
-fn find_listener(topology: &Topology<'_>, wanted: &str) -> Option<(usize, usize)> {
-    let path = |object| title(topology.snapshot, object).split_once(' ').map(|(_, path)| path.to_owned());
-    for (place, gateway) in topology.gateways.iter().enumerate() {
+fn find_listener(network: Network<'_>, wanted: &str) -> Option<(usize, usize)> {
+    let path = |object| title(network.snapshot, object).split_once(' ').map(|(_, path)| path.to_owned());
+    for (place, gateway) in network.topology().gateways.iter().enumerate() {
         for (index, listener) in gateway.listeners.iter().enumerate() {
             let own = path(gateway.object)?;
             let set =

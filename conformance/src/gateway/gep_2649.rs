@@ -2,8 +2,10 @@
 
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
-use upheld_dialects::gateway_api::{Policy, Profile, Saying, effective};
-use upheld_engine::merge::{Inherited, Keyed, Merged, Side};
+use upheld_dialects::gateway_api::effective::Inherited;
+use upheld_dialects::gateway_api::policy::Side;
+use upheld_dialects::gateway_api::{Policy, Profile, Stanza, effective};
+use upheld_engine::merge::{Keyed, Merged};
 use upheld_model::Timestamp;
 
 use super::values::{config, held, text, texts};
@@ -28,7 +30,7 @@ fn shape(cell: &Json) -> anyhow::Result<Json> {
     let mut says = Vec::new();
     for (stanza, side) in [("default", Side::Defaults), ("override", Side::Overrides)] {
         if let Some(written) = cell.get(stanza) {
-            says.push(Saying::on(side, config(written)?));
+            says.push(Stanza::on(side, config(written)?));
         }
     }
     let policies = [policy("p", 0, says)];
@@ -89,7 +91,7 @@ impl Question<'_> {
                     "override" => Side::Overrides,
                     other => bail!("`{other}` is no stanza"),
                 };
-                says.push(Saying::on(stanza, config(&json!({"retryOn": [word]}))?));
+                says.push(Stanza::on(stanza, config(&json!({"retryOn": [word]}))?));
                 let level =
                     self.hierarchy.iter().position(|known| *known == target).context("there is no such level")?;
                 levels.get_mut(level).context("there is no such level")?.push(place);
@@ -102,8 +104,8 @@ impl Question<'_> {
 }
 
 fn who(inherited: &Inherited) -> &'static str {
-    let leaves = inherited.merged.iter().flat_map(Merged::leaves);
-    let by = leaves.filter(|leaf| leaf.path == "retryOn").map(|leaf| leaf.by).next();
+    let leaves = inherited.merged().into_iter().flat_map(Merged::leaves);
+    let by = leaves.filter(|leaf| leaf.path == "retryOn").map(|leaf| inherited.speaker(leaf.by)).next();
     match by {
         None => "none",
         Some(0) => "row",
@@ -112,13 +114,6 @@ fn who(inherited: &Inherited) -> &'static str {
     }
 }
 
-fn policy(name: &str, created: i64, says: Vec<Saying>) -> Policy {
-    Policy {
-        kind: "Retry".into(),
-        namespace: "".into(),
-        name: name.into(),
-        rank: Vec::new(),
-        created: Some(Timestamp(created)),
-        says,
-    }
+fn policy(name: &str, created: i64, says: Vec<Stanza>) -> Policy {
+    Policy { kind: "Retry".into(), namespace: "".into(), name: name.into(), created: Some(Timestamp(created)), says }
 }

@@ -2,8 +2,8 @@
 
 use anyhow::bail;
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::gateway_api::{MergeStrategy, Profile, Saying, effective};
-use upheld_engine::merge::Inherited;
+use upheld_dialects::gateway_api::effective::Inherited;
+use upheld_dialects::gateway_api::{MergeStrategy, Profile, Stanza, effective};
 
 use super::paths::{Topology, shown};
 use super::policies::{Attached, extent, stanzas};
@@ -44,12 +44,12 @@ struct World<'c> {
 
 impl<'c> World<'c> {
     fn read(case: &'c Case) -> anyhow::Result<Self> {
-        let says = |written: &Json| -> anyhow::Result<Vec<Saying>> {
+        let says = |written: &Json| -> anyhow::Result<Vec<Stanza>> {
             let mut says = stanzas(written, without_strategy)?;
             if let Some(spec) = written.get("spec") {
                 let inside = stanzas(spec, without_strategy)?;
                 says.extend(if inside.is_empty() {
-                    vec![Saying { extent: extent(written)?, ..Saying::bare(config(spec)?) }]
+                    vec![Stanza { extent: extent(written)?, ..Stanza::bare(config(spec)?) }]
                 } else {
                     inside
                 });
@@ -106,7 +106,7 @@ impl<'c> World<'c> {
             let inherited = self.on(path);
             in_force.push(inherited.origins().contains(&by));
             let losses = inherited.losses().into_iter().filter(|loss| loss.by == by);
-            beaten_by.extend(losses.flat_map(|loss| loss.under));
+            beaten_by.extend(losses.flat_map(|loss| loss.to));
         }
         beaten_by.sort_unstable();
         beaten_by.dedup();

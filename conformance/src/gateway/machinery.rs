@@ -2,8 +2,9 @@
 
 use anyhow::Context;
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::gateway_api::{Profile, Saying, effective};
-use upheld_engine::merge::{Inherited, Merged};
+use upheld_dialects::gateway_api::effective::Inherited;
+use upheld_dialects::gateway_api::{Profile, Stanza, effective};
+use upheld_engine::merge::Merged;
 
 use super::paths::{Topology, shown};
 use super::policies::{Attached, read, stanzas};
@@ -44,11 +45,11 @@ fn along_paths(case: &Case, profile: &Profile) -> anyhow::Result<Outcome> {
 }
 
 /// What a policy says: its rules, in a stanza or not.
-fn says(written: &Json) -> anyhow::Result<Vec<Saying>> {
+fn says(written: &Json) -> anyhow::Result<Vec<Stanza>> {
     let rules = |stanza: &Json| stanza.get("rules").cloned().unwrap_or_else(|| json!({}));
     let mut says = stanzas(written, rules)?;
     if says.is_empty() {
-        says.push(Saying::bare(config(&rules(written))?));
+        says.push(Stanza::bare(config(&rules(written))?));
     }
     Ok(says)
 }
@@ -57,10 +58,11 @@ fn says(written: &Json) -> anyhow::Result<Vec<Saying>> {
 fn rules(attached: &Attached<'_>, inherited: &Inherited) -> anyhow::Result<Json> {
     let mut all = Map::new();
     let mut add = |name: &str, colour: Json, by: &[usize]| {
-        let from = attached.names(by);
+        let by: Vec<usize> = by.iter().map(|place| inherited.speaker(*place)).collect();
+        let from = attached.names(&by);
         all.insert(name.to_owned(), json!({"color": colour, "from": from.first()}));
     };
-    match &inherited.merged {
+    match inherited.merged() {
         Some(Merged::Map { fields, .. }) => {
             for (name, rule) in fields {
                 let colour = rule.config().context("a rule was removed")?;

@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use serde_json::{Value as Json, json};
-use upheld_engine::merge::levels::{Origins, Standing};
+use upheld_engine::hierarchy::fields::{Origins, Standing};
 
 use super::values::texts;
 use crate::case::Case;

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, bail};
 use serde_json::Value as Json;
-use upheld_dialects::gateway_api::{Policy, Saying};
-use upheld_engine::merge::{Extent, Side};
+use upheld_dialects::gateway_api::policy::{Extent, Side};
+use upheld_dialects::gateway_api::{Policy, Stanza};
 use upheld_model::Timestamp;
 
 use super::values::config;
@@ -17,7 +17,7 @@ pub(super) struct Attached<'c> {
 
 impl<'c> Attached<'c> {
     /// Reads policies; `says` is what each of them says.
-    pub(super) fn read(written: &'c Json, says: impl Fn(&Json) -> anyhow::Result<Vec<Saying>>) -> anyhow::Result<Self> {
+    pub(super) fn read(written: &'c Json, says: impl Fn(&Json) -> anyhow::Result<Vec<Stanza>>) -> anyhow::Result<Self> {
         let mut attached = Self::default();
         for policy in written.as_array().into_iter().flatten() {
             attached.policies.push(read(policy, says(policy)?)?);
@@ -49,10 +49,9 @@ impl<'c> Attached<'c> {
 }
 
 /// One policy: its identity from `metadata` or beside what it says.
-pub(super) fn read(written: &Json, says: Vec<Saying>) -> anyhow::Result<Policy> {
+pub(super) fn read(written: &Json, says: Vec<Stanza>) -> anyhow::Result<Policy> {
     let field = |name: &str| written.get("metadata").unwrap_or(written).get(name).and_then(Json::as_str);
     Ok(Policy {
-        rank: Vec::new(),
         kind: written.get("kind").and_then(Json::as_str).unwrap_or_default().into(),
         namespace: field("namespace").unwrap_or_default().into(),
         name: field("name").context("a policy of the case has no name")?.into(),
@@ -71,12 +70,12 @@ fn moment(text: &str) -> anyhow::Result<Timestamp> {
 }
 
 /// The stanzas `defaults` and `overrides`, each with its strategy, and what stands beside them. `part` picks what counts.
-pub(super) fn stanzas(written: &Json, part: fn(&Json) -> Json) -> anyhow::Result<Vec<Saying>> {
+pub(super) fn stanzas(written: &Json, part: fn(&Json) -> Json) -> anyhow::Result<Vec<Stanza>> {
     let mut says = Vec::new();
     for (name, side) in [("defaults", Side::Defaults), ("overrides", Side::Overrides)] {
         let Some(stanza) = written.get(name) else { continue };
         let extent = extent(stanza)?.or(extent(written)?);
-        says.push(Saying { side: Some(side), extent, config: config(&part(stanza))? });
+        says.push(Stanza { side: Some(side), extent, config: config(&part(stanza))? });
     }
     Ok(says)
 }

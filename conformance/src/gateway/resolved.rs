@@ -10,10 +10,12 @@ mod routes;
 mod scopes;
 mod status;
 
+use anyhow::Context;
 use serde_json::Value as Json;
-use upheld_dialects::gateway_api::Topology;
 use upheld_dialects::gateway_api::topology::Gateway;
-use upheld_dialects::kgateway::{PolicyMerge, Resolver, Semantics, Settings};
+use upheld_dialects::gateway_api::{ControllerSettings, GatewayKind, Network};
+use upheld_dialects::kgateway::{PolicyMerge, Settings};
+use upheld_engine::Snapshot;
 
 use super::topology::{compare_topology, gateway, read, settings};
 use crate::case::Case;
@@ -23,10 +25,27 @@ use crate::outcome::Outcome;
 const VERDICT_OF_PROXY: &str = "invalid xds configuration";
 
 /// What is compared.
-struct Asked<'a> {
+struct Compared<'a> {
     expect: &'a Json,
-    resolver: &'a Resolver<'a>,
+    network: Network<'a>,
     gateway: &'a Gateway,
+}
+
+impl<'a> Compared<'a> {
+    fn snapshot(&self) -> &'a Snapshot {
+        self.network.snapshot
+    }
+
+    /// The kinds of kgateway and the one of the Gateway API.
+    fn kinds(&self) -> impl Iterator<Item = GatewayKind<'a>> + use<'a> {
+        let snapshot = self.network.snapshot;
+        let groups = ["gateway.kgateway.dev", "gateway.networking.k8s.io"];
+        self.network.kinds().filter(move |kind| groups.contains(&snapshot.text(kind.policies.kind().group)))
+    }
+
+    fn kind(&self, name: &str) -> anyhow::Result<GatewayKind<'a>> {
+        self.network.kind(name).with_context(|| format!("there is no kind `{name}`"))
+    }
 }
 
 pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
@@ -37,21 +56,16 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     let order = case.document("case.yaml")?;
     let inputs = order.get("inputsInOrder").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
     let texts: Vec<String> = inputs.map(|input| case.file(input)).collect::<anyhow::Result<_>>()?;
-    let snapshot = read(&texts)?;
-    let mut topology = Topology::build(&snapshot, &settings(&expect));
-    let (mut lines, broken) = {
-        let resolver = Resolver::new(&topology, &policy_settings(&expect), Semantics::Current);
-        let asked = Asked { expect: &expect, resolver: &resolver, gateway: gateway(&expect, &topology)? };
-        let mut lines = scopes::compare(&asked)?;
-        lines.extend(routes::compare(&asked)?);
-        lines.extend(status::compare(&asked));
-        lines.extend(status::compare_backends(&asked)?);
-        (lines, resolver.broken_ways())
-    };
-    for (place, why) in broken {
-        topology.replace(place, &why);
-    }
-    lines.extend(compare_topology(&expect, &topology)?);
+    let controller = ControllerSettings { topology: settings(&expect), policies: policy_settings(&expect) };
+    let snapshot = read(&texts, controller)?;
+    let network = Network::of(&snapshot).context("the snapshot keeps no gateways")?;
+    let gateway = gateway(&expect, &snapshot, network.topology())?;
+    let compared = Compared { expect: &expect, network, gateway };
+    let mut lines = scopes::compare(&compared)?;
+    lines.extend(routes::compare(&compared)?);
+    lines.extend(status::compare(&compared));
+    lines.extend(status::compare_backends(&compared)?);
+    lines.extend(compare_topology(&expect, &snapshot, &network.programmed())?);
     Ok(if lines.is_empty() { Outcome::Passed } else { Outcome::Failed(lines) })
 }
 
@@ -68,6 +82,5 @@ fn policy_settings(expect: &Json) -> Settings {
     Settings {
         policy_merge: PolicyMerge::parse(text("PolicyMerge").unwrap_or_default()),
         global_namespace: text("GlobalPolicyNamespace").filter(|name| !name.is_empty()).map(str::to_owned),
-        reference_grants: settings(expect).reference_grants,
     }
 }

@@ -4,18 +4,20 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json, json};
+use upheld_dialects::gateway_api::ControllerSettings;
 use upheld_dialects::gateway_api::matches::{FieldMatch, Match, PathKind};
 use upheld_dialects::gateway_api::settings::{ReferenceGrants, RoutePrecedence, Settings};
 use upheld_dialects::gateway_api::topology::{Gateway, Listener, Parent, Step, Topology, Way};
 use upheld_engine::{ObjectId, Snapshot};
-use upheld_input::{Format, Input, load::load, parse};
+use upheld_input::load::Choices;
+use upheld_input::{Format, Input, parse};
 use upheld_model::SourceId;
 
 use crate::difference::differences;
 
 /// A snapshot of the input files of a case, given their texts in order. Objects are created one second after another,
 /// whatever they say themselves.
-pub(super) fn read(texts: &[String]) -> anyhow::Result<Snapshot> {
+pub(super) fn read(texts: &[String], controller: ControllerSettings) -> anyhow::Result<Snapshot> {
     let mut lines: Vec<String> = Vec::new();
     for text in texts {
         let (file, _) = parse("case", Format::Yaml, text.clone(), SourceId::new(0));
@@ -30,7 +32,8 @@ pub(super) fn read(texts: &[String]) -> anyhow::Result<Snapshot> {
             lines.push(document.to_string());
         }
     }
-    match load(vec![Input::text("case", Format::JsonLines, lines.join("\n"))], &[]) {
+    let choices = Choices { controller, ..Choices::default() };
+    match choices.load(vec![Input::text("case", Format::JsonLines, lines.join("\n"))]) {
         Ok(loaded) => Ok(loaded.snapshot),
         Err(broken) => {
             let messages = broken.diagnostics.as_slice().iter().map(|problem| problem.message.as_str());
@@ -55,23 +58,23 @@ pub(super) fn settings(expect: &Json) -> Settings {
 }
 
 /// How the routes and their status differ from what a case expects, line by line.
-pub(super) fn compare_topology(expect: &Json, topology: &Topology<'_>) -> anyhow::Result<Vec<String>> {
-    let gateway = gateway(expect, topology)?;
-    let mut lines = compare_routes(expect, topology, gateway);
-    lines.extend(compare_status(expect, topology, gateway));
+pub(super) fn compare_topology(expect: &Json, snapshot: &Snapshot, topology: &Topology) -> anyhow::Result<Vec<String>> {
+    let gateway = gateway(expect, snapshot, topology)?;
+    let mut lines = compare_routes(expect, snapshot, gateway);
+    lines.extend(compare_status(expect, snapshot, topology, gateway));
     Ok(lines)
 }
 
 /// The gateway that a case is about.
-pub(super) fn gateway<'t>(expect: &Json, topology: &'t Topology<'_>) -> anyhow::Result<&'t Gateway> {
+pub(super) fn gateway<'t>(expect: &Json, snapshot: &Snapshot, topology: &'t Topology) -> anyhow::Result<&'t Gateway> {
     let name = expect.get("gateway").and_then(Json::as_str).context("the case names no gateway")?;
     let wanted = format!("Gateway {name}");
-    let found = topology.gateways.iter().find(|gateway| title(topology.snapshot, gateway.object) == wanted);
+    let found = topology.gateways.iter().find(|gateway| title(snapshot, gateway.object) == wanted);
     found.with_context(|| format!("there is no gateway `{name}`"))
 }
 
 /// How the routes differ: by configuration and host, in the order in which requests try them.
-pub(super) fn compare_routes(expect: &Json, topology: &Topology<'_>, gateway: &Gateway) -> Vec<String> {
+fn compare_routes(expect: &Json, snapshot: &Snapshot, gateway: &Gateway) -> Vec<String> {
     let mut expected: BTreeMap<(String, String), Vec<&Json>> = BTreeMap::new();
     for route in expect.get("routes").and_then(Json::as_array).into_iter().flatten() {
         let text = |key: &str| route.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
@@ -80,7 +83,7 @@ pub(super) fn compare_routes(expect: &Json, topology: &Topology<'_>, gateway: &G
     let mut actual: BTreeMap<(String, String), Vec<&Way>> = BTreeMap::new();
     for host in gateway.hosts.iter().filter(|host| !host.ways.is_empty()) {
         let listener = gateway.listeners.get(host.listener);
-        let config = listener.map(|listener| config_name(topology.snapshot, gateway, listener)).unwrap_or_default();
+        let config = listener.map(|listener| config_name(snapshot, gateway, listener)).unwrap_or_default();
         actual.entry((config, host.name.clone())).or_default().extend(&host.ways);
     }
     let mut lines = Vec::new();
@@ -91,7 +94,7 @@ pub(super) fn compare_routes(expect: &Json, topology: &Topology<'_>, gateway: &G
             continue;
         }
         let ways = actual.remove(&(config.clone(), host.clone())).unwrap_or_default();
-        let ways: Vec<Json> = ways.iter().enumerate().map(|(at, way)| shown(topology, way, routes.get(at))).collect();
+        let ways: Vec<Json> = ways.iter().enumerate().map(|(at, way)| shown(snapshot, way, routes.get(at))).collect();
         let routes: Vec<Json> = routes.iter().map(|route| wanted(route)).collect();
         let found = differences(&Json::Array(routes), &Json::Array(ways));
         lines.extend(found.into_iter().map(|line| format!("routes of {config} {host} {line}")));
@@ -101,7 +104,7 @@ pub(super) fn compare_routes(expect: &Json, topology: &Topology<'_>, gateway: &G
 }
 
 /// The name of the configuration that a listener is part of: plain listeners of a port share one.
-fn config_name(snapshot: &Snapshot, gateway: &Gateway, listener: &Listener) -> String {
+pub(super) fn config_name(snapshot: &Snapshot, gateway: &Gateway, listener: &Listener) -> String {
     if listener.is_plain() {
         return format!("listener~{}", listener.port);
     }
@@ -128,12 +131,12 @@ fn wanted(route: &Json) -> Json {
 }
 
 /// A way as routes are expected, without what the expectation does not say.
-fn shown(topology: &Topology<'_>, way: &Way, expected: Option<&&Json>) -> Json {
+fn shown(snapshot: &Snapshot, way: &Way, expected: Option<&&Json>) -> Json {
     let mut fields = Map::new();
     fields.insert("match".to_owned(), envoy_match(&way.wanted));
     if let Some(step) = way.chain.last() {
         let asked = expected.and_then(|route| route.get("source"));
-        let source = source(topology, step).into_iter();
+        let source = source(snapshot, step).into_iter();
         let is_asked = |key: &str| asked.is_none_or(|asked| asked.get(key).is_some());
         let source: Map<String, Json> = source.filter(|(key, _)| is_asked(key)).collect();
         if expected.is_none_or(|route| route.get("source").is_some()) {
@@ -141,14 +144,13 @@ fn shown(topology: &Topology<'_>, way: &Way, expected: Option<&&Json>) -> Json {
         }
     }
     if expected.is_some_and(|route| route.get("delegationChain").is_some()) {
-        let chain: Vec<String> = way.chain.iter().map(|step| title(topology.snapshot, step.route)).collect();
+        let chain: Vec<String> = way.chain.iter().map(|step| title(snapshot, step.route)).collect();
         fields.insert("delegationChain".to_owned(), json!(chain));
     }
     Json::Object(fields)
 }
 
-fn source(topology: &Topology<'_>, step: &Step) -> Map<String, Json> {
-    let snapshot = topology.snapshot;
+fn source(snapshot: &Snapshot, step: &Step) -> Map<String, Json> {
     let mut source = Map::new();
     let Some(object) = snapshot.objects().get(step.route) else { return source };
     for (key, symbol) in [("kind", object.kind), ("namespace", object.scope), ("name", object.name)] {
@@ -194,8 +196,7 @@ fn envoy_match(matching: &Match) -> Json {
 }
 
 /// How the status of routes differs: conditions as they are, of messages only which things they name.
-pub(super) fn compare_status(expect: &Json, topology: &Topology<'_>, gateway: &Gateway) -> Vec<String> {
-    let snapshot = topology.snapshot;
+fn compare_status(expect: &Json, snapshot: &Snapshot, topology: &Topology, gateway: &Gateway) -> Vec<String> {
     let mut actual: BTreeMap<(String, String), (Map<String, Json>, String)> = BTreeMap::new();
     for route in &topology.routes {
         for report in route.parents.iter().filter(|report| concerns(snapshot, gateway, &report.parent)) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use serde_json::{Map, Value as Json};
-use upheld_engine::merge::{Inherited, Merged};
+use upheld_dialects::gateway_api::effective::Inherited;
 use upheld_input::Format;
 use upheld_model::{Config, File, SourceId};
 
@@ -32,8 +32,7 @@ pub(super) fn json(config: &Config) -> anyhow::Result<Json> {
 
 /// What holds on a path; null if nobody says anything.
 pub(super) fn held(inherited: &Inherited) -> anyhow::Result<Json> {
-    let config = inherited.merged.as_ref().and_then(Merged::config);
-    config.map_or(Ok(Json::Null), |config| json(&config))
+    inherited.config().map_or(Ok(Json::Null), |config| json(&config))
 }
 
 /// A field of a part of a case that is text.

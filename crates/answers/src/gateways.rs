@@ -1,47 +1,21 @@
 //! Questions about gateways: routes and their rules, listeners, backends, requests.
 
 mod asker;
-mod controller;
-mod declared;
-mod envoy;
 
-use upheld_dialects::envoy_gateway::{Attachments, PolicyKind as EnvoyKind, by_age};
-use upheld_dialects::gateway_api::declared::Declared;
-use upheld_dialects::gateway_api::topology::Topology;
-use upheld_dialects::kgateway::{Resolver, Semantics, Settings, Subject};
+use upheld_dialects::gateway_api::{GatewayKind, Network};
 use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
 use self::asker::Asker;
-use crate::options::Options;
 use crate::question::Question;
-use crate::report::{GatewayReport, GatewayTeller};
-
-/// The gateways of a snapshot as their controller sees them.
-#[derive(Debug)]
-pub struct Gateways<'s> {
-    /// What leads where; also what is odd about it.
-    pub topology: Topology<'s>,
-    /// How the controller is started.
-    pub controller: Settings,
-}
-
-impl<'s> Gateways<'s> {
-    /// Looks through all gateways and routes.
-    pub(crate) fn new(snapshot: &'s Snapshot, options: &Options) -> Result<Self, Vec<Diagnostic>> {
-        let (settings, controller) = controller::settings(&options.controller)?;
-        Ok(Self { topology: Topology::build(snapshot, &settings), controller })
-    }
-}
+use crate::report::GatewayReport;
 
 /// Answers to a question about gateways.
 #[derive(Debug)]
 pub struct GatewayAnswers {
     /// One for each place and kind of policy.
     pub reports: Vec<GatewayReport>,
-    /// Policies that have no effect, because no request reaches what they are attached to.
-    pub unattached: Vec<Diagnostic>,
     /// Remarks on the answers, for people.
     pub notes: Vec<String>,
 }
@@ -77,34 +51,16 @@ fn types(kind: &str) -> Option<&'static [&'static str]> {
     KINDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(kind)).map(|(_, types)| *types)
 }
 
+/// The gateways of a snapshot.
+pub(crate) fn network(snapshot: &Snapshot) -> Result<Network<'_>, Diagnostic> {
+    let missing = || Diagnostic::error(Fault::NotFound, "this snapshot was made without its gateways");
+    Network::of(snapshot).ok_or_else(missing)
+}
+
 /// The answers as they are told.
-pub(crate) fn told(
-    gateways: &Gateways<'_>,
-    semantics: Semantics,
-    question: &Question,
-) -> Result<GatewayAnswers, Diagnostic> {
-    let Gateways { topology, controller } = gateways;
-    let snapshot = topology.snapshot;
-    let declared = question.kind.as_deref().and_then(|name| declared::find(snapshot, name));
-    let envoy = question.kind.as_deref().and_then(envoy::find);
-    let known = declared.is_some() || envoy.is_some();
-    let subject = question.kind.as_deref().filter(|_| !known).map(find_subject);
-    let subject = subject.transpose()?;
-    let resolver = Resolver::new(topology, controller, semantics);
-    let other = match semantics {
-        Semantics::Current => Semantics::Ep11268,
-        Semantics::Ep11268 => Semantics::Current,
-    };
-    let asker = Asker {
-        topology,
-        resolver: &resolver,
-        teller: GatewayTeller { resolver: &resolver, semantics: semantics.name() },
-        other: (other.name(), Resolver::new(topology, controller, other)),
-        subject,
-        declared: declared.and_then(|kind| Some((kind, Declared::new(snapshot, kind)?))),
-        envoy: envoy.map(|kind| (kind, Attachments::new(topology, &by_age(snapshot)))),
-    };
-    let mut reports = asker.reports(snapshot, question)?;
+pub(crate) fn told(network: Network<'_>, question: &Question) -> Result<GatewayAnswers, Diagnostic> {
+    let kind = question.kind.as_deref().map(|name| find_kind(network, name)).transpose()?;
+    let mut reports = Asker { network, kind }.reports(question)?;
     let mut notes = Vec::new();
     if let Some(path) = &question.field {
         for report in &mut reports {
@@ -118,20 +74,22 @@ pub(crate) fn told(
             }
         }
     }
-    Ok(GatewayAnswers { reports, unattached: unattached(snapshot, &resolver), notes })
+    Ok(GatewayAnswers { reports, notes })
 }
 
-/// Policies that are attached to nothing are told, not forgotten.
-fn unattached(snapshot: &Snapshot, resolver: &Resolver<'_>) -> Vec<Diagnostic> {
-    let statuses = resolver.statuses();
+/// Policies that have no effect, because no request reaches what they are attached to: they are told, not forgotten.
+pub(crate) fn unattached(network: Network<'_>) -> Vec<Diagnostic> {
+    let snapshot = network.snapshot;
+    let statuses = network.kgateway_statuses();
     let alone = statuses.iter().filter(|status| status.ancestors.is_empty());
     alone
         .filter_map(|status| {
-            let policy = resolver.policies().get(status.policy)?;
+            let policy = snapshot.policy(status.policy)?;
             let document = snapshot.files().value(policy.at)?;
             let place =
                 document.get("spec").and_then(|spec| spec.get("targetRefs")).or_else(|| document.get("metadata"))?;
-            let message = format!("{} is attached to nothing that requests reach", policy.title());
+            let [kind, scope, name] = [policy.kind, policy.scope, policy.name].map(|symbol| snapshot.text(symbol));
+            let message = format!("{kind} {scope}/{name} is attached to nothing that requests reach");
             let diagnostic = Diagnostic::warning(Fault::DanglingReference, message);
             Some(diagnostic.at_value(policy.at.source, place, "has no effect"))
         })
@@ -142,15 +100,13 @@ fn is_within(field: &str, path: &str) -> bool {
     field == path || field.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'))
 }
 
-fn find_subject(name: &str) -> Result<Subject, Diagnostic> {
-    let envoy = || EnvoyKind::ALL.iter().map(|kind| kind.name());
-    let all = || Subject::ALL.iter().map(|subject| subject.kind()).chain(envoy());
-    let found = Subject::ALL.into_iter().find(|subject| subject.kind().eq_ignore_ascii_case(name));
-    found.ok_or_else(|| {
+fn find_kind<'s>(network: Network<'s>, name: &str) -> Result<GatewayKind<'s>, Diagnostic> {
+    network.kind(name).ok_or_else(|| {
+        let all: Vec<&str> = network.kinds().map(|known| network.snapshot.text(known.kind.name)).collect();
         let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no kind `{name}` for gateways"));
-        match nearest(name, all()) {
+        match nearest(name, all.iter().copied()) {
             Some(near) => diagnostic.help(format!("did you mean `--kind {near}`?")),
-            None => diagnostic.help(format!("kinds: {}", all().collect::<Vec<_>>().join(", "))),
+            None => diagnostic.help(format!("kinds: {}", all.join(", "))),
         }
     })
 }

@@ -1,13 +1,14 @@
 //! `graph`: gateways, routes and backends, drawn with the policies that are attached to them.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value as Json, json};
 use upheld_dialects::gateway_api::draw::{Badges, dot, mermaid, svg};
 use upheld_dialects::gateway_api::graph::{Graph, listener_id, rule_id};
-use upheld_dialects::gateway_api::topology::Topology;
-use upheld_dialects::kgateway::{PolicyEntry, Resolver, Semantics, Settings, Via};
-use upheld_model::{Diagnostic, Fault};
-
-use crate::gateways::Gateways;
+use upheld_dialects::gateway_api::{GatewayKind, Network};
+use upheld_engine::ObjectId;
+use upheld_engine::hierarchy::{Entry, Via};
+use upheld_model::{Diagnostic, Fault, Value};
 
 /// Gateways, routes and backends with the policies that they carry.
 #[derive(Debug)]
@@ -17,13 +18,13 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    pub(crate) fn new(gateways: &Gateways<'_>, semantics: Semantics) -> Result<Self, Diagnostic> {
-        let graph = gateways.topology.graph();
+    pub(crate) fn new(network: Network<'_>) -> Result<Self, Diagnostic> {
+        let graph = network.topology().graph(network.snapshot);
         if graph.nodes.is_empty() {
             let message = "there is nothing to draw: no gateway, and no route that is attached to one";
             return Err(Diagnostic::error(Fault::NotFound, message).help("does `-f` point to the right files?"));
         }
-        let badges = badges(&gateways.topology, &gateways.controller, semantics);
+        let badges = badges(network, &graph);
         Ok(Self { graph, badges })
     }
 
@@ -63,46 +64,76 @@ fn document(graph: &Graph, badges: &Badges) -> Json {
     json!({"nodes": nodes, "edges": edges})
 }
 
-/// Policies, by the node that they name.
-fn badges(topology: &Topology<'_>, controller: &Settings, semantics: Semantics) -> Badges {
-    let resolver = Resolver::new(topology, controller, semantics);
+/// Policies, by the node that they are attached to.
+fn badges(network: Network<'_>, graph: &Graph) -> Badges {
     let mut badges = Badges::new();
-    for node in topology.graph().nodes.iter().filter(|node| !node.id.contains('#')) {
+    let kinds: Vec<GatewayKind<'_>> = network.kinds().filter(|kind| !kind.policies.is_empty()).collect();
+    for node in graph.nodes.iter().filter(|node| !node.id.contains('#')) {
         let Some(object) = node.object else { continue };
-        for (number, policy) in resolver.policies().entries().iter().enumerate() {
-            for spoken in resolver.spoken(number, object) {
-                let section = spoken.section.map(|section| format!(" ({section})")).unwrap_or_default();
-                badges.entry(node.id.clone()).or_default().push(format!("◆ {}{section}", policy.title()));
+        let places = std::iter::once(None).chain(sections(network, object).into_iter().map(Some));
+        for section in places {
+            let shown = section.as_ref().map(|section| format!(" ({section})")).unwrap_or_default();
+            for title in attached(network, &kinds, object, section.as_deref()) {
+                badges.entry(node.id.clone()).or_default().push(format!("◆ {title}{shown}"));
             }
         }
     }
     // Sets of listeners have no node of their own; their policies stand at their listeners.
-    for gateway in &topology.gateways {
+    for gateway in &network.topology().gateways {
         for listener in gateway.listeners.iter().filter(|listener| listener.owner != gateway.object) {
-            for (number, policy) in resolver.policies().entries().iter().enumerate() {
-                let spoken = resolver.spoken(number, listener.owner);
-                let here = |section: Option<&str>| section.is_none_or(|name| name == listener.name);
-                if spoken.iter().any(|spoken| here(spoken.section.as_deref())) {
-                    let id = listener_id(topology.snapshot, listener);
-                    badges.entry(id).or_default().push(format!("◆ {}", policy.title()));
+            let id = listener_id(network.snapshot, listener);
+            for section in [None, Some(listener.name.as_str())] {
+                for title in attached(network, &kinds, listener.owner, section) {
+                    add(&mut badges, &id, format!("◆ {title}"));
                 }
             }
         }
     }
     // What filters name belongs to their rule.
-    for (_, way) in topology.ways() {
+    for (_, way) in network.topology().ways() {
         let Some(step) = way.chain.last() else { continue };
-        let id = rule_id(topology.snapshot, step);
-        for bracket in resolver.route(way).brackets.iter().filter(|bracket| !bracket.is_inherited()) {
-            for attached in bracket.attached.iter().filter(|attached| attached.via == Via::ExtensionRef) {
-                let title = resolver.policies().get(attached.policy).map(PolicyEntry::title).unwrap_or_default();
-                let badge = format!("◆ {title}");
-                let known = badges.entry(id.clone()).or_default();
-                if !known.contains(&badge) {
-                    known.push(badge);
+        let id = rule_id(network.snapshot, step);
+        for kind in &kinds {
+            let answer = network.under(*kind).route(std::slice::from_ref(step)).effective();
+            for member in answer.order.iter().filter(|member| member.sitting.via == Via::Listed) {
+                if let Some(entry) = kind.policies.entry(member.entry) {
+                    add(&mut badges, &id, format!("◆ {}", title(network, *kind, entry)));
                 }
             }
         }
     }
     badges
+}
+
+fn add(badges: &mut Badges, id: &str, badge: String) {
+    let known = badges.entry(id.to_owned()).or_default();
+    if !known.contains(&badge) {
+        known.push(badge);
+    }
+}
+
+/// The policies that are attached to an object or to a section of it.
+fn attached(network: Network<'_>, kinds: &[GatewayKind<'_>], object: ObjectId, section: Option<&str>) -> Vec<String> {
+    let of_kind = |kind: &GatewayKind<'_>| -> Vec<String> {
+        let entries = network.target(*kind, object, section);
+        entries.into_iter().map(|entry| title(network, *kind, entry)).collect()
+    };
+    let mut titles: Vec<String> = kinds.iter().flat_map(of_kind).collect();
+    titles.dedup();
+    titles
+}
+
+fn title(network: Network<'_>, kind: GatewayKind<'_>, entry: &Entry) -> String {
+    let texts = [kind.kind.governs, entry.namespace, entry.name].map(|symbol| network.snapshot.text(symbol));
+    let [kind, namespace, name] = texts;
+    format!("{kind} {namespace}/{name}")
+}
+
+/// The names of the sections of an object: listeners, rules and ports.
+fn sections(network: Network<'_>, object: ObjectId) -> Vec<String> {
+    let resource = network.resource(object);
+    let lists = ["listeners", "rules", "ports"].into_iter().filter_map(|field| resource?.field(field));
+    let names = lists.flat_map(Value::items).filter_map(|item| item.get("name"));
+    let names: BTreeSet<String> = names.map(|name| name.text().to_owned()).collect();
+    names.into_iter().collect()
 }

@@ -1,7 +1,7 @@
 //! The kinds of policies: how each matches, ranks and resolves.
 
 use serde_json::{Value as Json, json};
-use upheld_engine::words::{layer_rung_name, rung_name};
+use upheld_engine::words::{layer_rung_name, place_rung_name, rung_name};
 use upheld_engine::{Choices, PolicyKind, Resolve, Snapshot};
 use upheld_model::{Diagnostic, Fault};
 
@@ -68,9 +68,15 @@ fn choices(snapshot: &Snapshot, kind: &PolicyKind) -> (String, String, &'static 
             let resolve = if select.resolve == Resolve::All { "all" } else { "first" };
             (matches.join(" and "), rank.join(", "), resolve)
         }
-        Choices::Inherit(inherit) => {
-            let profile = format!("profile {}", snapshot.text(inherit.profile));
-            ("targetRefs (gateways and routes)".to_owned(), profile, "merge")
+        Choices::Hierarchy(hierarchy) => {
+            let rank = match hierarchy.profile {
+                Some(profile) => format!("profile {}", snapshot.text(profile)),
+                None => {
+                    let rungs = hierarchy.rank.rungs().iter();
+                    rungs.map(|rung| place_rung_name(*rung, &lookup)).collect::<Vec<_>>().join(", ")
+                }
+            };
+            ("targetRefs (gateways and routes)".to_owned(), rank, "merge")
         }
         Choices::Decide(decide) => {
             let fields: Vec<&str> = decide.fields.clauses.iter().map(|(_, field)| snapshot.text(*field)).collect();

@@ -1,7 +1,6 @@
 //! How questions are answered.
 
 use upheld_dialects::access::Edition;
-use upheld_dialects::kgateway::Semantics;
 use upheld_model::Timestamp;
 
 /// What holds for all questions of an asker.
@@ -11,8 +10,6 @@ pub struct Options {
     pub mesh: Option<String>,
     /// Editions of the rules, for example `kuma/2` or `kgateway/ep-11268`: the same as the snapshot was loaded with.
     pub semantics: Vec<String>,
-    /// Settings of the kgateway controller, each `NAME=VALUE`.
-    pub controller: Vec<String>,
     /// The moment of asking.
     pub now: Timestamp,
 }
@@ -20,16 +17,11 @@ pub struct Options {
 impl Options {
     /// Nothing but a moment: all meshes, the usual editions.
     pub fn at(now: Timestamp) -> Self {
-        Self { mesh: None, semantics: Vec::new(), controller: Vec::new(), now }
+        Self { mesh: None, semantics: Vec::new(), now }
     }
 
     /// How requests for decisions are read.
     pub fn edition(&self) -> Edition {
         self.semantics.iter().find_map(|name| Edition::of(name)).unwrap_or_default()
-    }
-
-    /// The semantics of gateway policies in force.
-    pub fn gateway_semantics(&self) -> Semantics {
-        self.semantics.iter().find_map(|name| Semantics::of(name)).unwrap_or_default()
     }
 }

@@ -14,7 +14,7 @@ pub use decision::{Candidate as DecisionCandidate, Decision, Detail, Holds, Othe
 pub(crate) use explanation::{Asked, explain};
 pub use explanation::{Candidate, Explanation, Note, Outcome};
 pub use gateway::{EffectiveField, GatewayReport, LostField, Source};
-pub(crate) use gateway::{GatewayTeller, finished, replaced};
+pub(crate) use gateway::{finished, replaced, tell as tell_gateway, tell_ruling};
 pub(crate) use layered::{AskedLayers, explain as explain_layers};
 pub use payload::{Field, is_within, leaves};
 pub use tested::{Coverage, CoveredClause, CoveredPolicy, Difference, Summary, TestReport, TestState, Tested};

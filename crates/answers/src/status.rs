@@ -1,30 +1,28 @@
 //! What controllers would report of each gateway policy, and at how many places each of its fields survives.
 
 use serde::Serialize;
-use upheld_dialects::envoy_gateway::{Attachments, PolicyStatus as EnvoyStatus, by_age};
+use upheld_dialects::gateway_api::Network;
 use upheld_dialects::gateway_api::topology::Condition as Reported;
-use upheld_dialects::kgateway::{PolicyEntry, PolicyStatus as Known, Resolver, Semantics};
-
-use crate::gateways::Gateways;
+use upheld_engine::{ObjectId, PolicyId};
 
 /// The status of all policies.
-pub(crate) fn statuses(gateways: &Gateways<'_>, semantics: Semantics) -> Vec<PolicyStatus> {
-    let Gateways { topology, controller } = gateways;
-    let resolver = Resolver::new(topology, controller, semantics);
-    let mut statuses = resolver.statuses();
-    let mut survival = resolver.survival_on_ways();
-    for status in &mut statuses {
-        // What a nearer scope hides does not survive, although the status of the policy does not say so.
-        if let Some(fields) = survival.remove(&status.policy) {
-            status.survival = fields;
-        }
+pub(crate) fn statuses(network: Network<'_>) -> Vec<PolicyStatus> {
+    let mut told = Vec::new();
+    for status in network.kgateway_statuses() {
+        let ancestors = status.ancestors.into_iter();
+        let ancestors = ancestors.map(|at| (at.ancestor.object, at.ancestor.section, at.conditions));
+        let fields = status.survival.iter().map(|field| FieldStatus {
+            field: field.field.to_string(),
+            survives: field.survives,
+            of: field.targets,
+        });
+        told.push(PolicyStatus { fields: fields.collect(), ..PolicyStatus::of(network, status.policy, ancestors) });
     }
-    let mut told: Vec<PolicyStatus> = statuses.iter().map(|status| PolicyStatus::of(&resolver, status)).collect();
-    let envoy = Attachments::new(topology, &by_age(topology.snapshot));
-    told.extend(envoy.status().iter().filter_map(|status| {
-        let policy = envoy.policies.iter().find(|policy| policy.id == status.policy)?;
-        Some(PolicyStatus::of_envoy(&resolver, policy.title(), status))
-    }));
+    for status in network.envoy_statuses() {
+        let ancestors = status.ancestors.into_iter();
+        let ancestors = ancestors.map(|at| (at.ancestor.object, at.ancestor.section, at.conditions));
+        told.push(PolicyStatus::of(network, status.policy, ancestors));
+    }
     told
 }
 
@@ -77,29 +75,20 @@ pub struct FieldStatus {
 }
 
 impl PolicyStatus {
-    fn of(resolver: &Resolver<'_>, status: &Known) -> Self {
-        let ancestors = status.ancestors.iter().map(|entry| AncestorStatus {
-            ancestor: resolver.references().title(entry.ancestor.object),
-            section: entry.ancestor.section.clone(),
-            conditions: conditions(&entry.conditions),
+    fn of(
+        network: Network<'_>,
+        policy: PolicyId,
+        ancestors: impl Iterator<Item = (ObjectId, Option<String>, Vec<Reported>)>,
+    ) -> Self {
+        let snapshot = network.snapshot;
+        let policy = snapshot.policy(policy).map_or_else(String::new, |policy| {
+            let [kind, scope, name] = [policy.kind, policy.scope, policy.name].map(|symbol| snapshot.text(symbol));
+            format!("{kind} {scope}/{name}")
         });
-        let fields = status.survival.iter().map(|field| FieldStatus {
-            field: field.field.to_string(),
-            survives: field.survives,
-            of: field.targets,
-        });
-        Self {
-            policy: resolver.policies().get(status.policy).map(PolicyEntry::title).unwrap_or_default(),
-            ancestors: ancestors.collect(),
-            fields: fields.collect(),
-        }
-    }
-
-    fn of_envoy(resolver: &Resolver<'_>, policy: String, status: &EnvoyStatus) -> Self {
-        let ancestors = status.ancestors.iter().map(|entry| AncestorStatus {
-            ancestor: resolver.references().title(entry.ancestor.object),
-            section: entry.ancestor.section.clone(),
-            conditions: conditions(&entry.conditions),
+        let ancestors = ancestors.map(|(ancestor, section, known)| AncestorStatus {
+            ancestor: network.title(ancestor),
+            section,
+            conditions: conditions(&known),
         });
         Self { policy, ancestors: ancestors.collect(), fields: Vec::new() }
     }

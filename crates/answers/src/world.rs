@@ -3,10 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use std::cell::OnceCell;
-
 use serde::Serialize;
 use serde_json::{Value as Json, json};
+use upheld_dialects::gateway_api::Network;
 use upheld_engine::decide::Request;
 use upheld_engine::{PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, Fault};
@@ -15,7 +14,7 @@ use crate::all_pairs::{AllPairs, Progress};
 use crate::compliance::{self, AuditQuestion, Audited, FixQuestion, Organisation, ShownObject};
 use crate::connections::{self, Answers};
 use crate::decisions;
-use crate::gateways::{self, GatewayAnswers, Gateways};
+use crate::gateways::{self, GatewayAnswers};
 use crate::graph::Drawn;
 use crate::inventory::{self, Listed, Row, Wanted};
 use crate::kinds::{self, KindLine};
@@ -34,14 +33,12 @@ use crate::testing::{self, TestQuestion};
 pub struct World<'s> {
     snapshot: &'s Snapshot,
     options: &'s Options,
-    /// Gateways take a while to see through, so that is done once, and only if somebody asks.
-    gateways: OnceCell<Result<Gateways<'s>, Vec<Diagnostic>>>,
 }
 
 impl<'s> World<'s> {
     /// What a snapshot says under these options.
     pub fn new(snapshot: &'s Snapshot, options: &'s Options) -> Self {
-        Self { snapshot, options, gateways: OnceCell::new() }
+        Self { snapshot, options }
     }
 
     /// What was read.
@@ -139,28 +136,32 @@ impl<'s> World<'s> {
 
     /// What holds at places of gateways.
     pub fn gateways(&self, question: &Question) -> Result<GatewayAnswers, Refused> {
-        Ok(gateways::told(self.seen_gateways()?, self.options.gateway_semantics(), question)?)
+        Ok(gateways::told(self.network()?, question)?)
     }
 
-    /// The gateways as their controller sees them.
-    pub fn seen_gateways(&self) -> Result<&Gateways<'s>, Refused> {
-        let seen = self.gateways.get_or_init(|| Gateways::new(self.snapshot, self.options));
-        seen.as_ref().map_err(|problems| problems.clone().into())
+    /// The gateways, as their controller sees them.
+    pub fn network(&self) -> Result<Network<'s>, Refused> {
+        Ok(gateways::network(self.snapshot)?)
     }
 
-    /// What is odd about gateways, if a question was about them.
-    pub fn gateway_warnings(&self) -> &[Diagnostic] {
-        self.gateways.get().and_then(|seen| seen.as_ref().ok()).map_or(&[], |seen| &seen.topology.warnings)
+    /// What is odd about gateways.
+    pub fn gateway_warnings(&self) -> &'s [Diagnostic] {
+        Network::of(self.snapshot).map_or(&[], Network::warnings)
+    }
+
+    /// Policies of gateways that have no effect.
+    pub fn unattached_policies(&self) -> Vec<Diagnostic> {
+        Network::of(self.snapshot).map(gateways::unattached).unwrap_or_default()
     }
 
     /// Gateways, routes and backends with their policies, to be drawn.
     pub fn graph(&self) -> Result<Drawn, Refused> {
-        Ok(Drawn::new(self.seen_gateways()?, self.options.gateway_semantics())?)
+        Ok(Drawn::new(self.network()?)?)
     }
 
     /// What controllers would report of each gateway policy.
     pub fn statuses(&self) -> Result<Vec<PolicyStatus>, Refused> {
-        Ok(status::statuses(self.seen_gateways()?, self.options.gateway_semantics()))
+        Ok(status::statuses(self.network()?))
     }
 
     /// The objects whose tags must agree under a kind of policy, or under the only one there is.

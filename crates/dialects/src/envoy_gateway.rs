@@ -1,35 +1,34 @@
-//! Dialect *Envoy Gateway*: which policy holds where, what is merged into it, and what is said of each.
-//!
-//! - [`mod@policies`]: the policies, each read once
-//! - [`targets`]: what they can be attached to, and who is more specific
-//! - `scene`: gateways, listener sets and routes, found by name and label
-//! - [`attachments`]: one policy for each kind, target and section; the others are refused
-//! - [`effective`]: what holds at a listener or for a rule of a route, and whose each part is
-//! - [`status`]: conditions for each ancestor of a policy; `routes`, `gateways` and `clients` know when each is due
+//! Dialect *Envoy Gateway*: how its policies are read, where they cannot be used, and what is reported of them.
 //!
 //! ```text
-//! topology + policies in order ──(attachments)──▶ who holds which target
-//!                              ──(effective)────▶ configuration with origins
-//!                              ──(status)───────▶ conditions
+//! documents ──(reading)──▶ what policies say, and how they want to meet those of the listener
+//! network   ──(wishes)───▶ which policies want which target, and who has it
+//!           ──(status)───▶ conditions for each ancestor of a policy; `routes`, `gateways` and `clients` know when each is due
 //! ```
 //!
-//! Unlike elsewhere, a target has one policy of a kind, the more specific policy stands alone unless it says `mergeType`,
-//! and then it is merged with the nearest policy of the listener, never with one of its own route.
+//! Where policies are looked for, how they rank and how they meet is data: `kinds/envoy-gateway.yaml`. Unlike elsewhere, a
+//! target has one policy of a kind, the more specific policy stands alone unless it says `mergeType`, and then it is merged
+//! with the nearest policy of the listener, never with one of its own route.
 
-pub mod attachments;
 mod clients;
-pub mod effective;
 mod gateways;
-pub mod policies;
+mod reading;
 mod routes;
 mod scene;
 pub mod status;
 pub mod targets;
-#[cfg(test)]
-mod tests;
+mod wishes;
 
-pub use attachments::{Attachments, Refusal};
-pub use effective::{Effective, Spot};
-pub use policies::{Policy, PolicyKind, by_age};
+pub(crate) use clients::usable;
+pub(crate) use reading::{layer, reaches_routes};
 pub use status::{AncestorStatus, PolicyStatus};
-pub use targets::{Level, Target};
+pub use targets::Target;
+
+use crate::Builtin;
+
+/// The edition that is used when users name no other.
+pub const DEFAULT_SEMANTICS: &str = "envoy-gateway";
+
+/// The built-in kinds.
+pub(crate) const KINDS: [Builtin; 1] =
+    [Builtin { name: "builtin:envoy-gateway.yaml", text: include_str!("envoy_gateway/kinds/envoy-gateway.yaml") }];

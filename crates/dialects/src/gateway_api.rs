@@ -1,14 +1,15 @@
 //! Dialect *Gateway API*: gateways, listeners, routes and what they lead to, from Kubernetes manifests.
 //!
 //! - [`mod@claim`]: which documents are read
-//! - [`resources`], [`mod@matches`]: typed views over them
-//! - [`mod@policy`]: a policy with its stanzas, and which of two is older
-//! - [`profiles`]: how each system makes effective policies, as a table
-//! - [`mod@effective`]: the effective policy of a path, under a profile
-//! - [`gwctl`], [`envoy`]: what these two read from a spec before
-//! - [`field_rules`]: the fields of kgateway's kinds, and how they meet
+//! - [`attachments`]: what policies are attached to and what they say, by how the documents of their kind are read
+//! - [`resources`], [`mod@matches`]: typed views over documents
+//! - [`mod@policy`], [`profiles`]: stanzas, and how each system lets them meet, as a table
+//! - [`mod@effective`]: the effective policy of a path that is given, under a profile; [`gwctl`], [`envoy`]: what these two
+//!   read from a spec before
 //! - [`mod@inherit`]: which routes a route may hand over to, and what they match then
 //! - [`topology`]: the graph, and the ways that requests take through it; [`settings`] steer it
+//! - [`gateways`]: what a snapshot keeps of all of that; [`places`]: from a target to the places of its policies;
+//!   [`survey`]: many places at once
 //!
 //! ```text
 //! snapshot ──(resources, world)─▶ routes, found by name, namespace and label
@@ -16,18 +17,19 @@
 //!          ──(walk, inherit)────▶ the ways through them, in the order of (precedence)
 //!          ──(report)───────────▶ the status of routes
 //! request  ──(find)─────────────▶ its way
+//! way      ──(places)───────────▶ a question to the engine
 //! topology ──(graph, draw)──────▶ pictures
 //! ```
 
 mod attach;
+pub mod attachments;
 mod build;
 pub mod claim;
-pub mod declared;
 pub mod draw;
 pub mod effective;
 pub mod envoy;
-pub mod field_rules;
 pub mod find;
+pub mod gateways;
 pub mod grants;
 pub mod graph;
 pub mod gwctl;
@@ -35,6 +37,7 @@ pub mod hostname;
 pub mod inherit;
 pub mod matches;
 pub mod pattern;
+pub mod places;
 pub mod policy;
 mod precedence;
 pub mod profiles;
@@ -43,6 +46,7 @@ pub mod resources;
 pub(crate) mod selector;
 pub mod settings;
 mod spelling;
+pub mod survey;
 #[cfg(test)]
 mod tests;
 pub mod topology;
@@ -53,7 +57,9 @@ mod world;
 pub use claim::{Claim, claim};
 pub(crate) use claim::{is_about_gateways, object, policy};
 pub use effective::effective;
-pub use policy::{Policy, Saying};
-pub use profiles::{MergeStrategy, MergeType, Profile};
-pub use settings::Settings;
+pub use gateways::{GatewayKind, Gateways, Network};
+pub use places::Asked;
+pub use policy::{Policy, Stanza};
+pub use profiles::{MergeStrategy, Profile};
+pub use settings::{ControllerSettings, Settings};
 pub use topology::Topology;

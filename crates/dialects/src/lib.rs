@@ -21,6 +21,7 @@ mod decide_kind;
 pub mod document;
 pub mod envoy_gateway;
 pub mod gateway_api;
+mod hierarchy_kind;
 pub mod identity;
 pub mod kgateway;
 pub mod kuma;
@@ -45,5 +46,10 @@ pub struct Builtin {
 
 /// The built-in kinds of all dialects.
 pub fn builtin() -> impl Iterator<Item = &'static Builtin> {
-    kuma::KINDS.iter().chain(&access::KINDS).chain(&meshstack::KINDS)
+    kuma::KINDS
+        .iter()
+        .chain(&access::KINDS)
+        .chain(&meshstack::KINDS)
+        .chain(&kgateway::KINDS)
+        .chain(&envoy_gateway::KINDS)
 }

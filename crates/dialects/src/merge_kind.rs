@@ -110,9 +110,15 @@ pub(crate) fn read_strategy(resolve: Option<Value<'_>>) -> Strategy {
     let text = |name: &str| resolve.and_then(|resolve| resolve.get(name)).map(Value::text);
     let keyed = resolve.and_then(|resolve| resolve.get("by-key")).into_iter().flat_map(Value::items).map(|item| {
         let text = |name: &str| SmolStr::new(item.get(name).map_or("", Value::text));
-        let order = if text("order") == "best-first" { ItemOrder::BestFirst } else { ItemOrder::WorstFirst };
+        let order = match text("order").as_str() {
+            "best-first" => ItemOrder::BestFirst,
+            // Items that meet as wholes do so as in a strategic merge patch.
+            _ if item.get("payload").is_none() => ItemOrder::Woven,
+            _ => ItemOrder::WorstFirst,
+        };
         Keyed { field: text("field"), key: text("key"), payload: text("payload"), order }
     });
+    let chained = resolve.and_then(|resolve| resolve.get("chain")).into_iter().flat_map(Value::items);
     Strategy {
         depth: match text("depth") {
             Some("whole") => Depth::Whole,
@@ -122,6 +128,7 @@ pub(crate) fn read_strategy(resolve: Option<Value<'_>>) -> Strategy {
         nulls: if text("nulls") == Some("ignore") { Nulls::Ignore } else { Nulls::Erase },
         append_prefix: text("append").map(SmolStr::new),
         keyed: keyed.collect(),
+        chained: chained.map(|path| SmolStr::new(path.text())).collect(),
     }
 }
 

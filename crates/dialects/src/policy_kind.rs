@@ -1,9 +1,7 @@
 //! `PolicyKind` documents: the three choices of a kind, written by us for the built-in kinds and by users for theirs.
 
 use upheld_engine::kind::Counts;
-use upheld_engine::{
-    Best, Choices, Column, Each, Empty, Grants, InheritKind, Ladder, Match, PolicyKind, Resolve, Rung, SelectKind,
-};
+use upheld_engine::{Best, Choices, Column, Each, Empty, Grants, Ladder, Match, PolicyKind, Resolve, Rung, SelectKind};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, Side, SourceId, Sym, Symbols};
@@ -11,7 +9,7 @@ use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, Side, SourceId, Sym,
 use crate::comply_kind;
 use crate::decide_kind;
 use crate::document::Header;
-use crate::gateway_api::declared;
+use crate::hierarchy_kind;
 use crate::merge_kind;
 use crate::shape::{Checker, Field, Shape, list, optional, required};
 
@@ -32,35 +30,18 @@ const RUNGS: [(&str, Column, Best); 6] = [
 const FIELD_RUNGS: [&str; 4] = ["highest", "lowest", "more-tags-in", "more-exact-tags-in"];
 
 /// What a `PolicyKind` document of each family looks like.
-pub fn shapes() -> [(&'static str, Shape); 5] {
+pub fn shapes() -> [(&'static str, Shape); 6] {
     let whole = |family: &'static [&'static str], own: Vec<Field>| {
         let mut fields = common_fields();
         fields.push(required("family", Shape::Choice(family), "the family of policies"));
         fields.extend(own);
         Shape::Object(fields)
     };
-    let number_rungs =
-        ["highest", "lowest"].map(|name| optional(name, Shape::Text, "a field of the policy's spec")).to_vec();
-    let inherit = vec![
-        required(
-            "hierarchy",
-            Shape::Choice(&["gateway"]),
-            "what policies are attached to: gateways, listeners, routes and rules",
-        ),
-        required("group", Shape::Name, "the API group of the policies"),
-        required("profile", Shape::Choice(&declared::PROFILES), "whose rules hold"),
-        optional(
-            "strategies",
-            list(Shape::Choice(&declared::STRATEGIES)),
-            "what policies may choose from; for the profile `gep-713`",
-        ),
-        optional("resolve", merge_kind::strategy(), "how fields meet, if otherwise than the profile has it"),
-        optional("rank", list(Shape::Object(number_rungs)), "numbers that rank policies of one place before their age"),
-    ];
     [
         ("select", whole(&["select"], select_fields())),
         ("merge", whole(&["merge"], merge_kind::fields())),
-        ("inherit", whole(&["merge"], inherit)),
+        ("hierarchy", whole(&["merge"], hierarchy_kind::fields())),
+        ("profile", whole(&["merge"], hierarchy_kind::profile_fields())),
         ("decide", whole(&["decide"], decide_kind::fields())),
         ("comply", whole(&["comply"], comply_kind::fields())),
     ]
@@ -136,11 +117,13 @@ pub struct Written {
 /// Reads one; every mistake is reported.
 pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found: &mut Diagnostics) -> Option<Written> {
     let text = |name: &str| document.get(name).map(Value::text);
-    let [(_, select), (merge_word, merge), (_, inherit), (decide_word, decide), (comply_word, comply)] = shapes();
+    let [(_, select), (merge_word, merge), (_, hierarchy), (_, profile), (decide_word, decide), (comply_word, comply)] =
+        shapes();
     let is_merge = text("family") == Some(merge_word);
     let is_decide = text("family") == Some(decide_word);
     let is_comply = text("family") == Some(comply_word);
-    let is_declared = is_merge && document.get("hierarchy").is_some();
+    let is_hierarchy = is_merge && document.get("hierarchy").is_some();
+    let has_profile = is_hierarchy && document.get("profile").is_some();
     if !is_merge
         && !is_decide
         && !is_comply
@@ -151,8 +134,9 @@ pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found:
         found.push(diagnostic);
         return None;
     }
-    let shape = match (is_declared, is_merge) {
-        (true, _) => &inherit,
+    let shape = match (is_hierarchy, is_merge) {
+        (true, _) if has_profile => &profile,
+        (true, _) => &hierarchy,
         (false, true) => &merge,
         (false, false) if is_decide => &decide,
         (false, false) if is_comply => &comply,
@@ -169,15 +153,10 @@ pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found:
         None => semantics.items().map(|one| symbols.intern(one.text())).collect(),
     });
     let default = |field: &str| document.get("default").and_then(|default| default.get(field)).map(Value::text);
-    let choices = if is_declared {
-        let strategies = document.get("strategies").into_iter().flat_map(Value::items);
-        Choices::Inherit(InheritKind {
-            group: symbols.intern(text("group").unwrap_or_default()),
-            profile: symbols.intern(text("profile").unwrap_or_default()),
-            strategies: strategies.map(|strategy| symbols.intern(strategy.text())).collect(),
-            resolve: document.get("resolve").map(|resolve| merge_kind::read_strategy(Some(resolve))),
-            rank: read_number_rungs(document, symbols),
-        })
+    let choices = if has_profile {
+        Choices::Hierarchy(hierarchy_kind::read_profile(document, symbols))
+    } else if is_hierarchy {
+        Choices::Hierarchy(hierarchy_kind::read(source, document, symbols, found))
     } else if is_decide {
         Choices::Decide(decide_kind::read(source, document, symbols, found))
     } else if is_comply {
@@ -198,16 +177,6 @@ pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found:
         at: NodeRef { source, node: document.number() },
     };
     (found.errors() == before).then_some(Written { kind, editions })
-}
-
-/// `- highest: priority`
-fn read_number_rungs(document: Value<'_>, symbols: &mut Symbols) -> Vec<(Sym, Best)> {
-    let items = document.get("rank").into_iter().flat_map(Value::items).flat_map(Value::entries);
-    let rung = |(word, field): (Value<'_>, Value<'_>)| {
-        let best = if word.text() == "highest" { Best::Highest } else { Best::Lowest };
-        (symbols.intern(field.text()), best)
-    };
-    items.map(rung).collect()
 }
 
 fn read_select(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found: &mut Diagnostics) -> SelectKind {

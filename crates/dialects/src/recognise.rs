@@ -4,10 +4,11 @@ mod again;
 mod decisions;
 mod kinds;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use upheld_engine::PolicyKind;
+use upheld_engine::{HierarchyKind, PolicyKind};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, File, Files, NodeRef, SourceId, Sym};
@@ -22,7 +23,7 @@ use crate::access::book::Book;
 use crate::comply::book::{Collector, Taken};
 use crate::comply::{self, Organisation};
 use crate::document::{Form, Header, Resource};
-use crate::gateway_api::{self, Claim};
+use crate::gateway_api::{self, ControllerSettings};
 use crate::kuma;
 use crate::kuma::edition::Edition;
 use crate::kuma::layered::Written;
@@ -37,6 +38,8 @@ pub struct Recognised {
     pub draft: Draft,
     /// The kinds that are in force.
     pub kinds: Vec<PolicyKind>,
+    /// Kinds of gateways that belong to an edition that is not in force: answers say where it differs.
+    pub other_editions: Vec<PolicyKind>,
     /// Policies that decide requests, by kind.
     pub books: Vec<(Sym, Book)>,
     /// What is known of those whom policies decide about.
@@ -69,11 +72,14 @@ pub struct Reading<'r> {
     pub semantics: &'r [&'r str],
     /// What the seeds of manifests are.
     pub seeds: Seeds,
+    /// What the controller of gateways was started with.
+    pub controller: &'r ControllerSettings,
 }
 
 /// Recognises all documents. `semantics` names the editions in force; kinds of other editions are left out.
 pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
-    recognise_with(Reading { semantics, seeds: Seeds::Counted }, files, None)
+    let controller = ControllerSettings::default();
+    recognise_with(Reading { semantics, seeds: Seeds::Counted, controller: &controller }, files, None)
 }
 
 /// As [`recognise`], with more choices. What is known from before need not be read again: files that are shared have the
@@ -84,7 +90,7 @@ pub fn recognise_with<'f>(reading: Reading<'_>, files: &'f Files, before: Option
     let Documents { typed: documents, about_access, untyped } = documents(files, &mut recognised.diagnostics);
     let (kinds, others): (Vec<_>, Vec<_>) =
         documents.into_iter().partition(|(_, header)| policy_kind::is_policy_kind(header));
-    recognised.read_kinds(files, kinds, semantics);
+    recognised.read_kinds(files, kinds, reading);
     recognised.add_common_kinds(&others);
     let mut decisions = Decisions::new(reading, files, &recognised.kinds, &recognised.draft.symbols);
     if let Some(before) = before.filter(|before| before.has_kinds(&recognised.kinds, files)) {
@@ -117,7 +123,7 @@ pub fn recognise_with<'f>(reading: Reading<'_>, files: &'f Files, before: Option
         }
         let taken = compliance.typed(source, header);
         if taken == Taken::No || (taken == Taken::Mapped && readers.know(header)) {
-            recognised.read_document(files, source, header, &readers, &mut seen, &mut layered);
+            recognised.read_document(reading, files, source, header, &readers, &mut seen, &mut layered);
         }
     }
     let Recognised { draft: Draft { symbols, policies, .. }, books, .. } = &mut recognised;
@@ -226,8 +232,8 @@ impl Maker {
 struct Readers {
     policies: FxHashMap<String, (PolicyReader, Maker)>,
     layered: FxHashMap<String, (PolicyKind, Maker)>,
-    /// Groups and types of policies that users declared for gateways.
-    declared: BTreeSet<(String, String)>,
+    /// Kinds of policies that are attached to gateways, by group and type.
+    attached: FxHashMap<(String, String), Arc<HierarchyKind>>,
     /// Whether some document is about gateways: only then services, secrets and the like matter.
     gateways: bool,
     /// Types of documents about related objects.
@@ -253,11 +259,11 @@ type Seen = FxHashMap<(Sym, Sym, Sym), NodeRef>;
 impl Recognised {
     fn readers(&self, files: &Files) -> Readers {
         let mut by_type: BTreeMap<&str, Vec<&PolicyKind>> = BTreeMap::new();
-        let (mut layered, mut declared) = (FxHashMap::default(), BTreeSet::new());
+        let (mut layered, mut attached) = (FxHashMap::default(), FxHashMap::default());
         for kind in &self.kinds {
-            if let Some(inherit) = kind.inherit() {
-                let group = self.draft.symbols.text(inherit.group).to_owned();
-                declared.insert((group, self.draft.symbols.text(kind.governs).to_owned()));
+            if let Some(hierarchy) = kind.hierarchy() {
+                let group = self.draft.symbols.text(hierarchy.group).to_owned();
+                attached.insert((group, self.draft.symbols.text(kind.governs).to_owned()), Arc::clone(hierarchy));
                 continue;
             }
             if kind.decide().is_some() || kind.comply().is_some() {
@@ -281,15 +287,20 @@ impl Recognised {
         Readers {
             policies,
             layered,
-            declared,
+            attached,
             gateways: false,
             compliance: Vec::new(),
             objects: ResourceType::ALL.map(ObjectReader::new),
         }
     }
 
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "it leads each document to its reader, and all of them need something else"
+    )]
     fn read_document<'t, 'k>(
         &mut self,
+        reading: Reading<'_>,
         files: &Files,
         source: SourceId,
         header: Header<'t>,
@@ -327,32 +338,22 @@ impl Recognised {
                     self.draft.objects.push(object);
                 }
             }
-        } else if readers.declared.contains(&(resource.group().unwrap_or_default().to_owned(), name.to_owned())) {
-            self.read_gateway(files, source, resource, Claim::Policy, seen);
-        } else if let Some(claim) = gateway_api::claim(resource).filter(|_| foreign && readers.gateways) {
-            self.read_gateway(files, source, resource, claim, seen);
+        } else if let Some(kind) =
+            readers.attached.get(&(resource.group().unwrap_or_default().to_owned(), name.to_owned()))
+        {
+            if let Some(policy) = gateway_api::policy(source, resource, kind, reading.controller, draft, found)
+                && self.is_new(files, (policy.kind, policy.scope, policy.name), policy.at, seen)
+            {
+                self.draft.policies.push(policy);
+            }
+        } else if gateway_api::claim(resource).is_some() && foreign && readers.gateways {
+            if let Some(object) = gateway_api::object(source, resource, draft, found)
+                && self.is_new(files, (object.kind, object.scope, object.name), object.at, seen)
+            {
+                self.draft.objects.push(object);
+            }
         } else {
             self.other(source, resource, readers);
-        }
-    }
-
-    fn read_gateway(&mut self, files: &Files, source: SourceId, resource: Resource<'_>, claim: Claim, seen: &mut Seen) {
-        let (draft, found) = (&mut self.draft, &mut self.diagnostics);
-        match claim {
-            Claim::Object => {
-                if let Some(object) = gateway_api::object(source, resource, draft, found)
-                    && self.is_new(files, (object.kind, object.scope, object.name), object.at, seen)
-                {
-                    self.draft.objects.push(object);
-                }
-            }
-            Claim::Policy => {
-                if let Some(policy) = gateway_api::policy(source, resource, draft, found)
-                    && self.is_new(files, (policy.kind, policy.scope, policy.name), policy.at, seen)
-                {
-                    self.draft.policies.push(policy);
-                }
-            }
         }
     }
 

@@ -79,6 +79,12 @@ pub trait Family {
         sit: impl FnMut(Place, Fit<Self::Measure>),
     );
 
+    /// What the question itself brings along, under ids after those of all entries: it is ranked and folded with what matches.
+    #[inline]
+    fn own(&self, question: &Self::Question<'_>, sit: impl FnMut(EntryId, Place, Fit<Self::Measure>)) {
+        let _ = (question, sit);
+    }
+
     /// Ranks the hits and folds them into the answer; tells the witness what became of each.
     fn resolve<W: Witness<Self::Measure>>(
         &self,
@@ -126,5 +132,6 @@ pub fn ask<F: Family, W: Witness<F::Measure>>(
     } else {
         family.find::<W>(question, own, hits);
     }
+    family.own(question, |entry, place, fit| hits.push(Hit::new(entry, place, fit)));
     family.resolve(question, own, hits, witness)
 }

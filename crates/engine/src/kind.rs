@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_model::{Config, Facet, NodeRef, Side, Sym};
+use upheld_model::{Act, Config, Facet, NodeRef, Side, Sym};
 
 use crate::comply::Profile;
 use crate::decide::{Algorithm, Clause, Effect};
-use crate::ladder::{Best, Ladder};
+use crate::hierarchy;
+use crate::ladder::Ladder;
 use crate::merge::{self, Strategy};
 use crate::select::Column;
 
@@ -39,8 +40,8 @@ pub enum Choices {
     Select(SelectKind),
     /// Layers become one configuration.
     Merge(MergeKind),
-    /// Policies along a path of gateways and routes become one, as a profile of the field says.
-    Inherit(InheritKind),
+    /// Policies along a hierarchy of objects become one configuration.
+    Hierarchy(Arc<HierarchyKind>),
     /// Permits and denies become one decision.
     Decide(DecideKind),
     /// Objects that are related must agree in their tags.
@@ -80,19 +81,93 @@ pub struct DecideFields {
     pub priority: Sym,
 }
 
-/// The choices of kinds that are declared by a profile.
+/// The choices of kinds whose policies are attached to objects of a hierarchy.
 #[derive(Clone, Debug)]
-pub struct InheritKind {
+pub struct HierarchyKind {
     /// The API group of the policies.
     pub group: Sym,
-    /// The profile, by name.
-    pub profile: Sym,
-    /// The strategies that policies may choose from, by name.
+    /// How the dialect reads the documents, in its own word.
+    pub reads: Sym,
+    /// What the answers of this kind are stamped with, if it is not the edition.
+    pub profile: Option<Sym>,
+    /// The order of folding.
+    pub rank: Ladder<hierarchy::Column>,
+    /// From which end layers that override are read.
+    pub ends: hierarchy::rank::Ends,
+    /// How layers meet.
+    pub fold: HierarchyFold,
+    /// What a level is.
+    pub levels: Levels,
+    /// Which places make up which scope, in the words of the dialect.
+    pub places: Vec<PlaceChoice>,
+    /// What the strategies of whole configurations are called, by which policies choose.
     pub strategies: Vec<Sym>,
-    /// How fields meet, if otherwise than the profile has it.
-    pub resolve: Option<Strategy>,
-    /// What ranks policies of one place before their age: numbers of their documents, the first counts most.
-    pub rank: Vec<(Sym, Best)>,
+    /// How layers meet that do not say it themselves.
+    pub unsaid: Unsaid,
+}
+
+/// How layers of a policy meet others where they do not say it themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unsaid {
+    /// What stands in neither defaults nor overrides.
+    pub bare: Act,
+    /// Defaults.
+    pub defaults: Act,
+    /// Overrides.
+    pub overrides: Act,
+    /// What an empty value of a default means.
+    pub empty: EmptyValue,
+}
+
+impl Default for Unsaid {
+    fn default() -> Self {
+        Self { bare: Act::Keep, defaults: Act::Keep, overrides: Act::Take, empty: EmptyValue::Counts }
+    }
+}
+
+/// What an empty value means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EmptyValue {
+    /// It is a value like any other.
+    Counts,
+    /// In defaults, and in the object itself, it is the same as no value.
+    IsNothing,
+}
+
+/// What a level of a hierarchy is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Levels {
+    /// A step of a delegation.
+    Delegations,
+    /// Every place by itself.
+    Places,
+    /// Only the target itself counts, not what delegates to it.
+    None,
+}
+
+/// How the layers of a hierarchy meet.
+#[derive(Clone, Debug)]
+pub enum HierarchyFold {
+    /// By named fields.
+    Fields {
+        /// How what targets say themselves meets.
+        own: hierarchy::Rules,
+        /// How what policies say meets.
+        policies: hierarchy::Rules,
+    },
+    /// As whole configurations.
+    Wholes(hierarchy::wholes::WholeRules),
+}
+
+/// Which places make up a scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaceChoice {
+    /// The scope.
+    pub scope: Sym,
+    /// For what; always where it is left out.
+    pub when: Option<Sym>,
+    /// The places, the most specific first.
+    pub places: Vec<Sym>,
 }
 
 impl PolicyKind {
@@ -112,10 +187,10 @@ impl PolicyKind {
         }
     }
 
-    /// The choices of a kind that is declared by a profile.
-    pub fn inherit(&self) -> Option<&InheritKind> {
+    /// The choices of a kind whose policies are attached to objects of a hierarchy.
+    pub fn hierarchy(&self) -> Option<&Arc<HierarchyKind>> {
         match &self.choices {
-            Choices::Inherit(inherit) => Some(inherit),
+            Choices::Hierarchy(hierarchy) => Some(hierarchy),
             _ => None,
         }
     }

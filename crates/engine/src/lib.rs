@@ -16,6 +16,7 @@
 pub mod ask;
 pub mod comply;
 pub mod decide;
+pub mod hierarchy;
 pub mod kind;
 pub mod ladder;
 pub mod merge;
@@ -27,13 +28,14 @@ pub mod witness;
 pub mod words;
 
 pub use ask::{EntryId, Family, Fit, Hit, Place, Scratch, ask};
+pub use hierarchy::Hierarchy;
 pub use kind::{
-    Choices, ComplyKind, DecideFields, DecideKind, Each, Empty, FacetChoice, Grants, InheritKind, Match, MergeKind,
-    Payload, PolicyKind, Resolve, SelectKind,
+    Choices, ComplyKind, DecideFields, DecideKind, Each, Empty, EmptyValue, FacetChoice, Grants, HierarchyFold,
+    HierarchyKind, Levels, Match, MergeKind, Payload, PlaceChoice, PolicyKind, Resolve, SelectKind, Unsaid,
 };
 pub use ladder::{Best, Ladder, Rung};
 pub use partition::Partition;
 pub use ruling::{Candidate, Ruling};
 pub use select::{Column, Entry, Granted, Question, Select, Selected, Specificity};
-pub use snapshot::{Indexed, KindId, ObjectId, Policies, PolicyId, Snapshot};
+pub use snapshot::{Companions, Indexed, KindId, ObjectId, Policies, PolicyId, Snapshot};
 pub use witness::{Everything, Matched, Silent, Witness};

@@ -10,8 +10,6 @@
 //! - [`table`]: a value for each class, and which of them a change concerns
 //! - [`strategy`]: how deep layers meet, what a null means, which lists add up or meet by key
 //! - [`group`]: layers that speak about several things at once
-//! - [`mod@inherit`]: defaults and overrides along a path, in the order in which they win
-//! - [`levels`]: groups of layers inside each other, each field with a join of its own
 //! - [`mod@fold`]: the fold over layers, best first, that builds the result and the origin of each field in one pass
 //!
 //! `reference` is the naive twin that tests and benches compare with.
@@ -22,8 +20,6 @@ pub mod family;
 pub mod fold;
 pub mod group;
 pub mod index;
-pub mod inherit;
-pub mod levels;
 pub mod listing;
 #[cfg(any(test, feature = "reference"))]
 pub mod reference;
@@ -39,7 +35,6 @@ pub use classes::{Classes, Seen, Sees};
 pub use family::{About, Layered, Question};
 pub use fold::{Layer, Leaf, Merged, Overridden, fold};
 pub use index::{Attached, Column, Entry, Merge, Reached};
-pub use inherit::{Extent, Hidden, Inherited, Loss, Side, Stance, Stanza, inherit};
 pub use listing::{Rule, Surroundings, TargetRules, chain};
 pub use strategy::{Depth, ItemOrder, Keyed, Nulls, Strategy};
 pub use table::{Change, ClassTable, Work};

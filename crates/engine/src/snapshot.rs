@@ -1,17 +1,21 @@
 //! Objects, policies and kinds at one moment: immutable and indexed.
 
+mod companions;
 mod policies;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use upheld_model::tree::{Fingerprint, Kind, Value};
 use upheld_model::{Diagnostic, Draft, Fault, Files, Id, Lookup, NodeRef, Object, Policy, Sym, Symbols, Table};
 
+pub use self::companions::Companions;
 pub use self::policies::Policies;
 use crate::comply::Comply;
 use crate::decide::Decide;
+use crate::hierarchy::Hierarchy;
 use crate::kind::{Choices, PolicyKind};
 use crate::merge::{Merge, Targets};
 use crate::select::Select;
@@ -31,6 +35,7 @@ pub struct Snapshot {
     policies: Policies,
     decides: BTreeMap<KindId, Decide>,
     rest: Arc<Rest>,
+    companions: Companions,
     digest: OnceLock<String>,
 }
 
@@ -38,9 +43,11 @@ pub struct Snapshot {
 #[derive(Debug)]
 struct Rest {
     objects: Table<Object>,
+    by_identity: FxHashMap<(Sym, Sym, Sym), ObjectId>,
     kinds: Table<PolicyKind>,
     selects: BTreeMap<(KindId, Sym), Select>,
     merges: BTreeMap<(KindId, Sym), Merge>,
+    hierarchies: BTreeMap<KindId, Hierarchy>,
     complies: BTreeMap<KindId, (Comply, Vec<NodeRef>)>,
 }
 
@@ -80,15 +87,24 @@ impl Snapshot {
             groups.entry((policy.kind, policy.scope)).or_default().push((id, policy));
         }
         let targets = Targets::new(&objects);
-        let (mut selects, mut merges) = (BTreeMap::new(), BTreeMap::new());
+        let (mut selects, mut merges, mut hierarchies) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut problems = Vec::new();
         for (id, kind) in kinds.iter() {
             for ((_, scope), group) in groups.range((kind.governs, Sym::MIN)..=(kind.governs, Sym::MAX)) {
                 let select = match &kind.choices {
                     Choices::Select(select) => select,
-                    // Who is attached to what depends on the topology, which the dialect knows.
-                    // So does the order of policies that decide, and the state that others are held against.
-                    Choices::Inherit(_) | Choices::Decide(_) | Choices::Comply(_) => continue,
+                    // The dialect knows the order of policies that decide, and the state that others are held against.
+                    Choices::Decide(_) | Choices::Comply(_) => continue,
+                    Choices::Hierarchy(hierarchy) => {
+                        let index = hierarchies.entry(id).or_insert_with(|| Hierarchy::new(Arc::clone(hierarchy)));
+                        let of_group = |policy: &Policy| {
+                            policy.attachments().is_some_and(|attachments| attachments.group == Some(hierarchy.group))
+                        };
+                        for (id, policy) in group.iter().filter(|(_, policy)| of_group(policy)) {
+                            index.put(*id, policy, &symbols);
+                        }
+                        continue;
+                    }
                     Choices::Merge(merge) => {
                         merges.insert((id, *scope), Merge::compile(merge, group, &symbols, &targets));
                         continue;
@@ -110,9 +126,18 @@ impl Snapshot {
         let decides = by_kind(&kinds, indexed.decides);
         let complies = indexed.complies.into_iter().map(|(name, comply, past)| (name, (comply, past)));
         let complies = by_kind(&kinds, complies);
-        let rest = Arc::new(Rest { objects, kinds, selects, merges, complies });
+        let identity = |(id, object): (ObjectId, &Object)| ((object.kind, object.scope, object.name), id);
+        let by_identity = objects.iter().map(identity).collect();
+        for (id, kind) in kinds.iter() {
+            // Objects say something themselves, also where no policy does.
+            if let Some(hierarchy) = kind.hierarchy() {
+                hierarchies.entry(id).or_insert_with(|| Hierarchy::new(Arc::clone(hierarchy)));
+            }
+        }
+        let companions = Companions::default();
+        let rest = Arc::new(Rest { objects, by_identity, kinds, selects, merges, hierarchies, complies });
         let (symbols, digest) = (Arc::new(symbols), OnceLock::new());
-        Ok(Self { files, symbols, policies: Policies::new(others, deciding), decides, rest, digest })
+        Ok(Self { files, symbols, policies: Policies::new(others, deciding), decides, rest, companions, digest })
     }
 
     /// What this becomes when only policies change that decide requests: all else is shared. `symbols` are those of this one,
@@ -127,7 +152,8 @@ impl Snapshot {
     ) -> Self {
         let policies = self.policies.with_deciding(by_identity(deciding, &symbols, policy_identity));
         let decides = by_kind(&self.rest.kinds, decides);
-        Self { files, symbols, policies, decides, rest: Arc::clone(&self.rest), digest: OnceLock::new() }
+        let (rest, companions) = (Arc::clone(&self.rest), self.companions.clone());
+        Self { files, symbols, policies, decides, rest, companions, digest: OnceLock::new() }
     }
 
     /// The texts that were read.
@@ -160,6 +186,29 @@ impl Snapshot {
         &self.rest.objects
     }
 
+    /// The object of a type and a name in a scope.
+    pub fn object(&self, kind: Sym, scope: Sym, name: Sym) -> Option<ObjectId> {
+        self.rest.by_identity.get(&(kind, scope, name)).copied()
+    }
+
+    /// The object of a type and a name in a scope, by their texts.
+    pub fn object_named(&self, kind: &str, scope: &str, name: &str) -> Option<ObjectId> {
+        let symbol = |text: &str| self.symbols.get(text);
+        self.object(symbol(kind)?, symbol(scope)?, symbol(name)?)
+    }
+
+    /// What a dialect made of all documents together, by its type.
+    pub fn companion<T: std::any::Any + Send + Sync>(&self) -> Option<&T> {
+        self.companions.get()
+    }
+
+    /// With something that a dialect made of all documents together.
+    #[must_use]
+    pub fn keeping<T: std::any::Any + Send + Sync>(mut self, companion: Arc<T>) -> Self {
+        self.companions = self.companions.with(companion);
+        self
+    }
+
     /// Policies by type, scope and name; those that decide requests come last.
     pub fn policies(&self) -> &Policies {
         &self.policies
@@ -188,6 +237,11 @@ impl Snapshot {
     /// The layered policies of a kind in a scope; `None` if there are none.
     pub fn merge(&self, kind: KindId, scope: Sym) -> Option<&Merge> {
         self.rest.merges.get(&(kind, scope))
+    }
+
+    /// The policies of a kind that are attached to objects of a hierarchy; `None` if there are none.
+    pub fn hierarchy(&self, kind: KindId) -> Option<&Hierarchy> {
+        self.rest.hierarchies.get(&kind)
     }
 
     /// The policies of a kind that decide requests; `None` if there are none.

@@ -5,7 +5,8 @@ pub mod comply;
 use upheld_model::{Code, Lookup, Param, Reason, State};
 
 use crate::decide;
-use crate::ladder::Rung;
+use crate::hierarchy;
+use crate::ladder::{Best, Rung};
 use crate::merge;
 use crate::select::Column;
 
@@ -44,8 +45,12 @@ impl Words<'_> {
             }
             Code::SelectNewer => format!("{} {}", choose("created later", "created earlier"), against()),
             Code::SelectOlder => format!("{} {}", choose("created earlier", "created later"), against()),
-            Code::SelectHigherField => format!("{} {} {}", choose("higher", "lower"), self.param(third), against()),
-            Code::SelectLowerField => format!("{} {} {}", choose("lower", "higher"), self.param(third), against()),
+            Code::SelectHigherField | Code::MergeHigherNumber => {
+                format!("{} {} {}", choose("higher", "lower"), self.param(third), against())
+            }
+            Code::SelectLowerField | Code::MergeLowerNumber => {
+                format!("{} {} {}", choose("lower", "higher"), self.param(third), against())
+            }
             Code::SelectNameOrder | Code::MergeNameOrder if won => {
                 format!("first by name, before {} (arbitrary)", self.param(first))
             }
@@ -53,10 +58,16 @@ impl Words<'_> {
                 format!("equal otherwise, after {} by name (arbitrary)", self.param(first))
             }
             Code::SelectIdentity | Code::MergeIdentity if won => {
-                format!("first by identity, before {} (arbitrary)", self.param(first))
+                format!("first by identity, before {} (arbitrary)", self.named(first, second))
             }
             Code::SelectIdentity | Code::MergeIdentity => {
-                format!("equal otherwise, after {} by identity (arbitrary)", self.param(first))
+                format!("equal otherwise, after {} by identity (arbitrary)", self.named(first, second))
+            }
+            Code::MergeLastIdentity if won => {
+                format!("last by identity, after {} (arbitrary)", self.named(first, second))
+            }
+            Code::MergeLastIdentity => {
+                format!("equal otherwise, before {} by identity (arbitrary)", self.named(first, second))
             }
             Code::SelectOnly => "the only one that matches".to_owned(),
             Code::SelectCertain => "the best of those that certainly match".to_owned(),
@@ -66,18 +77,35 @@ impl Words<'_> {
                 format!("{} {mine} {} {theirs}", self.param(third), choose("before", "after"))
             }
             Code::MergeLaterItem => choose("stands later in its list", "stands earlier in its list"),
-            Code::MergeLevel => format!("{} preferred", self.param(first)),
+            Code::MergeLevel => self.level(won, reason, "preferred"),
+            Code::MergePlainField => self.level(won, reason, "wins fields that cannot be combined"),
             Code::MergeAttachment => choose(
                 "extension reference outranks target reference",
                 "target reference gives way to extension reference",
             ),
             Code::MergePosition => choose("its filter stands first", "its filter stands later"),
+            Code::MergeLastPosition => choose(
+                "its filter stands last, and the last one counts",
+                "its filter stands earlier, and the last one counts",
+            ),
             Code::MergeSection => {
                 choose("names this part, the other the whole", "names the whole, the other this part")
             }
+            Code::MergeOverrides => choose("overrides go before defaults", "defaults give way to overrides"),
+            Code::MergeFromAbove => choose("overrides what is nearer", "overridden from above"),
             Code::MergeWeight => format!("{} {}", choose("heavier", "lighter"), against()),
             Code::MergeOlder => format!("{} {}", choose("older", "newer"), against()),
-            Code::MergeScope => format!("the {} has it, too, and is nearer", self.param(first)),
+            Code::MergeNewer => format!("{} {}", choose("newer", "older"), against()),
+            Code::MergeScope => {
+                let (near, wide) = if won { (first, second) } else { (second, first) };
+                format!("the {} is nearer than the {}", self.param(near), self.param(wide))
+            }
+            Code::MergeBuiltIn => "what a rule says itself goes before any policy".to_owned(),
+            Code::MergeSwitchedOff => choose("switches all of them off", "switched off"),
+            Code::MergeKnown => choose("configured first", "the same is configured already"),
+            Code::MergeUncontested => "no other policy sets it".to_owned(),
+            Code::MergeCombined => format!("combined from {}", counted_as(first, "policy", "policies")),
+            Code::MergeSilent => "sets nothing".to_owned(),
             Code::MergeOnly => "the only layer".to_owned(),
             Code::MergeSets => format!("sets {}", counted(first, "field")),
             Code::SkipFact => self.fact(reason),
@@ -85,6 +113,14 @@ impl Words<'_> {
             Code::SkipOtherPart => "is attached to other inbounds".to_owned(),
             Code::SkipSection => format!("wants the section {}", self.param(first)),
             Code::SkipOtherTarget => format!("is about {} resources, not this one", self.param(first)),
+            Code::SkipOtherObject => format!("is attached to {} {}", self.param(first), self.param(second)),
+            Code::SkipLabel => match second {
+                Param::Nothing => format!("selects by the label {}, which does not fit", self.param(first)),
+                want => {
+                    format!("selects {}={}, the label is {}", self.param(first), self.param(want), self.param(third))
+                }
+            },
+            Code::SkipUnattached => "is attached to nothing".to_owned(),
             Code::SkipOtherSection => format!("is about another port: {}", self.param(first)),
             Code::SkipShadow => "is only tried (shadow)".to_owned(),
             Code::SkipDangling if *first == Param::Nothing => "its targetRef means nothing".to_owned(),
@@ -108,6 +144,11 @@ impl Words<'_> {
             Code::DecideClash => "applies, but the answer is not known".to_owned(),
             Code::DecideDefault => "no policy applies".to_owned(),
             Code::DecideOff => "switched off".to_owned(),
+            Code::OffBroken => "something is wrong with it, so requests are answered with an error".to_owned(),
+            Code::OffDiscarded => "not applied, because another policy here is broken".to_owned(),
+            Code::OffSharedPort => {
+                "names only some of the plain listeners that share a port, which is not allowed".to_owned()
+            }
             Code::SkipSubject => "is about other subjects".to_owned(),
             Code::SkipResource => "is about other resources".to_owned(),
             Code::SkipAction => "is about other actions".to_owned(),
@@ -125,6 +166,26 @@ impl Words<'_> {
             Code::DefaultStands => "no policy of this kind matches".to_owned(),
             Code::DefaultNotReached | Code::DecideNotReached => "not reached".to_owned(),
             Code::DefaultUnknown => "stands if none of the unknown ones matches".to_owned(),
+        }
+    }
+
+    /// `child preferred (ShallowMergePreferChild)`
+    fn level(&self, won: bool, reason: &Reason, verb: &str) -> String {
+        let [mine, theirs, by, _] = &reason.params;
+        let (winner, loser) = if won { (mine, theirs) } else { (theirs, mine) };
+        let nearer = matches!((winner, loser), (Param::Number(winner), Param::Number(loser)) if winner < loser);
+        let side = if nearer { "child" } else { "parent" };
+        match by {
+            Param::Nothing => format!("{side} {verb}"),
+            by => format!("{side} {verb} ({})", self.param(by)),
+        }
+    }
+
+    /// A name, with its namespace if there is one.
+    fn named(&self, name: &Param, namespace: &Param) -> String {
+        match namespace {
+            Param::Nothing => self.param(name),
+            namespace => format!("{}/{}", self.param(namespace), self.param(name)),
         }
     }
 
@@ -183,6 +244,7 @@ impl Words<'_> {
                 format!("its {} is {mine}, the runner-up's {theirs}", self.param(third))
             }
             Code::SelectNameOrder | Code::SelectIdentity | Code::MergeNameOrder | Code::MergeIdentity => {
+                let mine = self.named(first, if reason.code == Code::MergeIdentity { second } else { &Param::Nothing });
                 format!("it ties with {mine} in every respect and comes first by name, which is arbitrary")
             }
             Code::SelectOnly => "it is the only one that matches".to_owned(),
@@ -207,10 +269,14 @@ impl Words<'_> {
 }
 
 fn counted(param: &Param, noun: &str) -> String {
+    counted_as(param, noun, &format!("{noun}s"))
+}
+
+fn counted_as(param: &Param, one: &str, many: &str) -> String {
     match param {
-        Param::Number(1) => format!("1 {noun}"),
-        Param::Number(number) => format!("{number} {noun}s"),
-        _ => noun.to_owned(),
+        Param::Number(1) => format!("1 {one}"),
+        Param::Number(number) => format!("{number} {many}"),
+        _ => one.to_owned(),
     }
 }
 
@@ -272,5 +338,30 @@ pub fn layer_rung_name(rung: Rung<merge::Column>, lookup: &Lookup<'_>) -> String
         merge::Column::Title => "name order".to_owned(),
         merge::Column::Item => "place in the list".to_owned(),
         merge::Column::Identity => "identity".to_owned(),
+    }
+}
+
+/// What a rung of a hierarchy is called: `weight`.
+pub fn place_rung_name(rung: Rung<hierarchy::Column>, lookup: &Lookup<'_>) -> String {
+    let ends = |lowest: &str, highest: &str| match rung.best {
+        Best::Lowest => lowest.to_owned(),
+        Best::Highest => highest.to_owned(),
+    };
+    match rung.column {
+        hierarchy::Column::Scope => ends("nearer scope", "wider scope"),
+        hierarchy::Column::Level => ends("nearer level", "wider level"),
+        hierarchy::Column::Reference => "referred to".to_owned(),
+        hierarchy::Column::Position => ends("first reference", "last reference"),
+        hierarchy::Column::Section => ends("section before whole", "whole before section"),
+        hierarchy::Column::Side => "overrides before defaults".to_owned(),
+        hierarchy::Column::Weight => ends("lighter", "heavier"),
+        hierarchy::Column::Number(name) => {
+            format!("{} {}", ends("lowest", "highest"), lookup.text(name))
+        }
+        hierarchy::Column::Created => ends("older", "newer"),
+        hierarchy::Column::Namespace => "namespace".to_owned(),
+        hierarchy::Column::Name => "name".to_owned(),
+        hierarchy::Column::Layer => "place in the policy".to_owned(),
+        hierarchy::Column::Identity => "identity".to_owned(),
     }
 }

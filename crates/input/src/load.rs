@@ -9,6 +9,7 @@ use upheld_dialects::access::authzen::Directory;
 use upheld_dialects::access::book::Book;
 use upheld_dialects::access::manifest::Manifest;
 use upheld_dialects::comply::Organisation;
+use upheld_dialects::gateway_api::{ControllerSettings, Gateways};
 use upheld_dialects::kuma::implied;
 use upheld_dialects::recognise::{Before, Deciding};
 use upheld_dialects::{Reading, Recognised, SetAside, builtin, recognise_with};
@@ -43,11 +44,16 @@ pub struct Loaded {
 }
 
 /// How inputs are read.
-#[derive(Debug)]
-struct Choices {
-    meshes: Meshes,
-    seeds: Seeds,
-    semantics: Vec<String>,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// Whether a mesh exists that no document describes.
+    pub meshes: Meshes,
+    /// What the seeds of manifests are.
+    pub seeds: Seeds,
+    /// The editions in force.
+    pub semantics: Vec<String>,
+    /// What the controller of gateways was started with.
+    pub controller: ControllerSettings,
 }
 
 /// Inputs with at least one error. Nothing is answered from them: an answer without the broken policy could be wrong.
@@ -76,28 +82,17 @@ pub struct Broken {
 /// assert_eq!(loaded.snapshot.policies().len(), 1);
 /// ```
 pub fn load(inputs: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
-    load_assuming(Meshes::Implied, inputs, semantics)
+    Choices::of_semantics(semantics).load(inputs)
 }
 
 /// Whether a mesh exists that no document describes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Meshes {
     /// It does, if a policy with target references lives there: folders often leave it out.
+    #[default]
     Implied,
     /// It does not.
     Described,
-}
-
-/// As [`load`], for programs with a store of their own: what a manifest wants the store to begin with is no policy before
-/// it is in there. The documents of the store come after all others; see [`Loaded::after`] for what happens when they
-/// change.
-pub fn load_for_store(inputs: Vec<Input>, stored: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
-    Choices::new(Meshes::Implied, Seeds::Apart, semantics).load(inputs, stored)
-}
-
-/// As [`load`], with what is assumed about meshes.
-pub fn load_assuming(meshes: Meshes, inputs: Vec<Input>, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
-    Choices::new(meshes, Seeds::Counted, semantics).load(inputs, Vec::new())
 }
 
 impl Loaded {
@@ -112,26 +107,39 @@ impl Loaded {
 }
 
 impl Choices {
-    fn new(meshes: Meshes, seeds: Seeds, semantics: &[&str]) -> Arc<Self> {
-        Arc::new(Self { meshes, seeds, semantics: semantics.iter().copied().map(str::to_owned).collect() })
+    /// The usual ones, with these editions in force.
+    pub fn of_semantics(semantics: &[&str]) -> Self {
+        Self { semantics: semantics.iter().copied().map(str::to_owned).collect(), ..Self::default() }
     }
 
-    fn semantics(&self) -> Vec<&str> {
+    /// Loads inputs together with the built-in kinds.
+    pub fn load(self, inputs: Vec<Input>) -> Result<Loaded, Box<Broken>> {
+        self.load_with(inputs, Vec::new())
+    }
+
+    /// As [`Self::load`], for programs with a store of their own: what a manifest wants the store to begin with is no policy
+    /// before it is in there. The documents of the store come after all others; see [`Loaded::after`] for what happens when
+    /// they change.
+    pub fn load_for_store(self, inputs: Vec<Input>, stored: Vec<Input>) -> Result<Loaded, Box<Broken>> {
+        Self { seeds: Seeds::Apart, ..self }.load_with(inputs, stored)
+    }
+
+    fn names(&self) -> Vec<&str> {
         self.semantics.iter().map(String::as_str).collect()
     }
 
-    fn reading<'r>(&self, semantics: &'r [&'r str]) -> Reading<'r> {
-        Reading { semantics, seeds: self.seeds }
+    fn reading<'r>(&'r self, semantics: &'r [&'r str]) -> Reading<'r> {
+        Reading { semantics, seeds: self.seeds, controller: &self.controller }
     }
 
-    fn load(self: Arc<Self>, inputs: Vec<Input>, stored: Vec<Input>) -> Result<Loaded, Box<Broken>> {
+    fn load_with(self, inputs: Vec<Input>, stored: Vec<Input>) -> Result<Loaded, Box<Broken>> {
         let builtin = builtin().map(|document| Input::text(document.name, Format::Yaml, document.text));
         let mut all: Vec<Input> = inputs.into_iter().chain(builtin).collect();
         let implied = SourceId::new(all.len());
         all.push(Input::text(implied::FILE, Format::Yaml, ""));
         all.extend(stored);
         let (files, about_texts) = read(all);
-        self.recognise(files, implied, about_texts, None)
+        Arc::new(self).recognise(files, implied, about_texts, None)
     }
 
     /// Recognises all documents, those that are known from before with less work.
@@ -145,13 +153,14 @@ impl Choices {
         files.put(implied, None);
         let text = Some(self.meshes).filter(|meshes| *meshes == Meshes::Implied).and_then(|_| implied::meshes(&files));
         files.put(implied, text.map(|text| parse(implied::FILE, Format::Yaml, text, implied).0));
-        let semantics = self.semantics();
+        let semantics = self.names();
         let reading = self.reading(&semantics);
         let Recognised {
             draft,
             kinds,
             books,
             organisations,
+            other_editions,
             directory,
             deciding,
             editions,
@@ -177,6 +186,8 @@ impl Choices {
         let indexed = Indexed { decides, complies: complies.collect() };
         match Snapshot::build(draft, kinds, indexed, files) {
             Ok(snapshot) => {
+                let gateways = Gateways::of(&snapshot, self.controller.clone(), other_editions);
+                let snapshot = snapshot.keeping(Arc::new(gateways));
                 let (directory, set_aside) = (Arc::new(directory), Arc::new(set_aside));
                 let (choices, warnings) = (self, diagnostics);
                 Ok(Loaded {

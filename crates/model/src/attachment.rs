@@ -15,10 +15,14 @@ use crate::tags::TagSet;
 /// A policy that is attached to objects.
 #[derive(Clone, Debug, Default)]
 pub struct Attachments {
+    /// The API group that the policy belongs to: types of several groups may have one name.
+    pub group: Option<Sym>,
     /// Objects by name.
     pub targets: Vec<TargetReference>,
     /// Objects by their labels.
     pub selectors: Vec<TargetSelector>,
+    /// How much it weighs; more goes first.
+    pub weight: i64,
     /// Whole numbers that it ranks by, beside its age and its names, with what they are called.
     pub numbers: Vec<(Sym, i64)>,
     /// What it says.
@@ -68,6 +72,8 @@ pub enum LabelWant {
     Exists(Sym),
     /// It is not there.
     Absent(Sym),
+    /// Nothing in particular: everything is selected.
+    Anything,
     /// Nothing fulfils it: it was written in a way that nobody understands.
     Impossible,
 }
@@ -82,6 +88,7 @@ impl LabelWant {
             Self::NotIn(key, unwanted) => value(*key).is_none_or(|value| !unwanted.contains(&value)),
             Self::Exists(key) => labels.get(*key).is_some(),
             Self::Absent(key) => labels.get(*key).is_none(),
+            Self::Anything => true,
             Self::Impossible => false,
         }
     }

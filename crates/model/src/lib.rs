@@ -27,7 +27,9 @@ pub mod tags;
 pub mod time;
 pub mod tree;
 
-pub use attachment::{Act, AttachedLayer, Attachments, LabelWant, LayerContent, Meets, TargetReference, TargetSelector};
+pub use attachment::{
+    Act, AttachedLayer, Attachments, LabelWant, LayerContent, Meets, TargetReference, TargetSelector,
+};
 pub use config::{Config, Content};
 pub use diagnostic::{Diagnostic, Diagnostics, Fault, Label, Severity};
 pub use draft::{Draft, Object, Part, Policy, Role, Roles, Says, SelectorList};

@@ -157,21 +157,49 @@ codes! {
     /// It stands later (or earlier) in the same list.
     MergeLaterItem = "merge.later-item" ["mine", "theirs"],
     /// First (or later) by identity; arbitrary.
-    MergeIdentity = "merge.identity" ["other"],
-    /// It belongs to the nearer (or wider) route, which is preferred.
-    MergeLevel = "merge.level" ["preferred"],
-    /// It is attached in a stronger (or weaker) form.
+    MergeIdentity = "merge.identity" ["other", "namespace"],
+    /// Last (or earlier) by identity; arbitrary.
+    MergeLastIdentity = "merge.last-identity" ["other", "namespace"],
+    /// It is attached nearer to the target or further up, and that side is preferred (or the other one).
+    MergeLevel = "merge.level" ["mine", "theirs", "by"],
+    /// It is attached nearer to the target or further up; a deep merge leaves fields that cannot be combined to one side.
+    MergePlainField = "merge.plain-field" ["mine", "theirs", "by"],
+    /// The target refers to it (or to the other one).
     MergeAttachment = "merge.attachment" [],
-    /// Its filter stands earlier (or later).
-    MergePosition = "merge.position" [],
+    /// The reference to it stands earlier (or later).
+    MergePosition = "merge.position" ["mine", "theirs"],
+    /// The reference to it stands later (or earlier), and the last one counts.
+    MergeLastPosition = "merge.last-position" ["mine", "theirs"],
     /// It names the part, the other the whole (or the other way round).
     MergeSection = "merge.section" [],
+    /// It overrides, the other gives defaults (or the other way round).
+    MergeOverrides = "merge.overrides" [],
+    /// It overrides what is nearer (or is overridden from above).
+    MergeFromAbove = "merge.from-above" ["mine", "theirs"],
     /// It is heavier (or lighter).
     MergeWeight = "merge.weight" ["mine", "theirs"],
+    /// A number of the document is higher (or lower).
+    MergeHigherNumber = "merge.higher-number" ["mine", "theirs", "number"],
+    /// A number of the document is lower (or higher).
+    MergeLowerNumber = "merge.lower-number" ["mine", "theirs", "number"],
     /// It is older (or newer).
     MergeOlder = "merge.older" ["mine", "theirs"],
-    /// A nearer scope has the same field.
-    MergeScope = "merge.scope" ["scope"],
+    /// It is newer (or older).
+    MergeNewer = "merge.newer" ["mine", "theirs"],
+    /// Its scope is nearer (or wider).
+    MergeScope = "merge.scope" ["mine", "theirs"],
+    /// What a target says itself goes before any policy.
+    MergeBuiltIn = "merge.built-in" [],
+    /// One side turns everything off.
+    MergeSwitchedOff = "merge.switched-off" [],
+    /// The same thing is configured already.
+    MergeKnown = "merge.known" [],
+    /// No other policy sets the field.
+    MergeUncontested = "merge.uncontested" [],
+    /// Several policies are in the field.
+    MergeCombined = "merge.combined" ["policies"],
+    /// It sets nothing.
+    MergeSilent = "merge.silent" [],
     /// The only layer.
     MergeOnly = "merge.only" [],
     /// It sets some fields of the result.
@@ -186,6 +214,12 @@ codes! {
     SkipSection = "skip.section" ["section"],
     /// It is about other objects.
     SkipOtherTarget = "skip.other-target" ["kind"],
+    /// It is about another object.
+    SkipOtherObject = "skip.other-object" ["kind", "name"],
+    /// A label of the object is not as it must be.
+    SkipLabel = "skip.label" ["label", "want", "have"],
+    /// It is attached to nothing at all.
+    SkipUnattached = "skip.unattached" [],
     /// Its reference means nothing.
     SkipDangling = "skip.dangling" ["kind"],
     /// It is only tried, so it does not count.
@@ -236,6 +270,12 @@ codes! {
     DecideDefault = "decide.default" ["effect"],
     /// It was switched off.
     DecideOff = "off.disabled" [],
+    /// Something is wrong with it, so that nothing holds where it is attached.
+    OffBroken = "off.broken" [],
+    /// Something is wrong with another policy at the same place.
+    OffDiscarded = "off.discarded" [],
+    /// It names only some of the plain listeners that share a port.
+    OffSharedPort = "off.shared-port" [],
     /// It is about other subjects.
     SkipSubject = "skip.subject" ["field", "want", "have"],
     /// It is about other resources.

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 pub use ipnet::IpNet;
 use ipnet::{Ipv4Net, Ipv6Net};
+use upheld_dialects::gateway_api::ControllerSettings;
 use upheld_dialects::kuma::DEFAULT_SEMANTICS;
 use upheld_store::{Memory, Postgres, Retention, Sqlite, Store};
 
@@ -30,6 +31,8 @@ pub struct Config {
     pub watch: Vec<PathBuf>,
     /// The editions in force; what is not named is the default.
     pub semantics: Vec<String>,
+    /// What the controller of gateways was started with.
+    pub controller: ControllerSettings,
     /// The seed's administration API and enforcement point.
     pub access: AccessApi,
     /// How the world calls this server, for documents that name it. Never taken from a request.
@@ -133,6 +136,7 @@ impl Default for Config {
             retention: Retention::default(),
             watch: Vec::new(),
             semantics: DEFAULT_SEMANTICS.map(str::to_owned).to_vec(),
+            controller: ControllerSettings::default(),
             access: AccessApi::default(),
             public_url: None,
             limits: Limits::default(),

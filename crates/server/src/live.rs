@@ -94,8 +94,8 @@ impl Live {
             return Ok(view);
         }
         let state = Arc::new(store.state(Some(revision)).await.map_err(NoView::Store)?);
-        let (files, semantics) = (current.files.clone(), Arc::clone(&current.semantics));
-        let built = tokio::task::spawn_blocking(move || View::build(state, files, &semantics)).await;
+        let (files, choices) = (current.files.clone(), Arc::clone(&current.choices));
+        let built = tokio::task::spawn_blocking(move || View::build(state, files, &choices)).await;
         let view = Arc::new(built.ok().and_then(Result::ok).ok_or(NoView::Unreadable)?);
         past.push(Arc::clone(&view));
         if past.len() > REMEMBERED {

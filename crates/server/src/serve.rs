@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tower::Service;
-use upheld_input::load::Broken;
+use upheld_input::load::{Broken, Choices};
 use upheld_store::{Revision, Store, StoreError};
 
 use crate::app::{App, Shared};
@@ -151,9 +151,10 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
 
 async fn first_view(config: &Config, store: &dyn Store, folders: &Arc<Folders>) -> Result<View, StartError> {
     let state = Arc::new(store.state(None).await?);
-    let semantics: Arc<[String]> = config.semantics.clone().into();
+    let (semantics, controller) = (config.semantics.clone(), config.controller.clone());
+    let choices = Arc::new(Choices { semantics, controller, ..Choices::default() });
     let folders = Arc::clone(folders);
-    let build = move || View::build(state, folders.read()?, &semantics);
+    let build = move || View::build(state, folders.read()?, &choices);
     let built = tokio::task::spawn_blocking(build).await.map_err(|_| StartError::Stopped)?;
     built.map_err(StartError::Broken)
 }

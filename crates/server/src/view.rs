@@ -15,7 +15,7 @@ use upheld_dialects::kuma::DEFAULT_SEMANTICS;
 use upheld_dialects::kuma::view::EDITION;
 use upheld_engine::decide::Decide;
 use upheld_engine::{KindId, Snapshot};
-use upheld_input::load::{Broken, Loaded, load_for_store};
+use upheld_input::load::{Broken, Choices, Loaded};
 use upheld_input::{Format, Input};
 use upheld_model::Files;
 use upheld_store::{Revision, State};
@@ -36,8 +36,8 @@ pub(crate) struct View {
     pub(crate) built: Timestamp,
     /// How long that took.
     pub(crate) took: Duration,
-    /// The names of the editions in force, as answers carry them.
-    pub(crate) semantics: Arc<[String]>,
+    /// How it was loaded.
+    pub(crate) choices: Arc<Choices>,
     headers: Headers,
     /// What answers say about it in their bodies, once somebody asked.
     pub(crate) stamp: OnceLock<String>,
@@ -77,12 +77,11 @@ const INSPECTED: [&str; 2] = [EDITION, "kuma/2"];
 
 impl View {
     /// Builds the view of stored documents and files. Takes a while: not for threads that answer.
-    pub(crate) fn build(state: Arc<State>, files: Contents, semantics: &Arc<[String]>) -> Result<Self, Box<Broken>> {
+    pub(crate) fn build(state: Arc<State>, files: Contents, choices: &Arc<Choices>) -> Result<Self, Box<Broken>> {
         let begun = Instant::now();
-        let names: Vec<&str> = semantics.iter().map(String::as_str).collect();
-        let loaded = load_for_store(files.inputs().collect(), stored(&state), &names)?;
+        let loaded = Choices::clone(choices).load_for_store(files.inputs().collect(), stored(&state))?;
         let sources = Sources::of(&loaded, &state, &files);
-        Self::of(Made { loaded, sources, changes: 0, closed: None, begun }, state, files, semantics)
+        Self::of(Made { loaded, sources, changes: 0, closed: None, begun }, state, files, choices)
     }
 
     /// The view of other documents. Computes what is not as it was.
@@ -96,35 +95,40 @@ impl View {
                 let count = self.changes + changes.len();
                 let loaded = self.loaded.after(changes)?;
                 let closed = self.closed.clone();
-                Self::of(Made { loaded, sources, changes: count, closed, begun }, state, files, &self.semantics)
+                Self::of(Made { loaded, sources, changes: count, closed, begun }, state, files, &self.choices)
             }
-            None => Self::build(state, files, &self.semantics),
+            None => Self::build(state, files, &self.choices),
         }
     }
 
-    fn of(made: Made, state: Arc<State>, files: Contents, semantics: &Arc<[String]>) -> Result<Self, Box<Broken>> {
+    fn of(made: Made, state: Arc<State>, files: Contents, choices: &Arc<Choices>) -> Result<Self, Box<Broken>> {
         let Made { loaded, sources, changes, closed, begun } = made;
         let closed = match (loaded.snapshot.decides().next(), closed) {
             (Some(_), _) => None,
             (None, Some(closed)) => Some(closed),
             (None, None) => {
                 let nothing = Input::text("builtin:nobody.json", Format::Json, r#"{"policies": []}"#);
-                let names: Vec<&str> = semantics.iter().map(String::as_str).collect();
-                Some(Arc::new(load_for_store(vec![nothing], Vec::new(), &names)?))
+                Some(Arc::new(Choices::clone(choices).load_for_store(vec![nothing], Vec::new())?))
             }
         };
         let header = |text: &str| HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""));
         // The digest goes over all documents; nobody who asks should wait for that.
-        let headers = Headers { digest: header(loaded.snapshot.digest()), semantics: header(&semantics.join(", ")) };
-        let semantics = Arc::clone(semantics);
+        let headers =
+            Headers { digest: header(loaded.snapshot.digest()), semantics: header(&choices.semantics.join(", ")) };
+        let choices = Arc::clone(choices);
         let (built, took) = (Timestamp::now(), begun.elapsed());
         let (stamp, inspected) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { loaded, state, files, built, took, semantics, headers, stamp, closed, sources, changes, inspected })
+        Ok(Self { loaded, state, files, built, took, choices, headers, stamp, closed, sources, changes, inspected })
     }
 
     /// The last revision of the store that is in it.
     pub(crate) fn revision(&self) -> Revision {
         self.state.revision()
+    }
+
+    /// The names of the editions in force, as answers carry them.
+    pub(crate) fn semantics(&self) -> &[String] {
+        &self.choices.semantics
     }
 
     /// The fingerprint of everything that was read.
@@ -155,15 +159,16 @@ impl View {
 
     /// What Kuma's inspection endpoints are asked of. The first time may take a while: not for threads that answer.
     pub(crate) fn inspected(&self) -> &Snapshot {
-        let of_kuma = || self.semantics.iter().map(String::as_str).filter(|name| name.starts_with("kuma/"));
+        let of_kuma = || self.semantics().iter().map(String::as_str).filter(|name| name.starts_with("kuma/"));
         // What is in force unless somebody chooses is nobody's choice.
         if of_kuma().next().is_some() && !of_kuma().eq(DEFAULT_SEMANTICS) {
             return &self.loaded.snapshot;
         }
         let built = self.inspected.get_or_init(|| {
-            let others = self.semantics.iter().map(String::as_str).filter(|name| !name.starts_with("kuma/"));
-            let names: Vec<&str> = others.chain(INSPECTED).collect();
-            load_for_store(self.files.inputs().collect(), stored(&self.state), &names).ok().map(Box::new)
+            let others = self.semantics().iter().filter(|name| !name.starts_with("kuma/")).cloned();
+            let semantics = others.chain(INSPECTED.map(str::to_owned)).collect();
+            let choices = Choices { semantics, ..Choices::clone(&self.choices) };
+            choices.load_for_store(self.files.inputs().collect(), stored(&self.state)).ok().map(Box::new)
         });
         // What cannot be read with these editions is shown with those that are in force.
         &built.as_deref().unwrap_or(&self.loaded).snapshot
@@ -171,7 +176,7 @@ impl View {
 
     /// How access policies and requests are read.
     pub(crate) fn edition(&self) -> Edition {
-        self.semantics.iter().find_map(|name| Edition::of(name)).unwrap_or_default()
+        self.semantics().iter().find_map(|name| Edition::of(name)).unwrap_or_default()
     }
 }
 

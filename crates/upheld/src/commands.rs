@@ -140,7 +140,6 @@ impl Session<'_> {
         Options {
             mesh: self.settings.mesh.value.clone(),
             semantics: self.settings.semantics.value.clone(),
-            controller: self.settings.kgateway.value.clone(),
             now: decision::now(self).unwrap_or_else(|_| decision::clock()),
         }
     }

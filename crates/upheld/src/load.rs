@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use upheld_input::load::{Broken, Loaded, load};
+use upheld_dialects::gateway_api::ControllerSettings;
+use upheld_input::load::{Broken, Choices, Loaded};
 use upheld_input::{Input, discover, discover_at};
 use upheld_model::{Diagnostic, Files};
 
@@ -55,8 +56,12 @@ fn read(settings: &Settings, revision: Option<&str>, question: Option<&str>) -> 
             problem.help.push("name your files with -f, or see how it looks on built-in data: upheld demo".to_owned());
         }
     }
-    let semantics: Vec<&str> = settings.semantics.value.iter().map(String::as_str).collect();
-    match load(inputs, &semantics) {
+    let controller = ControllerSettings::read(&settings.kgateway.value).unwrap_or_else(|wrong| {
+        problems.extend(wrong);
+        ControllerSettings::default()
+    });
+    let choices = Choices { semantics: settings.semantics.value.clone(), controller, ..Choices::default() };
+    match choices.load(inputs) {
         Ok(loaded) if problems.is_empty() => Ok(loaded),
         Ok(Loaded { warnings, .. }) => {
             let mut diagnostics = warnings;

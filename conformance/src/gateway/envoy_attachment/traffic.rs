@@ -2,7 +2,10 @@
 //! there are, and the values that keep their form.
 
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::envoy_gateway::{Effective, Policy};
+use upheld_dialects::gateway_api::Asked;
+use upheld_engine::hierarchy::Effective;
+use upheld_engine::merge::Merged;
+use upheld_model::LayerContent;
 
 /// Fields of the spec that are no feature of routes.
 const ELSEWHERE: [&str; 2] = ["routingType", "useClientProtocol"];
@@ -24,7 +27,7 @@ pub(super) fn wanted(traffic: &Json) -> Json {
 }
 
 /// What holds, from a spec with its origins.
-pub(super) fn found(spec: &Json, effective: &Effective, policies: &[Policy]) -> Map<String, Json> {
+pub(super) fn found(spec: &Json, asked: &Asked<'_>, answer: &Effective) -> Map<String, Json> {
     let mut features = Map::new();
     let fields = spec.as_object().into_iter().flatten();
     for (key, value) in fields.filter(|(key, value)| says_something(value) && !ELSEWHERE.contains(&key.as_str())) {
@@ -44,7 +47,7 @@ pub(super) fn found(spec: &Json, effective: &Effective, policies: &[Policy]) -> 
                 features.insert(key.clone(), json!(known));
             }
             "rateLimit" => {
-                let owners = owners(effective, policies);
+                let owners = owners(asked, answer);
                 features.insert(key.clone(), limits(value, |_, place| json!(owners.get(place))));
             }
             _ => drop(features.insert(key.clone(), kept(key, value))),
@@ -92,19 +95,22 @@ fn limits(value: &Json, name: impl Fn(&Json, usize) -> Json) -> Json {
 }
 
 /// The names of global limits: the policy that has each, and its place there.
-fn owners(effective: &Effective, policies: &[Policy]) -> Vec<String> {
+fn owners(asked: &Asked<'_>, answer: &Effective) -> Vec<String> {
+    let entry = |place: usize| asked.kind().policies.entry(answer.order.get(place)?.entry);
     let rules = |place: usize| {
-        let spec = policies.get(place).map(|policy| &policy.spec);
-        let found = spec.and_then(|spec| spec.get("rateLimit")?.get("global")?.get("rules"));
+        let said = entry(place).and_then(|entry| entry.says());
+        let Some(LayerContent::Whole { config, .. }) = said.map(|layer| &layer.says) else { return 0 };
+        let found = config.get("rateLimit").and_then(|limit| limit.get("global")?.get("rules"));
         found.map_or(0, |rules| rules.items().len())
     };
-    let own = [Some(effective.policy), effective.parent].into_iter().flatten();
-    let says = effective.merged.leaves();
+    let leaves = answer.merged.as_ref().map(Merged::leaves).unwrap_or_default();
     // Who speaks last about a limit is its owner, and each has all of its limits or none.
     let has_any =
-        |place: &usize| says.iter().any(|leaf| leaf.by == *place && leaf.path.starts_with("rateLimit.global.rules"));
-    let named = own.filter(has_any).flat_map(|place| {
-        let path = policies.get(place).map(Policy::path).unwrap_or_default();
+        |place: &usize| leaves.iter().any(|leaf| leaf.by == *place && leaf.path.starts_with("rateLimit.global.rules"));
+    let named = (0..answer.order.len()).filter(has_any).flat_map(|place| {
+        let text = |symbol| asked.network().snapshot.text(symbol);
+        let path = entry(place).map(|entry| format!("{}/{}", text(entry.namespace), text(entry.name)));
+        let path = path.unwrap_or_default();
         (0..rules(place)).map(move |rule| format!("{path}/rule/{rule}"))
     });
     named.collect()

@@ -1,47 +1,55 @@
 //! Fields with the policies that they come from, as cases write them.
 
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::kgateway::{Resolver, Scope, Semantics, Subject, Via};
-use upheld_engine::ObjectId;
+use upheld_dialects::gateway_api::Asked;
+use upheld_engine::hierarchy::{Effective, Entry, Hierarchy, Question, Sitting, Via};
+use upheld_engine::{EntryId, Family, Hit, Silent};
+use upheld_model::Object;
 
-/// The fields of a scope. All kinds of policies are in one map.
-pub(super) fn fields(resolver: &Resolver<'_>, scope: &Scope) -> Map<String, Json> {
+/// The fields of a scope under one kind of policy; cases have all kinds in one map.
+pub(super) fn fields(asked: &Asked<'_>, answer: &Effective) -> Map<String, Json> {
     let mut fields = Map::new();
-    for resolved in &scope.resolved {
-        // Kinds that do not merge leave no trace in the output.
-        if resolved.subject == Subject::DirectResponse || !resolved.folded.broken.is_empty() {
-            continue;
-        }
-        for (name, joined) in &resolved.folded.fields {
-            if resolved.is_reported(name, Semantics::Current) {
-                let origins = joined.origins.iter().filter_map(|policy| origin(resolver, scope, *policy));
-                fields.insert(name.to_string(), sorted(origins.collect()));
-            }
+    let snapshot = asked.network().snapshot;
+    // Kinds that do not merge leave no trace in the output.
+    if snapshot.text(asked.kind().kind.governs) == "DirectResponse" {
+        return fields;
+    }
+    let hits = asked.with(hits);
+    for (name, joined) in answer.scopes.iter().flat_map(|(_, folded)| &folded.fields) {
+        // Upstream keeps the parts of a port under the port.
+        if !upheld_dialects::kgateway::fields::is_inside_port(name) {
+            let entries = joined.origins.iter().filter_map(|place| answer.order.get(*place));
+            let origins = entries.filter_map(|member| origin(asked, &hits, member.entry));
+            fields.insert(name.to_string(), sorted(origins.collect()));
         }
     }
     fields
 }
 
+fn hits(policies: &Hierarchy, question: &Question<'_>) -> Vec<Hit<Sitting>> {
+    let mut hits = Vec::new();
+    policies.find::<Silent>(question, &mut (), &mut hits);
+    hits
+}
+
 /// A policy with the ways in which it is attached.
-fn origin(resolver: &Resolver<'_>, scope: &Scope, policy: usize) -> Option<Json> {
-    let entry = resolver.policies().get(policy)?;
+fn origin(asked: &Asked<'_>, hits: &[Hit<Sitting>], id: EntryId) -> Option<Json> {
+    let snapshot = asked.network().snapshot;
+    let entry = asked.kind().policies.entry(id)?;
     let mut ways: Vec<Json> = Vec::new();
-    for (bracket, attached) in scope.ways(policy) {
-        let found = if attached.via == Via::ExtensionRef {
-            vec![(Via::ExtensionRef, None)]
-        } else {
-            // A case lists every way in which a policy speaks about the object, whatever the section.
-            let spoken = resolver.spoken(policy, bracket.target).into_iter();
-            spoken.map(|spoken| (spoken.via, spoken.section)).collect()
-        };
+    for hit in hits.iter().filter(|hit| hit.entry == id) {
+        let (object, level) = (asked.spot(hit.place)?.object?, asked.place(hit.place)?.1);
+        let found =
+            if hit.measure.via == Via::Listed { vec![(Via::Listed, None)] } else { spoken(asked, entry, object) };
+        let [kind, scope, name] = [object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol));
         for (via, section) in found {
-            let mut way = json!({ "by": by(via), "target": resolver.references().title(bracket.target) });
+            let mut way = json!({ "by": by(via), "target": format!("{kind} {scope}/{name}") });
             if let Some(fields) = way.as_object_mut() {
-                fields.extend(section.map(|section| ("sectionName".to_owned(), json!(section.as_str()))));
-                if bracket.is_inherited() {
+                fields.extend(section.map(|section| ("sectionName".to_owned(), json!(section))));
+                if level > 0 {
                     fields.insert("inherited".to_owned(), json!(true));
                 }
-                if via == Via::TargetSelector && namespace(resolver, bracket.target) != entry.namespace {
+                if via == Via::Selected && object.scope != entry.namespace {
                     fields.insert("globalPolicyNamespace".to_owned(), json!(true));
                 }
             }
@@ -50,22 +58,30 @@ fn origin(resolver: &Resolver<'_>, scope: &Scope, policy: usize) -> Option<Json>
             }
         }
     }
-    let kind = entry.subject.kind();
-    Some(json!({ "kind": kind, "namespace": entry.namespace, "name": entry.name, "via": sorted(ways) }))
+    let [kind, namespace, name] =
+        [asked.kind().kind.governs, entry.namespace, entry.name].map(|symbol| snapshot.text(symbol));
+    Some(json!({ "kind": kind, "namespace": namespace, "name": name, "via": sorted(ways) }))
 }
 
-fn namespace(resolver: &Resolver<'_>, object: ObjectId) -> String {
-    let title = resolver.references().title(object);
-    let path = title.split_once(' ').map_or("", |(_, path)| path);
-    path.split_once('/').map_or("", |(namespace, _)| namespace).to_owned()
+/// A case lists every way in which a policy speaks about an object, whatever the section.
+fn spoken<'s>(asked: &Asked<'s>, entry: &Entry, object: &Object) -> Vec<(Via, Option<&'s str>)> {
+    let snapshot = asked.network().snapshot;
+    let identity = (object.kind, object.scope, object.name);
+    let named =
+        entry.attachments.targets.iter().filter(|target| (target.kind, target.namespace, target.name) == identity);
+    let selecting = entry.attachments.selectors.iter();
+    let selecting = selecting.filter(|selector| selector.kind == object.kind && selector.selects(&object.facts));
+    let named = named.map(|target| (Via::Named, target.section));
+    let all = named.chain(selecting.map(|selector| (Via::Selected, selector.section)));
+    all.map(|(via, section)| (via, section.map(|section| snapshot.text(section)))).collect()
 }
 
 const fn by(via: Via) -> &'static str {
     match via {
-        Via::ExtensionRef => "extensionRef",
-        Via::TargetRef => "targetRef",
-        Via::TargetSelector => "targetSelector",
-        Via::Builtin => "builtin",
+        Via::Listed => "extensionRef",
+        Via::Named => "targetRef",
+        Via::Selected => "targetSelector",
+        Via::Own => "builtin",
     }
 }
 
@@ -91,13 +107,10 @@ fn sorted(mut items: Vec<Json>) -> Json {
 }
 
 /// Merged values by the filter that they configure. The proxy gets more, which is not about policies.
-pub(super) fn decoded(scope: &Scope) -> anyhow::Result<Map<String, Json>> {
+pub(super) fn decoded(answer: &Effective) -> anyhow::Result<Map<String, Json>> {
     let mut decoded = Map::new();
-    let Some(resolved) = scope.of(Subject::Traffic).filter(|resolved| resolved.folded.broken.is_empty()) else {
-        return Ok(decoded);
-    };
     for (field, filter) in DECODED {
-        if let Some(joined) = resolved.folded.fields.get(field) {
+        if let Some(joined) = answer.scopes.iter().find_map(|(_, folded)| folded.fields.get(field)) {
             decoded.insert(filter.to_owned(), serde_json::to_value(joined.value.as_ref())?);
         }
     }

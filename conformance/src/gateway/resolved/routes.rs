@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json, json};
+use upheld_dialects::gateway_api::Asked;
+use upheld_dialects::gateway_api::places::{GATEWAY, HOST, ROUTE, RULE};
 use upheld_dialects::gateway_api::topology::{Host, Way};
-use upheld_dialects::kgateway::{Effective, Holder, Scope};
+use upheld_engine::hierarchy::{Effective, Field};
 
-use super::Asked;
+use super::super::topology::config_name;
+use super::Compared;
 use super::origins::{decoded, expected, expected_decoded, fields};
 use crate::difference::differences;
 
@@ -24,17 +27,17 @@ const SINGLE: [&str; 10] = [
     "transformation",
 ];
 
-pub(super) fn compare(asked: &Asked<'_>) -> anyhow::Result<Vec<String>> {
+pub(super) fn compare(compared: &Compared<'_>) -> anyhow::Result<Vec<String>> {
     let mut ways: BTreeMap<(String, String), Vec<(&Host, &Way)>> = BTreeMap::new();
-    for host in &asked.gateway.hosts {
-        let Some(listener) = asked.gateway.listeners.get(host.listener) else { continue };
-        let config = asked.resolver.configuration_name(asked.gateway, listener);
+    for host in &compared.gateway.hosts {
+        let Some(listener) = compared.gateway.listeners.get(host.listener) else { continue };
+        let config = config_name(compared.snapshot(), compared.gateway, listener);
         let under = ways.entry((config, host.name.clone())).or_default();
         under.extend(host.ways.iter().map(|way| (host, way)));
     }
     let mut places: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut lines = Vec::new();
-    for route in asked.expect.get("routes").and_then(Json::as_array).into_iter().flatten() {
+    for route in compared.expect.get("routes").and_then(Json::as_array).into_iter().flatten() {
         let text = |key: &str| route.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
         let key = (text("routeConfig"), text("host"));
         let place = places.entry(key.clone()).or_default();
@@ -43,13 +46,20 @@ pub(super) fn compare(asked: &Asked<'_>) -> anyhow::Result<Vec<String>> {
         *place += 1;
         // Whether the routes are there is compared with the topology.
         let Some((host, way)) = found else { continue };
-        let scope = asked.resolver.route(way);
-        let effective = asked.resolver.effective(asked.gateway, host, way);
+        let (mut all, mut values) = (Map::new(), Map::new());
+        for kind in compared.kinds() {
+            let asked = compared.network.under(kind).route(&way.chain);
+            let answer = asked.effective();
+            all.extend(fields(&asked, &answer));
+            values.extend(decoded(&answer)?);
+        }
+        let asked = compared.network.way(compared.kind("TrafficPolicy")?, compared.gateway, host, way);
+        let answer = asked.effective();
         let mut actual = json!({
-            "fields": fields(asked.resolver, &scope),
-            "decoded": decoded(&scope)?,
-            "effective": held(asked, &effective),
-            "builtinOrigins": builtin(asked, &scope, route),
+            "fields": all,
+            "decoded": values,
+            "effective": held(&asked, &answer),
+            "builtinOrigins": builtin(&asked, &answer, route),
         });
         let replaced = route.pointer("/action/directResponse").and_then(Json::as_u64) == Some(500);
         let mut wanted = json!({
@@ -68,35 +78,57 @@ pub(super) fn compare(asked: &Asked<'_>) -> anyhow::Result<Vec<String>> {
 }
 
 /// Who holds each field.
-fn held(asked: &Asked<'_>, effective: &[Effective]) -> Json {
+fn held(asked: &Asked<'_>, answer: &Effective) -> Json {
     let mut shown = Map::new();
-    for field in effective.iter().filter(|field| SINGLE.contains(&field.field.as_str())) {
-        // Cases compare policies among themselves, although what a rule says goes before them.
-        let mut all = std::iter::once(&field.held).chain(&field.hidden);
-        let Some(held) = all.find(|held| held.holder != Holder::Rule) else { continue };
-        let scope = match held.holder {
-            Holder::Rule => continue,
-            Holder::Route => "route",
-            Holder::VirtualHost => "virtualHost",
-            Holder::RouteConfiguration => "routeConfig",
+    for field in answer.fields.iter().filter(|field| SINGLE.contains(&field.name.as_str())) {
+        let Some((scope, policies)) = holder(asked, answer, field) else { continue };
+        let scope = match scope {
+            ROUTE => "route",
+            HOST => "virtualHost",
+            GATEWAY => "routeConfig",
+            _ => continue,
         };
-        let policies = held.origins.iter().filter_map(|policy| asked.resolver.policies().get(*policy));
-        let mut policies: Vec<String> = policies.map(upheld_dialects::kgateway::PolicyEntry::title).collect();
+        let mut policies: Vec<String> = policies.iter().filter_map(|place| title(asked, answer, *place)).collect();
         policies.sort();
-        shown.insert(field.field.to_string(), json!({ "scope": scope, "policies": policies }));
+        shown.insert(field.name.to_string(), json!({ "scope": scope, "policies": policies }));
     }
     Json::Object(shown)
 }
 
+/// Cases compare policies among themselves, although what a rule says goes before them.
+fn holder(asked: &Asked<'_>, answer: &Effective, field: &Field) -> Option<(u8, Vec<usize>)> {
+    let scope = |place: usize| Some(asked.place(answer.order.get(place)?.place)?.0);
+    let first = scope(*field.by.first()?)?;
+    if first != RULE {
+        return Some((first, field.by.clone()));
+    }
+    let nearest = field.lost.iter().filter_map(|lost| scope(lost.by)).filter(|scope| *scope != RULE).min()?;
+    let joined = answer.in_scope(nearest)?.fields.get(&field.name)?;
+    Some((nearest, joined.origins.clone()))
+}
+
+fn title(asked: &Asked<'_>, answer: &Effective, place: usize) -> Option<String> {
+    let entry = asked.kind().policies.entry(answer.order.get(place)?.entry)?;
+    let texts = [asked.kind().kind.governs, entry.namespace, entry.name];
+    let [kind, namespace, name] = texts.map(|symbol| asked.network().snapshot.text(symbol));
+    Some(format!("{kind} {namespace}/{name}"))
+}
+
 /// Which routes the fields of rules come from, as far as the case says.
-fn builtin(asked: &Asked<'_>, scope: &Scope, route: &Json) -> Json {
+fn builtin(asked: &Asked<'_>, answer: &Effective, route: &Json) -> Json {
     let mut shown = Map::new();
+    let snapshot = asked.network().snapshot;
     for name in route.get("builtinOrigins").and_then(Json::as_object).into_iter().flatten().map(|(name, _)| name) {
-        let field = if name == "retry.attempts" { "retry" } else { name.as_str() };
-        let Some(builtin) = &scope.builtin else { continue };
-        let origin = builtin.folded.fields.get(field).and_then(|joined| joined.origins.first());
-        if let Some(source) = origin.and_then(|origin| builtin.sources.get(*origin)) {
-            shown.insert(name.clone(), json!(asked.resolver.references().title(source.route)));
+        let field = match name.as_str() {
+            "retry.attempts" => "retry",
+            "urlRewrite.path" => "urlRewrite",
+            name => name,
+        };
+        let joined = answer.in_scope(RULE).and_then(|folded| folded.fields.get(field));
+        let origin = joined.and_then(|joined| answer.order.get(*joined.origins.first()?));
+        if let Some(object) = origin.and_then(|member| asked.spot(member.place)?.object) {
+            let [kind, scope, name_of] = [object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol));
+            shown.insert(name.clone(), json!(format!("{kind} {scope}/{name_of}")));
         }
     }
     Json::Object(shown)

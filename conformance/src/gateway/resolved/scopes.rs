@@ -3,34 +3,37 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::kgateway::Scope;
+use upheld_dialects::gateway_api::Asked;
+use upheld_dialects::gateway_api::topology::Gateway;
 
-use super::Asked;
+use super::super::topology::config_name;
+use super::Compared;
 use super::origins::{decoded, expected, expected_decoded, fields};
 use crate::difference::differences;
 
 /// Scopes by name, as they are written.
 type Shown = BTreeMap<String, Json>;
 
-pub(super) fn compare(asked: &Asked<'_>) -> anyhow::Result<Vec<String>> {
-    let (gateway, resolver) = (asked.gateway, asked.resolver);
+pub(super) fn compare(compared: &Compared<'_>) -> anyhow::Result<Vec<String>> {
+    let gateway = compared.gateway;
     let mut listeners = Shown::new();
     let mut configurations = Shown::new();
     for listener in &gateway.listeners {
-        let port = format!("listener~{}", listener.port);
-        keep(&mut listeners, port, json!({ "fields": fields(resolver, &resolver.gateway(gateway)) }));
-        let name = resolver.configuration_name(gateway, listener);
-        keep(&mut configurations, name, shown(asked, &resolver.route_configuration(gateway, listener))?);
+        let (fields, _) = shown(compared, |asked, gateway: &Gateway| asked.port(gateway))?;
+        keep(&mut listeners, format!("listener~{}", listener.port), json!({ "fields": fields }));
+        let name = config_name(compared.snapshot(), gateway, listener);
+        let (fields, decoded) = shown(compared, |asked, gateway| asked.behind(gateway, listener))?;
+        keep(&mut configurations, name, json!({ "fields": fields, "decoded": decoded }));
     }
     let mut hosts = Shown::new();
     for host in &gateway.hosts {
         let Some(listener) = gateway.listeners.get(host.listener) else { continue };
-        let config = resolver.configuration_name(gateway, listener);
-        let scope = resolver.host(gateway, host);
-        keep(&mut hosts, format!("{config} {}", host.name), shown(asked, &scope)?);
+        let config = config_name(compared.snapshot(), gateway, listener);
+        let (fields, decoded) = shown(compared, |asked, gateway| asked.host(gateway, listener))?;
+        keep(&mut hosts, format!("{config} {}", host.name), json!({ "fields": fields, "decoded": decoded }));
     }
     let mut lines = Vec::new();
-    let (wanted_listeners, wanted_configurations, wanted_hosts) = wanted(asked.expect);
+    let (wanted_listeners, wanted_configurations, wanted_hosts) = wanted(compared.expect);
     for (what, wanted, found) in [
         ("listener", wanted_listeners, listeners),
         ("route configuration", wanted_configurations, configurations),
@@ -42,8 +45,19 @@ pub(super) fn compare(asked: &Asked<'_>) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
-fn shown(asked: &Asked<'_>, scope: &Scope) -> anyhow::Result<Json> {
-    Ok(json!({ "fields": fields(asked.resolver, scope), "decoded": decoded(scope)? }))
+/// What policies of all kinds come to in one scope.
+fn shown<'a>(
+    compared: &Compared<'a>,
+    scope: impl Fn(Asked<'a>, &'a Gateway) -> Asked<'a>,
+) -> anyhow::Result<(Map<String, Json>, Map<String, Json>)> {
+    let (mut all, mut values) = (Map::new(), Map::new());
+    for kind in compared.kinds() {
+        let asked = scope(compared.network.under(kind), compared.gateway);
+        let answer = asked.effective();
+        all.extend(fields(&asked, &answer));
+        values.extend(decoded(&answer)?);
+    }
+    Ok((all, values))
 }
 
 /// What the case expects of listeners, configurations and hosts.

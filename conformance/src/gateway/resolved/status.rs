@@ -4,21 +4,23 @@ use std::collections::BTreeMap;
 
 use anyhow::Context;
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::kgateway::Subject;
 use upheld_engine::ObjectId;
 
-use super::Asked;
+use super::Compared;
 use crate::difference::differences;
 
-pub(super) fn compare(asked: &Asked<'_>) -> Vec<String> {
+pub(super) fn compare(compared: &Compared<'_>) -> Vec<String> {
+    let snapshot = compared.snapshot();
     let mut lines = Vec::new();
     let mut actual: BTreeMap<String, Map<String, Json>> = BTreeMap::new();
     let mut messages: BTreeMap<(String, String), String> = BTreeMap::new();
-    for status in asked.resolver.statuses() {
-        let Some(entry) = asked.resolver.policies().get(status.policy) else { continue };
-        for at in status.ancestors.iter().filter(|at| concerns(asked, at.ancestor.object)) {
+    for status in compared.network.kgateway_statuses() {
+        let Some(policy) = snapshot.policy(status.policy) else { continue };
+        let [kind, namespace, name] = [policy.kind, policy.scope, policy.name].map(|symbol| snapshot.text(symbol));
+        let title = format!("{kind} {namespace}/{name}");
+        for at in status.ancestors.iter().filter(|at| concerns(compared, at.ancestor.object)) {
             let section = at.ancestor.section.as_deref().unwrap_or_default();
-            let ancestor = format!("{}#{section}", asked.resolver.references().title(at.ancestor.object));
+            let ancestor = format!("{}#{section}", compared.network.title(at.ancestor.object));
             let conditions: Map<String, Json> = at
                 .conditions
                 .iter()
@@ -28,12 +30,12 @@ pub(super) fn compare(asked: &Asked<'_>) -> Vec<String> {
                 })
                 .collect();
             let said: Vec<&str> = at.conditions.iter().map(|condition| condition.message.as_str()).collect();
-            messages.insert((entry.title(), ancestor.clone()), said.join("\n"));
-            actual.entry(entry.title()).or_default().insert(ancestor, Json::Object(conditions));
+            messages.insert((title.clone(), ancestor.clone()), said.join("\n"));
+            actual.entry(title.clone()).or_default().insert(ancestor, Json::Object(conditions));
         }
     }
     let mut wanted: BTreeMap<String, Map<String, Json>> = BTreeMap::new();
-    for (policy, entries) in asked.expect.get("policyStatus").and_then(Json::as_object).into_iter().flatten() {
+    for (policy, entries) in compared.expect.get("policyStatus").and_then(Json::as_object).into_iter().flatten() {
         for entry in entries.as_array().into_iter().flatten() {
             let text = |key: &str| entry.get(key).and_then(Json::as_str).unwrap_or_default();
             let ancestor = format!("{}#{}", text("ancestor"), text("sectionName"));
@@ -57,25 +59,29 @@ fn names(message: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether an ancestor belongs to the gateway of the case, or to nobody.
-fn concerns(asked: &Asked<'_>, object: ObjectId) -> bool {
-    let title = asked.resolver.references().title(object);
-    let owns = asked.gateway.listeners.iter().any(|listener| listener.owner == object);
-    asked.gateway.object == object || owns || !title.starts_with("Gateway ") && !title.starts_with("ListenerSet ")
+fn concerns(compared: &Compared<'_>, object: ObjectId) -> bool {
+    let title = compared.network.title(object);
+    let owns = compared.gateway.listeners.iter().any(|listener| listener.owner == object);
+    compared.gateway.object == object || owns || !title.starts_with("Gateway ") && !title.starts_with("ListenerSet ")
 }
 
 /// Fields of backends; the two kinds are one map, in which the policy of the Gateway API has the last word about trust.
-pub(super) fn compare_backends(asked: &Asked<'_>) -> anyhow::Result<Vec<String>> {
+pub(super) fn compare_backends(compared: &Compared<'_>) -> anyhow::Result<Vec<String>> {
     let mut lines = Vec::new();
-    for expected in asked.expect.get("backends").and_then(Json::as_array).into_iter().flatten() {
+    for expected in compared.expect.get("backends").and_then(Json::as_array).into_iter().flatten() {
         let cluster = expected.get("cluster").and_then(Json::as_str).unwrap_or_default();
-        let (backend, port) = backend(asked, cluster).with_context(|| format!("there is no backend `{cluster}`"))?;
-        let scope = asked.resolver.backend(backend, port.as_deref());
+        let (backend, port) = backend(compared, cluster).with_context(|| format!("there is no backend `{cluster}`"))?;
         let mut fields: BTreeMap<String, Json> = BTreeMap::new();
-        for subject in [Subject::BackendConfig, Subject::BackendTls] {
-            for (name, joined) in scope.of(subject).into_iter().flat_map(|resolved| &resolved.folded.fields) {
-                let entries = joined.origins.iter().filter_map(|policy| asked.resolver.policies().get(*policy));
-                let origin = |entry: &upheld_dialects::kgateway::PolicyEntry| json!({ "kind": entry.subject.kind(), "namespace": entry.namespace, "name": entry.name });
-                fields.insert(name.to_string(), entries.map(origin).collect());
+        for name in ["BackendConfigPolicy", "BackendTLSPolicy"] {
+            let kind = compared.kind(name)?;
+            let answer = compared.network.backend(kind, backend, port.as_deref()).effective();
+            for (field, joined) in answer.scopes.iter().flat_map(|(_, folded)| &folded.fields) {
+                let members = joined.origins.iter().filter_map(|place| answer.order.get(*place));
+                let entries = members.filter_map(|member| kind.policies.entry(member.entry));
+                let text = |symbol| compared.snapshot().text(symbol);
+                let origins = entries
+                    .map(|entry| json!({ "kind": name, "namespace": text(entry.namespace), "name": text(entry.name) }));
+                fields.insert(field.to_string(), origins.collect());
             }
         }
         let wanted = expected.get("fields").cloned().unwrap_or_default();
@@ -86,13 +92,12 @@ pub(super) fn compare_backends(asked: &Asked<'_>) -> anyhow::Result<Vec<String>>
 }
 
 /// The service of `kube_namespace_name_port`, and the name of the port.
-fn backend(asked: &Asked<'_>, cluster: &str) -> Option<(ObjectId, Option<String>)> {
+fn backend(compared: &Compared<'_>, cluster: &str) -> Option<(ObjectId, Option<String>)> {
     let rest = cluster.strip_prefix("kube_")?;
     let (rest, port) = rest.rsplit_once('_')?;
     let (namespace, name) = rest.split_once('_')?;
-    let references = asked.resolver.references();
-    let found = references.object("Service", namespace, name)?;
-    let ports = references.resource(found).and_then(|service| service.field("ports"));
+    let found = compared.snapshot().object_named("Service", namespace, name)?;
+    let ports = compared.network.resource(found).and_then(|service| service.field("ports"));
     let named =
         ports.and_then(|ports| ports.items().find(|known| known.get("port").is_some_and(|known| known.text() == port)));
     let name = named.and_then(|port| port.get("name")).map(|name| name.text().to_owned());

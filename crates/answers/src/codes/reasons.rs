@@ -112,6 +112,91 @@ pub(super) fn reason(code: Code) -> Meaning {
             "timeout in namespace a and timeout in namespace b",
             "different names",
         ),
+        Code::MergeLastIdentity => (
+            "last by identity",
+            "Nothing but the full names separates the two, and this kind lets the last one count. It flips on rename.",
+            "quota-a and quota-b, created in the same second",
+            "different creation times, or one policy",
+        ),
+        Code::MergePlainField => (
+            "a field that cannot be combined",
+            "In a deep merge, fields that cannot be combined go to one side as a whole: by kgateway's code to the child, whatever \
+             the annotation prefers.",
+            "DeepMergePreferParent, and expecting the cors of the parent",
+            "ShallowMergePreferParent",
+        ),
+        Code::MergeLastPosition => (
+            "a later filter",
+            "Of several references of this sort the last one counts.",
+            "the first ExtensionRef to a DirectResponse",
+            "the last ExtensionRef to a DirectResponse",
+        ),
+        Code::MergeOverrides => (
+            "overrides before defaults",
+            "What a policy overrides goes before what another gives as a default, wherever the two are attached.",
+            "defaults: {limit: 10}",
+            "overrides: {limit: 10}",
+        ),
+        Code::MergeFromAbove => (
+            "overridden from above",
+            "A wider policy overrides: what is nearer to the target cannot change it.",
+            "defaults: {limit: 10} on the route",
+            "overrides: {limit: 10} on the gateway",
+        ),
+        Code::MergeHigherNumber => (
+            "a higher number",
+            "The kind ranks policies by a number of theirs; the highest goes first, and none goes last.",
+            "priority: 1",
+            "priority: 10",
+        ),
+        Code::MergeLowerNumber => (
+            "a lower number",
+            "The kind ranks policies by a number of theirs; the lowest goes first, and none goes last.",
+            "order: 10",
+            "order: 1",
+        ),
+        Code::MergeNewer => (
+            "newer",
+            "Among policies that are attached alike, the newer one goes first under this kind.",
+            "creationTimestamp: 2025-01-01T00:00:00Z",
+            "creationTimestamp: 2025-06-01T00:00:00Z",
+        ),
+        Code::MergeBuiltIn => (
+            "the rule itself",
+            "Filters, timeouts and retries of a rule go before any policy.",
+            "a timeout in a policy of the route, and another in the rule",
+            "no timeout in the rule",
+        ),
+        Code::MergeSwitchedOff => (
+            "switched off",
+            "One policy turns the feature off, so that what others configure of it does not count.",
+            "extAuth: {disable: {}} beside extAuth: {extensionRef: …}",
+            "no policy that disables it",
+        ),
+        Code::MergeKnown => (
+            "already configured",
+            "Another policy configures the same thing first, so that saying it again adds nothing.",
+            "the same provider in two policies that are combined",
+            "different providers",
+        ),
+        Code::MergeUncontested => (
+            "nobody else sets it",
+            "No other policy that is attached here sets this field.",
+            "expecting a second opinion on the field",
+            "one policy that sets it",
+        ),
+        Code::MergeCombined => (
+            "several policies in one field",
+            "The field is combined from several policies; each of them is listed with it.",
+            "expecting the first policy to replace the others",
+            "reading all policies that the field comes from",
+        ),
+        Code::MergeSilent => (
+            "sets nothing",
+            "The policy is attached here, but sets no field, so it cannot win or lose one.",
+            "spec: {targetRefs: […]}",
+            "spec: {targetRefs: […], cors: {…}}",
+        ),
         Code::MergeLevel => (
             "the nearer or the wider route",
             "Routes that delegate have policies of their own; the annotation kgateway.dev/inherited-policy-priority of the delegating \
@@ -196,6 +281,24 @@ pub(super) fn reason(code: Code) -> Meaning {
             "The statement is about other resources than the one in question. One about a service is not about its routes.",
             "to: [{targetRef: {kind: MeshService, name: redis}}] when asked for backend",
             "to: [{targetRef: {kind: Mesh}}]",
+        ),
+        Code::SkipOtherObject => (
+            "attached to something else",
+            "Its target references name another object.",
+            "targetRefs: [{kind: HTTPRoute, name: shop}]   asked about HTTPRoute cart",
+            "targetRefs: [{kind: HTTPRoute, name: cart}]",
+        ),
+        Code::SkipLabel => (
+            "another label",
+            "Its target selectors want a label that the object does not have, or has with another value.",
+            "targetSelectors: [{kind: HTTPRoute, matchLabels: {team: a}}]   the route has team: b",
+            "metadata: {labels: {team: a}}",
+        ),
+        Code::SkipUnattached => (
+            "attached to nothing",
+            "It has neither target references nor target selectors; only what refers to it makes it count.",
+            "spec: {cors: {…}}",
+            "spec: {targetRefs: [{kind: HTTPRoute, name: shop}], cors: {…}}",
         ),
         Code::SkipDangling => (
             "a reference that means nothing",
@@ -342,6 +445,24 @@ pub(super) fn reason(code: Code) -> Meaning {
             "No policy applies, so the default effect of the settings stands.",
             "defaultEffect: permit",
             "defaultEffect: deny",
+        ),
+        Code::OffBroken => (
+            "something is wrong with it",
+            "A policy with an error, for example a reference to something that is not there, makes its target answer with an error.",
+            "extAuth: {extensionRef: {name: nobody}}",
+            "a GatewayExtension of that name",
+        ),
+        Code::OffDiscarded => (
+            "another policy here is broken",
+            "Where one policy is broken, nothing of the others is applied either.",
+            "a sound policy beside a broken one",
+            "mending the broken one",
+        ),
+        Code::OffSharedPort => (
+            "plain listeners share a port",
+            "All plain listeners of a port are received alike, so a policy for clients must name all of them or none.",
+            "targetRefs: [{kind: Gateway, name: web, sectionName: a}]   a and b are on port 80",
+            "targetRefs: [{kind: Gateway, name: web}]",
         ),
         Code::DecideOff => (
             "switched off",

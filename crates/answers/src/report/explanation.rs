@@ -90,7 +90,7 @@ pub struct DecidingRung {
 }
 
 /// A policy that was looked at.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct Candidate {
     /// What became of it.
     #[serde(serialize_with = "word")]

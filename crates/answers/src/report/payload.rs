@@ -9,7 +9,7 @@ use super::At;
 use crate::formats::visible;
 
 /// One leaf of a configuration.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct Field {
     /// Its path, for example `http.requestTimeout`.
     #[serde(rename = "field")]
@@ -26,7 +26,7 @@ pub struct Field {
 }
 
 /// A value that does not count, because a better layer says something else.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct Over {
     pub value: serde_json::Value,
     pub policy: String,

@@ -178,14 +178,6 @@ fn a_route_and_a_request_to_a_gateway_are_explained() {
 }
 
 #[test]
-fn settings_of_the_controller_are_checked() {
-    let loaded = loaded(&[GATEWAYS]);
-    let options = Options { controller: vec!["PolicyMrege=x".to_owned()], ..Options::at(Timestamp(0)) };
-    let world = World::new(&loaded.snapshot, &options);
-    assert_eq!(fault(&world.graph().expect_err("is refused")), Fault::BadSetting);
-}
-
-#[test]
 fn a_request_is_decided_from_words_and_from_a_document() {
     let words = json!({"subject": "role=admin", "action": "GET", "resource": "/a"});
     let document = json!({"request": {

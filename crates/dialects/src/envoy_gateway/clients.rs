@@ -1,31 +1,56 @@
-//! What is said of policies for clients. They speak about listeners and nothing below.
+//! Policies for clients: where they cannot be used, and what is said of them. They speak about listeners and nothing below.
 
 use std::collections::BTreeSet;
 
-use super::attachments::{Attachments, Wish};
-use super::policies::PolicyKind;
-use super::scene::Scene;
+use upheld_engine::ObjectId;
+use upheld_engine::hierarchy::Usable;
+use upheld_model::{Code, Reason};
+
+use super::reading::CLIENT_TRAFFIC;
 use super::status::{Statuses, holds, not_accepted};
 use super::targets::Target;
+use super::wishes::Wishes;
+use crate::gateway_api::gateways::{GatewayKind, Network};
 use crate::gateway_api::topology::{Gateway, Listener};
 
+/// Whether policies for clients are meant.
+pub(super) fn are_meant(network: Network<'_>, kind: GatewayKind<'_>) -> bool {
+    network.snapshot.text(kind.kind.governs) == CLIENT_TRAFFIC
+}
+
+/// Whether a policy that is attached to an object, or to a section of it, can be used at a listener.
+pub(crate) fn usable(
+    network: Network<'_>,
+    kind: GatewayKind<'_>,
+    (object, section): (ObjectId, Option<&str>),
+    (gateway, listener): (&Gateway, &Listener),
+) -> Usable {
+    if !are_meant(network, kind) {
+        return Usable::Yes;
+    }
+    let target = Target { object, section: section.map(str::to_owned) };
+    match port_sharers(&target, gateway, listener).next() {
+        Some(_) => Usable::Broken(Reason::new(Code::OffSharedPort, &[])),
+        None => Usable::Yes,
+    }
+}
+
 /// Speaks of all policies for clients.
-pub(super) fn report(attachments: &Attachments<'_>, statuses: &mut Statuses<'_>) {
-    let is_client = |wish: &&Wish| {
-        attachments.policies.get(wish.policy).is_some_and(|policy| policy.kind == PolicyKind::ClientTraffic)
-    };
-    for wish in attachments.wishes.iter().filter(is_client) {
+pub(super) fn report(wishes: &Wishes<'_>, statuses: &mut Statuses<'_>) {
+    for wish in &wishes.all {
         let ancestor = &wish.target;
         if statuses.refuse(wish, std::slice::from_ref(ancestor)) {
             continue;
         }
         let (mut sections, mut conflicts) = (BTreeSet::new(), BTreeSet::new());
-        for (gateway, place, listener) in listeners(&attachments.scene, ancestor) {
-            let nearest = attachments.nearest(PolicyKind::ClientTraffic, gateway, place);
+        let inside = |gateway: &Gateway, listener: &Listener| contains(gateway, ancestor, listener);
+        for (gateway, listener) in wishes.listeners(ancestor.object).filter(|(gateway, own)| inside(gateway, own)) {
+            let nearest = wishes.nearest(gateway, listener);
             if nearest.is_some_and(|(target, _)| target != *ancestor) {
                 sections.insert(listener.name.as_str());
             } else {
-                conflicts.extend(port_conflicts(&attachments.scene, ancestor, gateway, place));
+                let sharers = port_sharers(ancestor, gateway, listener);
+                conflicts.extend(sharers.map(|other| title(wishes, gateway, other)));
             }
         }
         if !sections.is_empty() {
@@ -45,15 +70,6 @@ pub(super) fn report(attachments: &Attachments<'_>, statuses: &mut Statuses<'_>)
     }
 }
 
-/// The listeners that a target contains, with their places.
-fn listeners<'t>(scene: &Scene<'t>, target: &Target) -> Vec<(usize, usize, &'t Listener)> {
-    let (Some(wanted), Some(place)) = (scene.gateway(target.object), scene.site(target.object)) else {
-        return Vec::new();
-    };
-    let all = wanted.listeners.iter().enumerate().filter(|(_, listener)| contains(wanted, target, listener));
-    all.map(|(index, listener)| (place, index, listener)).collect()
-}
-
 fn contains(gateway: &Gateway, target: &Target, listener: &Listener) -> bool {
     match &target.section {
         Some(section) => listener.owner == target.object && listener.name == *section,
@@ -62,19 +78,17 @@ fn contains(gateway: &Gateway, target: &Target, listener: &Listener) -> bool {
 }
 
 /// The listeners that would get the settings of a policy without being part of its target: plain listeners share their port.
-pub(super) fn port_conflicts(scene: &Scene<'_>, target: &Target, gateway: usize, listener: usize) -> Vec<String> {
-    let Some((gateway, listener)) = scene.listener(gateway, listener) else { return Vec::new() };
-    let shares = |other: &&Listener| {
+fn port_sharers<'s>(target: &Target, gateway: &'s Gateway, listener: &Listener) -> impl Iterator<Item = &'s Listener> {
+    gateway.listeners.iter().filter(move |other| {
         listener.is_plain() && other.is_plain() && other.port == listener.port && !contains(gateway, target, other)
-    };
-    gateway.listeners.iter().filter(shares).map(|other| title(scene, gateway, other)).collect()
+    })
 }
 
 /// A listener as the proxy names it.
-fn title(scene: &Scene<'_>, gateway: &Gateway, listener: &Listener) -> String {
-    let path = scene.path(gateway.object);
+fn title(wishes: &Wishes<'_>, gateway: &Gateway, listener: &Listener) -> String {
+    let path = wishes.scene.path(gateway.object);
     if listener.owner == gateway.object {
         return format!("{path}/{}", listener.name);
     }
-    format!("{path}/{}/{}", scene.path(listener.owner), listener.name)
+    format!("{path}/{}/{}", wishes.scene.path(listener.owner), listener.name)
 }

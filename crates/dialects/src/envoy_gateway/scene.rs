@@ -1,4 +1,4 @@
-//! Gateways, listener sets and routes of a topology, found by name and label.
+//! What policies can be attached to: gateways, listener sets, routes and their sections.
 
 use std::collections::BTreeSet;
 
@@ -6,77 +6,76 @@ use rustc_hash::FxHashMap;
 use upheld_engine::ObjectId;
 
 use super::targets::{Level, Target};
-use crate::gateway_api::Topology;
+use crate::gateway_api::gateways::Network;
 use crate::gateway_api::resources::{Route, View};
 use crate::gateway_api::topology::{Gateway, Listener};
 
-/// What policies speak about.
+/// Everything that policies can be attached to.
 #[derive(Debug)]
-pub(super) struct Scene<'t> {
-    pub(super) topology: &'t Topology<'t>,
-    routes: FxHashMap<ObjectId, Route<'t>>,
+pub(super) struct Scene<'s> {
+    pub(super) network: Network<'s>,
+    routes: FxHashMap<ObjectId, Route<'s>>,
     /// The gateway that each Gateway and each of its listener sets belongs to.
-    sites: FxHashMap<ObjectId, usize>,
-    by_name: FxHashMap<(&'t str, &'t str, &'t str), ObjectId>,
-    by_namespace: FxHashMap<(&'t str, &'t str), Vec<View<'t>>>,
-    /// Where each route is: places in the list of what is attached.
-    attached: FxHashMap<ObjectId, Vec<usize>>,
+    sites: FxHashMap<ObjectId, &'s Gateway>,
+    /// The listeners that each route is at.
+    attached: FxHashMap<ObjectId, Vec<(&'s Gateway, &'s Listener)>>,
+    /// Gateways, listener sets and routes, by their numbers.
+    objects: Vec<ObjectId>,
 }
 
-impl<'t> Scene<'t> {
-    pub(super) fn new(topology: &'t Topology<'t>) -> Self {
+impl<'s> Scene<'s> {
+    pub(super) fn of(network: Network<'s>) -> Self {
+        let topology = network.topology();
         let mut sites = FxHashMap::default();
-        for (place, gateway) in topology.gateways.iter().enumerate() {
-            sites.insert(gateway.object, place);
-            sites.extend(gateway.listeners.iter().map(|listener| (listener.owner, place)));
+        for gateway in &topology.gateways {
+            sites.insert(gateway.object, gateway);
+            sites.extend(gateway.listeners.iter().map(|listener| (listener.owner, gateway)));
         }
-        let (mut routes, mut by_name) = (FxHashMap::default(), FxHashMap::default());
-        let mut by_namespace = FxHashMap::<_, Vec<View<'t>>>::default();
-        for (id, _) in topology.snapshot.objects().iter() {
-            let Some(view) = View::of(topology.snapshot, id) else { continue };
-            if Route::KINDS.contains(&view.kind) {
+        let (mut routes, mut objects) = (FxHashMap::default(), Vec::new());
+        for (id, object) in network.snapshot.objects().iter() {
+            let is_route = Route::KINDS.contains(&network.snapshot.text(object.kind));
+            if let Some(view) = View::of(network.snapshot, id).filter(|_| is_route) {
                 routes.insert(id, Route::of(view));
             } else if !sites.contains_key(&id) {
                 continue;
             }
-            by_name.insert((view.kind, view.namespace, view.name), id);
-            by_namespace.entry((view.kind, view.namespace)).or_default().push(view);
+            objects.push(id);
         }
-        let mut attached: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
-        for (place, found) in topology.attached.iter().enumerate() {
-            attached.entry(found.route).or_default().push(place);
+        let mut attached: FxHashMap<ObjectId, Vec<_>> = FxHashMap::default();
+        for found in &topology.attached {
+            let Some(gateway) = topology.gateways.get(found.gateway) else { continue };
+            let listener = gateway.listeners.get(found.listener).map(|listener| (gateway, listener));
+            attached.entry(found.route).or_default().extend(listener);
         }
-        Self { topology, routes, sites, by_name, by_namespace, attached }
+        Self { network, routes, sites, attached, objects }
     }
 
-    /// A target by type, namespace and name.
-    pub(super) fn object(&self, kind: &str, namespace: &str, name: &str) -> Option<ObjectId> {
-        self.by_name.get(&(kind, namespace, name)).copied()
+    /// Everything that a policy can be attached to.
+    pub(super) fn targets(&self) -> Vec<Target> {
+        let mut targets = Vec::new();
+        for object in &self.objects {
+            targets.push(Target::whole(*object));
+            let sections = self.rule_names(*object).chain(self.own_listeners(*object).map(|own| own.name.as_str()));
+            let sections: BTreeSet<&str> = sections.collect();
+            targets.extend(sections.into_iter().map(|section| Target::section(*object, section)));
+        }
+        targets
     }
 
-    /// All targets of a type in a namespace.
-    pub(super) fn all<'a>(&'a self, kind: &'a str, namespace: &'a str) -> &'a [View<'a>] {
-        self.by_namespace.get(&(kind, namespace)).map_or(&[], Vec::as_slice)
-    }
-
-    pub(super) fn is_route(&self, object: ObjectId) -> bool {
-        self.routes.contains_key(&object)
-    }
-
-    /// The gateway that a Gateway or listener set belongs to, by its place.
-    pub(super) fn site(&self, object: ObjectId) -> Option<usize> {
-        self.sites.get(&object).copied()
+    /// Whether policies can be attached to an object.
+    pub(super) fn is_target(&self, object: ObjectId) -> bool {
+        self.routes.contains_key(&object) || self.sites.contains_key(&object)
     }
 
     /// The gateway that a Gateway or listener set belongs to.
-    pub(super) fn gateway(&self, object: ObjectId) -> Option<&'t Gateway> {
-        self.topology.gateways.get(self.site(object)?)
+    pub(super) fn gateway(&self, object: ObjectId) -> Option<&'s Gateway> {
+        self.sites.get(&object).copied()
     }
 
     /// How specific a target is.
     pub(super) fn level(&self, target: &Target) -> Level {
         let is_gateway = self.gateway(target.object).is_some_and(|gateway| gateway.object == target.object);
-        match (self.is_route(target.object), is_gateway, target.section.is_some()) {
+        match (self.routes.contains_key(&target.object), is_gateway, target.section.is_some()) {
             (true, _, true) => Level::Rule,
             (true, _, false) => Level::Route,
             (_, false, true) => Level::SetListener,
@@ -89,25 +88,18 @@ impl<'t> Scene<'t> {
     /// Whether the section that a target names is there.
     pub(super) fn has_section(&self, target: &Target) -> bool {
         let Some(section) = target.section.as_deref() else { return true };
-        if let Some(route) = self.routes.get(&target.object) {
-            return route.rules.iter().any(|rule| rule.name == Some(section));
-        }
-        self.own_listeners(target.object).any(|listener| listener.name == section)
+        let mut rules = self.rule_names(target.object);
+        rules.any(|rule| rule == section) || self.own_listeners(target.object).any(|listener| listener.name == section)
     }
 
     /// The listeners that a Gateway or listener set has itself.
-    pub(super) fn own_listeners(&self, object: ObjectId) -> impl Iterator<Item = &'t Listener> {
+    fn own_listeners(&self, object: ObjectId) -> impl Iterator<Item = &'s Listener> + use<'s> {
         let all = self.gateway(object).map_or(&[][..], |gateway| gateway.listeners.as_slice());
         all.iter().filter(move |listener| listener.owner == object)
     }
 
-    /// The name of a rule, by its place.
-    pub(super) fn rule_name(&self, route: ObjectId, rule: usize) -> Option<&'t str> {
-        self.routes.get(&route)?.rules.get(rule)?.name
-    }
-
     /// The names of the rules of a route.
-    pub(super) fn rule_names(&self, route: ObjectId) -> impl Iterator<Item = &'t str> {
+    pub(super) fn rule_names(&self, route: ObjectId) -> impl Iterator<Item = &'s str> {
         let rules = self.routes.get(&route).map_or(&[][..], |route| route.rules.as_slice());
         rules.iter().filter_map(|rule| rule.name)
     }
@@ -117,37 +109,30 @@ impl<'t> Scene<'t> {
         let references = self.routes.get(&route).map_or(&[][..], |route| route.parents.as_slice());
         let mut seen = BTreeSet::new();
         let found = references.iter().filter_map(|reference| {
-            let object = self.object(reference.kind(), reference.namespace, reference.name)?;
+            let object = self.network.snapshot.object_named(reference.kind(), reference.namespace, reference.name)?;
             self.sites.contains_key(&object).then_some(())?;
             Some(Target { object, section: reference.section.map(str::to_owned) })
         });
         found.filter(|parent| seen.insert(parent.clone())).collect()
     }
 
-    /// The listeners that a route is at: gateway and listener by their places.
-    pub(super) fn listeners_of(&self, route: ObjectId) -> impl Iterator<Item = (usize, usize)> {
-        let places = self.attached.get(&route).map_or(&[][..], Vec::as_slice);
-        places.iter().filter_map(|place| self.topology.attached.get(*place)).map(|at| (at.gateway, at.listener))
-    }
-
-    /// A listener by its place.
-    pub(super) fn listener(&self, gateway: usize, listener: usize) -> Option<(&'t Gateway, &'t Listener)> {
-        let gateway = self.topology.gateways.get(gateway)?;
-        Some((gateway, gateway.listeners.get(listener)?))
+    /// The listeners that a route is at.
+    pub(super) fn listeners_of(&self, route: ObjectId) -> &[(&'s Gateway, &'s Listener)] {
+        self.attached.get(&route).map_or(&[], Vec::as_slice)
     }
 
     /// Namespace and name of an object.
     pub(super) fn path(&self, object: ObjectId) -> String {
-        let snapshot = self.topology.snapshot;
-        snapshot.objects().get(object).map_or_else(String::new, |object| {
+        let snapshot = self.network.snapshot;
+        self.network.object(object).map_or_else(String::new, |object| {
             format!("{}/{}", snapshot.text(object.scope), snapshot.text(object.name))
         })
     }
 
     /// The type of an object, and its name.
-    pub(super) fn type_and_name(&self, object: ObjectId) -> (&'t str, &'t str) {
-        let snapshot = self.topology.snapshot;
-        let found = snapshot.objects().get(object);
+    pub(super) fn type_and_name(&self, object: ObjectId) -> (&'s str, &'s str) {
+        let snapshot = self.network.snapshot;
+        let found = self.network.object(object);
         found.map_or(("", ""), |object| (snapshot.text(object.kind), snapshot.text(object.name)))
     }
 }

@@ -2,10 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
 use upheld_engine::PolicyId;
 
-use super::attachments::{Attachments, Refusal, Wish};
+use super::reading::given_up;
+use super::scene::Scene;
 use super::targets::Target;
+use super::wishes::{Refusal, Wish, Wishes};
+use super::{clients, gateways, routes};
+use crate::document::Resource;
+use crate::gateway_api::attachments::Reader;
+use crate::gateway_api::gateways::Network;
 use crate::gateway_api::topology::Condition;
 
 /// How many ancestors a status may have.
@@ -29,22 +36,42 @@ pub struct AncestorStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// The status of all policies while it is found.
+impl Network<'_> {
+    /// The status of every policy of Envoy Gateway, by kind; those of a kind in the order in which they choose.
+    pub fn envoy_statuses(self) -> Vec<PolicyStatus> {
+        let scene = Scene::of(self);
+        let kinds = self
+            .kinds()
+            .filter(|kind| Reader::of(self.snapshot.text(kind.policies.kind().reads)) == Some(Reader::EnvoyGateway));
+        kinds.flat_map(|kind| statuses(&Wishes::of(kind, &scene))).collect()
+    }
+}
+
+fn statuses(wishes: &Wishes<'_>) -> Vec<PolicyStatus> {
+    let mut statuses = Statuses::new(wishes);
+    if clients::are_meant(wishes.network, wishes.kind) {
+        clients::report(wishes, &mut statuses);
+    } else {
+        let merged = routes::report(wishes, &mut statuses);
+        gateways::report(wishes, &merged, &mut statuses);
+    }
+    statuses.finish()
+}
+
+/// The status of all policies of a kind while it is found.
 pub(super) struct Statuses<'a> {
-    attachments: &'a Attachments<'a>,
-    /// By place in the list of policies.
-    found: Vec<BTreeMap<Target, Vec<Condition>>>,
+    wishes: &'a Wishes<'a>,
+    found: FxHashMap<PolicyId, BTreeMap<Target, Vec<Condition>>>,
 }
 
 impl<'a> Statuses<'a> {
-    pub(super) fn new(attachments: &'a Attachments<'a>) -> Self {
-        Self { attachments, found: vec![BTreeMap::new(); attachments.policies.len()] }
+    fn new(wishes: &'a Wishes<'a>) -> Self {
+        Self { wishes, found: FxHashMap::default() }
     }
 
     /// Says something of a policy, instead of what was said under the same name.
-    pub(super) fn set(&mut self, policy: usize, ancestor: &Target, condition: Condition) {
-        let Some(found) = self.found.get_mut(policy) else { return };
-        let conditions = found.entry(ancestor.clone()).or_default();
+    pub(super) fn set(&mut self, policy: PolicyId, ancestor: &Target, condition: Condition) {
+        let conditions = self.found.entry(policy).or_default().entry(ancestor.clone()).or_default();
         match conditions.iter_mut().find(|known| known.name == condition.name) {
             Some(known) => *known = condition,
             None => conditions.push(condition),
@@ -52,14 +79,16 @@ impl<'a> Statuses<'a> {
     }
 
     /// Says that a policy is attached, unless something else was said: one target that it does not get is enough for that.
-    pub(super) fn accept(&mut self, policy: usize, ancestor: &Target) {
-        let said = self.found.get(policy).and_then(|found| found.get(ancestor));
+    pub(super) fn accept(&mut self, policy: PolicyId, ancestor: &Target) {
+        let said = self.found.get(&policy).and_then(|found| found.get(ancestor));
         if !said.is_some_and(|conditions| conditions.iter().any(|known| known.name == "Accepted")) {
             self.set(policy, ancestor, holds("Accepted", "Policy has been accepted.".to_owned()));
         }
-        let given_up = self.attachments.policies.get(policy).map_or(&[][..], |policy| policy.given_up.as_slice());
+        let snapshot = self.wishes.network.snapshot;
+        let document = snapshot.policy(policy).and_then(|policy| snapshot.files().value(policy.at));
+        let given_up = document.and_then(Resource::of).and_then(Resource::spec).into_iter().flat_map(given_up);
         let told: Vec<String> =
-            given_up.iter().map(|(old, new)| format!("spec.{old} is deprecated, use spec.{new} instead")).collect();
+            given_up.map(|(old, new)| format!("spec.{old} is deprecated, use spec.{new} instead")).collect();
         if !told.is_empty() {
             let (name, reason) = ("Warning".to_owned(), "DeprecatedField".to_owned());
             self.set(policy, ancestor, Condition { name, status: true, reason, message: told.join("; ") });
@@ -69,13 +98,12 @@ impl<'a> Statuses<'a> {
     /// Says that a policy does not get what it wants. Whether that is so.
     pub(super) fn refuse(&mut self, wish: &Wish, ancestors: &[Target]) -> bool {
         let Some(refusal) = wish.refusal else { return false };
-        let scene = &self.attachments.scene;
+        let scene = self.wishes.scene;
         let (kind, name) = scene.type_and_name(wish.target.object);
         let section = wish.target.section.as_deref();
         let (reason, message) = match refusal {
-            Refusal::Conflicted(holder) => {
-                let holder = self.attachments.policies.get(holder);
-                let other = holder.map_or("policy", |holder| holder.kind.name());
+            Refusal::Conflicted => {
+                let other = self.wishes.type_name();
                 let section = section.map(|section| format!("/{section}")).unwrap_or_default();
                 let message =
                     format!("Unable to target {kind} {name}{section}, another {other} has already attached to it");
@@ -94,18 +122,19 @@ impl<'a> Statuses<'a> {
     }
 
     /// Everything that was said, in the order of policies.
-    pub(super) fn finish(self) -> Vec<PolicyStatus> {
-        let Self { attachments, found } = self;
-        let status = |(policy, found): (&super::Policy, BTreeMap<Target, Vec<Condition>>)| {
-            let all = found.into_iter().map(|(ancestor, conditions)| AncestorStatus { ancestor, conditions });
-            PolicyStatus { policy: policy.id, ancestors: limited(attachments, all.collect()) }
+    fn finish(mut self) -> Vec<PolicyStatus> {
+        let wishes = self.wishes;
+        let mut status = |policy: &PolicyId| {
+            let found = self.found.remove(policy).unwrap_or_default().into_iter();
+            let all = found.map(|(ancestor, conditions)| AncestorStatus { ancestor, conditions });
+            PolicyStatus { policy: *policy, ancestors: limited(wishes, all.collect()) }
         };
-        attachments.policies.iter().zip(found).map(status).collect()
+        wishes.policies.iter().map(&mut status).collect()
     }
 }
 
 /// As many ancestors as there may be: those with problems first.
-fn limited(attachments: &Attachments<'_>, mut ancestors: Vec<AncestorStatus>) -> Vec<AncestorStatus> {
+fn limited(wishes: &Wishes<'_>, mut ancestors: Vec<AncestorStatus>) -> Vec<AncestorStatus> {
     if ancestors.len() <= LIMIT {
         return ancestors;
     }
@@ -120,7 +149,7 @@ fn limited(attachments: &Attachments<'_>, mut ancestors: Vec<AncestorStatus>) ->
         } else {
             2
         };
-        let snapshot = attachments.scene.topology.snapshot;
+        let snapshot = wishes.network.snapshot;
         let object = snapshot.objects().get(status.ancestor.object);
         let texts = object.map(|object| [object.scope, object.name].map(|symbol| snapshot.text(symbol)));
         (rank, texts, status.ancestor.clone())

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use upheld_engine::Snapshot;
+use rustc_hash::FxHashMap;
+use upheld_engine::{ObjectId, Snapshot};
 
 use super::attach::{Sites, attach};
+use super::grants::Grants;
 use super::report::Reports;
 use super::settings::Settings;
-use super::topology::{Attached, Gateway, Host, Topology};
+use super::topology::{Attached, Gateway, Host, Place, Topology};
 use super::walk::{Ranked, Walk, take};
 use super::warnings::Warnings;
 use super::world::World;
@@ -15,9 +17,9 @@ use super::world::World;
 /// The ways of each host of a gateway: by port, host and listener.
 type Hosts = BTreeMap<(u16, String, usize), Vec<Ranked>>;
 
-impl<'s> Topology<'s> {
-    /// Of everything in a snapshot.
-    pub fn build(snapshot: &'s Snapshot, settings: &Settings) -> Self {
+impl Topology {
+    /// Of everything in a snapshot; also what references may lead where.
+    pub fn build(snapshot: &Snapshot, settings: &Settings) -> (Self, Grants) {
         let world = World::new(snapshot, settings);
         let (mut reports, mut warnings, mut attached) = (Reports::default(), Warnings::default(), Vec::new());
         let mut sites = Sites::of(&world, &mut warnings);
@@ -45,7 +47,20 @@ impl<'s> Topology<'s> {
             gateway.hosts = hosts.into_iter().map(|((_, name, listener), ways)| host(name, listener, ways)).collect();
         }
         let Sites { gateways, .. } = sites;
-        Self { snapshot, gateways, routes: reports.finish(), attached, warnings: warnings.finish() }
+        let (routes, warnings, by_route) = (reports.finish(), warnings.finish(), FxHashMap::default());
+        let mut topology = Self { gateways, routes, attached, warnings, by_route };
+        topology.index_routes();
+        (topology, world.grants)
+    }
+
+    fn index_routes(&mut self) {
+        let mut by_route: FxHashMap<ObjectId, Vec<Place>> = FxHashMap::default();
+        for (place, way) in self.ways() {
+            if let Some(step) = way.chain.last() {
+                by_route.entry(step.route).or_default().push(place);
+            }
+        }
+        self.by_route = by_route;
     }
 }
 

@@ -1,8 +1,13 @@
 //! Which Kubernetes documents are read for gateways, as objects or as policies.
 
+use std::sync::Arc;
+
+use upheld_engine::HierarchyKind;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostics, Draft, NodeRef, Object, Policy, Says, SourceId, Sym, TagSet, Timestamp};
 
+use super::attachments::{self, Written};
+use super::settings::ControllerSettings;
 use super::spelling;
 use crate::document::{Header, Resource, metadata};
 use crate::shape::{Checker, Shape, optional, required};
@@ -61,6 +66,11 @@ const TYPES: [(&str, &str, Claim); 26] = [
 pub fn claim(resource: Resource<'_>) -> Option<Claim> {
     let (group, kind) = (resource.group()?, resource.kind.text());
     TYPES.iter().find(|(known_group, known, _)| (*known_group, *known) == (group, kind)).map(|(.., claim)| *claim)
+}
+
+/// Whether documents of a type are read as objects that policies can be attached to.
+pub(crate) fn is_object(group: &str, kind: &str) -> bool {
+    TYPES.iter().any(|(known_group, known, claim)| (*known_group, *known, *claim) == (group, kind, Claim::Object))
 }
 
 /// Whether a document is about gateways, and not just something that they may refer to.
@@ -129,14 +139,19 @@ pub(crate) fn object(
     Some(Object { kind, scope: namespace, name, facts: TagSet::new(facts), parts: Vec::new(), at, created })
 }
 
-/// Reads a policy: who it is; what it says stays in its document.
+/// Reads a policy of a kind: who it is, what it is attached to and what it says.
 pub(crate) fn policy(
     source: SourceId,
     resource: Resource<'_>,
+    kind: &HierarchyKind,
+    settings: &ControllerSettings,
     draft: &mut Draft,
     found: &mut Diagnostics,
 ) -> Option<Policy> {
-    let Identity { kind, namespace, name, created, at } = identity(source, resource, draft, found)?;
+    let Identity { kind: typed, namespace, name, created, at } = identity(source, resource, draft, found)?;
     let payload = resource.spec().map(|spec| NodeRef { source, node: spec.number() });
-    Some(Policy { kind, scope: namespace, name, title: name, created, at, payload, says: Says::Document })
+    let own = resource.kubernetes_name().1.unwrap_or(DEFAULT_NAMESPACE);
+    let written = Written { source, resource, namespace: own };
+    let says = Says::Attached(Arc::new(attachments::read(written, kind, settings, &mut draft.symbols)));
+    Some(Policy { kind: typed, scope: namespace, name, title: name, created, at, payload, says })
 }

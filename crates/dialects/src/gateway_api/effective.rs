@@ -1,88 +1,142 @@
-//! The effective policy of a path.
+//! The effective policy of a path that is given, without documents: every place lists its policies.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
-use upheld_engine::merge::{Extent, Inherited, Side, Stance, Stanza, inherit};
-use upheld_model::{Config, Content};
+use upheld_engine::hierarchy::{Effective, Hierarchy, Listed, Looks, OwnContent, OwnLayer, Question, Site, Usable};
+use upheld_engine::merge::Merged;
+use upheld_engine::{HierarchyFold, HierarchyKind, Levels, PolicyId, Scratch, Silent, ask};
+use upheld_model::{Attachments, Config, NodeRef, Policy as Attached, Says, SourceId, Symbols};
 
-use super::policy::Policy;
-use super::profiles::{Empty, Profile, SameLevel};
+use super::policy::{Policy, counting};
+use super::profiles::Profile;
 
-/// The effective policy of a path, least specific level first. A level names its policies by their places in `policies`;
-/// origins are these places, too, and that of the object itself is the number of policies. All are of one kind.
+/// What holds on a path. Who says something is told by the places of policies; the object itself is the number of policies.
+#[derive(Clone, Debug, Default)]
+pub struct Inherited {
+    answer: Effective,
+    /// By place in the order of folding.
+    speakers: Vec<usize>,
+}
+
+/// Something that one speaker lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Who lost.
+    pub by: usize,
+    /// To whom, in ascending order.
+    pub to: Vec<usize>,
+}
+
+const NOWHERE: NodeRef = NodeRef { source: SourceId::FIRST, node: 0 };
+
+/// The effective policy of a path, least specific level first. A level names its policies by their places in `policies`; all are
+/// of one kind. `object` is what the target says itself.
 pub fn effective(
     profile: &Profile,
     policies: &[Policy],
     levels: &[Vec<usize>],
     object: Option<&Arc<Config>>,
 ) -> Inherited {
-    let mut stanzas = Vec::new();
-    for level in levels {
-        let stanza = |by: usize, wanted: Option<Side>| {
-            let says = policies.get(by).into_iter().flat_map(|policy| &policy.says);
-            let stanzas = says.map(move |saying| {
-                let side = saying.side.unwrap_or(profile.bare.side);
-                let bare = if saying.side.is_none() { profile.bare.extent } else { profile.extent };
-                let stance = Stance { side, extent: saying.extent.unwrap_or(bare) };
-                Stanza { by, config: counting(profile, side, &saying.config), stance }
-            });
-            stanzas.filter(move |stanza| wanted.is_none_or(|wanted| wanted == stanza.stance.side))
-        };
-        let oldest_first = oldest_first(policies, level);
-        let newest_first = oldest_first.iter().rev();
-        match profile.same_level {
-            SameLevel::OlderOutside => stanzas.extend(oldest_first.iter().flat_map(|by| stanza(*by, None))),
-            SameLevel::NewerOutside => stanzas.extend(newest_first.flat_map(|by| stanza(*by, None))),
-            SameLevel::OlderWins => {
-                stanzas.extend(newest_first.flat_map(|by| stanza(*by, Some(Side::Defaults))));
-                stanzas.extend(oldest_first.iter().flat_map(|by| stanza(*by, Some(Side::Overrides))));
-            }
-        }
-    }
-    if let Some(object) = object {
-        let stance = Stance { side: Side::Defaults, extent: Extent::Fields };
-        let config = counting(profile, Side::Defaults, object);
-        stanzas.push(Stanza { by: policies.len(), config, stance });
-    }
-    inherit(&profile.strategy, &stanzas)
-}
-
-/// The policies of a level, the oldest first. One that is attached twice counts once.
-pub fn oldest_first(policies: &[Policy], level: &[usize]) -> Vec<usize> {
-    let mut sorted = level.to_vec();
-    let age = |a: &usize, b: &usize| match (policies.get(*a), policies.get(*b)) {
-        (Some(a), Some(b)) => a.by_age(b),
-        _ => Ordering::Equal,
+    let mut symbols = Symbols::default();
+    let word = symbols.intern("effective");
+    let kind = HierarchyKind {
+        group: word,
+        reads: word,
+        profile: None,
+        rank: profile.ladder(&[]),
+        ends: profile.ends(),
+        fold: HierarchyFold::Wholes(profile.rules()),
+        levels: Levels::Places,
+        places: Vec::new(),
+        strategies: Vec::new(),
+        unsaid: profile.unsaid(),
     };
-    sorted.sort_by(|a, b| age(a, b).then(a.cmp(b)));
-    sorted.dedup();
-    sorted
+    let mut hierarchy = Hierarchy::new(Arc::new(kind));
+    let mut entries = Vec::new();
+    for (place, policy) in policies.iter().enumerate() {
+        let (namespace, name) = (symbols.intern(&policy.namespace), symbols.intern(&policy.name));
+        let layers = policy.says.iter().map(|stanza| stanza.layer(profile.unsaid)).collect();
+        let attachments = Attachments { layers, ..Attachments::default() };
+        // Names need not be unique here, so each policy has a scope of its own.
+        let scope = symbols.intern(&format!("{namespace:?}#{place}"));
+        let attached = Attached {
+            kind: word,
+            scope,
+            name,
+            title: name,
+            created: policy.created,
+            at: NOWHERE,
+            payload: None,
+            says: Says::Attached(Arc::new(attachments)),
+        };
+        hierarchy.put_as(PolicyId::new(place), &attached, &policy.identity());
+        entries.push(hierarchy.of_policy(scope, name).to_vec());
+    }
+    let own =
+        object.map(|object| OwnLayer { says: OwnContent::Whole(counting(profile.unsaid.empty, object)), at: NOWHERE });
+    let own: Vec<OwnLayer> = own.into_iter().collect();
+    let at_level = |level: &Vec<usize>| -> Vec<Listed> {
+        let policies = level.iter().filter_map(|place| entries.get(*place)).flatten();
+        policies.map(|entry| Listed { entry: *entry, position: 0, at: NOWHERE }).collect()
+    };
+    let listed: Vec<Vec<Listed>> = levels.iter().rev().map(at_level).collect();
+    let mut sites = vec![Site { scope: 0, level: 0, section: 0, looks: Looks::Own(&own) }];
+    sites.extend((1..).zip(&listed).map(|(level, listed)| Site {
+        scope: 1,
+        level,
+        section: 0,
+        looks: Looks::Listed(listed),
+    }));
+    let question = Question { sites: &sites, levels: &[], scopes: &[], omits: &[], usable: &|_, _| Usable::Yes };
+    let answer = ask(&hierarchy, &question, &mut Scratch::default(), &mut Silent);
+    let speaker = |entry| hierarchy.entry(entry).map_or(policies.len(), |entry| entry.policy.index());
+    let speakers = answer.order.iter().map(|member| speaker(member.entry)).collect();
+    Inherited { answer, speakers }
 }
 
-/// A configuration without what does not count.
-fn counting(profile: &Profile, side: Side, config: &Arc<Config>) -> Arc<Config> {
-    match (profile.empty, side) {
-        (Empty::Nothing, Side::Defaults) => without_empty(config),
-        (Empty::Nothing, Side::Overrides) | (Empty::Value, _) => config.clone(),
+impl Inherited {
+    /// The value with its origins; `None` if nobody says anything.
+    pub fn merged(&self) -> Option<&Merged> {
+        self.answer.merged.as_ref()
+    }
+
+    /// The value alone.
+    pub fn config(&self) -> Option<Arc<Config>> {
+        self.merged().and_then(Merged::config)
+    }
+
+    /// Who is meant by a number in [`Self::merged`].
+    pub fn speaker(&self, place: usize) -> usize {
+        self.speakers.get(place).copied().unwrap_or(usize::MAX)
+    }
+
+    /// Whose words hold, in ascending order.
+    pub fn origins(&self) -> Vec<usize> {
+        let places = self.merged().map(Merged::contributors).unwrap_or_default();
+        let mut origins: Vec<usize> = places.into_iter().map(|place| self.speaker(place)).collect();
+        origins.sort_unstable();
+        origins.dedup();
+        origins
+    }
+
+    /// Who lost something to whom, by loser.
+    pub fn losses(&self) -> Vec<Loss> {
+        let lost = self.answer.losses().map(|(_, lost)| (self.speaker(lost.by), self.speaker(lost.to)));
+        let mut pairs: Vec<(usize, usize)> = lost.filter(|(loser, winner)| loser != winner).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let by_loser = pairs.chunk_by(|a, b| a.0 == b.0);
+        let loss = |pairs: &[(usize, usize)]| {
+            let by = pairs.first()?.0;
+            Some(Loss { by, to: pairs.iter().map(|(_, winner)| *winner).collect() })
+        };
+        by_loser.filter_map(loss).collect()
     }
 }
 
-fn without_empty(config: &Arc<Config>) -> Arc<Config> {
-    let Content::Map(entries) = &config.content else { return config.clone() };
-    let kept = entries.iter().filter(|(_, value)| !is_empty(value));
-    let kept = kept.map(|(key, value)| (key.clone(), without_empty(value))).collect();
-    Arc::new(Config { content: Content::Map(kept), at: config.at })
-}
-
-/// `false` is a value that somebody chose.
-fn is_empty(value: &Config) -> bool {
-    match &value.content {
-        Content::Null => true,
-        Content::Bool(_) => false,
-        Content::Number(text) => text.parse() == Ok(0.0),
-        Content::Text(text) => text.is_empty(),
-        Content::List(items) => items.is_empty(),
-        Content::Map(entries) => entries.is_empty(),
+impl Policy {
+    /// Namespace and name as one text. Compared as one, `a-b/x` comes before `a/x`.
+    pub fn identity(&self) -> String {
+        if self.namespace.is_empty() { self.name.to_string() } else { format!("{}/{}", self.namespace, self.name) }
     }
 }

@@ -22,7 +22,7 @@ pub struct Request<'r> {
     pub port: Option<u16>,
 }
 
-impl Topology<'_> {
+impl Topology {
     /// The way that takes a request.
     pub fn find(&self, request: &Request<'_>) -> Option<&Way> {
         self.way(self.find_place(request)?)

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use upheld_engine::{ObjectId, Snapshot};
-use upheld_model::Object;
 use upheld_model::tree::Value;
 
 use super::resources::{Backend, Route, View};
@@ -60,10 +59,10 @@ pub struct Graph {
 /// How many texts stand beside one edge.
 const TEXT_LIMIT: usize = 3;
 
-impl Topology<'_> {
+impl Topology {
     /// What can be drawn of it.
-    pub fn graph(&self) -> Graph {
-        let mut sketch = Sketch { snapshot: self.snapshot, nodes: BTreeMap::new(), edges: BTreeMap::new() };
+    pub fn graph(&self, snapshot: &Snapshot) -> Graph {
+        let mut sketch = Sketch { snapshot, nodes: BTreeMap::new(), edges: BTreeMap::new() };
         for gateway in &self.gateways {
             sketch.gateway(gateway);
         }
@@ -71,7 +70,7 @@ impl Topology<'_> {
             let gateway = self.gateways.get(attached.gateway);
             let Some(listener) = gateway.and_then(|gateway| gateway.listeners.get(attached.listener)) else { continue };
             let route = sketch.route(attached.route);
-            let listener = listener_id(self.snapshot, listener);
+            let listener = listener_id(snapshot, listener);
             for host in &attached.hosts {
                 sketch.edge(&listener, &route, host);
             }
@@ -189,17 +188,10 @@ impl Sketch<'_> {
         let references = references.filter(|reference| !reference.delegates());
         let named = references.map(|reference| {
             let port = reference.port.map_or_else(String::new, |port| format!(":{port}"));
-            let object = self.object([reference.kind, reference.namespace, reference.name]);
+            let object = self.snapshot.object_named(reference.kind, reference.namespace, reference.name);
             (format!("{} {}/{}{port}", reference.kind, reference.namespace, reference.name), object)
         });
         named.collect()
-    }
-
-    /// An object by type, namespace and name, which is how a snapshot sorts them.
-    fn object(&self, identity: [&str; 3]) -> Option<ObjectId> {
-        let objects = self.snapshot.objects().as_slice();
-        let texts = |object: &Object| [object.kind, object.scope, object.name].map(|symbol| self.snapshot.text(symbol));
-        objects.binary_search_by(|object| texts(object).cmp(&identity)).ok().map(ObjectId::new)
     }
 
     fn backend(&mut self, rule: &str, (id, object): (String, Option<ObjectId>)) {

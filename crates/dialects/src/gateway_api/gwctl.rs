@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use upheld_engine::merge::{Inherited, Side};
 use upheld_model::{Config, Content};
 
-use super::effective::{effective, oldest_first};
-use super::policy::{Policy, Saying};
+use super::effective::{Inherited, effective};
+use super::policy::{Policy, Side, Stanza};
 use super::profiles::Profile;
 
 const DEFAULT: &str = "default";
@@ -29,18 +28,18 @@ pub struct NotAMap {
 }
 
 /// A spec as it takes part in a merge: everything gives way to what is inside, except `override`.
-pub fn whole_spec(spec: &Arc<Config>) -> Vec<Saying> {
+pub fn whole_spec(spec: &Arc<Config>) -> Vec<Stanza> {
     let (overrides, others): (Vec<_>, Vec<_>) = spec.entries().iter().cloned().partition(|(key, _)| key == OVERRIDE);
     let map = |entries| Arc::new(Config { content: Content::Map(entries), at: spec.at });
-    vec![Saying::on(Side::Defaults, map(others)), Saying::on(Side::Overrides, map(overrides))]
+    vec![Stanza::on(Side::Defaults, map(others)), Stanza::on(Side::Overrides, map(overrides))]
 }
 
 /// A spec as it takes part in an effective policy: nothing but the two stanzas.
-pub fn stanzas(spec: &Config) -> Result<Vec<Saying>, NotAMap> {
+pub fn stanzas(spec: &Config) -> Result<Vec<Stanza>, NotAMap> {
     let mut says = Vec::new();
     for (stanza, side) in [(DEFAULT, Side::Defaults), (OVERRIDE, Side::Overrides)] {
         match spec.get(stanza) {
-            Some(config) if matches!(config.content, Content::Map(_)) => says.push(Saying::on(side, config.clone())),
+            Some(config) if matches!(config.content, Content::Map(_)) => says.push(Stanza::on(side, config.clone())),
             Some(config) if config.content != Content::Null => return Err(NotAMap { stanza }),
             _ => {}
         }
@@ -51,6 +50,7 @@ pub fn stanzas(spec: &Config) -> Result<Vec<Saying>, NotAMap> {
 /// Merges policies of one kind, least specific level first. `None` if there are none.
 pub fn merge(policies: &[Policy], levels: &[Vec<usize>]) -> Option<MergedPolicy> {
     let innermost = levels.iter().rev().find(|level| !level.is_empty())?;
-    let identity = oldest_first(policies, innermost).first().copied()?;
+    let age = |place: &usize| policies.get(*place).map(|policy| (policy.created, policy.identity()));
+    let identity = innermost.iter().min_by_key(|place| age(place)).copied()?;
     Some(MergedPolicy { identity, spec: effective(&Profile::gwctl(), policies, levels, None) })
 }

@@ -1,11 +1,10 @@
-//! A policy with its stanzas.
+//! A policy with its stanzas, and what a profile makes of it.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_engine::merge::{Extent, Side};
-use upheld_model::{Config, Timestamp};
+use upheld_engine::{EmptyValue, Unsaid};
+use upheld_model::{Act, AttachedLayer, Config, Content, LayerContent, Meets, Timestamp};
 
 /// A policy that is attached somewhere.
 #[derive(Clone, Debug)]
@@ -16,17 +15,15 @@ pub struct Policy {
     pub namespace: SmolStr,
     /// Its name.
     pub name: SmolStr,
-    /// What its kind ranks it by before its age, the lowest first.
-    pub rank: Vec<i64>,
     /// When it was created; unknown counts as before everything.
     pub created: Option<Timestamp>,
     /// What it says.
-    pub says: Vec<Saying>,
+    pub says: Vec<Stanza>,
 }
 
 /// One stanza: `defaults`, `overrides`, or what stands in neither.
 #[derive(Clone, Debug)]
-pub struct Saying {
+pub struct Stanza {
     /// On which side; `None` leaves it to the profile.
     pub side: Option<Side>,
     /// As a whole or by field; `None` leaves it to the profile.
@@ -35,20 +32,25 @@ pub struct Saying {
     pub config: Arc<Config>,
 }
 
-impl Policy {
-    /// Namespace and name as one text. Compared as one, `a-b/x` comes before `a/x`.
-    pub fn identity(&self) -> String {
-        if self.namespace.is_empty() { self.name.to_string() } else { format!("{}/{}", self.namespace, self.name) }
-    }
-
-    /// By the rungs of its kind, then the older one first, then by identity.
-    pub fn by_age(&self, other: &Self) -> Ordering {
-        let age = self.rank.cmp(&other.rank).then_with(|| self.created.cmp(&other.created));
-        age.then_with(|| self.identity().cmp(&other.identity()))
-    }
+/// Who wins: the stanza, or what is inside of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// What is inside.
+    Defaults,
+    /// The stanza.
+    Overrides,
 }
 
-impl Saying {
+/// What is won.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Everything: the loser says nothing.
+    Whole,
+    /// Each field by itself, as far down as the strategy says.
+    Fields,
+}
+
+impl Stanza {
     /// What stands in no stanza.
     pub const fn bare(config: Arc<Config>) -> Self {
         Self { side: None, extent: None, config }
@@ -57,5 +59,54 @@ impl Saying {
     /// A stanza that leaves open how it meets others.
     pub const fn on(side: Side, config: Arc<Config>) -> Self {
         Self { side: Some(side), extent: None, config }
+    }
+
+    /// The layer that it is, given what holds where it says nothing.
+    pub(crate) fn layer(&self, unsaid: Unsaid) -> AttachedLayer {
+        let act = match (self.side, self.extent) {
+            (None, None) => unsaid.bare,
+            (Some(Side::Defaults), None) => unsaid.defaults,
+            (Some(Side::Overrides), None) => unsaid.overrides,
+            (side, Some(extent)) => {
+                let bare_overrides = matches!(unsaid.bare, Act::Take | Act::TakeOver);
+                let overrides = side.map_or(bare_overrides, |side| side == Side::Overrides);
+                match (overrides, extent) {
+                    (false, Extent::Whole) => Act::Keep,
+                    (false, Extent::Fields) => Act::KeepOver,
+                    (true, Extent::Whole) => Act::Take,
+                    (true, Extent::Fields) => Act::TakeOver,
+                }
+            }
+        };
+        let gives_way = matches!(act, Act::Keep | Act::KeepOver);
+        let config = if gives_way { counting(unsaid.empty, &self.config) } else { self.config.clone() };
+        AttachedLayer { says: LayerContent::Whole { config, merged: None }, meets: Some(Meets { act, strategy: 0 }) }
+    }
+}
+
+/// A configuration without what does not count.
+pub(crate) fn counting(empty: EmptyValue, config: &Arc<Config>) -> Arc<Config> {
+    match empty {
+        EmptyValue::IsNothing => without_empty(config),
+        EmptyValue::Counts => config.clone(),
+    }
+}
+
+fn without_empty(config: &Arc<Config>) -> Arc<Config> {
+    let Content::Map(entries) = &config.content else { return config.clone() };
+    let kept = entries.iter().filter(|(_, value)| !is_empty(value));
+    let kept = kept.map(|(key, value)| (key.clone(), without_empty(value))).collect();
+    Arc::new(Config { content: Content::Map(kept), at: config.at })
+}
+
+/// `false` is a value that somebody chose.
+fn is_empty(value: &Config) -> bool {
+    match &value.content {
+        Content::Null => true,
+        Content::Bool(_) => false,
+        Content::Number(text) => text.parse() == Ok(0.0),
+        Content::Text(text) => text.is_empty(),
+        Content::List(items) => items.is_empty(),
+        Content::Map(entries) => entries.is_empty(),
     }
 }

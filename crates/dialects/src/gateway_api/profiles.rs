@@ -6,23 +6,40 @@
 //! | GEP-2649 | older, older | fields | fields, defaults | patch, lists by key | do not count |
 //! | gwctl | older, newer | fields | fields, defaults | patch | count |
 //! | Kuadrant | newer, older | whole | whole, defaults | by rule | count |
-//! | Envoy Gateway | older | – | as `mergeType` says | patch, lists by key under `StrategicMerge` | count |
 
-use upheld_engine::merge::{Extent, Keyed, Side, Stance, Strategy};
+use upheld_engine::hierarchy::Column;
+use upheld_engine::hierarchy::rank::Ends;
+use upheld_engine::hierarchy::wholes::{WholeJoin, WholeRules};
+use upheld_engine::merge::{Keyed, Strategy};
+use upheld_engine::{Best, EmptyValue, Ladder, Rung, Unsaid};
+use upheld_model::Act;
+
+/// The profiles that a kind may name.
+pub const NAMES: [&str; 5] = ["direct", "gep-713", "gep-2649", "gwctl", "kuadrant"];
+
+/// The strategies of GEP-713 that a kind may offer.
+pub const STRATEGIES: [&str; 5] = ["None", "AtomicDefaults", "PatchDefaults", "AtomicOverrides", "PatchOverrides"];
 
 /// How one system makes effective policies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
+    /// What a policy says: stanzas that meet, or one whole.
+    pub says: Says,
     /// Who wins among policies on one target.
     pub same_level: SameLevel,
-    /// How a stanza meets that does not say it.
-    pub extent: Extent,
-    /// How words outside of stanzas meet.
-    pub bare: Stance,
+    /// How layers meet that do not say it.
+    pub unsaid: Unsaid,
     /// How far down fields meet.
     pub strategy: Strategy,
-    /// Whether empty values count.
-    pub empty: Empty,
+}
+
+/// What a policy says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// Defaults, overrides, and what stands in neither.
+    Stanzas,
+    /// One whole, which stands alone.
+    Whole,
 }
 
 /// Who wins among policies on one target. The one outside is the established one: it wins overrides and loses defaults.
@@ -34,15 +51,6 @@ pub enum SameLevel {
     NewerOutside,
     /// The older one wins both.
     OlderWins,
-}
-
-/// What an empty value means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Empty {
-    /// It is a value like any other.
-    Value,
-    /// In defaults, and in the object itself, it is the same as no value.
-    Nothing,
 }
 
 /// The strategies of GEP-713 that a kind may offer, in the order in which one is taken if a policy selects none.
@@ -73,55 +81,64 @@ impl MergeStrategy {
         })
     }
 
-    /// The same as a stance.
-    pub const fn stance(self) -> Stance {
+    /// How a layer with it meets what is inside of it.
+    pub const fn act(self) -> Act {
         match self {
-            Self::None | Self::AtomicOverrides => Stance { side: Side::Overrides, extent: Extent::Whole },
-            Self::AtomicDefaults => Stance { side: Side::Defaults, extent: Extent::Whole },
-            Self::PatchDefaults => Stance { side: Side::Defaults, extent: Extent::Fields },
-            Self::PatchOverrides => Stance { side: Side::Overrides, extent: Extent::Fields },
+            Self::None | Self::AtomicOverrides => Act::Take,
+            Self::AtomicDefaults => Act::Keep,
+            Self::PatchDefaults => Act::KeepOver,
+            Self::PatchOverrides => Act::TakeOver,
         }
     }
 }
 
-/// Defaults, field by field.
-const FIELD_DEFAULTS: Stance = MergeStrategy::PatchDefaults.stance();
-/// Defaults as a whole.
-const WHOLE_DEFAULTS: Stance = MergeStrategy::AtomicDefaults.stance();
+/// Layers meet as wholes.
+const WHOLES: Unsaid = Unsaid { bare: Act::Keep, defaults: Act::Keep, overrides: Act::Take, empty: EmptyValue::Counts };
+/// Layers meet field by field.
+const FIELDS: Unsaid =
+    Unsaid { bare: Act::KeepOver, defaults: Act::KeepOver, overrides: Act::TakeOver, empty: EmptyValue::Counts };
+
+/// The profile of a name, for a kind that offers these strategies. Unknown ones are not merged.
+pub fn named(name: &str, offered: &[MergeStrategy]) -> Profile {
+    match name {
+        "gep-713" => Profile::gep_713(offered),
+        "gep-2649" => Profile::gep_2649(Vec::new()),
+        "gwctl" => Profile::gwctl(),
+        "kuadrant" => Profile::kuadrant(),
+        _ => Profile::direct(),
+    }
+}
 
 impl Profile {
+    /// A policy for one place, as a whole: the most specific one, and of several the oldest.
+    pub fn direct() -> Self {
+        Self { says: Says::Whole, same_level: SameLevel::NewerOutside, unsaid: WHOLES, strategy: Strategy::whole() }
+    }
+
     /// GEP-713, for a kind that offers these strategies; with none of them, atomic defaults.
     pub fn gep_713(offered: &[MergeStrategy]) -> Self {
-        let bare = offered.iter().min().map_or(WHOLE_DEFAULTS, |strategy| strategy.stance());
+        let bare = offered.iter().min().map_or(Act::Keep, |strategy| strategy.act());
         Self {
+            says: Says::Stanzas,
             same_level: SameLevel::OlderOutside,
-            extent: Extent::Whole,
-            bare,
+            unsaid: Unsaid { bare, ..WHOLES },
             strategy: Strategy::patch(),
-            empty: Empty::Value,
         }
     }
 
     /// GEP-2649, for objects whose lists have these keys.
     pub fn gep_2649(keyed: Vec<Keyed>) -> Self {
         Self {
+            says: Says::Stanzas,
             same_level: SameLevel::OlderWins,
-            extent: Extent::Fields,
-            bare: FIELD_DEFAULTS,
+            unsaid: Unsaid { empty: EmptyValue::IsNothing, ..FIELDS },
             strategy: Strategy { keyed, ..Strategy::patch() },
-            empty: Empty::Nothing,
         }
     }
 
     /// The command line tool `gwctl`.
     pub fn gwctl() -> Self {
-        Self {
-            same_level: SameLevel::NewerOutside,
-            extent: Extent::Fields,
-            bare: FIELD_DEFAULTS,
-            strategy: Strategy::patch(),
-            empty: Empty::Value,
-        }
+        Self { says: Says::Stanzas, same_level: SameLevel::NewerOutside, unsaid: FIELDS, strategy: Strategy::patch() }
     }
 
     /// Kuadrant: maps of rules, each of which is one value.
@@ -131,39 +148,53 @@ impl Profile {
 
     /// Kuadrant's policy machinery with strategies that patch.
     pub fn kuadrant_patch() -> Self {
-        Self { extent: Extent::Fields, bare: FIELD_DEFAULTS, ..Self::gep_713(&[]) }
+        Self { unsaid: FIELDS, ..Self::gep_713(&[]) }
     }
 
-    /// Envoy Gateway: the policy of the nearest parent, then the more specific one with its `mergeType`.
-    pub fn envoy_gateway(merge_type: MergeType) -> Self {
-        let (bare, keyed) = match merge_type {
-            MergeType::Replace => (WHOLE_DEFAULTS, Vec::new()),
-            MergeType::JsonMerge => (FIELD_DEFAULTS, Vec::new()),
-            MergeType::StrategicMerge => {
-                (FIELD_DEFAULTS, ENVOY_LISTS.map(|(list, key)| Keyed::items(list, key)).to_vec())
-            }
-        };
-        Self {
-            same_level: SameLevel::OlderWins,
-            extent: bare.extent,
-            bare,
-            strategy: Strategy { keyed, ..Strategy::patch() },
-            empty: Empty::Value,
+    /// How documents are read.
+    pub(crate) fn reader(&self) -> &'static str {
+        match self.says {
+            Says::Stanzas => "stanzas",
+            Says::Whole => "whole",
         }
     }
-}
 
-/// How a policy of Envoy Gateway meets that of its parent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MergeType {
-    /// It stands alone.
-    Replace,
-    /// RFC 7396.
-    JsonMerge,
-    /// The same, with lists that meet by key.
-    StrategicMerge,
-}
+    /// How layers meet that do not say it.
+    pub fn unsaid(&self) -> Unsaid {
+        self.unsaid
+    }
 
-/// The lists that Envoy Gateway's interface declares a key for.
-const ENVOY_LISTS: [(&str, &str); 4] =
-    [("compression", "type"), ("compressor", "type"), ("httpUpgrade", "type"), ("contextExtensions", "name")];
+    /// The order of folding: from the nearest place to the widest, and at one place by these numbers, by age and by name.
+    pub fn ladder(&self, numbers: &[(Column, Best)]) -> Ladder<Column> {
+        let rung = |column, best| Rung { column, best };
+        // Of those that are folded one after the other at one place, the last one is outside.
+        let turned = self.same_level == SameLevel::OlderOutside;
+        let end = |best: Best| match (best, turned) {
+            (Best::Lowest, false) | (Best::Highest, true) => Best::Lowest,
+            (Best::Highest, false) | (Best::Lowest, true) => Best::Highest,
+        };
+        let mut rungs = vec![rung(Column::Scope, Best::Lowest), rung(Column::Level, Best::Lowest)];
+        if self.same_level == SameLevel::OlderWins {
+            rungs.push(rung(Column::Side, Best::Lowest));
+        }
+        rungs.extend(numbers.iter().map(|(column, best)| rung(*column, end(*best))));
+        rungs.push(rung(Column::Created, end(Best::Lowest)));
+        rungs.push(rung(Column::Identity, end(Best::Lowest)));
+        rungs.push(rung(Column::Layer, Best::Highest));
+        Ladder::new(rungs)
+    }
+
+    /// From which end overrides are read.
+    pub fn ends(&self) -> Ends {
+        if self.same_level == SameLevel::OlderWins { Ends::BySide } else { Ends::AsRanked }
+    }
+
+    /// How configurations meet.
+    pub fn rules(&self) -> WholeRules {
+        let within = match self.says {
+            Says::Stanzas => WholeJoin::AsTheNextSays,
+            Says::Whole => WholeJoin::Keep,
+        };
+        WholeRules { within, across: None, strategies: vec![self.strategy.clone()] }
+    }
+}

@@ -86,7 +86,7 @@ pub(super) fn replaced(matched: usize, why: &str) -> String {
     format!("Replaced Rule ({matched}): {why}")
 }
 
-impl Topology<'_> {
+impl Topology {
     /// Lets a way answer with an error because of something that the topology does not know, for example a broken policy,
     /// and says so in the status of its route.
     pub fn replace(&mut self, place: Place, why: &str) {

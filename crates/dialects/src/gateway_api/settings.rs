@@ -1,6 +1,20 @@
-//! What steers the topology from outside of the documents.
+//! What steers gateways from outside of the documents.
 
-/// Settings of the controller, with its defaults.
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Fault};
+
+use crate::kgateway;
+
+/// Everything that a controller is started with, as far as it steers answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ControllerSettings {
+    /// What leads where.
+    pub topology: Settings,
+    /// How policies are resolved.
+    pub policies: kgateway::Settings,
+}
+
+/// Settings of the topology, with the defaults of the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Whether routes may be ranked by number.
@@ -45,4 +59,71 @@ pub enum ReferenceGrants {
     Permissive,
     /// Those of policies to extensions, too.
     Strict,
+}
+
+/// The settings that are read.
+const NAMES: [&str; 5] = [
+    "GlobalPolicyNamespace",
+    "PolicyMerge",
+    "ReferenceGrantMode",
+    "WeightedRoutePrecedence",
+    "DelegationWildcardNamespace",
+];
+
+impl ControllerSettings {
+    /// As users give them, each `NAME=VALUE`: `GlobalPolicyNamespace=policies`. All mistakes at once.
+    pub fn read<S: AsRef<str>>(given: &[S]) -> Result<Self, Vec<Diagnostic>> {
+        let mut settings = Self::default();
+        let mut problems = Vec::new();
+        for given in given.iter().map(AsRef::as_ref) {
+            match given.split_once('=') {
+                Some((name, value)) => problems.extend(settings.set(name, value).err()),
+                None => problems.push(wrong(format!("`{given}` is not `name=value`"))),
+            }
+        }
+        if problems.is_empty() { Ok(settings) } else { Err(problems) }
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), Diagnostic> {
+        let Self { topology, policies } = self;
+        match name {
+            "GlobalPolicyNamespace" => policies.global_namespace = Some(value.to_owned()),
+            "PolicyMerge" => {
+                policies.policy_merge = kgateway::PolicyMerge::parse(value);
+                if policies.policy_merge == kgateway::PolicyMerge::Unreadable {
+                    return Err(wrong(format!("`{value}` is no JSON for PolicyMerge")));
+                }
+            }
+            "ReferenceGrantMode" => {
+                let wrong = || wrong(format!("ReferenceGrantMode is Off, Permissive or Strict, not `{value}`"));
+                topology.reference_grants = grants(value).ok_or_else(wrong)?;
+            }
+            "WeightedRoutePrecedence" if value.eq_ignore_ascii_case("true") => {
+                topology.route_precedence = RoutePrecedence::Weighted;
+            }
+            "WeightedRoutePrecedence" => topology.route_precedence = RoutePrecedence::ByMatch,
+            "DelegationWildcardNamespace" => value.clone_into(&mut topology.delegation_wildcard_namespace),
+            _ => {
+                let problem = wrong(format!("kgateway has no setting `{name}` that is read here"));
+                return Err(match nearest(name, NAMES) {
+                    Some(near) => problem.help(format!("did you mean `{near}`?")),
+                    None => problem.help(format!("settings: {}", NAMES.join(", "))),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn wrong(message: String) -> Diagnostic {
+    Diagnostic::error(Fault::BadSetting, message)
+}
+
+fn grants(value: &str) -> Option<ReferenceGrants> {
+    let modes = [
+        ("Off", ReferenceGrants::Off),
+        ("Permissive", ReferenceGrants::Permissive),
+        ("Strict", ReferenceGrants::Strict),
+    ];
+    modes.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(value)).map(|(_, mode)| mode)
 }

@@ -2,26 +2,19 @@
 
 use std::sync::Arc;
 
-use upheld_engine::merge::{Extent, Side};
 use upheld_model::{Config, Content, Timestamp};
 
+use super::policy::{Extent, Side};
 use super::profiles::MergeStrategy;
-use super::{Policy, Profile, Saying, effective};
+use super::{Policy, Profile, Stanza, effective};
 
 fn colour(value: &str) -> Arc<Config> {
     let text = Config::made(Content::Text(value.into()));
     Config::made(Content::Map(vec![("colour".into(), text)]))
 }
 
-fn policy(name: &str, created: i64, says: Vec<Saying>) -> Policy {
-    Policy {
-        kind: "Colour".into(),
-        namespace: "".into(),
-        name: name.into(),
-        rank: Vec::new(),
-        created: Some(Timestamp(created)),
-        says,
-    }
+fn policy(name: &str, created: i64, says: Vec<Stanza>) -> Policy {
+    Policy { kind: "Colour".into(), namespace: "".into(), name: name.into(), created: Some(Timestamp(created)), says }
 }
 
 #[track_caller]
@@ -33,8 +26,8 @@ fn winner(profile: &Profile, policies: &[Policy], levels: &[Vec<usize>], expecte
 fn on_one_target_each_system_has_its_winner() {
     let both = |side| {
         [
-            policy("older", 1, vec![Saying::on(side, colour("a"))]),
-            policy("newer", 2, vec![Saying::on(side, colour("b"))]),
+            policy("older", 1, vec![Stanza::on(side, colour("a"))]),
+            policy("newer", 2, vec![Stanza::on(side, colour("b"))]),
         ]
     };
     let table = [
@@ -51,7 +44,7 @@ fn on_one_target_each_system_has_its_winner() {
 
 #[test]
 fn overrides_hold_across_levels_of_whole_defaults() {
-    let stanza = |side| vec![Saying { side: Some(side), extent: Some(Extent::Whole), config: colour("a") }];
+    let stanza = |side| vec![Stanza { side: Some(side), extent: Some(Extent::Whole), config: colour("a") }];
     let policies = [
         policy("gateway", 1, stanza(Side::Overrides)),
         policy("route", 2, stanza(Side::Defaults)),
@@ -63,7 +56,7 @@ fn overrides_hold_across_levels_of_whole_defaults() {
 #[test]
 fn namespace_and_name_are_compared_as_one_text() {
     let mut policies = ["a", "a-b"]
-        .map(|namespace| Policy { namespace: namespace.into(), ..policy("x", 1, vec![Saying::bare(colour("a"))]) });
+        .map(|namespace| Policy { namespace: namespace.into(), ..policy("x", 1, vec![Stanza::bare(colour("a"))]) });
     winner(&Profile::gep_2649(Vec::new()), &policies, &[vec![0, 1]], 1);
     policies[0].created = Some(Timestamp(0));
     winner(&Profile::gep_2649(Vec::new()), &policies, &[vec![0, 1]], 0);
@@ -71,10 +64,10 @@ fn namespace_and_name_are_compared_as_one_text() {
 
 #[test]
 fn a_kind_that_offers_several_strategies_has_a_preferred_one() {
-    let bare = |offered: &[MergeStrategy]| Profile::gep_713(offered).bare;
+    let bare = |offered: &[MergeStrategy]| Profile::gep_713(offered).unsaid.bare;
     assert_eq!(
         bare(&[MergeStrategy::PatchOverrides, MergeStrategy::PatchDefaults]),
-        MergeStrategy::PatchDefaults.stance()
+        MergeStrategy::PatchDefaults.act()
     );
-    assert_eq!(bare(&[]), MergeStrategy::AtomicDefaults.stance());
+    assert_eq!(bare(&[]), MergeStrategy::AtomicDefaults.act());
 }

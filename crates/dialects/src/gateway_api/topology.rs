@@ -8,16 +8,15 @@ mod tests;
 
 use std::sync::Arc;
 
-use upheld_engine::{ObjectId, Snapshot};
+use rustc_hash::FxHashMap;
+use upheld_engine::ObjectId;
 use upheld_model::{Config, Diagnostic, NodeRef};
 
 use super::matches::Match;
 
 /// All gateways of a snapshot with what is attached to them.
-#[derive(Debug)]
-pub struct Topology<'s> {
-    /// Everything there is.
-    pub snapshot: &'s Snapshot,
+#[derive(Clone, Debug)]
+pub struct Topology {
     /// By namespace and name.
     pub gateways: Vec<Gateway>,
     /// What became of each route at each of its parents, by route.
@@ -26,9 +25,11 @@ pub struct Topology<'s> {
     pub attached: Vec<Attached>,
     /// What is probably not meant.
     pub warnings: Vec<Diagnostic>,
+    /// The ways that end at a route.
+    pub(super) by_route: FxHashMap<ObjectId, Vec<Place>>,
 }
 
-impl Topology<'_> {
+impl Topology {
     /// A way by its place.
     pub fn way(&self, place: Place) -> Option<&Way> {
         self.gateways.get(place.gateway)?.hosts.get(place.host)?.ways.get(place.way)
@@ -46,6 +47,12 @@ impl Topology<'_> {
                 found.ways.iter().enumerate().map(move |(way, found)| (Place { gateway, host, way }, found))
             })
         })
+    }
+
+    /// The ways that end at a route, in the order of gateways and hosts.
+    pub fn ways_to(&self, route: ObjectId) -> impl Iterator<Item = (Place, &Way)> {
+        let places = self.by_route.get(&route).map_or(&[][..], Vec::as_slice);
+        places.iter().filter_map(|place| Some((*place, self.way(*place)?)))
     }
 
     /// What became of a route.

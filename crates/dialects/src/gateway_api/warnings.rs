@@ -4,12 +4,11 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault};
 
-use super::field_rules;
 use super::precedence::ROUTE_WEIGHT;
 use super::resources::{Backend, ParentReference, Route, View};
 use super::settings::Settings;
 use super::walk::INHERIT_MATCHER;
-use crate::kgateway::rules::INHERITANCE;
+use crate::kgateway::delegation::{INHERITANCE, is_known};
 
 /// Found problems, each once.
 #[derive(Debug, Default)]
@@ -111,10 +110,9 @@ impl Warnings {
             }
         };
         check(INHERIT_MATCHER, is_switch, "expected `true` or `false`");
-        let priority = |text: &str| field_rules::inheritance(text).is_some();
         check(
             INHERITANCE,
-            priority,
+            is_known,
             "expected ShallowMergePreferChild, ShallowMergePreferParent, DeepMergePreferChild or DeepMergePreferParent",
         );
         check(ROUTE_WEIGHT, |text| text.trim().parse::<i32>().is_ok(), "expected a whole number");

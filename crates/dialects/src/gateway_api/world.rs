@@ -30,7 +30,7 @@ pub(super) struct World<'s> {
     pub(super) gateways: Vec<View<'s>>,
     pub(super) listener_sets: Vec<View<'s>>,
     pub(super) routes: Vec<Route<'s>>,
-    grants: Grants<'s>,
+    pub(super) grants: Grants,
     objects: FxHashMap<(&'s str, &'s str, &'s str), ObjectId>,
     policies: FxHashSet<(&'s str, &'s str, &'s str)>,
     namespaces: FxHashMap<&'s str, Vec<(&'s str, &'s str)>>,

@@ -3,68 +3,39 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_engine::ObjectId;
-use upheld_engine::merge::levels::{FieldLayer, Folded, Level, Rules, fold};
+use upheld_engine::hierarchy::{OwnContent, OwnLayer};
 use upheld_model::config::{Config, Content};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{NodeRef, SourceId};
 
 use super::references::{list, text};
-use super::rules::Priority;
 
-/// What the rules on the way to a scope come to. Numbers in it count [`Builtin::sources`].
-#[derive(Clone, Debug)]
-pub struct Builtin {
-    /// Filters and other parts of rules, the nearest first.
-    pub sources: Vec<Source>,
-    /// Fields by name.
-    pub folded: Folded,
+/// What a rule says itself: filters in their order, then what it says outside of them.
+pub(crate) fn layers(source: SourceId, rule: Value<'_>) -> Vec<OwnLayer> {
+    let layer = |(at, fields): Part| {
+        let fields = fields.into_iter().map(|(name, value)| {
+            let (name, part) = field_and_part(&name);
+            (name, part, value)
+        });
+        OwnLayer { says: OwnContent::Fields(fields.collect()), at }
+    };
+    parts(source, rule).into_iter().map(layer).collect()
 }
 
-/// A part of a rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// How many delegations away.
-    pub level: usize,
-    /// The route.
-    pub route: ObjectId,
-    /// The rule, by its place.
-    pub rule: usize,
-    /// Where it was written.
-    pub at: NodeRef,
-}
-
-/// A rule on the way, the nearest first.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rule<'t> {
-    pub(super) route: ObjectId,
-    pub(super) number: usize,
-    pub(super) source: SourceId,
-    pub(super) value: Option<Value<'t>>,
-    pub(super) priority: Priority,
-}
-
-/// Folds what rules say, the nearest first; `None` if they say nothing.
-pub(super) fn resolve(rules: &Rules, way: &[Rule<'_>]) -> Option<Builtin> {
-    let mut sources = Vec::new();
-    let mut levels = Vec::new();
-    for (level, rule) in way.iter().enumerate() {
-        let mut layers = Vec::new();
-        for (at, fields) in rule.value.into_iter().flat_map(|value| parts(rule.source, value)) {
-            layers.push(FieldLayer { by: sources.len(), fields });
-            sources.push(Source { level, route: rule.route, rule: rule.number, at });
-        }
-        levels.push(Level { layers, inheritance: rule.priority.inheritance(), broken: Vec::new() });
+/// The field of policies that something is the same as, and which part of it.
+fn field_and_part(name: &SmolStr) -> (SmolStr, Option<SmolStr>) {
+    match name.split_once('.') {
+        Some(("urlRewrite", "path")) => (SmolStr::new_static("urlRewrite"), None),
+        Some((field, part)) => (SmolStr::new(field), Some(SmolStr::new(part))),
+        None => (name.clone(), None),
     }
-    if sources.is_empty() {
-        return None;
-    }
-    Some(Builtin { folded: fold(rules, &levels), sources })
 }
 
 type Part = (NodeRef, Vec<(SmolStr, Arc<Config>)>);
 
-/// Filters in their order, then what the rule says outside of them.
+/// Fields of which all count, whatever other rules on the way say.
+const CUMULATIVE: [&str; 3] = ["requestHeaderModifier", "requestMirror", "responseHeaderModifier"];
+
 fn parts(source: SourceId, rule: Value<'_>) -> Vec<Part> {
     let at = |value: Value<'_>| NodeRef { source, node: value.number() };
     let mut parts: Vec<Part> = Vec::new();
@@ -98,7 +69,7 @@ fn filter_fields(source: SourceId, filter: Value<'_>) -> Vec<(SmolStr, Arc<Confi
         _ => return Vec::new(),
     };
     let Some(value) = filter.get(field).map(|value| Config::of(source, value)) else { return Vec::new() };
-    let value = if super::rules::CUMULATIVE.contains(&name) {
+    let value = if CUMULATIVE.contains(&name) {
         Arc::new(Config { at: value.at, content: Content::List(vec![value]) })
     } else {
         value

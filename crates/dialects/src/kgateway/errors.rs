@@ -10,36 +10,37 @@ mod secrets;
 use upheld_engine::ObjectId;
 use upheld_model::tree::{Kind, Value};
 
-use super::kinds::Subject;
-use super::references::{From, References, Unresolved, list};
+use super::policy_type::PolicyType;
+use super::references::{References, Unresolved, list};
 use crate::document::Resource;
+use crate::gateway_api::grants::End;
 
 /// All errors of a policy, in the order of its checks.
 pub(super) fn of(
-    subject: Subject,
+    policy: PolicyType,
     namespace: &str,
     resource: Resource<'_>,
     references: &References<'_>,
 ) -> Vec<String> {
     let Some(spec) = resource.spec() else { return Vec::new() };
-    let from = From { group: subject.group(), kind: subject.kind(), namespace };
-    match subject {
-        Subject::Traffic => traffic(from, spec, references),
-        Subject::Listener => {
+    let from = End { group: policy.group(), kind: policy.name(), namespace };
+    match policy {
+        PolicyType::Traffic => traffic(from, spec, references),
+        PolicyType::Listener => {
             let blocks = list(spec, "perPort").filter_map(|port| port.get("listener")).chain(spec.get("default"));
             let http = blocks.filter_map(|block| block.get("httpSettings"));
             http.flat_map(|settings| http_settings(from, settings, references)).collect()
         }
-        Subject::HttpListener => http_settings(from, spec, references),
-        Subject::BackendConfig => {
+        PolicyType::HttpListener => http_settings(from, spec, references),
+        PolicyType::BackendConfig => {
             let secret = spec.at_path(&["tls", "secretRef"]);
             secret.and_then(|secret| secrets::reference(from, secret, references).err()).into_iter().collect()
         }
-        Subject::BackendTls | Subject::DirectResponse => Vec::new(),
+        PolicyType::BackendTls | PolicyType::DirectResponse => Vec::new(),
     }
 }
 
-fn traffic(from: From<'_>, spec: Value<'_>, references: &References<'_>) -> Vec<String> {
+fn traffic(from: End<'_>, spec: Value<'_>, references: &References<'_>) -> Vec<String> {
     let set = |path: &[&str]| spec.at_path(path).filter(|value| value.kind() != Kind::Null);
     let extension = |place: &extensions::Place| {
         let settings = set(place.path)?;
@@ -55,7 +56,7 @@ fn traffic(from: From<'_>, spec: Value<'_>, references: &References<'_>) -> Vec<
 }
 
 /// Backends that logs and traces go to.
-fn http_settings(from: From<'_>, settings: Value<'_>, references: &References<'_>) -> Vec<String> {
+fn http_settings(from: End<'_>, settings: Value<'_>, references: &References<'_>) -> Vec<String> {
     let logs = list(settings, "accessLog").flat_map(|log| {
         let services = ["grpcService", "openTelemetry"].into_iter().filter_map(move |sink| log.get(sink));
         services.filter_map(|sink| sink.get("backendRef").or_else(|| sink.at_path(&["grpcService", "backendRef"])))
@@ -75,7 +76,7 @@ pub(super) fn certificates(
     resource: Resource<'_>,
     references: &References<'_>,
 ) -> Option<Certificates> {
-    let from = From { group: Subject::BackendTls.group(), kind: Subject::BackendTls.kind(), namespace };
+    let from = End { group: PolicyType::BackendTls.group(), kind: PolicyType::BackendTls.name(), namespace };
     let validation = resource.field("validation")?;
     let resolve = |reference: Value<'_>| -> Result<ObjectId, Unresolved> {
         let kind = super::references::text(reference, "kind").unwrap_or("ConfigMap");

@@ -7,38 +7,49 @@ mod traffic;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
+use upheld_engine::hierarchy::Entry;
 use upheld_model::config::{Config, Content};
 use upheld_model::tree::{Kind, Value};
-use upheld_model::{NodeRef, SourceId};
+use upheld_model::{LayerContent, NodeRef, SourceId};
 
-use super::kinds::Subject;
-use crate::document::Resource;
+use super::policy_type::PolicyType;
+use super::settings::PolicyMerge;
+use crate::gateway_api::attachments::{TARGETS, Written};
+use crate::gateway_api::settings::ControllerSettings;
 
 pub use listener::is_inside_port;
 
 /// A field with its value.
 pub type Field = (SmolStr, Arc<Config>);
 
-/// Fields that say what a policy is attached to.
-const TARGETS: [&str; 4] = ["targetRef", "targetRefs", "targetSelector", "targetSelectors"];
-
 /// The one field of a `BackendTLSPolicy`, which holds as a whole.
 pub const TLS: &str = "tls";
 
 /// The fields of a policy.
-pub(super) fn of(subject: Subject, namespace: &str, source: SourceId, resource: Resource<'_>) -> Vec<Field> {
-    let Some(spec) = resource.spec() else { return Vec::new() };
-    match subject {
-        Subject::Traffic => traffic::fields(namespace, source, spec),
-        Subject::Listener => listener::fields(source, spec),
-        Subject::HttpListener => listener::http_fields(source, "", spec),
-        Subject::BackendConfig => backend_fields(source, spec),
-        Subject::BackendTls => {
+pub(crate) fn of(policy: PolicyType, written: Written<'_>, settings: &ControllerSettings) -> Vec<Field> {
+    let Some(spec) = written.spec() else { return Vec::new() };
+    let source = written.source;
+    match policy {
+        // Nothing can be said about how fields meet, so nothing is said at all.
+        PolicyType::Traffic if settings.policies.policy_merge == PolicyMerge::Unreadable => Vec::new(),
+        PolicyType::Traffic => traffic::fields(written.namespace, source, spec),
+        PolicyType::Listener => listener::fields(source, spec),
+        PolicyType::HttpListener => listener::http_fields(source, "", spec),
+        PolicyType::BackendConfig => backend_fields(source, spec),
+        PolicyType::BackendTls => {
             let entries = payload(spec).map(|(key, value)| (key, Config::of(source, value))).collect();
             let at = Some(NodeRef { source, node: spec.number() });
             vec![(SmolStr::new(TLS), Arc::new(Config { content: Content::Map(entries), at }))]
         }
-        Subject::DirectResponse => payload(spec).map(|(key, value)| (key, Config::of(source, value))).collect(),
+        PolicyType::DirectResponse => payload(spec).map(|(key, value)| (key, Config::of(source, value))).collect(),
+    }
+}
+
+/// What a policy says, as it was read.
+pub(super) fn said(entry: &Entry) -> &[Field] {
+    match entry.says().map(|layer| &layer.says) {
+        Some(LayerContent::Fields(fields)) => fields,
+        Some(LayerContent::Whole { .. }) | None => &[],
     }
 }
 

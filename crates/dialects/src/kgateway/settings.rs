@@ -1,31 +1,22 @@
 //! Settings of the controller that steer how policies are resolved.
 
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 use smol_str::SmolStr;
-use upheld_engine::merge::levels::SameLevel;
+use upheld_engine::hierarchy::fields::SameLevel;
+use upheld_engine::{Choices, HierarchyFold, HierarchyKind, PolicyKind};
+use upheld_model::Symbols;
 
-use crate::gateway_api::field_rules::{POLICY_MERGE, policy_merge};
-pub use crate::gateway_api::settings::ReferenceGrants;
+use super::policy_type::PolicyType;
 
 /// What the controller was started with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// How fields of policies at the same level meet.
     pub policy_merge: PolicyMerge,
     /// A namespace whose policies select objects of all namespaces by their labels.
     pub global_namespace: Option<String>,
-    /// Which references to other namespaces need a grant.
-    pub reference_grants: ReferenceGrants,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            policy_merge: PolicyMerge::default(),
-            global_namespace: None,
-            reference_grants: ReferenceGrants::Permissive,
-        }
-    }
 }
 
 /// How fields of traffic policies at the same level meet, where that differs from the usual.
@@ -42,6 +33,10 @@ impl Default for PolicyMerge {
         Self::Fields(Vec::new())
     }
 }
+
+/// The fields that the setting speaks about, with their names in a result.
+const FIELDS: [(&str, &str); 4] =
+    [("extAuth", "extAuth"), ("extProc", "extProc"), ("transformation", "transformation"), ("acl", "httpACL")];
 
 impl PolicyMerge {
     /// Reads the JSON text of the setting. Anything but `DeepMerge` is a shallow merge.
@@ -60,15 +55,34 @@ impl PolicyMerge {
             return Self::Unreadable;
         }
         let mut fields = Vec::new();
-        for (field, name) in POLICY_MERGE {
+        for (field, name) in FIELDS {
             match policy.get(field) {
                 None | Some(Json::Null) => {}
+                Some(Json::String(word)) if word.is_empty() => {}
                 Some(Json::String(word)) => {
-                    fields.extend(policy_merge(word).map(|same_level| (SmolStr::new(name), same_level)));
+                    let same_level = if word == "DeepMerge" { SameLevel::Combine } else { SameLevel::First };
+                    fields.push((SmolStr::new(name), same_level));
                 }
                 Some(_) => return Self::Unreadable,
             }
         }
         Self::Fields(fields)
+    }
+}
+
+impl Settings {
+    /// Lets kinds of traffic policies meet as the setting says.
+    pub(crate) fn apply(&self, kind: &mut PolicyKind, symbols: &Symbols) {
+        let PolicyMerge::Fields(changed) = &self.policy_merge else { return };
+        let Choices::Hierarchy(hierarchy) = &mut kind.choices else { return };
+        if changed.is_empty() || symbols.text(hierarchy.reads) != PolicyType::Traffic.reader() {
+            return;
+        }
+        let HierarchyKind { fold, .. } = Arc::make_mut(hierarchy);
+        if let HierarchyFold::Fields { policies, .. } = fold {
+            for (field, same_level) in changed {
+                policies.set_same_level(field, *same_level);
+            }
+        }
     }
 }

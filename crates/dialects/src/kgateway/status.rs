@@ -1,20 +1,25 @@
 //! Status of policies: whether each is accepted, and how much of it holds, for each ancestor.
 //!
-//! Every scope is looked at: each match of a rule, each rule that delegates, each host, each route configuration and each
-//! port. What is worst anywhere under an ancestor is what is said there.
+//! Every scope is asked by itself: each match of a rule, each rule that delegates, each host, all hosts behind a listener and
+//! each port. What is worst anywhere under an ancestor is what is said there. Scopes at which the same policies meet are asked
+//! once.
 
 mod backends;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
-use upheld_engine::ObjectId;
-use upheld_engine::merge::levels::Standing;
+use upheld_engine::hierarchy::{Effective, Entry};
+use upheld_engine::{ObjectId, PolicyId};
 
-use super::resolver::Resolver;
-use super::scopes::{Resolved, Scope};
-use crate::gateway_api::topology::{Condition, Gateway, Parent};
+use super::fields::is_inside_port;
+use super::{PolicyType, problems};
+use crate::gateway_api::attachments::Reader;
+use crate::gateway_api::gateways::{GatewayKind, Network};
+use crate::gateway_api::places::Asked;
+use crate::gateway_api::survey::{Cell, Survey};
+use crate::gateway_api::topology::{Condition, Gateway, Parent, Way};
 
 /// What a status entry is for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,8 +42,8 @@ pub struct AncestorStatus {
 /// The status of one policy.
 #[derive(Clone, Debug)]
 pub struct PolicyStatus {
-    /// The policy, by its number.
-    pub policy: usize,
+    /// The policy.
+    pub policy: PolicyId,
     /// By kind and name of the ancestor; empty if it is attached to nothing.
     pub ancestors: Vec<AncestorStatus>,
     /// What became of each of its fields, by name.
@@ -86,55 +91,96 @@ enum Reached {
     Nobody,
 }
 
-/// Results by number, each with how often it was met under which ancestor, and how often it reaches requests.
-#[derive(Default)]
-struct Met {
-    results: FxHashMap<usize, (std::sync::Arc<Resolved>, BTreeMap<Ancestor, usize>)>,
-    pending: BTreeMap<usize, Vec<Ancestor>>,
+impl Network<'_> {
+    /// The status of every policy of kgateway, by kind, namespace and name.
+    pub fn kgateway_statuses(self) -> Vec<PolicyStatus> {
+        let mut statuses = Vec::new();
+        for kind in self.kinds() {
+            let reads = self.snapshot.text(kind.policies.kind().reads);
+            if let Some(Reader::Kgateway(policy)) = Reader::of(reads) {
+                statuses.extend(Tally::new(self, kind, policy).finish());
+            }
+        }
+        statuses
+    }
 }
 
-impl Met {
-    fn add(&mut self, scope: &Scope, ancestor: &Ancestor, reached: Reached) {
-        for resolved in &scope.resolved {
-            let (_, ancestors) =
-                self.results.entry(resolved.number).or_insert_with(|| (resolved.clone(), BTreeMap::new()));
+/// What is found out about the policies of one kind.
+struct Tally<'s> {
+    network: Network<'s>,
+    kind: GatewayKind<'s>,
+    policy: PolicyType,
+    /// What scopes come to.
+    scopes: Survey,
+    /// By cell: under which ancestors it was met, and how often requests reach it there.
+    met: Vec<BTreeMap<Ancestor, usize>>,
+    worst: BTreeMap<PolicyId, BTreeMap<Ancestor, Attachment>>,
+    others: BTreeMap<PolicyId, Vec<AncestorStatus>>,
+    survival: BTreeMap<PolicyId, BTreeMap<SmolStr, (usize, usize)>>,
+}
+
+impl<'s> Tally<'s> {
+    fn new(network: Network<'s>, kind: GatewayKind<'s>, policy: PolicyType) -> Self {
+        let (scopes, met) = (Survey::default(), Vec::new());
+        let (worst, others, survival) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { network, kind, policy, scopes, met, worst, others, survival }
+    }
+
+    fn finish(mut self) -> Vec<PolicyStatus> {
+        if !self.kind.policies.is_empty() {
+            for gateway in &self.network.topology().gateways {
+                self.meet_gateway(gateway);
+                self.meet_routes(gateway);
+            }
+            self.judge();
+            match self.policy {
+                PolicyType::BackendConfig | PolicyType::BackendTls => self.meet_backends(),
+                PolicyType::Traffic => self.survive_on_ways(),
+                PolicyType::DirectResponse | PolicyType::HttpListener | PolicyType::Listener => {}
+            }
+        }
+        let snapshot = self.network.snapshot;
+        let own = snapshot.policies().iter().filter(|(_, policy)| {
+            let group = policy.attachments().and_then(|attachments| attachments.group);
+            policy.kind == self.kind.kind.governs && group == Some(self.kind.policies.kind().group)
+        });
+        own.map(|(id, _)| self.status(id)).collect()
+    }
+
+    fn status(&self, policy: PolicyId) -> PolicyStatus {
+        let of_scopes = self.worst.get(&policy).into_iter().flatten().map(|(ancestor, attachment)| AncestorStatus {
+            ancestor: ancestor.clone(),
+            conditions: vec![self.accepted(policy), attachment.condition()],
+        });
+        let others = self.others.get(&policy).into_iter().flatten().cloned();
+        let mut ancestors: Vec<AncestorStatus> = of_scopes.chain(others).collect();
+        ancestors
+            .sort_by_cached_key(|status| (self.network.title(status.ancestor.object), status.ancestor.section.clone()));
+        let survival = self.survival.get(&policy).into_iter().flatten().map(|(field, (targets, survives))| Survival {
+            field: field.clone(),
+            targets: *targets,
+            survives: *survives,
+        });
+        PolicyStatus { policy, ancestors, survival: survival.collect() }
+    }
+
+    /// Meets a scope under an ancestor.
+    fn meet(&mut self, asked: &Asked<'_>, ancestor: &Ancestor, reached: Reached) {
+        let cell = self.scopes.meet(asked);
+        if cell == self.met.len() {
+            self.met.push(BTreeMap::new());
+        }
+        if let Some(ancestors) = self.met.get_mut(cell) {
             *ancestors.entry(ancestor.clone()).or_default() += usize::from(reached == Reached::Requests);
         }
     }
 
-    /// By number, so that nothing depends on the order of a hash map.
-    fn in_order(&self) -> Vec<&(std::sync::Arc<Resolved>, BTreeMap<Ancestor, usize>)> {
-        let mut numbers: Vec<usize> = self.results.keys().copied().collect();
-        numbers.sort_unstable();
-        numbers.iter().filter_map(|number| self.results.get(number)).collect()
-    }
-}
-
-impl Resolver<'_> {
-    /// The status of every policy, by kind, namespace and name.
-    pub fn statuses(&self) -> Vec<PolicyStatus> {
-        let mut met = Met::default();
-        for gateway in &self.topology.gateways {
-            self.meet_gateway(gateway, &mut met);
-            self.meet_routes(gateway, &mut met);
-        }
-        let mut by_policy = self.attached(&met);
-        let backends = self.backend_scopes();
-        self.add_backends(&backends, &mut by_policy);
-        let mut survival = self.survival(&met, &backends);
-        let statuses = (0..self.policies.entries().len()).map(|policy| {
-            let mut ancestors = by_policy.remove(&policy).unwrap_or_default();
-            let title = |status: &AncestorStatus| {
-                (self.references.title(status.ancestor.object), status.ancestor.section.clone())
-            };
-            ancestors.sort_by_cached_key(title);
-            PolicyStatus { policy, ancestors, survival: survival.remove(&policy).unwrap_or_default() }
-        });
-        statuses.collect()
+    fn scope(&self) -> Asked<'s> {
+        self.network.under(self.kind)
     }
 
-    /// Ports, route configurations and hosts.
-    fn meet_gateway(&self, gateway: &Gateway, met: &mut Met) {
+    /// Ports, all hosts behind a listener, and hosts.
+    fn meet_gateway(&mut self, gateway: &'s Gateway) {
         let mut ports: Vec<u16> = Vec::new();
         for listener in &gateway.listeners {
             let first = gateway.listeners.iter().find(|other| other.port == listener.port).unwrap_or(listener);
@@ -142,25 +188,25 @@ impl Resolver<'_> {
             let is_new = !ports.contains(&listener.port);
             if is_new {
                 ports.push(listener.port);
-                met.add(&self.gateway(gateway), &of_port, Reached::Nobody);
+                self.meet(&self.scope().port(gateway), &of_port, Reached::Nobody);
             }
-            if !listener.is_plain() {
-                let own = Ancestor { object: listener.owner, section: None };
-                met.add(&self.route_configuration(gateway, listener), &own, Reached::Requests);
-            } else if is_new {
-                met.add(&self.route_configuration(gateway, listener), &of_port, Reached::Requests);
-            }
+            let ancestor = match (listener.is_plain(), is_new) {
+                (false, _) => Ancestor { object: listener.owner, section: None },
+                (true, true) => of_port,
+                (true, false) => continue,
+            };
+            self.meet(&self.scope().behind(gateway, listener), &ancestor, Reached::Requests);
         }
         for host in &gateway.hosts {
             if let Some(listener) = gateway.listeners.get(host.listener) {
                 let own = Ancestor { object: listener.owner, section: None };
-                met.add(&self.host(gateway, host), &own, Reached::Requests);
+                self.meet(&self.scope().host(gateway, listener), &own, Reached::Requests);
             }
         }
     }
 
     /// Matches of rules, and rules that delegate to them.
-    fn meet_routes(&self, gateway: &Gateway, met: &mut Met) {
+    fn meet_routes(&mut self, gateway: &Gateway) {
         for way in gateway.hosts.iter().flat_map(|host| &host.ways) {
             let Some(root) = way.chain.first() else { continue };
             let Parent { object, section } = root.parent.clone();
@@ -168,99 +214,140 @@ impl Resolver<'_> {
             for length in 1..=way.chain.len() {
                 let reached = if length == way.chain.len() { Reached::Requests } else { Reached::Nobody };
                 let chain = way.chain.get(..length).unwrap_or_default();
-                met.add(&self.route_at(chain), &ancestor, reached);
+                self.meet(&self.scope().route(chain), &ancestor, reached);
             }
-            self.meet_backend_references(way, &ancestor, met);
+            self.meet_backend_references(way, &ancestor);
         }
     }
 
     /// Policies of references to backends are accepted or not, and nobody says whether they hold.
-    fn meet_backend_references(&self, way: &crate::gateway_api::topology::Way, ancestor: &Ancestor, met: &mut Met) {
-        for number in 0..self.backend_references(way) {
-            for resolved in &self.backend_reference(way, number).resolved {
-                for policy in &resolved.policies {
-                    met.pending.entry(*policy).or_default().push(ancestor.clone());
-                }
+    fn meet_backend_references(&mut self, way: &Way, ancestor: &Ancestor) {
+        let Some(step) = way.chain.last() else { return };
+        let rule = self.network.rule(step);
+        let count = rule.map_or(0, |(_, rule)| super::references::list(rule, "backendRefs").count());
+        for number in 0..count {
+            for policy in self.policies(&self.scope().backend_reference(step, number).effective()) {
+                let known = self.worst.entry(policy).or_default();
+                known.entry(ancestor.clone()).or_insert(Attachment::Pending);
             }
         }
     }
 
-    fn attached(&self, met: &Met) -> FxHashMap<usize, Vec<AncestorStatus>> {
-        let mut worst: FxHashMap<usize, BTreeMap<Ancestor, Attachment>> = FxHashMap::default();
-        for (policy, ancestors) in &met.pending {
-            let known = worst.entry(*policy).or_default();
-            known.extend(ancestors.iter().map(|ancestor| (ancestor.clone(), Attachment::Pending)));
-        }
-        for (resolved, ancestors) in met.in_order() {
-            for policy in &resolved.policies {
-                let has_errors = self.policies.get(*policy).is_some_and(|entry| !entry.errors.is_empty());
-                let attachment = match resolved.standing(*policy, self.semantics) {
-                    _ if has_errors => Attachment::Pending,
-                    None | Some(Standing::Everywhere) => Attachment::Attached,
-                    Some(Standing::Partly) => Attachment::Merged,
-                    Some(Standing::Nowhere) => Attachment::Overridden,
-                };
-                let known = worst.entry(*policy).or_default();
+    /// What is worst for each policy under each ancestor, and at how many places each of its fields holds.
+    fn judge(&mut self) {
+        for (cell, ancestors) in std::mem::take(&mut self.scopes).cells().iter().zip(std::mem::take(&mut self.met)) {
+            let answer = &cell.answer;
+            for (policy, attachment) in self.attachments(answer) {
+                let known = self.worst.entry(policy).or_default();
                 for ancestor in ancestors.keys() {
                     let before = known.entry(ancestor.clone()).or_insert(attachment);
                     *before = attachment.max(*before);
                 }
             }
+            self.count(answer, ancestors.values().sum());
         }
-        let mut statuses: FxHashMap<usize, Vec<AncestorStatus>> = FxHashMap::default();
-        for policy in 0..self.policies.entries().len() {
-            let ancestors = worst.remove(&policy).into_iter().flatten();
-            let status = |(ancestor, attachment): (Ancestor, Attachment)| {
-                let conditions = vec![self.accepted(policy), attachment.condition()];
-                AncestorStatus { ancestor, conditions }
-            };
-            statuses.insert(policy, ancestors.map(status).collect());
-        }
-        statuses
     }
 
-    fn accepted(&self, policy: usize) -> Condition {
-        let errors = self.policies.get(policy).map(|entry| entry.errors.as_slice()).unwrap_or_default();
-        if errors.is_empty() {
-            return holds("Accepted", "Valid", "Policy accepted");
+    /// How policies stand in a scope: whether each has a part in all fields, in some, or in none.
+    fn attachments(&self, answer: &Effective) -> BTreeMap<PolicyId, Attachment> {
+        let policy = |place: &usize| self.entry(answer, *place).map(|entry| entry.policy);
+        let broken: BTreeSet<PolicyId> = answer.broken.iter().filter_map(policy).collect();
+        let mut parts: BTreeMap<PolicyId, usize> =
+            (0..answer.order.len()).filter_map(|place| Some((policy(&place)?, 0))).collect();
+        let mut fields = 0;
+        let folded = answer.scopes.iter().flat_map(|(_, folded)| &folded.fields);
+        for (_, joined) in folded.filter(|(name, _)| self.is_reported(name)) {
+            fields += 1;
+            let speaking: BTreeSet<PolicyId> = joined.origins.iter().filter_map(policy).collect();
+            for policy in speaking {
+                *parts.entry(policy).or_default() += 1;
+            }
         }
-        fails("Accepted", "Invalid", &errors.join("; "))
+        let stands = |policy: &PolicyId, parts: usize| match parts {
+            _ if broken.contains(policy) => Attachment::Pending,
+            _ if self.policy == PolicyType::DirectResponse || fields == 0 => Attachment::Attached,
+            0 => Attachment::Overridden,
+            some if some == fields => Attachment::Attached,
+            _ => Attachment::Merged,
+        };
+        parts.into_iter().map(|(policy, parts)| (policy, stands(&policy, parts))).collect()
+    }
+
+    /// Whether upstream keeps origins under a name: there, the parts of a port go under the port.
+    fn is_reported(&self, name: &str) -> bool {
+        let edition = self.kind.kind.semantics.map(|edition| self.network.snapshot.text(edition));
+        edition != Some(super::DEFAULT_SEMANTICS) || !is_inside_port(name)
     }
 
     /// Counts places for each policy and field.
-    fn survival(&self, met: &Met, backends: &[(ObjectId, Scope)]) -> FxHashMap<usize, Vec<Survival>> {
-        let mut counts: FxHashMap<usize, BTreeMap<SmolStr, (usize, usize)>> = FxHashMap::default();
-        let mut count = |resolved: &Resolved, places: usize| {
-            for policy in &resolved.policies {
-                let Some(entry) = self.policies.get(*policy) else { continue };
-                let fields = counts.entry(*policy).or_default();
-                for (field, _) in &entry.fields {
-                    let survives = resolved
-                        .folded
-                        .fields
-                        .get(field)
-                        .is_some_and(|joined| joined.origins.binary_search(policy).is_ok());
-                    let (targets, surviving) = fields.entry(field.clone()).or_default();
-                    *targets += places;
-                    *surviving += if survives { places } else { 0 };
+    fn count(&mut self, answer: &Effective, places: usize) {
+        let folded = answer.scopes.iter().flat_map(|(_, folded)| &folded.fields);
+        let holding: FxHashSet<(usize, &str)> =
+            folded.flat_map(|(name, joined)| joined.origins.iter().map(|place| (*place, name.as_str()))).collect();
+        for place in 0..answer.order.len() {
+            let Some(entry) = self.entry(answer, place) else { continue };
+            let counts = self.survival.entry(entry.policy).or_default();
+            for (field, _) in super::fields::said(entry) {
+                let survives = holding.contains(&(place, field.as_str()));
+                let (targets, surviving) = counts.entry(field.clone()).or_default();
+                *targets += places;
+                *surviving += if survives { places } else { 0 };
+            }
+        }
+    }
+
+    /// At how many ways of requests each field holds: what a status hides, because it looks at one scope at a time.
+    fn survive_on_ways(&mut self) {
+        let mut survey = Survey::default();
+        self.network.survey_ways(self.kind, &mut survey, |_, _| {});
+        let mut reached: BTreeMap<PolicyId, BTreeMap<SmolStr, (usize, usize)>> = BTreeMap::new();
+        for Cell { answer, size } in survey.cells() {
+            let policy = |place: usize| self.entry(answer, place).map(|entry| entry.policy);
+            let speaking =
+                answer.fields.iter().flat_map(|field| field.by.iter().map(move |place| (*place, &field.name)));
+            let holding: FxHashSet<(PolicyId, &str)> =
+                speaking.filter_map(|(place, name)| Some((policy(place)?, name.as_str()))).collect();
+            let mut seen = FxHashSet::default();
+            for entry in (0..answer.order.len()).filter_map(|place| self.entry(answer, place)) {
+                if !seen.insert(entry.policy) {
+                    continue;
+                }
+                for (name, _) in super::fields::said(entry) {
+                    let holds = holding.contains(&(entry.policy, name.as_str()));
+                    let counts = reached.entry(entry.policy).or_default();
+                    let (targets, survives) = counts.entry(name.clone()).or_default();
+                    *targets += size;
+                    *survives += if holds { *size } else { 0 };
                 }
             }
-        };
-        for (resolved, ancestors) in met.in_order() {
-            count(resolved, ancestors.values().sum());
         }
-        for (_, scope) in backends {
-            for resolved in &scope.resolved {
-                count(resolved, 1);
-            }
+        self.survival.extend(reached);
+    }
+
+    fn entry(&self, answer: &Effective, place: usize) -> Option<&'s Entry> {
+        self.kind.policies.entry(answer.order.get(place)?.entry)
+    }
+
+    /// The policies of an answer, the best first, each once.
+    fn policies(&self, answer: &Effective) -> Vec<PolicyId> {
+        let mut seen = FxHashSet::default();
+        let policies = (0..answer.order.len()).filter_map(|place| self.entry(answer, place)).map(|entry| entry.policy);
+        policies.filter(|policy| seen.insert(*policy)).collect()
+    }
+
+    fn problems(&self, policy: PolicyId) -> Vec<String> {
+        let Some(found) = self.network.snapshot.policy(policy) else { return Vec::new() };
+        let entry = self.kind.policies.of_policy(found.scope, found.name).first();
+        let entry = entry.and_then(|entry| self.kind.policies.entry(*entry));
+        entry.map(|entry| problems(self.network, self.policy, entry)).unwrap_or_default()
+    }
+
+    fn accepted(&self, policy: PolicyId) -> Condition {
+        let problems = self.problems(policy);
+        if problems.is_empty() {
+            return holds("Accepted", "Valid", "Policy accepted");
         }
-        let mut survival = FxHashMap::default();
-        for policy in 0..self.policies.entries().len() {
-            let fields = counts.remove(&policy).into_iter().flatten();
-            let row = |(field, (targets, survives))| Survival { field, targets, survives };
-            survival.insert(policy, fields.map(row).collect());
-        }
-        survival
+        fails("Accepted", "Invalid", &problems.join("; "))
     }
 }
 

@@ -7,13 +7,13 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Fault, Files, NodeRef, SourceId, Sym};
 
-use super::{KUMA_GROUP, Recognised, first_span, has_target_refs, is_builtin, with_first};
+use super::{KUMA_GROUP, Reading, Recognised, first_span, has_target_refs, is_builtin, with_first};
 use crate::document::{Header, Resource};
 use crate::kuma::resources::ResourceType;
-use crate::{access, kgateway, kuma, meshstack, policy_kind};
+use crate::{access, envoy_gateway, kgateway, kuma, meshstack, policy_kind};
 
 impl Recognised {
-    pub(super) fn read_kinds(&mut self, files: &Files, documents: Vec<(SourceId, Header<'_>)>, semantics: &[&str]) {
+    pub(super) fn read_kinds(&mut self, files: &Files, documents: Vec<(SourceId, Header<'_>)>, reading: Reading<'_>) {
         let mut written = Vec::new();
         for (source, Header { document, .. }) in documents {
             match policy_kind::read(source, document, &mut self.draft.symbols, &mut self.diagnostics) {
@@ -31,15 +31,18 @@ impl Recognised {
                 types_of.entry(symbols.text(*edition).to_owned()).or_default().insert(kind.kind.governs);
             }
         }
-        let in_force = in_force(&types_of, semantics);
-        self.editions = types_of.into_keys().chain(kgateway::Semantics::ALL.map(|(name, _)| name.to_owned())).collect();
-        self.editions.sort();
+        let in_force = in_force(&types_of, reading.semantics);
+        self.editions = types_of.into_keys().collect();
         let mut seen: BTreeMap<String, NodeRef> = BTreeMap::new();
         for (source, document, policy_kind::Written { mut kind, editions }) in written {
             let (name, governs) = (symbols.text(kind.name).to_owned(), symbols.text(kind.governs).to_owned());
             kind.semantics = editions.iter().copied().find(|edition| in_force.contains(&symbols.text(*edition)));
+            reading.controller.policies.apply(&mut kind, symbols);
             if let (None, Some(edition)) = (kind.semantics, editions.first()) {
                 self.not_in_force.insert(governs, Some(symbols.text(*edition).to_owned()));
+                if kind.hierarchy().is_some() {
+                    self.other_editions.push(PolicyKind { semantics: Some(*edition), ..kind });
+                }
                 continue;
             }
             match seen.get(&name) {
@@ -109,7 +112,12 @@ fn in_force<'e>(types_of: &BTreeMap<String, BTreeSet<Sym>>, named: &[&'e str]) -
         _ => false,
     };
     let gives_way = |default: &&str| named.contains(default) || named.iter().any(|name| clash(name, default));
-    let defaults = kuma::DEFAULT_SEMANTICS.into_iter().chain([access::DEFAULT_SEMANTICS, meshstack::DEFAULT_SEMANTICS]);
+    let defaults = kuma::DEFAULT_SEMANTICS.into_iter().chain([
+        access::DEFAULT_SEMANTICS,
+        meshstack::DEFAULT_SEMANTICS,
+        kgateway::DEFAULT_SEMANTICS,
+        envoy_gateway::DEFAULT_SEMANTICS,
+    ]);
     let kept = defaults.filter(|default| !gives_way(default));
     named.iter().copied().chain(kept).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use upheld_model::config::{Config, Content};
 
-use super::strategy::{Depth, ItemOrder, Keyed, Nulls, Strategy};
+use super::strategy::{Depth, ItemOrder, Keyed, Nulls, Path, Strategy};
 
 mod weave;
 
@@ -85,7 +85,7 @@ pub struct Leaf<'m> {
 /// Merges layers, the best first. `None` if there are none, or if a null removed everything.
 pub fn fold(strategy: &Strategy, layers: &[Layer]) -> Option<Merged> {
     let said: Vec<Said<'_>> = layers.iter().map(|layer| Said { by: layer.by, value: &layer.config }).collect();
-    Folder { strategy }.values(&said, 0)
+    Folder { strategy }.values(&said, 0, None)
 }
 
 /// What one layer says at a place.
@@ -101,7 +101,7 @@ struct Folder<'s> {
 
 impl Folder<'_> {
     /// All that is said at one place, the best first.
-    fn values(&self, said: &[Said<'_>], depth: usize) -> Option<Merged> {
+    fn values(&self, said: &[Said<'_>], depth: usize, within: Option<&Path<'_>>) -> Option<Merged> {
         let said = self.speaking(said);
         let (best, rest) = said.split_first()?;
         match &best.value.content {
@@ -110,7 +110,7 @@ impl Folder<'_> {
                 // Only maps meet. What lies below something else was replaced by it and cannot shine through.
                 let maps = said.iter().take_while(|said| matches!(said.value.content, Content::Map(_))).count();
                 let (meeting, hidden) = said.split_at_checked(maps).unwrap_or((&said, &[]));
-                let fields = self.fields(meeting, depth);
+                let fields = self.fields(meeting, depth, within);
                 Some(Merged::Map { fields, by: best.by, overridden: overridden(hidden) })
             }
             _ => Some(Merged::Whole { value: best.value.clone(), by: best.by, overridden: overridden(rest) }),
@@ -136,10 +136,10 @@ impl Folder<'_> {
     }
 
     /// The fields of maps that meet, in the order in which they are named first.
-    fn fields(&self, maps: &[Said<'_>], depth: usize) -> Vec<(SmolStr, Merged)> {
+    fn fields(&self, maps: &[Said<'_>], depth: usize, within: Option<&Path<'_>>) -> Vec<(SmolStr, Merged)> {
         if let [only] = maps {
             let field = |(key, value): &(SmolStr, Arc<Config>)| {
-                Some((key.clone(), self.field(key, &[Said { by: only.by, value }], depth + 1)?))
+                Some((key.clone(), self.field(Path { key, within }, &[Said { by: only.by, value }], depth + 1)?))
             };
             return only.value.entries().iter().filter_map(field).collect();
         }
@@ -160,15 +160,16 @@ impl Folder<'_> {
         let fields = keys.iter().zip(said.chunk_by(|a, b| a.0 == b.0)).filter_map(|(key, all)| {
             here.clear();
             here.extend(all.iter().map(|(_, said)| *said));
-            Some(((*key).clone(), self.field(key, &here, depth + 1)?))
+            Some(((*key).clone(), self.field(Path { key: key.as_str(), within }, &here, depth + 1)?))
         });
         fields.collect()
     }
 
-    fn field(&self, key: &str, said: &[Said<'_>], depth: usize) -> Option<Merged> {
-        let (appends, keyed) = (self.strategy.appends(key), self.strategy.keyed(key));
-        if !self.opens(depth) || (!appends && keyed.is_none()) {
-            return self.values(said, depth);
+    fn field(&self, path: Path<'_>, said: &[Said<'_>], depth: usize) -> Option<Merged> {
+        let (appends, keyed) = (self.strategy.appends(path.key), self.strategy.keyed(path.key));
+        let chains = !self.strategy.chained.is_empty() && self.strategy.chains(path);
+        if !self.opens(depth) || (!appends && !chains && keyed.is_none()) {
+            return self.values(said, depth, Some(&path));
         }
         // Only lists meet, and a null between them says nothing. What lies below something else was replaced by it.
         let speaking: Vec<Said<'_>> = said.iter().filter(|said| said.value.content != Content::Null).copied().collect();
@@ -176,7 +177,7 @@ impl Folder<'_> {
         let (meeting, hidden) = speaking.split_at_checked(lists).unwrap_or((&speaking, &[]));
         let Some(best) = meeting.first() else {
             let hides = hidden.iter().any(|said| matches!(said.value.content, Content::List(_)));
-            return Some(match self.values(said, depth)? {
+            return Some(match self.values(said, depth, Some(&path))? {
                 Merged::Gone { by, overridden, .. } => {
                     Merged::Gone { by, overridden, hiding: hidden.first().filter(|_| hides).map(|said| said.by) }
                 }
@@ -184,8 +185,9 @@ impl Folder<'_> {
             });
         };
         let items = match keyed.filter(|_| !appends) {
+            _ if chains => chained(meeting.iter()),
             Some(keyed) => self.by_key(keyed, meeting, depth),
-            None => appended(meeting),
+            None => chained(meeting.iter().rev()),
         };
         Some(Merged::List { items, by: best.by, overridden: overridden(hidden) })
     }
@@ -235,7 +237,7 @@ impl Folder<'_> {
     /// An item as the best layer has it, with the payloads of all.
     fn keyed_item(&self, keyed: &Keyed, said: &[Said<'_>], depth: usize) -> Option<Merged> {
         if keyed.payload.is_empty() {
-            return self.values(said, depth + 1);
+            return self.values(said, depth + 1, None);
         }
         let best = said.first()?;
         let whole = |value: &Arc<Config>| Merged::Whole { value: value.clone(), by: best.by, overridden: Vec::new() };
@@ -243,7 +245,7 @@ impl Folder<'_> {
         let payloads: Vec<Said<'_>> = (said.iter())
             .filter_map(|said| Some(Said { by: said.by, value: said.value.get(&keyed.payload)? }))
             .collect();
-        let mut payload = self.values(&payloads, depth + 1);
+        let mut payload = self.values(&payloads, depth + 1, None);
         let mut fields = Vec::with_capacity(own.len() + 1);
         for (name, value) in own {
             let field = if *name == keyed.payload { payload.take() } else { Some(whole(value)) };
@@ -269,9 +271,9 @@ fn means_the_same(a: &Config, b: &Config) -> bool {
     }
 }
 
-/// Items of all layers, the worst layer's first.
-fn appended(said: &[Said<'_>]) -> Vec<Merged> {
-    let items = said.iter().rev().flat_map(|layer| {
+/// Items of all layers, one layer after the other.
+fn chained<'s, 'c: 's>(said: impl Iterator<Item = &'s Said<'c>>) -> Vec<Merged> {
+    let items = said.flat_map(|layer| {
         let by = layer.by;
         layer.value.items().iter().map(move |item| Merged::Whole { value: item.clone(), by, overridden: Vec::new() })
     });

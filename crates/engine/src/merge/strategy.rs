@@ -13,6 +13,8 @@ pub struct Strategy {
     pub append_prefix: Option<SmolStr>,
     /// Lists whose items meet by a key instead of replacing each other.
     pub keyed: Vec<Keyed>,
+    /// Lists that add up, the best layer first, by their paths: `rateLimit.global.rules`.
+    pub chained: Vec<SmolStr>,
 }
 
 /// How deep layers meet.
@@ -70,7 +72,7 @@ impl Keyed {
 impl Strategy {
     /// RFC 7396: maps meet, everything else is replaced, null removes.
     pub fn patch() -> Self {
-        Self { depth: Depth::Deep, nulls: Nulls::Erase, append_prefix: None, keyed: Vec::new() }
+        Self { depth: Depth::Deep, nulls: Nulls::Erase, append_prefix: None, keyed: Vec::new(), chained: Vec::new() }
     }
 
     /// The best layer as a whole.
@@ -87,7 +89,26 @@ impl Strategy {
         self.append_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix.as_str()))
     }
 
+    /// Whether the list at a path adds up; `path` says from the inside what it is under.
+    pub(super) fn chains(&self, path: Path<'_>) -> bool {
+        self.chained.iter().any(|chained| chained.rsplit('.').eq(path.keys()))
+    }
+
     pub(super) fn keyed(&self, key: &str) -> Option<&Keyed> {
         self.keyed.iter().find(|keyed| keyed.field == key)
+    }
+}
+
+/// Where a value stands: its key, then that of what it is in, and so on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Path<'p> {
+    pub(super) key: &'p str,
+    pub(super) within: Option<&'p Path<'p>>,
+}
+
+impl<'p> Path<'p> {
+    /// The keys, from the inside.
+    fn keys(self) -> impl Iterator<Item = &'p str> {
+        std::iter::successors(Some(self), |path| path.within.copied()).map(|path| path.key)
     }
 }

@@ -48,8 +48,7 @@ impl Loaded {
         let still = |warning: &&Diagnostic| warning.label.as_ref().is_none_or(|at| !changed.contains(&at.source));
         about_texts.extend(self.about_texts.iter().filter(still).chain(&found).cloned());
         if about_texts.errors() == 0
-            && let Some(mut again) =
-                self.before().again(self.choices.reading(&self.choices.semantics()), &files, &changed)
+            && let Some(mut again) = self.before().again(self.choices.reading(&self.choices.names()), &files, &changed)
             && again.diagnostics.errors() == 0
         {
             again.diagnostics.extend(found);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use upheld_engine::decide::{Action, Maybe, Names, Request, Resource, Rule, Subject};
 use upheld_engine::{EntryId, Ruling, Snapshot};
-use upheld_input::load::{Broken, Change, Loaded, load_for_store};
+use upheld_input::load::{Broken, Change, Choices, Loaded};
 use upheld_input::{Format, Input};
 use upheld_model::{Diagnostics, Files, NodeRef, SourceId};
 
@@ -60,7 +60,8 @@ impl Stored {
 
     fn load(&self, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
         let stored = self.0.iter().map(|(place, text, _)| Self::input(*place, text));
-        load_for_store(vec![Input::text("files/a", Format::Yaml, FILE)], stored.collect(), semantics)
+        Choices::of_semantics(semantics)
+            .load_for_store(vec![Input::text("files/a", Format::Yaml, FILE)], stored.collect())
     }
 
     /// Puts a document in its place, or takes away the one that is there.

@@ -2,15 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use upheld_dialects::gateway_api::topology::Way;
-use upheld_dialects::gateway_api::{self, Topology};
-use upheld_dialects::kgateway::{Holder, Resolver, Scope, Semantics, Settings, Subject};
+use upheld_dialects::gateway_api::places::{Asked, GATEWAY, HOST, ROUTE, RULE};
+use upheld_dialects::gateway_api::topology::{Gateway, Outcome, Way};
+use upheld_dialects::gateway_api::{GatewayKind, Network};
+use upheld_engine::Snapshot;
+use upheld_engine::hierarchy::{Effective, Folded};
 use upheld_input::{Format, Input, load::load};
 
-const BOTH: [Semantics; 2] = [Semantics::Ep11268, Semantics::Current];
+const DOCUMENT: &str = "kgateway/ep-11268";
+const TODAY: &str = "kgateway/2026";
+const BOTH: [&str; 2] = [DOCUMENT, TODAY];
 
 /// A gateway with a plain and a TLS listener, and a route with one rule for each.
-const ROUTE: &str = "
+const WORLD: &str = "
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
 metadata: {name: gateway}
@@ -39,7 +43,7 @@ const TO_SERVICE: &str = "    backendRefs: [{name: service, port: 80}]";
 const AT_GATEWAY: &str = "{name: gateway}";
 
 fn example(more: &str) -> String {
-    format!("{ROUTE}{}", route("example-route", AT_GATEWAY, "", &format!("{TO_SERVICE}\n{more}")))
+    format!("{WORLD}{}", route("example-route", AT_GATEWAY, "", &format!("{TO_SERVICE}\n{more}")))
 }
 
 /// A traffic policy that was created on a day; targets and fields are written in flow style.
@@ -71,41 +75,65 @@ fn set_header(value: &str) -> String {
     format!("transformation: {{request: {{set: [{{name: who, value: {value}}}]}}}}")
 }
 
-/// Loads documents and hands what they come to to a test.
-fn ask<T>(documents: &str, semantics: Semantics, test: impl FnOnce(&Resolver<'_>, &Topology<'_>) -> T) -> T {
-    let loaded = load(vec![Input::text("test", Format::Yaml, documents)], &[]);
-    let snapshot = loaded.unwrap_or_else(|broken| panic!("{:?}", broken.diagnostics.as_slice())).snapshot;
-    let topology = Topology::build(&snapshot, &gateway_api::Settings::default());
-    let resolver = Resolver::new(&topology, &Settings::default(), semantics);
-    test(&resolver, &topology)
+fn snapshot(documents: &str, semantics: &str) -> Snapshot {
+    let loaded = load(vec![Input::text("test", Format::Yaml, documents)], &[semantics]);
+    loaded.unwrap_or_else(|broken| panic!("{:?}", broken.diagnostics.as_slice())).snapshot
+}
+
+/// Loads documents and hands their gateways to a test.
+fn ask<T>(documents: &str, semantics: &str, test: impl FnOnce(Network<'_>) -> T) -> T {
+    test(Network::of(&snapshot(documents, semantics)).unwrap())
 }
 
 type Origins = BTreeMap<String, Vec<String>>;
 
-/// The names of the policies that the fields of a scope come from.
-fn origins(resolver: &Resolver<'_>, scope: &Scope, subject: Subject) -> Origins {
-    let fields = scope.of(subject).map(|resolved| resolved.folded.fields.clone()).unwrap_or_default();
-    let name = |policy: &usize| resolver.policies().get(*policy).unwrap().name.clone();
-    fields.iter().map(|(field, joined)| (field.to_string(), joined.origins.iter().map(name).collect())).collect()
+fn traffic_policies(network: Network<'_>) -> GatewayKind<'_> {
+    network.kind("TrafficPolicy").unwrap()
+}
+
+fn name(asked: &Asked<'_>, answer: &Effective, place: usize) -> String {
+    let entry = asked.kind().policies.entry(answer.order[place].entry).unwrap();
+    asked.network().snapshot.text(entry.name).to_owned()
+}
+
+/// The names of the policies that the fields of what was asked come from.
+fn origins(asked: &Asked<'_>) -> Origins {
+    let answer = asked.effective();
+    let fields = answer.scopes.iter().flat_map(|(_, folded)| &folded.fields);
+    let names = |places: &[usize]| places.iter().map(|place| name(asked, &answer, *place)).collect();
+    fields.map(|(field, joined)| (field.to_string(), names(&joined.origins))).collect()
 }
 
 /// The first way at the first listener.
-fn way<'t>(topology: &'t Topology<'_>) -> &'t Way {
-    let (_, way) = topology.ways().next().unwrap();
+fn way(network: Network<'_>) -> &Way {
+    let (_, way) = network.topology().ways().next().unwrap();
     way
 }
 
-fn of_route(documents: &str, semantics: Semantics) -> Origins {
-    ask(documents, semantics, |resolver, topology| origins(resolver, &resolver.route(way(topology)), Subject::Traffic))
+fn edge(network: Network<'_>) -> &Gateway {
+    &network.topology().gateways[0]
+}
+
+fn route_of<'s>(network: Network<'s>, kind: &str) -> Asked<'s> {
+    network.under(network.kind(kind).unwrap()).route(&way(network).chain)
+}
+
+fn of_route(documents: &str, semantics: &str) -> Origins {
+    ask(documents, semantics, |network| origins(&route_of(network, "TrafficPolicy")))
+}
+
+/// What traffic policies of the route come to.
+fn folded(documents: &str, semantics: &str) -> Folded {
+    ask(documents, semantics, |network| route_of(network, "TrafficPolicy").effective().in_scope(ROUTE).unwrap().clone())
 }
 
 #[track_caller]
-fn check_route(documents: &str, semantics: Semantics, expected: &[(&str, &[&str])]) {
+fn check_route(documents: &str, semantics: &str, expected: &[(&str, &[&str])]) {
     let expected: Origins = expected
         .iter()
         .map(|(field, names)| ((*field).to_owned(), names.iter().map(|name| (*name).to_owned()).collect()))
         .collect();
-    assert_eq!(of_route(documents, semantics), expected, "{}", semantics.name());
+    assert_eq!(of_route(documents, semantics), expected, "{semantics}");
 }
 
 // Policy priority
@@ -132,8 +160,8 @@ fn weights_came_later() {
     let heavy = traffic("heavy", 2, &on_route(), "cors: {}")
         .replace("{name: heavy", "{name: heavy, annotations: {kgateway.dev/policy-weight: '7'}");
     let documents = example("") + &heavy + &traffic("old", 1, &on_route(), "cors: {}");
-    check_route(&documents, Semantics::Ep11268, &[("cors", &["old"])]);
-    check_route(&documents, Semantics::Current, &[("cors", &["heavy"])]);
+    check_route(&documents, DOCUMENT, &[("cors", &["old"])]);
+    check_route(&documents, TODAY, &[("cors", &["heavy"])]);
 }
 
 #[test]
@@ -151,25 +179,26 @@ fn a_policy_of_a_listener_goes_before_that_of_its_gateway() {
     let listeners = [section("Gateway", "gateway", "http"), section("Gateway", "gateway", "https")].join(", ");
     let documents = example("") + &gateway + &traffic("on-listener", 2, &listeners, "cors: {}");
     let merged = |semantics, port: u16| {
-        ask(&documents, semantics, |resolver, topology| {
-            let gateway = &topology.gateways[0];
+        ask(&documents, semantics, |network| {
+            let gateway = edge(network);
             let host = gateway.hosts.iter().find(|host| gateway.listeners[host.listener].port == port).unwrap();
-            let held = resolver.effective(gateway, host, &host.ways[0]);
-            let name = |policy: &usize| resolver.policies().get(*policy).unwrap().name.clone();
-            let row = |field: &upheld_dialects::kgateway::Effective| {
-                (field.field.to_string(), name(&field.held.origins[0]), field.held.holder)
+            let asked = network.way(traffic_policies(network), gateway, host, &host.ways[0]);
+            let answer = asked.effective();
+            let row = |field: &upheld_engine::hierarchy::Field| {
+                let (scope, _) = asked.place(answer.order[field.by[0]].place).unwrap();
+                (field.name.to_string(), name(&asked, &answer, field.by[0]), scope)
             };
-            held.iter().map(row).collect::<Vec<_>>()
+            answer.fields.iter().map(row).collect::<Vec<_>>()
         })
     };
     let rows = |holder, other| {
         vec![("cors".to_owned(), "on-listener".to_owned(), holder), ("csrf".to_owned(), "on-gateway".to_owned(), other)]
     };
     // With TLS, both are one list; without, the listener hides its gateway, unless the letter of the document holds.
-    assert_eq!(merged(Semantics::Ep11268, 443), rows(Holder::RouteConfiguration, Holder::RouteConfiguration));
-    assert_eq!(merged(Semantics::Current, 443), rows(Holder::RouteConfiguration, Holder::RouteConfiguration));
-    assert_eq!(merged(Semantics::Ep11268, 80), rows(Holder::VirtualHost, Holder::VirtualHost));
-    assert_eq!(merged(Semantics::Current, 80), rows(Holder::VirtualHost, Holder::RouteConfiguration));
+    assert_eq!(merged(DOCUMENT, 443), rows(GATEWAY, GATEWAY));
+    assert_eq!(merged(TODAY, 443), rows(GATEWAY, GATEWAY));
+    assert_eq!(merged(DOCUMENT, 80), rows(HOST, HOST));
+    assert_eq!(merged(TODAY, 80), rows(HOST, GATEWAY));
 }
 
 const EXTENSION: &str = "    filters: [{type: ExtensionRef, extensionRef: {group: gateway.kgateway.dev, kind: TrafficPolicy, name: extension}}]";
@@ -218,7 +247,7 @@ fn delegated(priority: &str, parent: &str, child: &str) -> String {
     };
     let to_child = "    backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: child}]";
     let at_parent = "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: parent}";
-    ROUTE.to_owned()
+    WORLD.to_owned()
         + &route("parent", AT_GATEWAY, &annotation, to_child)
         + &route("child", at_parent, "", TO_SERVICE)
         + &traffic("of-parent", 1, &target("HTTPRoute", "parent"), parent)
@@ -242,11 +271,13 @@ fn policies_of_a_kind_are_processed_together_and_kinds_are_independent() {
         + &traffic("traffic", 1, &gateway, "cors: {}")
         + &policy("ListenerPolicy", "listening", 2, &gateway, "default: {proxyProtocol: {}}");
     for semantics in BOTH {
-        ask(&documents, semantics, |resolver, topology| {
-            let scope = resolver.gateway(&topology.gateways[0]);
-            let of = |subject| origins(resolver, &scope, subject).into_iter().collect::<Vec<_>>();
-            assert_eq!(of(Subject::Traffic), [("cors".to_owned(), vec!["traffic".to_owned()])]);
-            assert_eq!(of(Subject::Listener), [("default.proxyProtocol".to_owned(), vec!["listening".to_owned()])]);
+        ask(&documents, semantics, |network| {
+            let listener = &edge(network).listeners[0];
+            let traffic = network.listener(traffic_policies(network), edge(network), listener);
+            let listening = network.under(network.kind("ListenerPolicy").unwrap()).port(edge(network));
+            let of = |asked: &Asked<'_>| origins(asked).into_iter().collect::<Vec<_>>();
+            assert_eq!(of(&traffic), [("cors".to_owned(), vec!["traffic".to_owned()])]);
+            assert_eq!(of(&listening), [("default.proxyProtocol".to_owned(), vec!["listening".to_owned()])]);
         });
     }
 }
@@ -263,8 +294,8 @@ fn kinds_that_do_not_merge_let_no_lower_policy_overwrite_a_higher_one() {
             &gateway,
             "default: {perConnectionBufferLimitBytes: 2, proxyProtocol: {}}",
         );
-    ask(&documents, Semantics::Ep11268, |resolver, topology| {
-        let found = origins(resolver, &resolver.gateway(&topology.gateways[0]), Subject::Listener);
+    ask(&documents, DOCUMENT, |network| {
+        let found = origins(&network.under(network.kind("ListenerPolicy").unwrap()).port(edge(network)));
         let expected = [("default.perConnectionBufferLimitBytes", "older"), ("default.proxyProtocol", "newer")];
         let expected: Origins = expected.map(|(field, name)| (field.to_owned(), vec![name.to_owned()])).into();
         assert_eq!(found, expected);
@@ -281,9 +312,9 @@ fn of_two_direct_responses_the_higher_one_answers_by_the_document_and_the_last_o
     let documents = example(&format!("    filters: [{}, {}]", filter("first"), filter("second")))
         + &policy("DirectResponse", "first", 1, "", "status: 401")
         + &policy("DirectResponse", "second", 2, "", "status: 402");
-    for (semantics, winner) in [(Semantics::Ep11268, "first"), (Semantics::Current, "second")] {
-        ask(&documents, semantics, |resolver, topology| {
-            let found = origins(resolver, &resolver.route(way(topology)), Subject::DirectResponse);
+    for (semantics, winner) in [(DOCUMENT, "first"), (TODAY, "second")] {
+        ask(&documents, semantics, |network| {
+            let found = origins(&route_of(network, "DirectResponse"));
             assert_eq!(found["status"], [winner]);
         });
     }
@@ -296,15 +327,16 @@ fn what_a_rule_says_itself_is_applied_first() {
     let documents = example("    timeouts: {request: 5s}")
         + &traffic("policy", 1, &on_route(), "timeouts: {request: 9s, streamIdle: 1s}");
     for semantics in BOTH {
-        ask(&documents, semantics, |resolver, topology| {
-            let gateway = &topology.gateways[0];
-            let host = &gateway.hosts[0];
-            let held = resolver.effective(gateway, host, &host.ways[0]);
-            let of = |key: &str| held.iter().find(|field| field.key.as_deref() == Some(key)).unwrap();
-            assert_eq!(of("request").held.value.as_text(), Some("5s"));
-            assert_eq!(of("request").held.holder, Holder::Rule);
-            assert_eq!(of("request").hidden[0].holder, Holder::Route);
-            assert_eq!(of("streamIdle").held.holder, Holder::Route);
+        ask(&documents, semantics, |network| {
+            let host = &edge(network).hosts[0];
+            let asked = network.way(traffic_policies(network), edge(network), host, &host.ways[0]);
+            let answer = asked.effective();
+            let scope = |place: usize| asked.place(answer.order[place].place).unwrap().0;
+            let request = answer.field("timeouts", Some("request")).unwrap();
+            assert_eq!(request.value.as_ref().unwrap().as_text(), Some("5s"));
+            assert_eq!(scope(request.by[0]), RULE);
+            assert_eq!(scope(request.lost[0].by), ROUTE);
+            assert_eq!(scope(answer.field("timeouts", Some("streamIdle")).unwrap().by[0]), ROUTE);
         });
     }
 }
@@ -324,13 +356,10 @@ fn policies_merge_within_a_level_and_then_across_levels() {
 }
 
 /// The value of the transformed header, or all of them in the order in which they are set.
-fn headers(documents: &str, semantics: Semantics) -> Vec<String> {
-    ask(documents, semantics, |resolver, topology| {
-        let scope = resolver.route(way(topology));
-        let value = scope.of(Subject::Traffic).unwrap().folded.fields["transformation"].value.clone();
-        let set = value.get("request").unwrap().get("set").unwrap().clone();
-        set.items().iter().map(|item| item.get("value").unwrap().as_text().unwrap().to_owned()).collect()
-    })
+fn headers(documents: &str, semantics: &str) -> Vec<String> {
+    let value = folded(documents, semantics).fields["transformation"].value.clone();
+    let set = value.get("request").unwrap().get("set").unwrap().clone();
+    set.items().iter().map(|item| item.get("value").unwrap().as_text().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -360,8 +389,8 @@ fn whoever_is_preferred_wins_every_field_by_the_document() {
         // Today a field that cannot be combined goes to the child in any deep merge.
         ("DeepMergePreferParent", "of-parent", "of-child"),
     ] {
-        assert_eq!(winner(priority, Semantics::Ep11268), by_document, "{priority}");
-        assert_eq!(winner(priority, Semantics::Current), today, "{priority}");
+        assert_eq!(winner(priority, DOCUMENT), by_document, "{priority}");
+        assert_eq!(winner(priority, TODAY), today, "{priority}");
     }
 }
 
@@ -370,12 +399,12 @@ fn shallow_merging_looks_at_top_level_fields_only() {
     let older = traffic("older", 1, &on_route(), "timeouts: {request: 1s}");
     let newer = traffic("newer", 2, &on_route(), "timeouts: {streamIdle: 2s}");
     for semantics in BOTH {
-        ask(&(example("") + &older + &newer), semantics, |resolver, topology| {
-            let scope = resolver.route(way(topology));
-            let joined = &scope.of(Subject::Traffic).unwrap().folded.fields["timeouts"];
+        ask(&(example("") + &older + &newer), semantics, |network| {
+            let asked = route_of(network, "TrafficPolicy");
+            let answer = asked.effective();
+            let joined = &answer.in_scope(ROUTE).unwrap().fields["timeouts"];
             assert_eq!(joined.value.entries().len(), 1);
-            let beaten: Vec<&str> =
-                joined.over.iter().map(|beaten| resolver.policies().get(beaten.by).unwrap().name.as_str()).collect();
+            let beaten: Vec<String> = joined.over.iter().map(|beaten| name(&asked, &answer, beaten.by)).collect();
             assert_eq!(beaten, ["newer"]);
         });
     }
@@ -417,15 +446,16 @@ fn example_rate_limit_comes_from_the_policy_without_section_name() {
 
 #[test]
 fn example_status_says_that_all_three_are_merged() {
-    ask(&three_policies(), Semantics::Current, |resolver, _| {
-        for status in resolver.statuses() {
+    ask(&three_policies(), TODAY, |network| {
+        let statuses = network.kgateway_statuses();
+        for status in &statuses {
             let reasons: Vec<&str> = status.ancestors[0].conditions.iter().map(|said| said.reason.as_str()).collect();
             assert_eq!(reasons, ["Valid", "Merged"]);
         }
-        let lost = resolver.policies().find(Subject::Traffic, "default", "policy-without-section-name").unwrap();
-        let survival = resolver.statuses().swap_remove(lost).survival;
+        let policy = |id| network.snapshot.text(network.snapshot.policy(id).unwrap().name);
+        let lost = statuses.iter().find(|status| policy(status.policy) == "policy-without-section-name").unwrap();
         let rows: Vec<(&str, usize, usize)> =
-            survival.iter().map(|row| (row.field.as_str(), row.survives, row.targets)).collect();
+            lost.survival.iter().map(|row| (row.field.as_str(), row.survives, row.targets)).collect();
         // The route is reached through two listeners.
         assert_eq!(rows, [("rateLimit.local", 2, 2), ("transformation", 0, 2)]);
     });
@@ -436,16 +466,17 @@ fn a_broken_policy_takes_its_route_down_and_is_named() {
     let documents = example("")
         + &traffic("broken", 1, &on_route(), "extAuth: {extensionRef: {name: nobody}}")
         + &traffic("fine", 2, &on_route(), "cors: {}");
-    ask(&documents, Semantics::Current, |resolver, topology| {
-        let broken = resolver.broken_ways();
-        assert_eq!(broken.len(), 2);
+    ask(&documents, TODAY, |network| {
         let message =
             "gateway.kgateway.dev/TrafficPolicy/default/broken: extauth: default/nobody: gateway extension not found";
-        assert!(broken.iter().all(|(_, why)| why == message));
-        let gateway = &topology.gateways[0];
-        assert!(resolver.effective(gateway, &gateway.hosts[0], way(topology)).is_empty());
-        let accepted: Vec<bool> =
-            resolver.statuses().iter().map(|status| status.ancestors[0].conditions[0].status).collect();
+        let programmed = network.programmed();
+        let outcomes: Vec<&Outcome> = programmed.ways().map(|(_, way)| &way.outcome).collect();
+        assert_eq!(outcomes, [&Outcome::Replaced(message.to_owned()), &Outcome::Replaced(message.to_owned())]);
+        let host = &edge(network).hosts[0];
+        let asked = network.way(traffic_policies(network), edge(network), host, way(network));
+        assert!(asked.effective().fields.is_empty());
+        let statuses = network.kgateway_statuses();
+        let accepted: Vec<bool> = statuses.iter().map(|status| status.ancestors[0].conditions[0].status).collect();
         assert_eq!(accepted, [false, true]);
     });
 }

@@ -71,7 +71,7 @@ impl Answer {
         answer.headers.push((REVISION, view.revision().0.to_string()));
         answer.metadata.insert("revision".to_owned(), json!(view.revision().0));
         answer.metadata.insert("digest".to_owned(), json!(view.digest()));
-        answer.metadata.insert("semantics".to_owned(), json!(view.semantics));
+        answer.metadata.insert("semantics".to_owned(), json!(view.semantics()));
         answer
     }
 

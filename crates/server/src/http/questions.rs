@@ -145,7 +145,7 @@ pub(super) async fn ask_in<T: Send + 'static>(
 ) -> Result<T, Problem> {
     let view = Arc::clone(view);
     let asked = move || {
-        let options = Options { mesh, semantics: view.semantics.to_vec(), ..Options::at(now()) };
+        let options = Options { mesh, semantics: view.semantics().to_vec(), ..Options::at(now()) };
         let world = World::new(&view.loaded.snapshot, &options);
         question(&world).map_err(|refused| {
             let files = refused.files(&view.loaded.snapshot);

@@ -21,7 +21,7 @@ pub(crate) struct Stamp<'v> {
 
 impl<'v> Stamp<'v> {
     pub(crate) fn of(view: &'v View) -> Self {
-        let (digest, semantics) = (view.digest(), &*view.semantics);
+        let (digest, semantics) = (view.digest(), view.semantics());
         Self { api_version: "upheld/v1", revision: view.revision().0, digest, semantics }
     }
 }

@@ -38,7 +38,7 @@ fn shown(view: &View) -> Vec<String> {
 fn check(before: &View, changes: &[Change], files: &Contents) -> View {
     let state = Arc::new(before.state.with(changes));
     let after = before.after(Arc::clone(&state), files.clone()).unwrap();
-    let built = View::build(state, files.clone(), &before.semantics).unwrap();
+    let built = View::build(state, files.clone(), &before.choices).unwrap();
     assert_eq!(after.digest(), built.digest());
     assert_eq!(shown(&after), shown(&built));
     assert_eq!(after.revision(), built.revision());
@@ -48,7 +48,7 @@ fn check(before: &View, changes: &[Change], files: &Contents) -> View {
 #[test]
 fn a_view_leads_to_the_next() {
     let files = Contents::of(vec![file("a.yaml"), file("b.yaml")]);
-    let mut view = View::build(Arc::default(), files.clone(), &Vec::new().into()).unwrap();
+    let mut view = View::build(Arc::default(), files.clone(), &Arc::default()).unwrap();
     let steps: [&[Change]; 8] = [
         &[put("one", "/1")],
         &[put("two", "/2"), put("three", "/3")],
@@ -69,7 +69,7 @@ fn a_view_leads_to_the_next() {
 fn files_change_as_documents_do() {
     let files = |names: &[&str]| Contents::of(names.iter().map(|name| file(name)).collect());
     let state = Arc::new(State::default().with(&[put("one", "/1")]));
-    let mut view = View::build(state, files(&["a", "b", "c"]), &Vec::new().into()).unwrap();
+    let mut view = View::build(state, files(&["a", "b", "c"]), &Arc::default()).unwrap();
     let changed = Contents::of(vec![file("a"), ("b".to_owned(), file("other").1), file("c")]);
     for files in [changed, files(&["a", "c"]), files(&["c"]), files(&["b", "c"]), Contents::default()] {
         view = check(&view, &[put("two", "/2")], &files);
@@ -78,7 +78,7 @@ fn files_change_as_documents_do() {
 
 #[test]
 fn what_stays_behind_is_cleared_away() {
-    let mut view = View::build(Arc::default(), Contents::default(), &Vec::new().into()).unwrap();
+    let mut view = View::build(Arc::default(), Contents::default(), &Arc::default()).unwrap();
     for round in 0..super::FEW * 2 + 10 {
         let state = Arc::new(view.state.with(&[put("one", &format!("/{round}"))]));
         view = view.after(state, Contents::default()).unwrap();

@@ -17,7 +17,7 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
         Ok(answers) => answers,
         Err(refused) => return tell_refused(&loaded, &refused),
     };
-    tell_odd(&loaded, &answers.unattached);
+    tell_odd(&loaded, &world.unattached_policies());
     for note in &answers.notes {
         say(note);
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use tokio::signal::unix::{SignalKind, signal};
+use upheld_dialects::gateway_api::ControllerSettings;
 use upheld_model::{Diagnostic, Fault};
 use upheld_server::config::{AccessApi, Limits, Security, StoreAt};
 use upheld_server::{Config, Running, StartError, start, telemetry};
@@ -53,6 +54,7 @@ fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
         retention: Retention { keep_revisions: serve.keep_revisions, keep_for: serve.keep_for },
         watch: serve.watch.iter().cloned().chain(named).collect(),
         semantics: session.settings.semantics.value.clone(),
+        controller: controller(session)?,
         access: AccessApi {
             base: serve.access_base.clone(),
             environment: serve.environment.clone(),
@@ -68,6 +70,15 @@ fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
         security,
         public_url: serve.public_url.clone(),
         operations: serve.operations.config(),
+    })
+}
+
+/// What the controller of gateways was started with.
+fn controller(session: &Session<'_>) -> Result<ControllerSettings, Diagnostic> {
+    let read = ControllerSettings::read(&session.settings.kgateway.value);
+    read.map_err(|problems| {
+        let first = problems.into_iter().next();
+        first.unwrap_or_else(|| Diagnostic::error(Fault::BadSetting, "a setting of the controller is wrong"))
     })
 }
 

@@ -34,6 +34,30 @@ fn snapshot(documents: &[&str]) -> Snapshot {
     load(vec![Input::text("world.yaml", Format::Yaml, text)], &[]).unwrap().snapshot
 }
 
+/// A topology, with what it was built of.
+struct Built<'s> {
+    snapshot: &'s Snapshot,
+    topology: Topology,
+}
+
+fn build<'s>(snapshot: &'s Snapshot, settings: &Settings) -> Built<'s> {
+    Built { snapshot, topology: Topology::build(snapshot, settings).0 }
+}
+
+impl std::ops::Deref for Built<'_> {
+    type Target = Topology;
+
+    fn deref(&self) -> &Topology {
+        &self.topology
+    }
+}
+
+impl std::ops::DerefMut for Built<'_> {
+    fn deref_mut(&mut self) -> &mut Topology {
+        &mut self.topology
+    }
+}
+
 /// A route with the rest of its document in flow style.
 fn route(name: &str, rest: &str) -> String {
     let (namespace, name) = name.split_once('/').unwrap_or(("default", name));
@@ -43,7 +67,7 @@ fn route(name: &str, rest: &str) -> String {
 }
 
 /// One line a way: port, host, match, chain, outcome if it is not to go on.
-fn ways(topology: &Topology<'_>) -> Vec<String> {
+fn ways(topology: &Built<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for gateway in &topology.gateways {
         for host in &gateway.hosts {
@@ -72,7 +96,7 @@ fn ways(topology: &Topology<'_>) -> Vec<String> {
 }
 
 /// One line a route and parent: the conditions that do not hold.
-fn status(topology: &Topology<'_>) -> Vec<String> {
+fn status(topology: &Built<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for report in &topology.routes {
         for parent in &report.parents {
@@ -87,18 +111,18 @@ fn status(topology: &Topology<'_>) -> Vec<String> {
     lines
 }
 
-fn warnings<'t>(topology: &'t Topology<'_>) -> Vec<&'t str> {
+fn warnings<'t>(topology: &'t Built<'_>) -> Vec<&'t str> {
     topology.warnings.iter().map(|warning| warning.message.as_str()).collect()
 }
 
 #[track_caller]
 fn check_ways(documents: &[&str], expected: &[&str]) {
     let snapshot = snapshot(documents);
-    assert_eq!(ways(&Topology::build(&snapshot, &Settings::default())), expected);
+    assert_eq!(ways(&build(&snapshot, &Settings::default())), expected);
 }
 
 #[track_caller]
 fn check_status(documents: &[&str], expected: &[&str]) {
     let snapshot = snapshot(documents);
-    assert_eq!(status(&Topology::build(&snapshot, &Settings::default())), expected);
+    assert_eq!(status(&build(&snapshot, &Settings::default())), expected);
 }

@@ -3,7 +3,8 @@
 use upheld_model::tree::Value;
 
 use crate::gateway_api::claim::KGATEWAY;
-use crate::kgateway::references::{From, References, list, text};
+use crate::gateway_api::grants::End;
+use crate::kgateway::references::{References, list, text};
 
 /// Where a policy refers to an extension.
 #[derive(Debug)]
@@ -53,7 +54,7 @@ pub(super) const AFTER: [Place; 2] = [
 
 /// Whether the extension of a place can be used.
 pub(super) fn check(
-    from: From<'_>,
+    from: End<'_>,
     place: &Place,
     settings: Value<'_>,
     references: &References<'_>,
@@ -65,18 +66,18 @@ pub(super) fn check(
     if !references.may_use_extension(from, namespace, name) {
         return Err(format!("{word}: missing reference grant"));
     }
-    let found = references.object("GatewayExtension", namespace, name);
+    let found = references.network.snapshot.object_named("GatewayExtension", namespace, name);
     let Some(extension) = found.and_then(|found| references.resource(found)) else {
         return Err(format!("{word}: {namespace}/{name}: gateway extension not found"));
     };
     let Some(inner) = extension.field(place.sort.field()) else {
         return Err(format!("{word}: {namespace}/{name}: gateway extension has no {}", place.sort.field()));
     };
-    let from = From { group: KGATEWAY, kind: "GatewayExtension", namespace };
+    let from = End { group: KGATEWAY, kind: "GatewayExtension", namespace };
     reachable(from, place.sort, inner, references).map_err(|problem| format!("{word}: {problem}"))
 }
 
-fn reachable(from: From<'_>, sort: Sort, inner: Value<'_>, references: &References<'_>) -> Result<(), String> {
+fn reachable(from: End<'_>, sort: Sort, inner: Value<'_>, references: &References<'_>) -> Result<(), String> {
     let backend = |reference: Option<Value<'_>>, what: &str| match reference {
         Some(reference) => match references.backend(from, reference) {
             Ok(_) => Ok(()),
@@ -112,7 +113,7 @@ fn reachable(from: From<'_>, sort: Sort, inner: Value<'_>, references: &Referenc
 }
 
 /// Where the keys of a provider of tokens come from.
-fn key_set(from: From<'_>, provider: Value<'_>, references: &References<'_>) -> Result<(), String> {
+fn key_set(from: End<'_>, provider: Value<'_>, references: &References<'_>) -> Result<(), String> {
     if let Some(reference) = provider.at_path(&["jwks", "remote", "backendRef"]) {
         let found = references.backend(from, reference);
         found.map_err(|unresolved| format!("jwt: remote jwks: unresolved backend ref: {}", unresolved.words()))?;

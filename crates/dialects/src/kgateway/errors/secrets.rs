@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use upheld_engine::ObjectId;
 use upheld_model::tree::Value;
 
-use crate::kgateway::references::{From, References, Unresolved, list, text};
+use crate::gateway_api::grants::End;
+use crate::kgateway::references::{References, Unresolved, list, text};
 
 const SECRET: (&str, &str) = ("", "Secret");
 
 /// A reference to one secret.
-pub(super) fn reference(from: From<'_>, reference: Value<'_>, references: &References<'_>) -> Result<ObjectId, String> {
+pub(super) fn reference(from: End<'_>, reference: Value<'_>, references: &References<'_>) -> Result<ObjectId, String> {
     let namespace = text(reference, "namespace").unwrap_or(from.namespace);
     let name = text(reference, "name").unwrap_or_default();
     references.named(from, SECRET, reference).map_err(|unresolved| match unresolved {
@@ -20,7 +21,7 @@ pub(super) fn reference(from: From<'_>, reference: Value<'_>, references: &Refer
 }
 
 /// Headers whose values come from secrets.
-pub(super) fn headers(from: From<'_>, settings: Value<'_>, references: &References<'_>) -> Result<(), String> {
+pub(super) fn headers(from: End<'_>, settings: Value<'_>, references: &References<'_>) -> Result<(), String> {
     for side in ["request", "response"] {
         let Some(modifier) = settings.get(side) else { continue };
         for header in list(modifier, "set").chain(list(modifier, "add")) {
@@ -39,7 +40,7 @@ pub(super) fn headers(from: From<'_>, settings: Value<'_>, references: &Referenc
 }
 
 /// Secrets with the keys of clients.
-pub(super) fn api_keys(from: From<'_>, settings: Value<'_>, references: &References<'_>) -> Result<(), String> {
+pub(super) fn api_keys(from: End<'_>, settings: Value<'_>, references: &References<'_>) -> Result<(), String> {
     if is_set(settings, "disable") {
         return Ok(());
     }
@@ -62,7 +63,7 @@ pub(super) fn api_keys(from: From<'_>, settings: Value<'_>, references: &Referen
 }
 
 /// Users of basic authentication: written in the policy, or in a secret.
-pub(super) fn basic(from: From<'_>, settings: Value<'_>, references: &References<'_>) -> Result<(), String> {
+pub(super) fn basic(from: End<'_>, settings: Value<'_>, references: &References<'_>) -> Result<(), String> {
     if is_set(settings, "disable") {
         return Ok(());
     }

@@ -3,105 +3,123 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
-use upheld_engine::ObjectId;
-use upheld_model::tree::Value;
+use upheld_engine::hierarchy::{Column, Effective};
+use upheld_engine::{ObjectId, PolicyId};
 
-use super::{Ancestor, AncestorStatus, fails, holds};
-use crate::gateway_api::topology::{Condition, Way};
+use super::{Ancestor, AncestorStatus, Attachment, Tally, fails, holds};
+use crate::document::Resource;
+use crate::gateway_api::gateways::GatewayKind;
+use crate::gateway_api::grants::End;
+use crate::gateway_api::places::Asked;
+use crate::gateway_api::topology::Condition;
+use crate::kgateway::PolicyType;
 use crate::kgateway::errors::{self, Certificates};
-use crate::kgateway::kinds::Subject;
-use crate::kgateway::references::{From, list, text};
-use crate::kgateway::resolver::Resolver;
-use crate::kgateway::scopes::Scope;
+use crate::kgateway::fields::TLS;
+use crate::kgateway::references::{list, text};
 
-impl Resolver<'_> {
-    /// How many backends the rule at the end of a way refers to.
-    pub(super) fn backend_references(&self, way: &Way) -> usize {
-        self.last_rule(way).map_or(0, |rule| list(rule, "backendRefs").count())
-    }
-
-    fn last_rule(&self, way: &Way) -> Option<Value<'_>> {
-        let step = way.chain.last()?;
-        self.references.resource(step.route)?.field("rules")?.items().nth(step.rule)
-    }
-
+impl Tally<'_> {
     /// Every backend that some policy is attached to: as a whole if it has no ports, and each of its ports.
-    pub(super) fn backend_scopes(&self) -> Vec<(ObjectId, Scope)> {
-        if !self.policies.entries().iter().any(|entry| entry.subject.is_about_backends()) {
-            return Vec::new();
+    pub(super) fn meet_backends(&mut self) {
+        match self.policy {
+            PolicyType::BackendTls => self.meet_trust(),
+            _ => self.meet_configuration(),
         }
-        let snapshot = self.references.snapshot();
-        let mut scopes = Vec::new();
+    }
+
+    /// Backends with their ports, by name.
+    fn backends(&self) -> Vec<(ObjectId, Option<String>)> {
+        let snapshot = self.network.snapshot;
+        let mut backends = Vec::new();
         for (id, object) in snapshot.objects().iter() {
             if !matches!(snapshot.text(object.kind), "Service" | "Backend") {
                 continue;
             }
-            let ports = self.references.resource(id).and_then(|resource| resource.field("ports"));
-            let names: Vec<Option<&str>> =
-                ports.map(|ports| ports.items().map(|port| text(port, "name")).collect()).unwrap_or_default();
-            let names = if names.is_empty() { vec![None] } else { names };
-            let found = names.into_iter().map(|port| (id, self.backend(id, port)));
-            scopes.extend(found.filter(|(_, scope)| !scope.resolved.is_empty()));
+            let ports = self.network.resource(id).and_then(|resource| resource.field("ports"));
+            let name = |port| text(port, "name").map(str::to_owned);
+            let ports: Vec<_> = ports.into_iter().flat_map(upheld_model::Value::items).map(name).collect();
+            let ports = if ports.is_empty() { vec![None] } else { ports };
+            backends.extend(ports.into_iter().map(|port| (id, port)));
         }
-        scopes
+        backends
     }
 
-    pub(super) fn add_backends(
-        &self,
-        scopes: &[(ObjectId, Scope)],
-        statuses: &mut FxHashMap<usize, Vec<AncestorStatus>>,
-    ) {
-        if scopes.is_empty() {
-            return;
-        }
+    fn meet_trust(&mut self) {
         let gateways = self.gateways_of_backends();
-        let mut trusted: BTreeMap<usize, (BTreeSet<Ancestor>, Held)> = BTreeMap::new();
-        let mut configured: BTreeMap<(usize, Ancestor), Held> = BTreeMap::new();
-        for (backend, scope) in scopes {
-            let tls = scope.of(Subject::BackendTls).filter(|resolved| !resolved.folded.fields.is_empty());
-            if let Some(resolved) = scope.of(Subject::BackendTls) {
-                for (place, policy) in resolved.policies.iter().enumerate() {
-                    let (ancestors, held) = trusted.entry(*policy).or_insert((BTreeSet::new(), Held::Nowhere));
-                    let of_backend = gateways.get(backend).into_iter().flatten();
-                    ancestors.extend(of_backend.map(|object| Ancestor { object: *object, section: None }));
-                    if place == 0 {
-                        *held = Held::Somewhere;
-                    }
-                }
-            }
-            if let Some(resolved) = scope.of(Subject::BackendConfig) {
-                for policy in &resolved.policies {
-                    let key = (*policy, Ancestor { object: *backend, section: None });
-                    let held = configured.entry(key).or_insert(Held::Somewhere);
-                    let has_tls = resolved.folded.fields.get("tls").is_some_and(|tls| tls.origins.contains(policy));
-                    if tls.is_some() && has_tls {
-                        *held = Held::Nowhere;
-                    }
+        let mut trusted: BTreeMap<PolicyId, (BTreeSet<Ancestor>, Held)> = BTreeMap::new();
+        for (backend, port) in self.backends() {
+            let asked = self.network.backend(self.kind, backend, port.as_deref());
+            let answer = asked.effective();
+            self.count(&answer, 1);
+            for (place, policy) in self.contenders(&asked, &answer).into_iter().enumerate() {
+                let (ancestors, held) = trusted.entry(policy).or_insert((BTreeSet::new(), Held::Nowhere));
+                let of_backend = gateways.get(&backend).into_iter().flatten();
+                ancestors.extend(of_backend.map(|object| Ancestor { object: *object, section: None }));
+                if place == 0 {
+                    *held = Held::Somewhere;
                 }
             }
         }
         for (policy, (ancestors, held)) in trusted {
             let conditions = self.trust(policy, held);
             let status = |ancestor| AncestorStatus { ancestor, conditions: conditions.clone() };
-            statuses.entry(policy).or_default().extend(ancestors.into_iter().map(status));
+            self.others.entry(policy).or_default().extend(ancestors.into_iter().map(status));
+        }
+    }
+
+    /// The policies that compete for a backend: those that are about the whole do not where a port has one of its own.
+    fn contenders(&self, asked: &Asked<'_>, answer: &Effective) -> Vec<PolicyId> {
+        let mut contenders = Vec::new();
+        for place in 0..answer.order.len() {
+            let separated = asked.with(|policies, question| policies.separation(question, answer, 0, place));
+            if separated.is_none_or(|separation| separation.column != Column::Section) {
+                contenders.extend(self.entry(answer, place).map(|entry| entry.policy));
+            }
+        }
+        contenders.dedup();
+        contenders
+    }
+
+    fn meet_configuration(&mut self) {
+        let trust = self
+            .network
+            .kinds()
+            .find(|kind| self.network.snapshot.text(kind.policies.kind().reads) == PolicyType::BackendTls.reader());
+        let mut configured: BTreeMap<(PolicyId, Ancestor), Held> = BTreeMap::new();
+        for (backend, port) in self.backends() {
+            let answer = self.network.backend(self.kind, backend, port.as_deref()).effective();
+            self.count(&answer, 1);
+            let has_trust = |kind: GatewayKind<'_>| {
+                self.network.backend(kind, backend, port.as_deref()).effective().field(TLS, None).is_some()
+            };
+            let trusted = !answer.order.is_empty() && trust.is_some_and(has_trust);
+            for policy in self.policies(&answer) {
+                let held =
+                    configured.entry((policy, Ancestor { object: backend, section: None })).or_insert(Held::Somewhere);
+                let own = |by: &usize| self.entry(&answer, *by).is_some_and(|entry| entry.policy == policy);
+                if trusted && answer.field(TLS, None).is_some_and(|tls| tls.by.iter().any(own)) {
+                    *held = Held::Nowhere;
+                }
+            }
         }
         for ((policy, ancestor), held) in configured {
             let mut conditions = vec![self.accepted(policy)];
-            let broken = self.policies.get(policy).is_some_and(|entry| !entry.errors.is_empty());
-            let attachment = if broken { super::Attachment::Pending } else { super::Attachment::Attached };
+            let broken = !self.problems(policy).is_empty();
+            let attachment = if broken { Attachment::Pending } else { Attachment::Attached };
             conditions.push(attachment.condition());
             if held == Held::Nowhere {
                 let message = "TLS settings give way to a BackendTLSPolicy";
                 conditions.push(holds("Overridden", "ConflictedWithBackendTLSPolicy", message));
             }
-            statuses.entry(policy).or_default().push(AncestorStatus { ancestor, conditions });
+            self.others.entry(policy).or_default().push(AncestorStatus { ancestor, conditions });
         }
     }
 
-    fn trust(&self, policy: usize, held: Held) -> Vec<Condition> {
-        let entry = self.policies.get(policy);
-        let problem = entry.and_then(|entry| {
-            errors::certificates(&entry.namespace, self.references.document(entry.at)?, &self.references)
+    fn trust(&self, policy: PolicyId, held: Held) -> Vec<Condition> {
+        let snapshot = self.network.snapshot;
+        let found = snapshot.policy(policy);
+        let problem = found.and_then(|found| {
+            let resource = Resource::of(snapshot.files().value(found.at)?)?;
+            errors::certificates(snapshot.text(found.scope), resource, &self.network.references())
         });
         let resolved = match problem {
             None => holds("ResolvedRefs", "ResolvedRefs", "Resolved all references"),
@@ -119,21 +137,18 @@ impl Resolver<'_> {
 
     /// Gateways that pass requests on to a backend.
     fn gateways_of_backends(&self) -> FxHashMap<ObjectId, BTreeSet<ObjectId>> {
+        let snapshot = self.network.snapshot;
+        let references = self.network.references();
         let mut gateways: FxHashMap<ObjectId, BTreeSet<ObjectId>> = FxHashMap::default();
-        for gateway in &self.topology.gateways {
-            for way in gateway.hosts.iter().flat_map(|host| &host.ways) {
-                let Some(step) = way.chain.last() else { continue };
-                let Some(rule) = self.last_rule(way) else { continue };
-                let resource = self.references.resource(step.route);
-                let Some(route) = resource else { continue };
-                let from = From {
-                    group: route.group().unwrap_or_default(),
-                    kind: route.kind.text(),
-                    namespace: self.references.namespace(step.route),
+        for gateway in &self.network.topology().gateways {
+            for step in gateway.hosts.iter().flat_map(|host| &host.ways).filter_map(|way| way.chain.last()) {
+                let (Some((_, rule)), Some(route)) = (self.network.rule(step), self.network.resource(step.route))
+                else {
+                    continue;
                 };
-                for backend in
-                    list(rule, "backendRefs").filter_map(|backend| self.references.backend(from, backend).ok())
-                {
+                let namespace = self.network.object(step.route).map_or("", |route| snapshot.text(route.scope));
+                let from = End { group: route.group().unwrap_or_default(), kind: route.kind.text(), namespace };
+                for backend in list(rule, "backendRefs").filter_map(|backend| references.backend(from, backend).ok()) {
                     gateways.entry(backend).or_default().insert(gateway.object);
                 }
             }

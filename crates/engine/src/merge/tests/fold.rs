@@ -204,3 +204,18 @@ fn a_layer_stands_in_a_group_for_each_of_its_values() {
     assert_eq!(told, [vec![2], vec![1], vec![0, 1], vec![0]], "without a value, then a, b and c");
     assert_eq!(groups[2][0].config, map(&[("hosts", hosts(&["b"]))]));
 }
+
+#[test]
+fn lists_at_a_path_add_up_from_the_best_layer_on() {
+    let rules = |items: &[&str]| {
+        let items: Vec<_> = items.iter().map(|item| text(item)).collect();
+        map(&[("global", map(&[("rules", list(&items))])), ("local", map(&[("rules", list(&items))]))])
+    };
+    let strategy = Strategy { chained: vec!["global.rules".into()], ..Strategy::patch() };
+    let result = merged(&strategy, &[rules(&["b"]), rules(&["a"])]);
+    let expected = map(&[
+        ("global", map(&[("rules", list(&[text("b"), text("a")]))])),
+        ("local", map(&[("rules", list(&[text("b")]))])),
+    ]);
+    assert_eq!(result, Some(expected));
+}

@@ -277,6 +277,7 @@ pub(super) fn meeting(patch: &NaivePatch) -> Strategy {
     Strategy {
         depth: Depth::Deep,
         nulls: if patch.ignores_nulls { Nulls::Ignore } else { Nulls::Erase },
+        chained: Vec::new(),
         append_prefix: patch.append.as_deref().map(Into::into),
         keyed: keyed.collect(),
     }

@@ -10,7 +10,7 @@ use crate::folders::Contents;
 use crate::view::View;
 
 fn text(metrics: &Metrics) -> String {
-    let view = View::build(Arc::new(State::default()), Contents::default(), &Vec::new().into()).unwrap();
+    let view = View::build(Arc::new(State::default()), Contents::default(), &Arc::default()).unwrap();
     metrics.text(&Standing { view: &view, head: Revision(3), problem: None })
 }
 

@@ -78,7 +78,7 @@ fn an_unknown_section_is_reported() {
     let listeners = "[{name: http, protocol: HTTP, port: 80}]";
     let route = route("r", &format!("{{parentRefs: [{{name: web, sectionName: htp}}], {RULES}}}"));
     let snapshot = snapshot(&[&gateway(listeners), &route]);
-    let topology = Topology::build(&snapshot, &Settings::default());
+    let topology = build(&snapshot, &Settings::default());
     assert_eq!(status(&topology), ["HTTPRoute default/r at Gateway default/web: Accepted NoMatchingParent"]);
     let [warning] = topology.warnings.as_slice() else { panic!("{:?}", topology.warnings) };
     assert_eq!(warning.help, ["did you mean `http`?"]);
@@ -125,7 +125,7 @@ fn listener_sets_must_be_allowed() {
     let route = route("r", &format!("{{parentRefs: [{{kind: ListenerSet, name: more}}], {RULES}}}"));
     let listeners = "[{name: http, protocol: HTTP, port: 80}]";
     let refused = snapshot(&[&gateway(listeners), set, &route]);
-    let topology = Topology::build(&refused, &Settings::default());
+    let topology = build(&refused, &Settings::default());
     assert!(ways(&topology).is_empty());
     let expected = "Gateway default/web takes no listeners from the namespace of ListenerSet default/more";
     assert_eq!(warnings(&topology), [expected]);
@@ -149,10 +149,10 @@ fn routes_for_connections_are_attached_without_ways() {
     let listeners = "[{name: db, protocol: TCP, port: 5432}]";
     let tcp = "apiVersion: gateway.networking.k8s.io/v1alpha2\nkind: TCPRoute\nmetadata: {name: db}\nspec: {parentRefs: [{name: web}], rules: [{backendRefs: [{name: app, port: 80}]}]}";
     let snapshot = snapshot(&[&gateway(listeners), tcp]);
-    let topology = Topology::build(&snapshot, &Settings::default());
+    let topology = build(&snapshot, &Settings::default());
     assert_eq!(topology.attached.len(), 1);
     assert_eq!(status(&topology), ["TCPRoute default/db at Gateway default/web: good"]);
-    let ids: Vec<String> = topology.graph().nodes.into_iter().map(|node| node.id).collect();
+    let ids: Vec<String> = topology.graph(&snapshot).nodes.into_iter().map(|node| node.id).collect();
     let expected = [
         "Gateway default/web",
         "Gateway default/web#db",

@@ -36,7 +36,7 @@ fn two_references_in_a_rule_do_not_share_children() {
 fn a_reference_to_a_gateway_does_not_make_a_child() {
     let child = route("a/x", &format!("{{parentRefs: [{{name: other}}], {CHILD}}}"));
     let lost = snapshot(&[GATEWAY, &parent(&to("x", "a")), &child]);
-    let topology = Topology::build(&lost, &Settings::default());
+    let topology = build(&lost, &Settings::default());
     assert_eq!(ways(&topology), ["*:http /a parent#0 500"]);
     let told = "HTTPRoute default/parent: gateway.networking.k8s.io/HTTPRoute/a/x: unresolved reference";
     assert!(warnings(&topology).contains(&told));
@@ -65,7 +65,7 @@ fn the_wildcard_word_means_all_namespaces() {
     let snapshot = snapshot(&all);
     let count = |word: &str| {
         let settings = Settings { delegation_wildcard_namespace: word.to_owned(), ..Settings::default() };
-        ways(&Topology::build(&snapshot, &settings)).iter().filter(|way| way.contains('>')).count()
+        ways(&build(&snapshot, &settings)).iter().filter(|way| way.contains('>')).count()
     };
     assert_eq!((count("every"), count("all")), (2, 0));
 }
@@ -78,7 +78,7 @@ fn a_cycle_spoils_its_reference_only() {
     );
     let documents = [GATEWAY, &parent(&to("x", "a")), &route("a/x", &back), &route("a/y", &format!("{{{CHILD}}}"))];
     let snapshot = snapshot(&documents);
-    let topology = Topology::build(&snapshot, &Settings::default());
+    let topology = build(&snapshot, &Settings::default());
     assert_eq!(ways(&topology), ["*:http /a/1 parent#0 > x#0 500", "*:http /a/2 parent#0 > x#1 redirect"]);
     assert_eq!(
         status(&topology),
@@ -109,14 +109,14 @@ fn diamonds_multiply_up_to_a_limit() {
     let documents = ladder(3);
     let snapshot_of = |documents: &[String]| snapshot(&documents.iter().map(String::as_str).collect::<Vec<_>>());
     let small = snapshot_of(&documents);
-    assert_eq!(ways(&Topology::build(&small, &Settings::default())).len(), 8);
+    assert_eq!(ways(&build(&small, &Settings::default())).len(), 8);
     let large = snapshot_of(&ladder(40));
     let settings = Settings { step_limit: 1_000, ..Settings::default() };
-    let topology = Topology::build(&large, &settings);
+    let topology = build(&large, &settings);
     assert!(ways(&topology).len() <= 1_000);
     assert!(warnings(&topology).contains(&"the ways through the routes have more than 1000 steps"));
     let deep = Settings { depth_limit: 2, ..Settings::default() };
-    let topology = Topology::build(&small, &deep);
+    let topology = build(&small, &deep);
     assert_eq!(warnings(&topology), ["HTTPRoute a/r0 is more than 2 routes deep"]);
 }
 
@@ -131,12 +131,12 @@ fn children_rank_by_their_own_weight() {
     let snapshot = snapshot(&documents);
     let names = |precedence| {
         let settings = Settings { route_precedence: precedence, ..Settings::default() };
-        let ways = ways(&Topology::build(&snapshot, &settings));
+        let ways = ways(&build(&snapshot, &settings));
         ways.iter().map(|way| way.split("> ").nth(1).unwrap().chars().next().unwrap()).collect::<String>()
     };
     assert_eq!(names(RoutePrecedence::ByMatch), "xyz");
     assert_eq!(names(RoutePrecedence::Weighted), "yzx");
-    let topology = Topology::build(&snapshot, &Settings::default());
+    let topology = build(&snapshot, &Settings::default());
     assert_eq!(
         warnings(&topology),
         ["the annotation `kgateway.dev/route-weight` has a value that means nothing: `much`"]

@@ -40,8 +40,8 @@ fn references_to_other_namespaces_are_granted() {
     check_status(&[GATEWAY, service, &grant(", name: web"), &route], &[bad]);
     let snapshot = snapshot(&[GATEWAY, service, &route]);
     let settings = Settings { reference_grants: ReferenceGrants::Off, ..Settings::default() };
-    assert_eq!(status(&Topology::build(&snapshot, &settings)), [good]);
-    let topology = Topology::build(&snapshot, &Settings::default());
+    assert_eq!(status(&build(&snapshot, &settings)), [good]);
+    let topology = build(&snapshot, &Settings::default());
     let [warning] = topology.warnings.as_slice() else { panic!("{:?}", topology.warnings) };
     assert_eq!(warning.help, ["add a ReferenceGrant in the namespace `other`"]);
 }
@@ -77,7 +77,7 @@ fn broken_expressions_drop_their_rule() {
 #[test]
 fn others_can_replace_a_way() {
     let snapshot = snapshot(&[GATEWAY, &with_backends("{name: app, port: 80}")]);
-    let mut topology = Topology::build(&snapshot, &Settings::default());
+    let mut topology = build(&snapshot, &Settings::default());
     let (place, _) = topology.ways().next().unwrap();
     topology.replace(place, "a: broken");
     topology.replace(place, "a: broken");
@@ -92,7 +92,7 @@ fn others_can_replace_a_way() {
 fn a_parent_that_is_not_there_says_nothing_but_is_reported() {
     let route = route("r", "{parentRefs: [{name: gone}], rules: [{backendRefs: [{name: app, port: 80}]}]}");
     let snapshot = snapshot(&[GATEWAY, &route]);
-    let topology = Topology::build(&snapshot, &Settings::default());
+    let topology = build(&snapshot, &Settings::default());
     assert!(topology.routes.is_empty());
     assert_eq!(
         warnings(&topology),

@@ -1,0 +1,434 @@
+//! From a target to the places at which its policies are looked for, in the order that a kind says.
+//!
+//! ```text
+//! way       rule and route, then those that delegate to them │ host │ gateway
+//! listener  listener, set, gateway                            one level, or scopes of their own on plain ports
+//! backend   port, whole
+//! ```
+
+use smol_str::SmolStr;
+use upheld_engine::hierarchy::{Effective, Entry, LevelJoin, Listed, Looks, OwnLayer, Question, Section, Site, Usable};
+use upheld_engine::{Family, Hierarchy, Levels, ObjectId, Place, Ruling, Scratch, Silent, ask};
+use upheld_model::tree::Value;
+use upheld_model::{Lookup, NodeRef, Object, SourceId, Sym};
+
+use super::attachments::Reader;
+use super::gateways::{GatewayKind, Network};
+use super::resources::{children, text};
+use super::topology::{Gateway, Host, Listener, Outcome, Step, Way};
+use crate::{envoy_gateway, kgateway};
+
+/// Scopes, the nearest first. What rules say themselves comes before all of them.
+pub const SCOPES: [&str; 7] = ["rule", "route", "host", "gateway", "listener", "backend reference", "backend"];
+
+/// The scope of what rules say themselves.
+pub const RULE: u8 = 0;
+/// The scope of routes.
+pub const ROUTE: u8 = 1;
+/// The scope of hosts.
+pub const HOST: u8 = 2;
+/// The scope of all hosts behind a listener.
+pub const GATEWAY: u8 = 3;
+/// The scope of ports.
+pub const LISTENER: u8 = 4;
+/// The scope of references to backends.
+pub const BACKEND_REFERENCE: u8 = 5;
+/// The scope of backends.
+pub const BACKEND: u8 = 6;
+
+/// Places that kinds may name.
+pub(crate) const PLACES: [&str; 8] = ["reference", "rule", "route", "listener", "set", "gateway", "port", "backend"];
+
+/// For which listeners a scope is made up in a way.
+pub(crate) const PROTOCOLS: [&str; 2] = ["plain", "tls"];
+
+/// Ways to read documents.
+pub(crate) const READERS: [&str; 9] = [
+    "backend-tls",
+    "envoy-gateway",
+    "kgateway-backend",
+    "kgateway-direct-response",
+    "kgateway-http-listener",
+    "kgateway-listener",
+    "kgateway-traffic",
+    "stanzas",
+    "whole",
+];
+
+/// A question about a target of gateways, under a kind of policy.
+#[derive(Debug)]
+pub struct Asked<'s> {
+    network: Network<'s>,
+    kind: GatewayKind<'s>,
+    reader: Option<Reader>,
+    /// Texts of the question.
+    pub lookup: Lookup<'s>,
+    sites: Vec<Planned<'s>>,
+    levels: Vec<LevelJoin>,
+    scopes: Vec<Sym>,
+    omits: &'static [&'static str],
+    /// The listener in question, by its gateway: some policies cannot be used at all listeners.
+    listener: Option<(&'s Gateway, &'s Listener)>,
+}
+
+#[derive(Debug)]
+struct Planned<'s> {
+    scope: u8,
+    level: u16,
+    section: u8,
+    spot: Spot<'s>,
+    looks: PlannedLooks,
+}
+
+/// What a place is a place of.
+#[derive(Clone, Debug, Default)]
+pub struct Spot<'s> {
+    /// The object.
+    pub object: Option<&'s Object>,
+    /// The section of it that is meant.
+    pub section: Option<SmolStr>,
+    /// The rule of a route that refers to policies, or that says something itself, by its number.
+    pub rule: Option<usize>,
+}
+
+#[derive(Debug)]
+enum PlannedLooks {
+    Object { section: Option<Sym>, namespaces: Vec<Sym> },
+    Listed(Vec<Listed>),
+    Own(Vec<OwnLayer>),
+}
+
+impl<'s> Network<'s> {
+    /// Nothing, under a kind; places are added to it.
+    pub fn under(self, kind: GatewayKind<'s>) -> Asked<'s> {
+        let mut lookup = self.snapshot.lookup();
+        let scopes = SCOPES.map(|scope| lookup.symbol(scope)).to_vec();
+        let reader = Reader::of(self.snapshot.text(kind.policies.kind().reads));
+        Asked {
+            network: self,
+            kind,
+            reader,
+            lookup,
+            sites: Vec::new(),
+            levels: Vec::new(),
+            scopes,
+            omits: &[],
+            listener: None,
+        }
+    }
+
+    /// What holds for requests on a way under a host.
+    pub fn way(self, kind: GatewayKind<'s>, gateway: &'s Gateway, host: &Host, way: &Way) -> Asked<'s> {
+        let mut asked = self.under(kind).rules(way).route(&way.chain);
+        if let Some(listener) = gateway.listeners.get(host.listener) {
+            asked = asked.host(gateway, listener).behind(gateway, listener);
+        }
+        asked.passing_on(&way.outcome)
+    }
+
+    /// A listener of a gateway, for requests that meet nothing nearer.
+    pub fn listener(self, kind: GatewayKind<'s>, gateway: &'s Gateway, listener: &'s Listener) -> Asked<'s> {
+        self.under(kind).behind(gateway, listener)
+    }
+
+    /// A backend, or a port of it by its name.
+    pub fn backend(self, kind: GatewayKind<'s>, backend: ObjectId, port: Option<&str>) -> Asked<'s> {
+        self.under(kind).at_backend(backend, port)
+    }
+
+    /// The policies that are attached to an object, or to a section of it, in their order.
+    pub fn target(self, kind: GatewayKind<'s>, object: ObjectId, section: Option<&str>) -> Vec<&'s Entry> {
+        let mut asked = self.under(kind);
+        asked.look(ROUTE, 0, 0, object, section);
+        asked.members()
+    }
+
+    /// All policies of a kind, in the order in which they would stand at one place.
+    pub fn ranked(self, kind: GatewayKind<'s>) -> Vec<&'s Entry> {
+        let mut asked = self.under(kind);
+        let at = NodeRef { source: SourceId::FIRST, node: 0 };
+        let all = kind.policies.entries().map(|entry| Listed { entry, position: 0, at }).collect();
+        asked.push(ROUTE, 0, 0, Spot::default(), PlannedLooks::Listed(all));
+        asked.members()
+    }
+
+    /// The rule of a step, with its file.
+    pub(crate) fn rule(self, step: &Step) -> Option<(SourceId, Value<'s>)> {
+        let source = self.object(step.route)?.at.source;
+        let rule = self.resource(step.route)?.field("rules")?.items().nth(step.rule)?;
+        Some((source, rule))
+    }
+}
+
+impl<'s> Asked<'s> {
+    /// What the rules of a way say themselves, if this kind has anything to do with it.
+    fn rules(mut self, way: &Way) -> Self {
+        if self.reader != Some(Reader::Kgateway(kgateway::PolicyType::Traffic)) {
+            return self;
+        }
+        for (level, step) in (0..).zip(way.chain.iter().rev()) {
+            if let Some((source, rule)) = self.network.rule(step) {
+                let own = kgateway::builtin::layers(source, rule);
+                self.push(RULE, level, 0, self.spot_of(step), PlannedLooks::Own(own));
+            }
+        }
+        self
+    }
+
+    /// A route at the end of a chain of delegations, and the routes that delegate to it.
+    #[must_use]
+    pub fn route(mut self, chain: &[Step]) -> Self {
+        let deepest = if self.kind.policies.kind().levels == Levels::None { 1 } else { usize::MAX };
+        for (depth, step) in (0..).zip(chain.iter().rev().take(deepest)) {
+            let resource = self.network.resource(step.route);
+            // Other routes do not delegate, and ignore the annotation.
+            let http = resource.filter(|route| route.kind.text() == "HTTPRoute");
+            let annotation = http.and_then(|route| {
+                route.document.at_path(&["metadata", "annotations", kgateway::delegation::INHERITANCE])
+            });
+            let (inheritance, word) = kgateway::delegation::inheritance(annotation.map(Value::text));
+            self.levels.push(LevelJoin { inheritance, word: Some(self.lookup.symbol(word)) });
+            let rule = self.network.rule(step);
+            for (section, place) in self.places("route", None) {
+                let level = self.level(depth);
+                match (place.as_str(), rule) {
+                    ("reference", Some((source, rule))) => {
+                        let listed = PlannedLooks::Listed(self.referred(step.route, source, rule));
+                        self.push(ROUTE, level, section, self.spot_of(step), listed);
+                    }
+                    ("rule", Some((_, rule))) => {
+                        if let Some(name) = text(rule, "name").filter(|name| !name.is_empty()) {
+                            self.look(ROUTE, level, section, step.route, Some(name));
+                        }
+                    }
+                    ("route", _) => self.look(ROUTE, level, section, step.route, None),
+                    _ => {}
+                }
+            }
+        }
+        self
+    }
+
+    /// The host that a listener owns.
+    #[must_use]
+    pub fn host(self, gateway: &'s Gateway, listener: &'s Listener) -> Self {
+        self.around_listener("host", HOST, gateway, listener)
+    }
+
+    /// All hosts behind a listener.
+    #[must_use]
+    pub fn behind(mut self, gateway: &'s Gateway, listener: &'s Listener) -> Self {
+        self.listener = Some((gateway, listener));
+        self.around_listener("gateway", GATEWAY, gateway, listener)
+    }
+
+    /// Any port of a gateway.
+    #[must_use]
+    pub fn port(mut self, gateway: &Gateway) -> Self {
+        for (section, place) in self.places("listener", None) {
+            if place == "gateway" {
+                self.look(LISTENER, 0, section, gateway.object, None);
+            }
+        }
+        self
+    }
+
+    /// What a reference of a rule to a backend refers to.
+    #[must_use]
+    pub fn backend_reference(mut self, step: &Step, number: usize) -> Self {
+        let reference = self
+            .network
+            .rule(step)
+            .and_then(|(source, rule)| Some((source, children(rule, "backendRefs").nth(number)?)));
+        for (section, place) in self.places("backend reference", None) {
+            if let (Some((source, reference)), "reference") = (reference, place.as_str()) {
+                let listed = PlannedLooks::Listed(self.referred(step.route, source, reference));
+                self.push(BACKEND_REFERENCE, 0, section, self.spot_of(step), listed);
+            }
+        }
+        self
+    }
+
+    fn at_backend(mut self, backend: ObjectId, port: Option<&str>) -> Self {
+        for (section, place) in self.places("backend", None) {
+            let level = self.level(u16::from(section));
+            match (place.as_str(), port) {
+                ("port", Some(port)) => self.look(BACKEND, level, section, backend, Some(port)),
+                ("backend", _) => self.look(BACKEND, level, section, backend, None),
+                _ => {}
+            }
+        }
+        self
+    }
+
+    fn around_listener(mut self, word: &str, scope: u8, gateway: &Gateway, listener: &Listener) -> Self {
+        let protocol = if listener.is_plain() { "plain" } else { "tls" };
+        for (section, place) in self.places(word, Some(protocol)) {
+            let level = self.level(0);
+            match place.as_str() {
+                "listener" => self.look(scope, level, section, listener.owner, Some(&listener.name)),
+                "set" if listener.owner != gateway.object => self.look(scope, level, section, listener.owner, None),
+                "gateway" => self.look(scope, level, section, gateway.object, None),
+                _ => {}
+            }
+        }
+        self
+    }
+
+    /// Fields about passing requests on mean nothing where a rule does not.
+    fn passing_on(mut self, outcome: &Outcome) -> Self {
+        if *outcome != Outcome::Forward {
+            self.omits = &kgateway::FORWARDING;
+        }
+        self
+    }
+
+    /// The places of a scope that the kind names, numbered from the most specific on.
+    fn places(&self, scope: &str, protocol: Option<&str>) -> Vec<(u8, SmolStr)> {
+        let snapshot = self.network.snapshot;
+        let choices = self.kind.policies.kind().places.iter();
+        let meant = choices.filter(|choice| {
+            snapshot.text(choice.scope) == scope && choice.when.is_none_or(|when| Some(snapshot.text(when)) == protocol)
+        });
+        let places = meant.flat_map(|choice| &choice.places).map(|place| SmolStr::new(snapshot.text(*place)));
+        (0..).zip(places).collect()
+    }
+
+    /// The number of a level: where every place is one, the next; else that of a delegation.
+    fn level(&self, delegation: u16) -> u16 {
+        match self.kind.policies.kind().levels {
+            Levels::Places => self.sites.iter().map(|site| site.level + 1).max().unwrap_or(0),
+            Levels::Delegations | Levels::None => delegation,
+        }
+    }
+
+    /// Looks for policies of an object, or of a section of it.
+    fn look(&mut self, scope: u8, level: u16, number: u8, object: ObjectId, section: Option<&str>) {
+        let Some(object) = self.network.object(object) else { return };
+        let global = self.network.gateways.settings.policies.global_namespace.as_deref();
+        let global = global.filter(|_| matches!(self.reader, Some(Reader::Kgateway(_))));
+        let global = global.and_then(|name| self.network.snapshot.symbols().get(name));
+        let namespaces = [Some(object.scope), global.filter(|global| *global != object.scope)];
+        let looks = PlannedLooks::Object {
+            section: section.map(|name| self.lookup.symbol(name)),
+            namespaces: namespaces.into_iter().flatten().collect(),
+        };
+        let spot = Spot { object: Some(object), section: section.map(SmolStr::new), rule: None };
+        self.push(scope, level, number, spot, looks);
+    }
+
+    fn spot_of(&self, step: &Step) -> Spot<'s> {
+        Spot { object: self.network.object(step.route), section: None, rule: Some(step.rule) }
+    }
+
+    /// Policies that filters name, in the order of the filters; names are looked up in the namespace of the route.
+    fn referred(&self, route: ObjectId, source: SourceId, holder: Value<'_>) -> Vec<Listed> {
+        let snapshot = self.network.snapshot;
+        let kind = self.kind.policies.kind();
+        let governs = snapshot.text(self.kind.kind.governs);
+        let Some(namespace) = self.network.object(route).map(|route| route.scope) else { return Vec::new() };
+        let mut listed = Vec::new();
+        for (position, filter) in (0..).zip(children(holder, "filters")) {
+            let Some(reference) = filter.get("extensionRef") else { continue };
+            let own =
+                text(reference, "kind") == Some(governs) && text(reference, "group") == Some(snapshot.text(kind.group));
+            let name = text(reference, "name").and_then(|name| snapshot.symbols().get(name)).filter(|_| own);
+            let entries = name.map_or(&[][..], |name| self.kind.policies.of_policy(namespace, name));
+            let at = NodeRef { source, node: reference.number() };
+            listed.extend(entries.iter().map(|entry| Listed { entry: *entry, position, at }));
+        }
+        listed
+    }
+
+    fn push(&mut self, scope: u8, level: u16, section: u8, spot: Spot<'s>, looks: PlannedLooks) {
+        self.sites.push(Planned { scope, level, section, spot, looks });
+    }
+
+    /// Asks with the question in the words of the engine.
+    pub fn with<T>(&self, ask: impl FnOnce(&Hierarchy, &Question<'_>) -> T) -> T {
+        let sites: Vec<Site<'_>> = self.sites.iter().filter_map(Planned::site).collect();
+        let usable = |entry: &Entry, place| self.usable(entry, place);
+        let question =
+            Question { sites: &sites, levels: &self.levels, scopes: &self.scopes, omits: self.omits, usable: &usable };
+        ask(self.kind.policies, &question)
+    }
+
+    /// The kind that is asked.
+    pub fn kind(&self) -> GatewayKind<'s> {
+        self.kind
+    }
+
+    /// How the documents of the kind are read.
+    pub fn reader(&self) -> Option<Reader> {
+        self.reader
+    }
+
+    /// The gateways that are asked.
+    pub fn network(&self) -> Network<'s> {
+        self.network
+    }
+
+    /// What a place is a place of.
+    pub fn spot(&self, place: Place) -> Option<&Spot<'s>> {
+        self.sites.get(place.0 as usize).map(|site| &site.spot)
+    }
+
+    /// What policies at a place are attached to: an object, or a section of it.
+    pub fn target_at(&self, place: Place) -> Option<(ObjectId, Option<&str>)> {
+        let Spot { object, section, .. } = self.spot(place)?;
+        let object = (*object)?;
+        Some((self.network.snapshot.object(object.kind, object.scope, object.name)?, section.as_deref()))
+    }
+
+    /// The scope and the level of a place.
+    pub fn place(&self, place: Place) -> Option<(u8, u16)> {
+        self.sites.get(place.0 as usize).map(|site| (site.scope, site.level))
+    }
+
+    /// What holds.
+    pub fn effective(&self) -> Effective {
+        self.with(|hierarchy, question| ask(hierarchy, question, &mut Scratch::default(), &mut Silent))
+    }
+
+    /// What holds, with what became of every policy that is attached.
+    pub fn ruling(&self) -> Ruling<Hierarchy> {
+        self.with(Ruling::matched)
+    }
+
+    /// What is attached, in the order of folding.
+    fn members(&self) -> Vec<&'s Entry> {
+        let policies = self.kind.policies;
+        self.effective().order.iter().filter_map(|member| policies.entry(member.entry)).collect()
+    }
+
+    /// How each level is joined, by the word that users have for it.
+    pub fn joins(&self) -> impl Iterator<Item = &str> {
+        self.levels.iter().filter_map(|join| join.word).map(|word| self.lookup.text(word))
+    }
+
+    fn usable(&self, entry: &Entry, place: Place) -> Usable {
+        match (self.reader, self.listener) {
+            (Some(Reader::Kgateway(policy)), _) => kgateway::usable(self.network, policy, entry),
+            (Some(Reader::EnvoyGateway), Some(listener)) => match self.target_at(place) {
+                Some(target) => envoy_gateway::usable(self.network, self.kind, target, listener),
+                None => Usable::Yes,
+            },
+            (Some(Reader::EnvoyGateway | Reader::Stanzas | Reader::Whole) | None, _) => Usable::Yes,
+        }
+    }
+}
+
+impl Planned<'_> {
+    fn site(&self) -> Option<Site<'_>> {
+        let looks = match &self.looks {
+            PlannedLooks::Object { section, namespaces } => Looks::Object {
+                object: self.spot.object?,
+                section: section.zip(self.spot.section.as_deref()).map(|(symbol, text)| Section { symbol, text }),
+                namespaces,
+            },
+            PlannedLooks::Listed(listed) => Looks::Listed(listed),
+            PlannedLooks::Own(own) => Looks::Own(own),
+        };
+        Some(Site { scope: self.scope, level: self.level, section: self.section, looks })
+    }
+}

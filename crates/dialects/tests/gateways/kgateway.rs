@@ -1,0 +1,199 @@
+//! Rules of attachment, order and errors that no example of the documents shows.
+
+use upheld_dialects::gateway_api::places::{Asked, ROUTE};
+use upheld_dialects::gateway_api::settings::ReferenceGrants;
+use upheld_dialects::gateway_api::{ControllerSettings, Network, Settings as TopologySettings};
+use upheld_dialects::kgateway::{PolicyMerge, PolicyStatus, PolicyType, Settings, problems};
+use upheld_engine::Snapshot;
+use upheld_engine::hierarchy::Effective;
+use upheld_engine::hierarchy::fields::SameLevel;
+use upheld_input::load::Choices;
+use upheld_input::{Format, Input};
+
+const WORLD: &str = "
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gateway}
+spec: {gatewayClassName: kgateway, listeners: [{name: http, protocol: HTTP, port: 80}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: service}
+spec: {ports: [{name: web, port: 80}, {name: admin, port: 81}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: route, labels: {app: shop}}
+spec:
+  parentRefs: [{name: gateway}]
+  rules: [{name: rule, backendRefs: [{name: service, port: 80}]}]
+---
+";
+
+const BY_NAME: &str = "targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: route}]";
+const BY_RULE: &str =
+    "targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: route, sectionName: rule}]";
+const BY_LABEL: &str =
+    "targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute, matchLabels: {app: shop}}]";
+const BY_NOTHING: &str = "targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute, matchLabels: {}}]";
+
+fn policy(kind: &str, metadata: &str, spec: &str) -> String {
+    let group = if kind == "BackendTLSPolicy" { "gateway.networking.k8s.io" } else { "gateway.kgateway.dev" };
+    format!("apiVersion: {group}/v1alpha1\nkind: {kind}\nmetadata: {{{metadata}}}\nspec: {{{spec}}}\n---\n")
+}
+
+fn traffic(metadata: &str, spec: &str) -> String {
+    policy("TrafficPolicy", metadata, spec)
+}
+
+fn load(documents: &str, controller: &ControllerSettings) -> Snapshot {
+    let text = format!("{WORLD}{documents}");
+    let choices = Choices { controller: controller.clone(), ..Choices::default() };
+    choices.load(vec![Input::text("test", Format::Yaml, text)]).unwrap().snapshot
+}
+
+fn with(policies: Settings) -> ControllerSettings {
+    ControllerSettings { policies, ..ControllerSettings::default() }
+}
+
+fn usual() -> ControllerSettings {
+    ControllerSettings::default()
+}
+
+fn names(asked: &Asked<'_>, answer: &Effective, places: &[usize]) -> Vec<String> {
+    let entry = |place: &usize| asked.kind().policies.entry(answer.order[*place].entry).unwrap();
+    places.iter().map(|place| asked.network().snapshot.text(entry(place).name).to_owned()).collect()
+}
+
+/// The question about the route, under a kind.
+fn route<'s>(snapshot: &'s Snapshot, kind: &str) -> Asked<'s> {
+    let network = Network::of(snapshot).unwrap();
+    let (_, way) = network.topology().ways().next().unwrap();
+    network.under(network.kind(kind).unwrap()).route(&way.chain)
+}
+
+/// The policies of the route, the best first.
+fn attached(documents: &str, settings: &ControllerSettings) -> Vec<String> {
+    let snapshot = load(documents, settings);
+    let asked = route(&snapshot, "TrafficPolicy");
+    let answer = asked.effective();
+    names(&asked, &answer, &(0..answer.order.len()).collect::<Vec<_>>())
+}
+
+fn errors(documents: &str, settings: &ControllerSettings) -> Vec<String> {
+    let snapshot = load(documents, settings);
+    let network = Network::of(&snapshot).unwrap();
+    let all = network.ranked(network.kind("TrafficPolicy").unwrap());
+    problems(network, PolicyType::Traffic, all[0])
+}
+
+#[test]
+fn a_policy_that_matches_by_name_and_by_label_counts_once() {
+    let acl = "acl: {defaultAction: deny, rules: [{action: allow, cidrs: [10.0.0.0/8]}]}";
+    let documents = traffic("name: twice", &format!("{BY_NAME}, {BY_LABEL}, {acl}"));
+    assert_eq!(attached(&documents, &usual()), ["twice"]);
+    let snapshot = load(&documents, &usual());
+    let answer = route(&snapshot, "TrafficPolicy").effective();
+    let value = &answer.in_scope(ROUTE).unwrap().fields["httpACL"].value;
+    assert_eq!(value.get("rules").unwrap().items().len(), 1);
+}
+
+#[test]
+fn a_selector_without_labels_selects_nothing() {
+    assert!(attached(&traffic("name: all", &format!("{BY_NOTHING}, cors: {{}}")), &usual()).is_empty());
+}
+
+#[test]
+fn only_labels_reach_other_namespaces_and_only_from_the_global_one() {
+    let documents = traffic("name: label, namespace: system", &format!("{BY_LABEL}, cors: {{}}"))
+        + &traffic("name: name, namespace: system", &format!("{BY_NAME}, cors: {{}}"));
+    assert!(attached(&documents, &usual()).is_empty());
+    let global = with(Settings { global_namespace: Some("system".to_owned()), ..Settings::default() });
+    assert_eq!(attached(&documents, &global), ["label"]);
+}
+
+#[test]
+fn identities_are_compared_as_one_text_with_the_section() {
+    let both = |targets| {
+        traffic("name: a", &format!("{targets}, cors: {{}}")) + &traffic("name: a-b", &format!("{targets}, cors: {{}}"))
+    };
+    assert_eq!(attached(&both(BY_NAME), &usual()), ["a", "a-b"]);
+    // `a-b/rule` is before `a/rule`.
+    assert_eq!(attached(&both(BY_RULE), &usual()), ["a-b", "a"]);
+}
+
+#[test]
+fn a_weight_that_is_no_number_breaks_its_policy() {
+    let weighted = |weight: &str| {
+        let annotation = format!("name: p, annotations: {{kgateway.dev/policy-weight: '{weight}'}}");
+        errors(&traffic(&annotation, BY_NAME), &usual()).len()
+    };
+    assert_eq!([weighted("7"), weighted("-2147483648"), weighted("2147483648"), weighted("much")], [0, 0, 1, 1]);
+}
+
+#[test]
+fn extensions_of_other_namespaces_need_a_grant_in_strict_mode() {
+    let extension = "apiVersion: gateway.kgateway.dev/v1alpha1\nkind: GatewayExtension\n\
+                     metadata: {name: e, namespace: other}\nspec: {jwt: {providers: []}}\n---\n";
+    let grant = "apiVersion: gateway.networking.k8s.io/v1\nkind: ReferenceGrant\nmetadata: {name: g, namespace: other}\nspec:\n  \
+                 from: [{group: gateway.kgateway.dev, kind: TrafficPolicy, namespace: default}]\n  \
+                 to: [{group: gateway.kgateway.dev, kind: GatewayExtension}]\n---\n";
+    let user = traffic("name: p", &format!("{BY_NAME}, jwtAuth: {{extensionRef: {{name: e, namespace: other}}}}"));
+    let topology = TopologySettings { reference_grants: ReferenceGrants::Strict, ..TopologySettings::default() };
+    let strict = ControllerSettings { topology, ..usual() };
+    let documents = format!("{extension}{user}");
+    assert!(errors(&documents, &usual()).is_empty());
+    assert_eq!(errors(&documents, &strict), ["jwt: missing reference grant"]);
+    assert!(errors(&format!("{documents}{grant}"), &strict).is_empty());
+}
+
+#[test]
+fn a_policy_for_a_port_stands_alone() {
+    let trust = |name: &str, section: &str| {
+        let target = format!("targetRefs: [{{group: '', kind: Service, name: service{section}}}]");
+        policy("BackendTLSPolicy", name, &format!("{target}, validation: {{hostname: h}}"))
+    };
+    let documents = trust("name: whole", "") + &trust("name: port", ", sectionName: web");
+    let snapshot = load(&documents, &usual());
+    let network = Network::of(&snapshot).unwrap();
+    let service = snapshot.object_named("Service", "default", "service").unwrap();
+    let holding = |port| {
+        let asked = network.backend(network.kind("BackendTLSPolicy").unwrap(), service, Some(port));
+        let answer = asked.effective();
+        names(&asked, &answer, &answer.field("tls", None).unwrap().by)
+    };
+    assert_eq!([holding("web"), holding("admin")], [["port"], ["whole"]]);
+}
+
+#[test]
+fn the_setting_is_read_leniently() {
+    let of = |text| PolicyMerge::parse(text);
+    let acl = |same_level| PolicyMerge::Fields(vec![("httpACL".into(), same_level)]);
+    assert_eq!(of(""), PolicyMerge::default());
+    assert_eq!(of("{}"), PolicyMerge::default());
+    assert_eq!(of(r#"{"trafficPolicy":{"acl":"DeepMerge"}}"#), acl(SameLevel::Combine));
+    assert_eq!(of(r#"{"trafficPolicy":{"acl":"Whatever"}}"#), acl(SameLevel::First));
+    assert_eq!(of("{"), PolicyMerge::Unreadable);
+}
+
+#[test]
+fn an_unreadable_setting_silences_traffic_policies() {
+    let settings = with(Settings { policy_merge: PolicyMerge::Unreadable, ..Settings::default() });
+    let snapshot = load(&traffic("name: p", &format!("{BY_NAME}, cors: {{}}")), &settings);
+    assert!(route(&snapshot, "TrafficPolicy").effective().fields.is_empty());
+}
+
+#[test]
+fn the_order_of_documents_never_shows() {
+    let one =
+        |name: &str, field: &str| traffic(&format!("name: {name}"), &format!("{BY_NAME}, cors: {{}}, {field}: {{}}"));
+    let all = [one("a", "csrf"), one("b", "buffer"), one("c", "csrf")];
+    let said = |documents: &str| {
+        let snapshot = load(documents, &usual());
+        let statuses = Network::of(&snapshot).unwrap().kgateway_statuses();
+        let row = |status: &PolicyStatus| (status.ancestors[0].conditions.clone(), status.survival.clone());
+        statuses.iter().map(row).collect::<Vec<_>>()
+    };
+    let [a, b, c] = &all;
+    assert_eq!(said(&format!("{a}{b}{c}")), said(&format!("{c}{b}{a}")));
+}

@@ -1,0 +1,123 @@
+//! Targets at which the same entries meet in the same way: they have one answer.
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+use upheld_model::NodeRef;
+
+use super::index::{Hierarchy, Sitting, Via};
+use super::question::{LevelJoin, Looks, Question, Usable};
+use crate::ask::{EntryId, Family, Hit};
+use crate::partition::Partition;
+use crate::witness::Silent;
+
+/// Questions in cells: each cell is what an answer depends on.
+#[derive(Debug)]
+pub struct Cells<'q> {
+    hierarchy: &'q Hierarchy,
+    /// A question of each, and how many there are.
+    all: Vec<(Question<'q>, u64)>,
+    known: FxHashMap<CellKey, usize>,
+}
+
+/// What an answer depends on: questions with equal keys have equal answers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CellKey {
+    hits: Vec<KeyHit>,
+    /// What targets say themselves, by where it was written.
+    own: Vec<(u8, u16, NodeRef)>,
+    levels: Vec<LevelJoin>,
+    omits: Vec<SmolStr>,
+}
+
+/// An entry at a place, without what is different at every place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct KeyHit {
+    entry: EntryId,
+    scope: u8,
+    level: u16,
+    section: u8,
+    via: Via,
+    position: u32,
+    counts: Use,
+}
+
+/// Whether an entry counts, without the reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Use {
+    Yes,
+    Broken,
+    Off,
+}
+
+impl<'q> Cells<'q> {
+    /// No cells yet.
+    pub fn new(hierarchy: &'q Hierarchy) -> Self {
+        Self { hierarchy, all: Vec::new(), known: FxHashMap::default() }
+    }
+
+    /// The cell of a question, made if it is new.
+    pub fn classify(&mut self, question: Question<'q>) -> usize {
+        let next = self.all.len();
+        let cell = *self.known.entry(self.hierarchy.cell(&question)).or_insert(next);
+        match self.all.get_mut(cell) {
+            Some((_, size)) => *size += 1,
+            None => self.all.push((question, 1)),
+        }
+        cell
+    }
+}
+
+impl Hierarchy {
+    /// What the answer to a question depends on.
+    pub fn cell(&self, question: &Question<'_>) -> CellKey {
+        let mut hits: Vec<Hit<Sitting>> = Vec::new();
+        self.find::<Silent>(question, &mut (), &mut hits);
+        let key = |hit: &Hit<Sitting>| {
+            let site = question.site(hit.place.0 as usize)?;
+            let counts = match self.usable(question, hit) {
+                Usable::Yes => Use::Yes,
+                Usable::Broken(_) => Use::Broken,
+                Usable::Off(_) => Use::Off,
+            };
+            let (scope, level, section) = (site.scope, site.level, site.section);
+            let Sitting { via, position, .. } = hit.measure;
+            Some(KeyHit { entry: hit.entry, scope, level, section, via, position, counts })
+        };
+        let mut hits: Vec<KeyHit> = hits.iter().filter_map(key).collect();
+        hits.sort_unstable();
+        let mut own = Vec::new();
+        for site in question.sites {
+            if let Looks::Own(layers) = site.looks {
+                own.extend(layers.iter().map(|layer| (site.scope, site.level, layer.at)));
+            }
+        }
+        let omits = question.omits.iter().map(SmolStr::new).collect();
+        CellKey { hits, own, levels: question.levels.to_vec(), omits }
+    }
+}
+
+impl<'q> Partition for Cells<'q> {
+    type Question<'p>
+        = Question<'p>
+    where
+        'q: 'p;
+    type Cell = usize;
+
+    fn cells(&self) -> impl Iterator<Item = usize> {
+        0..self.all.len()
+    }
+
+    fn representative(&self, cell: usize) -> Question<'_> {
+        const NOWHERE: Question<'static> =
+            Question { sites: &[], levels: &[], scopes: &[], omits: &[], usable: &|_, _| Usable::Yes };
+        self.all.get(cell).map_or(NOWHERE, |(question, _)| *question)
+    }
+
+    fn size(&self, cell: usize) -> u64 {
+        self.all.get(cell).map_or(0, |(_, size)| *size)
+    }
+
+    fn locate(&self, question: Question<'_>) -> Option<usize> {
+        self.known.get(&self.hierarchy.cell(&question)).copied()
+    }
+}

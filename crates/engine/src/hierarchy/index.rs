@@ -1,0 +1,413 @@
+//! The policies of one kind, found by what they are attached to.
+//!
+//! Objects are known by their identity, so a policy is indexed without looking at objects, and an object that changes changes
+//! nothing here. A change of one policy copies what it touches; the rest is shared.
+
+use std::sync::Arc;
+
+use smol_str::{SmolStr, format_smolstr};
+use upheld_model::{
+    AttachedLayer, Attachments, Code, LabelWant, Layered, NodeRef, Object, Pages, Param, Policy, Reason, Sym, Symbols,
+    TargetReference, TargetSelector, Timestamp,
+};
+
+use super::answer::Effective;
+use super::question::{Listed, Looks, Question, Section, Site};
+use crate::ask::{EntryId, Family, Fit, Hit, Place};
+use crate::kind::HierarchyKind;
+use crate::snapshot::PolicyId;
+use crate::witness::Witness;
+
+/// One layer of one policy.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The policy.
+    pub policy: PolicyId,
+    /// Which of its layers.
+    pub layer: u16,
+    /// Its namespace.
+    pub namespace: Sym,
+    /// Its name.
+    pub name: Sym,
+    /// When it was created; unknown is before all others.
+    pub created: Option<Timestamp>,
+    /// What it is attached to, and all of its layers.
+    pub attachments: Arc<Attachments>,
+    /// `namespace/name`; compared as one text.
+    pub(super) identity: SmolStr,
+}
+
+impl Entry {
+    /// What it says.
+    pub fn says(&self) -> Option<&AttachedLayer> {
+        self.attachments.layers.get(usize::from(self.layer))
+    }
+
+    /// A number that it ranks by.
+    pub(super) fn number(&self, column: Sym) -> Option<i64> {
+        self.attachments.numbers.iter().find(|(known, _)| *known == column).map(|(_, number)| *number)
+    }
+}
+
+/// How an entry came to a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sitting {
+    /// In which way.
+    pub via: Via,
+    /// Its number among those that the place lists; 0 for all others.
+    pub position: u32,
+    /// Where the attachment was written.
+    pub at: NodeRef,
+}
+
+/// In which way an entry is attached to a place, the strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Via {
+    /// The target says it itself.
+    Own,
+    /// The place refers to it.
+    Listed,
+    /// It names the object.
+    Named,
+    /// It selects the object by its labels.
+    Selected,
+}
+
+/// What is looked up by name: type, namespace and name of an object, and a section.
+type TargetKey = (Sym, Sym, Sym, Option<Sym>);
+
+/// What is looked up by labels: the namespace of policies, the type of objects, and a label that all of them must have.
+type LabelKey = (Sym, Sym, Option<(Sym, Sym)>);
+
+/// The policies of one kind. A clone shares what they say.
+#[derive(Clone, Debug)]
+pub struct Hierarchy {
+    pub(super) kind: Arc<HierarchyKind>,
+    entries: Pages<Option<Arc<Entry>>>,
+    named: Layered<TargetKey, Arc<[(EntryId, NodeRef)]>>,
+    /// Selectors by a label that their objects cannot do without.
+    selecting: Layered<LabelKey, Arc<[(EntryId, u16)]>>,
+    by_policy: Layered<(Sym, Sym), Arc<[EntryId]>>,
+    policies: usize,
+}
+
+impl Hierarchy {
+    /// No policies.
+    pub fn new(kind: Arc<HierarchyKind>) -> Self {
+        Self {
+            kind,
+            entries: Pages::default(),
+            named: Layered::default(),
+            selecting: Layered::default(),
+            by_policy: Layered::default(),
+            policies: 0,
+        }
+    }
+
+    /// The choices of its kind.
+    pub fn kind(&self) -> &HierarchyKind {
+        &self.kind
+    }
+
+    /// The same policies under other choices, as another edition has them.
+    #[must_use]
+    pub fn under(&self, kind: Arc<HierarchyKind>) -> Self {
+        Self { kind, ..self.clone() }
+    }
+
+    /// One entry.
+    pub fn entry(&self, id: EntryId) -> Option<&Entry> {
+        self.entries.get(id.index())?.as_deref()
+    }
+
+    /// The entries of a policy, in the order of its layers.
+    pub fn of_policy(&self, namespace: Sym, name: Sym) -> &[EntryId] {
+        self.by_policy.get(&(namespace, name)).map_or(&[], |entries| entries)
+    }
+
+    /// How many policies there are.
+    pub fn len(&self) -> usize {
+        self.policies
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.policies == 0
+    }
+
+    /// How many pages of entries two indexes do not share.
+    pub fn unshared(&self, other: &Self) -> usize {
+        self.entries.unshared(&other.entries)
+    }
+
+    /// Puts a policy in, in the place of the one with its name.
+    pub fn put(&mut self, id: PolicyId, policy: &Policy, symbols: &Symbols) {
+        let identity = format_smolstr!("{}/{}", symbols.text(policy.scope), symbols.text(policy.name));
+        self.put_as(id, policy, &identity);
+    }
+
+    /// As [`Self::put`], for a policy that is ranked under another identity.
+    pub fn put_as(&mut self, id: PolicyId, policy: &Policy, identity: &str) {
+        self.remove(policy.scope, policy.name);
+        let Some(attachments) = policy.attachments() else { return };
+        let identity = SmolStr::new(identity);
+        let mut own = Vec::with_capacity(attachments.layers.len());
+        for layer in 0..attachments.layers.len() {
+            let entry = EntryId::new(self.entries.len());
+            self.entries.push(Some(Arc::new(Entry {
+                policy: id,
+                layer: u16::try_from(layer).unwrap_or(u16::MAX),
+                namespace: policy.scope,
+                name: policy.name,
+                created: policy.created,
+                attachments: Arc::clone(attachments),
+                identity: identity.clone(),
+            })));
+            for target in &attachments.targets {
+                add(&mut self.named, target_key(target), (entry, target.at));
+            }
+            for (number, selector) in (0..).zip(&attachments.selectors) {
+                let key = self.label_key(policy.scope, selector);
+                add(&mut self.selecting, key, (entry, number));
+            }
+            own.push(entry);
+        }
+        self.by_policy.insert((policy.scope, policy.name), own.into());
+        self.policies += 1;
+    }
+
+    /// Takes a policy out.
+    pub fn remove(&mut self, namespace: Sym, name: Sym) {
+        let Some(own) = self.by_policy.get(&(namespace, name)).cloned() else { return };
+        for id in own.iter() {
+            let Some(entry) = self.entries.get(id.index()).cloned().flatten() else { continue };
+            for target in &entry.attachments.targets {
+                take(&mut self.named, &target_key(target), |(known, _)| known == id);
+            }
+            for selector in &entry.attachments.selectors {
+                for label in labels_of(selector).map(Some).chain([None]) {
+                    let key = (namespace, selector.kind, label);
+                    take(&mut self.selecting, &key, |(known, _)| known == id);
+                }
+            }
+            if let Some(place) = self.entries.get_mut(id.index()) {
+                *place = None;
+            }
+        }
+        self.by_policy.remove(&(namespace, name));
+        self.policies -= 1;
+    }
+
+    /// The label under which the fewest selectors stand so far.
+    fn label_key(&self, namespace: Sym, selector: &TargetSelector) -> LabelKey {
+        let key = |label| (namespace, selector.kind, label);
+        let filed = |label: &(Sym, Sym)| self.selecting.get(&key(Some(*label))).map_or(0, |filed| filed.len());
+        key(labels_of(selector).min_by_key(filed))
+    }
+
+    /// Calls `sit` for every entry that names or selects an object or a section of it, each once.
+    fn attached(
+        &self,
+        object: &Object,
+        section: Option<Section<'_>>,
+        namespaces: &[Sym],
+        mut sit: impl FnMut(EntryId, Sitting),
+    ) {
+        let section = section.map(|section| section.symbol);
+        let named = self.named.get(&(object.kind, object.scope, object.name, section)).map_or(&[][..], |named| named);
+        for (place, (entry, at)) in named.iter().enumerate() {
+            // A policy that names an object twice counts once.
+            if !named.iter().take(place).any(|(known, _)| known == entry) {
+                sit(*entry, Sitting { via: Via::Named, position: 0, at: *at });
+            }
+        }
+        let labels = || object.facts.as_slice().iter().filter_map(|tag| Some((tag.key, tag.value?)));
+        let mut found: Vec<(EntryId, NodeRef)> = Vec::new();
+        for namespace in namespaces {
+            for label in labels().map(Some).chain([None]) {
+                let key = (*namespace, object.kind, label);
+                for (entry, number) in self.selecting.get(&key).map_or(&[][..], |filed| filed) {
+                    let selector =
+                        self.entry(*entry).and_then(|own| own.attachments.selectors.get(usize::from(*number)));
+                    found.extend(selector.filter(|own| selects(own, object, section)).map(|own| (*entry, own.at)));
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup_by_key(|(entry, _)| *entry);
+        for (entry, at) in found {
+            if !named.iter().any(|(known, _)| *known == entry) {
+                sit(entry, Sitting { via: Via::Selected, position: 0, at });
+            }
+        }
+    }
+}
+
+/// Whether a selector means an object or a section of it.
+fn selects(selector: &TargetSelector, object: &Object, section: Option<Sym>) -> bool {
+    selector.kind == object.kind && selector.section == section && selector.selects(&object.facts)
+}
+
+fn names(target: &TargetReference, object: &Object, section: Option<Sym>) -> bool {
+    target_key(target) == (object.kind, object.scope, object.name, section)
+}
+
+fn target_key(target: &TargetReference) -> TargetKey {
+    (target.kind, target.namespace, target.name, target.section)
+}
+
+/// Labels without which a selector selects nothing.
+fn labels_of(selector: &TargetSelector) -> impl Iterator<Item = (Sym, Sym)> {
+    selector.wants.iter().filter_map(|want| match want {
+        LabelWant::Is(key, value) => Some((*key, *value)),
+        _ => None,
+    })
+}
+
+fn add<K: Clone + Eq + std::hash::Hash, T: Copy>(map: &mut Layered<K, Arc<[T]>>, key: K, item: T) {
+    let known = map.get(&key).map_or(&[][..], |known| known);
+    let all = known.iter().copied().chain([item]).collect();
+    map.insert(key, all);
+}
+
+fn take<K: Clone + Eq + std::hash::Hash, T: Copy>(
+    map: &mut Layered<K, Arc<[T]>>,
+    key: &K,
+    is_gone: impl Fn(&T) -> bool,
+) {
+    let Some(known) = map.get(key).filter(|known| known.iter().any(&is_gone)) else { return };
+    let rest: Arc<[T]> = known.iter().filter(|item| !is_gone(item)).copied().collect();
+    if rest.is_empty() { map.remove(key) } else { map.insert(key.clone(), rest) }
+}
+
+impl Family for Hierarchy {
+    type Question<'q> = Question<'q>;
+    type Measure = Sitting;
+    type Answer = Effective;
+    type Scratch = ();
+
+    fn entries(&self) -> impl Iterator<Item = EntryId> {
+        (0..self.entries.len()).map(EntryId::new).filter(|id| self.entry(*id).is_some())
+    }
+
+    fn find<W: Witness<Sitting>>(&self, question: &Question<'_>, (): &mut (), hits: &mut Vec<Hit<Sitting>>) {
+        for (number, site) in (0..).zip(question.sites) {
+            let place = Place(number);
+            let sit = |entry, sitting| hits.push(Hit::new(entry, place, Fit::Yes(sitting)));
+            match site.looks {
+                Looks::Object { object, section, namespaces } => self.attached(object, section, namespaces, sit),
+                Looks::Listed(listed) => listed_at(listed, |_| true, sit),
+                Looks::Own(_) => {}
+            }
+        }
+    }
+
+    fn check<W: Witness<Sitting>>(
+        &self,
+        id: EntryId,
+        question: &Question<'_>,
+        witness: &mut W,
+        mut sit: impl FnMut(Place, Fit<Sitting>),
+    ) {
+        let Some(entry) = self.entry(id) else { return };
+        let mut anywhere = false;
+        for (number, site) in (0..).zip(question.sites) {
+            let mut here = |sitting| {
+                anywhere = true;
+                sit(Place(number), Fit::Yes(sitting));
+            };
+            match site.looks {
+                Looks::Object { object, section, namespaces } => {
+                    let section = section.map(|section| section.symbol);
+                    let named = entry.attachments.targets.iter().find(|target| names(target, object, section));
+                    let mut selectors = entry.attachments.selectors.iter();
+                    let may = namespaces.contains(&entry.namespace);
+                    if let Some(target) = named {
+                        here(Sitting { via: Via::Named, position: 0, at: target.at });
+                    } else if let Some(own) = selectors.find(|own| may && selects(own, object, section)) {
+                        here(Sitting { via: Via::Selected, position: 0, at: own.at });
+                    }
+                }
+                Looks::Listed(listed) => listed_at(listed, |known| known == id, |_, sitting| here(sitting)),
+                Looks::Own(_) => {}
+            }
+        }
+        if !anywhere {
+            let (distance, reason) = not_attached(entry, question.sites);
+            witness.miss(id, distance, || reason);
+        }
+    }
+
+    fn own(&self, question: &Question<'_>, mut sit: impl FnMut(EntryId, Place, Fit<Sitting>)) {
+        let mut next = self.entries.len();
+        for (number, site) in (0..).zip(question.sites) {
+            let Looks::Own(layers) = site.looks else { continue };
+            for (position, layer) in (0..).zip(layers) {
+                let sitting = Sitting { via: Via::Own, position, at: layer.at };
+                sit(EntryId::new(next), Place(number), Fit::Yes(sitting));
+                next += 1;
+            }
+        }
+    }
+
+    fn resolve<W: Witness<Sitting>>(
+        &self,
+        question: &Question<'_>,
+        (): &mut (),
+        hits: &mut Vec<Hit<Sitting>>,
+        witness: &mut W,
+    ) -> Effective {
+        self.resolved(question, hits, witness)
+    }
+}
+
+/// Entries that a place refers to; of one that it refers to twice, the first counts.
+fn listed_at(listed: &[Listed], is_meant: impl Fn(EntryId) -> bool, mut sit: impl FnMut(EntryId, Sitting)) {
+    for (place, Listed { entry, position, at }) in listed.iter().enumerate() {
+        let twice = listed.iter().take(place).any(|known| known.entry == *entry);
+        if is_meant(*entry) && !twice {
+            sit(*entry, Sitting { via: Via::Listed, position: *position, at: *at });
+        }
+    }
+}
+
+/// Why an entry is attached to none of some places, and how far from it.
+fn not_attached(entry: &Entry, sites: &[Site<'_>]) -> (u32, Reason) {
+    let objects = || {
+        sites.iter().filter_map(|site| match site.looks {
+            Looks::Object { object, .. } => Some(object),
+            Looks::Listed(_) | Looks::Own(_) => None,
+        })
+    };
+    let attachments = &entry.attachments;
+    let same = |target: &&TargetReference| {
+        objects().any(|own| (own.kind, own.scope, own.name) == (target.kind, target.namespace, target.name))
+    };
+    if let Some(section) = attachments.targets.iter().find(same).and_then(|target| target.section) {
+        return (1, Reason::new(Code::SkipOtherSection, &[Param::Text(section)]));
+    }
+    let failing = |selector: &TargetSelector| {
+        let object = objects().find(|object| object.kind == selector.kind)?;
+        let failed = selector.wants.iter().find(|want| !want.holds(&object.facts))?;
+        let value = |key: &Sym| object.facts.get(*key).and_then(|tag| tag.value).map_or(Param::Nothing, Param::Text);
+        Some(match failed {
+            LabelWant::Is(key, want) => {
+                Reason::new(Code::SkipLabel, &[Param::Text(*key), Param::Text(*want), value(key)])
+            }
+            LabelWant::In(key, _) | LabelWant::NotIn(key, _) | LabelWant::Exists(key) | LabelWant::Absent(key) => {
+                Reason::new(Code::SkipLabel, &[Param::Text(*key), Param::Nothing, value(key)])
+            }
+            LabelWant::Anything | LabelWant::Impossible => Reason::new(Code::SkipDangling, &[]),
+        })
+    };
+    if let Some(reason) = attachments.selectors.iter().find_map(failing) {
+        return (2, reason);
+    }
+    match attachments.targets.first() {
+        Some(target) => (3, Reason::new(Code::SkipOtherObject, &[Param::Text(target.kind), Param::Text(target.name)])),
+        None => match attachments.selectors.first() {
+            Some(selector) => (3, Reason::new(Code::SkipOtherTarget, &[Param::Text(selector.kind)])),
+            None => (4, Reason::new(Code::SkipUnattached, &[])),
+        },
+    }
+}

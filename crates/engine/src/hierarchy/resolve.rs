@@ -1,0 +1,228 @@
+//! From hits to what holds: ranked, grouped by scope and level, folded group by group; the witness hears what became of each.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+use smol_str::{SmolStr, format_smolstr};
+use upheld_model::{Act, Code, Config, LayerContent, Meets, Param, Reason, State};
+
+use super::answer::{Effective, Field, Member};
+use super::fields::{self, FieldLayer, Folded, Joined, Level, Rules};
+use super::index::{Entry, Hierarchy, Sitting};
+use super::question::{Looks, OwnContent, OwnLayer, Question, Usable};
+use super::rank::{Ranked, Teller};
+use super::scopes::{self, Key};
+use super::wholes::{self, Stack, Whole, WholeRules};
+use crate::ask::{EntryId, Hit, Place};
+use crate::kind::HierarchyFold;
+use crate::witness::Witness;
+
+impl Hierarchy {
+    pub(super) fn resolved<W: Witness<Sitting>>(
+        &self,
+        question: &Question<'_>,
+        hits: &mut Vec<Hit<Sitting>>,
+        witness: &mut W,
+    ) -> Effective {
+        // Asked once for each: to find out may take a look at other documents.
+        let mut broken: Vec<(EntryId, Place)> = Vec::new();
+        hits.retain(|hit| match self.usable(question, hit) {
+            Usable::Off(reason) => {
+                witness.off(hit.entry, || reason);
+                false
+            }
+            Usable::Broken(_) => {
+                broken.push((hit.entry, hit.place));
+                true
+            }
+            Usable::Yes => true,
+        });
+        self.rank(question, hits);
+        let order: Vec<Member> =
+            hits.iter().map(|hit| Member { entry: hit.entry, place: hit.place, sitting: hit.measure }).collect();
+        let is_broken = |hit: &Hit<Sitting>| broken.contains(&(hit.entry, hit.place));
+        let broken = hits.iter().enumerate().filter(|(_, hit)| is_broken(hit)).map(|(place, _)| place).collect();
+        let mut answer = Effective { order, broken, ..Effective::default() };
+        if answer.broken.is_empty() {
+            match &self.kind.fold {
+                HierarchyFold::Fields { own, policies } => self.fold_fields(question, own, policies, &mut answer),
+                HierarchyFold::Wholes(rules) => self.fold_wholes(question, rules, &mut answer),
+            }
+        }
+        if W::RECORDS {
+            self.tell(question, hits, &answer, witness);
+        }
+        answer
+    }
+
+    /// Whether an entry can be used where it is; what a target says itself can.
+    pub(super) fn usable(&self, question: &Question<'_>, hit: &Hit<Sitting>) -> Usable {
+        self.entry(hit.entry).map_or(Usable::Yes, |entry| (question.usable)(entry, hit.place))
+    }
+
+    /// Puts hits into the order of folding. An entry that is at one level twice counts once, where it ranks better.
+    fn rank(&self, question: &Question<'_>, hits: &mut Vec<Hit<Sitting>>) {
+        let mut ranked: Vec<(Hit<Sitting>, Ranked<'_>)> =
+            hits.iter().filter_map(|hit| Some((*hit, self.ranked(question, hit)?))).collect();
+        ranked.sort_by(|(one_hit, one), (other_hit, other)| {
+            self.compare(one, other)
+                .then_with(|| (one_hit.place, one_hit.entry).cmp(&(other_hit.place, other_hit.entry)))
+        });
+        let mut seen = FxHashSet::default();
+        ranked.retain(|(hit, ranked)| seen.insert((hit.entry, ranked.site.scope, ranked.site.level)));
+        hits.clear();
+        hits.extend(ranked.into_iter().map(|(hit, _)| hit));
+    }
+
+    fn fold_fields(&self, question: &Question<'_>, own: &Rules, policies: &Rules, answer: &mut Effective) {
+        let mut across: Vec<BTreeMap<Key, Joined>> = Vec::new();
+        let site = |member: &Member| question.site(member.place.0 as usize);
+        let numbered: Vec<(usize, &Member)> = answer.order.iter().enumerate().collect();
+        let mut scopes = Vec::new();
+        for group in
+            numbered.chunk_by(|(_, a), (_, b)| site(a).map(|site| site.scope) == site(b).map(|site| site.scope))
+        {
+            let Some(scope) = group.first().and_then(|(_, member)| site(member)).map(|site| site.scope) else {
+                continue;
+            };
+            let (mut levels, mut names): (Vec<Level>, BTreeMap<SmolStr, Key>) = (Vec::new(), BTreeMap::new());
+            let mut rules = policies;
+            for group in
+                group.chunk_by(|(_, a), (_, b)| site(a).map(|site| site.level) == site(b).map(|site| site.level))
+            {
+                let level = group.first().and_then(|(_, member)| site(member)).map_or(0, |site| site.level);
+                let mut layers = Vec::with_capacity(group.len());
+                for (by, member) in group {
+                    let fields = match self.entry(member.entry) {
+                        Some(entry) => policy_fields(entry),
+                        None => {
+                            rules = own;
+                            own_fields(question, member, &mut names)
+                        }
+                    };
+                    layers.push(FieldLayer { by: *by, fields });
+                }
+                levels.push(Level { layers, inheritance: question.level(level).inheritance, broken: Vec::new() });
+            }
+            let folded = fields::fold(rules, &levels);
+            let key = |name: &SmolStr| names.get(name).cloned().unwrap_or_else(|| (name.clone(), None));
+            across.push(folded.fields.iter().map(|(name, joined)| (key(name), joined.clone())).collect());
+            scopes.push((scope, folded));
+        }
+        // What a target says itself is behind all entries, each part under a number of its own.
+        let who = |place: usize| answer.order.get(place).map_or(EntryId::new(usize::MAX), |member| member.entry);
+        answer.fields = scopes::across(&across, |name| policies.apart(name), who, question.omits);
+        answer.scopes = scopes;
+    }
+
+    fn fold_wholes(&self, question: &Question<'_>, rules: &WholeRules, answer: &mut Effective) {
+        let scope = |member: &Member| question.site(member.place.0 as usize).map(|site| site.scope);
+        let numbered: Vec<(usize, &Member)> = answer.order.iter().enumerate().collect();
+        let mut stack = Stack::default();
+        for group in numbered.chunk_by(|(_, a), (_, b)| rules.across.is_none() || scope(a) == scope(b)) {
+            let wholes = group.iter().filter_map(|(by, member)| self.whole(question, *by, member));
+            stack.add(rules.across.unwrap_or_default(), Stack::within(rules.within, wholes));
+        }
+        let (merged, hidden) = stack.finish(&rules.strategies);
+        answer.fields = wholes::fields(merged.as_ref());
+        (answer.merged, answer.hidden) = (merged, hidden);
+    }
+
+    fn whole(&self, question: &Question<'_>, by: usize, member: &Member) -> Option<Whole> {
+        let Some(entry) = self.entry(member.entry) else {
+            let OwnContent::Whole(config) = &own_layer(question, member)?.says else { return None };
+            let config = config.clone();
+            // Others may fill its gaps.
+            let meets = Some(Meets { act: Act::KeepOver, strategy: 0 });
+            return Some(Whole { by, entry: member.entry, config, merged: None, meets });
+        };
+        let layer = entry.says()?;
+        let LayerContent::Whole { config, merged } = &layer.says else { return None };
+        Some(Whole { by, entry: member.entry, config: config.clone(), merged: merged.clone(), meets: layer.meets })
+    }
+
+    fn tell<W: Witness<Sitting>>(
+        &self,
+        question: &Question<'_>,
+        hits: &[Hit<Sitting>],
+        answer: &Effective,
+        witness: &mut W,
+    ) {
+        if !answer.broken.is_empty() {
+            for hit in hits {
+                witness.state(hit, State::Off, || match self.usable(question, hit) {
+                    Usable::Broken(reason) => reason,
+                    Usable::Yes | Usable::Off(_) => Reason::new(Code::OffDiscarded, &[]),
+                });
+            }
+            return;
+        }
+        let contributors = answer.contributors();
+        let losses: Vec<_> = answer.losses().map(|(_, lost)| lost).collect();
+        for (place, hit) in hits.iter().enumerate() {
+            let fields = || answer.fields.iter().filter(|field| field.by.contains(&place)).count();
+            if contributors.as_slice() == [place] {
+                let beaten = losses.iter().filter(|lost| lost.to == place).min_by_key(|lost| lost.by);
+                if let Some(separation) = beaten.and_then(|lost| self.separation(question, answer, place, lost.by)) {
+                    witness.decided(separation.rung);
+                }
+                witness.state(hit, State::Won, || match beaten {
+                    Some(lost) => self.because(question, answer, place, lost.by, lost.despite, Teller::Winner),
+                    None => Reason::new(Code::MergeOnly, &[]),
+                });
+            } else if contributors.contains(&place) {
+                let fields = i64::try_from(fields()).unwrap_or(i64::MAX);
+                witness.state(hit, State::Kept, || Reason::new(Code::MergeSets, &[Param::Number(fields)]));
+            } else {
+                let lost = losses.iter().find(|lost| lost.by == place);
+                witness.state(hit, State::Lost, || match lost {
+                    Some(lost) => self.why_lost(question, answer, lost),
+                    None => Reason::new(Code::MergeSilent, &[]),
+                });
+            }
+        }
+    }
+}
+
+fn policy_fields(entry: &Entry) -> Vec<(SmolStr, Arc<Config>)> {
+    match entry.says().map(|layer| &layer.says) {
+        Some(LayerContent::Fields(fields)) => fields.clone(),
+        Some(LayerContent::Whole { .. }) | None => Vec::new(),
+    }
+}
+
+/// What a target says itself, under names that tell parts apart.
+fn own_fields(
+    question: &Question<'_>,
+    member: &Member,
+    names: &mut BTreeMap<SmolStr, Key>,
+) -> Vec<(SmolStr, Arc<Config>)> {
+    let Some(OwnContent::Fields(own)) = own_layer(question, member).map(|layer| &layer.says) else { return Vec::new() };
+    let mut fields = Vec::with_capacity(own.len());
+    for (name, part, value) in own {
+        let whole = part.as_ref().map_or_else(|| name.clone(), |part| format_smolstr!("{name}.{part}"));
+        names.insert(whole.clone(), (name.clone(), part.clone()));
+        fields.push((whole, value.clone()));
+    }
+    fields
+}
+
+fn own_layer<'q>(question: &Question<'q>, member: &Member) -> Option<&'q OwnLayer> {
+    match question.site(member.place.0 as usize)?.looks {
+        Looks::Own(layers) => layers.get(member.sitting.position as usize),
+        Looks::Object { .. } | Looks::Listed(_) => None,
+    }
+}
+
+impl Effective {
+    /// What holds in one scope by itself.
+    pub fn in_scope(&self, scope: u8) -> Option<&Folded> {
+        self.scopes.iter().find(|(known, _)| *known == scope).map(|(_, folded)| folded)
+    }
+
+    /// A field by its name, and the part of it that is meant.
+    pub fn field(&self, name: &str, part: Option<&str>) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == name && field.part.as_deref() == part)
+    }
+}

@@ -1,0 +1,105 @@
+//! What holds for all policies, places and kinds.
+
+use proptest::prelude::*;
+use upheld_model::State;
+
+use super::super::reference::{NaiveAnswer, NaiveFold, answer};
+use super::super::*;
+use super::world::{Built, World, worlds};
+use crate::ask::{Family, Scratch, ask};
+use crate::partition::Partition;
+use crate::ruling::Ruling;
+use crate::witness::{Everything, Matched, Silent, Witness};
+
+/// The answer in words, as the twin gives it.
+fn told(built: &Built, effective: &Effective) -> NaiveAnswer {
+    let title = |place: usize| built.title(effective.order[place].entry);
+    let order = effective.order.iter().map(|member| (built.title(member.entry), member.place.0 as usize)).collect();
+    let text = |field: &Field| field.value.as_ref().and_then(|value| value.as_text()).unwrap_or_default().to_owned();
+    let fields = effective.fields.iter().filter(|field| !field.name.is_empty());
+    let fields = fields.map(|field| (field.title(), (text(field), title(field.by[0]))));
+    NaiveAnswer { order, fields: fields.collect(), broken: !effective.broken.is_empty() }
+}
+
+fn asked<W: Witness<Sitting> + Default>(built: &Built) -> Effective {
+    built.ask(|hierarchy, question| ask(hierarchy, question, &mut Scratch::default(), &mut W::default()))
+}
+
+fn naive(world: &World) -> NaiveAnswer {
+    answer(&world.kind, &world.policies, &world.sites, &world.levels)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_indexed_answer_is_the_naive_one(world in worlds()) {
+        let built = Built::new(&world);
+        prop_assert_eq!(told(&built, &asked::<Silent>(&built)), naive(&world));
+    }
+
+    #[test]
+    fn all_witnesses_hear_of_the_same_answer(world in worlds()) {
+        let built = Built::new(&world);
+        let silent = asked::<Silent>(&built);
+        prop_assert_eq!(&silent, &asked::<Matched<Sitting>>(&built));
+        prop_assert_eq!(&silent, &asked::<Everything<Sitting>>(&built));
+    }
+
+    #[test]
+    fn the_order_of_arrival_never_shows(world in worlds()) {
+        let mut turned = world.clone();
+        turned.policies.reverse();
+        let (built, other) = (Built::new(&world), Built::new(&turned));
+        prop_assert_eq!(told(&built, &asked::<Silent>(&built)), told(&other, &asked::<Silent>(&other)));
+    }
+
+    #[test]
+    fn every_entry_is_a_candidate_and_those_that_set_nothing_that_holds_can_go(world in worlds()) {
+        let built = Built::new(&world);
+        let ruling = built.ask(|hierarchy, question| Ruling::explain(hierarchy, question));
+        let all: Vec<_> = built.hierarchy.entries().collect();
+        prop_assert!(all.iter().all(|entry| ruling.candidates.iter().any(|candidate| candidate.entry == *entry)));
+        if !ruling.answer.broken.is_empty() {
+            return Ok(());
+        }
+        let before = naive(&world).fields;
+        for policy in &world.policies {
+            let own = |entry| built.title(entry).starts_with(&format!("{}/{}#", policy.namespace, policy.name));
+            let mut states = ruling.candidates.iter().filter(|candidate| own(candidate.entry)).map(|one| one.state);
+            // Who hides others as a whole has a part in what holds, without a word in it.
+            let hides = ruling.answer.losses().any(|(_, lost)| own(ruling.answer.order[lost.to].entry));
+            let counts = states.any(|state| matches!(state, State::Won | State::Kept)) || hides;
+            // Where it counts that somebody is there, the first one of a scope need not say anything.
+            let is_there = world.kind.fold == NaiveFold::Best && ruling.answer.order.iter().any(|one| own(one.entry));
+            if !counts && !is_there {
+                let mut less = world.clone();
+                less.policies.retain(|known| known != policy);
+                prop_assert_eq!(&naive(&less).fields, &before, "without {}", policy.name);
+            }
+        }
+    }
+
+    #[test]
+    fn asking_is_asking_the_representative_of_the_cell(world in worlds(), shift in 0..3_usize) {
+        let built = Built::new(&world);
+        // The same places, and the same without some of them.
+        let mut others = world.clone();
+        others.sites.truncate(shift);
+        built.ask(|hierarchy, question| {
+            let mut cells = Cells::new(hierarchy);
+            let fewer = Question { sites: &question.sites[..shift.min(question.sites.len())], ..*question };
+            let asked = [*question, fewer, *question];
+            let found: Vec<usize> = asked.iter().map(|question| cells.classify(*question)).collect();
+            assert_eq!(found[0], found[2]);
+            assert_eq!(cells.cells().map(|cell| cells.size(cell)).sum::<u64>(), 3);
+            for (question, cell) in asked.iter().zip(found) {
+                assert_eq!(cells.locate(*question), Some(cell));
+                let told = |question: &Question<'_>| {
+                    told(&built, &ask(hierarchy, question, &mut Scratch::default(), &mut Silent)).fields
+                };
+                assert_eq!(told(question), told(&cells.representative(cell)));
+            }
+        });
+    }
+}

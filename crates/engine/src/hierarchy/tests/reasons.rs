@@ -1,0 +1,118 @@
+//! The reason of every row is the rung that separates it from the one that beat it.
+
+use proptest::prelude::*;
+use upheld_model::{Code, State};
+
+use super::super::rank::Column;
+use super::super::reference::{NaiveColumn as C, separating, speakers};
+use super::super::*;
+use super::world::{Built, NUMBER, worlds};
+use crate::ladder::{self, Best};
+use crate::ruling::Ruling;
+
+/// The codes that a difference in a column gives.
+fn codes(column: C) -> [Code; 2] {
+    let column = match column {
+        C::Scope => Column::Scope,
+        C::Level => Column::Level,
+        C::Reference => Column::Reference,
+        C::Position => Column::Position,
+        C::Section => Column::Section,
+        C::Side => Column::Side,
+        C::Weight => Column::Weight,
+        C::Number => return [Code::MergeHigherNumber, Code::MergeLowerNumber],
+        C::Created => Column::Created,
+        C::Namespace => Column::Namespace,
+        C::Name => Column::Name,
+        C::Layer => Column::Layer,
+        C::Identity => Column::Identity,
+    };
+    [Best::Lowest, Best::Highest].map(|end| ladder::Column::code(column, end))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_loser_is_told_the_first_rung_on_which_it_differs_from_who_beat_it(world in worlds()) {
+        let built = Built::new(&world);
+        let naive = speakers(&world.kind, &world.policies, &world.sites);
+        let lost = built.ask(|hierarchy, question| {
+            let ruling = Ruling::explain(hierarchy, question);
+            let losses = ruling.answer.losses().map(|(_, lost)| {
+                (lost.by, lost.to, lost.despite, hierarchy.why_lost(question, &ruling.answer, lost))
+            });
+            let losses: Vec<_> = losses.collect();
+            let rows: Vec<_> = ruling.in_state(State::Lost).map(|one| (one.entry, one.place, one.reason)).collect();
+            (losses, rows, ruling.answer.order.clone())
+        });
+        let (losses, rows, order) = lost;
+        for (by, to, despite, reason) in &losses {
+            let column = separating(&world.kind, &naive[*by], &naive[*to]);
+            match (column, despite) {
+                (Some(C::Scope), _) if naive[*to].title == "own" => prop_assert_eq!(reason.code, Code::MergeBuiltIn),
+                (Some(C::Scope | C::Level), _) if built.is_whole() && to > by => {
+                    prop_assert_eq!(reason.code, Code::MergeFromAbove);
+                }
+                (Some(C::Level), answer::Despite::Plain) => prop_assert_eq!(reason.code, Code::MergePlainField),
+                (Some(column), _) => {
+                    prop_assert!(codes(column).contains(&reason.code), "{:?} for {:?} {}", reason, column, NUMBER);
+                }
+                // Two that nothing separates are layers of one target.
+                (None, _) => prop_assert_eq!(&naive[*by].title, "own"),
+            }
+        }
+        for (entry, place, reason) in rows {
+            let own = losses.iter().find(|(by, ..)| (order[*by].entry, order[*by].place) == (entry, place));
+            match own {
+                Some((.., told)) => prop_assert_eq!(told.code, reason.code),
+                None => prop_assert_eq!(reason.code, Code::MergeSilent),
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_loses_to_himself_and_a_field_is_lost_once(world in worlds()) {
+        let built = Built::new(&world);
+        built.ask(|hierarchy, question| {
+            let ruling = Ruling::explain(hierarchy, question);
+            let entry = |place: usize| ruling.answer.order[place].entry;
+            for (_, lost) in ruling.answer.losses() {
+                assert_ne!(entry(lost.by), entry(lost.to), "{lost:?}");
+            }
+        });
+    }
+
+    /// Whoever sorts by these rungs gets the order that was used.
+    #[test]
+    fn sorting_by_the_rungs_gives_the_order_of_folding(world in worlds()) {
+        let built = Built::new(&world);
+        built.ask(|hierarchy, question| {
+            let ruling = Ruling::explain(hierarchy, question);
+            for later in 1..ruling.answer.order.len() {
+                let separation = hierarchy.separation(question, &ruling.answer, later - 1, later);
+                assert!(separation.is_none_or(|found| found.order.is_lt()), "{separation:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn a_field_holds_for_the_reason_that_its_best_loser_lost_for(world in worlds()) {
+        let built = Built::new(&world);
+        built.ask(|hierarchy, question| {
+            let answer = Ruling::explain(hierarchy, question).answer;
+            for field in &answer.fields {
+                let reason = hierarchy.why_holds(question, &answer, field);
+                match (field.by.len(), field.lost.iter().min_by_key(|lost| lost.by)) {
+                    (1, None) => assert_eq!(reason.code, Code::MergeUncontested),
+                    // Who lost to another one already would have lost to the winner, too.
+                    (1, Some(lost)) => {
+                        let direct = answer::Lost { to: field.by[0], ..lost.clone() };
+                        assert_eq!(reason.code, hierarchy.why_lost(question, &answer, &direct).code);
+                    }
+                    _ => assert_eq!(reason.code, Code::MergeCombined),
+                }
+            }
+        });
+    }
+}
