@@ -88,7 +88,7 @@ fn changed(line: &str, name: &str) -> String {
 fn all(effective: &[Arc<Effective>]) -> Held {
     let one = |field: &Field| {
         let said = field.value.as_ref().map(|value| format!("{:?}", value.content));
-        (field.title(), field.by.clone(), said.unwrap_or_default())
+        (field.title(), field.by.to_vec(), said.unwrap_or_default())
     };
     effective.iter().map(|answer| answer.fields.iter().map(one).collect()).collect()
 }

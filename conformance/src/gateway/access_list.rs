@@ -39,7 +39,7 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
             Json::Null => Vec::new(),
             written => vec![(FIELD.into(), config(written)?)],
         };
-        let layers = vec![FieldLayer { by, fields }];
+        let layers = vec![FieldLayer { by, fields: fields.into() }];
         levels.push(Level { layers, inheritance: Inheritance { reach, prefer }, broken: Vec::new() });
     }
     let folded = fold(&rules()?, &levels);

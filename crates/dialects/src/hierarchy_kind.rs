@@ -12,7 +12,9 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId, Sym, Symbols};
 
-use crate::gateway_api::{places, profiles};
+use crate::gateway_api::profiles;
+use crate::gateway_api::scopes::{self, PLACES, SCOPES};
+use crate::kgateway::delegation;
 use crate::merge_kind;
 use crate::shape::{Field, Shape, list, optional, required};
 
@@ -38,9 +40,9 @@ const COMBINERS: [&str; 3] = ["providers", "transformation", "access-list"];
 /// The fields of a document that says everything itself.
 pub(crate) fn fields() -> Vec<Field> {
     let place = Shape::Object(vec![
-        required("scope", Shape::Choice(&places::SCOPES), "where the places belong; a nearer scope hides a wider one"),
-        optional("when", Shape::Choice(&places::PROTOCOLS), "for which listeners; for all when left out"),
-        required("of", list(Shape::Choice(&places::PLACES)), "the places, the most specific first"),
+        required("scope", Shape::Choice(&scopes::SCOPES), "where the places belong; a nearer scope hides a wider one"),
+        optional("when", Shape::Choice(&scopes::PROTOCOLS), "for which listeners; for all when left out"),
+        required("of", list(Shape::Choice(&scopes::PLACES)), "the places, the most specific first"),
     ]);
     let number_rung = ["highest", "lowest"].map(|name| optional(name, Shape::Text, "a field of the policy's spec"));
     vec![
@@ -50,7 +52,7 @@ pub(crate) fn fields() -> Vec<Field> {
             "what policies are attached to: gateways, listeners, routes and rules",
         ),
         required("group", Shape::Name, "the API group of the policies"),
-        required("reads", Shape::Choice(&places::READERS), "how the documents are read"),
+        required("reads", Shape::Choice(&scopes::READERS), "how the documents are read"),
         required("levels", Shape::Choice(&["delegation", "places", "none"]), "what a level is"),
         required("places", list(place), "where policies are looked for"),
         required(
@@ -131,9 +133,9 @@ pub(crate) fn read(
     let mut places = Vec::new();
     for item in items(document.get("places")) {
         places.push(PlaceChoice {
-            scope: symbols.intern(&text(item, "scope")),
-            when: item.get("when").map(|when| symbols.intern(when.text())),
-            places: items(item.get("of")).into_iter().map(|place| symbols.intern(place.text())).collect(),
+            scope: scopes::number(&SCOPES, &text(item, "scope")),
+            when: item.get("when").map(|when| scopes::number(&scopes::PROTOCOLS, when.text())),
+            places: items(item.get("of")).into_iter().map(|place| scopes::number(&PLACES, place.text())).collect(),
         });
     }
     let resolve = document.get("resolve");
@@ -162,6 +164,7 @@ pub(crate) fn read(
             "none" => Levels::None,
             _ => Levels::Delegations,
         },
+        scopes: scope_names(symbols),
         places,
         strategies,
         unsaid: Unsaid::default(),
@@ -331,17 +334,10 @@ pub(crate) fn read_profile(document: Value<'_>, symbols: &mut Symbols) -> Arc<Hi
     if let Some(resolve) = document.get("resolve") {
         profile.strategy = merge_kind::read_strategy(Some(resolve));
     }
-    let places: Vec<PlaceChoice> = [("route", &["rule", "route"][..]), ("gateway", &["listener", "set", "gateway"])]
-        .map(|(scope, places)| PlaceChoice {
-            scope: symbols.intern(scope),
-            when: None,
-            places: places.iter().map(|place| symbols.intern(place)).collect::<Vec<Sym>>(),
-        })
-        .into();
-    let backend = PlaceChoice {
-        scope: symbols.intern("backend"),
+    let choice = |scope, places: &[&str]| PlaceChoice {
+        scope,
         when: None,
-        places: ["port", "backend"].map(|place| symbols.intern(place)).into(),
+        places: places.iter().map(|place| scopes::number(&PLACES, place)).collect(),
     };
     Arc::new(HierarchyKind {
         group: symbols.intern(text("group")),
@@ -351,10 +347,23 @@ pub(crate) fn read_profile(document: Value<'_>, symbols: &mut Symbols) -> Arc<Hi
         ends: profile.ends(),
         fold: HierarchyFold::Wholes(profile.rules()),
         levels: Levels::Places,
-        places: places.into_iter().chain([backend]).collect(),
+        scopes: scope_names(symbols),
+        places: vec![
+            choice(scopes::ROUTE, &["rule", "route"]),
+            choice(scopes::GATEWAY, &["listener", "set", "gateway"]),
+            choice(scopes::BACKEND, &["port", "backend"]),
+        ],
         strategies: Vec::new(),
         unsaid: profile.unsaid(),
     })
+}
+
+/// What scopes are called; with them come the words for how levels meet.
+fn scope_names(symbols: &mut Symbols) -> Vec<Sym> {
+    for word in delegation::words() {
+        symbols.intern(word);
+    }
+    SCOPES.map(|scope| symbols.intern(scope)).into()
 }
 
 fn items(value: Option<Value<'_>>) -> Vec<Value<'_>> {

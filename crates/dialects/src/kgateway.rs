@@ -35,7 +35,7 @@ pub use status::{Ancestor, PolicyStatus, Survival};
 
 use crate::Builtin;
 use crate::document::Resource;
-use crate::gateway_api::gateways::{Broken, Network};
+use crate::gateway_api::gateways::{Network, Problems};
 
 /// The edition that is used when users name no other.
 pub const DEFAULT_SEMANTICS: &str = "kgateway/2026";
@@ -68,15 +68,18 @@ pub(crate) fn weight(policy: PolicyType, resource: Resource<'_>) -> (i64, Option
 
 /// Whether a policy can be used: one with errors makes its target answer with an error.
 pub(crate) fn usable(network: Network<'_>, policy: PolicyType, entry: &Entry) -> Usable {
-    let look = || if problems(network, policy, entry).is_empty() { Broken::No } else { Broken::Yes };
-    match network.gateways.is_broken(entry.policy, look) {
-        Broken::Yes => Usable::Broken(Reason::new(Code::OffBroken, &[])),
-        Broken::No => Usable::Yes,
+    if problems(network, policy, entry).is_empty() {
+        return Usable::Yes;
     }
+    Usable::Broken(Reason::new(Code::OffBroken, &[]))
 }
 
 /// Everything that is wrong with a policy.
-pub fn problems(network: Network<'_>, policy: PolicyType, entry: &Entry) -> Vec<String> {
+pub fn problems(network: Network<'_>, policy: PolicyType, entry: &Entry) -> Problems {
+    network.gateways.problems(entry.policy, || look_for_problems(network, policy, entry))
+}
+
+fn look_for_problems(network: Network<'_>, policy: PolicyType, entry: &Entry) -> Problems {
     let own = entry.attachments.problems.iter().map(SmolStr::to_string);
     let document = network.snapshot.policy(entry.policy).and_then(|policy| network.snapshot.files().value(policy.at));
     let namespace = network.snapshot.text(entry.namespace);

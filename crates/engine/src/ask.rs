@@ -123,6 +123,17 @@ pub fn ask<F: Family, W: Witness<F::Measure>>(
     scratch: &mut Scratch<F>,
     witness: &mut W,
 ) -> F::Answer {
+    gather(family, question, scratch, witness);
+    settle(family, question, scratch, witness)
+}
+
+/// The first half of [`ask`]: everything that matches, in [`Scratch::hits`].
+pub fn gather<F: Family, W: Witness<F::Measure>>(
+    family: &F,
+    question: &F::Question<'_>,
+    scratch: &mut Scratch<F>,
+    witness: &mut W,
+) {
     let Scratch { own, hits } = scratch;
     hits.clear();
     if W::SWEEPS {
@@ -133,5 +144,15 @@ pub fn ask<F: Family, W: Witness<F::Measure>>(
         family.find::<W>(question, own, hits);
     }
     family.own(question, |entry, place, fit| hits.push(Hit::new(entry, place, fit)));
+}
+
+/// The second half of [`ask`]: what becomes of that which was gathered for the same question.
+pub fn settle<F: Family, W: Witness<F::Measure>>(
+    family: &F,
+    question: &F::Question<'_>,
+    scratch: &mut Scratch<F>,
+    witness: &mut W,
+) -> F::Answer {
+    let Scratch { own, hits } = scratch;
     family.resolve(question, own, hits, witness)
 }

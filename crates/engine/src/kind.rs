@@ -98,7 +98,9 @@ pub struct HierarchyKind {
     pub fold: HierarchyFold,
     /// What a level is.
     pub levels: Levels,
-    /// Which places make up which scope, in the words of the dialect.
+    /// What scopes are called, by their numbers.
+    pub scopes: Vec<Sym>,
+    /// Which places make up which scope.
     pub places: Vec<PlaceChoice>,
     /// What the strategies of whole configurations are called, by which policies choose.
     pub strategies: Vec<Sym>,
@@ -159,15 +161,15 @@ pub enum HierarchyFold {
     Wholes(hierarchy::wholes::WholeRules),
 }
 
-/// Which places make up a scope.
+/// Which places make up a scope, by the numbers that their dialect gives them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceChoice {
     /// The scope.
-    pub scope: Sym,
+    pub scope: u8,
     /// For what; always where it is left out.
-    pub when: Option<Sym>,
+    pub when: Option<u8>,
     /// The places, the most specific first.
-    pub places: Vec<Sym>,
+    pub places: Vec<u8>,
 }
 
 impl PolicyKind {

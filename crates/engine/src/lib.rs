@@ -27,7 +27,7 @@ pub mod snapshot;
 pub mod witness;
 pub mod words;
 
-pub use ask::{EntryId, Family, Fit, Hit, Place, Scratch, ask};
+pub use ask::{EntryId, Family, Fit, Hit, Place, Scratch, ask, gather, settle};
 pub use hierarchy::Hierarchy;
 pub use kind::{
     Choices, ComplyKind, DecideFields, DecideKind, Each, Empty, EmptyValue, FacetChoice, Grants, HierarchyFold,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json, json};
 use upheld_dialects::gateway_api::Asked;
-use upheld_dialects::gateway_api::places::{GATEWAY, HOST, ROUTE, RULE};
+use upheld_dialects::gateway_api::scopes::{GATEWAY, HOST, ROUTE, RULE};
 use upheld_dialects::gateway_api::topology::{Host, Way};
 use upheld_engine::hierarchy::{Effective, Field};
 
@@ -100,11 +100,11 @@ fn holder(asked: &Asked<'_>, answer: &Effective, field: &Field) -> Option<(u8, V
     let scope = |place: usize| Some(asked.place(answer.order.get(place)?.place)?.0);
     let first = scope(*field.by.first()?)?;
     if first != RULE {
-        return Some((first, field.by.clone()));
+        return Some((first, field.by.to_vec()));
     }
     let nearest = field.lost.iter().filter_map(|lost| scope(lost.by)).filter(|scope| *scope != RULE).min()?;
     let joined = answer.in_scope(nearest)?.fields.get(&field.name)?;
-    Some((nearest, joined.origins.clone()))
+    Some((nearest, joined.origins.to_vec()))
 }
 
 fn title(asked: &Asked<'_>, answer: &Effective, place: usize) -> Option<String> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use upheld_dialects::gateway_api::attachments::Reader;
 use upheld_dialects::gateway_api::find::Request;
+use upheld_dialects::gateway_api::scopes::{BACKEND, GATEWAY, HOST, LISTENER, ROUTE};
 use upheld_dialects::gateway_api::topology::{Gateway, Host, Outcome, Place, Topology, Way};
 use upheld_dialects::gateway_api::{GatewayKind, Network};
 use upheld_dialects::kgateway::PolicyType;
@@ -46,14 +47,12 @@ impl<'s> Asker<'s> {
     }
 
     /// The kinds to ask: the one that was named, or all that have policies and can be attached to one of some scopes.
-    fn kinds(&self, scopes: &[&str]) -> Vec<GatewayKind<'s>> {
+    fn kinds(&self, scopes: &[u8]) -> Vec<GatewayKind<'s>> {
         if let Some(kind) = self.kind {
             return vec![kind];
         }
-        let snapshot = self.network.snapshot;
-        let reaches = |kind: &GatewayKind<'_>| {
-            kind.policies.kind().places.iter().any(|place| scopes.contains(&snapshot.text(place.scope)))
-        };
+        let reaches =
+            |kind: &GatewayKind<'_>| kind.policies.kind().places.iter().any(|place| scopes.contains(&place.scope));
         // What rules say themselves is told with the policies for traffic.
         let speaks = |kind: &GatewayKind<'_>| !kind.policies.is_empty() || is_traffic(self.network, *kind);
         let speaking: Vec<GatewayKind<'s>> =
@@ -273,7 +272,7 @@ impl<'s> Asker<'s> {
         for gateway in &self.topology().gateways {
             let own = gateway.object == object;
             if own && section.is_none() {
-                let kinds = self.kinds(&["listener"]).into_iter();
+                let kinds = self.kinds(&[LISTENER]).into_iter();
                 let asked = kinds.map(|kind| self.network.under(kind).port(gateway));
                 reports.extend(asked.map(|asked| tell_gateway(&asked, &self.network.title(object))));
             }
@@ -286,14 +285,14 @@ impl<'s> Asker<'s> {
                     continue;
                 }
                 let title = format!("{} listener {}", self.network.title(listener.owner), listener.name);
-                for kind in self.kinds(&["gateway"]) {
+                for kind in self.kinds(&[GATEWAY]) {
                     let report = tell_gateway(&self.network.listener(kind, gateway, listener), &title);
                     let by_port = is(self.network, kind, PolicyType::Listener);
                     reports.push(if by_port { of_port(report, listener.port) } else { report });
                 }
                 for host in gateway.hosts.iter().filter(|host| host.listener == number) {
                     let title = format!("{title} host {}", host.name);
-                    let asked = self.kinds(&["host"]).into_iter();
+                    let asked = self.kinds(&[HOST]).into_iter();
                     let asked = asked.map(|kind| self.network.under(kind).host(gateway, listener));
                     reports.extend(asked.map(|asked| tell_gateway(&asked, &title)));
                 }
@@ -327,7 +326,7 @@ impl<'s> Asker<'s> {
         }
         let title = self.network.title(object);
         let title = section.map_or_else(|| title.clone(), |section| format!("{title} port {section}"));
-        let kinds = self.kinds(&["backend"]).into_iter();
+        let kinds = self.kinds(&[BACKEND]).into_iter();
         let reports = kinds.map(|kind| tell_gateway(&self.network.backend(kind, object, section), &title));
         Ok(speaking(reports.collect()))
     }
@@ -375,7 +374,7 @@ impl<'s> Asker<'s> {
 }
 
 /// The scopes that requests on a way meet.
-const WAY_SCOPES: [&str; 3] = ["route", "host", "gateway"];
+const WAY_SCOPES: [u8; 3] = [ROUTE, HOST, GATEWAY];
 
 fn is(network: Network<'_>, kind: GatewayKind<'_>, policy: PolicyType) -> bool {
     network.snapshot.text(kind.policies.kind().reads) == policy.reader()

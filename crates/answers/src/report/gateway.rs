@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value as Json;
 use upheld_dialects::gateway_api::Asked;
-use upheld_dialects::gateway_api::places::SCOPES;
+use upheld_dialects::gateway_api::scopes::SCOPES;
 use upheld_engine::hierarchy::wholes::WholeJoin;
 use upheld_engine::hierarchy::{Effective, Entry, Field, Hierarchy, Lost, Question, Sitting, Via};
 use upheld_engine::words::{Ends, Words};

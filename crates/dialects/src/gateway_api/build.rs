@@ -1,11 +1,13 @@
 //! From a snapshot to its topology.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use upheld_engine::{ObjectId, Snapshot};
 
 use super::attach::{Sites, attach};
+use super::facts::RouteFacts;
 use super::grants::Grants;
 use super::report::Reports;
 use super::settings::Settings;
@@ -48,7 +50,8 @@ impl Topology {
         }
         let Sites { gateways, .. } = sites;
         let (routes, warnings, by_route) = (reports.finish(), warnings.finish(), FxHashMap::default());
-        let mut topology = Self { gateways, routes, attached, warnings, by_route };
+        let facts = world.routes.iter().map(|route| (route.view.object, Arc::new(RouteFacts::of(route)))).collect();
+        let mut topology = Self { gateways, routes, attached, warnings, facts, by_route };
         topology.index_routes();
         (topology, world.grants)
     }

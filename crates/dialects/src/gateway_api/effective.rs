@@ -47,6 +47,7 @@ pub fn effective(
         ends: profile.ends(),
         fold: HierarchyFold::Wholes(profile.rules()),
         levels: Levels::Places,
+        scopes: Vec::new(),
         places: Vec::new(),
         strategies: Vec::new(),
         unsaid: profile.unsaid(),
@@ -87,7 +88,7 @@ pub fn effective(
         section: 0,
         looks: Looks::Listed(listed),
     }));
-    let question = Question { sites: &sites, levels: &[], scopes: &[], omits: &[], usable: &|_, _| Usable::Yes };
+    let question = Question { sites: &sites, levels: &[], omits: &[], usable: &|_, _| Usable::Yes };
     let answer = ask(&hierarchy, &question, &mut Scratch::default(), &mut Silent);
     let speaker = |entry| hierarchy.entry(entry).map_or(policies.len(), |entry| entry.policy.index());
     let speakers = answer.order.iter().map(|member| speaker(member.entry)).collect();

@@ -1,6 +1,6 @@
 //! The gateways of a snapshot: what is known of all of them together lives in the snapshot, is made once and shared.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
 use upheld_engine::{Hierarchy, ObjectId, PolicyId, PolicyKind, Snapshot};
@@ -23,30 +23,26 @@ pub struct Gateways {
     pub settings: ControllerSettings,
     /// Kinds of editions that are not in force.
     pub other_editions: Vec<PolicyKind>,
-    /// Which policies are broken, as far as somebody asked: that may take a look at many documents.
-    broken: RwLock<FxHashMap<PolicyId, Broken>>,
+    /// What is wrong with policies, as far as somebody asked: that may take a look at many documents.
+    problems: RwLock<FxHashMap<PolicyId, Problems>>,
 }
 
-/// Whether something is wrong with a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
-    Yes,
-    No,
-}
+/// What is wrong with a policy.
+pub type Problems = Arc<[String]>;
 
 impl Gateways {
     /// Looks through all gateways and routes of a snapshot.
     pub fn of(snapshot: &Snapshot, settings: ControllerSettings, other_editions: Vec<PolicyKind>) -> Self {
         let (topology, grants) = Topology::build(snapshot, &settings.topology);
-        Self { topology, grants, settings, other_editions, broken: RwLock::default() }
+        Self { topology, grants, settings, other_editions, problems: RwLock::default() }
     }
 
-    /// Whether a policy is broken; `look` is asked once for each.
-    pub(crate) fn is_broken(&self, policy: PolicyId, look: impl FnOnce() -> Broken) -> Broken {
-        let known = self.broken.read().unwrap_or_else(PoisonError::into_inner).get(&policy).copied();
+    /// What is wrong with a policy; `look` is asked once for each.
+    pub(crate) fn problems(&self, policy: PolicyId, look: impl FnOnce() -> Problems) -> Problems {
+        let known = self.problems.read().unwrap_or_else(PoisonError::into_inner).get(&policy).cloned();
         known.unwrap_or_else(|| {
             let found = look();
-            self.broken.write().unwrap_or_else(PoisonError::into_inner).insert(policy, found);
+            self.problems.write().unwrap_or_else(PoisonError::into_inner).insert(policy, found.clone());
             found
         })
     }

@@ -8,52 +8,16 @@
 
 use smol_str::SmolStr;
 use upheld_engine::hierarchy::{Effective, Entry, LevelJoin, Listed, Looks, OwnLayer, Question, Section, Site, Usable};
-use upheld_engine::{Family, Hierarchy, Levels, ObjectId, Place, Ruling, Scratch, Silent, ask};
+use upheld_engine::{Family, Hierarchy, HierarchyKind, Levels, ObjectId, Place, Ruling, Scratch, Silent, ask};
 use upheld_model::tree::Value;
 use upheld_model::{Lookup, NodeRef, Object, SourceId, Sym};
 
 use super::attachments::Reader;
+use super::facts::{Reference, RuleFacts};
 use super::gateways::{GatewayKind, Network};
-use super::resources::{children, text};
+use super::scopes::{BACKEND, BACKEND_REFERENCE, GATEWAY, HOST, LISTENER, PLAIN, PlaceName, ROUTE, RULE, TLS};
 use super::topology::{Gateway, Host, Listener, Outcome, Step, Way};
 use crate::{envoy_gateway, kgateway};
-
-/// Scopes, the nearest first. What rules say themselves comes before all of them.
-pub const SCOPES: [&str; 7] = ["rule", "route", "host", "gateway", "listener", "backend reference", "backend"];
-
-/// The scope of what rules say themselves.
-pub const RULE: u8 = 0;
-/// The scope of routes.
-pub const ROUTE: u8 = 1;
-/// The scope of hosts.
-pub const HOST: u8 = 2;
-/// The scope of all hosts behind a listener.
-pub const GATEWAY: u8 = 3;
-/// The scope of ports.
-pub const LISTENER: u8 = 4;
-/// The scope of references to backends.
-pub const BACKEND_REFERENCE: u8 = 5;
-/// The scope of backends.
-pub const BACKEND: u8 = 6;
-
-/// Places that kinds may name.
-pub(crate) const PLACES: [&str; 8] = ["reference", "rule", "route", "listener", "set", "gateway", "port", "backend"];
-
-/// For which listeners a scope is made up in a way.
-pub(crate) const PROTOCOLS: [&str; 2] = ["plain", "tls"];
-
-/// Ways to read documents.
-pub(crate) const READERS: [&str; 9] = [
-    "backend-tls",
-    "envoy-gateway",
-    "kgateway-backend",
-    "kgateway-direct-response",
-    "kgateway-http-listener",
-    "kgateway-listener",
-    "kgateway-traffic",
-    "stanzas",
-    "whole",
-];
 
 /// A question about a target of gateways, under a kind of policy.
 #[derive(Debug)]
@@ -65,7 +29,6 @@ pub struct Asked<'s> {
     pub lookup: Lookup<'s>,
     sites: Vec<Planned<'s>>,
     levels: Vec<LevelJoin>,
-    scopes: Vec<Sym>,
     omits: &'static [&'static str],
     /// The listener in question, by its gateway: some policies cannot be used at all listeners.
     listener: Option<(&'s Gateway, &'s Listener)>,
@@ -77,7 +40,23 @@ struct Planned<'s> {
     level: u16,
     section: u8,
     spot: Spot<'s>,
-    looks: PlannedLooks,
+    looks: PlannedLooks<'s>,
+}
+
+/// The namespaces whose policies may select an object: its own, and perhaps the global one.
+#[derive(Clone, Copy, Debug)]
+enum Namespaces {
+    Own([Sym; 1]),
+    WithGlobal([Sym; 2]),
+}
+
+impl Namespaces {
+    fn as_slice(&self) -> &[Sym] {
+        match self {
+            Self::Own(namespaces) => namespaces,
+            Self::WithGlobal(namespaces) => namespaces,
+        }
+    }
 }
 
 /// What a place is a place of.
@@ -92,26 +71,22 @@ pub struct Spot<'s> {
 }
 
 #[derive(Debug)]
-enum PlannedLooks {
-    Object { section: Option<Sym>, namespaces: Vec<Sym> },
+enum PlannedLooks<'s> {
+    Object { section: Option<Sym>, namespaces: Namespaces },
     Listed(Vec<Listed>),
-    Own(Vec<OwnLayer>),
+    Own(&'s [OwnLayer]),
 }
 
 impl<'s> Network<'s> {
     /// Nothing, under a kind; places are added to it.
     pub fn under(self, kind: GatewayKind<'s>) -> Asked<'s> {
-        let mut lookup = self.snapshot.lookup();
-        let scopes = SCOPES.map(|scope| lookup.symbol(scope)).to_vec();
-        let reader = Reader::of(self.snapshot.text(kind.policies.kind().reads));
         Asked {
             network: self,
             kind,
-            reader,
-            lookup,
-            sites: Vec::new(),
+            reader: Reader::of(self.snapshot.text(kind.policies.kind().reads)),
+            lookup: self.snapshot.lookup(),
+            sites: Vec::with_capacity(8),
             levels: Vec::new(),
-            scopes,
             omits: &[],
             listener: None,
         }
@@ -167,9 +142,8 @@ impl<'s> Asked<'s> {
             return self;
         }
         for (level, step) in (0..).zip(way.chain.iter().rev()) {
-            if let Some((source, rule)) = self.network.rule(step) {
-                let own = kgateway::builtin::layers(source, rule);
-                self.push(RULE, level, 0, self.spot_of(step), PlannedLooks::Own(own));
+            if let Some(rule) = self.rule(step).filter(|rule| !rule.own.is_empty()) {
+                self.push(RULE, level, 0, self.spot_of(step), PlannedLooks::Own(&rule.own));
             }
         }
         self
@@ -178,30 +152,23 @@ impl<'s> Asked<'s> {
     /// A route at the end of a chain of delegations, and the routes that delegate to it.
     #[must_use]
     pub fn route(mut self, chain: &[Step]) -> Self {
-        let deepest = if self.kind.policies.kind().levels == Levels::None { 1 } else { usize::MAX };
+        let deepest = if self.choices().levels == Levels::None { 1 } else { usize::MAX };
         for (depth, step) in (0..).zip(chain.iter().rev().take(deepest)) {
-            let resource = self.network.resource(step.route);
-            // Other routes do not delegate, and ignore the annotation.
-            let http = resource.filter(|route| route.kind.text() == "HTTPRoute");
-            let annotation = http.and_then(|route| {
-                route.document.at_path(&["metadata", "annotations", kgateway::delegation::INHERITANCE])
-            });
-            let (inheritance, word) = kgateway::delegation::inheritance(annotation.map(Value::text));
-            self.levels.push(LevelJoin { inheritance, word: Some(self.lookup.symbol(word)) });
-            let rule = self.network.rule(step);
-            for (section, place) in self.places("route", None) {
+            let facts = self.network.topology().facts(step.route);
+            let word = facts.and_then(|facts| self.network.snapshot.symbols().get(facts.inheritance_word));
+            let inheritance = facts.map(|facts| facts.inheritance).unwrap_or_default();
+            self.levels.push(LevelJoin { inheritance, word });
+            let rule = self.rule(step);
+            for (section, place) in self.places(ROUTE, None) {
                 let level = self.level(depth);
-                match (place.as_str(), rule) {
-                    ("reference", Some((source, rule))) => {
-                        let listed = PlannedLooks::Listed(self.referred(step.route, source, rule));
-                        self.push(ROUTE, level, section, self.spot_of(step), listed);
+                match (place, rule) {
+                    (PlaceName::Reference, Some(rule)) => {
+                        self.refer(ROUTE, level, section, step, &rule.refers);
                     }
-                    ("rule", Some((_, rule))) => {
-                        if let Some(name) = text(rule, "name").filter(|name| !name.is_empty()) {
-                            self.look(ROUTE, level, section, step.route, Some(name));
-                        }
+                    (PlaceName::Rule, Some(RuleFacts { name: Some(name), .. })) => {
+                        self.look(ROUTE, level, section, step.route, Some(name));
                     }
-                    ("route", _) => self.look(ROUTE, level, section, step.route, None),
+                    (PlaceName::Route, _) => self.look(ROUTE, level, section, step.route, None),
                     _ => {}
                 }
             }
@@ -212,21 +179,21 @@ impl<'s> Asked<'s> {
     /// The host that a listener owns.
     #[must_use]
     pub fn host(self, gateway: &'s Gateway, listener: &'s Listener) -> Self {
-        self.around_listener("host", HOST, gateway, listener)
+        self.around_listener(HOST, gateway, listener)
     }
 
     /// All hosts behind a listener.
     #[must_use]
     pub fn behind(mut self, gateway: &'s Gateway, listener: &'s Listener) -> Self {
         self.listener = Some((gateway, listener));
-        self.around_listener("gateway", GATEWAY, gateway, listener)
+        self.around_listener(GATEWAY, gateway, listener)
     }
 
     /// Any port of a gateway.
     #[must_use]
     pub fn port(mut self, gateway: &Gateway) -> Self {
-        for (section, place) in self.places("listener", None) {
-            if place == "gateway" {
+        for (section, place) in self.places(LISTENER, None) {
+            if place == PlaceName::Gateway {
                 self.look(LISTENER, 0, section, gateway.object, None);
             }
         }
@@ -236,39 +203,37 @@ impl<'s> Asked<'s> {
     /// What a reference of a rule to a backend refers to.
     #[must_use]
     pub fn backend_reference(mut self, step: &Step, number: usize) -> Self {
-        let reference = self
-            .network
-            .rule(step)
-            .and_then(|(source, rule)| Some((source, children(rule, "backendRefs").nth(number)?)));
-        for (section, place) in self.places("backend reference", None) {
-            if let (Some((source, reference)), "reference") = (reference, place.as_str()) {
-                let listed = PlannedLooks::Listed(self.referred(step.route, source, reference));
-                self.push(BACKEND_REFERENCE, 0, section, self.spot_of(step), listed);
+        let references = self.rule(step).and_then(|rule| rule.backends.get(number));
+        for (section, place) in self.places(BACKEND_REFERENCE, None) {
+            if let (Some(references), PlaceName::Reference) = (references, place) {
+                self.refer(BACKEND_REFERENCE, 0, section, step, references);
             }
         }
         self
     }
 
     fn at_backend(mut self, backend: ObjectId, port: Option<&str>) -> Self {
-        for (section, place) in self.places("backend", None) {
+        for (section, place) in self.places(BACKEND, None) {
             let level = self.level(u16::from(section));
-            match (place.as_str(), port) {
-                ("port", Some(port)) => self.look(BACKEND, level, section, backend, Some(port)),
-                ("backend", _) => self.look(BACKEND, level, section, backend, None),
+            match (place, port) {
+                (PlaceName::Port, Some(port)) => self.look(BACKEND, level, section, backend, Some(port)),
+                (PlaceName::Backend, _) => self.look(BACKEND, level, section, backend, None),
                 _ => {}
             }
         }
         self
     }
 
-    fn around_listener(mut self, word: &str, scope: u8, gateway: &Gateway, listener: &Listener) -> Self {
-        let protocol = if listener.is_plain() { "plain" } else { "tls" };
-        for (section, place) in self.places(word, Some(protocol)) {
+    fn around_listener(mut self, scope: u8, gateway: &Gateway, listener: &Listener) -> Self {
+        let protocol = if listener.is_plain() { PLAIN } else { TLS };
+        for (section, place) in self.places(scope, Some(protocol)) {
             let level = self.level(0);
-            match place.as_str() {
-                "listener" => self.look(scope, level, section, listener.owner, Some(&listener.name)),
-                "set" if listener.owner != gateway.object => self.look(scope, level, section, listener.owner, None),
-                "gateway" => self.look(scope, level, section, gateway.object, None),
+            match place {
+                PlaceName::Listener => self.look(scope, level, section, listener.owner, Some(&listener.name)),
+                PlaceName::Set if listener.owner != gateway.object => {
+                    self.look(scope, level, section, listener.owner, None);
+                }
+                PlaceName::Gateway => self.look(scope, level, section, gateway.object, None),
                 _ => {}
             }
         }
@@ -283,20 +248,28 @@ impl<'s> Asked<'s> {
         self
     }
 
+    fn choices(&self) -> &'s HierarchyKind {
+        self.kind.policies.kind()
+    }
+
     /// The places of a scope that the kind names, numbered from the most specific on.
-    fn places(&self, scope: &str, protocol: Option<&str>) -> Vec<(u8, SmolStr)> {
-        let snapshot = self.network.snapshot;
-        let choices = self.kind.policies.kind().places.iter();
-        let meant = choices.filter(|choice| {
-            snapshot.text(choice.scope) == scope && choice.when.is_none_or(|when| Some(snapshot.text(when)) == protocol)
-        });
-        let places = meant.flat_map(|choice| &choice.places).map(|place| SmolStr::new(snapshot.text(*place)));
-        (0..).zip(places).collect()
+    fn places(&self, scope: u8, protocol: Option<u8>) -> impl Iterator<Item = (u8, PlaceName)> + use<'s> {
+        let meant = self
+            .choices()
+            .places
+            .iter()
+            .filter(move |choice| choice.scope == scope && choice.when.is_none_or(|when| Some(when) == protocol));
+        (0..).zip(meant.flat_map(|choice| &choice.places).filter_map(|place| PlaceName::of(*place)))
+    }
+
+    /// What is known of the rule of a step.
+    fn rule(&self, step: &Step) -> Option<&'s RuleFacts> {
+        self.network.topology().facts(step.route)?.rules.get(step.rule)
     }
 
     /// The number of a level: where every place is one, the next; else that of a delegation.
     fn level(&self, delegation: u16) -> u16 {
-        match self.kind.policies.kind().levels {
+        match self.choices().levels {
             Levels::Places => self.sites.iter().map(|site| site.level + 1).max().unwrap_or(0),
             Levels::Delegations | Levels::None => delegation,
         }
@@ -308,11 +281,11 @@ impl<'s> Asked<'s> {
         let global = self.network.gateways.settings.policies.global_namespace.as_deref();
         let global = global.filter(|_| matches!(self.reader, Some(Reader::Kgateway(_))));
         let global = global.and_then(|name| self.network.snapshot.symbols().get(name));
-        let namespaces = [Some(object.scope), global.filter(|global| *global != object.scope)];
-        let looks = PlannedLooks::Object {
-            section: section.map(|name| self.lookup.symbol(name)),
-            namespaces: namespaces.into_iter().flatten().collect(),
+        let namespaces = match global.filter(|global| *global != object.scope) {
+            Some(global) => Namespaces::WithGlobal([object.scope, global]),
+            None => Namespaces::Own([object.scope]),
         };
+        let looks = PlannedLooks::Object { section: section.map(|name| self.lookup.symbol(name)), namespaces };
         let spot = Spot { object: Some(object), section: section.map(SmolStr::new), rule: None };
         self.push(scope, level, number, spot, looks);
     }
@@ -322,25 +295,22 @@ impl<'s> Asked<'s> {
     }
 
     /// Policies that filters name, in the order of the filters; names are looked up in the namespace of the route.
-    fn referred(&self, route: ObjectId, source: SourceId, holder: Value<'_>) -> Vec<Listed> {
+    fn refer(&mut self, scope: u8, level: u16, section: u8, step: &Step, references: &[Reference]) {
         let snapshot = self.network.snapshot;
-        let kind = self.kind.policies.kind();
-        let governs = snapshot.text(self.kind.kind.governs);
-        let Some(namespace) = self.network.object(route).map(|route| route.scope) else { return Vec::new() };
+        let Some(namespace) = self.network.object(step.route).map(|route| route.scope) else { return };
+        let (group, governs) = (snapshot.text(self.choices().group), snapshot.text(self.kind.kind.governs));
         let mut listed = Vec::new();
-        for (position, filter) in (0..).zip(children(holder, "filters")) {
-            let Some(reference) = filter.get("extensionRef") else { continue };
-            let own =
-                text(reference, "kind") == Some(governs) && text(reference, "group") == Some(snapshot.text(kind.group));
-            let name = text(reference, "name").and_then(|name| snapshot.symbols().get(name)).filter(|_| own);
+        for Reference { group: of, kind, name, position, at } in references {
+            let name = snapshot.symbols().get(name).filter(|_| of == group && kind == governs);
             let entries = name.map_or(&[][..], |name| self.kind.policies.of_policy(namespace, name));
-            let at = NodeRef { source, node: reference.number() };
-            listed.extend(entries.iter().map(|entry| Listed { entry: *entry, position, at }));
+            listed.extend(entries.iter().map(|entry| Listed { entry: *entry, position: *position, at: *at }));
         }
-        listed
+        if !listed.is_empty() {
+            self.push(scope, level, section, self.spot_of(step), PlannedLooks::Listed(listed));
+        }
     }
 
-    fn push(&mut self, scope: u8, level: u16, section: u8, spot: Spot<'s>, looks: PlannedLooks) {
+    fn push(&mut self, scope: u8, level: u16, section: u8, spot: Spot<'s>, looks: PlannedLooks<'s>) {
         self.sites.push(Planned { scope, level, section, spot, looks });
     }
 
@@ -348,8 +318,7 @@ impl<'s> Asked<'s> {
     pub fn with<T>(&self, ask: impl FnOnce(&Hierarchy, &Question<'_>) -> T) -> T {
         let sites: Vec<Site<'_>> = self.sites.iter().filter_map(Planned::site).collect();
         let usable = |entry: &Entry, place| self.usable(entry, place);
-        let question =
-            Question { sites: &sites, levels: &self.levels, scopes: &self.scopes, omits: self.omits, usable: &usable };
+        let question = Question { sites: &sites, levels: &self.levels, omits: self.omits, usable: &usable };
         ask(self.kind.policies, &question)
     }
 
@@ -402,8 +371,8 @@ impl<'s> Asked<'s> {
     }
 
     /// How each level is joined, by the word that users have for it.
-    pub fn joins(&self) -> impl Iterator<Item = &str> {
-        self.levels.iter().filter_map(|join| join.word).map(|word| self.lookup.text(word))
+    pub fn joins(&self) -> impl Iterator<Item = &'s str> {
+        self.levels.iter().filter_map(|join| join.word).map(|word| self.network.snapshot.text(word))
     }
 
     fn usable(&self, entry: &Entry, place: Place) -> Usable {
@@ -424,7 +393,7 @@ impl Planned<'_> {
             PlannedLooks::Object { section, namespaces } => Looks::Object {
                 object: self.spot.object?,
                 section: section.zip(self.spot.section.as_deref()).map(|(symbol, text)| Section { symbol, text }),
-                namespaces,
+                namespaces: namespaces.as_slice(),
             },
             PlannedLooks::Listed(listed) => Looks::Listed(listed),
             PlannedLooks::Own(own) => Looks::Own(own),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use upheld_engine::Hierarchy;
 use upheld_engine::hierarchy::{CellKey, Effective};
+use upheld_engine::{Hierarchy, Scratch, Silent, gather, settle};
 
 use super::gateways::{GatewayKind, Network};
 use super::places::Asked;
@@ -15,6 +15,7 @@ use super::topology::Place;
 pub struct Survey {
     known: FxHashMap<CellKey, usize>,
     cells: Vec<Cell>,
+    scratch: Scratch<Hierarchy>,
 }
 
 /// Places with one answer.
@@ -29,13 +30,20 @@ pub struct Cell {
 impl Survey {
     /// The cell of a place, which is asked if it is a new one.
     pub fn meet(&mut self, asked: &Asked<'_>) -> usize {
-        let next = self.cells.len();
-        let number = *self.known.entry(asked.cell()).or_insert(next);
-        match self.cells.get_mut(number) {
-            Some(cell) => cell.size += 1,
-            None => self.cells.push(Cell { answer: Arc::new(asked.effective()), size: 1 }),
-        }
-        number
+        let Self { known, cells, scratch } = self;
+        asked.with(|policies, question| {
+            gather(policies, question, scratch, &mut Silent);
+            let next = cells.len();
+            let number = *known.entry(policies.cell_of(question, scratch.hits())).or_insert(next);
+            match cells.get_mut(number) {
+                Some(cell) => cell.size += 1,
+                None => {
+                    let answer = Arc::new(settle(policies, question, scratch, &mut Silent));
+                    cells.push(Cell { answer, size: 1 });
+                }
+            }
+            number
+        })
     }
 
     /// A cell by its number.

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use upheld_engine::ObjectId;
 use upheld_model::{Config, Diagnostic, NodeRef};
 
+use super::facts::RouteFacts;
 use super::matches::Match;
 
 /// All gateways of a snapshot with what is attached to them.
@@ -25,6 +26,8 @@ pub struct Topology {
     pub attached: Vec<Attached>,
     /// What is probably not meant.
     pub warnings: Vec<Diagnostic>,
+    /// What is known of each route.
+    pub(super) facts: FxHashMap<ObjectId, Arc<RouteFacts>>,
     /// The ways that end at a route.
     pub(super) by_route: FxHashMap<ObjectId, Vec<Place>>,
 }
@@ -53,6 +56,11 @@ impl Topology {
     pub fn ways_to(&self, route: ObjectId) -> impl Iterator<Item = (Place, &Way)> {
         let places = self.by_route.get(&route).map_or(&[][..], Vec::as_slice);
         places.iter().filter_map(|place| Some((*place, self.way(*place)?)))
+    }
+
+    /// What is known of a route.
+    pub(crate) fn facts(&self, route: ObjectId) -> Option<&RouteFacts> {
+        self.facts.get(&route).map(Arc::as_ref)
     }
 
     /// What became of a route.

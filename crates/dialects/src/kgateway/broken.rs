@@ -24,8 +24,8 @@ impl Asked<'_> {
             let kind = self.kind();
             let identity = [kind.policies.kind().group, kind.kind.governs, entry.namespace, entry.name];
             let identity = identity.map(|symbol| network.snapshot.text(symbol)).join("/");
-            let problems = problems(network, policy, entry).into_iter();
-            told.extend(problems.map(|problem| format!("{identity}{section}: {problem}")));
+            let problems = problems(network, policy, entry);
+            told.extend(problems.iter().map(|problem| format!("{identity}{section}: {problem}")));
         }
         told
     }

@@ -20,6 +20,11 @@ pub fn inheritance(annotation: Option<&str>) -> (Inheritance, &'static str) {
     (Inheritance { reach, prefer }, name)
 }
 
+/// Everything that the annotation can be.
+pub(crate) fn words() -> impl Iterator<Item = &'static str> {
+    VALUES.iter().map(|(name, ..)| *name)
+}
+
 /// Whether the annotation means something.
 pub fn is_known(annotation: &str) -> bool {
     VALUES.iter().any(|(name, ..)| *name == annotation)

@@ -5,21 +5,25 @@
 //! once.
 
 mod backends;
+mod survival;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
 
-use rustc_hash::FxHashSet;
-use smol_str::SmolStr;
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use upheld_engine::hierarchy::{Effective, Entry};
 use upheld_engine::{ObjectId, PolicyId};
 
 use super::fields::is_inside_port;
 use super::{PolicyType, problems};
 use crate::gateway_api::attachments::Reader;
-use crate::gateway_api::gateways::{GatewayKind, Network};
+use crate::gateway_api::gateways::{GatewayKind, Network, Problems};
 use crate::gateway_api::places::Asked;
-use crate::gateway_api::survey::{Cell, Survey};
+use crate::gateway_api::survey::Survey;
 use crate::gateway_api::topology::{Condition, Gateway, Parent, Way};
+
+pub use self::survival::Survival;
+use self::survival::Survivals;
 
 /// What a status entry is for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,17 +52,6 @@ pub struct PolicyStatus {
     pub ancestors: Vec<AncestorStatus>,
     /// What became of each of its fields, by name.
     pub survival: Vec<Survival>,
-}
-
-/// At how many places a field of a policy holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Survival {
-    /// The field.
-    pub field: SmolStr,
-    /// At how many places the policy is attached: matches, hosts, route configurations, backends.
-    pub targets: usize,
-    /// At how many of them the field is a part of the result.
-    pub survives: usize,
 }
 
 /// How a policy stands at an ancestor, the worst last.
@@ -112,18 +105,21 @@ struct Tally<'s> {
     policy: PolicyType,
     /// What scopes come to.
     scopes: Survey,
-    /// By cell: under which ancestors it was met, and how often requests reach it there.
-    met: Vec<BTreeMap<Ancestor, usize>>,
-    worst: BTreeMap<PolicyId, BTreeMap<Ancestor, Attachment>>,
-    others: BTreeMap<PolicyId, Vec<AncestorStatus>>,
-    survival: BTreeMap<PolicyId, BTreeMap<SmolStr, (usize, usize)>>,
+    /// Every ancestor once, so that others name it by its number.
+    ancestors: IndexSet<Ancestor, FxBuildHasher>,
+    /// By cell: under which ancestors it was met, and how often requests reach it there; an ancestor may come again.
+    met: Vec<Vec<(usize, usize)>>,
+    /// How policies stand at ancestors; the worst counts.
+    worst: FxHashMap<PolicyId, Vec<(usize, Attachment)>>,
+    others: FxHashMap<PolicyId, Vec<AncestorStatus>>,
+    survival: Survivals,
 }
 
 impl<'s> Tally<'s> {
     fn new(network: Network<'s>, kind: GatewayKind<'s>, policy: PolicyType) -> Self {
-        let (scopes, met) = (Survey::default(), Vec::new());
-        let (worst, others, survival) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { network, kind, policy, scopes, met, worst, others, survival }
+        let (scopes, ancestors, met) = (Survey::default(), IndexSet::default(), Vec::new());
+        let (worst, others, survival) = (FxHashMap::default(), FxHashMap::default(), Survivals::default());
+        Self { network, kind, policy, scopes, ancestors, met, worst, others, survival }
     }
 
     fn finish(mut self) -> Vec<PolicyStatus> {
@@ -148,31 +144,51 @@ impl<'s> Tally<'s> {
     }
 
     fn status(&self, policy: PolicyId) -> PolicyStatus {
-        let of_scopes = self.worst.get(&policy).into_iter().flatten().map(|(ancestor, attachment)| AncestorStatus {
-            ancestor: ancestor.clone(),
-            conditions: vec![self.accepted(policy), attachment.condition()],
+        let of_scopes = self.worst(policy).into_iter().filter_map(|(ancestor, attachment)| {
+            let conditions = vec![self.accepted(policy), attachment.condition()];
+            Some(AncestorStatus { ancestor: self.ancestors.get_index(ancestor)?.clone(), conditions })
         });
         let others = self.others.get(&policy).into_iter().flatten().cloned();
         let mut ancestors: Vec<AncestorStatus> = of_scopes.chain(others).collect();
         ancestors
             .sort_by_cached_key(|status| (self.network.title(status.ancestor.object), status.ancestor.section.clone()));
-        let survival = self.survival.get(&policy).into_iter().flatten().map(|(field, (targets, survives))| Survival {
-            field: field.clone(),
-            targets: *targets,
-            survives: *survives,
-        });
-        PolicyStatus { policy, ancestors, survival: survival.collect() }
+        PolicyStatus { policy, ancestors, survival: self.survival.of(policy) }
+    }
+
+    /// The number of an ancestor.
+    fn ancestor(&mut self, object: ObjectId, section: Option<&str>) -> usize {
+        self.ancestors.insert_full(Ancestor { object, section: section.map(str::to_owned) }).0
     }
 
     /// Meets a scope under an ancestor.
-    fn meet(&mut self, asked: &Asked<'_>, ancestor: &Ancestor, reached: Reached) {
+    fn meet(&mut self, asked: &Asked<'_>, ancestor: usize, reached: Reached) {
         let cell = self.scopes.meet(asked);
         if cell == self.met.len() {
-            self.met.push(BTreeMap::new());
+            self.met.push(Vec::new());
         }
-        if let Some(ancestors) = self.met.get_mut(cell) {
-            *ancestors.entry(ancestor.clone()).or_default() += usize::from(reached == Reached::Requests);
+        let requests = usize::from(reached == Reached::Requests);
+        let Some(ancestors) = self.met.get_mut(cell) else { return };
+        match ancestors.last_mut() {
+            Some((known, times)) if *known == ancestor => *times += requests,
+            _ => ancestors.push((ancestor, requests)),
         }
+    }
+
+    /// A policy stands at an ancestor at least this badly.
+    fn stands(&mut self, policy: PolicyId, ancestor: usize, attachment: Attachment) {
+        let known = self.worst.entry(policy).or_default();
+        match known.last_mut() {
+            Some((known, worst)) if *known == ancestor => *worst = attachment.max(*worst),
+            _ => known.push((ancestor, attachment)),
+        }
+    }
+
+    /// How a policy stands at each of its ancestors.
+    fn worst(&self, policy: PolicyId) -> Vec<(usize, Attachment)> {
+        let mut worst = self.worst.get(&policy).cloned().unwrap_or_default();
+        worst.sort_unstable_by_key(|(ancestor, attachment)| (*ancestor, Reverse(*attachment)));
+        worst.dedup_by_key(|(ancestor, _)| *ancestor);
+        worst
     }
 
     fn scope(&self) -> Asked<'s> {
@@ -184,23 +200,23 @@ impl<'s> Tally<'s> {
         let mut ports: Vec<u16> = Vec::new();
         for listener in &gateway.listeners {
             let first = gateway.listeners.iter().find(|other| other.port == listener.port).unwrap_or(listener);
-            let of_port = Ancestor { object: first.owner, section: None };
+            let of_port = self.ancestor(first.owner, None);
             let is_new = !ports.contains(&listener.port);
             if is_new {
                 ports.push(listener.port);
-                self.meet(&self.scope().port(gateway), &of_port, Reached::Nobody);
+                self.meet(&self.scope().port(gateway), of_port, Reached::Nobody);
             }
             let ancestor = match (listener.is_plain(), is_new) {
-                (false, _) => Ancestor { object: listener.owner, section: None },
+                (false, _) => self.ancestor(listener.owner, None),
                 (true, true) => of_port,
                 (true, false) => continue,
             };
-            self.meet(&self.scope().behind(gateway, listener), &ancestor, Reached::Requests);
+            self.meet(&self.scope().behind(gateway, listener), ancestor, Reached::Requests);
         }
         for host in &gateway.hosts {
             if let Some(listener) = gateway.listeners.get(host.listener) {
-                let own = Ancestor { object: listener.owner, section: None };
-                self.meet(&self.scope().host(gateway, listener), &own, Reached::Requests);
+                let own = self.ancestor(listener.owner, None);
+                self.meet(&self.scope().host(gateway, listener), own, Reached::Requests);
             }
         }
     }
@@ -209,68 +225,73 @@ impl<'s> Tally<'s> {
     fn meet_routes(&mut self, gateway: &Gateway) {
         for way in gateway.hosts.iter().flat_map(|host| &host.ways) {
             let Some(root) = way.chain.first() else { continue };
-            let Parent { object, section } = root.parent.clone();
-            let ancestor = Ancestor { object, section };
+            let Parent { object, section } = &root.parent;
+            let ancestor = self.ancestor(*object, section.as_deref());
             for length in 1..=way.chain.len() {
                 let reached = if length == way.chain.len() { Reached::Requests } else { Reached::Nobody };
                 let chain = way.chain.get(..length).unwrap_or_default();
-                self.meet(&self.scope().route(chain), &ancestor, reached);
+                self.meet(&self.scope().route(chain), ancestor, reached);
             }
-            self.meet_backend_references(way, &ancestor);
+            self.meet_backend_references(way, ancestor);
         }
     }
 
     /// Policies of references to backends are accepted or not, and nobody says whether they hold.
-    fn meet_backend_references(&mut self, way: &Way, ancestor: &Ancestor) {
+    fn meet_backend_references(&mut self, way: &Way, ancestor: usize) {
         let Some(step) = way.chain.last() else { return };
-        let rule = self.network.rule(step);
-        let count = rule.map_or(0, |(_, rule)| super::references::list(rule, "backendRefs").count());
-        for number in 0..count {
-            for policy in self.policies(&self.scope().backend_reference(step, number).effective()) {
-                let known = self.worst.entry(policy).or_default();
-                known.entry(ancestor.clone()).or_insert(Attachment::Pending);
+        let facts = self.network.topology().facts(step.route);
+        let references = facts.and_then(|facts| facts.rules.get(step.rule)).map_or(&[][..], |rule| &rule.backends);
+        for (number, _) in references.iter().enumerate().filter(|(_, references)| !references.is_empty()) {
+            let answer = self.scope().backend_reference(step, number).effective();
+            for (policy, _) in self.policies(&answer) {
+                // The least bad of all, so that it changes nothing where more is known.
+                self.stands(policy, ancestor, Attachment::Pending);
             }
         }
     }
 
     /// What is worst for each policy under each ancestor, and at how many places each of its fields holds.
     fn judge(&mut self) {
-        for (cell, ancestors) in std::mem::take(&mut self.scopes).cells().iter().zip(std::mem::take(&mut self.met)) {
+        let met = std::mem::take(&mut self.met);
+        for (cell, mut ancestors) in std::mem::take(&mut self.scopes).cells().iter().zip(met) {
             let answer = &cell.answer;
+            let times = ancestors.iter().map(|(_, times)| times).sum();
+            ancestors.sort_unstable();
+            ancestors.dedup_by_key(|(ancestor, _)| *ancestor);
             for (policy, attachment) in self.attachments(answer) {
-                let known = self.worst.entry(policy).or_default();
-                for ancestor in ancestors.keys() {
-                    let before = known.entry(ancestor.clone()).or_insert(attachment);
-                    *before = attachment.max(*before);
+                for (ancestor, _) in &ancestors {
+                    self.stands(policy, *ancestor, attachment);
                 }
             }
-            self.count(answer, ancestors.values().sum());
+            self.count(answer, times);
         }
     }
 
     /// How policies stand in a scope: whether each has a part in all fields, in some, or in none.
-    fn attachments(&self, answer: &Effective) -> BTreeMap<PolicyId, Attachment> {
+    fn attachments(&self, answer: &Effective) -> Vec<(PolicyId, Attachment)> {
         let policy = |place: &usize| self.entry(answer, *place).map(|entry| entry.policy);
-        let broken: BTreeSet<PolicyId> = answer.broken.iter().filter_map(policy).collect();
-        let mut parts: BTreeMap<PolicyId, usize> =
-            (0..answer.order.len()).filter_map(|place| Some((policy(&place)?, 0))).collect();
-        let mut fields = 0;
         let folded = answer.scopes.iter().flat_map(|(_, folded)| &folded.fields);
-        for (_, joined) in folded.filter(|(name, _)| self.is_reported(name)) {
-            fields += 1;
-            let speaking: BTreeSet<PolicyId> = joined.origins.iter().filter_map(policy).collect();
-            for policy in speaking {
-                *parts.entry(policy).or_default() += 1;
+        let reported: Vec<_> = folded.filter(|(name, _)| self.is_reported(name)).map(|(_, joined)| joined).collect();
+        let mut parts: FxHashMap<PolicyId, usize> = FxHashMap::default();
+        let mut speaking: Vec<PolicyId> = Vec::new();
+        for joined in &reported {
+            speaking.clear();
+            speaking.extend(joined.origins.iter().filter_map(policy));
+            speaking.sort_unstable();
+            speaking.dedup();
+            for policy in &speaking {
+                *parts.entry(*policy).or_default() += 1;
             }
         }
-        let stands = |policy: &PolicyId, parts: usize| match parts {
-            _ if broken.contains(policy) => Attachment::Pending,
-            _ if self.policy == PolicyType::DirectResponse || fields == 0 => Attachment::Attached,
+        let broken: FxHashSet<PolicyId> = answer.broken.iter().filter_map(policy).collect();
+        let stands = |policy: PolicyId| match parts.get(&policy).copied().unwrap_or_default() {
+            _ if broken.contains(&policy) => Attachment::Pending,
+            _ if self.policy == PolicyType::DirectResponse || reported.is_empty() => Attachment::Attached,
             0 => Attachment::Overridden,
-            some if some == fields => Attachment::Attached,
+            some if some == reported.len() => Attachment::Attached,
             _ => Attachment::Merged,
         };
-        parts.into_iter().map(|(policy, parts)| (policy, stands(&policy, parts))).collect()
+        self.policies(answer).into_iter().map(|(policy, _)| (policy, stands(policy))).collect()
     }
 
     /// Whether upstream keeps origins under a name: there, the parts of a port go under the port.
@@ -279,64 +300,19 @@ impl<'s> Tally<'s> {
         edition != Some(super::DEFAULT_SEMANTICS) || !is_inside_port(name)
     }
 
-    /// Counts places for each policy and field.
-    fn count(&mut self, answer: &Effective, places: usize) {
-        let folded = answer.scopes.iter().flat_map(|(_, folded)| &folded.fields);
-        let holding: FxHashSet<(usize, &str)> =
-            folded.flat_map(|(name, joined)| joined.origins.iter().map(|place| (*place, name.as_str()))).collect();
-        for place in 0..answer.order.len() {
-            let Some(entry) = self.entry(answer, place) else { continue };
-            let counts = self.survival.entry(entry.policy).or_default();
-            for (field, _) in super::fields::said(entry) {
-                let survives = holding.contains(&(place, field.as_str()));
-                let (targets, surviving) = counts.entry(field.clone()).or_default();
-                *targets += places;
-                *surviving += if survives { places } else { 0 };
-            }
-        }
-    }
-
-    /// At how many ways of requests each field holds: what a status hides, because it looks at one scope at a time.
-    fn survive_on_ways(&mut self) {
-        let mut survey = Survey::default();
-        self.network.survey_ways(self.kind, &mut survey, |_, _| {});
-        let mut reached: BTreeMap<PolicyId, BTreeMap<SmolStr, (usize, usize)>> = BTreeMap::new();
-        for Cell { answer, size } in survey.cells() {
-            let policy = |place: usize| self.entry(answer, place).map(|entry| entry.policy);
-            let speaking =
-                answer.fields.iter().flat_map(|field| field.by.iter().map(move |place| (*place, &field.name)));
-            let holding: FxHashSet<(PolicyId, &str)> =
-                speaking.filter_map(|(place, name)| Some((policy(place)?, name.as_str()))).collect();
-            let mut seen = FxHashSet::default();
-            for entry in (0..answer.order.len()).filter_map(|place| self.entry(answer, place)) {
-                if !seen.insert(entry.policy) {
-                    continue;
-                }
-                for (name, _) in super::fields::said(entry) {
-                    let holds = holding.contains(&(entry.policy, name.as_str()));
-                    let counts = reached.entry(entry.policy).or_default();
-                    let (targets, survives) = counts.entry(name.clone()).or_default();
-                    *targets += size;
-                    *survives += if holds { *size } else { 0 };
-                }
-            }
-        }
-        self.survival.extend(reached);
-    }
-
     fn entry(&self, answer: &Effective, place: usize) -> Option<&'s Entry> {
         self.kind.policies.entry(answer.order.get(place)?.entry)
     }
 
-    /// The policies of an answer, the best first, each once.
-    fn policies(&self, answer: &Effective) -> Vec<PolicyId> {
-        let mut seen = FxHashSet::default();
-        let policies = (0..answer.order.len()).filter_map(|place| self.entry(answer, place)).map(|entry| entry.policy);
-        policies.filter(|policy| seen.insert(*policy)).collect()
+    /// The policies of an answer with their best entries, the best first, each once.
+    fn policies(&self, answer: &Effective) -> Vec<(PolicyId, &'s Entry)> {
+        let mut seen = FxHashSet::with_capacity_and_hasher(answer.order.len(), FxBuildHasher);
+        let entries = (0..answer.order.len()).filter_map(|place| self.entry(answer, place));
+        entries.filter(|entry| seen.insert(entry.policy)).map(|entry| (entry.policy, entry)).collect()
     }
 
-    fn problems(&self, policy: PolicyId) -> Vec<String> {
-        let Some(found) = self.network.snapshot.policy(policy) else { return Vec::new() };
+    fn problems(&self, policy: PolicyId) -> Problems {
+        let Some(found) = self.network.snapshot.policy(policy) else { return Problems::default() };
         let entry = self.kind.policies.of_policy(found.scope, found.name).first();
         let entry = entry.and_then(|entry| self.kind.policies.entry(*entry));
         entry.map(|entry| problems(self.network, self.policy, entry)).unwrap_or_default()

@@ -1,6 +1,7 @@
 //! Rules of attachment, order and errors that no example of the documents shows.
 
-use upheld_dialects::gateway_api::places::{Asked, ROUTE};
+use upheld_dialects::gateway_api::places::Asked;
+use upheld_dialects::gateway_api::scopes::ROUTE;
 use upheld_dialects::gateway_api::settings::ReferenceGrants;
 use upheld_dialects::gateway_api::{ControllerSettings, Network, Settings as TopologySettings};
 use upheld_dialects::kgateway::{PolicyMerge, PolicyStatus, PolicyType, Settings, problems};
@@ -84,7 +85,7 @@ fn errors(documents: &str, settings: &ControllerSettings) -> Vec<String> {
     let snapshot = load(documents, settings);
     let network = Network::of(&snapshot).unwrap();
     let all = network.ranked(network.kind("TrafficPolicy").unwrap());
-    problems(network, PolicyType::Traffic, all[0])
+    problems(network, PolicyType::Traffic, all[0]).to_vec()
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use smol_str::SmolStr;
 use upheld_model::{Code, Config, Param, Reason};
 
@@ -28,6 +29,9 @@ pub struct Effective {
     /// Who is broken. With any, nothing holds.
     pub broken: Vec<usize>,
 }
+
+/// Who says something, in ascending order: places in [`Effective::order`]. Most things are said by one.
+pub type Speakers = SmallVec<[usize; 2]>;
 
 /// Something that was folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +60,7 @@ pub struct Field {
     /// Its value; `None` where it was removed.
     pub value: Option<Arc<Config>>,
     /// Who is in it, in ascending order. Never empty.
-    pub by: Vec<usize>,
+    pub by: Speakers,
     /// Who set it in vain.
     pub lost: Vec<Lost>,
 }

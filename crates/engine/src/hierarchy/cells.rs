@@ -5,8 +5,8 @@ use smol_str::SmolStr;
 use upheld_model::NodeRef;
 
 use super::index::{Hierarchy, Sitting, Via};
-use super::question::{LevelJoin, Looks, Question, Usable};
-use crate::ask::{EntryId, Family, Hit};
+use super::question::{LevelJoin, Question, Usable};
+use crate::ask::{EntryId, Hit, Scratch, gather};
 use crate::partition::Partition;
 use crate::witness::Silent;
 
@@ -23,8 +23,6 @@ pub struct Cells<'q> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CellKey {
     hits: Vec<KeyHit>,
-    /// What targets say themselves, by where it was written.
-    own: Vec<(u8, u16, NodeRef)>,
     levels: Vec<LevelJoin>,
     omits: Vec<SmolStr>,
 }
@@ -33,6 +31,7 @@ pub struct CellKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct KeyHit {
     entry: EntryId,
+    own: Option<NodeRef>,
     scope: u8,
     level: u16,
     section: u8,
@@ -70,29 +69,34 @@ impl<'q> Cells<'q> {
 impl Hierarchy {
     /// What the answer to a question depends on.
     pub fn cell(&self, question: &Question<'_>) -> CellKey {
-        let mut hits: Vec<Hit<Sitting>> = Vec::new();
-        self.find::<Silent>(question, &mut (), &mut hits);
+        let mut scratch = Scratch::default();
+        gather(self, question, &mut scratch, &mut Silent);
+        self.cell_of(question, scratch.hits())
+    }
+
+    /// What the answer depends on, given what was gathered for the question.
+    pub fn cell_of(&self, question: &Question<'_>, hits: &[Hit<Sitting>]) -> CellKey {
         let key = |hit: &Hit<Sitting>| {
             let site = question.site(hit.place.0 as usize)?;
+            let Sitting { via, position, at } = hit.measure;
             let counts = match self.usable(question, hit) {
                 Usable::Yes => Use::Yes,
                 Usable::Broken(_) => Use::Broken,
                 Usable::Off(_) => Use::Off,
             };
+            // What a target says itself is told apart by where it was written; its number is only a place.
+            let (entry, own) = match via {
+                Via::Own => (EntryId::new(usize::MAX), Some(at)),
+                Via::Listed | Via::Named | Via::Selected => (hit.entry, None),
+            };
             let (scope, level, section) = (site.scope, site.level, site.section);
-            let Sitting { via, position, .. } = hit.measure;
-            Some(KeyHit { entry: hit.entry, scope, level, section, via, position, counts })
+            Some(KeyHit { entry, own, scope, level, section, via, position, counts })
         };
-        let mut hits: Vec<KeyHit> = hits.iter().filter_map(key).collect();
-        hits.sort_unstable();
-        let mut own = Vec::new();
-        for site in question.sites {
-            if let Looks::Own(layers) = site.looks {
-                own.extend(layers.iter().map(|layer| (site.scope, site.level, layer.at)));
-            }
-        }
+        let mut keys = Vec::with_capacity(hits.len());
+        keys.extend(hits.iter().filter_map(key));
+        keys.sort_unstable();
         let omits = question.omits.iter().map(SmolStr::new).collect();
-        CellKey { hits, own, levels: question.levels.to_vec(), omits }
+        CellKey { hits: keys, levels: question.levels.to_vec(), omits }
     }
 }
 
@@ -109,7 +113,7 @@ impl<'q> Partition for Cells<'q> {
 
     fn representative(&self, cell: usize) -> Question<'_> {
         const NOWHERE: Question<'static> =
-            Question { sites: &[], levels: &[], scopes: &[], omits: &[], usable: &|_, _| Usable::Yes };
+            Question { sites: &[], levels: &[], omits: &[], usable: &|_, _| Usable::Yes };
         self.all.get(cell).map_or(NOWHERE, |(question, _)| *question)
     }
 

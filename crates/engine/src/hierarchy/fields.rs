@@ -20,15 +20,17 @@ pub mod rules;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+use smallvec::smallvec;
 use smol_str::SmolStr;
 use upheld_model::Act;
 use upheld_model::config::{Config, Content};
 
-pub use join::{Beaten, Joined, Part};
+pub use join::{Beaten, Joined, Part, Parts};
 pub use origins::{Origins, Standing};
 pub use rules::{
     Combiner, FieldRule, Inheritance, Join, Meeting, PlainWhenDeep, Prefer, Reach, Rules, SameLevel, Within,
@@ -38,18 +40,18 @@ use super::answer::Despite;
 
 /// The fields of one policy.
 #[derive(Clone, Debug)]
-pub struct FieldLayer {
+pub struct FieldLayer<'f> {
     /// Who says it: the asker's own number.
     pub by: usize,
     /// What it says, by the name of the field.
-    pub fields: Vec<(SmolStr, Arc<Config>)>,
+    pub fields: Cow<'f, [(SmolStr, Arc<Config>)]>,
 }
 
 /// Layers of equal level.
 #[derive(Clone, Debug, Default)]
-pub struct Level {
+pub struct Level<'f> {
     /// The layers, the best first.
-    pub layers: Vec<FieldLayer>,
+    pub layers: Vec<FieldLayer<'f>>,
     /// How it meets the levels before it.
     pub inheritance: Inheritance,
     /// Policies of this level that are broken. With any, the level says nothing: half of a level could be weaker than either
@@ -67,7 +69,7 @@ pub struct Folded {
 }
 
 /// Folds levels, the most specific first.
-pub fn fold(rules: &Rules, levels: &[Level]) -> Folded {
+pub fn fold(rules: &Rules, levels: &[Level<'_>]) -> Folded {
     let mut folded = Folded::default();
     for level in levels {
         folded.broken.extend(&level.broken);
@@ -75,7 +77,12 @@ pub fn fold(rules: &Rules, levels: &[Level]) -> Folded {
             continue;
         }
         let join = rules.across(level.inheritance);
-        for (name, new) in within(rules, level) {
+        let new = within(rules, level);
+        if folded.fields.is_empty() {
+            folded.fields = new.into_iter().collect();
+            continue;
+        }
+        for (name, new) in new {
             let meeting = rules.meeting(&name);
             let act = join.act(meeting);
             meet(&mut folded.fields, name, act, meeting, new, despite(level.inheritance, act));
@@ -86,22 +93,30 @@ pub fn fold(rules: &Rules, levels: &[Level]) -> Folded {
     folded
 }
 
-/// The layers of one level among themselves.
-fn within(rules: &Rules, level: &Level) -> BTreeMap<SmolStr, Joined> {
-    let mut said: BTreeMap<&SmolStr, Vec<Part>> = BTreeMap::new();
+/// The layers of one level among themselves: their fields, by name.
+fn within(rules: &Rules, level: &Level<'_>) -> Vec<(SmolStr, Joined)> {
+    let mut said: Vec<(&SmolStr, Part)> = Vec::new();
     let mut seen = FxHashSet::default();
     // A policy that is attached twice counts once, where it is better.
-    for layer in level.layers.iter().filter(|layer| seen.insert(layer.by)) {
-        for (name, value) in layer.fields.iter().filter(|(_, value)| is_set(value)) {
-            said.entry(name).or_default().push(Part { by: layer.by, value: value.clone() });
-        }
+    let is_alone = level.layers.len() == 1;
+    for layer in level.layers.iter().filter(|layer| is_alone || seen.insert(layer.by)) {
+        let set = layer.fields.iter().filter(|(_, value)| is_set(value));
+        said.extend(set.map(|(name, value)| (name, Part { by: layer.by, value: value.clone() })));
     }
-    let joined = said.into_iter().filter_map(|(name, parts)| {
+    // Stable: what layers say about a field stays in the order of the layers.
+    said.sort_by_key(|(name, _)| *name);
+    let mut joined = Vec::with_capacity(said.len());
+    let mut said = said.into_iter().peekable();
+    while let Some((name, first)) = said.next() {
+        let mut parts: Parts = smallvec![first];
+        while let Some((_, part)) = said.next_if(|(other, _)| *other == name) {
+            parts.push(part);
+        }
         let meeting = rules.meeting(name);
         let act = rules.within(name, level.inheritance).act(meeting);
-        Some((name.clone(), join::join_all(act, meeting, parts)?))
-    });
-    joined.collect()
+        joined.extend(join::join_all(act, meeting, parts).map(|value| (name.clone(), value)));
+    }
+    joined
 }
 
 /// Whether an act is the opposite of what a level says that merges deep.

@@ -16,8 +16,6 @@ pub struct Question<'q> {
     pub sites: &'q [Site<'q>],
     /// How each level meets those before it.
     pub levels: &'q [LevelJoin],
-    /// What scopes are called.
-    pub scopes: &'q [Sym],
     /// Fields that mean nothing at this target.
     pub omits: &'q [&'q str],
     /// Which entries can be used where: what is wrong with a policy may depend on other documents.

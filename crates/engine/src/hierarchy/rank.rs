@@ -162,7 +162,7 @@ impl Hierarchy {
         };
         let code = ladder::Column::code(column, end);
         let scope = |ranked: &Ranked<'_>| {
-            question.scopes.get(usize::from(ranked.site.scope)).copied().map_or(Param::Nothing, Param::Text)
+            self.kind.scopes.get(usize::from(ranked.site.scope)).copied().map_or(Param::Nothing, Param::Text)
         };
         let whole = matches!(self.kind.fold, HierarchyFold::Wholes(_));
         match column {

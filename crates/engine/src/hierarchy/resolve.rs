@@ -1,14 +1,15 @@
 //! From hits to what holds: ranked, grouped by scope and level, folded group by group; the witness hears what became of each.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use smol_str::{SmolStr, format_smolstr};
 use upheld_model::{Act, Code, Config, LayerContent, Meets, Param, Reason, State};
 
 use super::answer::{Effective, Field, Member};
-use super::fields::{self, FieldLayer, Folded, Joined, Level, Rules};
+use super::fields::{self, FieldLayer, Folded, Level, Rules};
 use super::index::{Entry, Hierarchy, Sitting};
 use super::question::{Looks, OwnContent, OwnLayer, Question, Usable};
 use super::rank::{Ranked, Teller};
@@ -26,14 +27,14 @@ impl Hierarchy {
         witness: &mut W,
     ) -> Effective {
         // Asked once for each: to find out may take a look at other documents.
-        let mut broken: Vec<(EntryId, Place)> = Vec::new();
+        let mut broken: FxHashSet<(EntryId, Place)> = FxHashSet::default();
         hits.retain(|hit| match self.usable(question, hit) {
             Usable::Off(reason) => {
                 witness.off(hit.entry, || reason);
                 false
             }
             Usable::Broken(_) => {
-                broken.push((hit.entry, hit.place));
+                broken.insert((hit.entry, hit.place));
                 true
             }
             Usable::Yes => true,
@@ -69,51 +70,68 @@ impl Hierarchy {
             self.compare(one, other)
                 .then_with(|| (one_hit.place, one_hit.entry).cmp(&(other_hit.place, other_hit.entry)))
         });
-        let mut seen = FxHashSet::default();
-        ranked.retain(|(hit, ranked)| seen.insert((hit.entry, ranked.site.scope, ranked.site.level)));
+        if ranked.len() > 1 {
+            let mut seen = FxHashSet::with_capacity_and_hasher(ranked.len(), FxBuildHasher);
+            ranked.retain(|(hit, ranked)| seen.insert((hit.entry, ranked.site.scope, ranked.site.level)));
+        }
         hits.clear();
         hits.extend(ranked.into_iter().map(|(hit, _)| hit));
     }
 
     fn fold_fields(&self, question: &Question<'_>, own: &Rules, policies: &Rules, answer: &mut Effective) {
-        let mut across: Vec<BTreeMap<Key, Joined>> = Vec::new();
         let site = |member: &Member| question.site(member.place.0 as usize);
-        let numbered: Vec<(usize, &Member)> = answer.order.iter().enumerate().collect();
-        let mut scopes = Vec::new();
-        for group in
-            numbered.chunk_by(|(_, a), (_, b)| site(a).map(|site| site.scope) == site(b).map(|site| site.scope))
-        {
-            let Some(scope) = group.first().and_then(|(_, member)| site(member)).map(|site| site.scope) else {
-                continue;
-            };
-            let (mut levels, mut names): (Vec<Level>, BTreeMap<SmolStr, Key>) = (Vec::new(), BTreeMap::new());
+        let scope = |member: &Member| site(member).map(|site| site.scope);
+        let level = |member: &Member| site(member).map(|site| site.level);
+        let own_words = self.own_words(question, &answer.order);
+        let mut scopes: Vec<(u8, Folded)> = Vec::new();
+        let mut first = 0;
+        for group in answer.order.chunk_by(|a, b| scope(a) == scope(b)) {
+            let mut levels: Vec<Level<'_>> = Vec::new();
             let mut rules = policies;
-            for group in
-                group.chunk_by(|(_, a), (_, b)| site(a).map(|site| site.level) == site(b).map(|site| site.level))
-            {
-                let level = group.first().and_then(|(_, member)| site(member)).map_or(0, |site| site.level);
+            for group in group.chunk_by(|a, b| level(a) == level(b)) {
                 let mut layers = Vec::with_capacity(group.len());
-                for (by, member) in group {
+                for (by, member) in (first..).zip(group) {
                     let fields = match self.entry(member.entry) {
                         Some(entry) => policy_fields(entry),
                         None => {
                             rules = own;
-                            own_fields(question, member, &mut names)
+                            own_words.of(by)
                         }
                     };
-                    layers.push(FieldLayer { by: *by, fields });
+                    layers.push(FieldLayer { by, fields: Cow::Borrowed(fields) });
                 }
-                levels.push(Level { layers, inheritance: question.level(level).inheritance, broken: Vec::new() });
+                first += group.len();
+                let number = group.first().and_then(level).unwrap_or_default();
+                levels.push(Level { layers, inheritance: question.level(number).inheritance, broken: Vec::new() });
             }
-            let folded = fields::fold(rules, &levels);
-            let key = |name: &SmolStr| names.get(name).cloned().unwrap_or_else(|| (name.clone(), None));
-            across.push(folded.fields.iter().map(|(name, joined)| (key(name), joined.clone())).collect());
-            scopes.push((scope, folded));
+            scopes.extend(group.first().and_then(scope).map(|scope| (scope, fields::fold(rules, &levels))));
         }
         // What a target says itself is behind all entries, each part under a number of its own.
         let who = |place: usize| answer.order.get(place).map_or(EntryId::new(usize::MAX), |member| member.entry);
-        answer.fields = scopes::across(&across, |name| policies.apart(name), who, question.omits);
+        let named = scopes.iter().map(|(_, folded)| {
+            folded
+                .fields
+                .iter()
+                .map(|(name, joined)| (own_words.parts.get(name).map_or((name, None), Key::borrowed), joined))
+        });
+        answer.fields = scopes::across(named, |name| policies.apart(name), who, question.omits);
         answer.scopes = scopes;
+    }
+
+    /// What the target says itself, by place in the order of folding.
+    fn own_words(&self, question: &Question<'_>, order: &[Member]) -> OwnWords {
+        let mut words = OwnWords::default();
+        for (place, member) in order.iter().enumerate().filter(|(_, member)| self.entry(member.entry).is_none()) {
+            let Some(OwnContent::Fields(own)) = own_layer(question, member).map(|layer| &layer.says) else { continue };
+            let mut fields = Vec::with_capacity(own.len());
+            for (name, part, value) in own {
+                let whole = part.as_ref().map_or_else(|| name.clone(), |part| format_smolstr!("{name}.{part}"));
+                words.parts.insert(whole.clone(), Key { name: name.clone(), part: part.clone() });
+                fields.push((whole, value.clone()));
+            }
+            words.said.insert(place, fields);
+        }
+        words
     }
 
     fn fold_wholes(&self, question: &Question<'_>, rules: &WholeRules, answer: &mut Effective) {
@@ -185,27 +203,26 @@ impl Hierarchy {
     }
 }
 
-fn policy_fields(entry: &Entry) -> Vec<(SmolStr, Arc<Config>)> {
+fn policy_fields(entry: &Entry) -> &[(SmolStr, Arc<Config>)] {
     match entry.says().map(|layer| &layer.says) {
-        Some(LayerContent::Fields(fields)) => fields.clone(),
-        Some(LayerContent::Whole { .. }) | None => Vec::new(),
+        Some(LayerContent::Fields(fields)) => fields,
+        Some(LayerContent::Whole { .. }) | None => &[],
     }
 }
 
 /// What a target says itself, under names that tell parts apart.
-fn own_fields(
-    question: &Question<'_>,
-    member: &Member,
-    names: &mut BTreeMap<SmolStr, Key>,
-) -> Vec<(SmolStr, Arc<Config>)> {
-    let Some(OwnContent::Fields(own)) = own_layer(question, member).map(|layer| &layer.says) else { return Vec::new() };
-    let mut fields = Vec::with_capacity(own.len());
-    for (name, part, value) in own {
-        let whole = part.as_ref().map_or_else(|| name.clone(), |part| format_smolstr!("{name}.{part}"));
-        names.insert(whole.clone(), (name.clone(), part.clone()));
-        fields.push((whole, value.clone()));
+#[derive(Debug, Default)]
+struct OwnWords {
+    /// By place in the order of folding.
+    said: BTreeMap<usize, Vec<(SmolStr, Arc<Config>)>>,
+    /// The part of a field that such a name means.
+    parts: BTreeMap<SmolStr, Key>,
+}
+
+impl OwnWords {
+    fn of(&self, place: usize) -> &[(SmolStr, Arc<Config>)] {
+        self.said.get(&place).map_or(&[], |fields| fields)
     }
-    fields
 }
 
 fn own_layer<'q>(question: &Question<'q>, member: &Member) -> Option<&'q OwnLayer> {

@@ -1,13 +1,12 @@
 //! What holds across scopes: a nearer scope hides the same field of a wider one, part by part. Nothing is merged.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use upheld_model::Config;
 
-use super::answer::{Despite, Field, Lost};
+use super::answer::{Despite, Field, Lost, Speakers};
 use super::fields::{Beaten, Joined, is_set};
 use crate::ask::EntryId;
 
@@ -38,19 +37,19 @@ pub enum Apart {
 }
 
 impl Apart {
-    /// The parts of a value.
-    fn parts(&self, value: &Arc<Config>) -> Vec<(Option<SmolStr>, Arc<Config>)> {
+    /// Shows the parts of a value.
+    fn for_each_part(&self, value: &Arc<Config>, mut show: impl FnMut(Option<SmolStr>, &Arc<Config>)) {
         let text = |value: &Config, key: &str| value.get(key).and_then(|name| name.as_text()).map(SmolStr::new);
         match self {
-            Self::Whole => vec![(None, value.clone())],
-            Self::Entries => value.entries().iter().map(|(key, value)| (Some(key.clone()), value.clone())).collect(),
+            Self::Whole => show(None, value),
+            Self::Entries => value.entries().iter().for_each(|(key, value)| show(Some(key.clone()), value)),
             Self::Items { off, .. } | Self::Keyed { off, .. } if value.get(off).is_some_and(|off| is_set(off)) => {
-                vec![(Some(off.clone()), value.clone())]
+                show(Some(off.clone()), value);
             }
             Self::Items { list, key, .. } if let Some(items) = value.get(list) => {
-                items.items().iter().map(|item| (text(item, key), item.clone())).collect()
+                items.items().iter().for_each(|item| show(text(item, key), item));
             }
-            Self::Items { key, .. } | Self::Keyed { key, .. } => vec![(text(value, key), value.clone())],
+            Self::Items { key, .. } | Self::Keyed { key, .. } => show(text(value, key), value),
         }
     }
 
@@ -63,14 +62,13 @@ impl Apart {
     }
 
     /// Who of those that are in a field are in a part of it.
-    fn speakers(&self, joined: &Joined, part: Option<&SmolStr>) -> Vec<usize> {
+    fn speakers(&self, joined: &Joined, part: Option<&SmolStr>) -> Speakers {
         let Self::Items { list, key, .. } = self else { return joined.origins.clone() };
         let names = |value: &Config| {
             let items = value.get(list).map_or(&[][..], |list| list.items());
             items.iter().any(|item| item.get(key).and_then(|name| name.as_text()) == part.map(SmolStr::as_str))
         };
-        let mut naming: Vec<usize> =
-            joined.parts.iter().filter(|said| names(&said.value)).map(|said| said.by).collect();
+        let mut naming: Speakers = joined.parts.iter().filter(|said| names(&said.value)).map(|said| said.by).collect();
         naming.retain(|by| joined.origins.contains(by));
         naming.sort_unstable();
         naming.dedup();
@@ -79,26 +77,33 @@ impl Apart {
 }
 
 /// A field of one scope: its name, and the part that it is from the beginning.
-pub(super) type Key = (SmolStr, Option<SmolStr>);
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    pub(super) name: SmolStr,
+    pub(super) part: Option<SmolStr>,
+}
+
+impl Key {
+    pub(super) fn borrowed(&self) -> (&SmolStr, Option<&SmolStr>) {
+        (&self.name, self.part.as_ref())
+    }
+}
 
 /// What holds, given what each scope comes to by itself, the nearest first. `who` tells whether two are one policy: nobody
 /// loses to himself, and whoever is in several scopes loses a field once.
 pub(super) fn across<'f>(
-    scopes: impl IntoIterator<Item = &'f BTreeMap<Key, Joined>>,
-    apart: impl Fn(&str) -> Apart,
+    scopes: impl IntoIterator<Item = impl Iterator<Item = ((&'f SmolStr, Option<&'f SmolStr>), &'f Joined)>>,
+    apart: impl Fn(&str) -> &'f Apart,
     who: impl Fn(usize) -> EntryId,
     omits: &[&str],
 ) -> Vec<Field> {
-    let mut found: BTreeMap<Key, Field> = BTreeMap::new();
+    let mut found = Fields::default();
     let mut off: Vec<SmolStr> = Vec::new();
     for fields in scopes {
-        for ((name, own_part), joined) in fields.iter().filter(|((name, _), _)| !omits.contains(&name.as_str())) {
+        for ((name, own_part), joined) in fields.filter(|((name, _), _)| !omits.contains(&name.as_str())) {
             let rule = apart(name);
-            let parts = match own_part {
-                Some(part) => vec![(Some(part.clone()), joined.value.clone())],
-                None => rule.parts(&joined.value),
-            };
-            for (place, (part, value)) in parts.into_iter().enumerate() {
+            let mut place = 0;
+            let mut add = |part: Option<SmolStr>, value: &Arc<Config>| {
                 let by = rule.speakers(joined, part.as_ref());
                 if part.is_some() && part.as_ref() == rule.off() {
                     off.push(name.clone());
@@ -106,28 +111,52 @@ pub(super) fn across<'f>(
                 // What was lost within the scope is told once, with the first part.
                 let lost =
                     joined.over.iter().filter(|_| place == 0).filter_map(|beaten| lost_in(beaten, &who)).collect();
-                match found.get_mut(&(name.clone(), part.clone())) {
-                    Some(known) => hide(known, &by, &value, lost, &who),
-                    None => {
-                        let field = Field { name: name.clone(), part: part.clone(), value: Some(value), by, lost };
-                        found.insert((name.clone(), part), field);
+                place += 1;
+                match found.get_mut(name, part.as_ref()) {
+                    Ok(known) => hide(known, &by, value, lost, &who),
+                    Err(free) => {
+                        found.insert(free, Field { name: name.clone(), part, value: Some(value.clone()), by, lost });
                     }
                 }
+            };
+            match own_part {
+                Some(part) => add(Some(part.clone()), &joined.value),
+                None => rule.for_each_part(&joined.value, add),
             }
         }
     }
     for name in off {
-        switch_off(&name, &apart(&name), &mut found);
+        switch_off(&name, apart(&name), &mut found);
     }
-    found.into_values().collect()
+    found.sorted
+}
+
+/// Fields by name and part.
+#[derive(Debug, Default)]
+struct Fields {
+    sorted: Vec<Field>,
+}
+
+impl Fields {
+    /// A field, or the place at which it would stand.
+    fn get_mut(&mut self, name: &SmolStr, part: Option<&SmolStr>) -> Result<&mut Field, usize> {
+        let key = |field: &Field| field.name.cmp(name).then_with(|| field.part.as_ref().cmp(&part));
+        match self.sorted.binary_search_by(key) {
+            Ok(place) => self.sorted.get_mut(place).ok_or(place),
+            Err(free) => Err(free),
+        }
+    }
+
+    fn insert(&mut self, free: usize, field: Field) {
+        self.sorted.insert(free, field);
+    }
 }
 
 /// What a switch turns off is lost to it.
-fn switch_off(name: &SmolStr, apart: &Apart, found: &mut BTreeMap<Key, Field>) {
-    let keys: Vec<Key> =
-        found.keys().filter(|(own, part)| own == name && part.as_ref() != apart.off()).cloned().collect();
-    let parts: Vec<Field> = keys.iter().filter_map(|key| found.remove(key)).collect();
-    let Some(switch) = found.get_mut(&(name.clone(), apart.off().cloned())) else { return };
+fn switch_off(name: &SmolStr, apart: &Apart, found: &mut Fields) {
+    let is_turned_off = |field: &mut Field| field.name == *name && field.part.as_ref() != apart.off();
+    let parts: Vec<Field> = found.sorted.extract_if(.., is_turned_off).collect();
+    let Ok(switch) = found.get_mut(name, apart.off()) else { return };
     let Some(to) = switch.by.first().copied() else { return };
     for Field { value, by, lost, .. } in parts {
         let losing = by.into_iter().filter(|by| !switch.by.contains(by)).zip(std::iter::repeat(value));

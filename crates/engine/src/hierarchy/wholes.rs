@@ -10,6 +10,7 @@
 
 use std::sync::Arc;
 
+use smallvec::smallvec;
 use upheld_model::config::{Config, Content};
 use upheld_model::{Act, Meets};
 
@@ -160,7 +161,7 @@ pub(super) fn fields(merged: Option<&Merged>) -> Vec<Field> {
             name: leaf.path.into(),
             part: None,
             value: leaf.value.cloned(),
-            by: vec![leaf.by],
+            by: smallvec![leaf.by],
             lost: lost.collect(),
         }
     };

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use upheld_dialects::gateway_api::places::{Asked, GATEWAY, HOST, ROUTE, RULE};
+use upheld_dialects::gateway_api::places::Asked;
+use upheld_dialects::gateway_api::scopes::{GATEWAY, HOST, ROUTE, RULE};
 use upheld_dialects::gateway_api::topology::{Gateway, Outcome, Way};
 use upheld_dialects::gateway_api::{GatewayKind, Network};
 use upheld_engine::Snapshot;

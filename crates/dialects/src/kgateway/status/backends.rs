@@ -92,7 +92,7 @@ impl Tally<'_> {
                 self.network.backend(kind, backend, port.as_deref()).effective().field(TLS, None).is_some()
             };
             let trusted = !answer.order.is_empty() && trust.is_some_and(has_trust);
-            for policy in self.policies(&answer) {
+            for (policy, _) in self.policies(&answer) {
                 let held =
                     configured.entry((policy, Ancestor { object: backend, section: None })).or_insert(Held::Somewhere);
                 let own = |by: &usize| self.entry(&answer, *by).is_some_and(|entry| entry.policy == policy);

@@ -12,26 +12,27 @@ use std::mem;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+use smallvec::smallvec;
 use smol_str::SmolStr;
 use upheld_model::Act;
 use upheld_model::config::{Config, Content};
 
-use super::join::{Beaten, Joined, Part, Preferred, join_each, prefer, together, united_as};
+use super::join::{Beaten, Joined, Part, Parts, Preferred, join_each, prefer, together, united_as};
 use super::rules::{Combiner, Meeting};
-use crate::hierarchy::answer::Despite;
+use crate::hierarchy::answer::{Despite, Speakers};
 use crate::merge::{Layer, Merged, Strategy, fold};
 
 /// What a combiner makes of one value.
 pub(super) fn alone(combiner: &Combiner, by: usize, value: Arc<Config>) -> Joined {
     match combiner {
         // A null that has nothing to remove is no value.
-        Combiner::Patch(strategy) => patched(strategy, vec![Part { by, value }], Vec::new()),
+        Combiner::Patch(strategy) => patched(strategy, smallvec![Part { by, value }], Vec::new()),
         Combiner::Providers | Combiner::Transformation | Combiner::AccessList => Joined::alone(by, value),
     }
 }
 
 /// What a combiner makes of what layers of one level say, the best first and preferred. `None` if nobody says anything.
-pub(super) fn combine_all(combiner: &Combiner, parts: Vec<Part>) -> Option<Joined> {
+pub(super) fn combine_all(combiner: &Combiner, parts: Parts) -> Option<Joined> {
     match combiner {
         Combiner::Transformation => together(parts, transformation::stacked_all),
         Combiner::AccessList => access_list::combine_all(parts),
@@ -81,10 +82,10 @@ fn patch(strategy: &Strategy, preferred: Preferred, acc: Joined, new: Joined) ->
 }
 
 /// Folds from the parts, because a null that had nothing to remove so far may have now.
-fn patched(strategy: &Strategy, parts: Vec<Part>, mut over: Vec<Beaten>) -> Joined {
+fn patched(strategy: &Strategy, parts: Parts, mut over: Vec<Beaten>) -> Joined {
     let layers: Vec<Layer> = parts.iter().map(|part| Layer { by: part.by, config: part.value.clone() }).collect();
     let merged = fold(strategy, &layers);
-    let mut origins = merged.as_ref().map(Merged::contributors).unwrap_or_default();
+    let mut origins: Speakers = merged.as_ref().map(Merged::contributors).unwrap_or_default().into();
     if origins.is_empty() {
         origins.extend(parts.first().map(|part| part.by));
     }

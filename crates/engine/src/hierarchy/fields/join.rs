@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+use smallvec::{SmallVec, smallvec};
 use upheld_model::Act;
 use upheld_model::config::{Config, Content};
 
 use super::combine;
 use super::origins::united;
 use super::rules::Meeting;
-use crate::hierarchy::answer::Despite;
+use crate::hierarchy::answer::{Despite, Speakers};
 
 /// The value of one field.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,12 +18,15 @@ pub struct Joined {
     /// The value.
     pub value: Arc<Config>,
     /// Who is in it, in ascending order. Never empty.
-    pub origins: Vec<usize>,
+    pub origins: Speakers,
     /// Who said something and is not in it, in the order in which they lost.
     pub over: Vec<Beaten>,
     /// What those said that took part, in the order of folding.
-    pub parts: Vec<Part>,
+    pub parts: Parts,
 }
+
+/// What layers said. Most fields are set by one.
+pub type Parts = SmallVec<[Part; 1]>;
 
 /// What one layer said.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +74,7 @@ pub(super) fn join(act: Act, meeting: &Meeting, acc: Joined, new: Joined, despit
 
 /// What layers of one level say about a field, the best first. The same as joining each to those before it, without going
 /// through all of those again each time: a level may have thousands of layers. `None` if nobody says anything.
-pub(super) fn join_all(act: Act, meeting: &Meeting, parts: Vec<Part>) -> Option<Joined> {
+pub(super) fn join_all(act: Act, meeting: &Meeting, parts: Parts) -> Option<Joined> {
     match (act, meeting) {
         (Act::Keep, _) | (Act::KeepOver, Meeting::Plain) => first_of(meeting, parts),
         (Act::Take, _) | (Act::TakeOver, Meeting::Plain) => last_of(meeting, parts),
@@ -84,7 +88,7 @@ pub(super) fn join_all(act: Act, meeting: &Meeting, parts: Vec<Part>) -> Option<
 }
 
 /// The first one; all others lost to it.
-fn first_of(meeting: &Meeting, parts: Vec<Part>) -> Option<Joined> {
+fn first_of(meeting: &Meeting, parts: Parts) -> Option<Joined> {
     let mut parts = parts.into_iter();
     let first = parts.next()?;
     let under: Arc<[usize]> = [first.by].into();
@@ -94,7 +98,7 @@ fn first_of(meeting: &Meeting, parts: Vec<Part>) -> Option<Joined> {
 }
 
 /// The last one; each of the others lost to the one after it.
-fn last_of(meeting: &Meeting, mut parts: Vec<Part>) -> Option<Joined> {
+fn last_of(meeting: &Meeting, mut parts: Parts) -> Option<Joined> {
     let last = parts.pop()?;
     let next: Vec<usize> = parts.iter().skip(1).map(|part| part.by).chain([last.by]).collect();
     let mut taken = alone(meeting, last.by, last.value);
@@ -103,19 +107,19 @@ fn last_of(meeting: &Meeting, mut parts: Vec<Part>) -> Option<Joined> {
 }
 
 /// One after the other.
-pub(super) fn join_each(act: Act, meeting: &Meeting, parts: Vec<Part>) -> Option<Joined> {
+pub(super) fn join_each(act: Act, meeting: &Meeting, parts: Parts) -> Option<Joined> {
     let all = parts.into_iter().map(|part| alone(meeting, part.by, part.value));
     all.reduce(|acc, new| join(act, meeting, acc, new, Despite::Nothing))
 }
 
 /// A value that all of them are in. What a single one says is left as it is.
-pub(super) fn together(parts: Vec<Part>, value: impl FnOnce(&[Part]) -> Arc<Config>) -> Option<Joined> {
+pub(super) fn together(parts: Parts, value: impl FnOnce(&[Part]) -> Arc<Config>) -> Option<Joined> {
     let value = match parts.as_slice() {
         [] => return None,
         [only] => only.value.clone(),
         several => value(several),
     };
-    let origins: Vec<usize> = parts.iter().map(|part| part.by).collect();
+    let origins: Speakers = parts.iter().map(|part| part.by).collect();
     Some(Joined { value, origins: united(&[], &origins), over: Vec::new(), parts })
 }
 
@@ -165,7 +169,7 @@ impl Part {
 
 impl Joined {
     pub(super) fn alone(by: usize, value: Arc<Config>) -> Self {
-        Self { value: value.clone(), origins: vec![by], over: Vec::new(), parts: vec![Part { by, value }] }
+        Self { value: value.clone(), origins: smallvec![by], over: Vec::new(), parts: smallvec![Part { by, value }] }
     }
 
     /// All of the other side loses to this one.

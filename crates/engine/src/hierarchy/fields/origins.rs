@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use smol_str::SmolStr;
 
+use crate::hierarchy::answer::Speakers;
+
 /// Fields with the policies that they come from, in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origins {
-    fields: BTreeMap<SmolStr, Vec<usize>>,
+    fields: BTreeMap<SmolStr, Speakers>,
 }
 
 /// How much of a result one policy has a part in.
@@ -29,7 +31,7 @@ impl Origins {
 
     /// Whom a field comes from.
     pub fn of(&self, field: &str) -> &[usize] {
-        self.fields.get(field).map_or(&[], Vec::as_slice)
+        self.fields.get(field).map_or(&[], |origins| origins)
     }
 
     /// A field now comes from `others` alone.
@@ -54,16 +56,16 @@ impl Origins {
     }
 }
 
-impl FromIterator<(SmolStr, Vec<usize>)> for Origins {
-    fn from_iter<I: IntoIterator<Item = (SmolStr, Vec<usize>)>>(fields: I) -> Self {
-        let sorted = |(name, origins): (SmolStr, Vec<usize>)| (name, united(&[], &origins));
+impl FromIterator<(SmolStr, Speakers)> for Origins {
+    fn from_iter<I: IntoIterator<Item = (SmolStr, Speakers)>>(fields: I) -> Self {
+        let sorted = |(name, origins): (SmolStr, Speakers)| (name, united(&[], &origins));
         Self { fields: fields.into_iter().map(sorted).collect() }
     }
 }
 
 /// Both, in ascending order, each once.
-pub(super) fn united(some: &[usize], others: &[usize]) -> Vec<usize> {
-    let mut all: Vec<usize> = some.iter().chain(others).copied().collect();
+pub(super) fn united(some: &[usize], others: &[usize]) -> Speakers {
+    let mut all: Speakers = some.iter().chain(others).copied().collect();
     all.sort_unstable();
     all.dedup();
     all

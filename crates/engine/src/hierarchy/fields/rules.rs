@@ -184,8 +184,8 @@ impl Rules {
     }
 
     /// Which parts of a field hide each other between scopes.
-    pub(in crate::hierarchy) fn apart(&self, name: &str) -> Apart {
-        self.rule(name).map(|rule| rule.apart.clone()).unwrap_or_default()
+    pub(in crate::hierarchy) fn apart(&self, name: &str) -> &Apart {
+        self.rule(name).map_or(&Apart::Whole, |rule| &rule.apart)
     }
 
     pub(super) fn meeting(&self, name: &str) -> &Meeting {

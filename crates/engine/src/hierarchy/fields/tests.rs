@@ -44,12 +44,12 @@ fn providers(names: &[&str]) -> Arc<Config> {
     map([("providers", list(names.iter().map(|name| map([("provider", text(name))]))))])
 }
 
-fn level(inheritance: Inheritance, layers: Vec<FieldLayer>) -> Level {
+fn level(inheritance: Inheritance, layers: Vec<FieldLayer<'static>>) -> Level<'static> {
     Level { layers, inheritance, broken: Vec::new() }
 }
 
-fn layer(by: usize, field: &str, value: Arc<Config>) -> FieldLayer {
-    FieldLayer { by, fields: vec![(field.into(), value)] }
+fn layer(by: usize, field: &str, value: Arc<Config>) -> FieldLayer<'static> {
+    FieldLayer { by, fields: vec![(field.into(), value)].into() }
 }
 
 const SHALLOW_CHILD: Inheritance = Inheritance { reach: Reach::Shallow, prefer: Prefer::Child };
@@ -58,11 +58,11 @@ const DEEP_CHILD: Inheritance = Inheritance { reach: Reach::Deep, prefer: Prefer
 const DEEP_PARENT: Inheritance = Inheritance { reach: Reach::Deep, prefer: Prefer::Parent };
 
 #[track_caller]
-fn check(rules: &Rules, levels: &[Level], field: &str, value: &Config, origins: &[usize]) {
+fn check(rules: &Rules, levels: &[Level<'_>], field: &str, value: &Config, origins: &[usize]) {
     let folded = fold(rules, levels);
     let joined = &folded.fields[field];
     assert_eq!(*joined.value, *value);
-    assert_eq!(joined.origins, origins);
+    assert_eq!(joined.origins.as_slice(), origins);
 }
 
 fn common() -> Rules {
@@ -92,7 +92,7 @@ fn what_deep_means_for_plain_fields_is_a_choice() {
     let winners = [(PlainWhenDeep::AsNamed, 0, 1), (PlainWhenDeep::Child, 0, 0), (PlainWhenDeep::Parent, 1, 1)];
     for (choice, with_child, with_parent) in winners {
         let rules = rules(choice, Within::ByField, SameLevel::First);
-        let winner = |inheritance| fold(&rules, &levels(inheritance)).fields["plain"].origins.clone();
+        let winner = |inheritance| fold(&rules, &levels(inheritance)).fields["plain"].origins.to_vec();
         assert_eq!(winner(DEEP_CHILD), [with_child], "{choice:?}");
         assert_eq!(winner(DEEP_PARENT), [with_parent], "{choice:?}");
     }

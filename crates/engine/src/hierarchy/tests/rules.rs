@@ -6,6 +6,7 @@ use smol_str::SmolStr;
 use upheld_model::config::{Config, Content};
 use upheld_model::{Act, Meets};
 
+use super::super::answer::Field;
 use super::super::fields::Joined;
 use super::super::scopes::{Apart, across};
 use super::super::wholes::{Stack, Whole, WholeJoin, fields};
@@ -60,20 +61,23 @@ fn one_at_two_places_counts_where_it_wins() {
 fn joined(by: usize, value: Arc<Config>) -> Joined {
     Joined {
         value: value.clone(),
-        origins: vec![by],
+        origins: [by].into_iter().collect(),
         over: Vec::new(),
-        parts: vec![super::super::fields::Part { by, value }],
+        parts: [super::super::fields::Part { by, value }].into_iter().collect(),
     }
 }
 
-fn scope(name: &str, joined: Joined) -> std::collections::BTreeMap<(SmolStr, Option<SmolStr>), Joined> {
-    [((SmolStr::new(name), None), joined)].into()
+/// What holds of one field that several scopes set, the nearest first.
+fn hidden(name: &str, scopes: &[Joined], apart: &Apart, omits: &[&str]) -> Vec<Field> {
+    let name = SmolStr::new(name);
+    let scopes = scopes.iter().map(|joined| std::iter::once(((&name, None), joined)));
+    across(scopes, |_| apart, EntryId::new, omits)
 }
 
 #[test]
 fn a_nearer_scope_hides_a_field_as_a_whole() {
-    let scopes = [scope("cors", joined(0, map(&[("a", "near")]))), scope("cors", joined(1, map(&[("b", "wide")])))];
-    let fields = across(&scopes, |_| Apart::Whole, EntryId::new, &[]);
+    let scopes = [joined(0, map(&[("a", "near")])), joined(1, map(&[("b", "wide")]))];
+    let fields = hidden("cors", &scopes, &Apart::Whole, &[]);
     assert_eq!(fields.len(), 1);
     assert_eq!((fields[0].by.as_slice(), fields[0].lost[0].by, fields[0].lost[0].to), (&[0][..], 1, 0));
 }
@@ -82,17 +86,17 @@ fn a_nearer_scope_hides_a_field_as_a_whole() {
 fn entries_of_a_field_that_stand_apart_hide_each_other_one_by_one() {
     let near = joined(0, map(&[("request", "1s")]));
     let wide = joined(1, map(&[("request", "2s"), ("idle", "3s")]));
-    let fields = across(&[scope("timeouts", near), scope("timeouts", wide)], |_| Apart::Entries, EntryId::new, &[]);
+    let fields = hidden("timeouts", &[near, wide], &Apart::Entries, &[]);
     let rows: Vec<_> = fields.iter().map(|field| (field.title(), field.by[0], field.lost.len())).collect();
     assert_eq!(rows, [("timeouts.idle".to_owned(), 1, 0), ("timeouts.request".to_owned(), 0, 1)]);
 }
 
 #[test]
 fn a_switch_turns_off_what_stands_apart() {
-    let apart = |_: &str| Apart::Keyed { key: "name".into(), off: "disable".into() };
+    let apart = Apart::Keyed { key: "name".into(), off: "disable".into() };
     let near = joined(0, map(&[("name", "one")]));
     let wide = joined(1, map(&[("disable", "yes")]));
-    let fields = across(&[scope("auth", near), scope("auth", wide)], apart, EntryId::new, &[]);
+    let fields = hidden("auth", &[near, wide], &apart, &[]);
     let rows: Vec<_> = fields.iter().map(|field| (field.title(), field.by[0])).collect();
     assert_eq!(rows, [("auth.disable".to_owned(), 1)]);
     assert_eq!((fields[0].lost[0].by, fields[0].lost[0].to), (0, 1));
@@ -100,5 +104,5 @@ fn a_switch_turns_off_what_stands_apart() {
 
 #[test]
 fn fields_that_mean_nothing_here_are_left_out() {
-    assert!(across(&[scope("retry", joined(0, map(&[])))], |_| Apart::Whole, EntryId::new, &["retry"]).is_empty());
+    assert!(hidden("retry", &[joined(0, map(&[]))], &Apart::Whole, &["retry"]).is_empty());
 }

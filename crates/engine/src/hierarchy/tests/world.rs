@@ -266,7 +266,7 @@ impl Built {
                 Usable::Yes
             }
         };
-        let question = Question { sites: &sites, levels: &self.levels, scopes: &[], omits: &[], usable: &broken };
+        let question = Question { sites: &sites, levels: &self.levels, omits: &[], usable: &broken };
         asked(&self.hierarchy, &question)
     }
 
@@ -417,6 +417,7 @@ pub(super) fn kind(naive: &NaiveKind, symbols: &mut Symbols) -> HierarchyKind {
         ends,
         fold,
         levels: Levels::Delegations,
+        scopes: Vec::new(),
         places: Vec::new(),
         strategies: Vec::new(),
         unsaid: Unsaid::default(),

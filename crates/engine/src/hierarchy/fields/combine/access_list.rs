@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use upheld_model::config::Config;
 
-use super::super::join::{Beaten, Joined, Part};
+use super::super::join::{Beaten, Joined, Parts};
 use super::super::origins::united;
 use super::{edit, extend};
 use crate::hierarchy::answer::Despite;
@@ -28,14 +28,14 @@ pub(super) fn contradict(a: &Config, b: &Config) -> bool {
 }
 
 /// What layers of one level say, the best first and preferred.
-pub(super) fn combine_all(parts: Vec<Part>) -> Option<Joined> {
+pub(super) fn combine_all(parts: Parts) -> Option<Joined> {
     let mut parts = parts.into_iter();
     let first = parts.next()?;
     let mut all = Joined::alone(first.by, first.value);
     let mut under: Option<Arc<[usize]>> = None;
     for part in parts {
         if contradict(&all.value, &part.value) {
-            let under = under.get_or_insert_with(|| united(&[], &all.origins).into()).clone();
+            let under = under.get_or_insert_with(|| united(&[], &all.origins).as_slice().into()).clone();
             all.over.push(Beaten { by: part.by, value: part.value, under, despite: Despite::Nothing });
         } else {
             append(&mut all.value, &part.value);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use upheld_model::config::{Config, Content};
 
-use super::super::join::{Joined, Part, Preferred, keep};
+use super::super::join::{Joined, Part, Parts, Preferred, keep};
 use super::super::origins::united;
-use crate::hierarchy::answer::Despite;
+use crate::hierarchy::answer::{Despite, Speakers};
 
 /// The list of providers.
 const PROVIDERS: &str = "providers";
@@ -35,11 +35,11 @@ pub(super) fn combine(preferred: Preferred, acc: Joined, new: Joined) -> Joined 
         Preferred::New => added.iter().cloned().chain(known).collect(),
     };
     let in_value = |part: &Part| added.iter().any(|item| has(&part.value, item));
-    let (joining, losing): (Vec<Part>, Vec<Part>) = new.parts.into_iter().partition(in_value);
+    let (joining, losing): (Parts, Parts) = new.parts.into_iter().partition(in_value);
     let mut both = acc;
     // The rest of the new side brings only providers that are there already.
     both.lose(Joined { value: new.value, origins: new.origins, over: new.over, parts: losing }, Despite::Known);
-    let origins: Vec<usize> = joining.iter().map(|part| part.by).collect();
+    let origins: Speakers = joining.iter().map(|part| part.by).collect();
     both.value = Config::made(Content::Map(vec![(SmolStr::new(PROVIDERS), Config::made(Content::List(items)))]));
     both.origins = united(&both.origins, &origins);
     both.parts.extend(joining);

@@ -75,13 +75,16 @@ fn fields() -> impl Strategy<Value = Vec<(SmolStr, Arc<Config>)>> {
     })
 }
 
-fn some_levels() -> impl Strategy<Value = Vec<Level>> {
+fn some_levels() -> impl Strategy<Value = Vec<Level<'static>>> {
     let inheritance = select(vec![SHALLOW_CHILD, SHALLOW_PARENT, DEEP_CHILD, DEEP_PARENT]);
     let level = (prop::collection::vec(fields(), 0..4), inheritance, prop::bool::weighted(0.1));
     prop::collection::vec(level, 0..4).prop_map(|levels| {
         let mut by = 0..;
         let number = |(layers, inheritance, broken): (Vec<Vec<_>>, _, bool)| {
-            let layers = layers.into_iter().filter_map(|fields| Some(FieldLayer { by: by.next()?, fields })).collect();
+            let layers = layers
+                .into_iter()
+                .filter_map(|fields| Some(FieldLayer { by: by.next()?, fields: fields.into() }))
+                .collect();
             Level { layers, inheritance, broken: if broken { vec![1000] } else { Vec::new() } }
         };
         levels.into_iter().map(number).collect()
@@ -95,7 +98,7 @@ fn some_rules() -> impl Strategy<Value = Rules> {
         .prop_map(|(deep, within, same)| rules(deep, within, same))
 }
 
-fn without(levels: &[Level], by: usize) -> Vec<Level> {
+fn without<'f>(levels: &[Level<'f>], by: usize) -> Vec<Level<'f>> {
     let mut levels = levels.to_vec();
     for level in &mut levels {
         level.layers.retain(|layer| layer.by != by);
@@ -116,7 +119,7 @@ fn sorted(value: &Config) -> Config {
     Config { content, at: None }
 }
 
-fn everybody(levels: &[Level]) -> Vec<usize> {
+fn everybody(levels: &[Level<'_>]) -> Vec<usize> {
     levels.iter().flat_map(|level| level.layers.iter().map(|layer| layer.by)).collect()
 }
 
@@ -144,8 +147,8 @@ proptest! {
             let own = said.filter(|(_, field, value)| *field == name && is_set(value));
             let parts: Vec<Part> = own.map(|(by, _, value)| Part { by, value: value.clone() }).collect();
             let meeting = rules.meeting(name);
-            let each = join::join_each(act, meeting, parts.clone());
-            prop_assert_eq!(join::join_all(act, meeting, parts), each, "{}", name);
+            let each = join::join_each(act, meeting, parts.clone().into());
+            prop_assert_eq!(join::join_all(act, meeting, parts.into()), each, "{}", name);
         }
     }
 
@@ -153,7 +156,7 @@ proptest! {
     fn a_field_is_there_if_and_only_if_a_sound_level_sets_it(rules in some_rules(), levels in some_levels()) {
         let folded = fold(&rules, &levels);
         let sound = levels.iter().filter(|level| level.broken.is_empty()).flat_map(|level| &level.layers);
-        let set = sound.flat_map(|layer| &layer.fields).filter(|(_, value)| is_set(value));
+        let set = sound.flat_map(|layer| layer.fields.iter()).filter(|(_, value)| is_set(value));
         let names: std::collections::BTreeSet<SmolStr> = set.map(|(name, _)| name.clone()).collect();
         prop_assert!(folded.fields.keys().eq(&names));
     }
@@ -164,7 +167,7 @@ proptest! {
             prop_assert!(!joined.origins.is_empty());
             prop_assert!(joined.origins.is_sorted_by(|a, b| a < b));
             let sound = levels.iter().filter(|level| level.broken.is_empty()).flat_map(|level| &level.layers);
-            let says = |layer: &&FieldLayer| layer.fields.iter().any(|(field, value)| *field == name && is_set(value));
+            let says = |layer: &&FieldLayer<'_>| layer.fields.iter().any(|(field, value)| *field == name && is_set(value));
             let mut said: Vec<usize> = sound.filter(says).map(|layer| layer.by).collect();
             let mut told: Vec<usize> = joined.origins.iter().copied().chain(joined.over.iter().map(|over| over.by)).collect();
             told.sort_unstable();
@@ -201,7 +204,7 @@ proptest! {
     fn who_is_preferred_wins_every_field(levels in some_levels()) {
         let rules = rules(PlainWhenDeep::AsNamed, Within::ByField, SameLevel::First);
         for (preferred, inheritance) in [(0, DEEP_CHILD), (1, DEEP_PARENT), (0, SHALLOW_CHILD), (1, SHALLOW_PARENT)] {
-            let mut two: Vec<Level> = levels.iter().filter(|level| level.broken.is_empty()).take(2).cloned().collect();
+            let mut two: Vec<Level<'_>> = levels.iter().filter(|level| level.broken.is_empty()).take(2).cloned().collect();
             for level in &mut two {
                 level.inheritance = inheritance;
             }
