@@ -6,7 +6,8 @@ use std::sync::Arc;
 /// the last full page is copied, so a clone costs one page and a pointer for each of the others.
 #[derive(Clone, Debug)]
 pub struct Pages<T, const SIZE: usize = 64> {
-    full: Vec<Arc<[T]>>,
+    /// Of a fixed size, so that an item is found with one comparison.
+    full: Vec<Arc<[T; SIZE]>>,
     /// Fewer than `SIZE` items.
     rest: Vec<T>,
 }
@@ -49,21 +50,21 @@ impl<T, const SIZE: usize> Pages<T, SIZE> {
 
     /// The same, page by page: for loops that must be tight.
     pub fn slices(&self) -> impl DoubleEndedIterator<Item = &[T]> {
-        self.full.iter().map(|page| &**page).chain(std::iter::once(self.rest.as_slice()))
+        self.full.iter().map(|page| page.as_slice()).chain(std::iter::once(self.rest.as_slice()))
     }
 
     /// Adds an item at the end.
     pub fn push(&mut self, item: T) {
         self.rest.push(item);
         if self.rest.len() == SIZE {
-            self.full.push(std::mem::take(&mut self.rest).into());
+            let page: Arc<[T]> = std::mem::take(&mut self.rest).into();
+            self.full.extend(page.try_into().ok());
         }
     }
 
     /// How many pages two lists do not share: what a change has copied.
     pub fn unshared(&self, other: &Self) -> usize {
-        let same = |(own, other): (&Arc<[T]>, &Arc<[T]>)| Arc::ptr_eq(own, other);
-        let shared = self.full.iter().zip(&other.full).filter(|pair| same(*pair)).count();
+        let shared = self.full.iter().zip(&other.full).filter(|(own, other)| Arc::ptr_eq(own, other)).count();
         self.full.len() - shared
     }
 }

@@ -1,0 +1,191 @@
+//! A map that many snapshots share: a clone copies no entries, and a change copies one shard of them.
+
+use std::borrow::Borrow;
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::FxBuildHasher;
+
+/// A map in shards of about `SIZE` entries, chosen by the hash of the key. Shards are shared between clones, so a clone costs a
+/// pointer for each of them. Entries come in no order, so nobody may list them.
+#[derive(Clone, Debug)]
+pub struct Shards<K, V, const SIZE: usize = 64> {
+    /// None, or as many as a power of two.
+    shards: Vec<Arc<HashTable<(K, V)>>>,
+    len: usize,
+}
+
+impl<K, V, const SIZE: usize> Default for Shards<K, V, SIZE> {
+    fn default() -> Self {
+        Self { shards: Vec::new(), len: 0 }
+    }
+}
+
+impl<K, V, const SIZE: usize> Shards<K, V, SIZE> {
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many shards two maps do not share: what a change has copied.
+    pub fn unshared(&self, other: &Self) -> usize {
+        let shared = self.shards.iter().zip(&other.shards).filter(|(own, other)| Arc::ptr_eq(own, other)).count();
+        self.shards.len() - shared
+    }
+}
+
+impl<K: Eq + Hash, V, const SIZE: usize> Shards<K, V, SIZE> {
+    /// The value of a key.
+    pub fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        let hash = hash(key);
+        let shard = self.shards.get(place(hash, self.shards.len()))?;
+        shard.find(hash, |(known, _)| known.borrow() == key).map(|(_, value)| value)
+    }
+}
+
+impl<K: Clone + Eq + Hash, V: Clone, const SIZE: usize> Shards<K, V, SIZE> {
+    /// Sets the value of a key; the one that it had. Clones do not see the change.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        if self.len >= self.shards.len() * SIZE {
+            self.grow();
+        }
+        let hash = hash(&key);
+        let shard = Arc::make_mut(self.shard_mut(hash)?);
+        match shard.entry(hash, |(known, _)| *known == key, |(known, _)| self::hash(known)) {
+            Entry::Occupied(mut known) => Some(std::mem::replace(&mut known.get_mut().1, value)),
+            Entry::Vacant(place) => {
+                place.insert((key, value));
+                self.len += 1;
+                None
+            }
+        }
+    }
+
+    /// Takes a key away; the value that it had. Clones do not see the change.
+    pub fn remove<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        self.get(key)?;
+        let hash = hash(key);
+        let shard = Arc::make_mut(self.shard_mut(hash)?);
+        let known = shard.find_entry(hash, |(known, _)| known.borrow() == key).ok()?;
+        let ((_, value), _) = known.remove();
+        self.len -= 1;
+        Some(value)
+    }
+
+    fn shard_mut(&mut self, hash: u64) -> Option<&mut Arc<HashTable<(K, V)>>> {
+        let place = place(hash, self.shards.len());
+        self.shards.get_mut(place)
+    }
+
+    /// Twice as many shards. As entries must become twice as many before, this costs nothing in the long run.
+    fn grow(&mut self) {
+        let old = std::mem::take(&mut self.shards);
+        let count = (old.len() * 2).max(1);
+        let mut shards: Vec<HashTable<(K, V)>> = (0..count).map(|_| HashTable::new()).collect();
+        for entry in old.into_iter().flat_map(Arc::unwrap_or_clone) {
+            let hash = hash(&entry.0);
+            if let Some(shard) = shards.get_mut(place(hash, count)) {
+                shard.insert_unique(hash, entry, |(known, _)| self::hash(known));
+            }
+        }
+        self.shards = shards.into_iter().map(Arc::new).collect();
+    }
+}
+
+impl<K: Clone + Eq + Hash, V: Clone, const SIZE: usize> FromIterator<(K, V)> for Shards<K, V, SIZE> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        let mut shards = Self::default();
+        for (key, value) in entries {
+            shards.insert(key, value);
+        }
+        shards
+    }
+}
+
+fn hash<Q: Hash + ?Sized>(key: &Q) -> u64 {
+    FxBuildHasher.hash_one(key)
+}
+
+/// The table of a shard takes the lowest and the highest bits.
+fn place(hash: u64, shards: usize) -> usize {
+    usize::try_from(hash >> 32).unwrap_or_default() & shards.wrapping_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Insert(u8, u8),
+        Remove(u8),
+        /// From here on a clone is looked at, too.
+        Clone,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            4 => (any::<u8>(), any::<u8>()).prop_map(|(key, value)| Step::Insert(key, value)),
+            2 => any::<u8>().prop_map(Step::Remove),
+            1 => Just(Step::Clone),
+        ]
+    }
+
+    fn same(shards: &Shards<String, u8, 4>, map: &BTreeMap<String, u8>) -> bool {
+        let all = (0..=u8::MAX).map(|key| key.to_string());
+        shards.len() == map.len() && all.into_iter().all(|key| shards.get(&key) == map.get(&key))
+    }
+
+    proptest! {
+        #[test]
+        fn shards_are_a_map_whose_clones_do_not_see_changes(steps in prop::collection::vec(step(), 0..120)) {
+            let (mut shards, mut map) = (Shards::<String, u8, 4>::default(), BTreeMap::new());
+            let mut clones = Vec::new();
+            for step in steps {
+                match step {
+                    Step::Insert(key, value) => {
+                        prop_assert_eq!(shards.insert(key.to_string(), value), map.insert(key.to_string(), value));
+                    }
+                    Step::Remove(key) => {
+                        prop_assert_eq!(shards.remove(&key.to_string()), map.remove(&key.to_string()));
+                    }
+                    Step::Clone => clones.push((shards.clone(), map.clone())),
+                }
+                prop_assert_eq!(shards.is_empty(), map.is_empty());
+            }
+            clones.push((shards, map));
+            for (shards, map) in clones {
+                prop_assert!(same(&shards, &map));
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_copies_one_shard() {
+        let before: Shards<usize, usize> = (0..10_000).map(|number| (number, number)).collect();
+        let mut after = before.clone();
+        assert_eq!(after.remove(&10_000), None);
+        assert_eq!(after.unshared(&before), 0);
+        assert_eq!(after.remove(&5_000), Some(5_000));
+        assert_eq!(after.insert(5_000, 1), None);
+        assert_eq!(after.unshared(&before), 1);
+        assert_eq!((after.len(), before.get(&5_000)), (10_000, Some(&5_000)));
+    }
+}
