@@ -8,10 +8,12 @@
 //! contest       loads, checks and times all of them at one size
 //! table         what was found, and the targets
 //! adversarial   policies that are made to be slow
+//! change        one policy written among many
 //! instructions  counts of instructions, where valgrind is
 //! ```
 
 mod adversarial;
+mod change;
 mod contest;
 pub(crate) mod instructions;
 mod ours;
@@ -24,7 +26,7 @@ use std::time::Duration;
 
 use crate::report::Targets;
 use workload::Request;
-pub(crate) use workload::{Effect, SubjectTest, Workload};
+pub(crate) use workload::{Effect, Policy, SubjectTest, Workload};
 
 /// Somebody who decides: ours, or a peer.
 trait Decider {
@@ -85,7 +87,7 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     }
     table::print(&found);
     table::judge(&found, &mut targets);
-    let wrong = contest::wrong(&found) + adversarial::run(plan)?;
+    let wrong = contest::wrong(&found) + adversarial::run(plan)? + change::run(plan, &mut targets)?;
     targets.print();
     if wrong == 0 { Ok(()) } else { Err(format!("{wrong} wrong answers")) }
 }

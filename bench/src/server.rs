@@ -9,7 +9,7 @@
 //! ```
 
 mod client;
-mod documents;
+pub(crate) mod documents;
 mod empty;
 mod envoy;
 

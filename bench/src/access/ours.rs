@@ -1,5 +1,7 @@
 //! Our side of the comparison.
 
+use std::sync::Arc;
+
 use smol_str::SmolStr;
 use upheld_engine::decide::{
     Algorithm, Decide, Effect, Fact, FactOf, FactTest, Glob, Manner, Matcher, Member, Operator, Outcome, PathPattern,
@@ -14,13 +16,18 @@ use super::workload::{self, Policy, Request, SubjectTest};
 /// Our engine, with the policies loaded.
 #[derive(Debug)]
 pub(super) struct Ours {
-    decide: Decide,
+    pub(super) decide: Decide,
     scratch: Scratch<Decide>,
 }
 
 impl Ours {
     pub(super) fn new(policies: &[Policy]) -> Result<Self, String> {
-        let rules: Result<Vec<Rule>, String> = policies.iter().map(rule).collect();
+        let rules: Result<Vec<Rule>, String> = (0..).zip(policies).map(|(place, policy)| rule(policy, place)).collect();
+        Ok(Self::of(rules?.into_iter().map(Arc::new)))
+    }
+
+    /// With policies that were read.
+    pub(super) fn of(rules: impl Iterator<Item = Arc<Rule>>) -> Self {
         let root = Set {
             name: SmolStr::default(),
             algorithm: Algorithm::DenyOverrides,
@@ -28,10 +35,10 @@ impl Ours {
             target: Target::default(),
             duties: Vec::new(),
             priority: 0.0,
-            members: rules?.into_iter().map(Member::from).collect(),
+            members: rules.map(Member::Rule).collect(),
             at: None,
         };
-        Ok(Self { decide: Decide::new(root, Manner::Sound), scratch: Scratch::default() })
+        Self { decide: Decide::new(root, Manner::Sound), scratch: Scratch::default() }
     }
 
     /// Lists the policies that match, and counts them.
@@ -56,7 +63,8 @@ impl Decider for Ours {
     }
 }
 
-fn rule(policy: &Policy) -> Result<Rule, String> {
+/// A policy that is written at a place.
+pub(super) fn rule(policy: &Policy, place: u32) -> Result<Rule, String> {
     let alone = |test: Test| Matcher { tests: vec![test] };
     let subject = |test: &SubjectTest| {
         Ok(alone(match test {
@@ -92,6 +100,6 @@ fn rule(policy: &Policy) -> Result<Rule, String> {
         duties: Vec::new(),
         priority: 0.0,
         status: Status::On,
-        at: NodeRef { source: SourceId::new(0), node: 0 },
+        at: NodeRef { source: SourceId::new(0), node: place },
     })
 }

@@ -4,36 +4,37 @@ use upheld_engine::decide::{Decide, Fact, Maybe, Names, Request};
 use upheld_input::load::load;
 use upheld_input::{Format, Input};
 
-use crate::access::{Effect, SubjectTest, Workload};
+use crate::access::{Effect, Policy, SubjectTest, Workload};
 
 /// One policy a line.
 pub(super) fn policies(workload: &Workload) -> String {
+    workload.policies.iter().map(|policy| document(policy) + "\n").collect()
+}
+
+/// A policy as JSON.
+pub(crate) fn document(policy: &Policy) -> String {
     let quoted = |text: &str| format!("{text:?}");
-    let mut lines = String::new();
-    for policy in &workload.policies {
-        let effect = if policy.effect == Effect::Permit { "permit" } else { "deny" };
-        let subjects: Vec<String> = (policy.subjects.iter())
-            .map(|test| match test {
-                SubjectTest::Role(name) => format!("{{\"role\": {}}}", quoted(name)),
-                SubjectTest::Group(name) => format!("{{\"group\": {}}}", quoted(name)),
-                SubjectTest::Id(name) => format!("{{\"id\": {}}}", quoted(name)),
-                SubjectTest::Claim(name, value) => {
-                    format!("{{\"claim\": {{\"name\": {}, \"value\": {}}}}}", quoted(name), quoted(value))
-                }
-            })
-            .collect();
-        // An empty list means everybody.
-        let subjects = subjects.join(", ");
-        let methods: Vec<String> =
-            policy.methods.iter().map(|method| format!("{{\"method\": {}}}", quoted(method))).collect();
-        let methods = if methods.is_empty() { "{\"method\": \"*\"}".to_owned() } else { methods.join(", ") };
-        lines.push_str(&format!(
-            "{{\"id\": {}, \"effect\": \"{effect}\", \"subjects\": [{subjects}], \"resources\": [{{\"path\": {}}}], \"actions\": [{methods}]}}\n",
-            quoted(&policy.id),
-            quoted(&policy.pattern),
-        ));
-    }
-    lines
+    let effect = if policy.effect == Effect::Permit { "permit" } else { "deny" };
+    let subjects: Vec<String> = (policy.subjects.iter())
+        .map(|test| match test {
+            SubjectTest::Role(name) => format!("{{\"role\": {}}}", quoted(name)),
+            SubjectTest::Group(name) => format!("{{\"group\": {}}}", quoted(name)),
+            SubjectTest::Id(name) => format!("{{\"id\": {}}}", quoted(name)),
+            SubjectTest::Claim(name, value) => {
+                format!("{{\"claim\": {{\"name\": {}, \"value\": {}}}}}", quoted(name), quoted(value))
+            }
+        })
+        .collect();
+    // An empty list means everybody.
+    let subjects = subjects.join(", ");
+    let methods: Vec<String> =
+        policy.methods.iter().map(|method| format!("{{\"method\": {}}}", quoted(method))).collect();
+    let methods = if methods.is_empty() { "{\"method\": \"*\"}".to_owned() } else { methods.join(", ") };
+    format!(
+        "{{\"id\": {}, \"effect\": \"{effect}\", \"subjects\": [{subjects}], \"resources\": [{{\"path\": {}}}], \"actions\": [{methods}]}}",
+        quoted(&policy.id),
+        quoted(&policy.pattern),
+    )
 }
 
 /// A policy that is another one each time, and about nobody who asks.

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use serde_json::json;
-use upheld_engine::decide::{Algorithm, Could, Tally, Truth, Value, Vote};
+use upheld_engine::decide::{Algorithm, Could, Rank, Tally, Truth, Value, Vote};
 
 use crate::case::Case;
 use crate::outcome::Outcome;
@@ -27,7 +27,7 @@ fn combined(algorithm: Algorithm, children: &str) -> anyhow::Result<Value> {
             '!' => (Truth::Error, Value::Unknown(Could::Either)),
             letter => (Truth::True, value(letter)?),
         };
-        tally.add(Vote { order, rank: 0, target, value, by: None });
+        tally.add(Vote { order, rank: Rank::of(0.0), target, value, by: None });
     }
     Ok(tally.combine(algorithm).value)
 }

@@ -62,7 +62,7 @@ impl World {
 
     /// The settings beside them.
     pub(super) fn manifest(&self) -> anyhow::Result<&Manifest> {
-        self.loaded.manifests.first().map(|(_, manifest)| manifest).context("no settings were read")
+        self.loaded.manifests.first().map(|(_, manifest)| manifest.as_ref()).context("no settings were read")
     }
 
     /// The documents.

@@ -1,6 +1,7 @@
 //! Dialect *access*: policies that permit and deny requests.
 //!
-//! - [`book`]: which documents are ours, and the set of policies that they make
+//! - [`claim`]: which documents are ours
+//! - [`policy_set`]: the policies that they make together
 //! - [`policy`], [`compat`]: one policy, read strictly or as the original system reads it
 //! - [`manifest`]: the settings beside policies
 //! - [`request`]: requests as documents have them
@@ -12,14 +13,15 @@
 //! - [`seeding`]: which policies a store begins with
 
 pub mod authzen;
-pub mod book;
 mod builder;
+pub mod claim;
 pub mod compat;
 pub mod enforce;
 pub mod facts;
 pub mod javascript;
 pub mod manifest;
 pub mod policy;
+pub mod policy_set;
 pub mod request;
 pub mod seeding;
 pub mod shapes;

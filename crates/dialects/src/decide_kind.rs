@@ -5,7 +5,7 @@ use upheld_engine::{DecideFields, DecideKind};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId, Sym, Symbols};
 
-use crate::access::book::unknown_algorithm;
+use crate::access::shapes::unknown_algorithm;
 use crate::shape::{Field, Shape, list, optional, required};
 
 /// The fields of such documents.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use upheld_model::tree::{Kind, Value};
 
-use crate::access::book::Claim;
+use crate::access::claim::Claim;
 use crate::document::Resource;
 use crate::{access, comply};
 
@@ -39,13 +39,13 @@ pub fn identity(document: Value<'_>) -> Option<Identity<'_>> {
         }
         None => {}
     }
-    match access::book::claim(document, "") {
+    match access::claim::claim(document, "") {
         Some(Claim::Policy) => return named(access::POLICY, access::SCOPE, own_name(document)?),
         Some(Claim::Manifest) => {
             return named(MANIFEST, access::SCOPE, own_name(document).unwrap_or("manifest"));
         }
-        Some(Claim::Set) => return named(access::book::POLICY_SET, access::SCOPE, own_name(document)?),
-        Some(Claim::Tests) => return named(access::book::TESTS, access::SCOPE, own_name(document).unwrap_or("tests")),
+        Some(Claim::Set) => return named(access::claim::POLICY_SET, access::SCOPE, own_name(document)?),
+        Some(Claim::Tests) => return named(access::claim::TESTS, access::SCOPE, own_name(document).unwrap_or("tests")),
         Some(Claim::Directory) => {
             let kind = access::authzen::directory::DIRECTORY;
             return named(kind, access::SCOPE, own_name(document).unwrap_or("directory"));

@@ -15,11 +15,11 @@ use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, File, Files, NodeRef, 
 
 pub use self::again::{Again, Before};
 pub use self::decisions::Deciding;
-use self::decisions::Decisions;
+use self::decisions::{Decisions, seed_files};
 use crate::access;
 use crate::access::Seeds;
 use crate::access::authzen::Directory;
-use crate::access::book::Book;
+use crate::access::claim::Claim as AccessClaim;
 use crate::comply::book::{Collector, Taken};
 use crate::comply::{self, Organisation};
 use crate::document::{Form, Header, Resource};
@@ -40,14 +40,12 @@ pub struct Recognised {
     pub kinds: Vec<PolicyKind>,
     /// Kinds of gateways that belong to an edition that is not in force: answers say where it differs.
     pub other_editions: Vec<PolicyKind>,
-    /// Policies that decide requests, by kind.
-    pub books: Vec<(Sym, Book)>,
+    /// Policies that decide requests, by kind, with their settings.
+    pub deciding: Deciding,
     /// What is known of those whom policies decide about.
     pub directory: Directory,
     /// Objects that are related and must agree in their tags, by kind of policy.
     pub organisations: Vec<(Sym, Organisation)>,
-    /// Where the policies that decide requests stand, with their settings.
-    pub deciding: Deciding,
     /// Editions that some kind belongs to.
     pub editions: Vec<String>,
     /// Types whose kinds are broken, or belong to an edition that is not in force.
@@ -94,15 +92,17 @@ pub fn recognise_with<'f>(reading: Reading<'_>, files: &'f Files, before: Option
     recognised.add_common_kinds(&others);
     let mut decisions = Decisions::new(reading, files, &recognised.kinds, &recognised.draft.symbols);
     if let Some(before) = before.filter(|before| before.has_kinds(&recognised.kinds, files)) {
-        decisions = decisions.knowing(before.snapshot, before.are_sound(files));
+        decisions = decisions.reusing(before.snapshot, before.are_sound(files));
     }
+    let mut untyped_policies = Vec::new();
     for (source, document, claim) in about_access {
         match claim {
-            access::book::Claim::Directory => recognised.directory.read(source, document, &mut recognised.diagnostics),
-            claim => recognised.deciding.untyped.push((NodeRef { source, node: document.number() }, claim)),
+            AccessClaim::Directory => recognised.directory.read(source, document, &mut recognised.diagnostics),
+            claim => untyped_policies.push((NodeRef { source, node: document.number() }, claim)),
         }
     }
-    decisions.untyped(&recognised.deciding.untyped, &mut recognised.diagnostics);
+    let seed_files = seed_files(files, &untyped_policies);
+    decisions.untyped(&untyped_policies, &seed_files, &mut recognised.diagnostics);
     let mut compliance =
         Collector::new(files, &recognised.kinds, &recognised.draft.symbols, |at| is_builtin(files, at));
     for (source, document, claim) in untyped {
@@ -118,7 +118,6 @@ pub fn recognise_with<'f>(reading: Reading<'_>, files: &'f Files, before: Option
     let mut layered = Vec::new();
     for (source, header) in others {
         if decisions.typed(source, header, &mut recognised.diagnostics) {
-            recognised.deciding.typed.push(NodeRef { source, node: header.document.number() });
             continue;
         }
         let taken = compliance.typed(source, header);
@@ -126,10 +125,11 @@ pub fn recognise_with<'f>(reading: Reading<'_>, files: &'f Files, before: Option
             recognised.read_document(reading, files, source, header, &readers, &mut seen, &mut layered);
         }
     }
-    let Recognised { draft: Draft { symbols, policies, .. }, books, .. } = &mut recognised;
+    let Draft { symbols, policies, .. } = &mut recognised.draft;
     let mut listed = Vec::new();
-    *books = decisions.finish(&[], |text| symbols.intern(text), &mut listed);
+    decisions.list(|text| symbols.intern(text), &mut listed);
     policies.extend(listed);
+    recognised.deciding = decisions.finish(seed_files);
     let Recognised { draft, diagnostics, .. } = &mut recognised;
     recognised.organisations = compliance.finish(draft, diagnostics);
     let Recognised { draft, diagnostics, .. } = &mut recognised;
@@ -148,7 +148,7 @@ fn kuma_edition(semantics: &[&str]) -> Edition {
 /// Documents with a header, and those that need none.
 pub(crate) struct Documents<'f> {
     pub(crate) typed: Vec<(SourceId, Header<'f>)>,
-    about_access: Vec<(SourceId, Value<'f>, access::book::Claim)>,
+    about_access: Vec<(SourceId, Value<'f>, AccessClaim)>,
     untyped: Vec<(SourceId, Value<'f>, comply::book::Claim)>,
 }
 
@@ -168,7 +168,7 @@ fn documents_of<'f>(files: impl Iterator<Item = (SourceId, &'f File)>, found: &m
                 untyped.push((source, document, claim));
                 continue;
             }
-            if let Some(claim) = access::book::claim(document, &file.name) {
+            if let Some(claim) = access::claim::claim(document, &file.name) {
                 about_access.push((source, document, claim));
                 continue;
             }
@@ -206,7 +206,7 @@ fn documents_of<'f>(files: impl Iterator<Item = (SourceId, &'f File)>, found: &m
 pub fn tests(files: &Files) -> Vec<(SourceId, Value<'_>)> {
     // What is wrong with the other documents is said where they are read.
     let Documents { about_access, .. } = documents(files, &mut Diagnostics::default());
-    let tests = about_access.into_iter().filter(|(_, _, claim)| *claim == access::book::Claim::Tests);
+    let tests = about_access.into_iter().filter(|(_, _, claim)| *claim == AccessClaim::Tests);
     tests.map(|(source, document, _)| (source, document)).collect()
 }
 

@@ -30,7 +30,7 @@ mod value;
 pub use condition::{AddressLists, Condition, Midnight, TimeWindow, Validity, Weekdays};
 pub use examine::{Examined, Held, Miss, shown};
 pub use expression::{Cause, Expression, Failure, Problem};
-pub use family::{By, Decide, DecideScratch, Decided, Manner, Measure, Outcome};
+pub use family::{By, Decide, DecideScratch, Decided, Manner, Measure, Outcome, RuleChange, Rules, RulesIter};
 pub use flip::{Change, Edit, changes};
 pub use glob::{BadPattern, ForeignPattern, Glob, MAX_LENGTH, MAX_REGEX, MAX_WILDCARDS, PatternProblem, Wild};
 pub use path::BadPath;
@@ -40,4 +40,4 @@ pub use rule::{
     Status, Target, Test,
 };
 pub use truth::Truth;
-pub use value::{Algorithm, Combined, Could, Effect, Tally, Value, Vote};
+pub use value::{Algorithm, Combined, Could, Effect, Rank, Tally, Value, Vote};

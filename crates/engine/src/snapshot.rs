@@ -33,7 +33,7 @@ pub struct Snapshot {
     files: Files,
     symbols: Arc<Symbols>,
     policies: Policies,
-    decides: BTreeMap<KindId, Decide>,
+    decides: BTreeMap<KindId, Arc<Decide>>,
     rest: Arc<Rest>,
     companions: Companions,
     digest: OnceLock<String>,
@@ -55,7 +55,7 @@ struct Rest {
 #[derive(Debug, Default)]
 pub struct Indexed {
     /// Policies that decide requests.
-    pub decides: Vec<(Sym, Decide)>,
+    pub decides: Vec<(Sym, Arc<Decide>)>,
     /// States of related objects, each with the changes that led to it.
     pub complies: Vec<(Sym, Comply, Vec<NodeRef>)>,
 }
@@ -147,7 +147,7 @@ impl Snapshot {
         &self,
         symbols: Arc<Symbols>,
         deciding: Vec<Policy>,
-        decides: Vec<(Sym, Decide)>,
+        decides: Vec<(Sym, Arc<Decide>)>,
         files: Files,
     ) -> Self {
         let policies = self.policies.with_deciding(by_identity(deciding, &symbols, policy_identity));
@@ -246,12 +246,12 @@ impl Snapshot {
 
     /// The policies of a kind that decide requests; `None` if there are none.
     pub fn decide(&self, kind: KindId) -> Option<&Decide> {
-        self.decides.get(&kind)
+        self.decides.get(&kind).map(Arc::as_ref)
     }
 
     /// All policies that decide requests, by kind.
     pub fn decides(&self) -> impl Iterator<Item = (KindId, &Decide)> {
-        self.decides.iter().map(|(kind, decide)| (*kind, decide))
+        self.decides.iter().map(|(kind, decide)| (*kind, decide.as_ref()))
     }
 
     /// The objects that policies of a kind relate; `None` if there are none.

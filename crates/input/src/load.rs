@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use upheld_dialects::access::Seeds;
 use upheld_dialects::access::authzen::Directory;
-use upheld_dialects::access::book::Book;
 use upheld_dialects::access::manifest::Manifest;
 use upheld_dialects::comply::Organisation;
 use upheld_dialects::gateway_api::{ControllerSettings, Gateways};
@@ -14,7 +13,6 @@ use upheld_dialects::kuma::implied;
 use upheld_dialects::recognise::{Before, Deciding};
 use upheld_dialects::{Reading, Recognised, SetAside, builtin, recognise_with};
 use upheld_engine::comply::Profile;
-use upheld_engine::decide::Decide;
 use upheld_engine::{Indexed, PolicyKind, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId, Sym};
@@ -28,7 +26,7 @@ pub struct Loaded {
     /// Everything that questions are asked of.
     pub snapshot: Snapshot,
     /// The settings beside policies that decide requests, by the name of their kind.
-    pub manifests: Vec<(Sym, Manifest)>,
+    pub manifests: Vec<(Sym, Arc<Manifest>)>,
     /// What is known of those whom policies decide about.
     pub directory: Arc<Directory>,
     /// Warnings; there are no errors.
@@ -158,7 +156,6 @@ impl Choices {
         let Recognised {
             draft,
             kinds,
-            books,
             organisations,
             other_editions,
             directory,
@@ -180,10 +177,10 @@ impl Choices {
         if diagnostics.errors() > 0 {
             return Err(Box::new(Broken { files, diagnostics }));
         }
-        let (manifests, decides) = opened(books);
+        let manifests = deciding.manifests().collect();
         let complies =
             organisations.into_iter().map(|(kind, Organisation { comply, history })| (kind, comply, history));
-        let indexed = Indexed { decides, complies: complies.collect() };
+        let indexed = Indexed { decides: deciding.decides().collect(), complies: complies.collect() };
         match Snapshot::build(draft, kinds, indexed, files) {
             Ok(snapshot) => {
                 let gateways = Gateways::of(&snapshot, self.controller.clone(), other_editions);
@@ -208,13 +205,6 @@ impl Choices {
             }
         }
     }
-}
-
-type Manifests = Vec<(Sym, Manifest)>;
-
-/// Settings and policies, each with the name of their kind.
-fn opened(books: Vec<(Sym, Book)>) -> (Manifests, Vec<(Sym, Decide)>) {
-    books.into_iter().map(|(kind, Book { decide, manifest })| ((kind, manifest), (kind, decide))).unzip()
 }
 
 /// The rules of the built-in kind of the comply family in an edition, without any documents.

@@ -44,12 +44,12 @@ impl<T, const SIZE: usize> Pages<T, SIZE> {
     }
 
     /// All items in order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + Clone {
         self.slices().flatten()
     }
 
     /// The same, page by page: for loops that must be tight.
-    pub fn slices(&self) -> impl DoubleEndedIterator<Item = &[T]> {
+    pub fn slices(&self) -> impl DoubleEndedIterator<Item = &[T]> + Clone {
         self.full.iter().map(|page| page.as_slice()).chain(std::iter::once(self.rest.as_slice()))
     }
 

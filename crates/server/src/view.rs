@@ -153,7 +153,8 @@ impl View {
             None => all.next()?,
         };
         let kind = snapshot.kind(id)?;
-        let manifest = loaded.manifests.iter().find(|(name, _)| *name == kind.name).map(|(_, manifest)| manifest);
+        let manifest = loaded.manifests.iter().find(|(name, _)| *name == kind.name);
+        let manifest = manifest.map(|(_, manifest)| manifest.as_ref());
         Some(Decider { decide, manifest, files: snapshot.files() })
     }
 

@@ -1,6 +1,6 @@
 //! What documents with tests look like.
 
-use upheld_dialects::access::book::TESTS;
+use upheld_dialects::access::claim::TESTS;
 use upheld_dialects::shape::{Field, Shape, list, map_of, optional, required};
 
 /// What can be decided.

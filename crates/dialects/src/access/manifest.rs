@@ -8,8 +8,8 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, SourceId};
 
-use super::book::unknown_algorithm;
 use super::javascript::JavaScriptRegex;
+use super::shapes::unknown_algorithm;
 use super::{Edition, OnlyIfEmpty};
 use crate::shape::{Checker, Shape, list, optional};
 

@@ -2,7 +2,9 @@
 
 use upheld_engine::DecideKind;
 use upheld_engine::decide::{Algorithm, Clause, Effect};
-use upheld_model::{Sym, Symbols};
+use upheld_model::nearest::nearest;
+use upheld_model::tree::Value;
+use upheld_model::{Diagnostic, Fault, SourceId, Sym, Symbols};
 
 use crate::shape::{Field, Shape, list, optional, required};
 
@@ -201,6 +203,17 @@ pub(super) fn condition(kind: &str) -> Shape {
 }
 
 /// The words for algorithms.
-pub(super) fn algorithms() -> Vec<&'static str> {
+fn algorithms() -> Vec<&'static str> {
     Algorithm::ALL.map(Algorithm::word).to_vec()
+}
+
+/// An algorithm that does not exist, with the one that was probably meant.
+pub(crate) fn unknown_algorithm(source: SourceId, word: Value<'_>) -> Diagnostic {
+    let words = algorithms();
+    let message = format!("there is no algorithm `{}`", word.text());
+    let diagnostic = Diagnostic::error(Fault::WrongValue, message).at_value(source, word, "unknown algorithm");
+    match nearest(word.text(), words.iter().copied()) {
+        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+        None => diagnostic.help(format!("algorithms: {}", words.join(", "))),
+    }
 }

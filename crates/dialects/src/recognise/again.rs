@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use upheld_engine::{PolicyKind, Snapshot};
-use upheld_model::{Diagnostic, Diagnostics, Files, NodeRef, Policy, SourceId, Sym, Symbols};
+use upheld_model::{Diagnostic, Diagnostics, Files, NodeRef, Policy, SourceId, Symbols};
 
-use super::decisions::{Deciding, Decisions};
+use super::decisions::{Deciding, Decisions, Written};
 use super::{Documents, Reading, documents_of};
 use crate::access::Edition;
-use crate::access::book::{Book, Claim};
+use crate::access::claim::Claim;
 
 /// What was recognised before, without errors.
 #[derive(Clone, Copy, Debug)]
 pub struct Before<'b> {
     /// All of it.
     pub snapshot: &'b Snapshot,
-    /// Where policies that decide requests stand.
+    /// Policies that decide requests.
     pub deciding: &'b Deciding,
     /// What was warned of.
     pub warnings: &'b Diagnostics,
@@ -26,13 +26,11 @@ pub struct Before<'b> {
 #[derive(Debug)]
 pub struct Again {
     /// By kind.
-    pub books: Vec<(Sym, Book)>,
+    pub deciding: Deciding,
     /// As they are listed.
     pub policies: Vec<Policy>,
     /// Those of before, perhaps with more.
     pub symbols: Arc<Symbols>,
-    /// Where they stand.
-    pub deciding: Deciding,
     /// What is wrong.
     pub diagnostics: Diagnostics,
 }
@@ -61,35 +59,35 @@ impl<'b> Before<'b> {
         let Self { snapshot, deciding, warnings } = self;
         let kinds = snapshot.kinds().as_slice();
         let mut decisions = Decisions::new(reading, files, kinds, snapshot.symbols());
-        only_deciding(snapshot.files(), changed, &decisions)?;
-        let new = only_deciding(files, changed, &decisions)?;
-        let deciding = deciding.with(new, changed);
-
-        let is_same = |source: SourceId| !changed.contains(&source);
-        decisions = decisions.knowing(snapshot, is_same);
+        let gone = only_deciding(snapshot.files(), changed, &decisions)?;
+        let came = only_deciding(files, changed, &decisions)?;
         let mut diagnostics = Diagnostics::default();
-        decisions.untyped(&deciding.untyped, &mut diagnostics);
-        for at in &deciding.typed {
+        decisions.untyped(&came.untyped, deciding.seed_files(), &mut diagnostics);
+        for at in &came.typed {
             decisions.typed_at(*at, &mut diagnostics);
         }
-        let (mut symbols, mut policies) = (snapshot.shared_symbols(), Vec::new());
+        let is_same = |source: SourceId| !changed.contains(&source);
+        let known = snapshot.policies().deciding().iter().filter(|policy| is_same(policy.at.source));
+        let mut policies: Vec<Policy> = known.cloned().collect();
+        let mut symbols = snapshot.shared_symbols();
         let intern = |text: &str| match symbols.get(text) {
             Some(known) => known,
             None => Arc::make_mut(&mut symbols).intern(text),
         };
-        let books = decisions.finish(snapshot.policies().deciding(), intern, &mut policies);
+        decisions.list(intern, &mut policies);
+        let deciding = decisions.after(deciding, snapshot.files(), &gone)?;
         // What is known is not read again, so nobody warns of it once more.
         let untouched =
             |warning: &Diagnostic| warning.label.iter().chain(&warning.related).all(|at| is_same(at.source));
         let still = |warning: &&Diagnostic| untouched(warning) && !diagnostics.as_slice().contains(warning);
         let still: Vec<Diagnostic> = warnings.as_slice().iter().filter(still).cloned().collect();
         diagnostics.extend(still);
-        Some(Again { books, policies, symbols, deciding, diagnostics })
+        Some(Again { deciding, policies, symbols, diagnostics })
     }
 }
 
 /// The documents of changed files; `None` if one of them is about something else than deciding requests.
-fn only_deciding(files: &Files, changed: &BTreeSet<SourceId>, decisions: &Decisions<'_>) -> Option<Deciding> {
+fn only_deciding(files: &Files, changed: &BTreeSet<SourceId>, decisions: &Decisions<'_>) -> Option<Written> {
     let files = changed.iter().filter_map(|source| Some((*source, files.get(*source)?)));
     let mut found = Diagnostics::default();
     let Documents { typed, about_access, untyped } = documents_of(files, &mut found);
@@ -98,24 +96,11 @@ fn only_deciding(files: &Files, changed: &BTreeSet<SourceId>, decisions: &Decisi
         || about_access.iter().any(|(.., claim)| *claim == Claim::Directory)
         || found.errors() > 0;
     let at = |source, node| NodeRef { source, node };
-    (!others).then(|| Deciding {
+    (!others).then(|| Written {
         untyped: about_access
             .iter()
             .map(|(source, document, claim)| (at(*source, document.number()), *claim))
             .collect(),
         typed: typed.iter().map(|(source, header)| at(*source, header.document.number())).collect(),
     })
-}
-
-impl Deciding {
-    /// With the documents of changed files as they are now, in the order of files.
-    fn with(&self, new: Self, changed: &BTreeSet<SourceId>) -> Self {
-        let same = |at: &NodeRef| !changed.contains(&at.source);
-        let mut untyped: Vec<(NodeRef, Claim)> =
-            self.untyped.iter().filter(|(at, _)| same(at)).copied().chain(new.untyped).collect();
-        let mut typed: Vec<NodeRef> = self.typed.iter().filter(|at| same(at)).copied().chain(new.typed).collect();
-        untyped.sort_by_key(|(at, _)| *at);
-        typed.sort();
-        Self { untyped, typed }
-    }
 }

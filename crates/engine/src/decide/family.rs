@@ -1,33 +1,52 @@
 //! The family: policies and sets in evaluation order, with their index.
 
+mod change;
 mod duties;
+mod members;
 mod numbering;
+mod order;
 mod tell;
 
 use std::sync::Arc;
 
-use upheld_model::{Code, Reason};
+use upheld_model::{Code, Pages, Reason};
 
+pub use self::change::RuleChange;
+pub use self::members::{Rules, RulesIter};
 use self::numbering::Numbering;
+use self::order::Order;
 use super::examine::Examined;
-use super::index::{self, Index, Renumbered, Room};
+use super::index::{self, Index};
 use super::path::{self, BadPath};
 use super::request::{Asked, Maybe, Request};
 use super::rule::{Rule, Set, Status};
 use super::truth::Truth;
-use super::value::{Algorithm, Combined, Could, Effect, Tally, Value, Vote};
+use super::value::{Algorithm, Combined, Could, Effect, Rank, Tally, Value, Vote};
 use crate::ask::{EntryId, Family, Fit, Hit, Place};
 use crate::witness::Witness;
 
-/// Policies that decide requests.
+/// Policies that decide requests. An entry is a policy, numbered in the order of evaluation.
 #[derive(Clone, Debug)]
 pub struct Decide {
-    rules: Vec<Arc<Rule>>,
-    heads: Vec<Head>,
-    /// Parents first; the root is the first.
-    sets: Vec<Node>,
+    /// By slot: a policy stays in its slot as long as it is there, and the index knows it by that.
+    policies: Pages<Policy>,
+    order: Order,
+    /// Without their members; parents first, the root is the first.
+    sets: Arc<Vec<Set>>,
+    /// What is known of each set besides.
+    nodes: Vec<Node>,
     index: Arc<Index>,
     manner: Manner,
+    /// How many policies came and went since all was built.
+    changes: usize,
+}
+
+/// A policy in its slot.
+#[derive(Clone, Debug)]
+struct Policy {
+    /// Nothing if it is gone.
+    rule: Option<Arc<Rule>>,
+    head: Head,
 }
 
 /// How requests are looked at.
@@ -43,8 +62,7 @@ pub enum Manner {
 #[derive(Clone, Copy, Debug)]
 struct Head {
     set: u32,
-    order: u32,
-    rank: u32,
+    rank: Rank,
     effect: Effect,
     conditions: Conditions,
 }
@@ -56,15 +74,13 @@ enum Conditions {
     Some,
 }
 
-/// A set without its members.
-#[derive(Clone, Debug)]
+/// Where a set stands.
+#[derive(Clone, Copy, Debug)]
 struct Node {
-    set: Set,
     parent: Option<u32>,
-    order: u32,
-    rank: u32,
-    /// Whether it must be asked also when none of its policies matches.
-    always: bool,
+    /// The place of the first policy that is evaluated after its beginning.
+    start: u32,
+    rank: Rank,
 }
 
 /// What a request gets.
@@ -134,10 +150,10 @@ impl Measure {
     }
 }
 
-/// Room for one asker.
+/// What one asker needs while it asks, reused between requests.
 #[derive(Debug, Default)]
 pub struct DecideScratch {
-    room: Room,
+    found: index::Scratch,
     path: String,
     tallies: Vec<Tally>,
     /// What each set says.
@@ -151,59 +167,22 @@ pub struct DecideScratch {
 impl Decide {
     /// Numbers everything in the order of evaluation (priority, then position) and builds the index.
     pub fn new(root: Set, manner: Manner) -> Self {
-        let Numbering { rules, heads, sets, .. } = Numbering::of(root);
-        let index = Arc::new(Index::new(&rules));
-        Self { rules, heads, sets, index, manner }
+        let Numbering { policies, sets, nodes } = Numbering::of(root);
+        Self::build(policies, Arc::new(sets), nodes, manner)
     }
 
-    /// As [`Decide::new`], where most policies are those of another time: only those that are not, by identity, are indexed.
-    #[must_use]
-    pub fn after(&self, root: Set, manner: Manner) -> Self {
-        let Numbering { rules, heads, sets, .. } = Numbering::of(root);
-        let changed = Renumbered::of(&self.rules, &rules);
-        let index = if changed.is_nothing() {
-            Arc::clone(&self.index)
-        } else {
-            Arc::new(self.index.after(&changed, &self.rules, &rules))
-        };
-        Self { rules, heads, sets, index, manner }
+    /// For policies in the order of evaluation.
+    fn build(policies: Vec<Policy>, sets: Arc<Vec<Set>>, nodes: Vec<Node>, manner: Manner) -> Self {
+        let order = Order::of(policies.len());
+        let policies: Pages<Policy> = policies.into_iter().collect();
+        let index = Arc::new(Index::new(in_slots(&policies)));
+        Self { policies, order, sets, nodes, index, manner, changes: 0 }
     }
 
     /// The index, built once more: for measuring.
     #[cfg(feature = "reference")]
     pub fn index_again(&self) -> impl Sized + use<> {
-        Index::new(&self.rules)
-    }
-
-    /// The policies, by their numbers.
-    pub fn rules(&self) -> &[Arc<Rule>] {
-        &self.rules
-    }
-
-    /// One policy.
-    pub fn rule(&self, entry: EntryId) -> Option<&Rule> {
-        self.rules.get(entry.index()).map(Arc::as_ref)
-    }
-
-    /// How the outermost set combines.
-    pub fn algorithm(&self) -> Algorithm {
-        self.sets.first().map_or(Algorithm::default(), |root| root.set.algorithm)
-    }
-
-    /// What stands when no policy says anything.
-    pub fn default_effect(&self) -> Effect {
-        self.sets.first().and_then(|root| root.set.default).unwrap_or(Effect::Deny)
-    }
-
-    /// The sets, outermost first, without their members.
-    pub fn sets(&self) -> impl Iterator<Item = &Set> {
-        self.sets.iter().map(|node| &node.set)
-    }
-
-    /// The set that a policy is in.
-    pub fn set_of(&self, entry: EntryId) -> Option<&Set> {
-        let head = self.heads.get(entry.index())?;
-        self.sets.get(head.set as usize).map(|node| &node.set)
+        Index::new(in_slots(&self.policies))
     }
 
     /// The form in which the path of a request is matched.
@@ -240,7 +219,7 @@ impl Family for Decide {
     type Scratch = DecideScratch;
 
     fn entries(&self) -> impl Iterator<Item = EntryId> {
-        (0..self.rules.len()).map(EntryId::new)
+        (0..self.order.len()).map(EntryId::new)
     }
 
     fn find<W: Witness<Measure>>(
@@ -249,25 +228,26 @@ impl Family for Decide {
         scratch: &mut DecideScratch,
         hits: &mut Vec<Hit<Measure>>,
     ) {
-        let DecideScratch { room, path, bad_path, .. } = scratch;
+        let DecideScratch { found, path, bad_path, .. } = scratch;
         let asked = self.asked(question, path);
         *bad_path = matches!((asked.path, &question.resource.path), (Maybe::Unknown, Maybe::Is(_)));
-        let mut sit = |rule: u32, target: Truth| {
-            let entry = EntryId::new(rule as usize);
-            let conditions = match self.heads.get(rule as usize).map(|head| head.conditions) {
-                Some(Conditions::None) => Truth::True,
-                _ => self.rules.get(rule as usize).map_or(Truth::Error, |rule| conditions(rule, asked)),
+        let mut sit = |slot: u32, target: Truth| {
+            let conditions = match self.policies.get(slot as usize) {
+                Some(Policy { head: Head { conditions: Conditions::None, .. }, .. }) => Truth::True,
+                Some(Policy { rule: Some(rule), .. }) => conditions(rule, asked),
+                _ => Truth::Error,
             };
+            let entry = EntryId::new(self.order.place(slot) as usize);
             let measure = Measure { target, conditions };
             hits.push(Hit { entry, place: Place::default(), certain: measure.applies() != Truth::Error, measure });
         };
         if index::is_known(asked) {
-            self.index.find(asked, &self.rules, room, sit);
+            self.index.find(asked, |slot| self.policies.get(slot as usize)?.rule.as_deref(), found, sit);
         } else {
-            for (number, rule) in (0..).zip(&self.rules).filter(|(_, rule)| rule.status == Status::On) {
+            for (slot, rule) in in_slots(&self.policies).filter(|(_, rule)| rule.status == Status::On) {
                 match rule.target.covers(asked) {
                     Truth::False => {}
-                    target => sit(number, target),
+                    target => sit(slot, target),
                 }
             }
         }
@@ -329,11 +309,6 @@ impl Family for Decide {
     }
 }
 
-struct OfSet {
-    value: Combined,
-    target: Truth,
-}
-
 impl Decide {
     /// Whether nothing can be told of a request as a whole: its path has no normal form, or the original would fail on it.
     fn ends_in_error(&self, request: &Request, scratch: &DecideScratch) -> bool {
@@ -343,7 +318,7 @@ impl Decide {
                 let mut buffer = String::new();
                 let asked = self.asked(request, &mut buffer);
                 let first = self.algorithm() == Algorithm::FirstApplicable;
-                for rule in self.rules.iter().filter(|rule| rule.status == Status::On) {
+                for rule in self.rules().iter().filter(|rule| rule.status == Status::On) {
                     match rule.in_order(asked) {
                         Truth::Error => return true,
                         Truth::True if first => return false,
@@ -377,35 +352,45 @@ impl Decide {
         targets.clear();
         targets.resize(self.sets.len(), Truth::True);
         for hit in hits {
-            let Some(head) = self.heads.get(hit.entry.index()) else { continue };
+            let Some(Head { set, rank, effect, .. }) = self.head(hit.entry) else { continue };
             let Measure { target, .. } = hit.measure;
-            let value = Value::of(head.effect, hit.measure.applies());
-            if let Some(tally) = tallies.get_mut(head.set as usize) {
-                tally.add(Vote { order: head.order, rank: head.rank, target, value, by: Some(hit.entry) });
+            let value = Value::of(*effect, hit.measure.applies());
+            if let Some(tally) = tallies.get_mut(*set as usize) {
+                let order = self.order_of_rule(hit.entry);
+                tally.add(Vote { order, rank: *rank, target, value, by: Some(hit.entry) });
             }
         }
         let mut root = Combined::NOTHING;
         let mut about = false;
-        for (number, node) in self.sets.iter().enumerate().rev() {
+        for (number, (set, node)) in self.sets.iter().zip(&self.nodes).enumerate().rev() {
             let Some((parents, [tally, ..])) = tallies.split_at_mut_checked(number) else { continue };
-            if !node.always && !tally.is_about() {
+            let algorithm = if number == 0 { outermost } else { set.algorithm };
+            if !tally.is_about() && !self.must_be_asked(set, node.parent, outermost) {
                 continue;
             }
-            let algorithm = if number == 0 { outermost } else { node.set.algorithm };
-            let combined = self.combine(node, algorithm, tally, request, path);
-            if let (Some(said), Some(target)) = (said.get_mut(number), targets.get_mut(number)) {
-                (*said, *target) = (combined.value, combined.target);
+            let target =
+                if set.target.is_everything() { Truth::True } else { set.target.covers(self.asked(request, path)) };
+            let combined = match (tally.combine(algorithm), set.default) {
+                // The default of the outermost set is a row of its own.
+                (Combined { value: Value::NotApplicable, .. }, Some(default)) if number > 0 => {
+                    Combined { value: default.into(), by: None }
+                }
+                (combined, _) => combined,
+            };
+            let combined = Combined { value: combined.value.under(target), ..combined };
+            if let (Some(said), Some(targeted)) = (said.get_mut(number), targets.get_mut(number)) {
+                (*said, *targeted) = (combined, target);
             }
             match node.parent.and_then(|parent| parents.get_mut(parent as usize)) {
                 Some(parent) => parent.add(Vote {
-                    order: node.order,
+                    order: self.order_of_set(number),
                     rank: node.rank,
-                    target: combined.target,
-                    value: combined.value.value,
-                    by: combined.value.by,
+                    target,
+                    value: combined.value,
+                    by: combined.by,
                 }),
                 None => {
-                    root = combined.value;
+                    root = combined;
                     about = tally.is_about();
                 }
             }
@@ -413,26 +398,15 @@ impl Decide {
         (root, about)
     }
 
-    fn combine(
-        &self,
-        node: &Node,
-        algorithm: Algorithm,
-        tally: &Tally,
-        request: &Request,
-        buffer: &mut String,
-    ) -> OfSet {
-        let combined = tally.combine(algorithm);
-        let target = if node.set.target.is_everything() {
-            Truth::True
-        } else {
-            node.set.target.covers(self.asked(request, buffer))
+    /// Whether a set may say something also when none of its members is about the request.
+    fn must_be_asked(&self, set: &Set, parent: Option<u32>, outermost: Algorithm) -> bool {
+        let judge = match parent {
+            None => return true,
+            Some(0) => Some(outermost),
+            Some(parent) => self.sets.get(parent as usize).map(|set| set.algorithm),
         };
-        let Combined { value, by } = match (combined.value, node.set.default, node.parent) {
-            // The default of the outermost set is a row of its own.
-            (Value::NotApplicable, Some(default), Some(_)) => Combined { value: default.into(), by: None },
-            _ => combined,
-        };
-        OfSet { value: Combined { value: value.under(target), by }, target }
+        // There it counts who is about the request.
+        judge == Some(Algorithm::OnlyOneApplicable) || set.algorithm.always_speaks() || set.default.is_some()
     }
 
     fn decided(&self, root: Combined, about: bool) -> Decided {
@@ -450,6 +424,11 @@ impl Decide {
         };
         Decided { value: root.value, outcome, by, about }
     }
+}
+
+/// Policies with their slots.
+fn in_slots(policies: &Pages<Policy>) -> impl Iterator<Item = (u32, &Rule)> + Clone {
+    policies.iter().zip(0..).filter_map(|(policy, slot)| Some((slot, policy.rule.as_deref()?)))
 }
 
 /// Of several ways in which a policy fits, the best counts.

@@ -5,18 +5,22 @@
 //! atoms of its request, walks the path once, and keeps the entries whose atoms are there. What is no atom (orderings,
 //! regular expressions, negations) is verified for those only.
 
+//!
+//! Policies are known by their slots, which they keep as long as they are there. An index is changed by changing a clone of it: all
+//! that a change does not touch is shared.
+
 mod atoms;
 mod build;
 mod keys;
+mod layers;
+mod lists;
 mod trie;
 
-use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
+use upheld_model::Pages;
 
 use self::atoms::{AtomKind, Atoms, Patterns};
-pub(super) use self::build::Renumbered;
+use self::lists::List;
 use self::trie::{Trie, Walk};
 use super::request::{Asked, Fact, Maybe, Names, Request};
 use super::rule::{Rule, Test};
@@ -26,8 +30,6 @@ use super::truth::Truth;
 const ANY: u32 = 0;
 /// No number.
 const NONE: u32 = u32::MAX;
-/// Lists up to this length are read from end to end; longer ones are looked up by atom.
-const SHORT: u32 = 16;
 
 /// Entries by path and atom.
 #[derive(Clone, Debug, Default)]
@@ -36,22 +38,11 @@ pub(super) struct Index {
     roles: Patterns,
     apps: Patterns,
     /// How often each atom is asked for: entries are found by what is rare.
-    counts: Vec<u32>,
+    counts: Pages<u32, 256>,
     trie: Trie,
     /// Lists of entries; the first holds those without a path.
-    lists: Vec<List>,
-    entries: Vec<Entry>,
-    /// Where the entries of an atom begin in a long list, and how many there are.
-    runs: FxHashMap<(u32, u32), (u32, u32)>,
-    combinations: Vec<Combination>,
-    /// How many policies came and went since all was built.
-    changes: usize,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct List {
-    start: u32,
-    length: u32,
+    lists: Pages<List>,
+    combinations: Pages<Combination>,
 }
 
 /// One combination of alternatives, with all that can be told of it by numbers.
@@ -61,8 +52,8 @@ struct Entry {
     key: u32,
     /// Another one.
     also: u32,
-    /// The policy.
-    rule: u32,
+    /// The slot of the policy.
+    slot: u32,
     /// What must be verified besides; [`NONE`] if nothing.
     verify: u32,
     methods: Methods,
@@ -145,9 +136,9 @@ impl Methods {
     }
 }
 
-/// Room to look things up in, reused between requests.
+/// Where things are put while they are looked up, reused between requests.
 #[derive(Debug, Default)]
-pub(super) struct Room {
+pub(super) struct Scratch {
     /// The atoms of the request, as a list and as bits.
     present: Vec<u32>,
     bits: Vec<u64>,
@@ -156,7 +147,7 @@ pub(super) struct Room {
     walk: Walk,
 }
 
-impl Room {
+impl Scratch {
     fn start(&mut self, atoms: usize) {
         for atom in self.present.drain(..) {
             if let Some(word) = self.bits.get_mut(atom as usize / 64) {
@@ -187,74 +178,80 @@ impl Room {
 }
 
 impl Index {
-    /// Calls `sit` with every rule that may be about the request and whether it is; a rule may come more than once, then the
-    /// best truth counts. Exact only for requests without unknown facts: see [`is_known`].
-    pub(super) fn find(&self, asked: Asked<'_>, rules: &[Arc<Rule>], room: &mut Room, mut sit: impl FnMut(u32, Truth)) {
-        room.start(self.atoms.len());
+    /// Calls `sit` with the slot of every policy that may be about the request and whether it is; a policy may come more than
+    /// once, then the best truth counts. Exact only for requests without unknown facts: see [`is_known`].
+    pub(super) fn find<'r>(
+        &self,
+        asked: Asked<'_>,
+        rule: impl Fn(u32) -> Option<&'r Rule>,
+        scratch: &mut Scratch,
+        mut sit: impl FnMut(u32, Truth),
+    ) {
+        scratch.start(self.atoms.len());
         let method = match &asked.request.action.method {
             Maybe::Is(method) => Methods::one(method),
             Maybe::Absent | Maybe::Unknown => Methods::ABSENT,
         };
-        let Room { walk, .. } = room;
+        let Scratch { walk, .. } = scratch;
         let mut walk = std::mem::take(walk);
-        self.scan(0, method, asked, rules, room, &mut sit);
+        self.scan(0, method, asked, &rule, scratch, &mut sit);
         if let Maybe::Is(path) = asked.path {
             self.trie.walk(path, &mut walk);
             for list in walk.lists() {
-                self.scan(*list, method, asked, rules, room, &mut sit);
+                self.scan(*list, method, asked, &rule, scratch, &mut sit);
             }
         }
-        room.walk = walk;
+        scratch.walk = walk;
     }
 
-    fn scan(
+    fn scan<'r>(
         &self,
         list: u32,
         method: Methods,
         asked: Asked<'_>,
-        rules: &[Arc<Rule>],
-        room: &mut Room,
+        rule: &impl Fn(u32) -> Option<&'r Rule>,
+        scratch: &mut Scratch,
         sit: &mut impl FnMut(u32, Truth),
     ) {
-        let Some(List { start, length }) = self.lists.get(list as usize) else { return };
-        let mut look = |start: u32, length: u32, room: &mut Room| {
-            let (start, end) = (start as usize, (start + length) as usize);
-            for entry in self.entries.get(start..end).unwrap_or_default() {
+        let mut look = |entries: &[Entry], scratch: &mut Scratch| {
+            for entry in entries {
                 if !entry.methods.has(method) {
                     continue;
                 }
-                let missing = entry.needs.without(room.collected);
+                let missing = entry.needs.without(scratch.collected);
                 if missing != Kinds::default() {
-                    self.collect(asked.request, missing, room);
+                    self.collect(asked.request, missing, scratch);
                 }
-                if room.has(entry.key) && room.has(entry.also) {
-                    match self.verify(entry, asked, rules) {
+                if scratch.has(entry.key) && scratch.has(entry.also) {
+                    match self.verify(entry, asked, rule) {
                         Truth::False => {}
-                        truth => sit(entry.rule, truth),
+                        truth => sit(entry.slot, truth),
                     }
                 }
             }
         };
-        if *length <= SHORT {
-            look(*start, *length, room);
-            return;
-        }
-        self.collect(asked.request, Kinds::ALL.without(room.collected), room);
-        let mut at = 0;
-        while let Some(atom) = room.present.get(at).copied() {
-            if let Some((start, length)) = self.runs.get(&(list, atom)) {
-                look(*start, *length, room);
+        match self.lists.get(list as usize) {
+            None => {}
+            Some(List::Short(entries)) => look(entries.as_slice(), scratch),
+            Some(List::Long(runs)) => {
+                self.collect(asked.request, Kinds::ALL.without(scratch.collected), scratch);
+                let mut at = 0;
+                while let Some(atom) = scratch.present.get(at) {
+                    if let Some(entries) = runs.get(atom) {
+                        look(entries.as_slice(), scratch);
+                    }
+                    at += 1;
+                }
             }
-            at += 1;
         }
     }
 
-    fn verify(&self, entry: &Entry, asked: Asked<'_>, rules: &[Arc<Rule>]) -> Truth {
+    fn verify<'r>(&self, entry: &Entry, asked: Asked<'_>, rule: &impl Fn(u32) -> Option<&'r Rule>) -> Truth {
         if entry.verify == NONE {
             return Truth::True;
         }
         let combination = self.combinations.get(entry.verify as usize);
-        let (Some(combination), Some(rule)) = (combination, rules.get(entry.rule as usize)) else {
+        let (Some(combination), Some(rule)) = (combination, rule(entry.slot)) else {
             return Truth::Error;
         };
         let told = |test: &Test| combination.path == PathIs::Told && matches!(test, Test::Path(_));
@@ -270,9 +267,9 @@ impl Index {
         })
     }
 
-    /// Puts the atoms of a request into the room, those of some kinds.
-    fn collect(&self, request: &Request, kinds: Kinds, room: &mut Room) {
-        room.collected = room.collected.with(kinds);
+    /// Collects the atoms of a request, those of some kinds.
+    fn collect(&self, request: &Request, kinds: Kinds, scratch: &mut Scratch) {
+        scratch.collected = scratch.collected.with(kinds);
         let Request { subject, action, resource, .. } = request;
         let texts = [
             (AtomKind::Id, &subject.id),
@@ -284,19 +281,19 @@ impl Index {
         ];
         if kinds.has(AtomKind::Role) {
             for role in subject.roles.known() {
-                self.put(AtomKind::Role, role, room);
-                self.roles.find(role, |atom| room.put(atom));
+                self.put(AtomKind::Role, role, scratch);
+                self.roles.find(role, |atom| scratch.put(atom));
             }
         }
         if kinds.has(AtomKind::Group) {
             for group in subject.groups.known() {
-                self.put(AtomKind::Group, group, room);
+                self.put(AtomKind::Group, group, scratch);
             }
         }
         if kinds.has(AtomKind::Claim) {
             for (name, fact) in &subject.claims.0 {
                 if let Some(atom) = self.atoms.claim(name, fact) {
-                    room.put(atom);
+                    scratch.put(atom);
                 }
             }
         }
@@ -304,27 +301,50 @@ impl Index {
             if let Maybe::Is(text) = value
                 && kinds.has(kind)
             {
-                self.put(kind, text, room);
+                self.put(kind, text, scratch);
             }
         }
         if let Maybe::Is(app) = &resource.app
             && kinds.has(AtomKind::App)
         {
-            self.apps.find(app, |atom| room.put(atom));
+            self.apps.find(app, |atom| scratch.put(atom));
         }
     }
 
-    fn put(&self, kind: AtomKind, text: &str, room: &mut Room) {
+    fn put(&self, kind: AtomKind, text: &str, scratch: &mut Scratch) {
         if let Some(atom) = self.atoms.get(kind, text.as_bytes()) {
-            room.put(atom);
+            scratch.put(atom);
+        }
+    }
+
+    /// What a change has copied.
+    #[cfg(test)]
+    pub(super) fn unshared(&self, other: &Self) -> Unshared {
+        let Self { atoms, roles, apps, counts, trie, lists, combinations } = self;
+        let Unshared { pages, items } = trie.unshared(&other.trie);
+        let shards: usize = lists.iter().zip(other.lists.iter()).map(|(own, other)| own.unshared(other)).sum();
+        let pages = pages + counts.unshared(&other.counts) + lists.unshared(&other.lists) + shards;
+        Unshared {
+            pages: pages + combinations.unshared(&other.combinations),
+            items: items + atoms.unshared(&other.atoms) + roles.unshared(&other.roles) + apps.unshared(&other.apps),
         }
     }
 
     /// How many steps the last walk took, for tests of hostile patterns.
     #[cfg(test)]
-    pub(super) fn steps(room: &Room) -> usize {
-        room.walk.steps()
+    pub(super) fn steps(scratch: &Scratch) -> usize {
+        scratch.walk.steps()
     }
+}
+
+/// What two indexes do not share.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unshared {
+    /// Pages and shards.
+    pub(super) pages: usize,
+    /// Items beside those that are frozen.
+    pub(super) items: usize,
 }
 
 /// Whether all is known that atoms stand for; otherwise every policy must be looked at.

@@ -1,6 +1,7 @@
 //! The same decisions, made in the plainest way: every policy is looked at, patterns are tried character by character, and
 //! each algorithm is a walk over a list. For tests, fuzzing and benches.
 
+pub mod changing;
 mod facts;
 mod patterns;
 pub mod random;

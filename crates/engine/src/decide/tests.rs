@@ -1,3 +1,4 @@
+mod changes;
 mod combining;
 mod found;
 mod laws;

@@ -183,13 +183,30 @@ impl Algorithm {
     }
 }
 
+/// A priority as a number whose order is that of evaluation: the higher the priority, the lower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rank(u64);
+
+impl Rank {
+    /// After all others.
+    const LAST: Self = Self(u64::MAX);
+
+    /// Of a priority. Both zeros are one priority.
+    pub fn of(priority: f64) -> Self {
+        const SIGN: u64 = 1 << 63;
+        let bits = (0.0 + priority).to_bits();
+        // The bits of numbers have their order, those of negative ones the opposite.
+        Self(if bits & SIGN == 0 { !(bits | SIGN) } else { bits })
+    }
+}
+
 /// What one child of a set says.
 #[derive(Clone, Copy, Debug)]
 pub struct Vote {
     /// Its place among its siblings: the lower, the earlier.
     pub order: u32,
-    /// Its priority among all: the lower, the higher.
-    pub rank: u32,
+    /// Its priority.
+    pub rank: Rank,
     /// Whether it is about the request at all.
     pub target: Truth,
     /// What it says.
@@ -319,7 +336,7 @@ impl Tally {
     }
 
     fn priority_deny_overrides(&self) -> Combined {
-        let rank = |vote: Option<Vote>| vote.map_or(u32::MAX, |vote| vote.rank);
+        let rank = |vote: Option<Vote>| vote.map_or(Rank::LAST, |vote| vote.rank);
         let winner = if rank(self.deny) <= rank(self.permit) { self.deny } else { self.permit };
         let either = |vote: Vote| Combined { value: Value::Unknown(Could::Either), by: vote.by };
         let Some(winner) = winner else {

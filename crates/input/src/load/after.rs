@@ -6,7 +6,7 @@ use std::sync::Arc;
 use upheld_dialects::recognise::Again;
 use upheld_model::{Diagnostic, Diagnostics, Files, SourceId};
 
-use super::{Broken, Loaded, opened};
+use super::{Broken, Loaded};
 use crate::Input;
 use crate::read::read_one;
 
@@ -59,10 +59,10 @@ impl Loaded {
     }
 
     fn deciding_otherwise(&self, again: Again, about_texts: &Diagnostics, files: Files) -> Self {
-        let Again { books, policies, symbols, deciding, diagnostics: mut warnings } = again;
+        let Again { deciding, policies, symbols, diagnostics: mut warnings } = again;
         let about_texts = about_texts.as_slice().to_vec();
         warnings.sort();
-        let (manifests, decides) = opened(books);
+        let (manifests, decides) = (deciding.manifests().collect(), deciding.decides().collect());
         let snapshot = self.snapshot.deciding_otherwise(symbols, policies, decides, files);
         let (directory, set_aside) = (Arc::clone(&self.directory), Arc::clone(&self.set_aside));
         let (choices, implied) = (Arc::clone(&self.choices), self.implied);

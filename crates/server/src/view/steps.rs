@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use upheld_dialects::access::book::STORED;
+use upheld_dialects::access::claim::STORED;
 use upheld_input::load::{Change, Loaded};
 use upheld_input::{Format, Input};
 use upheld_model::SourceId;

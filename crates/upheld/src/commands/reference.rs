@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use upheld_answers::codes::{all, like};
 use upheld_answers::testing;
 use upheld_dialects::access;
-use upheld_dialects::access::book::{POLICY_SET, TESTS};
+use upheld_dialects::access::claim::{POLICY_SET, TESTS};
 use upheld_dialects::access::shapes::Fields;
 use upheld_dialects::comply::book::{COLLECTION, DEFINITION, WAIVER};
 use upheld_dialects::comply::changes::CHANGES;
@@ -149,7 +149,7 @@ fn schemas(snapshot: &Snapshot) -> BTreeMap<String, Json> {
     let families: Vec<Json> = policy_kind::shapes().iter().map(|(_, shape)| shape.schema()).collect();
     schemas.insert("PolicyKind".to_owned(), document("PolicyKind", json!({"anyOf": families})));
     let parts = [
-        (POLICY_SET, access::book::set_shape()),
+        (POLICY_SET, access::policy_set::set_shape()),
         ("manifest.yaml", access::manifest::shape()),
         (COLLECTION, comply::shapes::collection()),
         (CHANGES, comply::shapes::changes()),

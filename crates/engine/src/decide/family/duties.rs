@@ -26,29 +26,29 @@ impl Decide {
         hits: &[Hit<Measure>],
         duties: &mut Vec<(&'d Duty, Option<EntryId>)>,
     ) {
-        let Some(node) = self.sets.get(number as usize) else { return };
+        let Some(set) = self.sets.get(number as usize) else { return };
         let says = |said: Option<&Combined>| said.and_then(|said| said.value.effect()) == Some(effect);
         if !says(scratch.said.get(number as usize)) {
             return;
         }
-        duties.extend(node.set.duties.iter().filter(|duty| duty.on == effect).map(|duty| (duty, None)));
+        duties.extend(set.duties.iter().filter(|duty| duty.on == effect).map(|duty| (duty, None)));
         // Of the members, those that were asked: all, or none after the one that decides.
         let mut members: Vec<(u32, MemberRef)> = Vec::new();
         for hit in hits {
-            if let (Some(head), Some(rule)) = (self.heads.get(hit.entry.index()), self.rule(hit.entry))
+            if let (Some(head), Some(rule)) = (self.head(hit.entry), self.rule(hit.entry))
                 && head.set == number
                 && Value::of(rule.effect, hit.measure.applies()).effect() == Some(effect)
             {
-                members.push((head.order, MemberRef::Rule(hit.entry)));
+                members.push((self.order_of_rule(hit.entry), MemberRef::Rule(hit.entry)));
             }
         }
-        for ((child, node), said) in (0..).zip(&self.sets).zip(&scratch.said) {
+        for ((child, node), said) in (0..).zip(&self.nodes).zip(&scratch.said) {
             if node.parent == Some(number) && says(Some(said)) {
-                members.push((node.order, MemberRef::Set(child)));
+                members.push((self.order_of_set(child as usize), MemberRef::Set(child)));
             }
         }
         members.sort_unstable_by_key(|(order, _)| *order);
-        if node.set.algorithm.stops_at(effect) {
+        if set.algorithm.stops_at(effect) {
             members.truncate(1);
         }
         for (_, member) in members {

@@ -2,63 +2,59 @@
 
 use std::sync::Arc;
 
-use super::{Conditions, Head, Node};
+use super::order::number;
+use super::{Conditions, Head, Node, Policy};
 use crate::decide::rule::{Member, Rule, Set};
-use crate::decide::value::Algorithm;
+use crate::decide::value::Rank;
 
 /// What was numbered so far.
 #[derive(Default)]
 pub(super) struct Numbering {
-    pub(super) rules: Vec<Arc<Rule>>,
-    pub(super) heads: Vec<Head>,
-    pub(super) sets: Vec<Node>,
-    order: u32,
+    pub(super) policies: Vec<Policy>,
+    /// Parents first, without their members.
+    pub(super) sets: Vec<Set>,
+    /// What is known of each set besides.
+    pub(super) nodes: Vec<Node>,
 }
 
 impl Numbering {
     /// Numbers all that is in the outermost set.
     pub(super) fn of(root: Set) -> Self {
         let mut numbering = Self::default();
-        numbering.set(root, None, 0);
+        numbering.set(root, None);
         numbering
     }
 
-    fn set(&mut self, mut set: Set, parent: Option<u32>, rank: u32) {
-        let number = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
+    fn set(&mut self, mut set: Set, parent: Option<u32>) {
+        let own = number(self.sets.len());
         let mut members = std::mem::take(&mut set.members);
         // Stable, so the position counts where priorities are equal.
-        members.sort_by(|a, b| b.priority().total_cmp(&a.priority()));
-        let judged = parent.and_then(|parent| self.sets.get(parent as usize));
-        let only_one = judged.is_some_and(|node| node.set.algorithm == Algorithm::OnlyOneApplicable);
-        let always = parent.is_none() || only_one || set.algorithm.always_speaks() || set.default.is_some();
-        self.order += 1;
-        self.sets.push(Node { set, parent, order: self.order, rank, always });
-        let mut rank = 0;
-        let mut before: Option<f64> = None;
+        members.sort_by_key(Member::rank);
+        self.nodes.push(Node { parent, start: number(self.policies.len()), rank: Rank::of(set.priority) });
+        self.sets.push(set);
         for member in members {
-            let priority = member.priority();
-            rank += u32::from(before.is_some_and(|before| before.total_cmp(&priority).is_ne()));
-            before = Some(priority);
             match member {
-                Member::Rule(rule) => {
-                    self.order += 1;
-                    let conditions = if rule.conditions.is_empty() { Conditions::None } else { Conditions::Some };
-                    let (set, effect) = (number, rule.effect);
-                    self.heads.push(Head { set, order: self.order, rank, effect, conditions });
-                    self.rules.push(rule);
-                }
-                Member::Set(inner) => self.set(*inner, Some(number), rank),
+                Member::Rule(rule) => self.policies.push(Policy::new(rule, own)),
+                Member::Set(inner) => self.set(*inner, Some(own)),
             }
         }
     }
 }
 
+impl Policy {
+    /// A member of a set.
+    pub(super) fn new(rule: Arc<Rule>, set: u32) -> Self {
+        let conditions = if rule.conditions.is_empty() { Conditions::None } else { Conditions::Some };
+        let head = Head { set, rank: Rank::of(rule.priority), effect: rule.effect, conditions };
+        Self { rule: Some(rule), head }
+    }
+}
+
 impl Member {
-    fn priority(&self) -> f64 {
-        // Both zeros are one priority.
-        0.0 + match self {
+    fn rank(&self) -> Rank {
+        Rank::of(match self {
             Self::Rule(rule) => rule.priority,
             Self::Set(set) => set.priority,
-        }
+        })
     }
 }

@@ -24,8 +24,8 @@ impl Decide {
         };
         let number = |entry: EntryId| Param::Number(i64::try_from(entry.index()).unwrap_or(i64::MAX));
         for hit in &*hits {
-            let Some(head) = self.heads.get(hit.entry.index()) else { continue };
-            let set = self.sets.get(head.set as usize).map(|node| &node.set);
+            let Some(head) = self.head(hit.entry) else { continue };
+            let set = self.sets.get(head.set as usize);
             if hit.measure.applies() != Truth::False && self.is_outside(head.set, scratch) {
                 witness.miss(hit.entry, 1, || Reason::new(Code::SkipSet, &[]));
                 continue;
@@ -42,7 +42,7 @@ impl Decide {
                 Truth::Error => (State::Unknown, Code::UnknownFact),
                 Truth::True if decider == Some(hit.entry) => {
                     let rival = |other: &Hit<Measure>| {
-                        let effect = self.heads.get(other.entry.index()).map(|other| other.effect);
+                        let effect = self.head(other.entry).map(|other| other.effect);
                         other.measure.applies() != Truth::False && effect != Some(head.effect)
                     };
                     let code = if hits.iter().any(rival) { self.won_by(hit.entry) } else { Code::DecideUnopposed };
@@ -68,13 +68,13 @@ impl Decide {
             if scratch.targets.get(number as usize) == Some(&Truth::False) {
                 return true;
             }
-            around = self.sets.get(number as usize).and_then(|node| node.parent);
+            around = self.nodes.get(number as usize).and_then(|node| node.parent);
         }
         false
     }
 
     fn lost(&self, entry: EntryId, to: Option<EntryId>) -> (State, Code) {
-        let effect = |entry: EntryId| self.heads.get(entry.index()).map(|head| head.effect);
+        let effect = |entry: EntryId| self.head(entry).map(|head| head.effect);
         let algorithm = self.set_of(entry).map_or(self.algorithm(), |set| set.algorithm);
         let code = if to.is_some_and(|to| effect(to) == effect(entry)) {
             Code::DecideSame

@@ -3,6 +3,7 @@
 use hashbrown::HashTable;
 
 use super::keys::{Key, LongTexts, Slots};
+use super::layers::{Growing, Layered, Settle};
 use crate::decide::glob::Wild;
 use crate::decide::request::Fact;
 
@@ -38,38 +39,35 @@ const VALUES: u32 = 32;
 
 /// Texts with a kind, numbered from one: zero is the atom that every request has.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Atoms {
-    /// The key of each; of a claim that of its value.
-    keys: Vec<Key>,
-    /// The name of each that is a claim.
-    names: Vec<Option<Key>>,
-    long: LongTexts,
-    slots: Slots,
-    kinds: Vec<AtomKind>,
-}
+pub(super) struct Atoms(Layered<Table>);
 
 impl Atoms {
     /// How many there are, the one of every request included.
     pub(super) fn len(&self) -> usize {
-        self.keys.len() + 1
+        self.0.len() + 1
     }
 
     /// What an atom is about; nothing for the one that every request has.
     pub(super) fn kind(&self, atom: u32) -> Option<AtomKind> {
-        self.kinds.get((atom as usize).checked_sub(1)?).copied()
+        let (table, number) = self.0.layer(atom.checked_sub(1)?);
+        table.kinds.get(number).copied()
     }
 
     /// The atom of a text, if a policy has it.
     pub(super) fn get(&self, kind: AtomKind, text: &[u8]) -> Option<u32> {
         let key = Key::of(kind as u32, text);
-        self.find(&key, text, key.hash(0), |_| true)
+        let hash = key.hash(0);
+        self.0.find(|table| table.find(&key, text, hash, |_| true)).map(|number| number + 1)
     }
 
     /// The atom of a text, made if it is new.
     pub(super) fn intern(&mut self, kind: AtomKind, text: &[u8]) -> u32 {
         self.get(kind, text).unwrap_or_else(|| {
-            let key = self.long.keep(Key::of(kind as u32, text), text);
-            self.add(kind, key, None)
+            let add = |table: &mut Table| {
+                let key = table.long.keep(Key::of(kind as u32, text), text);
+                table.add(kind, key, None)
+            };
+            self.0.add(add) + 1
         })
     }
 
@@ -77,10 +75,14 @@ impl Atoms {
     pub(super) fn claim(&self, name: &str, value: &Fact) -> Option<u32> {
         with_value(value, |kind, text| {
             let (key, name_key) = (Key::of(kind, text), Key::of(AtomKind::Claim as u32, name.as_bytes()));
-            self.find(&key, text, claim_hash(&name_key, &key), |number| {
-                let known = self.names.get(number as usize).and_then(Option::as_ref);
-                known.is_some_and(|known| self.long.is(known, &name_key, name.as_bytes()))
-            })
+            let hash = claim_hash(&name_key, &key);
+            let found = self.0.find(|table| {
+                table.find(&key, text, hash, |number| {
+                    let known = table.names.get(number as usize).and_then(Option::as_ref);
+                    known.is_some_and(|known| table.long.is(known, &name_key, name.as_bytes()))
+                })
+            });
+            found.map(|number| number + 1)
         })?
     }
 
@@ -90,16 +92,44 @@ impl Atoms {
             return Some(known);
         }
         let (kind, text) = with_value(value, |kind, text| (kind, text.to_vec()))?;
-        let name = self.long.keep(Key::of(AtomKind::Claim as u32, name.as_bytes()), name.as_bytes());
-        let key = self.long.keep(Key::of(kind, &text), &text);
-        Some(self.add(AtomKind::Claim, key, Some(name)))
+        let add = |table: &mut Table| {
+            let name = table.long.keep(Key::of(AtomKind::Claim as u32, name.as_bytes()), name.as_bytes());
+            let key = table.long.keep(Key::of(kind, &text), &text);
+            table.add(AtomKind::Claim, key, Some(name))
+        };
+        Some(self.0.add(add) + 1)
     }
 
+    /// See [`Layered::settle`].
+    pub(super) fn settle(&mut self, when: Settle) {
+        self.0.settle(when);
+    }
+
+    #[cfg(test)]
+    pub(super) fn unshared(&self, other: &Self) -> usize {
+        self.0.unshared(&other.0)
+    }
+}
+
+/// Some of the atoms, numbered from zero.
+#[derive(Clone, Debug, Default)]
+struct Table {
+    /// The key of each; of a claim that of its value.
+    keys: Vec<Key>,
+    /// The name of each that is a claim.
+    names: Vec<Option<Key>>,
+    long: LongTexts,
+    slots: Slots,
+    kinds: Vec<AtomKind>,
+}
+
+impl Table {
+    #[inline]
     fn find(&self, key: &Key, text: &[u8], hash: u64, also: impl Fn(u32) -> bool) -> Option<u32> {
         let is = |number: u32| {
             self.keys.get(number as usize).is_some_and(|known| self.long.is(known, key, text)) && also(number)
         };
-        self.slots.find(hash, is).map(|number| number + 1)
+        self.slots.find(hash, is)
     }
 
     fn add(&mut self, kind: AtomKind, key: Key, name: Option<Key>) -> u32 {
@@ -117,7 +147,30 @@ impl Atoms {
             }
         };
         slots.insert(hash_of(number), number, hash_of);
-        number + 1
+        number
+    }
+}
+
+impl Growing for Table {
+    fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn append(&mut self, other: Self) {
+        let moved = self.long.append(&other.long);
+        self.keys.reserve_exact(other.keys.len());
+        self.names.reserve_exact(other.keys.len());
+        self.kinds.reserve_exact(other.keys.len());
+        for ((kind, key), name) in other.kinds.into_iter().zip(other.keys).zip(other.names) {
+            self.add(kind, moved(key), name.map(&moved));
+        }
+    }
+
+    fn shrink(&mut self) {
+        self.keys.shrink_to_fit();
+        self.names.shrink_to_fit();
+        self.long.shrink();
+        self.kinds.shrink_to_fit();
     }
 }
 
@@ -141,22 +194,61 @@ type SamePrefix = (Vec<u8>, Vec<(Wild, u32)>);
 
 /// Patterns by the text with which all begins that they cover.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Patterns {
-    /// The lengths of those texts, shortest first.
-    lengths: Vec<usize>,
-    by_prefix: HashTable<SamePrefix>,
-}
+pub(super) struct Patterns(Layered<Prefixes>);
 
 impl Patterns {
     /// Adds a pattern with its atom.
     pub(super) fn add(&mut self, pattern: &Wild, atom: u32) {
         let prefix = pattern.prefix().as_bytes();
+        if !self.0.frozen.has(prefix, atom) {
+            self.0.recent.add(prefix, pattern, atom);
+        }
+    }
+
+    /// Calls back with the atoms of all patterns that cover a text.
+    pub(super) fn find(&self, text: &str, mut found: impl FnMut(u32)) {
+        self.0.frozen.find(text, &mut found);
+        if self.0.recent.count > 0 {
+            self.0.recent.find(text, &mut found);
+        }
+    }
+
+    /// See [`Layered::settle`].
+    pub(super) fn settle(&mut self, when: Settle) {
+        self.0.settle(when);
+    }
+
+    #[cfg(test)]
+    pub(super) fn unshared(&self, other: &Self) -> usize {
+        self.0.unshared(&other.0)
+    }
+}
+
+/// Some of the patterns.
+#[derive(Clone, Debug, Default)]
+struct Prefixes {
+    /// The lengths of the texts with which they begin, shortest first.
+    lengths: Vec<usize>,
+    by_prefix: HashTable<SamePrefix>,
+    count: usize,
+}
+
+impl Prefixes {
+    fn has(&self, prefix: &[u8], atom: u32) -> bool {
+        let known = self.by_prefix.find(prefix_hash(prefix), |(known, _)| known == prefix);
+        known.is_some_and(|(_, patterns)| patterns.iter().any(|(_, known)| *known == atom))
+    }
+
+    fn add(&mut self, prefix: &[u8], pattern: &Wild, atom: u32) {
+        if self.has(prefix, atom) {
+            return;
+        }
+        self.count += 1;
         if let Err(place) = self.lengths.binary_search(&prefix.len()) {
             self.lengths.insert(place, prefix.len());
         }
         let known = self.by_prefix.find_mut(prefix_hash(prefix), |(known, _)| known == prefix);
         match known {
-            Some((_, patterns)) if patterns.iter().any(|(_, known)| *known == atom) => {}
             Some((_, patterns)) => patterns.push((pattern.clone(), atom)),
             None => {
                 let new = (prefix.to_vec(), vec![(pattern.clone(), atom)]);
@@ -165,8 +257,7 @@ impl Patterns {
         }
     }
 
-    /// Calls back with the atoms of all patterns that cover a text.
-    pub(super) fn find(&self, text: &str, mut found: impl FnMut(u32)) {
+    fn find(&self, text: &str, found: &mut impl FnMut(u32)) {
         for length in &self.lengths {
             let Some(prefix) = text.as_bytes().get(..*length) else { break };
             if let Some((_, patterns)) = self.by_prefix.find(prefix_hash(prefix), |(known, _)| known == prefix) {
@@ -177,6 +268,24 @@ impl Patterns {
                 }
             }
         }
+    }
+}
+
+impl Growing for Prefixes {
+    fn len(&self) -> usize {
+        self.count
+    }
+
+    fn append(&mut self, other: Self) {
+        for (prefix, patterns) in other.by_prefix {
+            for (pattern, atom) in patterns {
+                self.add(&prefix, &pattern, atom);
+            }
+        }
+    }
+
+    fn shrink(&mut self) {
+        self.lengths.shrink_to_fit();
     }
 }
 

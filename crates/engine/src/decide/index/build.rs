@@ -1,98 +1,50 @@
-//! From policies to the index: all of them, or those that changed.
+//! From policies to the index: all of them, or those that came and went.
 
-use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::atoms::{AtomKind, Atoms, Patterns};
-use super::{ANY, Combination, Entry, Index, Kinds, List, Methods, NONE, PathIs, SHORT};
-use crate::decide::glob::{Glob, Wild};
+use super::layers::Settle;
+use super::lists::List;
+use super::{ANY, Combination, Entry, Index, Kinds, Methods, NONE, PathIs};
+use crate::decide::glob::Wild;
 use crate::decide::rule::{ANY_METHOD, FactOf, Matcher, Operator, PathPattern, Rule, Status, Test};
 use crate::decide::truth::Truth;
 
 /// Policies with more combinations of alternatives than this are looked at whole.
 const MOST_COMBINATIONS: usize = 1024;
 
-/// Nodes that the paths of a policy may need; most need fewer.
-const NODES: usize = 16;
-
-/// What became of the policies of an index.
-#[derive(Debug)]
-pub(in crate::decide) struct Renumbered {
-    /// The new number of each that was there; [`NONE`] if it is gone.
-    pub(in crate::decide) kept: Vec<u32>,
-    /// The numbers of those that were not there.
-    pub(in crate::decide) added: Vec<u32>,
-}
-
-impl Renumbered {
-    /// Compares by identity: a policy that changed is another one.
-    pub(in crate::decide) fn of(before: &[Arc<Rule>], after: &[Arc<Rule>]) -> Self {
-        let same = |(before, after): (&Arc<Rule>, &Arc<Rule>)| Arc::ptr_eq(before, after);
-        let start = before.iter().zip(after).take_while(|pair| same(*pair)).count();
-        let (old, new) = (before.get(start..).unwrap_or_default(), after.get(start..).unwrap_or_default());
-        let end = old.iter().rev().zip(new.iter().rev()).take_while(|pair| same(*pair)).count();
-        let middle = old.len() - end;
-        // Most changes are small, and all before and after them is as it was.
-        let mut places: FxHashMap<*const Rule, u32> =
-            (number(start)..).zip(new).take(new.len() - end).map(|(place, rule)| (Arc::as_ptr(rule), place)).collect();
-        let mut kept: Vec<u32> = (0..number(start)).collect();
-        kept.extend(old.iter().take(middle).map(|rule| places.remove(&Arc::as_ptr(rule)).unwrap_or(NONE)));
-        kept.extend(number(after.len() - end)..number(after.len()));
-        let mut added: Vec<u32> = places.into_values().collect();
-        added.sort_unstable();
-        Self { kept, added }
-    }
-
-    /// Whether all is as it was.
-    pub(in crate::decide) fn is_nothing(&self) -> bool {
-        self.added.is_empty() && (0..).zip(&self.kept).all(|(before, after)| before == *after)
-    }
-
-    fn changes(&self) -> usize {
-        self.added.len() + self.kept.iter().filter(|number| **number == NONE).count()
-    }
-}
-
 impl Index {
-    /// For policies in the order of their numbers.
-    pub(in crate::decide) fn new(rules: &[Arc<Rule>]) -> Self {
+    /// For policies with their slots.
+    pub(in crate::decide) fn new<'r>(rules: impl Iterator<Item = (u32, &'r Rule)> + Clone) -> Self {
         let mut builder = IndexBuilder::default();
-        for rule in rules {
+        for (_, rule) in rules.clone() {
             builder.count(rule, |count| *count += 1);
         }
-        for (number, rule) in (0..).zip(rules) {
-            builder.add(number, rule);
+        for (slot, rule) in rules {
+            builder.add(slot, rule);
         }
-        builder.index.trie.shrink();
-        builder.finish()
+        builder.finish(Settle::Now)
     }
 
-    /// For policies of which most were there before. What only those asked for that are gone stays behind as empty lists and
-    /// unused atoms; when this has become too much, all is built anew.
-    pub(in crate::decide) fn after(&self, changed: &Renumbered, before: &[Arc<Rule>], rules: &[Arc<Rule>]) -> Self {
-        let changes = self.changes + changed.changes();
-        if changes > rules.len() / 2 {
-            return Self::new(rules);
-        }
-        let mut builder = IndexBuilder::of(self, changed);
-        builder.index.changes = changes;
-        for (rule, _) in before.iter().zip(&changed.kept).filter(|(_, number)| **number == NONE) {
+    /// Without some policies and with some others. What only those asked for that are gone stays behind as empty lists and
+    /// unused atoms; when this has become too much, all is to be built anew.
+    pub(in crate::decide) fn with(&self, gone: &[(u32, &Rule)], came: &[(u32, &Rule)]) -> Self {
+        let mut builder = IndexBuilder { index: self.clone(), entries: Vec::new() };
+        for (slot, rule) in gone {
+            builder.remove(*slot, rule);
             builder.count(rule, |count| *count = count.saturating_sub(1));
         }
-        let added = || changed.added.iter().filter_map(|number| Some((*number, rules.get(*number as usize)?)));
-        for (_, rule) in added() {
+        for (_, rule) in came {
             builder.count(rule, |count| *count += 1);
         }
-        for (number, rule) in added() {
-            builder.add(number, rule);
+        for (slot, rule) in came {
+            builder.add(*slot, rule);
         }
-        builder.finish()
+        builder.finish(Settle::Later)
     }
 }
 
-/// An index whose entries are not in order yet.
+/// An index with entries that are not in their lists yet.
 #[derive(Default)]
 struct IndexBuilder {
     index: Index,
@@ -105,38 +57,14 @@ struct Asks<'r> {
     /// Values that can be looked up, one list for each test; one value of each list must be there.
     lists: Vec<Vec<u32>>,
     paths: Vec<&'r PathPattern>,
-    /// Whether no more is asked of the path.
-    path: PathIs,
     methods: Methods,
     /// Whether something is asked for that no number can tell.
     verify: bool,
+    /// Which alternatives they are.
+    combination: Combination,
 }
 
 impl IndexBuilder {
-    /// What stays of an index when policies change.
-    fn of(index: &Index, changed: &Renumbered) -> Self {
-        let Index { atoms, roles, apps, counts, trie, combinations, changes, .. } = index;
-        let mut entries = Vec::with_capacity(index.entries.len() + changed.added.len());
-        for (list, List { start, length }) in (0..).zip(&index.lists) {
-            let own = index.entries.iter().skip(*start as usize).take(*length as usize);
-            let numbered = own.map(|entry| (changed.kept.get(entry.rule as usize).copied().unwrap_or(NONE), entry));
-            let kept = numbered.filter(|(rule, _)| *rule != NONE);
-            entries.extend(kept.map(|(rule, entry)| (list, Entry { rule, ..*entry })));
-        }
-        let index = Index {
-            atoms: atoms.clone(),
-            roles: roles.clone(),
-            apps: apps.clone(),
-            counts: counts.clone(),
-            // Growing by one would double what all others take.
-            trie: trie.with_room(changed.added.len() * NODES),
-            combinations: combinations.clone(),
-            changes: *changes,
-            ..Index::default()
-        };
-        Self { index, entries }
-    }
-
     /// Changes how often the atoms of a policy are asked for.
     fn count(&mut self, rule: &Rule, change: impl Fn(&mut u32)) {
         if rule.status == Status::Off {
@@ -146,16 +74,30 @@ impl IndexBuilder {
             for test in alternatives.iter().flat_map(|matcher| &matcher.tests) {
                 for atom in self.atoms_of(test).into_iter().flatten() {
                     let (place, counts) = (atom as usize, &mut self.index.counts);
-                    if counts.len() <= place {
-                        counts.resize(place + 1, 0);
-                    }
+                    counts.reach(place + 1, || 0);
                     counts.get_mut(place).into_iter().for_each(&change);
                 }
             }
         }
     }
 
-    fn add(&mut self, number: u32, rule: &Rule) {
+    fn add(&mut self, slot: u32, rule: &Rule) {
+        self.each_combination(rule, |builder, asks| builder.add_combination(slot, asks));
+    }
+
+    fn remove(&mut self, slot: u32, rule: &Rule) {
+        self.each_combination(rule, |builder, asks| {
+            for list in builder.lists_of(asks) {
+                if let Some(list) = builder.index.lists.get_mut(list as usize) {
+                    // What was rarest when it came need not be now.
+                    *list = list.without(slot, asks.lists.iter().flatten().copied().chain([ANY]));
+                }
+            }
+        });
+    }
+
+    /// Calls back with what each combination of alternatives of a policy asks for.
+    fn each_combination(&mut self, rule: &Rule, act: impl Fn(&mut Self, &Asks<'_>)) {
         if rule.status == Status::Off {
             return;
         }
@@ -163,48 +105,27 @@ impl IndexBuilder {
         let actions = actions(&target.actions);
         let combinations =
             target.subjects.len().max(1).saturating_mul(target.resources.len().max(1)).saturating_mul(actions.len());
-        if combinations > MOST_COMBINATIONS {
-            self.add_whole(number, rule);
-            return;
-        }
-        for (subject_number, subject) in numbered(&target.subjects) {
-            for (resource_number, resource) in numbered(&target.resources) {
-                for (action_number, methods, action) in &actions {
-                    let matchers = [subject, resource, *action].into_iter().flatten();
-                    let asks = self.asks(matchers, *methods);
-                    let verify = Combination {
-                        subject: subject_number,
-                        resource: resource_number,
-                        action: *action_number,
-                        path: asks.path,
-                    };
-                    self.add_combination(number, &asks, verify);
+        for (subject, subject_matcher) in numbered(&target.subjects) {
+            for (resource, resource_matcher) in numbered(&target.resources) {
+                if combinations > MOST_COMBINATIONS {
+                    // Each alternative alone is looked at; rare enough to be slow.
+                    for (action, _) in numbered(&target.actions) {
+                        let combination = Combination { subject, resource, action, path: PathIs::Open };
+                        act(self, &Asks { verify: true, ..Asks::nothing(Methods::ALL, combination) });
+                    }
+                    continue;
+                }
+                for (action, methods, action_matcher) in &actions {
+                    let combination = Combination { subject, resource, action: *action, path: PathIs::Told };
+                    let matchers = [subject_matcher, resource_matcher, *action_matcher].into_iter().flatten();
+                    let asks = self.asks(matchers, Asks::nothing(*methods, combination));
+                    act(self, &asks);
                 }
             }
         }
     }
 
-    /// Each alternative alone is looked at; rare enough to be slow.
-    fn add_whole(&mut self, number: u32, rule: &Rule) {
-        let target = &rule.target;
-        for (subject, _) in numbered(&target.subjects) {
-            for (resource, _) in numbered(&target.resources) {
-                for (action, _) in numbered(&target.actions) {
-                    let verify = Combination { subject, resource, action, path: PathIs::Open };
-                    let asks = Asks {
-                        lists: Vec::new(),
-                        paths: Vec::new(),
-                        path: PathIs::Open,
-                        methods: Methods::ALL,
-                        verify: true,
-                    };
-                    self.add_combination(number, &asks, verify);
-                }
-            }
-        }
-    }
-
-    fn add_combination(&mut self, rule: u32, asks: &Asks<'_>, combination: Combination) {
+    fn add_combination(&mut self, slot: u32, asks: &Asks<'_>) {
         let key = self.rarest(&asks.lists);
         let keys = key.and_then(|place| asks.lists.get(place)).map_or(&[ANY][..], Vec::as_slice);
         let others = || asks.lists.iter().enumerate().filter(|(place, _)| Some(*place) != key);
@@ -213,37 +134,33 @@ impl IndexBuilder {
             _ => None,
         });
         let verify_atoms = others().any(|(place, _)| also.is_none_or(|(known, _)| known != place));
-        let put = |builder: &mut Self, list: u32, verify: bool, combination: Combination| {
-            let verify = if verify { builder.combination(combination) } else { NONE };
-            let also = also.map_or(ANY, |(_, atom)| atom);
+        let also = also.map_or(ANY, |(_, atom)| atom);
+        for (list, pattern) in self.lists_of(asks).into_iter().zip(asks.patterns()) {
+            let (verify, combination) = match pattern {
+                None | Some(PathPattern::Glob(_)) => (asks.verify || verify_atoms, asks.combination),
+                Some(PathPattern::Foreign(..) | PathPattern::Broken(_)) => {
+                    (true, Combination { path: PathIs::Open, ..asks.combination })
+                }
+            };
+            let verify = if verify { self.combination(combination) } else { NONE };
             for key in keys {
-                let needs = builder.about(*key).with(builder.about(also));
-                builder.entries.push((list, Entry { key: *key, also, rule, verify, methods: asks.methods, needs }));
+                let needs = self.about(*key).with(self.about(also));
+                self.entries.push((list, Entry { key: *key, also, slot, verify, methods: asks.methods, needs }));
             }
+        }
+    }
+
+    /// The list for each of the paths; the first one of all if the tree cannot tell.
+    fn lists_of(&mut self, asks: &Asks<'_>) -> Vec<u32> {
+        let list = |pattern: Option<&PathPattern>| match pattern {
+            Some(PathPattern::Glob(glob)) => self.index.trie.list_of(glob),
+            None | Some(PathPattern::Foreign(..) | PathPattern::Broken(_)) => 0,
         };
-        let verify = asks.verify || verify_atoms;
-        if asks.paths.is_empty() {
-            put(self, 0, verify, combination);
-        }
-        for pattern in &asks.paths {
-            match pattern {
-                PathPattern::Glob(glob) => {
-                    let list = self.list_of(glob);
-                    put(self, list, verify, combination);
-                }
-                PathPattern::Foreign(..) | PathPattern::Broken(_) => {
-                    put(self, 0, true, Combination { path: PathIs::Open, ..combination });
-                }
-            }
-        }
+        asks.patterns().map(list).collect()
     }
 
     fn about(&self, atom: u32) -> Kinds {
         self.index.atoms.kind(atom).map_or(Kinds::default(), Kinds::one)
-    }
-
-    fn list_of(&mut self, glob: &Glob) -> u32 {
-        self.index.trie.list_of(glob)
     }
 
     fn combination(&mut self, combination: Combination) -> u32 {
@@ -258,15 +175,15 @@ impl IndexBuilder {
         all.min_by_key(|(_, list)| list.iter().map(count).sum::<u64>()).map(|(place, _)| place)
     }
 
-    fn asks<'r>(&mut self, matchers: impl Iterator<Item = &'r Matcher>, methods: Methods) -> Asks<'r> {
-        let mut asks = Asks { lists: Vec::new(), paths: Vec::new(), path: PathIs::Told, methods, verify: false };
+    fn asks<'r>(&mut self, matchers: impl Iterator<Item = &'r Matcher>, nothing: Asks<'r>) -> Asks<'r> {
+        let mut asks = nothing;
         for test in matchers.flat_map(|matcher| &matcher.tests) {
             match test {
                 // Nothing looks like one of none.
                 Test::Path(patterns) if patterns.is_empty() => asks.lists.push(Vec::new()),
                 Test::Path(patterns) if asks.paths.is_empty() => asks.paths.extend(patterns),
                 // The tree tells of the first only.
-                Test::Path(_) => (asks.path, asks.verify) = (PathIs::Open, true),
+                Test::Path(_) => (asks.combination.path, asks.verify) = (PathIs::Open, true),
                 Test::Method(names) => {
                     asks.methods = asks.methods.both(self::methods(names));
                     let other = |name: &SmolStr| Methods::one(name) == Methods::OTHER && name != ANY_METHOD;
@@ -316,26 +233,33 @@ impl IndexBuilder {
         }
     }
 
-    fn finish(self) -> Index {
+    fn finish(self, settle: Settle) -> Index {
         let Self { mut index, mut entries } = self;
-        // What was sorted before still is, and costs nothing.
-        entries.sort_by_key(|(list, entry)| (*list, entry.key, entry.rule));
-        index.lists = vec![List::default(); index.trie.lists()];
-        index.entries = entries.iter().map(|(_, entry)| *entry).collect();
-        for (at, (list, _)) in entries.iter().enumerate() {
-            if let Some(list) = index.lists.get_mut(*list as usize) {
-                if list.length == 0 {
-                    list.start = number(at);
-                }
-                list.length += 1;
+        index.lists.reach(index.trie.lists(), List::default);
+        entries.sort_by_key(|(list, entry)| (*list, entry.key, entry.slot));
+        for same in entries.chunk_by(|(one, _), (other, _)| one == other) {
+            let own: Vec<Entry> = same.iter().map(|(_, entry)| *entry).collect();
+            if let Some(list) = same.first().and_then(|(list, _)| index.lists.get_mut(*list as usize)) {
+                *list = list.with(&own);
             }
         }
-        for (at, (list, entry)) in entries.iter().enumerate() {
-            if index.lists.get(*list as usize).is_some_and(|list| list.length > SHORT) {
-                index.runs.entry((*list, entry.key)).or_insert((number(at), 0)).1 += 1;
-            }
-        }
+        index.atoms.settle(settle);
+        index.roles.settle(settle);
+        index.apps.settle(settle);
+        index.trie.settle(settle);
         index
+    }
+}
+
+impl<'r> Asks<'r> {
+    fn nothing(methods: Methods, combination: Combination) -> Self {
+        Self { lists: Vec::new(), paths: Vec::new(), methods, verify: false, combination }
+    }
+
+    /// The patterns of paths; one that is none if nothing is asked of the path.
+    fn patterns(&self) -> impl Iterator<Item = Option<&'r PathPattern>> {
+        let none = if self.paths.is_empty() { Some(None) } else { None };
+        self.paths.iter().copied().map(Some).chain(none)
     }
 }
 

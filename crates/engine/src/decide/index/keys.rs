@@ -73,6 +73,21 @@ fn long_hash(text: &[u8]) -> u64 {
 pub(super) struct LongTexts(Vec<u8>);
 
 impl LongTexts {
+    /// Adds the texts of another table behind its own; what turns a key that was kept there into one that is kept here.
+    pub(super) fn append(&mut self, other: &Self) -> impl Fn(Key) -> Key + use<> {
+        let before = self.0.len() as u64;
+        self.0.reserve_exact(other.0.len());
+        self.0.extend_from_slice(&other.0);
+        move |key| {
+            let [first, start] = key.words;
+            if key.is_long() { Key { words: [first, start + before], ..key } } else { key }
+        }
+    }
+
+    pub(super) fn shrink(&mut self) {
+        self.0.shrink_to_fit();
+    }
+
     /// The key of a text that is kept from now on.
     pub(super) fn keep(&mut self, key: Key, text: &[u8]) -> Key {
         if !key.is_long() {

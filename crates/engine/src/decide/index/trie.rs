@@ -1,21 +1,25 @@
 //! Path patterns as a tree of segments, walked once for a path with all nodes that are still possible.
 
 use regex::Regex;
+use upheld_model::Pages;
 
 use super::NONE;
+#[cfg(test)]
+use super::Unshared;
 use super::keys::{Key, LongTexts, Slots};
+use super::layers::{Growing, Layered, Settle};
 use crate::decide::glob::{Glob, Like, Segment};
 
-/// The tree. The first node is the root. It can grow at any time; what it leads to stays.
+/// The tree. The first node is the root. It can grow at any time, and its clones do not see that; what it leads to stays.
 #[derive(Clone, Debug)]
 pub(super) struct Trie {
-    nodes: Vec<Node>,
+    nodes: Pages<Node, NODES>,
     /// By node and segment.
-    literals: Edges,
+    literals: Layered<Edges>,
     /// Segments with wildcards in them, with the node that they lead to; those of one node are a chain.
-    likes: Vec<Link<Like>>,
+    likes: Pages<Link<Like>>,
     /// Whole rests of a path, with the list that they lead to; those of one node are a chain.
-    rests: Vec<Link<Regex>>,
+    rests: Pages<Link<Regex>>,
     /// How many nodes take any number of segments.
     loops: u32,
     /// How many lists there are; the first is not in the tree.
@@ -24,12 +28,17 @@ pub(super) struct Trie {
     below_slash: u32,
 }
 
+/// Nodes of a page: few pages are to be shared, and little is to be copied.
+const NODES: usize = 128;
+
 #[derive(Clone, Copy, Debug)]
 struct Node {
     /// Where any segment leads.
     any: u32,
     /// Where one or more segments lead.
     many: u32,
+    /// The number of that node among those that take more segments.
+    many_repeats: u32,
     /// The list of entries whose pattern ends here.
     list: u32,
     /// Its number among the nodes that take more segments.
@@ -58,14 +67,24 @@ struct Link<P> {
 
 impl Default for Node {
     fn default() -> Self {
-        Self { any: NONE, many: NONE, list: NONE, repeats: NONE, likes: NONE, rests: NONE, literals: Literals::None }
+        Self {
+            any: NONE,
+            many: NONE,
+            many_repeats: NONE,
+            list: NONE,
+            repeats: NONE,
+            likes: NONE,
+            rests: NONE,
+            literals: Literals::None,
+        }
     }
 }
 
 impl Default for Trie {
     fn default() -> Self {
-        let (literals, likes, rests) = (Edges::default(), Vec::new(), Vec::new());
-        Self { nodes: vec![Node::default()], literals, likes, rests, loops: 0, lists: 1, below_slash: NONE }
+        let nodes = std::iter::once(Node::default()).collect();
+        let (literals, likes, rests) = (Layered::default(), Pages::default(), Pages::default());
+        Self { nodes, literals, likes, rests, loops: 0, lists: 1, below_slash: NONE }
     }
 }
 
@@ -75,18 +94,16 @@ impl Trie {
         self.lists as usize
     }
 
-    /// The same, with room for a few more nodes.
-    pub(super) fn with_room(&self, more: usize) -> Self {
-        let mut trie = self.clone();
-        trie.nodes.reserve_exact(more);
-        trie.literals.all.reserve_exact(more);
-        trie
+    /// See [`Layered::settle`].
+    pub(super) fn settle(&mut self, when: Settle) {
+        self.literals.settle(when);
     }
 
-    /// Gives back what is not needed.
-    pub(super) fn shrink(&mut self) {
-        self.nodes.shrink_to_fit();
-        self.literals.all.shrink_to_fit();
+    #[cfg(test)]
+    pub(super) fn unshared(&self, other: &Self) -> Unshared {
+        let pages = [self.nodes.unshared(&other.nodes), self.likes.unshared(&other.likes)];
+        let pages = pages.into_iter().sum::<usize>() + self.rests.unshared(&other.rests);
+        Unshared { pages, items: self.literals.unshared(&other.literals) }
     }
 
     /// The number of the list for all entries with a pattern.
@@ -105,7 +122,7 @@ impl Trie {
         };
         let root = self.node(0);
         self.below_slash = if [root.any, root.many, root.likes, root.rests] == [NONE; 4] {
-            self.literals.follow(0, b"", &Key::of(0, b"")).unwrap_or(NONE)
+            self.follow(0, b"", &Key::of(0, b"")).unwrap_or(NONE)
         } else {
             NONE
         };
@@ -135,11 +152,11 @@ impl Trie {
         match segment {
             Segment::Literal(text) => {
                 let text = text.as_bytes();
-                if let Some(to) = self.literals.follow(from, text, &Key::of(0, text)) {
+                if let Some(to) = self.follow(from, text, &Key::of(0, text)) {
                     return to;
                 }
                 let to = self.new_node(Node::default());
-                self.literals.add(from, text, to);
+                self.literals.add(|edges| edges.add(from, text, to));
                 self.change(from, |node| node.literals = Literals::Some);
                 to
             }
@@ -154,7 +171,7 @@ impl Trie {
                 let repeats = self.loops;
                 self.loops += 1;
                 let to = self.new_node(Node { repeats, ..Node::default() });
-                self.change(from, |node| node.many = to);
+                self.change(from, |node| (node.many, node.many_repeats) = (to, repeats));
                 to
             }
             Segment::Like(like) => {
@@ -167,6 +184,16 @@ impl Trie {
                 self.change(from, |node| node.likes = link);
                 to
             }
+        }
+    }
+
+    /// Where a text leads from a node.
+    #[inline]
+    fn follow(&self, from: u32, segment: &[u8], key: &Key) -> Option<u32> {
+        let Layered { frozen, recent } = &self.literals;
+        match frozen.follow(from, segment, key) {
+            None if !recent.all.is_empty() => recent.follow(from, segment, key),
+            found => found,
         }
     }
 
@@ -191,7 +218,7 @@ fn number(count: usize) -> u32 {
 }
 
 /// The patterns of a node, from the first on.
-fn chain<P>(links: &[Link<P>], first: u32) -> impl Iterator<Item = &Link<P>> {
+fn chain<P>(links: &Pages<Link<P>>, first: u32) -> impl Iterator<Item = &Link<P>> {
     std::iter::successors(links.get(first as usize), |link| links.get(link.next as usize))
 }
 
@@ -212,7 +239,7 @@ fn up_to_slash(bytes: &[u8]) -> usize {
     before + rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len())
 }
 
-/// Where a segment leads from a node.
+/// Where texts lead from a node.
 #[derive(Clone, Debug, Default)]
 struct Edges {
     all: Vec<Edge>,
@@ -228,6 +255,7 @@ struct Edge {
 }
 
 impl Edges {
+    #[inline]
     fn follow(&self, from: u32, segment: &[u8], key: &Key) -> Option<u32> {
         let is = |number: u32| {
             let edge = self.all.get(number as usize);
@@ -237,13 +265,37 @@ impl Edges {
         self.all.get(number as usize).map(|edge| edge.to)
     }
 
-    fn add(&mut self, from: u32, segment: &[u8], to: u32) {
-        let number = number(self.all.len());
+    fn add(&mut self, from: u32, segment: &[u8], to: u32) -> u32 {
         let by = self.long.keep(Key::of(0, segment), segment);
-        self.all.push(Edge { by, from, to });
-        let all = &self.all;
+        self.put(Edge { by, from, to })
+    }
+
+    fn put(&mut self, edge: Edge) -> u32 {
+        let number = number(self.all.len());
+        self.all.push(edge);
+        let Self { all, slots, .. } = self;
         let hash_of = |number: u32| all.get(number as usize).map_or(0, |edge| edge.by.hash(edge.from));
-        self.slots.insert(by.hash(from), number, hash_of);
+        slots.insert(hash_of(number), number, hash_of);
+        number
+    }
+}
+
+impl Growing for Edges {
+    fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    fn append(&mut self, other: Self) {
+        let moved = self.long.append(&other.long);
+        self.all.reserve_exact(other.all.len());
+        for edge in other.all {
+            self.put(Edge { by: moved(edge.by), ..edge });
+        }
+    }
+
+    fn shrink(&mut self) {
+        self.all.shrink_to_fit();
+        self.long.shrink();
     }
 }
 
@@ -342,17 +394,14 @@ impl Trie {
             }
             let Some(node) = self.nodes.get(*number as usize) else { continue };
             if node.literals == Literals::Some
-                && let Some(to) = self.literals.follow(*number, segment, &key)
+                && let Some(to) = self.follow(*number, segment, &key)
             {
                 next.push(to);
             }
             if node.any != NONE {
                 next.push(node.any);
             }
-            if node.many != NONE
-                && let Some(many) = self.nodes.get(node.many as usize)
-                && walk.reaches(many.repeats)
-            {
+            if node.many != NONE && walk.reaches(node.many_repeats) {
                 next.push(node.many);
             }
             if node.repeats != NONE && walk.reaches(node.repeats) {

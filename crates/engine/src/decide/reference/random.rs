@@ -10,8 +10,9 @@ mod requests;
 
 use super::super::family::{By, Decide, Decided, Manner, Outcome};
 use super::super::request::Request;
-use super::super::rule::{Member, Set};
+use super::super::rule::Set;
 use super::super::value::{Could, Effect, Value};
+use super::changing::{Changing, Step};
 use crate::{Ruling, Scratch, Silent, ask};
 
 pub use self::bytes::Bytes;
@@ -27,44 +28,34 @@ pub struct World {
     pub manner: Manner,
     /// The requests.
     pub requests: Vec<Request>,
+    /// What becomes of the policies, one change after the other.
+    pub changes: Vec<Vec<Step>>,
 }
 
 impl World {
     /// The world that bytes stand for. All bytes stand for one; where they end, what is left is plain.
     pub fn of(bytes: &[u8]) -> Self {
         let mut bytes = Bytes::new(bytes);
-        // Requests first: a large set takes all bytes that are left.
+        // Requests and changes first: a large set takes all bytes that are left.
         let requests = bytes.some(8, requests::request);
+        let changes = bytes.some(6, |bytes| bytes.some(3, policies::step));
         let manner = if bytes.one_in(8) { Manner::Original } else { Manner::Sound };
         let set = policies::root(&mut bytes);
-        Self { set, manner, requests }
+        Self { set, manner, requests, changes }
     }
 }
 
 /// Whether the engine decides as the naive way does, silently and with explanations; the difference if it does not.
 pub fn check(bytes: &[u8]) -> Result<(), String> {
-    let World { set, manner, requests } = World::of(bytes);
-    let half = set.members.len() / 2;
-    let members = |change: fn(&mut Vec<Member>, usize)| {
-        let mut changed = set.clone();
-        change(&mut changed.members, half);
-        changed
-    };
-    // What remains of one set of policies must not show with another: neither in the room of an asker, nor in an index
-    // that was changed again and again.
-    let steps = [
-        set.clone(),
-        members(Vec::truncate),
-        set.clone(),
-        members(|members, half| drop(members.drain(half..(half + 1).min(members.len())))),
-        members(|members, half| members.rotate_left(half)),
-        set.clone(),
-    ];
+    let World { set, manner, requests, changes } = World::of(bytes);
+    // What remains of one set of policies must not show with another: neither in what an asker reuses, nor in an index that
+    // was changed again and again.
     let mut scratch = Scratch::default();
-    let mut changed = Decide::new(set.clone(), manner);
-    for set in steps {
-        changed = changed.after(set.clone(), manner);
-        for decide in [&Decide::new(set.clone(), manner), &changed] {
+    let mut changing = Changing::new(set, manner);
+    for steps in std::iter::once(Vec::new()).chain(changes) {
+        changing.change(steps);
+        let set = changing.set();
+        for decide in [&Decide::new(set.clone(), manner), changing.decide()] {
             for request in &requests {
                 compare(decide, &set, request, manner, &mut scratch)
                     .map_err(|difference| format!("{difference}\n{request:#?}\n{set:#?}"))?;

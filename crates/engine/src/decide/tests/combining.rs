@@ -10,7 +10,13 @@ fn combine(algorithm: Algorithm, values: &[Value]) -> Combined {
     for (order, value) in values.iter().enumerate() {
         let number = u32::try_from(order).unwrap();
         let target = if *value == Value::NotApplicable { Truth::False } else { Truth::True };
-        tally.add(Vote { order: number, rank: number, target, value: *value, by: Some(EntryId::new(order)) });
+        tally.add(Vote {
+            order: number,
+            rank: Rank::of(-f64::from(number)),
+            target,
+            value: *value,
+            by: Some(EntryId::new(order)),
+        });
     }
     tally.combine(algorithm)
 }
@@ -101,7 +107,7 @@ proptest! {
         let votes: Vec<Vote> = values.iter().enumerate().map(|(order, value)| {
             let number = u32::try_from(order).unwrap();
             let target = if *value == N { Truth::False } else { Truth::True };
-            Vote { order: number, rank: number / 2, target, value: *value, by: Some(EntryId::new(order)) }
+            Vote { order: number, rank: Rank::of(-f64::from(number / 2)), target, value: *value, by: Some(EntryId::new(order)) }
         }).collect();
         let tally = |votes: &mut dyn Iterator<Item = &Vote>| {
             let mut tally = Tally::default();

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use smol_str::SmolStr;
 use upheld_model::State;
 
-use super::world::{all_of, given_path, path, pattern, requests, rule, sets};
+use super::world::{all_of, given_path, path, pattern, requests, rule, sets, step};
+use crate::decide::reference::changing::Changing;
 use crate::decide::*;
 use crate::{Ruling, Scratch, Silent, ask};
 
@@ -41,29 +42,29 @@ proptest! {
     #[test]
     fn an_index_that_was_changed_decides_as_the_naive_way(
         set in sets(8),
-        other in sets(8),
-        picks in prop::collection::vec(any::<prop::sample::Index>(), 1..6),
+        changes in prop::collection::vec(prop::collection::vec(step(), 1..4), 1..6),
         all in prop::collection::vec(requests(0), 4),
     ) {
         let mut scratch = Scratch::default();
-        let mut set = set;
-        let mut decide = Decide::new(set.clone(), Manner::Sound);
-        let mut others = other.members.into_iter();
-        for pick in picks {
-            let place = pick.index(set.members.len() + 1);
-            match (set.members.get_mut(place), others.next()) {
-                (Some(member), Some(other)) if place % 2 == 0 => *member = other,
-                (Some(_), None) => drop(set.members.remove(place)),
-                (_, Some(other)) => set.members.insert(place, other),
-                (None, None) => {}
-            }
-            decide = decide.after(set.clone(), Manner::Sound);
+        let mut changing = Changing::new(set, Manner::Sound);
+        for steps in changes {
+            changing.change(steps);
+            let (set, decide) = (changing.set(), changing.decide());
+            let anew = Decide::new(set.clone(), Manner::Sound);
+            let names = |decide: &Decide| decide.rules().iter().map(|rule| rule.name.clone()).collect::<Vec<_>>();
+            prop_assert_eq!(names(decide), names(&anew));
             for request in &all {
-                let decided = ask(&decide, &request, &mut scratch, &mut Silent);
-                agrees(&set, request, &decide, &decided)?;
-                let anew = Decide::new(set.clone(), Manner::Sound);
-                let (changed, anew) = (Ruling::explain(&decide, &request), Ruling::explain(&anew, &request));
-                prop_assert_eq!(format!("{:?}", changed), format!("{:?}", anew));
+                let decided = ask(decide, &request, &mut scratch, &mut Silent);
+                agrees(&set, request, decide, &decided)?;
+                let rulings = [decide, &anew].map(|decide| Ruling::explain(decide, &request));
+                let duties = |decide: &Decide| {
+                    let mut scratch = Scratch::default();
+                    ask(decide, &request, &mut scratch, &mut Silent);
+                    format!("{:?}", decide.duties(request, scratch.hits()))
+                };
+                let [changed, built] = rulings.map(|ruling| format!("{ruling:?}"));
+                prop_assert_eq!(changed, built);
+                prop_assert_eq!(duties(decide), duties(&anew));
             }
         }
     }

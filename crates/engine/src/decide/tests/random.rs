@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::decide::reference::changing::Changing;
 use crate::decide::reference::random::{EXPRESSIONS, World, check};
 use crate::decide::*;
 use crate::{Scratch, Silent, ask};
@@ -27,7 +28,7 @@ impl Numbers {
 fn random_bytes_are_decided_as_the_naive_way() {
     let mut numbers = Numbers(0x5eed_5eed_5eed_5eed);
     for round in 0..300 {
-        let bytes = numbers.bytes(1500);
+        let bytes = numbers.bytes(2000);
         if let Err(difference) = check(&bytes) {
             panic!("round {round}: {difference}");
         }
@@ -60,10 +61,12 @@ fn patterns_of<'s>(set: &'s Set, all: &mut Vec<&'s Glob>) {
 #[test]
 fn random_worlds_have_what_is_hard() {
     let mut numbers = Numbers(0x00c0_ffee_00c0_ffee);
-    let (mut long_lists, mut many_paths) = (0, 0);
+    let (mut long_lists, mut many_paths, mut changed) = (0, 0, 0);
     let mut said: BTreeMap<String, usize> = BTreeMap::new();
     for _ in 0..300 {
-        let World { set, manner, requests } = World::of(&numbers.bytes(1500));
+        let World { set, manner, requests, changes } = World::of(&numbers.bytes(2000));
+        let mut changing = Changing::new(set.clone(), manner);
+        changed += changes.into_iter().filter(|steps| changing.change(steps.clone())).count();
         let mut globs = Vec::new();
         patterns_of(&set, &mut globs);
         let mut by_text: BTreeMap<&str, usize> = BTreeMap::new();
@@ -85,6 +88,7 @@ fn random_worlds_have_what_is_hard() {
     }
     assert!(long_lists >= 50, "{long_lists} long lists");
     assert!(many_paths >= 10, "{many_paths} requests with many paths");
+    assert!(changed >= 300, "{changed} changes for their own price");
     assert!(said.len() >= 6 && said.values().all(|count| *count >= 2), "{said:?}");
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::world::{all_of, path, rule};
-use crate::decide::index::{Index, Room};
+use crate::decide::index::{Index, Scratch};
 use crate::decide::*;
 
 fn permits(patterns: &[String]) -> Vec<Arc<Rule>> {
@@ -11,15 +11,20 @@ fn permits(patterns: &[String]) -> Vec<Arc<Rule>> {
     targets.enumerate().map(|(number, target)| rule(&format!("p{number}"), Effect::Permit, target).into()).collect()
 }
 
+fn index(rules: &[Arc<Rule>]) -> Index {
+    Index::new((0..).zip(rules.iter().map(Arc::as_ref)))
+}
+
 /// The steps of a walk, and whether a policy was found.
 fn walk(rules: &[Arc<Rule>], given: &str) -> (usize, bool) {
-    let index = Index::new(rules);
+    let index = index(rules);
     let request =
         Request { resource: Resource { path: Maybe::Is(given.into()), ..Resource::default() }, ..Request::default() };
-    let mut room = Room::default();
+    let mut scratch = Scratch::default();
     let mut found = false;
-    index.find(Asked { request: &request, path: Maybe::Is(given) }, rules, &mut room, |_, _| found = true);
-    (Index::steps(&room), found)
+    let asked = Asked { request: &request, path: Maybe::Is(given) };
+    index.find(asked, |slot| rules.get(slot as usize).map(Arc::as_ref), &mut scratch, |_, _| found = true);
+    (Index::steps(&scratch), found)
 }
 
 #[test]
@@ -63,11 +68,16 @@ fn many_open_ends_are_all_followed() {
     let rules = permits(&patterns);
     for number in [0, 63, 64, 65, 299] {
         let given = format!("/start/x{number}/middle/end");
-        let index = Index::new(&rules);
+        let index = index(&rules);
         let request = Request::default();
         let mut found = Vec::new();
         let asked = Asked { request: &request, path: Maybe::Is(&given) };
-        index.find(asked, &rules, &mut Room::default(), |rule, _| found.push(rule));
+        index.find(
+            asked,
+            |slot| rules.get(slot as usize).map(Arc::as_ref),
+            &mut Scratch::default(),
+            |rule, _| found.push(rule),
+        );
         assert_eq!(found, [number]);
     }
     let everything: String = (0..300).map(|number| format!("/y/x{number}")).collect::<String>() + "/z/end";
@@ -88,12 +98,17 @@ fn many_subjects_on_one_path_are_all_found() {
             rule(&format!("p{number}"), Effect::Deny, target).into()
         })
         .collect();
-    let index = Index::new(&rules);
+    let index = index(&rules);
     let names: Vec<String> = (0..200).map(|number| format!("role-{}", number * 2)).collect();
     let request = Request { subject: Subject { roles: Names::of(&names), ..Subject::default() }, ..Request::default() };
     let mut found = Vec::new();
     let asked = Asked { request: &request, path: Maybe::Is("/any/where") };
-    index.find(asked, &rules, &mut Room::default(), |rule, _| found.push(rule));
+    index.find(
+        asked,
+        |slot| rules.get(slot as usize).map(Arc::as_ref),
+        &mut Scratch::default(),
+        |rule, _| found.push(rule),
+    );
     found.sort_unstable();
     assert_eq!(found, (0..200).map(|number| number * 2).collect::<Vec<u32>>());
 }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use smol_str::SmolStr;
 use upheld_model::{NodeRef, SourceId, Timestamp};
 
+use crate::decide::reference::changing::Step;
 use crate::decide::*;
 
 pub(super) fn rule(name: &str, effect: Effect, target: Target) -> Rule {
@@ -186,6 +187,25 @@ pub(super) fn sets(most: usize) -> impl Strategy<Value = Set> + Clone {
             set(algorithm, members)
         })
     })
+}
+
+/// A step of a change; rarely one that is about a set.
+pub(super) fn step() -> impl Strategy<Value = Step> + Clone {
+    let rule = || {
+        rules(2).prop_filter_map("a policy", |rules| rules.into_iter().next()).prop_map(|rule| {
+            let name = format!("new {} {:?}", rule.priority, rule.effect).into();
+            Rule { name, ..rule }
+        })
+    };
+    let default = proptest::option::of(prop::bool::ANY)
+        .prop_map(|permits| permits.map(|permits| if permits { Effect::Permit } else { Effect::Deny }));
+    prop_oneof![
+        6 => (any::<usize>(), rule()).prop_map(|(place, rule)| Step::Insert(place, rule.into())),
+        4 => (any::<usize>(), rule()).prop_map(|(place, rule)| Step::Replace(place, rule)),
+        4 => any::<usize>().prop_map(Step::Remove),
+        1 => (any::<usize>(), sets(2)).prop_map(|(place, set)| Step::Insert(place, renamed(set, "inner ").into())),
+        1 => (algorithm(), default).prop_map(|(algorithm, default)| Step::Settings(algorithm, default)),
+    ]
 }
 
 fn renamed(set: Set, prefix: &str) -> Set {

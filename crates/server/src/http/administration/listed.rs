@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json_, json};
 use upheld_dialects::access::POLICY;
-use upheld_dialects::access::book::STORED;
+use upheld_dialects::access::claim::STORED;
 use upheld_model::tree::Value;
 
 use crate::view::{Decider, View};

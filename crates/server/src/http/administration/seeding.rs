@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_dialects::access::book::STORED;
+use upheld_dialects::access::claim::STORED;
 use upheld_dialects::access::manifest::Manifest;
 use upheld_dialects::access::seeding::{PolicyList, listed};
 use upheld_dialects::access::{POLICY, Plan, PolicyStore, SCOPE, Seed, Skipped};

@@ -4,6 +4,7 @@ use jiff::tz::TimeZone;
 use smol_str::{SmolStr, format_smolstr};
 use upheld_model::{NodeRef, SourceId, Timestamp};
 
+use super::super::changing::Step;
 use super::Bytes;
 use super::alternatives::{action, resource, subject};
 use super::crowds::{crowd, many};
@@ -33,6 +34,27 @@ pub(in crate::decide) const EXPRESSIONS: [&str; 8] = [
 pub(super) fn root(bytes: &mut Bytes<'_>) -> Set {
     let with_target = bytes.one_in(16);
     set(bytes, 0, with_target)
+}
+
+/// A step of a change of the outermost set.
+pub(super) fn step(bytes: &mut Bytes<'_>) -> Step {
+    let place = bytes.below(64);
+    match bytes.below(16) {
+        0..6 => {
+            let target = target(bytes);
+            Step::Replace(place, rule(bytes, target))
+        }
+        6..10 => Step::Remove(place),
+        10 => Step::Insert(place, set(bytes, DEEPEST, false).into()),
+        11 => {
+            let algorithm = bytes.pick(&Algorithm::ALL);
+            Step::Settings(algorithm, if bytes.one_in(3) { Some(effect(bytes)) } else { None })
+        }
+        _ => {
+            let target = target(bytes);
+            Step::Insert(place, rule(bytes, target).into())
+        }
+    }
 }
 
 fn set(bytes: &mut Bytes<'_>, depth: usize, with_target: bool) -> Set {
