@@ -4,6 +4,7 @@
 
 mod compat;
 mod enforcement;
+mod policy_sets;
 mod sets;
 mod strict;
 mod strict_reading;

@@ -94,6 +94,11 @@ impl PolicySet {
         let is_left = !names.is_empty() || manifest.at.is_some() || lists > 0 || decide.sets().nth(1).is_some();
         is_left.then(|| Self { decide: Arc::new(decide), manifest, names, lists, places: Places::Own })
     }
+
+    /// How many shards of names two sets do not share: what a change has copied.
+    pub fn unshared(&self, other: &Self) -> usize {
+        self.names.unshared(&other.names)
+    }
 }
 
 /// What a set of policies of which all was read comes to, where most of its policies are those of another time. Nothing if sets are in

@@ -29,7 +29,7 @@ pub(super) struct Trie {
 }
 
 /// Nodes of a page: few pages are to be shared, and little is to be copied.
-const NODES: usize = 128;
+const NODES: usize = 512;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
