@@ -13,6 +13,7 @@
 mod condition;
 mod examine;
 pub mod expression;
+mod fact_test;
 mod family;
 mod flip;
 mod glob;
@@ -30,14 +31,12 @@ mod value;
 pub use condition::{AddressLists, Condition, Midnight, TimeWindow, Validity, Weekdays};
 pub use examine::{Examined, Held, Miss, shown};
 pub use expression::{Cause, Expression, Failure, Problem};
+pub use fact_test::{FactOf, FactTest, Operator, Order};
 pub use family::{By, Decide, DecideScratch, Decided, Manner, Measure, Outcome, RuleChange, Rules, RulesIter};
 pub use flip::{Change, Edit, changes};
 pub use glob::{BadPattern, ForeignPattern, Glob, MAX_LENGTH, MAX_REGEX, MAX_WILDCARDS, PatternProblem, Wild};
 pub use path::BadPath;
 pub use request::{Action, Asked, Environment, Fact, Facts, Maybe, Names, Request, Resource, Subject, View};
-pub use rule::{
-    ANY_METHOD, Binding, Clause, Duty, FactOf, FactTest, Matcher, Member, Operator, Order, PathPattern, Rule, Set,
-    Status, Target, Test,
-};
+pub use rule::{ANY_METHOD, Binding, Clause, Duty, Matcher, Member, PathPattern, Rule, Set, Status, Target, Test};
 pub use truth::Truth;
 pub use value::{Algorithm, Combined, Could, Effect, Rank, Tally, Value, Vote};

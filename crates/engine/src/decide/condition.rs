@@ -12,8 +12,8 @@ use super::expression::Expression;
 use super::request::{Asked, Maybe};
 use super::truth::Truth;
 
-/// A condition of a policy.
-#[derive(Clone, Debug)]
+/// A condition of a policy. Two that are equal hold for the same requests.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// About the moment.
     Time(TimeWindow),
@@ -88,7 +88,7 @@ impl fmt::Display for Validity {
 }
 
 /// Times of day, days of the week, and dates.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TimeWindow {
     /// The first second of the day.
     pub after: Option<u32>,
@@ -201,7 +201,7 @@ impl fmt::Display for TimeWindow {
 }
 
 /// Addresses that may, and addresses that may not.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum AddressLists {
     /// By network; no list of those that may means all.
     Networks {

@@ -5,8 +5,9 @@ use smol_str::{SmolStr, ToSmolStr, format_smolstr};
 use upheld_model::Code;
 
 use super::condition::{AddressLists, Condition};
+use super::fact_test::{FactTest, Operator, Order};
 use super::request::{Asked, Fact, Maybe, Names, View};
-use super::rule::{Clause, FactTest, Matcher, Operator, Order, Rule, Test};
+use super::rule::{Clause, Matcher, Rule, Test};
 use super::truth::Truth;
 
 /// A policy held against a request, part by part.

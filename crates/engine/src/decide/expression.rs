@@ -47,6 +47,12 @@ pub struct Expression {
     reads: Vec<SmolStr>,
 }
 
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
 impl Expression {
     /// Reads and checks a text. Mistakes in names and types come all at once, mistakes of grammar end the reading.
     pub fn parse(text: &str) -> Result<Self, Vec<Problem>> {

@@ -5,10 +5,11 @@ use upheld_model::Timestamp;
 
 use super::condition::{AddressLists, Condition, TimeWindow};
 use super::examine::Examined;
+use super::fact_test::{FactOf, Operator, Order};
 use super::family::{Decide, Decided, Measure, Outcome};
 use super::glob::Wild;
 use super::request::{Asked, Fact, Maybe, Names, Request};
-use super::rule::{ANY_METHOD, FactOf, Matcher, Operator, Order, Rule, Status, Test};
+use super::rule::{ANY_METHOD, Matcher, Rule, Status, Test};
 use super::truth::Truth;
 use super::value::Effect;
 use crate::ask::{EntryId, Hit};

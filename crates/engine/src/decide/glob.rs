@@ -262,6 +262,17 @@ pub trait ForeignPattern: fmt::Debug + Send + Sync {
     fn covers(&self, text: &str) -> bool;
 }
 
+impl PartialEq for Wild {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Exact(own), Self::Exact(other)) | (Self::Runs(own, _), Self::Runs(other, _)) => own == other,
+            (Self::Foreign(_, own), Self::Foreign(_, other)) => Arc::ptr_eq(own, other),
+            (Self::Broken(_), Self::Broken(_)) => true,
+            _ => false,
+        }
+    }
+}
+
 impl Wild {
     /// Reads a pattern.
     pub fn parse(text: &str) -> Result<Self, BadPattern> {

@@ -41,7 +41,7 @@ pub(super) struct Index {
     counts: Pages<u32, 256>,
     trie: Trie,
     /// Lists of entries; the first holds those without a path.
-    lists: Pages<List>,
+    lists: Pages<List, 256>,
     combinations: Pages<Combination>,
 }
 

@@ -6,8 +6,9 @@ use super::atoms::{AtomKind, Atoms, Patterns};
 use super::layers::Settle;
 use super::lists::List;
 use super::{ANY, Combination, Entry, Index, Kinds, Methods, NONE, PathIs};
+use crate::decide::fact_test::{FactOf, Operator};
 use crate::decide::glob::Wild;
-use crate::decide::rule::{ANY_METHOD, FactOf, Matcher, Operator, PathPattern, Rule, Status, Test};
+use crate::decide::rule::{ANY_METHOD, Matcher, PathPattern, Rule, Status, Test};
 use crate::decide::truth::Truth;
 
 /// Policies with more combinations of alternatives than this are looked at whole.

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use smol_str::SmolStr;
 
+use crate::decide::fact_test::{FactOf, FactTest, Operator, Order};
 use crate::decide::request::{Asked, Fact, Facts, Maybe};
-use crate::decide::rule::{FactOf, FactTest, Operator, Order};
 use crate::decide::truth::Truth;
 
 /// Whether a fact is what it must be. The moment of a request is left to conditions.

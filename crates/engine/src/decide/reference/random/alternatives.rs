@@ -7,8 +7,9 @@ use smol_str::SmolStr;
 
 use super::Bytes;
 use super::facts::{FACTS, fact, name, names, number};
+use crate::decide::fact_test::{FactOf, FactTest, Operator, Order};
 use crate::decide::glob::{ForeignPattern, Glob, Wild};
-use crate::decide::rule::{FactOf, FactTest, Matcher, Operator, Order, PathPattern, Test};
+use crate::decide::rule::{Matcher, PathPattern, Test};
 use crate::decide::truth::Truth;
 
 const WILD: [&str; 14] =

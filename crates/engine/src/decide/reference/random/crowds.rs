@@ -6,9 +6,10 @@ use super::Bytes;
 use super::alternatives::{action, glob, path_pattern, resource, subject};
 use super::facts::numbered;
 use super::policies::rule;
+use crate::decide::fact_test::{FactOf, FactTest, Operator};
 use crate::decide::glob::Wild;
 use crate::decide::request::Fact;
-use crate::decide::rule::{FactOf, FactTest, Matcher, Operator, PathPattern, Rule, Target, Test};
+use crate::decide::rule::{Matcher, PathPattern, Rule, Target, Test};
 use crate::decide::truth::Truth;
 
 /// All of them cover the segment `a`.
