@@ -10,6 +10,7 @@
 //! A fact that is missing is neither true nor false: the policy's answer is unknown, and so is the decision where that
 //! matters. Enforcement stops what is undecided.
 
+pub mod cells;
 mod condition;
 mod examine;
 pub mod expression;

@@ -29,7 +29,7 @@ pub struct FactTest {
 }
 
 /// Whose fact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FactOf {
     /// A claim of the subject.
     Subject,

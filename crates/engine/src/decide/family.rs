@@ -185,6 +185,11 @@ impl Decide {
         Index::new(in_slots(&self.policies))
     }
 
+    /// How requests are looked at.
+    pub fn manner(&self) -> Manner {
+        self.manner
+    }
+
     /// The form in which the path of a request is matched.
     pub fn asked<'r>(&self, request: &'r Request, buffer: &'r mut String) -> Asked<'r> {
         let path = match (&request.resource.path, self.manner) {

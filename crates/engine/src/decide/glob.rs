@@ -129,6 +129,11 @@ impl Glob {
         self.rest.as_ref()
     }
 
+    /// What it is made of.
+    pub(super) fn tokens(&self) -> Vec<Token> {
+        if self.text == "*" { vec![Token::Many] } else { tokens(&self.text, Stars::BySegment).unwrap_or_default() }
+    }
+
     /// Whether it covers a path. The index does not ask this; explanations do.
     pub fn matches(&self, path: &str) -> bool {
         let mut at = 0;
@@ -290,6 +295,18 @@ impl Wild {
         }
     }
 
+    /// What it is made of; nothing if that is the business of another system.
+    pub(super) fn tokens(&self) -> Option<Vec<Token>> {
+        match self {
+            Self::Exact(text) => Some(text.chars().map(Token::Character).collect()),
+            Self::Runs(text, _) => {
+                let tokens = tokens(text, Stars::Anything).unwrap_or_default().into_iter();
+                Some(tokens.map(|token| if token == Token::Any { Token::Many } else { token }).collect())
+            }
+            Self::Foreign(..) | Self::Broken(_) => None,
+        }
+    }
+
     /// Whether another system fails on it.
     pub(super) fn is_broken(&self) -> bool {
         matches!(self, Self::Broken(_))
@@ -315,14 +332,16 @@ impl Wild {
     }
 }
 
+/// What a pattern is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Token {
+pub(super) enum Token {
+    /// This character.
     Character(char),
-    /// `?`
+    /// `?`: one character but a slash.
     One,
-    /// `*`
+    /// `*`: any run of characters but slashes.
     Any,
-    /// `**`
+    /// `**`: any run of characters.
     Many,
 }
 

@@ -7,7 +7,7 @@ use upheld_model::NodeRef;
 
 use super::condition::Condition;
 use super::fact_test::FactTest;
-use super::glob::{ForeignPattern, Glob, Wild};
+use super::glob::{ForeignPattern, Glob, Token, Wild};
 use super::request::{Asked, Fact, Maybe, Names};
 use super::truth::Truth;
 use super::value::{Algorithm, Effect};
@@ -282,6 +282,14 @@ impl PathPattern {
         match self {
             Self::Glob(glob) => glob.text(),
             Self::Foreign(text, _) | Self::Broken(text) => text,
+        }
+    }
+
+    /// What it is made of; nothing if that is the business of another system.
+    pub(super) fn tokens(&self) -> Option<Vec<Token>> {
+        match self {
+            Self::Glob(glob) => Some(glob.tokens()),
+            Self::Foreign(..) | Self::Broken(_) => None,
         }
     }
 

@@ -1,3 +1,4 @@
+mod cells;
 mod changes;
 mod combining;
 mod found;

@@ -8,6 +8,9 @@ mod facts;
 mod policies;
 mod requests;
 
+use std::collections::BTreeMap;
+
+use super::super::cells::{Bounds, Cell, Suggested};
 use super::super::family::{By, Decide, Decided, Manner, Outcome};
 use super::super::request::Request;
 use super::super::rule::Set;
@@ -51,6 +54,8 @@ pub fn check(bytes: &[u8]) -> Result<(), String> {
     // What remains of one set of policies must not show with another: neither in what an asker reuses, nor in an index that
     // was changed again and again.
     let mut scratch = Scratch::default();
+    compare_cells(&Decide::new(set.clone(), manner), &requests, &mut scratch)
+        .map_err(|difference| format!("{difference}\n{set:#?}"))?;
     let mut changing = Changing::new(set, manner);
     for steps in std::iter::once(Vec::new()).chain(changes) {
         changing.change(steps);
@@ -60,6 +65,29 @@ pub fn check(bytes: &[u8]) -> Result<(), String> {
                 compare(decide, &set, request, manner, &mut scratch)
                     .map_err(|difference| format!("{difference}\n{request:#?}\n{set:#?}"))?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// Cells that are looked at of each set of policies.
+const BOUNDS: Bounds = Bounds { states: 300, points: 12, cells: 60 };
+
+/// Whether requests of one cell get the same answer, those that policies suggest too.
+fn compare_cells(decide: &Decide, requests: &[Request], scratch: &mut Scratch<Decide>) -> Result<(), String> {
+    let suggested = Suggested::of(decide, BOUNDS);
+    let mut answers: BTreeMap<Cell, (Request, Decided)> = BTreeMap::new();
+    let found: Vec<(Cell, Request)> = suggested.cells().collect();
+    let asked = requests.iter().map(|request| (suggested.atoms().locate(request), request.clone()));
+    for (cell, request) in found.into_iter().chain(asked) {
+        let located = suggested.atoms().locate(&request);
+        if located != cell {
+            return Err(format!("suggested for {cell:?}, but in {located:?}: {request:#?}"));
+        }
+        let decided = ask(decide, &&request, scratch, &mut Silent);
+        let (first, known) = answers.entry(cell).or_insert_with(|| (request.clone(), decided));
+        if *known != decided {
+            return Err(format!("decided {decided:?}: {request:#?}\nbut {known:?} in the same cell: {first:#?}"));
         }
     }
     Ok(())

@@ -1,0 +1,261 @@
+//! Requests in cells: the tests that policies write cut them, and all requests of a cell get the same answer.
+//!
+//! ```text
+//! policies ──▶ Atoms          every test once; the cell of any request is the truths that they have
+//! requests ──▶ RequestCells   the cells of given requests, each with a representative and its size
+//! policies ──▶ Suggested      cells with representatives that the policies themselves suggest
+//!                dimension      which part of a request a test reads
+//!                values         values of a part that tests tell apart
+//!                classes        texts by the patterns that cover them
+//! ```
+//!
+//! Law: asking a request gives the same answer as asking any other request of its cell.
+
+mod addresses;
+mod classes;
+mod dimension;
+mod moments;
+mod suggested;
+mod values;
+
+use std::mem::{Discriminant, discriminant};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use super::condition::Condition;
+use super::fact_test::Operator;
+use super::family::Decide;
+use super::glob::Wild;
+use super::request::{Asked, Fact, Maybe, Request};
+use super::rule::{Matcher, PathPattern, Status, Target, Test};
+use super::truth::Truth;
+use crate::partition::Partition;
+
+#[cfg(test)]
+pub(super) use self::classes::{Text, classes};
+pub use self::dimension::Field;
+pub use self::suggested::{Bounds, Gap, Suggested};
+
+/// The tests that policies write, each once.
+#[derive(Clone, Debug)]
+pub struct Atoms<'d> {
+    decide: &'d Decide,
+    all: Vec<Atom<'d>>,
+}
+
+/// One test. What decides is a function of the truths of all of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Atom<'d> {
+    /// Whether the path has no normal form, so that nothing can be told.
+    BadPath,
+    /// What a field of an alternative asks for, and what is true of something that the request does not have.
+    Test(&'d Test, Truth),
+    /// What must hold besides; an expression as a whole.
+    Condition(&'d Condition),
+}
+
+/// Which requests: those in which every test has the truth that it has here.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cell(Arc<[Mark]>);
+
+/// A test that is not false. Most tests are, for any request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Mark {
+    atom: u32,
+    truth: NotFalse,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum NotFalse {
+    True,
+    Error,
+}
+
+impl<'d> Atoms<'d> {
+    /// All tests of policies that count, and of the sets that they are in.
+    pub fn of(decide: &'d Decide) -> Self {
+        let mut collector = Collector { all: vec![Atom::BadPath], known: FxHashMap::default() };
+        for rule in decide.rules().into_iter().filter(|rule| rule.status == Status::On) {
+            collector.target(&rule.target);
+            rule.conditions.iter().for_each(|condition| collector.condition(condition));
+        }
+        decide.sets().for_each(|set| collector.target(&set.target));
+        Self { decide, all: collector.all }
+    }
+
+    /// The policies that write them.
+    pub fn decide(&self) -> &'d Decide {
+        self.decide
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The cell of a request.
+    pub fn locate(&self, request: &Request) -> Cell {
+        Cell(self.marks(0..number(self.all.len()), request).into())
+    }
+
+    /// Which of some tests are not false for a request.
+    fn marks(&self, some: impl Iterator<Item = u32>, request: &Request) -> Vec<Mark> {
+        let mut buffer = String::new();
+        let asked = self.decide.asked(request, &mut buffer);
+        some.filter_map(|atom| mark(atom, self.all.get(atom as usize)?.holds(asked))).collect()
+    }
+}
+
+fn mark(atom: u32, truth: Truth) -> Option<Mark> {
+    match truth {
+        Truth::True => Some(Mark { atom, truth: NotFalse::True }),
+        Truth::Error => Some(Mark { atom, truth: NotFalse::Error }),
+        Truth::False => None,
+    }
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+impl Atom<'_> {
+    fn holds(&self, asked: Asked<'_>) -> Truth {
+        match self {
+            Self::BadPath => {
+                matches!((asked.path, &asked.request.resource.path), (Maybe::Unknown, Maybe::Is(_))).into()
+            }
+            Self::Test(test, absent) => test.holds_or(asked, *absent),
+            Self::Condition(condition) => condition.holds(asked),
+        }
+    }
+}
+
+/// Keeps each test once.
+struct Collector<'d> {
+    all: Vec<Atom<'d>>,
+    /// By what most tests differ in.
+    known: FxHashMap<(Option<Discriminant<Test>>, &'d str), Vec<u32>>,
+}
+
+impl<'d> Collector<'d> {
+    fn target(&mut self, target: &'d Target) {
+        for (_, alternatives) in target.clauses() {
+            for matcher in alternatives {
+                self.matcher(matcher, Truth::False);
+            }
+        }
+    }
+
+    fn matcher(&mut self, matcher: &'d Matcher, absent: Truth) {
+        for test in &matcher.tests {
+            match test {
+                // Of what is not there, nobody can say that it is something else.
+                Test::Not(inner) => self.matcher(inner, Truth::Error),
+                // These know for themselves what it means that there is nothing.
+                Test::Role(_) | Test::Group(_) | Test::Fact(_) => self.test(test, Truth::False),
+                _ => self.test(test, absent),
+            }
+        }
+    }
+
+    fn test(&mut self, test: &'d Test, absent: Truth) {
+        self.add((Some(discriminant(test)), hint(test)), Atom::Test(test, absent));
+    }
+
+    fn condition(&mut self, condition: &'d Condition) {
+        let hint = match condition {
+            Condition::Expression(expression) => expression.text(),
+            _ => condition.word(),
+        };
+        self.add((None, hint), Atom::Condition(condition));
+    }
+
+    fn add(&mut self, hint: (Option<Discriminant<Test>>, &'d str), atom: Atom<'d>) {
+        let known = self.known.entry(hint).or_default();
+        if !known.iter().any(|number| self.all.get(*number as usize) == Some(&atom)) {
+            known.push(number(self.all.len()));
+            self.all.push(atom);
+        }
+    }
+}
+
+/// A text in a test: equal tests have the same.
+fn hint(test: &Test) -> &str {
+    let first = match test {
+        Test::Id(texts)
+        | Test::SubjectType(texts)
+        | Test::Group(texts)
+        | Test::Type(texts)
+        | Test::ResourceId(texts)
+        | Test::Method(texts)
+        | Test::Operation(texts) => texts.first().map(SmolStr::as_str),
+        Test::Role(patterns) | Test::App(patterns) => patterns.first().map(Wild::text),
+        Test::Path(patterns) => patterns.first().map(PathPattern::text),
+        Test::Fact(test) => match &test.operator {
+            Operator::In(values) | Operator::NotIn(values) => match values.first() {
+                Some(Fact::Text(text)) => Some(text.as_str()),
+                _ => Some(test.name.as_str()),
+            },
+            _ => Some(test.name.as_str()),
+        },
+        Test::OwnedBySubject | Test::Not(_) => None,
+    };
+    first.unwrap_or_default()
+}
+
+/// The cells of given requests.
+#[derive(Debug)]
+pub struct RequestCells<'a, 'd, 'r> {
+    atoms: &'a Atoms<'d>,
+    /// The first request of each, and how many there are.
+    cells: Vec<(&'r Request, u64)>,
+    known: FxHashMap<Cell, usize>,
+    /// What represents a cell that is none of these.
+    nothing: Request,
+}
+
+impl<'a, 'd, 'r> RequestCells<'a, 'd, 'r> {
+    /// Of requests, in the order in which each cell is met first.
+    pub fn of(atoms: &'a Atoms<'d>, requests: impl IntoIterator<Item = &'r Request>) -> Self {
+        let (mut cells, mut known): (Vec<(&Request, u64)>, FxHashMap<Cell, usize>) = Default::default();
+        for request in requests {
+            let place = *known.entry(atoms.locate(request)).or_insert(cells.len());
+            match cells.get_mut(place) {
+                Some((_, size)) => *size += 1,
+                None => cells.push((request, 1)),
+            }
+        }
+        Self { atoms, cells, known, nothing: Request::default() }
+    }
+}
+
+impl Partition for RequestCells<'_, '_, '_> {
+    type Question<'p>
+        = &'p Request
+    where
+        Self: 'p;
+    type Cell = usize;
+
+    fn cells(&self) -> impl Iterator<Item = usize> {
+        0..self.cells.len()
+    }
+
+    fn representative(&self, cell: usize) -> &Request {
+        self.cells.get(cell).map_or(&self.nothing, |(first, _)| *first)
+    }
+
+    fn size(&self, cell: usize) -> u64 {
+        self.cells.get(cell).map_or(0, |(_, size)| *size)
+    }
+
+    fn locate(&self, request: &Request) -> Option<usize> {
+        self.known.get(&self.atoms.locate(request)).copied()
+    }
+}
