@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use smol_str::{SmolStr, format_smolstr};
 use upheld_model::{
-    AttachedLayer, Attachments, Code, LabelWant, Layered, NodeRef, Object, Pages, Param, Policy, Reason, Sym, Symbols,
+    AttachedLayer, Attachments, Code, LabelWant, NodeRef, Object, Pages, Param, Policy, Reason, Shards, Sym, Symbols,
     TargetReference, TargetSelector, Timestamp,
 };
 
@@ -84,10 +84,10 @@ type LabelKey = (Sym, Sym, Option<(Sym, Sym)>);
 pub struct Hierarchy {
     pub(super) kind: Arc<HierarchyKind>,
     entries: Pages<Option<Arc<Entry>>>,
-    named: Layered<TargetKey, Arc<[(EntryId, NodeRef)]>>,
+    named: Shards<TargetKey, Arc<[(EntryId, NodeRef)]>>,
     /// Selectors by a label that their objects cannot do without.
-    selecting: Layered<LabelKey, Arc<[(EntryId, u16)]>>,
-    by_policy: Layered<(Sym, Sym), Arc<[EntryId]>>,
+    selecting: Shards<LabelKey, Arc<[(EntryId, u16)]>>,
+    by_policy: Shards<(Sym, Sym), Arc<[EntryId]>>,
     policies: usize,
 }
 
@@ -97,9 +97,9 @@ impl Hierarchy {
         Self {
             kind,
             entries: Pages::default(),
-            named: Layered::default(),
-            selecting: Layered::default(),
-            by_policy: Layered::default(),
+            named: Shards::default(),
+            selecting: Shards::default(),
+            by_policy: Shards::default(),
             policies: 0,
         }
     }
@@ -264,20 +264,24 @@ fn labels_of(selector: &TargetSelector) -> impl Iterator<Item = (Sym, Sym)> {
     })
 }
 
-fn add<K: Clone + Eq + std::hash::Hash, T: Copy>(map: &mut Layered<K, Arc<[T]>>, key: K, item: T) {
+fn add<K: Clone + Eq + std::hash::Hash, T: Copy>(map: &mut Shards<K, Arc<[T]>>, key: K, item: T) {
     let known = map.get(&key).map_or(&[][..], |known| known);
     let all = known.iter().copied().chain([item]).collect();
     map.insert(key, all);
 }
 
 fn take<K: Clone + Eq + std::hash::Hash, T: Copy>(
-    map: &mut Layered<K, Arc<[T]>>,
+    map: &mut Shards<K, Arc<[T]>>,
     key: &K,
     is_gone: impl Fn(&T) -> bool,
 ) {
     let Some(known) = map.get(key).filter(|known| known.iter().any(&is_gone)) else { return };
     let rest: Arc<[T]> = known.iter().filter(|item| !is_gone(item)).copied().collect();
-    if rest.is_empty() { map.remove(key) } else { map.insert(key.clone(), rest) }
+    if rest.is_empty() {
+        map.remove(key);
+    } else {
+        map.insert(key.clone(), rest);
+    }
 }
 
 impl Family for Hierarchy {
