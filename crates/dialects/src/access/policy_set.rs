@@ -270,8 +270,7 @@ impl<'f> PolicySetBuilder<'f> {
             Edition::Strict => Manner::Sound,
             Edition::Compat => Manner::Original,
         };
-        let reused =
-            known.before.and_then(|(before, before_files)| after::reused(before, &root, place_in(files, before_files)));
+        let reused = known.before.and_then(|(before, before_files)| after::reused(before, before_files, &root, files));
         let decide = Arc::new(reused.unwrap_or_else(|| Decide::new(root, manner)));
         PolicySet { decide, manifest, names, lists, places }
     }

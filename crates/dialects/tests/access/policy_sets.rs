@@ -154,6 +154,32 @@ fn what_means_something_for_others_is_read_with_all_of_them() {
     assert!(!check(Edition::Strict, &seeded, &[(3, None)]));
 }
 
+/// Where policies of one priority stand depends on the names of files.
+#[test]
+fn policies_of_a_file_with_another_name_are_put_elsewhere() {
+    let names = ["a.yaml", "b.yaml", "c.yaml"].into_iter().flat_map(|name| [name; 3]);
+    let written: Written = (0..)
+        .zip(names)
+        .map(|(number, name)| (number, (name, format!("[{}]", policy(&format!("p{number}"), "")))))
+        .collect();
+    for (number, name) in [(0, "z.yaml"), (4, "z.yaml"), (4, "a.yaml"), (8, "store:x")] {
+        let change: &[(usize, Option<(&'static str, String)>)] = &[(number, Some((name, policy("other", ""))))];
+        assert!(!check(Edition::Strict, &written, change));
+        let mut end = written.clone();
+        end.insert(number, (name, policy("other", "")));
+        let (before, after) = (files(&written), files(&end));
+        let (known, mut found) = (read_all(Edition::Strict, &before), Diagnostics::default());
+        let same = |source: SourceId| source.index() != number;
+        let mut reusing = builder(Edition::Strict, &after).reusing(&known.decide, &before, same);
+        for (source, file) in after.iter() {
+            for document in file.tree.documents() {
+                reusing.document(source, document, claim(document, &file.name).unwrap(), &mut found);
+            }
+        }
+        assert_eq!(shown(&reusing.finish()), shown(&read_all(Edition::Strict, &after)));
+    }
+}
+
 /// However many there are, one page of each table is copied.
 #[test]
 fn names_that_did_not_change_are_shared() {

@@ -84,7 +84,7 @@ impl PolicySet {
             }
             changes.push(RuleChange::Added(rule));
         }
-        let mut decide = self.decide.with_changes(&changes, place_in(files, before))?;
+        let mut decide = changed(&self.decide, &changes, files, before)?;
         if !Arc::ptr_eq(&manifest, &self.manifest) {
             let default = manifest.default.unwrap_or(default);
             decide = decide.with_settings(manifest.algorithm.unwrap_or(algorithm), Some(default), manifest.at);
@@ -103,7 +103,7 @@ impl PolicySet {
 
 /// What a set of policies of which all was read comes to, where most of its policies are those of another time. Nothing if sets are in
 /// it: they are built anew.
-pub(super) fn reused<P: Ord>(before: &Decide, root: &Set, place: impl Fn(NodeRef) -> P) -> Option<Decide> {
+pub(super) fn reused(before: &Decide, before_files: &Files, root: &Set, files: &Files) -> Option<Decide> {
     if before.sets().nth(1).is_some() {
         return None;
     }
@@ -118,6 +118,20 @@ pub(super) fn reused<P: Ord>(before: &Decide, root: &Set, place: impl Fn(NodeRef
     }
     let gone = before.rules().iter().filter(|rule| gone.contains(&Arc::as_ptr(rule)));
     changes.extend(gone.map(|rule| RuleChange::Removed(Arc::clone(rule))));
-    let changed = before.with_changes(&changes, place)?;
+    let changed = changed(before, &changes, files, before_files)?;
     Some(changed.with_settings(root.algorithm, root.default, root.at))
+}
+
+/// The policies of some files after changes that lead to others. Nothing if a file has another name now: its policies stood
+/// elsewhere.
+fn changed(decide: &Decide, changes: &[RuleChange], files: &Files, before: &Files) -> Option<Decide> {
+    let name = |files: &Files, source: SourceId| files.get(source).map(|file| file.name.clone());
+    let is_renamed = |change: &RuleChange| match change {
+        RuleChange::Removed(rule) => {
+            let now = name(files, rule.at.source);
+            now.is_some() && now != name(before, rule.at.source)
+        }
+        RuleChange::Added(_) => false,
+    };
+    if changes.iter().any(is_renamed) { None } else { decide.with_changes(changes, place_in(files, before)) }
 }
