@@ -152,7 +152,7 @@ fn compare(
         Some((organisation.things.get(*a)?.reference(), organisation.things.get(*b)?.reference()))
     };
     let sampled: HashSet<(String, String)> = sample.iter().filter_map(references).collect();
-    let all = comply.violations();
+    let all = comply.violations(comply.now());
     let ours: HashSet<(&str, &str, &str)> = all
         .iter()
         .map(|own| (own.policy.as_str(), own.a.object.as_str(), own.b.object.as_str()))
@@ -164,7 +164,7 @@ fn compare(
 
 /// Whether a fresh audit finds what is known.
 pub(super) fn kept_is_true(comply: &Comply) -> bool {
-    let known: HashSet<_> = comply.findings().into_iter().collect();
-    let fresh: HashSet<_> = comply.audit().into_iter().flat_map(Violating::findings).collect();
+    let known: HashSet<_> = comply.violation_ids().into_iter().collect();
+    let fresh: HashSet<_> = comply.audit().into_iter().flat_map(|violating| comply.ids_of(violating)).collect();
     known == fresh
 }

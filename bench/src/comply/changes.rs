@@ -47,7 +47,7 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
 
     report::progress("what is kept against a fresh audit");
     let (again, spent) = timed(|| ours::again(&comply));
-    let same = again?.violations() == comply.violations();
+    let same = again?.violations(comply.now()) == comply.violations(comply.now());
     row("kept is what a new start finds", [if same { "yes" } else { "NO" }.to_owned(), time(spent)]);
     wrong += usize::from(!same) + usize::from(!kept_is_true(&comply));
     Ok(wrong)
@@ -88,7 +88,7 @@ pub(super) fn links(organisation: &Organisation, count: usize) -> Vec<Action> {
 /// Decides about all of them, one by one; nothing changes.
 pub(super) fn decide(comply: &mut Comply, asked: &[Action]) -> Decided {
     let actor = ours::end_user();
-    let before = comply.findings().len();
+    let before = comply.violation_count();
     let mut found = Decided { spread: Spread::default(), refused: 0, wrong: 0 };
     let mut times = Vec::with_capacity(asked.len());
     for action in asked {
@@ -101,7 +101,7 @@ pub(super) fn decide(comply: &mut Comply, asked: &[Action]) -> Decided {
             _ => found.wrong += 1,
         }
     }
-    found.wrong += usize::from(comply.findings().len() != before);
+    found.wrong += usize::from(comply.violation_count() != before);
     found.spread = Spread::of(times);
     found
 }
@@ -113,7 +113,7 @@ fn decide_known(comply: &Comply, asked: &[Action]) -> Decided {
     let mut times = Vec::with_capacity(asked.len());
     for action in asked {
         let Action::Link { a, b, .. } = action else { continue };
-        let (Ok(a), Ok(b)) = (comply.resolve(a), comply.resolve(b)) else { continue };
+        let (Ok(a), Ok(b)) = (comply.lookup(a), comply.lookup(b)) else { continue };
         let started = Instant::now();
         let decision = black_box(comply.admit_objects(&actor, a, b, None));
         times.push(started.elapsed());
@@ -126,18 +126,18 @@ fn decide_known(comply: &Comply, asked: &[Action]) -> Decided {
 fn listings(comply: &Comply, organisation: &Organisation, targets: &mut Targets) -> Result<(), String> {
     let find = |number: usize| {
         let reference = organisation.thing(number)?.reference();
-        comply.resolve(&reference).map_err(|_| "an object is missing".to_owned())
+        comply.lookup(&reference).map_err(|_| "an object is missing".to_owned())
     };
     let mut near: Option<(usize, usize)> = None;
     for workspace in organisation.all(Of::Workspace) {
-        let rows = comply.violations_in(Some(find(workspace)?)).len();
+        let rows = comply.violations_in(Some(find(workspace)?), comply.now()).len();
         if near.is_none_or(|(_, known)| rows.abs_diff(100) < known.abs_diff(100)) {
             near = Some((workspace, rows));
         }
     }
     let (workspace, rows) = near.ok_or("no workspace")?;
     let workspace = find(workspace)?;
-    let listing = repeated(1_000, || comply.violations_in(Some(workspace)).len());
+    let listing = repeated(1_000, || comply.violations_in(Some(workspace), comply.now()).len());
     line(&format!("violations of a workspace, {rows} rows"), listing);
     targets.at_most("violations of a workspace with 100 rows, p50, µs", listing.middle.as_secs_f64() * 1e6, 100.0);
 
@@ -198,8 +198,8 @@ fn tags(plan: &Plan, comply: &mut Comply, organisation: &Organisation, targets: 
         let (first, count) = kinds.get(turn % kinds.len()).copied().ok_or("no kind")?;
         let number = first + random.below(count);
         let object = SmolStr::new(organisation.thing(number)?.reference());
-        let id = comply.resolve(&object).map_err(|_| "an object is missing")?;
-        let degree = comply.links_of(id).len();
+        let id = comply.lookup(&object).map_err(|_| "an object is missing")?;
+        let degree = comply.links_of(id).count();
         let action = Action::SetTags { object, tags: tag_change(organisation, number, &mut random)? };
         let spent = act(comply, &ours::administrator(), &action, &mut wrong);
         if let Some((_, times)) = DEGREES.iter().zip(&mut times).find(|((_, end), _)| degree <= *end) {

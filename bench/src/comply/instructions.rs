@@ -86,7 +86,7 @@ pub(crate) fn act(arguments: &[&str]) -> Result<(), String> {
             // Each looks at all landing zones, so fewer will do.
             acts = ACTS / 20;
             for project in projects.iter().cycle().take(acts * passes) {
-                let id = comply.resolve(&organisation.thing(*project)?.reference()).map_err(|_| "no such project")?;
+                let id = comply.lookup(&organisation.thing(*project)?.reference()).map_err(|_| "no such project")?;
                 _ = black_box(comply.candidates(id, Of::Zone.word(), None));
             }
         }

@@ -131,7 +131,7 @@ pub(crate) fn load_folder(folder: &str) -> Result<(), String> {
 
 /// All violations in a number: who breaks what.
 fn fingerprint(comply: &Comply) -> String {
-    let violations = comply.violations();
+    let violations = comply.violations(comply.now());
     let bytes =
         violations.iter().flat_map(|own| [&own.policy, &own.a.object, &own.b.object]).flat_map(|text| text.bytes());
     let hash =

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::comply::{
-    Actor, Class, Comply, Deed, Defaults, Definition, Described, Draft, Effect, EffectRow, End, Given, Holds,
-    Immutable, Keys, KindSpec, Level, Mandatory, NeedsScope, Order, PairKind, Policy, Profile, Relation, Restricted,
-    Right, Role, RoleSpec, Rule as Tags, Rules, Settings, Strategy, Subject, SubjectSpec, TagType,
+    Actor, Class, Comply, Defaults, Definition, Described, Draft, Effect, EffectRow, End, Given, Holds, Immutable,
+    Keys, KindSpec, Level, Mandatory, NeedsScope, Order, PairKind, Policy, Profile, Relation, Restricted, Right, Role,
+    RoleSpec, Rule as Tags, Rules, Settings, Strategy, Subject, SubjectSpec, TagType, Trigger,
 };
 use upheld_model::Timestamp;
 
@@ -118,8 +118,10 @@ pub(super) fn again(comply: &Comply) -> Result<Comply, String> {
         ids.insert(object, own);
     }
     for object in comply.objects() {
-        for (a, b, _) in comply.links_of(object).into_iter().filter(|(a, ..)| *a == object) {
-            let (Some(a), Some(b)) = (ids.get(&a), ids.get(&b)) else { return Err("a link to nobody".to_owned()) };
+        for (_, link) in comply.links_of(object).filter(|(_, link)| link.a == object) {
+            let (Some(a), Some(b)) = (ids.get(&link.a), ids.get(&link.b)) else {
+                return Err("a link to nobody".to_owned());
+            };
             draft.link(*a, *b, None, None);
         }
     }
@@ -174,7 +176,7 @@ fn profile() -> Profile {
         ),
     ];
     let effects =
-        vec![EffectRow { on: Deed::Link, of: None, with: None, by: Some(Class::EndUser), effect: Effect::Block }];
+        vec![EffectRow { on: Trigger::Link, of: None, with: None, by: Some(Class::EndUser), effect: Effect::Block }];
     let everything = vec![
         Right::Create(None),
         Right::Delete(None),

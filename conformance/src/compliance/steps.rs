@@ -4,8 +4,9 @@ use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json, json};
 use smol_str::SmolStr;
 use upheld_engine::comply::{
-    Action, Actor, Class, Comply, NewLink, NewObject, ObjectId, Outcome, Refusal, Tags, Verdict, Violation,
+    Action, Actor, Class, Comply, Finding, NewLink, NewObject, ObjectId, Outcome, Refusal, Tags,
 };
+use upheld_model::State;
 
 use super::organisation::{lives_in_scope, split};
 use super::written::{self, Misshapen, Read, shown, text};
@@ -58,7 +59,7 @@ fn actor(comply: &Comply, by: &Json) -> anyhow::Result<Actor> {
 fn question(comply: &mut Comply, actor: &Actor, verb: &str, step: &Json) -> Option<Read<Json>> {
     Some(match verb {
         "check" => check(comply, step),
-        "audit" => Ok(listing(&comply.violations())),
+        "audit" => Ok(listing(&comply.violations(comply.now()))),
         "listViolations" => Ok(match comply.violations_for(actor) {
             Ok(found) => listing(&found),
             Err(Refusal::Right { .. } | Refusal::Scope { .. }) => refused(Outcome::Forbidden),
@@ -75,15 +76,14 @@ fn question(comply: &mut Comply, actor: &Actor, verb: &str, step: &Json) -> Opti
 
 fn check(comply: &Comply, step: &Json) -> Read<Json> {
     let (a, b) = (resolve(comply, step, "a")?, resolve(comply, step, "b")?);
-    let checks = comply.check(a, b);
-    let violated = checks.iter().filter(|check| check.verdict == Verdict::Violated && check.about.waiver.is_none());
-    let violations = violations(violated.map(|check| &check.about));
+    let found = comply.findings_between(a, b, comply.now());
+    let violations = violations(found.iter().filter(|finding| matches!(finding.state, State::Hard | State::Soft)));
     Ok(json!({"compliant": violations.as_array().is_some_and(Vec::is_empty), "violations": violations}))
 }
 
 fn candidates(comply: &Comply, step: &Json) -> Read<Json> {
     let object = resolve(comply, step, "for")?;
-    let role = role(comply, step)?.map(|role| comply.resolve(&role).map_err(|_| Misshapen)).transpose()?;
+    let role = role(comply, step)?.map(|role| comply.lookup(&role).map_err(|_| Misshapen)).transpose()?;
     let (kind, profile) = (text(step, "kind")?, comply.profile());
     let known = profile.kinds.iter().any(|own| own.name == kind) || profile.subjects.iter().any(|own| own.name == kind);
     if !known {
@@ -105,12 +105,12 @@ fn allowed_values(comply: &mut Comply, actor: &Actor, step: &Json) -> Read<Json>
     Ok(json!({"values": shown(&values)}))
 }
 
-fn listing(found: &[Violation]) -> Json {
+fn listing(found: &[Finding]) -> Json {
     let (waived, counted): (Vec<_>, Vec<_>) = found.iter().partition(|violation| violation.waiver.is_some());
     json!({"violations": violations(counted.into_iter()), "waived": violations(waived.into_iter())})
 }
 
-fn violations<'v>(found: impl Iterator<Item = &'v Violation>) -> Json {
+fn violations<'v>(found: impl Iterator<Item = &'v Finding>) -> Json {
     let told = found.map(|violation| {
         let sides = [&violation.a, &violation.b];
         let [a, b] = sides.map(|side| json!(side.object.as_str()));
@@ -127,7 +127,7 @@ fn tagged(tags: &Tags) -> Json {
 /// The live object that a field of a step refers to.
 fn resolve(comply: &Comply, step: &Json, name: &str) -> Read<ObjectId> {
     let reference = reference(comply, step, name)?;
-    comply.resolve(&reference).map_err(|_| Misshapen)
+    comply.lookup(&reference).map_err(|_| Misshapen)
 }
 
 /// A reference whose kind is known; whether there is such an object is for the engine to ask.

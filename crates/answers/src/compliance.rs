@@ -113,7 +113,7 @@ fn organisation_of<'s>(snapshot: &'s Snapshot, named: Option<&str>) -> Result<(K
 
 /// An object by its reference, by the end of its id, or by a name that only one has.
 pub(crate) fn find(comply: &Comply, written: &str) -> Result<ObjectId, Diagnostic> {
-    let refusal = match comply.resolve(written) {
+    let refusal = match comply.lookup(written) {
         Ok(object) => return Ok(object),
         Err(refusal) => refusal,
     };
@@ -123,7 +123,9 @@ pub(crate) fn find(comply: &Comply, written: &str) -> Result<ObjectId, Diagnosti
         let reference = comply.reference(*object);
         let own = reference.split_once('/').map_or("", |(_, own)| own);
         let last = own.rsplit('/').next().unwrap_or(own);
-        let same = own == id || last == id || comply.name_of(*object).is_some_and(|name| name == id);
+        let same = own == id
+            || last == id
+            || comply.described(*object).and_then(|own| own.name.as_ref()).is_some_and(|name| name == id);
         same && kind.is_none_or(|kind| comply.kind_of(*object) == Some(kind))
     };
     let found: Vec<ObjectId> = comply.objects().into_iter().filter(fits).collect();

@@ -179,7 +179,7 @@ fn related(snapshot: &Snapshot) -> Vec<Row> {
                 name: id.to_owned(),
                 tags: tags.join(","),
                 created: None,
-                at: comply.origin(object).and_then(|node| at(snapshot, node)),
+                at: comply.described(object).and_then(|own| own.at).and_then(|node| at(snapshot, node)),
             });
         }
     }

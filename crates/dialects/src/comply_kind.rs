@@ -11,8 +11,8 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use upheld_engine::ComplyKind;
 use upheld_engine::comply::{
-    Deed, Defaults, Effect, EffectRow, Keys, Kind, KindSpec, Order, Profile, RoleSpec, Rules, Strategy, Subject,
-    SubjectSpec,
+    Defaults, Effect, EffectRow, Keys, Kind, KindSpec, Order, Profile, RoleSpec, Rules, Strategy, Subject, SubjectSpec,
+    Trigger,
 };
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
@@ -193,7 +193,7 @@ impl<'r> Reading<'r> {
                 continue;
             }
             effects.push(EffectRow {
-                on: if parts::text(row, "on") == "tags" { Deed::Tags } else { Deed::Link },
+                on: if parts::text(row, "on") == "tags" { Trigger::Tags } else { Trigger::Link },
                 of: of.flatten(),
                 with: with.flatten(),
                 by: row.get("by").map(|by| parts::class(by.text())),

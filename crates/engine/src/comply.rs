@@ -4,29 +4,32 @@
 //! PolicyKind document ──▶ Profile: kinds, relations, pairs, effects, rights          profile
 //! objects, links, policies ──▶ Draft ──▶ Comply                                       draft
 //!     objects ──▶ signatures ─┐
-//!     links   ──▶ pairs ──────┼─▶ a word for each pair: the rules that it violates    joint
+//!     links   ──▶ pairs ──────┼─▶ a word for each pair: the rules that it violates    pairs
 //!     policies ─▶ rules ──────┘
+//! Question: a pair ──▶ ask ──▶ every rule in a state ──▶ Finding: the same in names    family, finding
 //! Action by an Actor ──▶ shape, rights, tags, policies ──▶ Decision                   act, rights, tagging
 //! ```
 //!
-//! There is one evaluator, the joint. Every change goes through a few steps that keep the words true and can be taken back
-//! (`change`), so what is listed is always what a fresh audit would find, and what is refused leaves no trace.
+//! There is one evaluator, the family. Every change goes through a few steps that keep the words true and can be taken back
+//! (`steps`), so what is listed is always what a fresh audit would find, and what is refused leaves no trace.
 //!
 //! `reference` is the naive twin that tests and benches compare with.
 
 mod act;
 mod action;
-mod change;
 mod draft;
 mod facts;
+mod family;
+mod finding;
 mod fix;
-mod joint;
 mod listing;
 mod lists;
 mod names;
 mod near;
 mod offers;
+mod pairs;
 mod plan;
+mod policies;
 mod policy;
 mod profile;
 mod records;
@@ -35,6 +38,7 @@ pub mod reference;
 mod refusal;
 mod rights;
 mod schema;
+mod steps;
 mod tagging;
 #[cfg(test)]
 mod tests;
@@ -43,36 +47,38 @@ mod waivers;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-use smol_str::SmolStr;
-use upheld_model::{NodeRef, Symbols, Timestamp};
+use upheld_model::{Symbols, Timestamp};
 
 pub use self::act::Tried;
-pub use self::action::{Action, Actor, Decision, NewLink, NewObject, Outcome, SideOf, Tags, Violation};
+pub use self::action::{Action, Actor, Decision, NewLink, NewObject, Outcome, Tags};
 pub use self::draft::{Draft, Problem};
-pub use self::facts::{Described, ObjectId, Partner, Standing};
+pub use self::facts::{Described, Link, LinkId, ObjectId, Pair, Partner, Standing};
+pub use self::family::{Complied, Held, Question, Verdict};
+pub use self::finding::{Finding, FindingId, SideOf};
 pub use self::fix::{By, Edit, Fix};
-pub use self::listing::{Check, Cut, Related, Tally, Verdict, Violating, ViolationId};
+pub use self::listing::{Filter, Tally, Violating};
 pub use self::near::{Likeness, NearMiss, near_misses};
 pub use self::plan::{Flip, Plan, Step, Then};
 pub use self::policy::{Level, Policy, Rule, Strategy, Waiver};
 pub use self::profile::{
-    Class, Deed, Defaults, Effect, EffectRow, End, Given, Holds, Keys, Kind, KindSpec, NeedsScope, Order, PairKind,
-    Profile, Relation, Right, Role, RoleSpec, Rules, Subject, SubjectSpec, Turned,
+    Class, Defaults, Effect, EffectRow, End, Given, Holds, Keys, Kind, KindSpec, NeedsScope, Order, PairKind, Profile,
+    Relation, Right, Role, RoleSpec, Rules, Subject, SubjectSpec, Swapped, Trigger,
 };
 pub use self::records::{Cause, History, Seen};
 pub use self::refusal::Refusal;
 pub use self::schema::{
     BadDefinition, BadValue, Definition, Immutable, Mandatory, Pattern, Redefinition, Restricted, TagType,
 };
+pub use self::steps::{Mark, NetChange};
 pub use self::value::{bare_number, canonical_number};
 
-use self::change::{Retired, Touch, Undo};
-use self::facts::{Link, Object, Slot};
-use self::joint::Joint;
+use self::facts::{Object, Slot};
 use self::lists::Lists;
 use self::names::Names;
+use self::pairs::PairTable;
+use self::policies::PolicySet;
 use self::records::Records;
+use self::steps::{Retired, Touch, Undo};
 use self::waivers::Waivers;
 
 /// Switches of an organisation.
@@ -131,12 +137,10 @@ pub struct Comply {
     by_kind: Vec<Vec<ObjectId>>,
     links: Vec<Option<Link>>,
     /// By pair of subjects, in the order of the profile.
-    joints: Vec<Joint>,
+    tables: Vec<PairTable>,
     /// Pairs that violate something, by scope.
     violating: Vec<Vec<Slot>>,
-    /// Policies keep their places; those that are gone leave them empty.
-    policies: Vec<Option<Policy>>,
-    policy_places: FxHashMap<SmolStr, usize>,
+    policies: PolicySet,
     definitions: Vec<Definition>,
     waivers: Waivers,
     defaults: Tags,
@@ -145,8 +149,8 @@ pub struct Comply {
     touched: Vec<Touch>,
     /// Places of pairs that are gone, not to be used before the change is accepted.
     freed: Vec<Slot>,
-    free_links: Vec<u32>,
-    freed_links: Vec<u32>,
+    free_links: Vec<LinkId>,
+    freed_links: Vec<LinkId>,
     retired: Retired,
 }
 
@@ -173,15 +177,12 @@ impl Comply {
 
     /// The policies in the order of their names.
     pub fn policies(&self) -> Vec<&Policy> {
-        let mut policies: Vec<&Policy> = self.policies.iter().flatten().collect();
-        policies.sort_by(|a, b| a.id.cmp(&b.id));
-        policies
+        self.policies.sorted().into_iter().map(Arc::as_ref).collect()
     }
 
     /// A policy by its name.
     pub fn policy(&self, name: &str) -> Option<&Policy> {
-        let place = self.policy_places.get(name)?;
-        self.policies.get(*place)?.as_ref()
+        self.policies.get(name).map(Arc::as_ref)
     }
 
     /// The tag definitions in the order in which they came.
@@ -202,11 +203,6 @@ impl Comply {
     /// The default tags.
     pub fn defaults(&self) -> &Tags {
         &self.defaults
-    }
-
-    /// Where an object was written.
-    pub fn origin(&self, object: ObjectId) -> Option<NodeRef> {
-        self.object(object)?.at
     }
 
     /// Sets the clock without asking anybody: when something is loaded, not when time passes.

@@ -65,7 +65,7 @@ impl<F: Family> Ruling<F> {
         let Record { mut candidates, decided, notes } = record;
         candidates.sort_by_key(|candidate| (candidate.state, candidate.distance));
         let any = |states: &[State]| candidates.iter().any(|candidate| states.contains(&candidate.state));
-        let (state, code) = if any(&[State::Won, State::Kept]) {
+        let (state, code) = if any(&[State::Won, State::Kept, State::Hard, State::Soft, State::Pass]) {
             (State::Lost, Code::DefaultNotReached)
         } else if any(&[State::Unknown]) {
             (State::Unknown, Code::DefaultUnknown)

@@ -162,6 +162,7 @@ impl Words<'_> {
             Code::ComplyOneEmpty => "only one side carries the tag".to_owned(),
             Code::ComplyNotSubset => "values outside the allowed set".to_owned(),
             Code::ComplyWaived => "waived".to_owned(),
+            Code::ComplyExempt => "policies leave this scope alone".to_owned(),
             Code::SkipPair => "is about other pairs".to_owned(),
             Code::DefaultStands => "no policy of this kind matches".to_owned(),
             Code::DefaultNotReached | Code::DecideNotReached => "not reached".to_owned(),
@@ -264,6 +265,7 @@ impl Words<'_> {
             Param::Side(side) => side.word().to_owned(),
             Param::Time(Some(moment)) => moment.to_string(),
             Param::Time(None) => "an unknown time".to_owned(),
+            Param::Values(_) => "some values".to_owned(),
         }
     }
 }

@@ -36,7 +36,7 @@ pub use draft::{Draft, Object, Part, Policy, Role, Roles, Says, SelectorList};
 pub use id::{Id, Table};
 pub use layers::{Facet, Layers};
 pub use pages::Pages;
-pub use reason::{Code, Param, Reason, Side, State};
+pub use reason::{AnyValues, Code, Param, Reason, Side, State, ValuesId};
 pub use shards::Shards;
 pub use source::{File, Files, NodeRef, SourceId};
 pub use symbols::{Lookup, Sym, Symbols};

@@ -1,5 +1,6 @@
 //! Why something happened: a stable code with parameters. Sentences are made from it elsewhere, in one place.
 
+use crate::id::Id;
 use crate::symbols::Sym;
 use crate::time::Timestamp;
 
@@ -10,22 +11,35 @@ pub enum State {
     Won,
     /// Supplies part of the result.
     Kept,
+    /// Does not hold, and refuses.
+    Hard,
+    /// Does not hold, and is accepted.
+    Soft,
+    /// Holds.
+    Pass,
     /// Matched and was beaten.
     Lost,
     /// Could match, but a fact is missing.
     Unknown,
     /// Does not match.
     Skip,
-    /// Does not count now: disabled, or in shadow mode.
+    /// Does not count now: disabled, waived, or in shadow mode.
     Off,
 }
 
 impl State {
+    /// All of them, those that matter most first.
+    pub const ALL: [Self; 9] =
+        [Self::Won, Self::Kept, Self::Hard, Self::Soft, Self::Pass, Self::Lost, Self::Unknown, Self::Skip, Self::Off];
+
     /// The word that users see.
     pub fn word(self) -> &'static str {
         match self {
             Self::Won => "WON",
             Self::Kept => "KEPT",
+            Self::Hard => "HARD",
+            Self::Soft => "SOFT",
+            Self::Pass => "PASS",
             Self::Lost => "LOST",
             Self::Unknown => "UNKNOWN",
             Self::Skip => "SKIP",
@@ -56,6 +70,13 @@ impl Side {
     }
 }
 
+/// A list of values, kept once by whoever was asked.
+#[derive(Clone, Copy, Debug)]
+pub enum AnyValues {}
+
+/// Which list of values; whoever was asked knows its texts.
+pub type ValuesId = Id<AnyValues>;
+
 /// A parameter of a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Param {
@@ -69,6 +90,8 @@ pub enum Param {
     Side(Side),
     /// A moment; `None` is unknown, hence before all others.
     Time(Option<Timestamp>),
+    /// The values of a tag.
+    Values(ValuesId),
 }
 
 /// A code with its parameters, in the order of [`Code::parameters`].
@@ -289,19 +312,21 @@ codes! {
     /// A fact that is needed is missing, or makes no sense.
     UnknownFact = "unknown.fact" ["field", "want", "have"],
     /// Both sides carry a value.
-    ComplyCommon = "comply.common" ["values"],
+    ComplyCommon = "comply.common" ["left", "right"],
     /// All values of the second side are among those of the first.
-    ComplyWithin = "comply.within" ["values"],
+    ComplyWithin = "comply.within" ["left", "right"],
     /// Neither side carries the tag, which passes.
     ComplyBothEmpty = "comply.both-empty" [],
     /// Nothing in common.
     ComplyDisjoint = "comply.disjoint" ["left", "right"],
     /// Only one side carries the tag.
-    ComplyOneEmpty = "comply.one-empty" ["side"],
+    ComplyOneEmpty = "comply.one-empty" ["left", "right"],
     /// Some values are outside the allowed set.
-    ComplyNotSubset = "comply.not-subset" ["extra"],
+    ComplyNotSubset = "comply.not-subset" ["left", "right"],
     /// A waiver covers the violation.
     ComplyWaived = "off.waived" ["waiver"],
+    /// Policies leave the scope alone, with all that lives in it.
+    ComplyExempt = "off.exempt" [],
     /// The policy is about other pairs.
     SkipPair = "skip.pair" ["left", "right"],
     /// Nothing matched, so the default stands.

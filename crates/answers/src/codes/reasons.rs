@@ -549,6 +549,12 @@ pub(super) fn reason(code: Code) -> Meaning {
             "expiresAt: 2025-01-01T00:00:00Z   expired, so the violation counts",
             "reason: migration until spring, expiresAt: 2027-04-01T00:00:00Z",
         ),
+        Code::ComplyExempt => (
+            "the scope is left alone",
+            "The settings exempt the provider's own workspaces: policies look at nothing that lives in one.",
+            "settings: {exemptPartnerWorkspaces: true}   the workspace has class: partner",
+            "settings: {exemptPartnerWorkspaces: false}",
+        ),
         Code::SkipPair => (
             "about other pairs",
             "The policy compares objects of other kinds than the two in question.",

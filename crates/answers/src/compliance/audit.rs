@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
-use upheld_engine::comply::{Actor, Class, Comply, Cut};
+use upheld_engine::comply::{self, Actor, Class, Comply};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
@@ -47,7 +47,7 @@ pub struct Audited {
 }
 
 struct Narrowed {
-    cut: Cut,
+    filter: comply::Filter,
     filters: Vec<Filter>,
     viewer: Actor,
     notes: Vec<String>,
@@ -56,11 +56,11 @@ struct Narrowed {
 impl Organisation<'_> {
     /// Holds every pair against every policy.
     pub fn audit(&mut self, question: &AuditQuestion) -> Result<Audited, Vec<Diagnostic>> {
-        let Narrowed { cut, filters, viewer, mut notes } = cut(self, question)?;
+        let Narrowed { filter, filters, viewer, mut notes } = narrowed(self, question)?;
         let passes = if question.list_passes { Passes::Listed } else { Passes::Counted };
         let fixes = if question.no_fixes { Fixes::None } else { Fixes::Tried };
         let (files, digest) = (self.snapshot.files(), self.snapshot.digest().to_owned());
-        let audit = report::audit(&mut self.comply, files, &Wanted { cut, viewer, passes, fixes });
+        let audit = report::audit(&mut self.comply, files, &Wanted { filter, viewer, passes, fixes });
         let audit = Audit { snapshot: Some(digest), filters, ..audit }.finished();
         if fixes == Fixes::Tried && audit.violations().count() > MENDED {
             notes.push(format!(
@@ -72,17 +72,17 @@ impl Organisation<'_> {
 }
 
 /// What the audit is cut to, and for whom.
-fn cut(asked: &Organisation<'_>, audit: &AuditQuestion) -> Result<Narrowed, Vec<Diagnostic>> {
+fn narrowed(asked: &Organisation<'_>, audit: &AuditQuestion) -> Result<Narrowed, Vec<Diagnostic>> {
     let comply = &asked.comply;
     let mut problems = Vec::new();
     let mut filters = Vec::new();
-    let mut cut = Cut::default();
+    let mut filter = comply::Filter::default();
     let mut note = |by: &str, value: &str| filters.push(Filter { by: by.to_owned(), value: value.to_owned() });
     if let Some(written) = &audit.workspace {
         match asked.scope(written) {
             Ok(scope) => {
                 note(scope_word(comply), &comply.reference(scope));
-                cut.scope = Some(scope);
+                filter.scope = Some(scope);
             }
             Err(problem) => problems.push(problem),
         }
@@ -91,7 +91,7 @@ fn cut(asked: &Organisation<'_>, audit: &AuditQuestion) -> Result<Narrowed, Vec<
         match asked.object(written) {
             Ok(object) => {
                 note("object", &comply.reference(object));
-                cut.object = Some(object);
+                filter.object = Some(object);
             }
             Err(problem) => problems.push(problem),
         }
@@ -100,7 +100,7 @@ fn cut(asked: &Organisation<'_>, audit: &AuditQuestion) -> Result<Narrowed, Vec<
         match comply.policy(written) {
             Some(policy) => {
                 note("policy", &policy.id);
-                cut.policy = Some(policy.id.clone());
+                filter.policy = Some(policy.id.clone());
             }
             None => problems.push(unknown_policy(comply, written)),
         }
@@ -109,7 +109,7 @@ fn cut(asked: &Organisation<'_>, audit: &AuditQuestion) -> Result<Narrowed, Vec<
         match comply.kinds_of(written) {
             Ok(kinds) => {
                 note("kind", written);
-                cut.kinds = Some(kinds);
+                filter.kinds = Some(kinds);
             }
             Err(refusal) => problems.push(not_found(comply, &refusal)),
         }
@@ -119,7 +119,7 @@ fn cut(asked: &Organisation<'_>, audit: &AuditQuestion) -> Result<Narrowed, Vec<
         Actor::System
     });
     if problems.is_empty() {
-        let seen = cut_to_sight(asked, &mut cut, &actor).map_err(|problem| vec![problem])?;
+        let seen = cut_to_visible(asked, &mut filter, &actor).map_err(|problem| vec![problem])?;
         let notes =
             seen.iter().map(|seen| format!("note: cut to {}, which is what this role may see", seen.value)).collect();
         filters.extend(seen);
@@ -128,7 +128,7 @@ fn cut(asked: &Organisation<'_>, audit: &AuditQuestion) -> Result<Narrowed, Vec<
             Actor::System => asked.actor(None, Some(Class::EndUser)).unwrap_or(Actor::System),
             person @ Actor::Person { .. } => person,
         };
-        Ok(Narrowed { cut, filters, viewer, notes })
+        Ok(Narrowed { filter, filters, viewer, notes })
     } else {
         Err(problems)
     }
@@ -140,25 +140,29 @@ fn scope_word(comply: &Comply) -> &str {
 }
 
 /// Cuts an audit to what somebody may see, and says so.
-fn cut_to_sight(asked: &Organisation<'_>, cut: &mut Cut, actor: &Actor) -> Result<Option<Filter>, Diagnostic> {
+fn cut_to_visible(
+    asked: &Organisation<'_>,
+    filter: &mut comply::Filter,
+    actor: &Actor,
+) -> Result<Option<Filter>, Diagnostic> {
     let comply = &asked.comply;
-    let visible = comply.sight(actor).map_err(|refusal| {
+    let visible = comply.visibility(actor).map_err(|refusal| {
         let message = upheld_engine::words::comply::refusal(comply.profile(), &refusal);
         Diagnostic::error(Fault::Forbidden, message)
     })?;
-    let mut filter = None;
+    let mut told = None;
     if let Some(own) = visible {
-        if cut.scope.is_some_and(|scope| scope != own) {
+        if filter.scope.is_some_and(|scope| scope != own) {
             let message = format!("only violations of `{}` can be seen by this role", comply.reference(own));
             return Err(Diagnostic::error(Fault::Forbidden, message));
         }
-        if cut.scope.is_none() {
+        if filter.scope.is_none() {
             let own = comply.reference(own);
-            filter = Some(Filter { by: scope_word(comply).to_owned(), value: own.to_string() });
+            told = Some(Filter { by: scope_word(comply).to_owned(), value: own.to_string() });
         }
-        cut.scope = Some(own);
+        filter.scope = Some(own);
     }
-    Ok(filter)
+    Ok(told)
 }
 
 pub(super) fn unknown_policy(comply: &Comply, written: &str) -> Diagnostic {

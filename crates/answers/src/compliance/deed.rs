@@ -8,7 +8,7 @@ use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
 use super::Organisation;
-use crate::report::compliance::{Ruled, begun, mended_refused, refused};
+use crate::report::compliance::{Ruled, check_of, mended_refused};
 
 /// A change, and who would make it.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
@@ -41,13 +41,11 @@ fn ruled(asked: &mut Organisation<'_>, actor: &Actor, action: &Action, decision:
     let files = asked.snapshot.files();
     let mut violations = Vec::new();
     for violation in &decision.violations {
+        let mut check = check_of(&asked.comply, files, violation);
         if decision.outcome == Outcome::Blocked {
-            let mut check = refused(&asked.comply, files, violation);
             check.fixes = mended_refused(&mut asked.comply, actor, action, violation);
-            violations.push(check);
-        } else {
-            violations.push(begun(&asked.comply, files, violation));
         }
+        violations.push(check);
     }
     let refusal = decision.refusal.as_ref().map(|refusal| words::comply::refusal(asked.comply.profile(), refusal));
     Ruled::new(decision.outcome, refusal, violations, asked.comply.profile())

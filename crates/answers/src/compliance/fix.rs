@@ -1,12 +1,12 @@
 //! Which edits would mend violations?
 
 use serde::{Deserialize, Serialize};
-use upheld_engine::comply::{Class, Cut, Violation};
+use upheld_engine::comply::{Class, Filter, Finding};
 use upheld_model::Diagnostic;
 
 use super::Organisation;
 use super::audit::unknown_policy;
-use crate::report::compliance::{Remedy, mended, violated};
+use crate::report::compliance::{Remedy, mended, standing};
 
 /// Which violations are to be mended, and by whom. Everything may be left out.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
@@ -33,25 +33,25 @@ impl Organisation<'_> {
     /// Edits that would mend violations, each tried.
     pub fn remedy(&mut self, wanted: &FixQuestion) -> Result<Remedy, Vec<Diagnostic>> {
         let viewer = self.actor(wanted.person.as_deref(), Some(Class::EndUser)).map_err(|problem| vec![problem])?;
-        let mut cut = Cut::default();
+        let mut filter = Filter::default();
         let mut only: Option<(String, String)> = None;
-        narrow(self, wanted, &mut cut, &mut only)?;
+        narrow(self, wanted, &mut filter, &mut only)?;
         // A plan for a whole scope, or all ways for the few violations that were named.
         let whole = wanted.what.is_none() && wanted.policy.is_none();
         Ok(if whole {
-            let (fixes, left) = self.comply.remedy(&viewer, cut.scope);
+            let (fixes, left) = self.comply.remedy(&viewer, filter.scope);
             Remedy::plan(&self.comply, self.snapshot.files(), &fixes, &left)
         } else {
-            let between = |own: &Violation| {
+            let between = |own: &Finding| {
                 only.as_ref().is_none_or(|(a, b)| {
                     let (first, second) = (own.a.object.as_str(), own.b.object.as_str());
                     (first, second) == (a, b) || (second, first) == (a, b)
                 })
             };
-            let open: Vec<Violation> = self.comply.violations_within(&cut).into_iter().filter(between).collect();
+            let open: Vec<Finding> = self.comply.recorded(&filter).into_iter().filter(between).collect();
             let mut checks = Vec::new();
             for violation in open.iter().filter(|own| own.waiver.is_none()) {
-                let mut check = violated(&self.comply, self.snapshot.files(), violation);
+                let mut check = standing(&self.comply, self.snapshot.files(), violation);
                 check.fixes = mended(&self.comply.fixes(&viewer, violation));
                 checks.push(check);
             }
@@ -63,24 +63,24 @@ impl Organisation<'_> {
 fn narrow(
     asked: &Organisation<'_>,
     wanted: &FixQuestion,
-    cut: &mut Cut,
+    filter: &mut Filter,
     only: &mut Option<(String, String)>,
 ) -> Result<(), Vec<Diagnostic>> {
     let one = |problem: Diagnostic| vec![problem];
     if let Some(workspace) = &wanted.workspace {
-        cut.scope = Some(asked.scope(workspace).map_err(one)?);
+        filter.scope = Some(asked.scope(workspace).map_err(one)?);
     }
     if let Some(policy) = &wanted.policy {
         let known = asked.comply.policy(policy).ok_or_else(|| one(unknown_policy(&asked.comply, policy)))?;
-        cut.policy = Some(known.id.clone());
+        filter.policy = Some(known.id.clone());
     }
     match wanted.what.as_deref() {
         Some(pair) if pair.contains('~') => {
             let (a, b) = asked.pair(pair)?;
-            cut.object = Some(a);
+            filter.object = Some(a);
             *only = Some((asked.comply.reference(a).to_string(), asked.comply.reference(b).to_string()));
         }
-        Some(object) => cut.object = Some(asked.object(object).map_err(one)?),
+        Some(object) => filter.object = Some(asked.object(object).map_err(one)?),
         None => {}
     }
     Ok(())

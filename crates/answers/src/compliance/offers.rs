@@ -149,7 +149,7 @@ fn against(asked: &Organisation<'_>, object: ObjectId, other: ObjectId, role: Op
     let told: Vec<String> = violations
         .iter()
         .map(|violation| {
-            let (_, why) = words::comply::violated(violation);
+            let why = words::comply::because(violation);
             let (a, b) = (&violation.a, &violation.b);
             let (own, others) = (words::comply::braces(&a.values), words::comply::braces(&b.values));
             format!("{}: {} has {own}, {} has {others}: {why}", violation.policy, a.object, b.object)

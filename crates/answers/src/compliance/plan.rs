@@ -2,14 +2,14 @@
 
 use sha2::{Digest, Sha256};
 use upheld_dialects::comply::changes::{self, Change};
-use upheld_engine::comply::{Class, Outcome, Plan, Step, Then, Violation};
+use upheld_engine::comply::{Class, Finding, Outcome, Plan, Step, Then};
 use upheld_engine::words::comply as words;
 use upheld_input::{Format, parse};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, Severity, SourceId};
 
 use super::Organisation;
 use crate::refused::Refused;
-use crate::report::compliance::{Planned, PlannedFlip, PlannedStep, begun, mended_refused, refused, violated};
+use crate::report::compliance::{Planned, PlannedFlip, PlannedStep, check_of, mended_refused, standing};
 
 /// Changes as they were written, and who makes those that name nobody.
 #[derive(Clone, Debug)]
@@ -91,12 +91,10 @@ fn planned(asked: &mut Organisation<'_>, steps: &[Step], plan: &Plan, id: String
                 .violations
                 .iter()
                 .map(|violation| {
-                    let files = asked.snapshot.files();
-                    if decision.outcome != Outcome::Blocked {
-                        return begun(&asked.comply, files, violation);
+                    let mut check = check_of(&asked.comply, asked.snapshot.files(), violation);
+                    if decision.outcome == Outcome::Blocked {
+                        check.fixes = mended_refused(&mut asked.comply, actor, action, violation);
                     }
-                    let mut check = refused(&asked.comply, files, violation);
-                    check.fixes = mended_refused(&mut asked.comply, actor, action, violation);
                     check
                 })
                 .collect();
@@ -105,7 +103,7 @@ fn planned(asked: &mut Organisation<'_>, steps: &[Step], plan: &Plan, id: String
         })
         .collect();
     let (comply, files) = (&asked.comply, asked.snapshot.files());
-    let after = |violations: &[Violation]| violations.iter().map(|own| begun(comply, files, own)).collect();
+    let after = |violations: &[Finding]| violations.iter().map(|own| check_of(comply, files, own)).collect();
     let flipped = plan.flipped.iter().map(|flip| PlannedFlip {
         a: flip.a.to_string(),
         b: flip.b.to_string(),
@@ -120,7 +118,7 @@ fn planned(asked: &mut Organisation<'_>, steps: &[Step], plan: &Plan, id: String
         based_on: comply.digest(),
         steps: told,
         added: after(&plan.added),
-        removed: plan.removed.iter().map(|own| violated(comply, files, own)).collect(),
+        removed: plan.removed.iter().map(|own| standing(comply, files, own)).collect(),
         waived: after(&plan.waived),
         unwaived: after(&plan.unwaived),
         kept: plan.kept,

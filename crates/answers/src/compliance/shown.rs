@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 use smol_str::SmolStr;
 use upheld_engine::Snapshot;
-use upheld_engine::comply::{Comply, Cut, ObjectId};
+use upheld_engine::comply::{Comply, Filter, ObjectId};
 
 use super::find;
 use crate::report::At;
@@ -33,20 +33,20 @@ pub(crate) fn shown(snapshot: &Snapshot, written: &str) -> Option<ShownObject> {
 
 impl ShownObject {
     fn of(snapshot: &Snapshot, comply: &Comply, object: ObjectId) -> Self {
-        let linked = comply.links_of(object).into_iter().map(|(a, b, role)| {
-            let other = if a == object { b } else { a };
-            (comply.reference(other).to_string(), role.map(|role| comply.reference(role).to_string()))
+        let linked = comply.links_of(object).map(|(_, link)| {
+            let other = if link.a == object { link.b } else { link.a };
+            (comply.reference(other).to_string(), link.role.map(|role| comply.reference(role).to_string()))
         });
         let mut links: Vec<(String, Option<String>)> = linked.collect();
         links.sort();
         let texts = |values: &[SmolStr]| values.iter().map(ToString::to_string).collect();
         Self {
             reference: comply.reference(object).to_string(),
-            name: comply.name_of(object).map(ToString::to_string),
+            name: comply.described(object).and_then(|own| own.name.as_ref()).map(ToString::to_string),
             tags: comply.tags_of(object).iter().map(|(key, values)| (key.to_string(), texts(values))).collect(),
             links,
-            violations: comply.violations_within(&Cut { object: Some(object), ..Cut::default() }).len(),
-            at: comply.origin(object).and_then(|node| At::of(snapshot.files(), node)),
+            violations: comply.recorded(&Filter { object: Some(object), ..Filter::default() }).len(),
+            at: comply.described(object).and_then(|own| own.at).and_then(|node| At::of(snapshot.files(), node)),
         }
     }
 

@@ -6,11 +6,11 @@ mod fill;
 #[cfg(any(test, feature = "sample"))]
 pub mod sample;
 
-pub use answers::{Planned, PlannedFlip, PlannedStep, Relation, Remedy, Ruled, begun, mended_refused, refused};
+pub use answers::{Planned, PlannedFlip, PlannedStep, Relation, Remedy, Ruled, mended_refused};
 pub use check::{
     Actor, Cause, Check, CheckState, Edit, Excuse, Fix, Link, NearMiss, Side, Why, fingerprint, values, word,
 };
-pub use fill::{Fixes, MENDED, Passes, Wanted, audit, held_against, mended, violated, waiver_lines};
+pub use fill::{Fixes, MENDED, Passes, Wanted, audit, check_of, mended, standing, waiver_lines};
 
 use serde::Serialize;
 

@@ -505,7 +505,8 @@ pub(super) fn parameters(code: Code, params: &[Param; 4], lookup: &Lookup<'_>) -
         Param::Text(symbol) => json!(lookup.text(*symbol)),
         Param::Side(side) => json!(side.word()),
         Param::Time(Some(moment)) => json!(moment.to_string()),
-        Param::Nothing | Param::Time(None) => Json::Null,
+        // Lists of values are known to the family that was asked, which is another one here.
+        Param::Nothing | Param::Time(None) | Param::Values(_) => Json::Null,
     };
     code.parameters().iter().zip(params).map(|(name, param)| ((*name).to_owned(), value(param))).collect()
 }

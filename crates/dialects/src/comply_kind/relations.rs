@@ -1,6 +1,6 @@
 //! How objects are related, which pairs that makes, and who may do what to them.
 
-use upheld_engine::comply::{End, Given, Holds, NeedsScope, Profile, Relation, Right, Subject, Turned};
+use upheld_engine::comply::{End, Given, Holds, NeedsScope, Profile, Relation, Right, Subject, Swapped};
 use upheld_model::tree::Value;
 
 use super::{MOST, Reading, names, parts};
@@ -73,8 +73,8 @@ impl Reading<'_> {
             return None;
         };
         Some(match turned {
-            Turned::No => Given { pair, a, b },
-            Turned::Yes => Given { pair, a: b, b: a },
+            Swapped::No => Given { pair, a, b },
+            Swapped::Yes => Given { pair, a: b, b: a },
         })
     }
 

@@ -6,17 +6,19 @@ mod judge;
 mod rules;
 
 use smol_str::SmolStr;
-use upheld_model::Sym;
+use upheld_model::{State, Sym, ValuesId};
 
-use self::judge::{Looked, NetChange};
-use super::facts::{Link, ObjectId, Standing};
-use super::lists::ListId;
-use super::profile::{Deed, NeedsScope};
+use self::judge::Looked;
+use super::facts::{Link, LinkId, ObjectId, Standing};
+use super::finding::{Finding, FindingId};
+use super::lists::NO_VALUES;
+use super::profile::{NeedsScope, Trigger};
 use super::records::{Cause, Entry};
 use super::refusal::Refusal;
-use super::rights::Wish;
+use super::rights::Operation;
+use super::steps::NetChange;
 use super::tagging::Untaken;
-use super::{Action, Actor, Comply, Decision, Membership, Outcome, Tags, Violation, ViolationId};
+use super::{Action, Actor, Comply, Decision, Membership, Outcome, Tags};
 
 /// Why an action was not even held against policies.
 #[derive(Clone, Debug)]
@@ -66,7 +68,7 @@ pub(super) struct Told {
     action: &'static str,
     object: SmolStr,
     /// The tag that changed, with its values before and after.
-    change: Option<(Sym, ListId, ListId)>,
+    change: Option<(Sym, ValuesId, ValuesId)>,
 }
 
 /// What became of an action, in ids: names cost more than deciding.
@@ -75,9 +77,9 @@ pub struct Tried {
     /// In a word.
     pub outcome: Outcome,
     /// Those that block, in names: what they are about is not there any more.
-    pub blocking: Vec<Violation>,
+    pub blocking: Vec<Finding>,
     /// Those that are new.
-    pub new: Vec<ViolationId>,
+    pub new: Vec<FindingId>,
     /// Why it is invalid or forbidden.
     pub refusal: Option<Refusal>,
     /// The tags of a new object, defaults included.
@@ -97,8 +99,8 @@ impl Comply {
     pub fn commit(&mut self, actor: &Actor, action: &Action) -> Tried {
         let mut tried = self.try_out(actor, action);
         if let Some((told, change)) = tried.done.take() {
-            self.write_records(actor, told, &change);
-            if !self.journal.is_empty() {
+            self.write_records(actor, told, change);
+            if self.has_steps() {
                 self.version += 1;
             }
         }
@@ -123,16 +125,22 @@ impl Comply {
 
     pub(super) fn decision(&self, tried: Tried) -> Decision {
         let Tried { outcome, blocking, new, refusal, tags, .. } = tried;
-        let violations = if outcome.is_done() { self.named(new) } else { blocking };
+        let violations = if outcome.is_done() { self.accepted(new) } else { blocking };
         Decision { outcome, violations, refusal, tags, version: self.version }
+    }
+
+    /// What was accepted, in names and in order.
+    fn accepted(&self, new: Vec<FindingId>) -> Vec<Finding> {
+        let mut named: Vec<Finding> = new.into_iter().filter_map(|id| self.name(id, State::Soft, self.now)).collect();
+        named.sort();
+        named
     }
 
     /// Does what an actor wants if nothing refuses it; it can still be taken back.
     pub(super) fn try_out(&mut self, actor: &Actor, action: &Action) -> Tried {
         let mark = self.mark();
-        let since = self.touched.len();
         let in_force = self.in_force_before(action);
-        let mut tried = Tried {
+        let tried = Tried {
             outcome: Outcome::Allowed,
             blocking: Vec::new(),
             new: Vec::new(),
@@ -147,13 +155,12 @@ impl Comply {
                 return Tried { outcome, refusal: Some(refusal), ..tried };
             }
         };
-        let blocking = self.blocking(actor, &done.looked, since);
+        let change = self.changed_since(mark);
+        let blocking = self.blocking(actor, &done.looked, &change);
         if !blocking.is_empty() {
-            tried.blocking = self.named(blocking);
             self.roll_back(mark);
-            return Tried { outcome: Outcome::Blocked, ..tried };
+            return Tried { outcome: Outcome::Blocked, blocking, ..tried };
         }
-        let change = self.net_change(since);
         // Nothing is looked at when something ends: what violates in another scope from then on is no news.
         let (outcome, new) = match action {
             Action::Unlink { .. } | Action::Delete { .. } => (Outcome::Allowed, Vec::new()),
@@ -183,17 +190,17 @@ impl Comply {
     }
 
     fn do_set_tags(&mut self, actor: &Actor, object: &str, tags: &Tags) -> Result<Done, Refused> {
-        let object = self.resolve(object).map_err(invalid)?;
+        let object = self.lookup(object).map_err(invalid)?;
         if let Some(subject) = self.subject_of(object) {
-            self.may(actor, Wish::Tag(subject), self.scope_of(object)).map_err(forbidden)?;
+            self.may(actor, Operation::Tag(subject), self.scope_of(object)).map_err(forbidden)?;
         }
         let changes = self.check_tags(actor, object, tags)?;
         let change = changes.first().map(|(key, after)| {
-            let before = self.object(object).map(|object| object.values(*key)).unwrap_or_default();
+            let before = self.get(object).map_or(NO_VALUES, |object| object.values(*key));
             (*key, before, *after)
         });
         self.retag(object, &changes);
-        let looked = Looked::Around { deed: Deed::Tags, object };
+        let looked = Looked::Around { trigger: Trigger::Tags, object };
         Ok(Done { looked, tags: None, cause: Told { action: "tags", object: self.reference(object), change } })
     }
 
@@ -203,52 +210,50 @@ impl Comply {
         if !is_new {
             return Ok(Done { looked: Looked::Nothing, tags: None, cause });
         }
-        self.link(link);
+        self.relate(link);
         // Whoever is added to a scope gets the default tags.
         if self.kind_of(link.a) == self.profile.scope {
             self.add_defaults(link.b);
         }
-        Ok(Done { looked: Looked::Pairs { deed: Deed::Link, made: self.made_by(&link) }, tags: None, cause })
+        Ok(Done {
+            looked: Looked::Pairs { trigger: Trigger::Link, pairs: self.made_by(&link).collect() },
+            tags: None,
+            cause,
+        })
     }
 
     /// A relationship that is asked for, if shape and rights allow it.
     fn asked_link(&self, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Result<Asked, Refused> {
-        let (a, b) = (self.resolve(a).map_err(invalid)?, self.resolve(b).map_err(invalid)?);
-        let role = role.map(|role| self.resolve(role)).transpose().map_err(invalid)?;
+        let (a, b) = (self.lookup(a).map_err(invalid)?, self.lookup(b).map_err(invalid)?);
+        let role = role.map(|role| self.lookup(role)).transpose().map_err(invalid)?;
         self.asked_objects(actor, a, b, role)
     }
 
     fn asked_objects(&self, actor: &Actor, a: ObjectId, b: ObjectId, role: Option<ObjectId>) -> Result<Asked, Refused> {
         let link = self.shape_link(a, b, role).map_err(invalid)?;
-        let is_new = self.links_between(a, b, Some(link.role)).is_empty();
+        let is_new = !self.links_between(a, b).any(|(_, known)| known.role == link.role);
         if is_new {
             self.takes_link(&link).map_err(invalid)?;
         }
-        self.may(actor, Wish::Link, self.scope_of(a)).map_err(forbidden)?;
+        self.may(actor, Operation::Link, self.scope_of(a)).map_err(forbidden)?;
         Ok(Asked { link, is_new })
     }
 
     /// A relationship of this shape, if there can be one.
     pub(super) fn shape_link(&self, a: ObjectId, b: ObjectId, role: Option<ObjectId>) -> Result<Link, Refusal> {
         let not = || Refusal::NotRelated { a: self.reference(a), b: self.reference(b) };
-        let relation = self.relation(a, b).filter(|_| a != b).ok_or_else(not)?;
-        let spec = self.profile.relations.get(usize::from(relation)).ok_or_else(not)?;
-        if role.is_some_and(|role| spec.role.is_none() || self.kind_of(role) != spec.role) {
-            return Err(not());
-        }
-        Ok(Link { a, b, role: role.unwrap_or(ObjectId::NONE), relation })
+        self.relationship(a, b, role).ok_or_else(not)
     }
 
     /// Whether both sides take a new relationship.
     pub(super) fn takes_link(&self, link: &Link) -> Result<(), Refusal> {
         for end in link.ends() {
-            if self.object(end).is_some_and(|object| object.standing == Standing::Disabled) {
+            if self.described(end).is_some_and(|end| end.standing == Standing::Disabled) {
                 return Err(Refusal::Disabled { object: self.reference(end) });
             }
         }
         if self.owns(link) {
-            let owner = self.object(link.b).and_then(|object| object.owner.some());
-            if let Some(owner) = owner.filter(|owner| *owner != link.a) {
+            if let Some(owner) = self.owner_of(link.b).filter(|owner| *owner != link.a) {
                 return Err(Refusal::Owned { object: self.reference(link.b), owner: self.reference(owner) });
             }
             let inside = std::iter::successors(Some(link.a), |at| self.owner_of(*at)).take(64);
@@ -256,11 +261,11 @@ impl Comply {
                 return Err(Refusal::Owned { object: self.reference(link.a), owner: self.reference(link.b) });
             }
         }
-        let needs = self.profile.relations.get(usize::from(link.relation)).map(|relation| relation.needs_scope);
+        let needs = self.relation_of(link).map(|relation| relation.needs_scope);
         if needs == Some(NeedsScope::Yes)
             && self.settings.membership == Membership::Required
             && let Some(scope) = self.scope_of(link.a)
-            && self.links_between(scope, link.b, None).is_empty()
+            && self.links_between(scope, link.b).next().is_none()
         {
             return Err(Refusal::NotInScope { object: self.reference(link.b), scope: self.reference(scope) });
         }
@@ -268,16 +273,18 @@ impl Comply {
     }
 
     fn do_unlink(&mut self, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Result<Done, Refused> {
-        let (a, b) = (self.resolve(a).map_err(invalid)?, self.resolve(b).map_err(invalid)?);
-        let role = role.map(|role| self.resolve(role)).transpose().map_err(invalid)?;
+        let (a, b) = (self.lookup(a).map_err(invalid)?, self.lookup(b).map_err(invalid)?);
+        let role = role.map(|role| self.lookup(role)).transpose().map_err(invalid)?;
         self.shape_link(a, b, role).map_err(invalid)?;
-        let places = self.links_between(a, b, role);
-        if places.is_empty() {
+        let qualified = |link: &Link| role.is_none() || link.role == role;
+        let links: Vec<LinkId> =
+            self.links_between(a, b).filter(|(_, link)| qualified(link)).map(|(id, _)| id).collect();
+        if links.is_empty() {
             return Err(invalid(Refusal::NoLink { a: self.reference(a), b: self.reference(b) }));
         }
-        self.may(actor, Wish::Link, self.scope_of(a)).map_err(forbidden)?;
-        for place in places {
-            self.unlink(place);
+        self.may(actor, Operation::Link, self.scope_of(a)).map_err(forbidden)?;
+        for link in links {
+            self.unlink(link);
         }
         if self.kind_of(a) == self.profile.scope {
             self.end_within(a, b);
@@ -288,43 +295,30 @@ impl Comply {
 
     /// Ends all relationships that rest on one between a scope and an object.
     fn end_within(&mut self, scope: ObjectId, object: ObjectId) {
-        let near = self.object(object).map_or_else(Vec::new, |object| object.links.clone());
-        for place in near.into_iter().map(|near| near.place) {
-            let Some(link) = self.links.get(place as usize).copied().flatten() else { continue };
-            let relation = self.profile.relations.get(usize::from(link.relation));
-            let rests = relation.is_some_and(|relation| relation.needs_scope == NeedsScope::Yes);
-            if rests && link.b == object && self.scope_of(link.a) == Some(scope) {
-                self.unlink(place);
-            }
+        let rests = |link: &Link| {
+            self.relation_of(link).is_some_and(|relation| relation.needs_scope == NeedsScope::Yes)
+                && link.b == object
+                && self.scope_of(link.a) == Some(scope)
+        };
+        let links: Vec<LinkId> = self.links_of(object).filter(|(_, link)| rests(link)).map(|(id, _)| id).collect();
+        for link in links {
+            self.unlink(link);
         }
     }
 
     fn do_delete(&mut self, actor: &Actor, object: &str) -> Result<Done, Refused> {
-        let object = self.resolve(object).map_err(invalid)?;
-        let near = self.object(object).map_or_else(Vec::new, |object| object.links.clone());
-        let links: Vec<(u32, Link)> = near
-            .iter()
-            .filter_map(|near| self.links.get(near.place as usize).copied().flatten().map(|link| (near.place, link)))
-            .collect();
-        let inside = links.iter().find(|(_, link)| link.a == object && self.owns(link));
-        if let Some((_, link)) = inside {
-            let (object, inside) = (self.reference(object), self.reference(link.b));
+        let object = self.lookup(object).map_err(invalid)?;
+        let inside =
+            self.links_of(object).find(|(_, link)| link.a == object && self.owns(link)).map(|(_, link)| link.b);
+        if let Some(inside) = inside {
+            let (object, inside) = (self.reference(object), self.reference(inside));
             return Err(invalid(Refusal::NotEmpty { object, inside }));
         }
         if let Some(subject) = self.subject_of(object) {
-            self.may(actor, Wish::Delete(subject), self.scope_of(object)).map_err(forbidden)?;
+            self.may(actor, Operation::Delete(subject), self.scope_of(object)).map_err(forbidden)?;
         }
         let cause = Told { action: "delete", object: self.reference(object), change: None };
-        // What says where it lives ends last: until then its pairs belong to that scope.
-        let (owning, others): (Vec<_>, Vec<_>) = links.into_iter().partition(|(_, link)| self.owns(link));
-        for (place, link) in others.into_iter().chain(owning) {
-            self.unlink(place);
-            // A relationship outlives what qualified it.
-            if link.role == object && self.links_between(link.a, link.b, Some(ObjectId::NONE)).is_empty() {
-                self.link(Link { role: ObjectId::NONE, ..link });
-            }
-        }
-        self.stand(object, Standing::Deleted);
+        self.delete(object);
         Ok(Done { looked: Looked::Nothing, tags: None, cause })
     }
 
@@ -333,19 +327,17 @@ impl Comply {
         let added = self.with_defaults(object);
         let mut tags = Vec::with_capacity(added.len());
         for (key, values) in added {
-            tags.push((self.symbols.intern(&key), self.intern_values(&values)));
+            tags.push((self.key(&key), self.values(&values)));
         }
         if !tags.is_empty() {
             self.retag(object, &tags);
         }
     }
 
-    fn write_records(&mut self, actor: &Actor, told: Told, change: &NetChange) {
-        if change.begun.is_empty() && change.ended.is_empty() {
+    fn write_records(&mut self, actor: &Actor, told: Told, net: NetChange) {
+        if net.is_empty() {
             return;
         }
-        let identities = |findings: &[ViolationId]| findings.iter().filter_map(|own| self.identity(*own)).collect();
-        let (begun, ended) = (identities(&change.begun), identities(&change.ended));
         let (role, name) = match actor {
             Actor::System => (None, None),
             Actor::Person { role, name, .. } => {
@@ -356,6 +348,6 @@ impl Comply {
         let change = change
             .map(|(key, before, after)| (SmolStr::new(self.symbols.text(key)), self.texts(before), self.texts(after)));
         let cause = Cause { action, object, change, role, name, at: self.now };
-        self.records.write(Entry { cause, begun, ended });
+        self.records.write(Entry { cause, net });
     }
 }

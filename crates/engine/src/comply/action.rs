@@ -4,7 +4,8 @@ use smol_str::SmolStr;
 use upheld_model::Timestamp;
 
 use super::facts::Partner;
-use super::policy::{Level, Policy, Strategy, Waiver};
+use super::finding::Finding;
+use super::policy::{Policy, Waiver};
 use super::profile::Role;
 use super::refusal::Refusal;
 use super::schema::{Definition, Redefinition};
@@ -167,53 +168,11 @@ pub struct Decision {
     /// In a word.
     pub outcome: Outcome,
     /// If blocked, those that block; else those that are new. In order.
-    pub violations: Vec<Violation>,
+    pub violations: Vec<Finding>,
     /// Why it is invalid or forbidden.
     pub refusal: Option<Refusal>,
     /// The tags of a new object, defaults included.
     pub tags: Option<Tags>,
     /// The version of the state that this rests on.
     pub version: u64,
-}
-
-/// A rule that does not hold between two objects, in names. Ordered by scope, policy, rule and sides.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Violation {
-    /// Where the pair lives, as a reference.
-    pub scope: Option<SmolStr>,
-    /// The policy.
-    pub policy: SmolStr,
-    /// The rule, from 0.
-    pub rule: usize,
-    /// The first side of the policy.
-    pub a: SideOf,
-    /// The second side of the policy.
-    pub b: SideOf,
-    /// What must hold.
-    pub strategy: Strategy,
-    /// How seriously the policy is taken.
-    pub level: Level,
-    /// The waiver that covers it.
-    pub waiver: Option<SmolStr>,
-}
-
-impl Violation {
-    /// Whether it is the same violation: values are content, not identity.
-    pub fn is_same(&self, other: &Self) -> bool {
-        (&self.scope, &self.policy, self.rule, &self.a.object, &self.b.object)
-            == (&other.scope, &other.policy, other.rule, &other.a.object, &other.b.object)
-    }
-}
-
-/// One side of a violation.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SideOf {
-    /// The object, as a reference.
-    pub object: SmolStr,
-    /// How people call it.
-    pub name: Option<SmolStr>,
-    /// The tag.
-    pub tag: SmolStr,
-    /// All its values in order.
-    pub values: Vec<SmolStr>,
 }

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
-use upheld_model::{NodeRef, Sym, Symbols, Timestamp};
+use upheld_model::{NodeRef, Sym, Symbols, Timestamp, ValuesId};
 
-use super::change::Retired;
-use super::facts::{Described, Link, Made, NearPair, Object, ObjectId, Standing};
-use super::joint::{Joint, Pair};
-use super::lists::{ListId, Lists};
+use super::facts::{Described, Link, LinkId, NearPair, Object, ObjectId, Pair, Slot, Standing};
+use super::lists::{Lists, NO_VALUES};
 use super::names::Names;
-use super::profile::{Defaults, Holds, Kind, Profile};
+use super::pairs::{PairRow, PairTable};
+use super::policies::PolicySet;
+use super::profile::{Defaults, Kind, Profile};
 use super::records::Records;
 use super::schema::TagType;
+use super::steps::Retired;
 use super::waivers::Waivers;
-use super::{Comply, Definition, Policy, Settings, Slot, Tags, Waiver};
+use super::{Comply, Definition, Policy, Settings, Tags, Waiver};
 
 /// What is being read.
 #[derive(Debug)]
@@ -73,22 +73,25 @@ pub enum Problem {
 impl Draft {
     /// An empty one.
     pub fn new(profile: Arc<Profile>, settings: Settings, now: Timestamp) -> Self {
-        let joints = profile.pairs.iter().map(|_| Joint::new()).collect();
+        let tables = profile.pairs.iter().map(|_| PairTable::new()).collect();
+        let mut symbols = Symbols::default();
+        for subject in &profile.subjects {
+            symbols.intern(&subject.name);
+        }
         let comply = Comply {
             profile,
             settings,
             now,
             version: 0,
-            symbols: Symbols::default(),
+            symbols,
             lists: Lists::default(),
             objects: Vec::new(),
             names: Names::default(),
             by_kind: Vec::new(),
             links: Vec::new(),
-            joints,
+            tables,
             violating: Vec::new(),
-            policies: Vec::new(),
-            policy_places: FxHashMap::default(),
+            policies: PolicySet::default(),
             definitions: Vec::new(),
             waivers: Waivers::default(),
             defaults: Tags::new(),
@@ -141,11 +144,7 @@ impl Draft {
             }
         }
         if let Some(own) = self.comply.objects.get_mut(object.index()) {
-            own.name = described.name;
-            own.standing = described.standing;
-            own.partner = described.partner;
-            own.paid_by = described.paid_by.unwrap_or(ObjectId::NONE);
-            own.at = described.at;
+            own.described = described;
         }
         Ok(())
     }
@@ -172,12 +171,8 @@ impl Draft {
 
     /// Relates two objects; `false` if objects of their kinds are not related in this way.
     pub fn link(&mut self, a: ObjectId, b: ObjectId, role: Option<ObjectId>, at: Option<NodeRef>) -> bool {
-        let Some(relation) = self.comply.relation(a, b).filter(|_| a != b) else { return false };
-        let qualifies = self.comply.profile.relations.get(usize::from(relation)).and_then(|relation| relation.role);
-        if role.is_some_and(|role| qualifies.is_none() || self.comply.kind_of(role) != qualifies) {
-            return false;
-        }
-        self.links.push((Link { a, b, role: role.unwrap_or(ObjectId::NONE), relation }, at));
+        let Some(link) = self.comply.relationship(a, b, role) else { return false };
+        self.links.push((link, at));
         true
     }
 
@@ -188,18 +183,18 @@ impl Draft {
 
     /// Adds a policy as it is; `false` if there is one of that name, or none can be about its pair.
     pub fn policy(&mut self, policy: Policy) -> bool {
-        if self.comply.policy_places.contains_key(&policy.id) || self.comply.profile.pair(policy.a, policy.b).is_none()
-        {
+        if self.comply.policy(&policy.id).is_some() || self.comply.profile.pair(policy.a, policy.b).is_none() {
             return false;
         }
-        self.comply.policy_places.insert(policy.id.clone(), self.comply.policies.len());
-        self.comply.policies.push(Some(policy));
+        let name = policy.id.clone();
+        self.comply.policies.put(&name, Some(Arc::new(policy)));
         true
     }
 
     /// Adds a waiver as it is; `false` if there is one of that name.
     pub fn waiver(&mut self, waiver: Waiver) -> bool {
-        self.comply.waivers.add(waiver)
+        let name = self.comply.symbols.intern(&waiver.id);
+        self.comply.waivers.add(waiver, name)
     }
 
     /// Sets the default tags.
@@ -234,7 +229,7 @@ impl Draft {
         let Self { mut comply, mentions, links, .. } = self;
         for (object, mention) in comply.objects.iter_mut().zip(&mentions) {
             if mention.described == Said::Nowhere {
-                object.standing = Standing::Deleted;
+                object.described.standing = Standing::Deleted;
             }
         }
         comply.canonicalise();
@@ -244,11 +239,12 @@ impl Draft {
         }
         comply.place_links(links.into_iter().map(|(link, _)| link).collect());
         comply.place_pairs();
-        for place in 0..comply.policies.len() {
-            comply.compile(place, &[]);
+        let names: Vec<SmolStr> = comply.policies().into_iter().map(|policy| policy.id.clone()).collect();
+        for name in names {
+            comply.compile(&name);
         }
-        for joint in 0..comply.joints.len() {
-            comply.sign_again(joint);
+        for kind in comply.pair_kinds() {
+            comply.sign_again(kind);
         }
         comply.sweep_all();
         comply.journal.clear();
@@ -258,11 +254,6 @@ impl Draft {
 }
 
 impl Comply {
-    pub(super) fn owns(&self, link: &Link) -> bool {
-        let relation = self.profile.relations.get(usize::from(link.relation));
-        relation.is_some_and(|relation| relation.holds == Holds::Owned)
-    }
-
     /// Numbers in their shortest form, where a definition says that they are numbers.
     fn canonicalise(&mut self) {
         for definition in self.definitions.clone() {
@@ -273,18 +264,18 @@ impl Comply {
     }
 
     /// What becomes of the values of a tag if its definition says that they are numbers.
-    pub(super) fn as_numbers(&mut self, definition: &Definition) -> Vec<(ObjectId, Sym, ListId)> {
+    pub(super) fn as_numbers(&mut self, definition: &Definition) -> Vec<(ObjectId, Sym, ValuesId)> {
         let mut changes = Vec::new();
         let numeric = matches!(definition.tag, TagType::Number | TagType::Integer);
         let Some(key) = self.symbols.get(&definition.key).filter(|_| numeric) else { return changes };
         for place in 0..self.objects.len() {
             let object = ObjectId::new(place);
-            let list = self.object(object).map_or(ListId::NONE, |object| object.values(key));
-            if list == ListId::NONE || self.subject_of(object) != Some(definition.subject) {
+            let list = self.get(object).map_or(NO_VALUES, |object| object.values(key));
+            if list == NO_VALUES || self.subject_of(object) != Some(definition.subject) {
                 continue;
             }
             let values: Vec<SmolStr> = self.texts(list).iter().map(|value| definition.canonical(value)).collect();
-            changes.push((object, key, self.intern_values(&values)));
+            changes.push((object, key, self.values(&values)));
         }
         changes
     }
@@ -300,8 +291,7 @@ impl Comply {
             let definition = self.subject_of(object).and_then(|subject| self.definition(subject, key));
             let kept = |value: &SmolStr| definition.map_or_else(|| value.clone(), |own| own.canonical(value));
             let values: Vec<SmolStr> = values.iter().map(kept).collect();
-            let own = self.symbols.get(key).and_then(|key| self.object(object).map(|object| object.values(key)));
-            let own = own.map_or_else(Vec::new, |list| self.texts(list));
+            let own = self.texts(self.values_of(object, key));
             if values.iter().any(|value| !own.contains(value)) {
                 let missing = values.iter().filter(|value| !own.contains(value));
                 let all = own.iter().chain(missing).cloned().collect();
@@ -313,7 +303,7 @@ impl Comply {
 
     fn give_defaults(&mut self, object: ObjectId) {
         for (key, values) in self.with_defaults(object) {
-            let (key, list) = (self.symbols.intern(&key), self.intern_values(&values));
+            let (key, list) = (self.key(&key), self.values(&values));
             self.write_tag(object, key, list);
         }
     }
@@ -326,20 +316,18 @@ impl Comply {
             if self.owns(link)
                 && let Some(object) = self.objects.get_mut(link.b.index())
             {
-                object.owner = link.a;
+                object.owner = Some(link.a);
             }
         }
         // A relationship outlives what qualified it.
         for link in &mut links {
-            if link.role.some().is_some_and(|role| !self.is_live(role)) {
-                link.role = ObjectId::NONE;
-            }
+            link.role = link.role.filter(|role| self.is_live(*role));
         }
         links.sort_unstable_by_key(order);
         links.dedup_by_key(|link| (link.a, link.b, link.role));
         links.retain(|link| self.is_live(link.a) && self.is_live(link.b));
         for (place, link) in links.iter().enumerate() {
-            let place = u32::try_from(place).unwrap_or(u32::MAX);
+            let place = LinkId(u32::try_from(place).unwrap_or(u32::MAX));
             for (end, near) in link.seen(place) {
                 if let Some(object) = self.objects.get_mut(end.index()) {
                     object.links.push(near);
@@ -350,17 +338,17 @@ impl Comply {
     }
 
     fn place_pairs(&mut self) {
-        let mut made: Vec<Made> = Vec::with_capacity(self.links.len());
+        let mut made: Vec<Pair> = Vec::with_capacity(self.links.len());
         for link in self.links.iter().flatten() {
             made.extend(self.made_by(link));
         }
         made.sort_unstable();
         for equal in made.chunk_by(|one, other| one == other) {
-            let Some(Made { joint, a, b, scope }) = equal.first().copied() else { continue };
+            let Some(Pair { kind, a, b, scope }) = equal.first().copied() else { continue };
             let count = u32::try_from(equal.len()).unwrap_or(u32::MAX);
-            let Some(own) = self.joints.get_mut(usize::from(joint)) else { continue };
-            let place = own.place(Pair { a, b, scope, count });
-            for (end, near) in NearPair::sides(Slot { joint, place }, a, b) {
+            let Some(own) = self.tables.get_mut(usize::from(kind.0)) else { continue };
+            let place = own.place(PairRow { a, b, scope, count });
+            for (end, near) in NearPair::sides(Slot { table: kind, place }, a, b) {
                 if let Some(object) = self.objects.get_mut(end.index()) {
                     object.pairs.push(near);
                 }

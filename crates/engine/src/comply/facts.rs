@@ -1,44 +1,52 @@
 //! Objects and what relates them.
 
+use std::num::NonZeroU32;
+
 use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
 use upheld_model::nearest::nearest;
-use upheld_model::{NodeRef, Sym};
+use upheld_model::{NodeRef, Sym, ValuesId};
 
-use super::lists::ListId;
-use super::profile::{End, Kind, Subject};
+use super::lists::NO_VALUES;
+use super::profile::{End, Holds, Kind, Order, PairKind, Relation, Subject};
 use super::refusal::Refusal;
 use super::{Comply, Partners, Tags};
 
-/// Which object.
+/// Which object. Numbers begin with one, so that nobody takes no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ObjectId(u32);
+pub struct ObjectId(NonZeroU32);
 
 impl ObjectId {
-    /// No object.
-    pub(super) const NONE: Self = Self(u32::MAX);
-
     pub(super) fn new(index: usize) -> Self {
-        Self(u32::try_from(index).unwrap_or(u32::MAX))
+        Self(NonZeroU32::MIN.saturating_add(u32::try_from(index).unwrap_or(u32::MAX)))
     }
 
     pub(super) fn index(self) -> usize {
-        self.0 as usize
+        self.0.get().wrapping_sub(1) as usize
     }
 
     /// The place of what belongs to a scope; the first is for what belongs to none.
-    pub(super) fn list(self) -> usize {
-        self.some().map_or(0, |own| own.index() + 1)
-    }
-
-    pub(super) fn some(self) -> Option<Self> {
-        (self != Self::NONE).then_some(self)
+    pub(super) fn list(scope: Option<Self>) -> usize {
+        scope.map_or(0, |own| own.0.get() as usize)
     }
 }
 
-/// Which pair: the joint, and the place in it.
+/// Two objects that policies look at, in the order of the profile, and where they meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Pair {
+    /// Which pair of subjects.
+    pub kind: PairKind,
+    /// The first side.
+    pub a: ObjectId,
+    /// The second side.
+    pub b: ObjectId,
+    /// The scope in which they meet.
+    pub scope: Option<ObjectId>,
+}
+
+/// Which pair that is there: the table, and the place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Slot {
-    pub(super) joint: u8,
+    pub(super) table: PairKind,
     pub(super) place: u32,
 }
 
@@ -83,14 +91,10 @@ pub struct Described {
 pub(super) struct Object {
     pub(super) kind: Kind,
     pub(super) id: SmolStr,
-    pub(super) name: Option<SmolStr>,
-    pub(super) standing: Standing,
-    pub(super) partner: Partner,
-    pub(super) paid_by: ObjectId,
-    pub(super) at: Option<NodeRef>,
+    pub(super) described: Described,
     /// What it lives in.
-    pub(super) owner: ObjectId,
-    pub(super) tags: Vec<(Sym, ListId)>,
+    pub(super) owner: Option<ObjectId>,
+    pub(super) tags: Vec<(Sym, ValuesId)>,
     pub(super) links: Vec<NearLink>,
     pub(super) pairs: Vec<NearPair>,
 }
@@ -98,7 +102,7 @@ pub(super) struct Object {
 /// A relationship, seen from one of its ends. The other end stands here as well, so that looking for one needs no others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NearLink {
-    pub(super) place: u32,
+    pub(super) link: LinkId,
     pub(super) other: ObjectId,
 }
 
@@ -107,7 +111,7 @@ pub(super) struct NearLink {
 pub(super) struct NearPair {
     pub(super) place: u32,
     pub(super) other: ObjectId,
-    pub(super) joint: u8,
+    pub(super) table: PairKind,
     /// Which side this is: the first (0) or the second (1).
     pub(super) side: u8,
 }
@@ -115,12 +119,12 @@ pub(super) struct NearPair {
 impl NearPair {
     /// Both sides of a pair, each with how it sees the pair.
     pub(super) fn sides(slot: Slot, a: ObjectId, b: ObjectId) -> [(ObjectId, Self); 2] {
-        let Slot { joint, place } = slot;
-        [(a, Self { place, other: b, joint, side: 0 }), (b, Self { place, other: a, joint, side: 1 })]
+        let Slot { table, place } = slot;
+        [(a, Self { place, other: b, table, side: 0 }), (b, Self { place, other: a, table, side: 1 })]
     }
 
     pub(super) fn slot(self) -> Slot {
-        Slot { joint: self.joint, place: self.place }
+        Slot { table: self.table, place: self.place }
     }
 }
 
@@ -129,12 +133,8 @@ impl Object {
         Self {
             kind,
             id,
-            name: None,
-            standing: Standing::Live,
-            partner: Partner::No,
-            paid_by: ObjectId::NONE,
-            at: None,
-            owner: ObjectId::NONE,
+            described: Described::default(),
+            owner: None,
             tags: Vec::new(),
             links: Vec::new(),
             pairs: Vec::new(),
@@ -142,65 +142,69 @@ impl Object {
     }
 
     /// The values of a tag.
-    pub(super) fn values(&self, key: Sym) -> ListId {
-        self.tags.iter().find(|(known, _)| *known == key).map_or(ListId::NONE, |(_, list)| *list)
+    pub(super) fn values(&self, key: Sym) -> ValuesId {
+        self.tags.iter().find(|(known, _)| *known == key).map_or(NO_VALUES, |(_, values)| *values)
     }
 }
 
-/// A relationship.
+/// Which relationship.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LinkId(pub(super) u32);
+
+/// A relationship of a shape that can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Link {
-    pub(super) a: ObjectId,
-    pub(super) b: ObjectId,
-    pub(super) role: ObjectId,
+pub struct Link {
+    /// One side.
+    pub a: ObjectId,
+    /// The other; it may live in the first.
+    pub b: ObjectId,
+    /// What qualifies it.
+    pub role: Option<ObjectId>,
     /// Which relation of the profile.
     pub(super) relation: u8,
 }
 
 impl Link {
     /// Everybody who knows of it.
-    pub(super) fn ends(&self) -> impl Iterator<Item = ObjectId> {
-        [Some(self.a), Some(self.b), self.role.some()].into_iter().flatten()
+    pub fn ends(&self) -> impl Iterator<Item = ObjectId> {
+        [Some(self.a), Some(self.b), self.role].into_iter().flatten()
+    }
+
+    /// The like between others of the same kinds.
+    #[must_use]
+    pub fn between(self, a: ObjectId, b: ObjectId) -> Self {
+        Self { a, b, ..self }
     }
 
     /// Everybody who knows of it, each with how it sees it from there.
-    pub(super) fn seen(&self, place: u32) -> impl Iterator<Item = (ObjectId, NearLink)> {
+    pub(super) fn seen(&self, link: LinkId) -> impl Iterator<Item = (ObjectId, NearLink)> {
         let (a, b) = (self.a, self.b);
-        self.ends().map(move |end| (end, NearLink { place, other: if end == a { b } else { a } }))
+        self.ends().map(move |end| (end, NearLink { link, other: if end == a { b } else { a } }))
     }
 }
 
-/// A pair that a relationship makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Made {
-    pub(super) joint: u8,
-    pub(super) a: ObjectId,
-    pub(super) b: ObjectId,
-    pub(super) scope: ObjectId,
-}
-
 impl Comply {
-    pub(super) fn object(&self, object: ObjectId) -> Option<&Object> {
+    pub(super) fn get(&self, object: ObjectId) -> Option<&Object> {
         self.objects.get(object.index())
     }
 
     /// A live object by its kind and id.
-    pub fn find(&self, kind: Kind, id: &str) -> Option<ObjectId> {
+    pub fn object(&self, kind: Kind, id: &str) -> Option<ObjectId> {
         self.names.get(&self.objects, kind, id).filter(|object| self.is_live(*object))
     }
 
     /// A live object by its reference, `kind/id`; why not, if there is none.
-    pub fn resolve(&self, reference: &str) -> Result<ObjectId, Refusal> {
+    pub fn lookup(&self, reference: &str) -> Result<ObjectId, Refusal> {
         let (word, id) = reference.split_once('/').unwrap_or((reference, ""));
         let Some(kind) = self.profile.kind(word) else {
             let known = self.profile.kinds.iter().map(|kind| kind.name.as_str());
             let nearest = nearest(word, known).map(SmolStr::new);
             return Err(Refusal::UnknownKind { written: SmolStr::new(word), nearest });
         };
-        if let Some(object) = self.find(kind, id) {
+        if let Some(object) = self.object(kind, id) {
             return Ok(object);
         }
-        let live = self.objects.iter().filter(|object| object.kind == kind && object.standing != Standing::Deleted);
+        let live = self.objects.iter().filter(|own| own.kind == kind && own.described.standing != Standing::Deleted);
         let nearest = nearest(id, live.map(|object| object.id.as_str()));
         let nearest = nearest.map(|id| format_smolstr!("{}/{id}", self.profile.kind_name(kind)));
         Err(Refusal::UnknownObject { written: SmolStr::new(reference), nearest })
@@ -208,7 +212,7 @@ impl Comply {
 
     /// The reference of an object, `kind/id`.
     pub fn reference(&self, object: ObjectId) -> SmolStr {
-        let Some(object) = self.object(object) else { return SmolStr::default() };
+        let Some(object) = self.get(object) else { return SmolStr::default() };
         let mut reference = SmolStrBuilder::new();
         reference.push_str(self.profile.kind_name(object.kind));
         reference.push('/');
@@ -218,40 +222,38 @@ impl Comply {
 
     /// The kind of an object.
     pub fn kind_of(&self, object: ObjectId) -> Option<Kind> {
-        self.object(object).map(|object| object.kind)
+        self.get(object).map(|object| object.kind)
     }
 
-    pub(super) fn subject_of(&self, object: ObjectId) -> Option<Subject> {
-        self.profile.subject_of(self.object(object)?.kind)
+    /// What an object counts as in policies.
+    pub fn subject_of(&self, object: ObjectId) -> Option<Subject> {
+        self.profile.subject_of(self.get(object)?.kind)
     }
 
-    /// How people call an object, if otherwise than by its reference.
-    pub fn name_of(&self, object: ObjectId) -> Option<&SmolStr> {
-        self.object(object)?.name.as_ref()
-    }
-
-    /// What an object is good for.
-    pub fn standing_of(&self, object: ObjectId) -> Standing {
-        self.object(object).map_or(Standing::Deleted, |object| object.standing)
-    }
-
-    /// Whether an object is the provider's own.
-    pub fn partner_of(&self, object: ObjectId) -> Partner {
-        self.object(object).map_or(Partner::No, |object| object.partner)
+    /// What is known of an object besides its tags and relationships.
+    pub fn described(&self, object: ObjectId) -> Option<&Described> {
+        self.get(object).map(|object| &object.described)
     }
 
     /// The tags of an object in the order of their keys.
     pub fn tags_of(&self, object: ObjectId) -> Tags {
-        let Some(object) = self.object(object) else { return Tags::new() };
-        let tags = object.tags.iter().filter(|(_, list)| *list != ListId::NONE);
+        let Some(object) = self.get(object) else { return Tags::new() };
+        let tags = object.tags.iter().filter(|(_, values)| *values != NO_VALUES);
         let mut tags: Tags =
-            tags.map(|(key, list)| (SmolStr::new(self.symbols.text(*key)), self.texts(*list))).collect();
+            tags.map(|(key, values)| (SmolStr::new(self.symbols.text(*key)), self.texts(*values))).collect();
         tags.sort();
         tags
     }
 
-    pub(super) fn texts(&self, list: ListId) -> Vec<SmolStr> {
-        self.lists.get(list).iter().map(|value| SmolStr::new(self.symbols.text(*value))).collect()
+    /// The values of a tag of an object.
+    pub fn values_of(&self, object: ObjectId, key: &str) -> ValuesId {
+        let own = self.symbols.get(key).and_then(|key| self.get(object).map(|object| object.values(key)));
+        own.unwrap_or(NO_VALUES)
+    }
+
+    /// The texts of values, in their order.
+    pub fn texts(&self, values: ValuesId) -> Vec<SmolStr> {
+        self.lists.get(values).iter().map(|value| SmolStr::new(self.symbols.text(*value))).collect()
     }
 
     /// Writes a new object into the list of its kind.
@@ -273,9 +275,14 @@ impl Comply {
         live
     }
 
+    /// The objects of a kind, those that are gone too, in no particular order.
+    pub fn objects_of(&self, kind: Kind) -> impl Iterator<Item = ObjectId> {
+        self.by_kind.get(usize::from(kind.0)).into_iter().flatten().copied()
+    }
+
     /// Sorts by reference.
-    pub(super) fn sort_objects(&self, objects: &mut [ObjectId]) {
-        let key = |id: &ObjectId| self.object(*id).map(|object| (self.profile.kind_name(object.kind), &object.id));
+    pub fn sort_objects(&self, objects: &mut [ObjectId]) {
+        let key = |id: &ObjectId| self.get(*id).map(|object| (self.profile.kind_name(object.kind), &object.id));
         objects.sort_by(|a, b| key(a).cmp(&key(b)));
     }
 
@@ -284,28 +291,38 @@ impl Comply {
         self.links.iter().flatten().count()
     }
 
-    /// The relationships of an object: the sides in order, and what qualifies each.
-    pub fn links_of(&self, object: ObjectId) -> Vec<(ObjectId, ObjectId, Option<ObjectId>)> {
-        let links = self.object(object).map_or(&[][..], |object| &object.links);
-        let links = links.iter().filter_map(|near| self.links.get(near.place as usize)).flatten();
-        links.map(|link| (link.a, link.b, link.role.some())).collect()
+    /// A relationship.
+    pub fn link(&self, link: LinkId) -> Option<&Link> {
+        self.links.get(link.0 as usize)?.as_ref()
+    }
+
+    /// The relationships of an object.
+    pub fn links_of(&self, object: ObjectId) -> impl Iterator<Item = (LinkId, &Link)> {
+        let near = self.get(object).map_or(&[][..], |object| &object.links);
+        near.iter().filter_map(|near| Some((near.link, self.link(near.link)?)))
+    }
+
+    /// The pairs of an object.
+    pub fn pairs_of(&self, object: ObjectId) -> impl Iterator<Item = Pair> {
+        let near = self.get(object).map_or(&[][..], |object| &object.pairs);
+        near.iter().filter_map(|near| self.pair_at(near.slot()))
     }
 
     /// What an object lives in.
     pub fn owner_of(&self, object: ObjectId) -> Option<ObjectId> {
-        self.object(object)?.owner.some()
+        self.get(object)?.owner
     }
 
     /// Whether an object takes part: it is there, and so is everything in which it lives.
     pub fn is_live(&self, object: ObjectId) -> bool {
-        self.chain(object).all(|(_, object)| object.standing != Standing::Deleted)
+        self.chain(object).all(|(_, object)| object.described.standing != Standing::Deleted)
     }
 
     /// The object and all in which it lives, innermost first.
     fn chain(&self, object: ObjectId) -> impl Iterator<Item = (ObjectId, &Object)> {
-        let at = |id: ObjectId| self.object(id).map(|object| (id, object));
+        let at = |id: ObjectId| self.get(id).map(|object| (id, object));
         // What lives in itself is refused before; this ends all the same.
-        std::iter::successors(at(object), move |(_, object)| at(object.owner)).take(64)
+        std::iter::successors(at(object), move |(_, object)| at(object.owner?)).take(64)
     }
 
     /// The scope in which an object lives, or which it is.
@@ -315,9 +332,17 @@ impl Comply {
     }
 
     /// Whether policies leave a scope alone, with all that lives in it.
-    pub(super) fn is_exempt(&self, scope: Option<ObjectId>) -> bool {
-        let partner = scope.and_then(|scope| self.object(scope)).is_some_and(|scope| scope.partner == Partner::Yes);
-        partner && self.settings.partners == Partners::Exempt
+    pub fn is_exempt(&self, scope: Option<ObjectId>) -> bool {
+        let partner = || scope.and_then(|scope| self.get(scope)).map(|scope| scope.described.partner);
+        self.settings.partners == Partners::Exempt && partner() == Some(Partner::Yes)
+    }
+
+    /// A relationship of two objects, if there can be one.
+    pub fn relationship(&self, a: ObjectId, b: ObjectId, role: Option<ObjectId>) -> Option<Link> {
+        let relation = self.relation(a, b).filter(|_| a != b)?;
+        let spec = self.profile.relations.get(usize::from(relation))?;
+        let fits = role.is_none_or(|role| spec.role.is_some() && self.kind_of(role) == spec.role);
+        fits.then_some(Link { a, b, role, relation })
     }
 
     /// The relation between two kinds of objects, if there is one.
@@ -327,47 +352,86 @@ impl Comply {
         place.and_then(|place| u8::try_from(place).ok())
     }
 
-    /// The pairs that a relationship makes.
-    pub(super) fn made_by(&self, link: &Link) -> Vec<Made> {
-        let mut made = Vec::new();
-        let Some(relation) = self.profile.relations.get(usize::from(link.relation)) else { return made };
-        if !self.is_live(link.a) || !self.is_live(link.b) {
-            return made;
-        }
-        let scope = self.scope_of(link.a);
-        if self.is_exempt(scope) {
-            return made;
-        }
-        for given in &relation.gives {
-            let end = |end: End| match end {
-                End::A => Some(link.a),
-                End::B => Some(link.b),
-                End::Role => link.role.some().filter(|role| self.is_live(*role)),
-                End::Scope => scope,
-            };
-            if let (Some(a), Some(b)) = (end(given.a), end(given.b)) {
-                made.push(Made { joint: given.pair.0, a, b, scope: scope.unwrap_or(ObjectId::NONE) });
-            }
-        }
-        made
+    /// What the profile says of relationships like this one.
+    pub fn relation_of(&self, link: &Link) -> Option<&Relation> {
+        self.profile.relations.get(usize::from(link.relation))
     }
 
-    /// The relationships between two objects: those that a role qualifies, or all of them.
-    pub(super) fn links_between(&self, a: ObjectId, b: ObjectId, role: Option<ObjectId>) -> Vec<u32> {
-        let (Some(first), Some(second)) = (self.object(a), self.object(b)) else { return Vec::new() };
-        let (fewer, other) = if first.links.len() <= second.links.len() { (first, b) } else { (second, a) };
-        let joins = |near: &&NearLink| {
-            let link = self.links.get(near.place as usize).and_then(Option::as_ref).filter(|_| near.other == other);
-            link.is_some_and(|link| (link.a, link.b) == (a, b) && role.is_none_or(|role| link.role == role))
-        };
-        fewer.links.iter().filter(joins).map(|near| near.place).collect()
+    /// Whether a relationship says where its second side lives.
+    pub fn owns(&self, link: &Link) -> bool {
+        self.relation_of(link).is_some_and(|relation| relation.holds == Holds::Owned)
+    }
+
+    /// The pairs that a relationship makes, or would make.
+    pub fn made_by(&self, link: &Link) -> impl Iterator<Item = Pair> + use<'_> {
+        let Link { a, b, role, .. } = *link;
+        let scope = self.scope_of(a);
+        let judged = self.is_live(a) && self.is_live(b) && !self.is_exempt(scope);
+        let given = self.relation_of(link).filter(|_| judged).map_or(&[][..], |relation| &relation.gives);
+        given.iter().filter_map(move |given| {
+            let end = |end: End| match end {
+                End::A => Some(a),
+                End::B => Some(b),
+                End::Role => role.filter(|role| self.is_live(*role)),
+                End::Scope => scope,
+            };
+            Some(Pair { kind: given.pair, a: end(given.a)?, b: end(given.b)?, scope })
+        })
+    }
+
+    /// The relationships between two objects, whatever qualifies them.
+    pub fn links_between(&self, a: ObjectId, b: ObjectId) -> impl Iterator<Item = (LinkId, &Link)> {
+        let links = |object: ObjectId| self.get(object).map_or(&[][..], |object| &object.links);
+        let (first, second) = (links(a), links(b));
+        let (fewer, other) = if first.len() <= second.len() { (first, b) } else { (second, a) };
+        let near = fewer.iter().filter(move |near| near.other == other);
+        near.filter_map(|near| Some((near.link, self.link(near.link)?)))
+            .filter(move |(_, link)| (link.a, link.b) == (a, b))
+    }
+
+    /// Two objects in the order in which they are related; as they are if they cannot be.
+    pub fn in_order(&self, one: ObjectId, other: ObjectId) -> (ObjectId, ObjectId) {
+        match (self.relation(one, other), self.relation(other, one)) {
+            (None, Some(_)) => (other, one),
+            _ => (one, other),
+        }
+    }
+
+    /// Whether two objects are related.
+    pub fn are_related(&self, one: ObjectId, other: ObjectId) -> bool {
+        let (a, b) = self.in_order(one, other);
+        self.links_between(a, b).next().is_some()
+    }
+
+    /// The pairs of subjects that policies can be about and that fit two objects, in either order.
+    pub fn pairs_between(&self, one: ObjectId, other: ObjectId) -> Vec<Pair> {
+        let (Some(first), Some(second)) = (self.subject_of(one), self.subject_of(other)) else { return Vec::new() };
+        let mut pairs = Vec::new();
+        for (kind, sides) in (0..).map(PairKind).zip(&self.profile.pairs) {
+            let ways = [(first, second, one, other), (second, first, other, one)];
+            let turns = if first == second && self.profile.order == Order::Either { 1 } else { 2 };
+            for (_, _, a, b) in ways.into_iter().take(turns).filter(|(first, second, ..)| *sides == (*first, *second)) {
+                pairs.extend(self.meetings(kind, a, b));
+            }
+        }
+        pairs
+    }
+
+    /// Where two objects meet; where they would, if they are not related.
+    fn meetings(&self, kind: PairKind, a: ObjectId, b: ObjectId) -> Vec<Pair> {
+        let made: Vec<Pair> = self.pairs_of(a).filter(|pair| (pair.kind, pair.a, pair.b) == (kind, a, b)).collect();
+        if made.is_empty() {
+            vec![Pair { kind, a, b, scope: self.scope_of(a).or_else(|| self.scope_of(b)) }]
+        } else {
+            made
+        }
     }
 
     /// The tags that count for what a project pays and gets: its own, else those of what pays for it, else those of what
     /// it lives in.
     pub fn effective_tags(&self, object: ObjectId) -> Tags {
-        let own = self.object(object);
-        let layers = [Some(object), own.and_then(|own| own.paid_by.some()), own.and_then(|own| own.owner.some())];
+        let own = self.get(object);
+        let layers = [Some(object), own.and_then(|own| own.described.paid_by), own.and_then(|own| own.owner)];
         let mut tags = Tags::new();
         for layer in layers.into_iter().flatten().filter(|layer| self.is_live(*layer)) {
             for (key, values) in self.tags_of(layer) {

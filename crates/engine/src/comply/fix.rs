@@ -3,10 +3,11 @@
 use smol_str::SmolStr;
 
 use super::facts::{Link, ObjectId};
+use super::finding::{Finding, FindingId};
 use super::policy::Strategy;
 use super::profile::{Class, Keys};
 use super::schema::TagType;
-use super::{Action, Actor, Comply, Decision, NewObject, Outcome, SideOf, Tags, Violation, ViolationId};
+use super::{Action, Actor, Comply, Decision, NewObject, Outcome, SideOf, Tags};
 
 /// A way to mend a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +57,7 @@ const TRIED: usize = 16;
 
 impl Comply {
     /// Ways to mend a violation, the simplest first: few objects, no administrator, nothing removed.
-    pub fn fixes(&mut self, viewer: &Actor, violation: &Violation) -> Vec<Fix> {
+    pub fn fixes(&mut self, viewer: &Actor, violation: &Finding) -> Vec<Fix> {
         let mut fixes = Vec::new();
         for edits in self.proposals(violation) {
             if let Some(fix) = self.verified(viewer, violation, edits) {
@@ -73,7 +74,7 @@ impl Comply {
 
     /// Ways out of a violation that refuses an action, the simplest first: other values in the action itself, or an edit before
     /// it. Each was tried: the violation is gone then and no other has come; others that refuse the action may be left.
-    pub fn ways(&mut self, actor: &Actor, action: &Action, violation: &Violation) -> Vec<Fix> {
+    pub fn ways(&mut self, actor: &Actor, action: &Action, violation: &Finding) -> Vec<Fix> {
         let mut left = self.would(actor, action).violations;
         left.retain(|own| !own.is_same(violation));
         let mut ways = Vec::new();
@@ -99,7 +100,7 @@ impl Comply {
     }
 
     /// Whether an edit is accepted and begins no violation, and an action after it meets no others than those.
-    fn helps(&mut self, actor: &Actor, by: By, edit: &Edit, action: &Action, left: &[Violation]) -> bool {
+    fn helps(&mut self, actor: &Actor, by: By, edit: &Edit, action: &Action, left: &[Finding]) -> bool {
         let editor = self.actor_for(actor, by);
         let mark = self.mark();
         let helps = self.action_of(edit).is_some_and(|edit| {
@@ -116,14 +117,14 @@ impl Comply {
     /// How many pairs edits look at: the fewer, the less they can surprise.
     fn reach(&self, fix: &Fix) -> usize {
         let objects = fix.edits.iter().filter_map(|edit| match edit {
-            Edit::Tag { object, .. } => self.resolve(object).ok(),
+            Edit::Tag { object, .. } => self.lookup(object).ok(),
             Edit::Unlink { .. } => None,
         });
-        objects.filter_map(|object| self.object(object)).map(|own| own.pairs.len()).sum()
+        objects.map(|object| self.pairs_of(object).count()).sum()
     }
 
     /// Tries edits: as the viewer, then as an administrator.
-    fn verified(&mut self, viewer: &Actor, violation: &Violation, edits: Vec<Edit>) -> Option<Fix> {
+    fn verified(&mut self, viewer: &Actor, violation: &Finding, edits: Vec<Edit>) -> Option<Fix> {
         for by in [By::Viewer, By::Administrator] {
             let actor = self.actor_for(viewer, by);
             if let Some(ends) = self.ends_with(&actor, violation, &edits) {
@@ -139,28 +140,24 @@ impl Comply {
     }
 
     /// The violations of a scope, or all, that no waiver covers.
-    fn open(&self, scope: Option<ObjectId>) -> Vec<Violation> {
+    fn open(&self, scope: Option<ObjectId>) -> Vec<Finding> {
         let all = match scope {
-            Some(scope) => self.violations_in(Some(scope)),
-            None => self.violations(),
+            Some(scope) => self.violations_in(Some(scope), self.now),
+            None => self.violations(self.now),
         };
         all.into_iter().filter(|violation| violation.waiver.is_none()).collect()
     }
 
     /// How many violations edits end, if they are accepted, end this one and begin none.
-    fn ends_with(&mut self, actor: &Actor, violation: &Violation, edits: &[Edit]) -> Option<usize> {
+    fn ends_with(&mut self, actor: &Actor, violation: &Finding, edits: &[Edit]) -> Option<usize> {
         let mark = self.mark();
-        let since = self.touched.len();
         let accepted = edits
             .iter()
             .all(|edit| self.action_of(edit).is_some_and(|action| self.try_out(actor, &action).outcome.is_done()));
-        let change = self.net_change(since);
-        let mended = accepted && change.begun.is_empty() && {
-            let identity = self.identity_of(violation);
-            identity.is_some() && change.ended.iter().any(|own| self.identity(*own) == identity)
-        };
-        let open = |own: &&ViolationId| self.identity(**own).is_some_and(|identity| !self.is_covered(&identity));
-        let ends = change.ended.iter().filter(open).count();
+        let change = self.changed_since(mark);
+        let identity = self.identify(violation);
+        let mended = accepted && change.begun.is_empty() && identity.is_some_and(|own| change.ended.contains(&own));
+        let ends = change.ended.iter().filter(|own| !self.is_waived(**own, self.now)).count();
         self.roll_back(mark);
         mended.then_some(ends)
     }
@@ -170,7 +167,7 @@ impl Comply {
         Some(match edit {
             Edit::Unlink { a, b } => Action::Unlink { a: a.clone(), b: b.clone(), role: None },
             Edit::Tag { object, tag, add, remove } => {
-                let own = self.resolve(object).ok()?;
+                let own = self.lookup(object).ok()?;
                 let tags = self.tags_of(own);
                 let before = tags.iter().find(|(key, _)| key == tag).map(|(_, values)| values.as_slice());
                 let kept = before.unwrap_or(&[]).iter().filter(|value| !remove.contains(value));
@@ -182,14 +179,14 @@ impl Comply {
     }
 
     /// Edits that could mend a violation.
-    fn proposals(&self, violation: &Violation) -> Vec<Vec<Edit>> {
+    fn proposals(&self, violation: &Finding) -> Vec<Vec<Edit>> {
         let mut proposals = self.tag_proposals(violation);
         proposals.extend(self.unlinking(violation));
         proposals
     }
 
     /// Edits of tags that could mend a violation.
-    fn tag_proposals(&self, violation: &Violation) -> Vec<Vec<Edit>> {
+    fn tag_proposals(&self, violation: &Finding) -> Vec<Vec<Edit>> {
         let mut proposals: Vec<Vec<Edit>> = Vec::new();
         let (a, b) = (&violation.a, &violation.b);
         match violation.strategy {
@@ -245,21 +242,16 @@ impl Comply {
     }
 
     /// Ends what makes the pair.
-    fn unlinking(&self, violation: &Violation) -> Option<Vec<Edit>> {
-        let identity = self.identity_of(violation)?;
-        let ends = |link: &Link| {
-            self.made_by(link).iter().any(|made| {
-                (made.joint, made.a, made.b, made.scope) == (identity.joint, identity.a, identity.b, identity.scope)
-            })
-        };
+    fn unlinking(&self, violation: &Finding) -> Option<Vec<Edit>> {
+        let FindingId { pair, .. } = self.identify(violation)?;
+        let ends = |link: &Link| !self.owns(link) && self.made_by(link).any(|made| made == pair);
         let mut links: Vec<(ObjectId, ObjectId)> = Vec::new();
-        for end in [identity.a, identity.b, identity.scope] {
+        for end in [Some(pair.a), Some(pair.b), pair.scope].into_iter().flatten() {
             // What lives in a scope makes pairs with it.
-            let inside = self.links_of(end).into_iter().filter(|(a, _, _)| *a == end).map(|(_, b, _)| b);
+            let inside = self.links_of(end).filter(|(_, link)| link.a == end).map(|(_, link)| link.b);
             for object in std::iter::once(end).chain(inside) {
-                let places = self.object(object).map_or(&[][..], |own| &own.links);
-                let own = places.iter().filter_map(|near| self.links.get(near.place as usize)).flatten();
-                links.extend(own.filter(|link| ends(link) && !self.owns(link)).map(|link| (link.a, link.b)));
+                let own = self.links_of(object).filter(|(_, link)| ends(link));
+                links.extend(own.map(|(_, link)| (link.a, link.b)));
             }
         }
         links.sort_unstable();
@@ -274,7 +266,7 @@ impl Comply {
 
     /// Edits that mend as many violations of a scope, or of all, as can be mended, chosen one by one: those first that end
     /// most. Says also which violations are left.
-    pub fn remedy(&mut self, viewer: &Actor, scope: Option<ObjectId>) -> (Vec<Fix>, Vec<Violation>) {
+    pub fn remedy(&mut self, viewer: &Actor, scope: Option<ObjectId>) -> (Vec<Fix>, Vec<Finding>) {
         let mark = self.mark();
         let mut chosen: Vec<Fix> = Vec::new();
         loop {
@@ -307,7 +299,7 @@ impl Comply {
 }
 
 /// Whether an action is accepted without new violations, or refused because of some of these only.
-fn is_better(outcome: Outcome, violations: &[Violation], left: &[Violation]) -> bool {
+fn is_better(outcome: Outcome, violations: &[Finding], left: &[Finding]) -> bool {
     match outcome {
         Outcome::Allowed | Outcome::Soft | Outcome::Blocked => {
             violations.iter().all(|own| left.iter().any(|known| known.is_same(own)))

@@ -1,29 +1,20 @@
-//! What violates now, in names.
+//! What violates now: pair by pair, scope by scope, and how every policy fares.
 
 use smol_str::SmolStr;
+use upheld_model::Timestamp;
 
-use super::facts::{ObjectId, Slot};
-use super::joint::{Joint, Pair, RuleSlot};
-use super::lists::ListId;
-use super::policy::{Level, Policy};
-use super::profile::{Class, Kind, Order, PairKind, Turned};
-use super::records::Identity;
-use super::refusal::Refusal;
-use super::rights::Wish;
-use super::waivers::Covered;
-use super::{Actor, Comply, SideOf, Violation};
-
-/// A rule that a pair violates, by its place; it means something until the next change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ViolationId {
-    pub(super) slot: Slot,
-    pub(super) plane: usize,
-    pub(super) bit: usize,
-}
+use super::Comply;
+use super::facts::{ObjectId, Pair, Slot};
+use super::family::{Question, Verdict};
+use super::finding::{Finding, FindingId};
+use super::pairs::{PairRow, RuleBits};
+use super::profile::{Kind, PairKind};
+use crate::ask::{EntryId, Scratch};
+use crate::ruling::Ruling;
 
 /// What a listing is cut to; nothing is cut by what is left out.
 #[derive(Clone, Debug, Default)]
-pub struct Cut {
+pub struct Filter {
     /// Only pairs that live there.
     pub scope: Option<ObjectId>,
     /// Only pairs with this object.
@@ -53,61 +44,25 @@ pub struct Tally {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violating {
     slot: Slot,
-    plane: u32,
+    word: u32,
     /// A bit for each rule.
-    word: u64,
+    rules: u64,
 }
 
 impl Violating {
     /// How many rules it violates.
     pub fn len(self) -> usize {
-        self.word.count_ones() as usize
+        self.rules.count_ones() as usize
     }
 
     /// Never: it violates one rule or more.
     pub fn is_empty(self) -> bool {
-        self.word == 0
+        self.rules == 0
     }
-
-    /// The rules that it violates.
-    pub fn findings(self) -> impl Iterator<Item = ViolationId> {
-        bits(self.word).map(move |bit| ViolationId { slot: self.slot, plane: self.plane as usize, bit })
-    }
-}
-
-/// Two objects held against a rule.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Check {
-    /// What it is about, whether or not it is violated.
-    pub about: Violation,
-    /// Whether it holds.
-    pub verdict: Verdict,
-    /// Whether there is such a pair, made by a relationship.
-    pub related: Related,
-}
-
-/// Whether a rule holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// It does.
-    Holds,
-    /// It does because neither side has the tag.
-    HoldsWithoutEvidence,
-    /// It does not.
-    Violated,
-}
-
-/// Whether a relationship makes a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Related {
-    /// It does.
-    Yes,
-    /// The two are only held against each other.
-    No,
 }
 
 /// The bits of a word.
-pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+pub(super) fn ones(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
         word &= word - 1;
@@ -117,146 +72,214 @@ pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
 
 impl Comply {
     /// Every violation, those that a waiver covers too, in order.
-    pub fn violations(&self) -> Vec<Violation> {
-        self.named(self.findings())
+    pub fn violations(&self, now: Timestamp) -> Vec<Finding> {
+        self.violations_within(&Filter::default(), now, |_| false)
     }
 
-    /// Every violation by its place, in no particular order.
-    pub fn findings(&self) -> Vec<ViolationId> {
-        let mut found = Vec::new();
-        for (number, joint) in self.joints.iter().enumerate() {
-            for (plane, own) in joint.planes.iter().enumerate() {
-                for (place, word) in own.words.iter().enumerate().filter(|(_, word)| **word != 0) {
-                    let slot = slot(number, place);
-                    found.extend(bits(*word).map(|bit| ViolationId { slot, plane, bit }));
+    /// The violations of one scope, in order. It takes as long as the answer is.
+    pub fn violations_in(&self, scope: Option<ObjectId>, now: Timestamp) -> Vec<Finding> {
+        self.named_in_order(self.violating_in(scope), &Filter::default(), now, |_| false)
+    }
+
+    /// The violations within a filter, in order; `accepted` says which of them refuse nothing any more.
+    pub fn violations_within(
+        &self,
+        filter: &Filter,
+        now: Timestamp,
+        accepted: impl Fn(FindingId) -> bool,
+    ) -> Vec<Finding> {
+        let slots = match (filter.object, filter.scope) {
+            (Some(object), _) => self.violating_around(object),
+            (None, Some(scope)) => self.violating_in(Some(scope)),
+            (None, None) => self.violating(),
+        };
+        self.named_in_order(slots, filter, now, accepted)
+    }
+
+    fn named_in_order(
+        &self,
+        slots: Vec<Slot>,
+        filter: &Filter,
+        now: Timestamp,
+        accepted: impl Fn(FindingId) -> bool,
+    ) -> Vec<Finding> {
+        let (mut found, mut scratch, mut before) = (Vec::new(), Scratch::default(), Vec::new());
+        for slot in slots {
+            let Some(pair) = self.pair_at(slot).filter(|pair| self.keeps(filter, pair)) else { continue };
+            before.clear();
+            let rules = self.rules_violated_at(slot).filter(|entry| self.keeps_rule(filter, *entry));
+            before.extend(rules.filter(|entry| accepted(FindingId { pair, entry: *entry })));
+            let question = Question { accepted: &before, ..self.question(pair, now) };
+            self.violated_by(&question, &mut scratch, |state, hit| {
+                if self.keeps_rule(filter, hit.entry) {
+                    found.extend(self.named(pair, hit.entry, &hit.measure, state, now));
                 }
-            }
+            });
+        }
+        found.sort();
+        found
+    }
+
+    /// Every pair within a filter held against every rule about it, in order: what passes as well as what violates.
+    pub fn checks(&self, filter: &Filter, now: Timestamp) -> Vec<Finding> {
+        let mut checks = Vec::new();
+        for pair in self.pairs(filter) {
+            let question = self.question(pair, now);
+            checks.extend(self.findings_of(&question, &Ruling::matched(self, &question)));
+        }
+        checks.retain(|check| filter.policy.as_ref().is_none_or(|wanted| check.policy == *wanted));
+        checks.sort();
+        checks
+    }
+
+    /// Two objects held against every rule about them, in order, whether or not they are related.
+    pub fn findings_between(&self, one: ObjectId, other: ObjectId, now: Timestamp) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for pair in self.pairs_between(one, other) {
+            let question = self.question(pair, now);
+            findings.extend(self.findings_of(&question, &Ruling::explain(self, &question)));
+        }
+        findings.sort();
+        findings
+    }
+
+    /// All violations by what they are, in no particular order.
+    pub fn violation_ids(&self) -> Vec<FindingId> {
+        let mut found = Vec::new();
+        for slot in self.violating() {
+            let Some(pair) = self.pair_at(slot) else { continue };
+            found.extend(self.rules_violated_at(slot).map(|entry| FindingId { pair, entry }));
         }
         found
     }
 
+    /// How many violations there are.
+    pub fn violation_count(&self) -> usize {
+        let words = self.tables.iter().flat_map(|table| &table.bits).flat_map(|bits| &bits.words);
+        words.map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// The rules that a pair violates; none if no relationship makes it.
+    pub fn rules_violated(&self, pair: Pair) -> Vec<EntryId> {
+        self.slot_of(pair).map_or_else(Vec::new, |slot| self.rules_violated_at(slot).collect())
+    }
+
+    /// Whether a relationship makes a pair.
+    pub fn is_made(&self, pair: Pair) -> bool {
+        self.slot_of(pair).is_some()
+    }
+
+    fn rules_violated_at(&self, slot: Slot) -> impl Iterator<Item = EntryId> {
+        let bits = self.table(slot.table).into_iter().flat_map(|table| &table.bits);
+        bits.flat_map(move |bits| {
+            let violated = bits.words.get(slot.place as usize).copied().unwrap_or(0);
+            ones(violated).filter_map(|bit| Some(bits.rule(bit)?.entry))
+        })
+    }
+
+    /// The places of all pairs that violate something.
+    fn violating(&self) -> Vec<Slot> {
+        self.violating.iter().flatten().copied().collect()
+    }
+
+    /// The places of those of one scope.
+    fn violating_in(&self, scope: Option<ObjectId>) -> Vec<Slot> {
+        self.violating.get(ObjectId::list(scope)).cloned().unwrap_or_default()
+    }
+
+    /// The pairs of an object that violate something.
+    pub fn violating_pairs(&self, object: ObjectId) -> Vec<Pair> {
+        self.violating_around(object).into_iter().filter_map(|slot| self.pair_at(slot)).collect()
+    }
+
+    /// The places of those with an object.
+    fn violating_around(&self, object: ObjectId) -> Vec<Slot> {
+        let near = self.get(object).map_or(&[][..], |object| &object.pairs);
+        near.iter().map(|near| near.slot()).filter(|slot| self.rules_violated_at(*slot).next().is_some()).collect()
+    }
+
     /// Holds every pair against every rule from scratch, whatever is known already, and lists those that violate. It always
-    /// finds what [`Self::findings`] knows.
+    /// finds what [`Self::violation_ids`] knows.
     pub fn audit(&self) -> Vec<Violating> {
         let mut found = Vec::new();
-        for (number, joint) in self.joints.iter().enumerate() {
-            for (plane, own) in joint.planes.iter().enumerate() {
-                let plane = u32::try_from(plane).unwrap_or(u32::MAX);
-                joint.sweep(own, &self.lists, |place, word| {
-                    found.push(Violating { slot: slot(number, place), plane, word });
+        for (kind, table) in (0..).map(PairKind).zip(&self.tables) {
+            for (word, bits) in (0..).zip(&table.bits) {
+                table.sweep(bits, &self.lists, |place, rules| {
+                    found.push(Violating { slot: slot(kind, place), word, rules });
                 });
             }
         }
         found
     }
 
-    /// The violations of one scope, in order. It takes as long as the answer is.
-    pub fn violations_in(&self, scope: Option<ObjectId>) -> Vec<Violation> {
-        self.named(self.findings_in(scope.unwrap_or(ObjectId::NONE)))
+    /// What a pair violates, by what it is.
+    pub fn ids_of(&self, violating: Violating) -> impl Iterator<Item = FindingId> {
+        let Violating { slot, word, rules } = violating;
+        let (pair, bits) = (self.pair_at(slot), self.table(slot.table).and_then(|table| table.bits.get(word as usize)));
+        ones(rules).filter_map(move |bit| Some(FindingId { pair: pair?, entry: bits?.rule(bit)?.entry }))
     }
 
-    fn findings_in(&self, scope: ObjectId) -> Vec<ViolationId> {
-        let slots = self.violating.get(scope.list()).map_or(&[][..], Vec::as_slice);
-        let mut found = Vec::new();
-        for slot in slots {
-            let Some(joint) = self.joints.get(usize::from(slot.joint)) else { continue };
-            for (plane, own) in joint.planes.iter().enumerate() {
-                let word = own.words.get(slot.place as usize).copied().unwrap_or(0);
-                found.extend(bits(word).map(|bit| ViolationId { slot: *slot, plane, bit }));
-            }
-        }
-        found
+    /// All pairs within a filter, in no particular order.
+    pub fn pairs(&self, filter: &Filter) -> impl Iterator<Item = Pair> {
+        let tables = (0..).map(PairKind).zip(&self.tables);
+        let rows = tables.flat_map(|(kind, table)| table.rows.iter().map(move |row| (kind, row)));
+        let made = rows.filter(|(_, row)| row.count > 0).map(|(kind, row)| row.pair(kind));
+        made.filter(move |pair| self.keeps(filter, pair))
     }
 
-    /// What somebody may see of violations: those of one scope, or all.
-    pub fn sight(&self, actor: &Actor) -> Result<Option<ObjectId>, Refusal> {
-        let scope = match actor {
-            Actor::Person { scope: Some(own), .. } if self.class(actor) == Some(Class::EndUser) => {
-                Some(self.resolve(own)?)
-            }
-            _ => None,
-        };
-        self.may(actor, Wish::Violations, scope)?;
-        Ok(scope)
+    fn keeps_rule(&self, filter: &Filter, entry: EntryId) -> bool {
+        let wanted = filter.policy.as_ref();
+        wanted.is_none_or(|wanted| self.policies.rule(entry).is_some_and(|(policy, ..)| policy.id == *wanted))
     }
 
-    /// The violations that somebody may see.
-    pub fn violations_for(&self, actor: &Actor) -> Result<Vec<Violation>, Refusal> {
-        Ok(match self.sight(actor)? {
-            Some(scope) => self.violations_in(Some(scope)),
-            None => self.violations(),
-        })
-    }
-
-    /// The violations within a cut, in order.
-    pub fn violations_within(&self, cut: &Cut) -> Vec<Violation> {
-        let found = match cut.scope {
-            Some(scope) => self.findings_in(scope),
-            None => self.findings(),
-        };
-        self.named(found.into_iter().filter(|finding| self.keeps(cut, *finding)).collect())
-    }
-
-    fn keeps(&self, cut: &Cut, finding: ViolationId) -> bool {
-        let Some(joint) = self.joints.get(usize::from(finding.slot.joint)) else { return false };
-        let rule = joint.rule(finding.plane, finding.bit);
-        let pair = joint.pairs.get(finding.slot.place as usize);
-        rule.is_some_and(|rule| self.keeps_rule(cut, rule)) && pair.is_some_and(|pair| self.keeps_pair(cut, pair))
-    }
-
-    fn keeps_rule(&self, cut: &Cut, rule: &RuleSlot) -> bool {
-        let policy = self.policies.get(rule.policy).and_then(Option::as_ref);
-        rule.is_in_force() && policy.is_some_and(|own| cut.policy.as_ref().is_none_or(|wanted| own.id == *wanted))
-    }
-
-    fn keeps_pair(&self, cut: &Cut, pair: &Pair) -> bool {
+    fn keeps(&self, filter: &Filter, pair: &Pair) -> bool {
         let of_kind = |kinds: &Vec<Kind>| {
             [pair.a, pair.b].iter().any(|object| self.kind_of(*object).is_some_and(|kind| kinds.contains(&kind)))
         };
-        pair.count > 0
-            && cut.scope.is_none_or(|scope| pair.scope == scope)
-            && cut.object.is_none_or(|object| pair.a == object || pair.b == object)
-            && cut.kinds.as_ref().is_none_or(of_kind)
+        filter.scope.is_none_or(|scope| pair.scope == Some(scope))
+            && filter.object.is_none_or(|object| pair.a == object || pair.b == object)
+            && filter.kinds.as_ref().is_none_or(of_kind)
     }
 
     /// How many pairs there are, each counted once for its scope.
     pub fn pair_count(&self) -> usize {
-        self.joints.iter().map(|joint| joint.pairs.iter().filter(|pair| pair.count > 0).count()).sum()
+        self.tables.iter().map(|table| table.rows.iter().filter(|row| row.count > 0).count()).sum()
     }
 
-    /// How many pairs there are within a cut that any rule is about, each counted once for its scope.
-    pub fn judged_pairs(&self, cut: &Cut) -> usize {
-        let judged = self.joints.iter().filter(|joint| joint.rules().any(|(_, _, rule)| self.keeps_rule(cut, rule)));
-        judged.map(|joint| joint.pairs.iter().filter(|pair| self.keeps_pair(cut, pair)).count()).sum()
+    /// How many pairs there are within a filter that any rule is about, each counted once for its scope.
+    pub fn judged_pairs(&self, filter: &Filter) -> usize {
+        let judged = |pair: &Pair| {
+            let table = self.table(pair.kind);
+            table.is_some_and(|table| table.rules().any(|rule| self.keeps_rule(filter, rule.entry)))
+        };
+        self.pairs(filter).filter(judged).count()
     }
 
-    /// How every policy fares within a cut, in the order of their names; those that are off speak about nothing.
-    pub fn tallies(&self, cut: &Cut) -> Vec<Tally> {
+    /// How every policy fares within a filter, in the order of their names; those that are off speak about nothing.
+    pub fn tallies(&self, filter: &Filter) -> Vec<Tally> {
         let mut tallies: Vec<Tally> = Vec::new();
         for policy in self.policies() {
-            if cut.policy.as_ref().is_some_and(|wanted| *wanted != policy.id) {
+            if filter.policy.as_ref().is_some_and(|wanted| *wanted != policy.id) {
                 continue;
             }
             let policy = policy.id.clone();
             tallies.push(Tally { policy, pairs: 0, holds: 0, without_evidence: 0, violated: 0 });
         }
-        for joint in &self.joints {
-            let places: Vec<usize> = (0..joint.pairs.len())
-                .filter(|place| joint.pairs.get(*place).is_some_and(|pair| self.keeps_pair(cut, pair)))
-                .collect();
-            for (plane, bit, rule) in joint.rules().filter(|(_, _, rule)| self.keeps_rule(cut, rule)) {
-                let name = self.policies.get(rule.policy).and_then(Option::as_ref).map(|policy| &policy.id);
+        for (kind, table) in (0..).map(PairKind).zip(&self.tables) {
+            let kept = |(_, row): &(usize, &PairRow)| row.count > 0 && self.keeps(filter, &row.pair(kind));
+            let rows: Vec<(usize, &PairRow)> = table.rows.iter().enumerate().filter(kept).collect();
+            for (bits, bit, rule) in table.bits.iter().flat_map(placed) {
+                let name = self.policies.rule(rule.entry).map(|(policy, ..)| &policy.id);
                 let Some(tally) = tallies.iter_mut().find(|tally| Some(&tally.policy) == name) else { continue };
-                tally.pairs = places.len();
-                for place in &places {
-                    let word = joint.planes.get(plane).and_then(|own| own.words.get(*place)).copied().unwrap_or(0);
-                    let Some(pair) = joint.pairs.get(*place) else { continue };
-                    if word >> bit & 1 == 1 {
+                tally.pairs = rows.len();
+                for (place, row) in &rows {
+                    if bits.words.get(*place).copied().unwrap_or(0) >> bit & 1 == 1 {
                         tally.violated += 1;
                         continue;
                     }
                     tally.holds += 1;
-                    if joint.values(rule, pair.a, pair.b) == [ListId::NONE; 2] {
+                    let values = table.values(rule, table.signatures_of(row.a, row.b));
+                    if Verdict::held(rule.strategy, values) == Verdict::BothEmpty {
                         tally.without_evidence += 1;
                     }
                 }
@@ -264,183 +287,12 @@ impl Comply {
         }
         tallies
     }
-
-    /// Every pair within a cut held against every rule about it, in order: what passes as well as what violates.
-    pub fn checks(&self, cut: &Cut) -> Vec<Check> {
-        let mut checks = Vec::new();
-        for (number, joint) in self.joints.iter().enumerate() {
-            for (plane, bit, rule) in joint.rules().filter(|(_, _, rule)| self.keeps_rule(cut, rule)) {
-                for (place, _) in joint.pairs.iter().enumerate().filter(|(_, pair)| self.keeps_pair(cut, pair)) {
-                    let slot = slot(number, place);
-                    let Some(about) = self.name(ViolationId { slot, plane, bit }) else { continue };
-                    let violated = self.word(slot, plane) >> bit & 1 == 1;
-                    checks.push(Check { verdict: verdict(violated, &about), about, related: Related::Yes });
-                }
-                debug_assert!(rule.is_in_force());
-            }
-        }
-        checks.sort();
-        checks
-    }
-
-    /// Two objects held against every rule about them, in either order, whether or not they are related.
-    pub fn check(&self, one: ObjectId, other: ObjectId) -> Vec<Check> {
-        let mut checks = Vec::new();
-        let (Some(first), Some(second)) = (self.subject_of(one), self.subject_of(other)) else { return checks };
-        let mut sides = vec![(first, second, one, other)];
-        if first != second || self.profile.order == Order::Fixed {
-            sides.push((second, first, other, one));
-        }
-        for (subject, with, a, b) in sides {
-            let place = self.profile.pairs.iter().position(|pair| *pair == (subject, with));
-            let Some(joint) = place.and_then(|place| self.joints.get(place)) else { continue };
-            let number = PairKind(u8::try_from(place.unwrap_or(0)).unwrap_or(u8::MAX));
-            let scope = self.scope_of(a).or_else(|| self.scope_of(b));
-            if self.is_exempt(scope) {
-                continue;
-            }
-            let related = self.related(number, a, b);
-            for (plane, bit, rule) in joint.rules().filter(|(_, _, rule)| rule.is_in_force()) {
-                let Some(about) = self.name_pair(joint, rule, a, b, scope) else { continue };
-                let word = joint.planes.get(plane).map_or(0, |own| joint.verdict(own, a, b, &self.lists));
-                let violated = word >> bit & 1 == 1;
-                checks.push(Check { verdict: verdict(violated, &about), about, related });
-            }
-        }
-        checks.sort();
-        checks
-    }
-
-    fn related(&self, pair: PairKind, a: ObjectId, b: ObjectId) -> Related {
-        let near = self.object(a).map_or(&[][..], |object| &object.pairs);
-        let is = near.iter().any(|near| near.joint == pair.0 && near.side == 0 && near.other == b);
-        if is { Related::Yes } else { Related::No }
-    }
-
-    pub(super) fn identity_of(&self, violation: &Violation) -> Option<Identity> {
-        let place = *self.policy_places.get(&violation.policy)?;
-        let policy = self.policies.get(place)?.as_ref()?;
-        let (pair, turned) = self.profile.pair(policy.a, policy.b)?;
-        let (first, second) = (self.resolve(&violation.a.object).ok()?, self.resolve(&violation.b.object).ok()?);
-        let (a, b) = if turned == Turned::Yes { (second, first) } else { (first, second) };
-        let scope = match &violation.scope {
-            Some(scope) => self.resolve(scope).ok()?,
-            None => ObjectId::NONE,
-        };
-        let (policy, rule) = (u32::try_from(place).ok()?, u16::try_from(violation.rule).ok()?);
-        Some(Identity { joint: pair.0, a, b, scope, policy, rule })
-    }
-
-    /// A violation by its identity, with the values that its sides have now.
-    pub(super) fn name_identity(&self, identity: &Identity) -> Option<Violation> {
-        let policy = self.policies.get(identity.policy as usize)?.as_ref()?;
-        let (_, turned) = self.profile.pair(policy.a, policy.b)?;
-        let rule = usize::from(identity.rule);
-        let tags = policy.rules.get(rule)?;
-        let (first, second) = if turned == Turned::Yes { (identity.b, identity.a) } else { (identity.a, identity.b) };
-        let side = |object: ObjectId, tag: &SmolStr| {
-            let values = self.symbols.get(tag).and_then(|key| self.object(object).map(|own| own.values(key)));
-            self.side(object, tag, values.map_or_else(Vec::new, |list| self.texts(list)))
-        };
-        Some(Violation {
-            scope: identity.scope.some().map(|scope| self.reference(scope)),
-            policy: policy.id.clone(),
-            rule,
-            a: side(first, &tags.a),
-            b: side(second, &tags.b),
-            strategy: policy.strategy,
-            level: policy.level_at(self.now),
-            waiver: None,
-        })
-    }
-
-    /// Whether a waiver covers what has this identity.
-    pub(super) fn is_covered(&self, identity: &Identity) -> bool {
-        let Some(policy) = self.policies.get(identity.policy as usize).and_then(Option::as_ref) else { return false };
-        self.waivers.concern(&policy.id)
-            && self.name_identity(identity).is_some_and(|violation| self.waiver_of(policy, &violation).is_some())
-    }
-
-    pub(super) fn named(&self, found: Vec<ViolationId>) -> Vec<Violation> {
-        let mut named: Vec<Violation> = found.into_iter().filter_map(|finding| self.name(finding)).collect();
-        named.sort();
-        named
-    }
-
-    pub(super) fn name(&self, finding: ViolationId) -> Option<Violation> {
-        let joint = self.joints.get(usize::from(finding.slot.joint))?;
-        let rule = joint.rule(finding.plane, finding.bit)?;
-        let pair = joint.pairs.get(finding.slot.place as usize)?;
-        self.name_pair(joint, rule, pair.a, pair.b, pair.scope.some())
-    }
-
-    pub(super) fn name_pair(
-        &self,
-        joint: &Joint,
-        rule: &RuleSlot,
-        a: ObjectId,
-        b: ObjectId,
-        scope: Option<ObjectId>,
-    ) -> Option<Violation> {
-        let policy = self.policies.get(rule.policy)?.as_ref()?;
-        let tags = policy.rules.get(rule.rule)?;
-        let [first, second] = joint.values(rule, a, b);
-        let (a, b) = if rule.turned == Turned::Yes { (b, a) } else { (a, b) };
-        let mut violation = Violation {
-            scope: scope.map(|scope| self.reference(scope)),
-            policy: policy.id.clone(),
-            rule: rule.rule,
-            a: self.side(a, &tags.a, self.texts(first)),
-            b: self.side(b, &tags.b, self.texts(second)),
-            strategy: policy.strategy,
-            level: policy.level_at(self.now),
-            waiver: None,
-        };
-        violation.waiver = self.waiver_of(policy, &violation);
-        Some(violation)
-    }
-
-    fn side(&self, object: ObjectId, tag: &SmolStr, values: Vec<SmolStr>) -> SideOf {
-        SideOf { object: self.reference(object), name: self.name_of(object).cloned(), tag: tag.clone(), values }
-    }
-
-    fn waiver_of(&self, policy: &Policy, violation: &Violation) -> Option<SmolStr> {
-        let covered = Covered {
-            policy: &policy.id,
-            a: &violation.a.object,
-            b: &violation.b.object,
-            scope: violation.scope.as_deref(),
-        };
-        self.waivers.covering(covered, self.now).map(|waiver| waiver.id.clone())
-    }
-
-    /// Whether a waiver covers a finding.
-    pub(super) fn is_waived(&self, finding: ViolationId) -> bool {
-        let joint = self.joints.get(usize::from(finding.slot.joint));
-        let rule = joint.and_then(|joint| joint.rule(finding.plane, finding.bit));
-        let policy = rule.and_then(|rule| self.policies.get(rule.policy)).and_then(Option::as_ref);
-        policy.is_some_and(|policy| {
-            self.waivers.concern(&policy.id) && self.name(finding).is_some_and(|violation| violation.waiver.is_some())
-        })
-    }
-
-    /// The level of the policy of a finding.
-    pub(super) fn level_of(&self, finding: ViolationId) -> Level {
-        let joint = self.joints.get(usize::from(finding.slot.joint));
-        let rule = joint.and_then(|joint| joint.rule(finding.plane, finding.bit));
-        let policy = rule.and_then(|rule| self.policies.get(rule.policy)).and_then(Option::as_ref);
-        policy.map_or(Level::Off, |policy| policy.level_at(self.now))
-    }
 }
 
-pub(super) fn slot(joint: usize, place: usize) -> Slot {
-    Slot { joint: u8::try_from(joint).unwrap_or(u8::MAX), place: u32::try_from(place).unwrap_or(u32::MAX) }
+fn placed(bits: &RuleBits) -> impl Iterator<Item = (&RuleBits, usize, &super::pairs::RuleSlot)> {
+    ones(bits.in_force()).filter_map(move |bit| Some((bits, bit, bits.rule(bit)?)))
 }
 
-fn verdict(violated: bool, about: &Violation) -> Verdict {
-    match violated {
-        true => Verdict::Violated,
-        false if about.a.values.is_empty() && about.b.values.is_empty() => Verdict::HoldsWithoutEvidence,
-        false => Verdict::Holds,
-    }
+pub(super) fn slot(table: PairKind, place: usize) -> Slot {
+    Slot { table, place: u32::try_from(place).unwrap_or(u32::MAX) }
 }

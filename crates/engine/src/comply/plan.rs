@@ -1,11 +1,13 @@
 //! What changes would do, before they are made.
 
+use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
 
-use super::facts::ObjectId;
+use super::finding::{Finding, FindingId};
+use super::listing::Filter;
 use super::policy::Level;
-use super::{Action, Actor, Comply, Decision, Violation};
+use super::{Action, Actor, Comply, Decision};
 
 /// A change with who makes it.
 pub type Step = (Actor, Action);
@@ -15,14 +17,14 @@ pub type Step = (Actor, Action);
 pub struct Plan {
     /// What becomes of each step.
     pub decisions: Vec<Decision>,
-    /// Violations that would begin.
-    pub added: Vec<Violation>,
-    /// Violations that would end.
-    pub removed: Vec<Violation>,
-    /// Violations that would be covered by a waiver, and are not now.
-    pub waived: Vec<Violation>,
-    /// Violations that would count again.
-    pub unwaived: Vec<Violation>,
+    /// Findings that would begin.
+    pub added: Vec<Finding>,
+    /// Findings that would end.
+    pub removed: Vec<Finding>,
+    /// Findings that would be covered by a waiver, and are not now.
+    pub waived: Vec<Finding>,
+    /// Findings that would count again.
+    pub unwaived: Vec<Finding>,
     /// How many violations would stay.
     pub kept: usize,
     /// Pairs that an end-user could relate now and could not then, and the other way round.
@@ -53,10 +55,12 @@ impl Comply {
     /// Makes changes one after the other, tells what they did, and takes them back. A step that is refused changes nothing,
     /// and the others are tried all the same.
     pub fn what_if(&mut self, steps: &[Step]) -> Plan {
-        let before = self.violations();
+        let before = self.recorded(&Filter::default());
         let mark = self.mark();
         let decisions = steps.iter().map(|(actor, action)| self.try_step(actor, action)).collect();
-        let after = self.violations();
+        let new: FxHashSet<FindingId> = self.changed_since(mark).begun.into_iter().collect();
+        let history = self.history();
+        let after = self.violations_within(&Filter::default(), self.now, |id| new.contains(&id) || history.has(id));
         self.roll_back(mark);
         self.settle();
         compare(decisions, &before, &after)
@@ -73,9 +77,9 @@ impl Comply {
         if found != digest {
             return Err(found);
         }
-        let before = self.violations();
+        let before = self.recorded(&Filter::default());
         let decisions = steps.iter().map(|(actor, action)| self.act(actor, action)).collect();
-        Ok(compare(decisions, &before, &self.violations()))
+        Ok(compare(decisions, &before, &self.recorded(&Filter::default())))
     }
 
     /// A fingerprint of everything that answers rest on: SHA-256 over objects, tags, relationships, definitions, policies
@@ -92,19 +96,17 @@ impl Comply {
         };
         put(&[&self.profile.name, &format!("{:?}", self.settings)]);
         for object in self.objects() {
-            let Some(own) = self.object(object) else { continue };
+            let Some(own) = self.described(object) else { continue };
             put(&[&self.reference(object), &format!("{:?} {:?}", own.standing, own.partner)]);
-            put(&[own.paid_by.some().map(|by| self.reference(by)).as_deref().unwrap_or_default()]);
+            put(&[own.paid_by.map(|by| self.reference(by)).as_deref().unwrap_or_default()]);
             for (key, values) in self.tags_of(object) {
                 let parts: Vec<&str> = std::iter::once(&key).chain(&values).map(SmolStr::as_str).collect();
                 put(&parts);
             }
             let mut others: Vec<(SmolStr, SmolStr)> = Vec::new();
-            for (a, b, role) in self.links_of(object) {
-                if a == object {
-                    let role = role.map_or_else(SmolStr::default, |role: ObjectId| self.reference(role));
-                    others.push((self.reference(b), role));
-                }
+            for (_, link) in self.links_of(object).filter(|(_, link)| link.a == object) {
+                let role = link.role.map_or_else(SmolStr::default, |role| self.reference(role));
+                others.push((self.reference(link.b), role));
             }
             others.sort();
             for (other, role) in &others {
@@ -114,12 +116,11 @@ impl Comply {
         let mut rules: Vec<String> = Vec::new();
         // Where something was written says nothing about what it is.
         rules.extend(self.definitions.iter().map(|own| format!("{:?}", super::Definition { at: None, ..own.clone() })));
-        rules.extend(
-            self.policies.iter().flatten().map(|own| format!("{:?}", super::Policy { at: None, ..own.clone() })),
-        );
+        let policies = self.policies();
+        rules.extend(policies.iter().map(|own| format!("{:?}", super::Policy { at: None, ..(*own).clone() })));
         rules.extend(self.waivers.all().iter().map(|own| format!("{:?}", super::Waiver { at: None, ..own.clone() })));
         // Time itself passes always; what it changes counts.
-        let levels = self.policies.iter().flatten().map(|own| format!("{} {:?}", own.id, own.level_at(self.now)));
+        let levels = policies.iter().map(|own| format!("{} {:?}", own.id, own.level_at(self.now)));
         rules.extend(levels);
         rules.extend(self.waivers.all().iter().map(|own| format!("{} {}", own.id, own.in_force(self.now))));
         rules.push(format!("{:?}", self.defaults));
@@ -131,13 +132,7 @@ impl Comply {
     }
 }
 
-type Key<'v> = (&'v Option<SmolStr>, &'v str, usize, &'v str, &'v str);
-
-fn key(violation: &Violation) -> Key<'_> {
-    (&violation.scope, &violation.policy, violation.rule, &violation.a.object, &violation.b.object)
-}
-
-fn compare(decisions: Vec<Decision>, before: &[Violation], after: &[Violation]) -> Plan {
+fn compare(decisions: Vec<Decision>, before: &[Finding], after: &[Finding]) -> Plan {
     let mut plan = Plan {
         decisions,
         added: Vec::new(),
@@ -151,7 +146,7 @@ fn compare(decisions: Vec<Decision>, before: &[Violation], after: &[Violation]) 
     let (mut old, mut new) = (before.iter().peekable(), after.iter().peekable());
     loop {
         let order = match (old.peek(), new.peek()) {
-            (Some(one), Some(other)) => key(one).cmp(&key(other)),
+            (Some(one), Some(other)) => one.identity().cmp(&other.identity()),
             (Some(_), None) => std::cmp::Ordering::Less,
             (None, Some(_)) => std::cmp::Ordering::Greater,
             (None, None) => break,
@@ -175,8 +170,8 @@ fn compare(decisions: Vec<Decision>, before: &[Violation], after: &[Violation]) 
     plan
 }
 
-fn flips(before: &[Violation], after: &[Violation]) -> Vec<Flip> {
-    let refused = |violations: &[Violation]| {
+fn flips(before: &[Finding], after: &[Finding]) -> Vec<Flip> {
+    let refused = |violations: &[Finding]| {
         let against = violations.iter().filter(|own| own.level == Level::Enforce && own.waiver.is_none());
         let mut pairs: Vec<(SmolStr, SmolStr)> = against
             .map(|own| {

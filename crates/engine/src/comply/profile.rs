@@ -186,7 +186,7 @@ pub enum Effect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectRow {
     /// What was done.
-    pub on: Deed,
+    pub on: Trigger,
     /// To whom.
     pub of: Option<Subject>,
     /// Who the other side of the pair is.
@@ -199,7 +199,7 @@ pub struct EffectRow {
 
 /// What can make violations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum Trigger {
     /// A relationship came to be, alone or with an object.
     Link,
     /// Tags of an object were changed.
@@ -315,18 +315,18 @@ impl Profile {
     }
 
     /// The pair of two subjects and whether they stand the other way round; `None` if policies cannot be about them.
-    pub fn pair(&self, a: Subject, b: Subject) -> Option<(PairKind, Turned)> {
+    pub fn pair(&self, a: Subject, b: Subject) -> Option<(PairKind, Swapped)> {
         let at = |wanted: (Subject, Subject)| self.pairs.iter().position(|pair| *pair == wanted);
-        let turned = || if self.order == Order::Either { at((b, a)) } else { None };
+        let swapped = || if self.order == Order::Either { at((b, a)) } else { None };
         let (place, way) = match at((a, b)) {
-            Some(place) => (place, Turned::No),
-            None => (turned()?, Turned::Yes),
+            Some(place) => (place, Swapped::No),
+            None => (swapped()?, Swapped::Yes),
         };
         u8::try_from(place).ok().map(|place| (PairKind(place), way))
     }
 
     /// What happens to a violation.
-    pub fn effect(&self, on: Deed, of: Subject, with: Subject, by: Option<Class>) -> Effect {
+    pub fn effect(&self, on: Trigger, of: Subject, with: Subject, by: Option<Class>) -> Effect {
         let fits = |row: &&EffectRow| {
             row.on == on
                 && row.of.is_none_or(|wanted| wanted == of)
@@ -339,9 +339,19 @@ impl Profile {
 
 /// Whether the sides of a policy stand the other way round than those of its pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Turned {
+pub enum Swapped {
     /// The same way.
     No,
     /// The other way round.
     Yes,
+}
+
+impl Swapped {
+    /// Both sides in the other order: those of the pair in the order of the policy, and back.
+    pub fn turn<T>(self, [first, second]: [T; 2]) -> [T; 2] {
+        match self {
+            Self::No => [first, second],
+            Self::Yes => [second, first],
+        }
+    }
 }

@@ -2,20 +2,14 @@
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
-use upheld_model::Timestamp;
+use upheld_model::{State, Timestamp};
 
-use super::{Comply, ObjectId, Violation};
-
-/// Who violates what: values are content, not identity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Identity {
-    pub(super) a: ObjectId,
-    pub(super) b: ObjectId,
-    pub(super) scope: ObjectId,
-    pub(super) policy: u32,
-    pub(super) rule: u16,
-    pub(super) joint: u8,
-}
+use super::Comply;
+use super::facts::Pair;
+use super::finding::{Finding, FindingId};
+use super::listing::Filter;
+use super::steps::NetChange;
+use crate::ask::EntryId;
 
 /// Since when something violates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +47,7 @@ pub(super) struct Records {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) cause: Cause,
-    pub(super) begun: Vec<Identity>,
-    pub(super) ended: Vec<Identity>,
+    pub(super) net: NetChange,
 }
 
 impl Records {
@@ -68,7 +61,7 @@ impl Records {
 #[derive(Debug)]
 pub struct History<'c> {
     comply: &'c Comply,
-    began: FxHashMap<Identity, &'c Entry>,
+    began: FxHashMap<FindingId, &'c Entry>,
 }
 
 impl Comply {
@@ -76,31 +69,38 @@ impl Comply {
     pub fn history(&self) -> History<'_> {
         let mut began = FxHashMap::default();
         for entry in &self.records.log {
-            for identity in &entry.ended {
+            for identity in &entry.net.ended {
                 began.remove(identity);
             }
-            for identity in &entry.begun {
+            for identity in &entry.net.begun {
                 began.insert(*identity, entry);
             }
         }
         History { comply: self, began }
     }
 
+    /// The violations within a filter, in order. Those that began with a change were accepted, and refuse nothing.
+    pub fn recorded(&self, filter: &Filter) -> Vec<Finding> {
+        let history = self.history();
+        self.violations_within(filter, self.now, |id| history.has(id))
+    }
+
     /// Since when something violates, if it began with a change.
-    pub fn seen(&self, violation: &Violation) -> Option<Seen> {
-        self.history().seen(violation)
+    pub fn seen(&self, finding: &Finding) -> Option<Seen> {
+        self.history().seen(finding)
     }
 
     /// What violated once and does no more, in the order in which it ended: since when it did, and since when it does not.
-    pub fn resolved(&self) -> Vec<(Violation, Option<Seen>, Timestamp)> {
-        let mut began: FxHashMap<Identity, &Entry> = FxHashMap::default();
+    pub fn resolved(&self) -> Vec<(Finding, Option<Seen>, Timestamp)> {
+        let mut began: FxHashMap<FindingId, &Entry> = FxHashMap::default();
         let mut resolved = Vec::new();
         for entry in &self.records.log {
-            for identity in &entry.ended {
+            for identity in &entry.net.ended {
                 let seen = began.remove(identity).map(Entry::seen);
-                resolved.extend(self.name_identity(identity).map(|violation| (violation, seen, entry.cause.at)));
+                resolved
+                    .extend(self.name(*identity, State::Pass, self.now).map(|finding| (finding, seen, entry.cause.at)));
             }
-            began.extend(entry.begun.iter().map(|identity| (*identity, entry)));
+            began.extend(entry.net.begun.iter().map(|identity| (*identity, entry)));
         }
         resolved
     }
@@ -113,8 +113,20 @@ impl Entry {
 }
 
 impl History<'_> {
+    /// The rules that a pair violates since somebody was allowed to let it.
+    pub fn accepted(&self, pair: Pair) -> Vec<EntryId> {
+        let mut rules = self.comply.rules_violated(pair);
+        rules.retain(|entry| self.has(FindingId { pair, entry: *entry }));
+        rules
+    }
+
+    /// Whether something violates since a change.
+    pub fn has(&self, id: FindingId) -> bool {
+        self.began.contains_key(&id)
+    }
+
     /// Since when something violates, if it began with a change.
-    pub fn seen(&self, violation: &Violation) -> Option<Seen> {
-        self.began.get(&self.comply.identity_of(violation)?).map(|entry| entry.seen())
+    pub fn seen(&self, finding: &Finding) -> Option<Seen> {
+        self.began.get(&self.comply.identify(finding)?).map(|entry| entry.seen())
     }
 }

@@ -8,7 +8,7 @@ mod facts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use upheld_model::Timestamp;
+use upheld_model::{State, Timestamp};
 
 use super::policy::{Level, Strategy};
 
@@ -110,6 +110,8 @@ pub struct NaiveViolation {
     pub b_values: Vec<String>,
     /// How seriously the policy is taken now.
     pub level: Level,
+    /// What becomes of it: relating two objects is refused in both editions when an end-user does it.
+    pub state: State,
     /// The first waiver in force that covers it.
     pub waiver: Option<String>,
 }
@@ -214,6 +216,12 @@ impl NaiveOrganisation {
             }
             let waiver = self.waivers.iter().find(|waiver| self.covers(waiver, &policy.id, a, b, scope));
             let waits = policy.enforce_from.is_some_and(|from| self.now < from);
+            let level = if waits && policy.level == Level::Enforce { Level::Warn } else { policy.level };
+            let state = match (waiver, level) {
+                (Some(_), _) => State::Off,
+                (None, Level::Enforce) => State::Hard,
+                (None, _) => State::Soft,
+            };
             found.push(NaiveViolation {
                 scope: scope.map(str::to_owned),
                 policy: policy.id.clone(),
@@ -222,7 +230,8 @@ impl NaiveOrganisation {
                 a_values,
                 b: b.to_owned(),
                 b_values,
-                level: if waits && policy.level == Level::Enforce { Level::Warn } else { policy.level },
+                level,
+                state,
                 waiver: waiver.map(|waiver| waiver.id.clone()),
             });
         }

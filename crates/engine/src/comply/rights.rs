@@ -5,11 +5,11 @@ use smol_str::{SmolStr, format_smolstr};
 use super::facts::ObjectId;
 use super::profile::{Class, Right, Subject};
 use super::refusal::Refusal;
-use super::{Actor, Comply};
+use super::{Actor, Comply, Finding};
 
 /// What somebody wants to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum Operation {
     Create(Subject),
     Delete(Subject),
     Tag(Subject),
@@ -20,7 +20,7 @@ pub(super) enum Wish {
     Violations,
 }
 
-impl Wish {
+impl Operation {
     fn granted_by(self, right: Right) -> bool {
         let fits = |granted: Option<Subject>, wanted: Subject| granted.is_none_or(|granted| granted == wanted);
         match (self, right) {
@@ -47,33 +47,55 @@ impl Comply {
     }
 
     /// Whether somebody may do something with an object that lives in a scope.
-    pub(super) fn may(&self, actor: &Actor, wish: Wish, within: Option<ObjectId>) -> Result<(), Refusal> {
+    pub(super) fn may(&self, actor: &Actor, operation: Operation, within: Option<ObjectId>) -> Result<(), Refusal> {
         let Actor::Person { role, scope, .. } = actor else { return Ok(()) };
         let Some(spec) = self.profile.role_spec(*role) else { return Ok(()) };
-        if !spec.may.iter().any(|right| wish.granted_by(*right)) {
-            return Err(Refusal::Right { role: spec.name.clone(), what: self.told(wish) });
+        if !spec.may.iter().any(|right| operation.granted_by(*right)) {
+            return Err(Refusal::Right { role: spec.name.clone(), what: self.named_operation(operation) });
         }
         match scope {
             Some(own) if spec.class == Class::EndUser => {
                 let here = within.map(|within| self.reference(within));
-                let same = self.resolve(own).map(|own| self.reference(own)).ok();
+                let same = self.lookup(own).map(|own| self.reference(own)).ok();
                 if here.is_some() && here == same { Ok(()) } else { Err(Refusal::Scope { own: own.clone() }) }
             }
             _ => Ok(()),
         }
     }
 
-    fn told(&self, wish: Wish) -> SmolStr {
+    fn named_operation(&self, operation: Operation) -> SmolStr {
         let with = |verb: &str, subject: Subject| format_smolstr!("{verb} {}", self.profile.subject_name(subject));
-        match wish {
-            Wish::Create(subject) => with("create", subject),
-            Wish::Delete(subject) => with("delete", subject),
-            Wish::Tag(subject) => with("tag", subject),
-            Wish::Link => SmolStr::new_static("link"),
-            Wish::Policies => SmolStr::new_static("change policies"),
-            Wish::Definitions => SmolStr::new_static("change tag definitions"),
-            Wish::Waivers => SmolStr::new_static("grant waivers"),
-            Wish::Violations => SmolStr::new_static("see violations"),
+        match operation {
+            Operation::Create(subject) => with("create", subject),
+            Operation::Delete(subject) => with("delete", subject),
+            Operation::Tag(subject) => with("tag", subject),
+            Operation::Link => SmolStr::new_static("link"),
+            Operation::Policies => SmolStr::new_static("change policies"),
+            Operation::Definitions => SmolStr::new_static("change tag definitions"),
+            Operation::Waivers => SmolStr::new_static("grant waivers"),
+            Operation::Violations => SmolStr::new_static("see violations"),
         }
+    }
+}
+
+impl Comply {
+    /// What somebody may see of violations: those of one scope, or all.
+    pub fn visibility(&self, actor: &Actor) -> Result<Option<ObjectId>, Refusal> {
+        let scope = match actor {
+            Actor::Person { scope: Some(own), .. } if self.class(actor) == Some(Class::EndUser) => {
+                Some(self.lookup(own)?)
+            }
+            _ => None,
+        };
+        self.may(actor, Operation::Violations, scope)?;
+        Ok(scope)
+    }
+
+    /// The violations that somebody may see.
+    pub fn violations_for(&self, actor: &Actor) -> Result<Vec<Finding>, Refusal> {
+        Ok(match self.visibility(actor)? {
+            Some(scope) => self.violations_in(Some(scope), self.now),
+            None => self.violations(self.now),
+        })
     }
 }

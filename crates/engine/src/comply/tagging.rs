@@ -1,11 +1,11 @@
 //! Whether an object takes tags: definitions, and who may change what.
 
 use smol_str::SmolStr;
-use upheld_model::Sym;
 use upheld_model::nearest::nearest;
+use upheld_model::{Sym, ValuesId};
 
 use super::facts::ObjectId;
-use super::lists::ListId;
+use super::lists::NO_VALUES;
 use super::profile::{Class, Keys, Subject};
 use super::refusal::Refusal;
 use super::schema::{Definition, Immutable, Mandatory, Restricted};
@@ -45,7 +45,7 @@ impl Comply {
         actor: &Actor,
         object: ObjectId,
         tags: &Tags,
-    ) -> Result<Vec<(Sym, ListId)>, Untaken> {
+    ) -> Result<Vec<(Sym, ValuesId)>, Untaken> {
         let Some(subject) = self.subject_of(object) else { return Ok(Vec::new()) };
         let class = self.class(actor);
         let mut changes = Vec::new();
@@ -55,8 +55,8 @@ impl Comply {
                 Some(definition) => values.iter().map(|value| definition.canonical(value)).collect(),
                 None => values.clone(),
             };
-            let (symbol, list) = (self.symbols.intern(key), self.intern_values(&canonical));
-            let before = self.object(object).map_or(ListId::NONE, |object| object.values(symbol));
+            let (symbol, list) = (self.key(key), self.values(&canonical));
+            let before = self.get(object).map_or(NO_VALUES, |object| object.values(symbol));
             if before == list {
                 continue;
             }
@@ -73,12 +73,10 @@ impl Comply {
         let subject = self.subject_of(object);
         let end_user = self.class(actor) == Some(Class::EndUser);
         let missing = self.definitions.iter().find(|definition| {
-            let key = self.symbols.get(&definition.key);
-            let values = key.and_then(|key| self.object(object).map(|object| object.values(key)));
             Some(definition.subject) == subject
                 && definition.mandatory == Mandatory::Yes
                 && !(end_user && definition.restricted == Restricted::Yes)
-                && values.is_none_or(|list| list == ListId::NONE)
+                && self.values_of(object, &definition.key) == NO_VALUES
         });
         missing.map_or(Ok(()), |definition| Err(Refusal::Mandatory { key: definition.key.clone() }))
     }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
-use upheld_model::Timestamp;
+use upheld_model::{Sym, Timestamp};
 
 use super::policy::Waiver;
 
@@ -10,6 +10,8 @@ use super::policy::Waiver;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waivers {
     all: Vec<Waiver>,
+    /// The names of all of them.
+    names: Vec<Sym>,
     /// By policy and the first object that they name; those that name none are under the empty text.
     about: FxHashMap<SmolStr, FxHashMap<SmolStr, Vec<usize>>>,
 }
@@ -28,44 +30,47 @@ impl Waivers {
         &self.all
     }
 
-    /// Adds one; `false` if there is one of that name.
-    pub(super) fn add(&mut self, waiver: Waiver) -> bool {
-        if self.all.iter().any(|known| known.id == waiver.id) {
+    /// Adds one, whose name has this symbol; `false` if there is one of that name.
+    pub(super) fn add(&mut self, waiver: Waiver, name: Sym) -> bool {
+        if self.names.contains(&name) {
             return false;
         }
         let anchor = [&waiver.a, &waiver.b, &waiver.scope].into_iter().flatten().next().cloned().unwrap_or_default();
         self.about.entry(waiver.policy.clone()).or_default().entry(anchor).or_default().push(self.all.len());
         self.all.push(waiver);
+        self.names.push(name);
         true
     }
 
     /// All but one; `None` if there is none of that name.
     pub(super) fn without(&self, name: &str) -> Option<Self> {
         let mut rest = Self::default();
-        for waiver in self.all.iter().filter(|waiver| waiver.id != name) {
-            rest.add(waiver.clone());
+        for (waiver, symbol) in self.all.iter().zip(&self.names).filter(|(waiver, _)| waiver.id != name) {
+            rest.add(waiver.clone(), *symbol);
         }
         (rest.all.len() < self.all.len()).then_some(rest)
     }
 
     /// Whether there is any for a policy.
     pub(super) fn concern(&self, policy: &str) -> bool {
-        self.about.contains_key(policy)
+        !self.about.is_empty() && self.about.contains_key(policy)
     }
 
-    /// The first waiver in force that covers a violation, in the order in which they came.
-    pub(super) fn covering(&self, covered: Covered<'_>, now: Timestamp) -> Option<&Waiver> {
+    /// The name of the first waiver in force that covers a violation, in the order in which they came.
+    pub(super) fn covering(&self, covered: Covered<'_>, now: Timestamp) -> Option<Sym> {
         let about = self.about.get(covered.policy)?;
         let anchors = [Some(covered.a), Some(covered.b), covered.scope, Some("")].into_iter().flatten();
         let mut places: Vec<usize> = anchors.filter_map(|anchor| about.get(anchor)).flatten().copied().collect();
         places.sort_unstable();
         let fits = |wanted: &Option<SmolStr>, own: Option<&str>| wanted.as_deref().is_none_or(|w| Some(w) == own);
-        let covers = |waiver: &&Waiver| {
-            fits(&waiver.a, Some(covered.a))
-                && fits(&waiver.b, Some(covered.b))
-                && fits(&waiver.scope, covered.scope)
-                && waiver.in_force(now)
+        let covers = |place: &usize| {
+            self.all.get(*place).is_some_and(|waiver| {
+                fits(&waiver.a, Some(covered.a))
+                    && fits(&waiver.b, Some(covered.b))
+                    && fits(&waiver.scope, covered.scope)
+                    && waiver.in_force(now)
+            })
         };
-        places.into_iter().filter_map(|place| self.all.get(place)).find(covers)
+        places.into_iter().find(covers).and_then(|place| self.names.get(place)).copied()
     }
 }

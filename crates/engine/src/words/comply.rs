@@ -1,44 +1,25 @@
 //! Sentences of the family comply: why a pair passes or not, why a change is refused, what would mend it, what caused it.
 
 use smol_str::SmolStr;
-use upheld_model::Code;
 
 use crate::comply::{
-    Action, BadDefinition, BadValue, By, Cause, Check, Class, Comply, Edit, Fix, Profile, Refusal, Seen, Strategy,
-    Tags, Verdict, Violation,
+    Action, BadDefinition, BadValue, By, Cause, Class, Comply, Edit, Finding, Fix, Profile, Refusal, Seen, Tags,
+    Verdict,
 };
 
-/// Why a pair passes a rule or does not.
-pub fn reason(check: &Check) -> (Code, String) {
-    let Violation { a, b, strategy, .. } = &check.about;
-    match check.verdict {
-        Verdict::HoldsWithoutEvidence => {
-            (Code::ComplyBothEmpty, "neither side carries the tag, passes by rule".to_owned())
-        }
-        Verdict::Holds => {
-            let common: Vec<SmolStr> = b.values.iter().filter(|value| a.values.contains(value)).cloned().collect();
-            match strategy {
-                Strategy::Intersection => (Code::ComplyCommon, format!("both carry {}", list(&common))),
-                Strategy::Subset => {
-                    (Code::ComplyWithin, format!("{} {} allowed", list(&common), is_or_are(common.len())))
-                }
-            }
-        }
-        Verdict::Violated => violated(&check.about),
-    }
-}
-
-/// Why a rule does not hold.
-pub fn violated(violation: &Violation) -> (Code, String) {
-    let Violation { a, b, strategy, .. } = violation;
-    match (a.values.is_empty(), b.values.is_empty(), strategy) {
-        (true, _, _) => (Code::ComplyOneEmpty, format!("only the {} carries the tag", kind(&b.object))),
-        (_, true, _) => (Code::ComplyOneEmpty, format!("only the {} carries the tag", kind(&a.object))),
-        (_, _, Strategy::Intersection) => (Code::ComplyDisjoint, "nothing in common".to_owned()),
-        (_, _, Strategy::Subset) => {
-            let extra: Vec<SmolStr> = b.values.iter().filter(|value| !a.values.contains(value)).cloned().collect();
-            (Code::ComplyNotSubset, format!("{} {} outside the allowed set", list(&extra), is_or_are(extra.len())))
-        }
+/// Why a rule holds between two objects, or does not.
+pub fn because(finding: &Finding) -> String {
+    let Finding { a, b, verdict, .. } = finding;
+    let also = |value: &&SmolStr| a.values.contains(value);
+    let (shared, extra): (Vec<SmolStr>, Vec<SmolStr>) = b.values.iter().cloned().partition(|value| also(&value));
+    match verdict {
+        Verdict::BothEmpty => "neither side carries the tag, passes by rule".to_owned(),
+        Verdict::Common => format!("both carry {}", list(&shared)),
+        Verdict::Within => format!("{} {} allowed", list(&shared), is_or_are(shared.len())),
+        Verdict::OneEmpty if a.values.is_empty() => format!("only the {} carries the tag", kind(&b.object)),
+        Verdict::OneEmpty => format!("only the {} carries the tag", kind(&a.object)),
+        Verdict::Disjoint => "nothing in common".to_owned(),
+        Verdict::NotSubset => format!("{} {} outside the allowed set", list(&extra), is_or_are(extra.len())),
     }
 }
 

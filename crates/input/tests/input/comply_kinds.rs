@@ -1,6 +1,6 @@
 //! Kinds of the family comply: the built-in ones, and mistakes in those of users.
 
-use upheld_engine::comply::{Class, Deed, Effect, Order, Profile, Right, Rules, Strategy};
+use upheld_engine::comply::{Class, Effect, Order, Profile, Right, Rules, Strategy, Trigger};
 use upheld_input::load::{load, profile};
 use upheld_input::{Format, Input};
 
@@ -47,12 +47,12 @@ fn old_and_new_names_are_understood() {
 fn effects_are_those_of_the_table() {
     use Class::{Administrator, EndUser};
     let table = [
-        (Deed::Link, "project", "landingZone", [true, true], [true, false]),
-        (Deed::Tags, "project", "workspace", [true, true], [true, false]),
-        (Deed::Tags, "project", "landingZone", [true, true], [false, false]),
-        (Deed::Tags, "workspace", "principal", [true, false], [false, false]),
-        (Deed::Tags, "workspace", "project", [false, false], [false, false]),
-        (Deed::Tags, "landingZone", "project", [false, false], [false, false]),
+        (Trigger::Link, "project", "landingZone", [true, true], [true, false]),
+        (Trigger::Tags, "project", "workspace", [true, true], [true, false]),
+        (Trigger::Tags, "project", "landingZone", [true, true], [false, false]),
+        (Trigger::Tags, "workspace", "principal", [true, false], [false, false]),
+        (Trigger::Tags, "workspace", "project", [false, false], [false, false]),
+        (Trigger::Tags, "landingZone", "project", [false, false], [false, false]),
     ];
     let [classic, current] = ["meshstack/classic", "meshstack/current"].map(|edition| profile(edition).unwrap());
     for (on, of, with, in_classic, in_current) in table {

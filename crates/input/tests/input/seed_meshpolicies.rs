@@ -8,11 +8,11 @@ mod violations;
 mod when_am_i_impacted;
 
 use upheld_dialects::comply::changes;
-use upheld_engine::comply::{Action, Actor, By, Check, Comply, Decision, Outcome, Verdict, Violation};
+use upheld_engine::comply::{Action, Actor, By, Comply, Decision, Finding, Outcome, Verdict};
 use upheld_engine::words::comply as words;
 use upheld_input::load::load;
 use upheld_input::{Format, Input, parse};
-use upheld_model::{Code, Diagnostics, SourceId};
+use upheld_model::{Diagnostics, SourceId};
 
 /// An organisation that was read from documents, in the edition of the document.
 struct World {
@@ -69,13 +69,13 @@ impl World {
 
     /// All violations there are.
     fn violations(&self) -> Vec<String> {
-        self.comply.violations().iter().map(told).collect()
+        self.comply.violations(self.comply.now()).iter().map(told).collect()
     }
 
     /// The one check of two objects.
-    fn check(&self, one: &str, other: &str) -> Check {
-        let object = |reference| self.comply.resolve(reference).expect("an object");
-        let mut checks = self.comply.check(object(one), object(other));
+    fn check(&self, one: &str, other: &str) -> Finding {
+        let object = |reference| self.comply.lookup(reference).expect("an object");
+        let mut checks = self.comply.findings_between(object(one), object(other), self.comply.now());
         assert_eq!(checks.len(), 1, "one policy is about this pair");
         checks.remove(0)
     }
@@ -85,8 +85,8 @@ fn answer(decision: &Decision) -> Answer {
     Answer { outcome: decision.outcome, violations: decision.violations.iter().map(told).collect() }
 }
 
-fn told(violation: &Violation) -> String {
-    let Violation { policy, a, b, .. } = violation;
+fn told(violation: &Finding) -> String {
+    let Finding { policy, a, b, .. } = violation;
     let (own, others) = (words::braces(&a.values), words::braces(&b.values));
     format!("{policy}: {} {own} ~ {} {others}", a.object, b.object)
 }

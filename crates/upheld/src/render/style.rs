@@ -20,7 +20,7 @@ pub(crate) fn paint(style: Style, text: &str) -> String {
 /// Rows in the order in which people read them, at most so many of each state; and how many are left out.
 pub(crate) fn by_state<T>(rows: &[T], most: usize, state_of: impl Fn(&T) -> State) -> (Vec<&T>, usize) {
     let (mut shown, mut left_out) = (Vec::new(), 0);
-    for state in [State::Won, State::Kept, State::Lost, State::Unknown, State::Skip, State::Off] {
+    for state in State::ALL {
         let of_state: Vec<&T> = rows.iter().filter(|row| state_of(row) == state).collect();
         left_out += of_state.len().saturating_sub(most);
         shown.extend(of_state.into_iter().take(most));
@@ -32,7 +32,9 @@ pub(crate) fn by_state<T>(rows: &[T], most: usize, state_of: impl Fn(&T) -> Stat
 pub(crate) fn state(state: State) -> Style {
     match state {
         State::Won | State::Kept => AnsiColor::Green.on_default().bold(),
-        State::Unknown => WARNING,
+        State::Hard => AnsiColor::Red.on_default().bold(),
+        State::Soft | State::Unknown => WARNING,
+        State::Pass => AnsiColor::Green.on_default(),
         State::Lost | State::Skip | State::Off => DIM,
     }
 }

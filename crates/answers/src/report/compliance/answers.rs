@@ -1,12 +1,12 @@
 //! Answers about two objects, about one change, about a plan of changes, and about what would mend violations.
 
 use serde::Serialize;
-use upheld_engine::comply::{self, Action, Actor as Viewer, Comply, Outcome, Profile, Violation};
+use upheld_engine::comply::{self, Action, Actor as Viewer, Comply, Finding, Outcome, Profile};
 use upheld_model::Files;
 
 use super::check::{Check, CheckState, Edit, Fix};
 use super::counted;
-use super::fill::{is_hard, mended, violated};
+use super::fill::{mended, standing};
 
 /// Everything about two objects.
 #[derive(Clone, Debug, Serialize)]
@@ -94,27 +94,8 @@ fn sentence(text: String) -> String {
     if text.ends_with('?') { text } else { text + "." }
 }
 
-/// A violation that is not there yet and that a change would begin: it is accepted, or a waiver covers it.
-pub fn begun(comply: &Comply, files: &Files, violation: &Violation) -> Check {
-    let mut check = refused(comply, files, violation);
-    if check.state == CheckState::Hard {
-        check.state = CheckState::Soft;
-    }
-    check
-}
-
-/// A violation that is not there yet and that refuses a change.
-pub fn refused(comply: &Comply, files: &Files, violation: &Violation) -> Check {
-    let mut check = violated(comply, files, violation);
-    (check.cause, check.first_seen) = (None, None);
-    if violation.waiver.is_none() {
-        check.state = if is_hard(comply, violation) { CheckState::Hard } else { CheckState::Soft };
-    }
-    check
-}
-
 /// Ways to make a refused change acceptable.
-pub fn mended_refused(comply: &mut Comply, actor: &Viewer, action: &Action, violation: &Violation) -> Vec<Fix> {
+pub fn mended_refused(comply: &mut Comply, actor: &Viewer, action: &Action, violation: &Finding) -> Vec<Fix> {
     mended(&comply.ways(actor, action, violation))
 }
 
@@ -240,13 +221,13 @@ impl Remedy {
     }
 
     /// A plan that mends as much as possible.
-    pub fn plan(comply: &Comply, files: &Files, fixes: &[comply::Fix], left: &[Violation]) -> Self {
+    pub fn plan(comply: &Comply, files: &Files, fixes: &[comply::Fix], left: &[Finding]) -> Self {
         let mut edits = Vec::new();
         for fix in fixes {
             let told = mended(std::slice::from_ref(fix));
             edits.extend(told.into_iter().map(|told| Mend { fix: told, ends: fix.ends }));
         }
-        let mut left: Vec<Check> = left.iter().map(|own| violated(comply, files, own)).collect();
+        let mut left: Vec<Check> = left.iter().map(|own| standing(comply, files, own)).collect();
         left.iter_mut().for_each(Check::complete);
         let ends: usize = edits.iter().map(|mend| mend.ends).sum();
         let some = counted(edits.len(), "edit", "edits");

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use upheld_model::State;
 
 use super::{At, Level};
 
@@ -244,6 +245,16 @@ impl Check {
 }
 
 impl CheckState {
+    /// What a rule ended in; what does not count is waived.
+    pub(super) fn of(state: State) -> Self {
+        match state {
+            State::Hard => Self::Hard,
+            State::Soft => Self::Soft,
+            State::Off => Self::Waived,
+            _ => Self::Pass,
+        }
+    }
+
     /// As it is printed.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,12 +1,9 @@
 //! From the state of an organisation to a report about it.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{
-    self, Actor as Viewer, Class, Comply, Cut, Deed, Effect, Policy, Related, Seen, Strategy, Verdict, Violation,
-    Waiver,
-};
+use upheld_engine::comply::{self, Actor as Viewer, Comply, Filter, Finding, Seen, Strategy, Verdict, Waiver};
 use upheld_engine::words::comply as words;
-use upheld_model::{Files, Timestamp};
+use upheld_model::{Files, State, Timestamp};
 
 use super::check::{Actor, Cause, Check, CheckState, Edit, Excuse, Fix, Link, NearMiss, Side, Why};
 use super::{At, Audit, Counts, Level, PolicyLine, Severity, Subject, WaiverLine, WaiverState};
@@ -15,7 +12,7 @@ use super::{At, Audit, Counts, Level, PolicyLine, Severity, Subject, WaiverLine,
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// What it is cut to.
-    pub cut: Cut,
+    pub filter: Filter,
     /// Who asks: fixes are for them.
     pub viewer: Viewer,
     /// Whether what passes is listed.
@@ -47,17 +44,17 @@ pub const MENDED: usize = 200;
 
 /// Audits an organisation.
 pub fn audit(comply: &mut Comply, files: &Files, wanted: &Wanted) -> Audit {
-    let Wanted { cut, viewer, passes, fixes } = wanted;
-    let violations = comply.violations_within(cut);
+    let Wanted { filter, viewer, passes, fixes } = wanted;
+    let violations = comply.recorded(filter);
     let history = comply.history();
     let mut checks: Vec<Check> =
-        violations.iter().map(|own| violated_since(comply, files, own, history.seen(own))).collect();
+        violations.iter().map(|own| check_since(comply, files, own, history.seen(own))).collect();
     for (number, (check, violation)) in checks.iter_mut().zip(&violations).enumerate() {
         if *fixes == Fixes::Tried && number < MENDED && violation.waiver.is_none() {
             check.fixes = mended(&comply.fixes(viewer, violation));
         }
     }
-    let mut policies = policy_lines(comply, files, cut);
+    let mut policies = policy_lines(comply, files, filter);
     for check in &checks {
         let Some(line) = policies.iter_mut().find(|line| line.id == check.policy) else { continue };
         match check.state {
@@ -68,35 +65,35 @@ pub fn audit(comply: &mut Comply, files: &Files, wanted: &Wanted) -> Audit {
         }
     }
     if *passes == Passes::Listed {
-        let held = comply.checks(cut).into_iter().filter(|check| check.verdict != Verdict::Violated);
-        checks.extend(held.map(|check| held_check(comply, files, &check)));
+        let held = comply.checks(filter, comply.now()).into_iter().filter(|check| check.state == State::Pass);
+        checks.extend(held.map(|check| check_of(comply, files, &check)));
     }
     Audit {
         semantics: comply.profile().name.to_string(),
         now: comply.now().to_string(),
-        pairs: comply.judged_pairs(cut),
+        pairs: comply.judged_pairs(filter),
         policies,
         checks,
-        waivers: waivers_within(comply, files, cut, &violations),
+        waivers: waivers_within(comply, files, filter, &violations),
         ..Audit::default()
     }
 }
 
 /// The waivers that concern what an audit is cut to: others are nobody's business there.
-fn waivers_within(comply: &Comply, files: &Files, cut: &Cut, violations: &[Violation]) -> Vec<WaiverLine> {
-    let scope = cut.scope.map(|scope| comply.reference(scope));
-    let whole = cut.scope.is_none() && cut.object.is_none() && cut.kinds.is_none();
+fn waivers_within(comply: &Comply, files: &Files, filter: &Filter, violations: &[Finding]) -> Vec<WaiverLine> {
+    let scope = filter.scope.map(|scope| comply.reference(scope));
+    let whole = filter.scope.is_none() && filter.object.is_none() && filter.kinds.is_none();
     let concerns = |line: &WaiverLine| {
         let waiver = comply.waivers().iter().find(|waiver| waiver.id == line.id.as_str());
         let here = waiver.is_some_and(|waiver| scope.is_some() && waiver.scope == scope);
         let covers = violations.iter().any(|own| own.waiver.as_deref() == Some(&line.id));
-        cut.policy.as_ref().is_none_or(|policy| *policy == line.policy.as_str()) && (whole || here || covers)
+        filter.policy.as_ref().is_none_or(|policy| *policy == line.policy.as_str()) && (whole || here || covers)
     };
     waiver_lines(comply, files).into_iter().filter(concerns).collect()
 }
 
-fn policy_lines(comply: &Comply, files: &Files, cut: &Cut) -> Vec<PolicyLine> {
-    let tallies = comply.tallies(cut);
+fn policy_lines(comply: &Comply, files: &Files, filter: &Filter) -> Vec<PolicyLine> {
+    let tallies = comply.tallies(filter);
     let mut lines = Vec::with_capacity(tallies.len());
     for tally in tallies {
         let Some(policy) = comply.policy(&tally.policy) else { continue };
@@ -137,7 +134,7 @@ fn severity(word: &str) -> Option<Severity> {
 
 /// Every waiver with what it is good for.
 pub fn waiver_lines(comply: &Comply, files: &Files) -> Vec<WaiverLine> {
-    let violations = comply.violations();
+    let violations = comply.violations(comply.now());
     let line = |waiver: &Waiver| {
         let covers = violations.iter().filter(|own| own.waiver.as_ref() == Some(&waiver.id)).count();
         WaiverLine {
@@ -165,22 +162,13 @@ fn waiver_state(waiver: &Waiver, covers: usize, now: Timestamp) -> WaiverState {
     }
 }
 
-/// A violation that stands.
-pub fn violated(comply: &Comply, files: &Files, violation: &Violation) -> Check {
-    violated_since(comply, files, violation, comply.seen(violation))
+/// A violation that stands, and since when.
+pub fn standing(comply: &Comply, files: &Files, violation: &Finding) -> Check {
+    check_since(comply, files, violation, comply.seen(violation))
 }
 
-/// A violation that stands, and since when.
-fn violated_since(comply: &Comply, files: &Files, violation: &Violation, seen: Option<Seen>) -> Check {
-    let (code, text) = words::violated(violation);
-    let policy = comply.policy(&violation.policy);
-    let mut check = plain(comply, files, violation);
-    check.reason = Why { code: code.text(), text };
-    check.state = match (&violation.waiver, &seen) {
-        (Some(_), _) => CheckState::Waived,
-        (None, None) if is_hard(comply, violation) => CheckState::Hard,
-        (None, _) => CheckState::Soft,
-    };
+fn check_since(comply: &Comply, files: &Files, finding: &Finding, seen: Option<Seen>) -> Check {
+    let mut check = check_of(comply, files, finding);
     check.first_seen = seen.as_ref().map(|seen| seen.first.to_string());
     check.cause = seen.map(|seen| Cause {
         action: seen.cause.action.to_owned(),
@@ -189,82 +177,57 @@ fn violated_since(comply: &Comply, files: &Files, violation: &Violation, seen: O
         at: seen.cause.at.to_string(),
         text: words::cause(comply, &seen),
     });
-    check.waiver = violation.waiver.as_ref().and_then(|id| excuse(comply, id));
-    check.near_miss = comply::near_misses(&violation.a.values, &violation.b.values)
-        .into_iter()
-        .map(|miss| NearMiss {
-            a_value: miss.a.to_string(),
-            b_value: miss.b.to_string(),
-            kind: miss.likeness.word().to_owned(),
-        })
-        .collect();
-    check.how_to_fix = policy.and_then(|policy| policy.how_to_fix.as_ref()).map(SmolStr::to_string);
     check
 }
 
-/// Whether a violation would be refused if an end-user related the two now.
-pub(crate) fn is_hard(comply: &Comply, violation: &Violation) -> bool {
-    let Some(Policy { a, b, .. }) = comply.policy(&violation.policy) else { return false };
-    let effect = comply.profile().effect(Deed::Link, *a, *b, Some(Class::EndUser));
-    violation.level == comply::Level::Enforce && effect == Effect::Block
-}
-
-/// A rule that holds between two objects.
-fn held_check(comply: &Comply, files: &Files, held: &comply::Check) -> Check {
-    let (code, text) = words::reason(held);
-    let mut check = plain(comply, files, &held.about);
-    check.state = CheckState::Pass;
-    check.vacuous = held.verdict == Verdict::HoldsWithoutEvidence;
-    check.reason = Why { code: code.text(), text };
-    check
-}
-
-/// Two objects held against a rule, whatever came of it; not related ones are judged as if they were.
-pub fn held_against(comply: &Comply, files: &Files, check: &comply::Check) -> Check {
-    match (check.verdict, check.related) {
-        (Verdict::Violated, Related::Yes) => violated(comply, files, &check.about),
-        (Verdict::Violated, Related::No) => {
-            let mut told = violated(comply, files, &check.about);
-            told.cause = None;
-            told
-        }
-        _ => held_check(comply, files, check),
-    }
-}
-
-fn plain(comply: &Comply, files: &Files, violation: &Violation) -> Check {
-    let side = |side: &comply::SideOf| {
-        let (kind, id) = side.object.split_once('/').unwrap_or(("", &side.object));
-        let at = comply.resolve(&side.object).ok().and_then(|object| comply.origin(object));
-        Side {
-            reference: side.object.to_string(),
-            kind: kind.to_owned(),
-            title: words::house_name(comply.profile(), &side.object),
-            name: side.name.as_deref().unwrap_or(id).to_owned(),
-            tag: side.tag.to_string(),
-            values: side.values.iter().map(SmolStr::to_string).collect(),
-            at: at.and_then(|at| At::of(files, at)),
-        }
-    };
-    Check {
+/// A rule held against two objects, as it was found.
+pub fn check_of(comply: &Comply, files: &Files, finding: &Finding) -> Check {
+    let Finding { scope, policy, rule, a, b, strategy: asked, level: own, verdict, state, waiver } = finding;
+    let mut check = Check {
         id: String::new(),
-        workspace: violation.scope.as_ref().map(SmolStr::to_string),
-        policy: violation.policy.to_string(),
-        rule: violation.rule,
-        a: side(&violation.a),
-        b: side(&violation.b),
-        strategy: strategy(violation.strategy),
-        level: level(violation.level),
-        state: CheckState::Pass,
-        vacuous: false,
-        reason: Why { code: "", text: String::new() },
+        workspace: scope.as_ref().map(SmolStr::to_string),
+        policy: policy.to_string(),
+        rule: *rule,
+        a: side(comply, files, a),
+        b: side(comply, files, b),
+        strategy: strategy(*asked),
+        level: level(*own),
+        state: CheckState::of(*state),
+        vacuous: *verdict == Verdict::BothEmpty,
+        reason: Why { code: verdict.code().text(), text: words::because(finding) },
         message: String::new(),
         first_seen: None,
         cause: None,
-        waiver: None,
+        waiver: waiver.as_ref().and_then(|id| excuse(comply, id)),
         near_miss: Vec::new(),
         how_to_fix: None,
         fixes: Vec::new(),
+    };
+    if !verdict.holds() {
+        let near = comply::near_misses(&a.values, &b.values).into_iter();
+        let near = near.map(|miss| NearMiss {
+            a_value: miss.a.to_string(),
+            b_value: miss.b.to_string(),
+            kind: miss.likeness.word().to_owned(),
+        });
+        check.near_miss = near.collect();
+        let policy = comply.policy(policy);
+        check.how_to_fix = policy.and_then(|policy| policy.how_to_fix.as_ref()).map(SmolStr::to_string);
+    }
+    check
+}
+
+fn side(comply: &Comply, files: &Files, side: &comply::SideOf) -> Side {
+    let (kind, id) = side.object.split_once('/').unwrap_or(("", &side.object));
+    let at = comply.lookup(&side.object).ok().and_then(|object| comply.described(object)?.at);
+    Side {
+        reference: side.object.to_string(),
+        kind: kind.to_owned(),
+        title: words::house_name(comply.profile(), &side.object),
+        name: side.name.as_deref().unwrap_or(id).to_owned(),
+        tag: side.tag.to_string(),
+        values: side.values.iter().map(SmolStr::to_string).collect(),
+        at: at.and_then(|at| At::of(files, at)),
     }
 }
 

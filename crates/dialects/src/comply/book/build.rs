@@ -183,7 +183,7 @@ impl<'f> OfKind<'f> {
                 reader.wrong(Fault::DanglingReference, at, message, "not there", &help);
             }
             for side in [&waiver.a, &waiver.b, &waiver.scope].into_iter().flatten() {
-                if let Err(refusal) = so_far.resolve(side) {
+                if let Err(refusal) = so_far.lookup(side) {
                     let message = words::refusal(profile, &refusal);
                     let at = written.get("match").unwrap_or(*written);
                     reader.wrong(Fault::DanglingReference, at, message, "not there", "");

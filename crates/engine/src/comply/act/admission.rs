@@ -1,12 +1,13 @@
 //! Whether two objects may be related, without touching anything: what gateways ask all the time.
 
-use super::super::facts::Made;
-use super::super::joint::RuleSlot;
-use super::super::listing::bits;
+use upheld_model::State;
+
+use super::super::family::Question;
 use super::super::policy::Level;
-use super::super::profile::{Deed, Effect};
-use super::super::{Actor, Comply, Decision, ObjectId, Outcome, Preexisting, Violation};
+use super::super::profile::{Effect, Trigger};
+use super::super::{Actor, Comply, Decision, Finding, ObjectId, Outcome, Preexisting};
 use super::{Asked, Refused};
+use crate::ask::Scratch;
 
 impl Comply {
     /// What [`Self::act`] would answer to relating two objects; nothing where more would change than the pairs between them,
@@ -35,18 +36,23 @@ impl Comply {
             return None;
         }
         let class = self.class(actor);
-        let (mut blocking, mut new) = (Vec::new(), Vec::new());
-        for made in self.made_by(&link) {
-            let Some((first, second)) = self.profile.pairs.get(usize::from(made.joint)) else { continue };
+        let (mut blocking, mut new, mut scratch) = (Vec::new(), Vec::new(), Scratch::default());
+        for pair in self.made_by(&link) {
+            let Some((first, second)) = self.profile.pairs.get(usize::from(pair.kind.0)) else { continue };
             // A pair that another relationship makes already violates what it violates.
-            let is_new = self.slot_of(made).is_none();
-            let blocks = self.profile.effect(Deed::Link, *first, *second, class) == Effect::Block
-                && (is_new || self.settings.preexisting == Preexisting::Blocks);
-            self.each_violated(made, |violation| {
-                if blocks && violation.level == Level::Enforce {
-                    blocking.push(violation);
-                } else if is_new {
-                    new.push(violation);
+            let is_new = !self.is_made(pair);
+            let effect = if is_new || self.settings.preexisting == Preexisting::Blocks {
+                self.profile.effect(Trigger::Link, *first, *second, class)
+            } else {
+                Effect::Record
+            };
+            let question = Question { pair, now: self.now, effect, accepted: &[] };
+            self.violated_by(&question, &mut scratch, |state, hit| {
+                let named = || self.named(pair, hit.entry, &hit.measure, state, self.now);
+                match state {
+                    State::Hard => blocking.extend(named()),
+                    State::Soft if is_new => new.extend(named()),
+                    _ => {}
                 }
             });
         }
@@ -55,19 +61,8 @@ impl Comply {
             return Some(decided(Outcome::Blocked, blocking));
         }
         new.sort();
-        let tells = |violation: &Violation| matches!(violation.level, Level::Enforce | Level::Warn);
+        let tells = |violation: &Finding| matches!(violation.level, Level::Enforce | Level::Warn);
         let outcome = if new.iter().any(tells) { Outcome::Soft } else { Outcome::Allowed };
         Some(decided(outcome, new))
-    }
-
-    /// Every rule that a pair violates or would violate, and that no waiver covers.
-    fn each_violated(&self, made: Made, mut tell: impl FnMut(Violation)) {
-        let Some(joint) = self.joints.get(usize::from(made.joint)) else { return };
-        for plane in &joint.planes {
-            let word = joint.verdict(plane, made.a, made.b, &self.lists);
-            let rules = bits(word).filter_map(|bit| plane.rule(bit));
-            let name = |rule: &RuleSlot| self.name_pair(joint, rule, made.a, made.b, made.scope.some());
-            rules.filter_map(name).filter(|violation| violation.waiver.is_none()).for_each(&mut tell);
-        }
     }
 }

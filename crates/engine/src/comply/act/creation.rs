@@ -1,14 +1,13 @@
 //! Creating objects, with what they are related to from the beginning.
 
 use smol_str::SmolStr;
-use upheld_model::Sym;
+use upheld_model::{Sym, ValuesId};
 
-use super::super::facts::{Link, Made, ObjectId};
-use super::super::lists::ListId;
+use super::super::facts::{Described, Link, ObjectId, Pair};
 use super::super::policy::Level;
-use super::super::profile::{Deed, Holds, Kind, Turned};
+use super::super::profile::{Holds, Kind, Trigger};
 use super::super::refusal::Refusal;
-use super::super::rights::Wish;
+use super::super::rights::Operation;
 use super::super::schema::Restricted;
 use super::super::{Actor, Comply, NewObject, Tags};
 use super::judge::Looked;
@@ -17,15 +16,12 @@ use super::{Done, Refused, Told, forbidden, invalid};
 impl Comply {
     pub(super) fn do_create(&mut self, actor: &Actor, new: &NewObject) -> Result<Done, Refused> {
         let (kind, id) = self.new_reference(&new.object).map_err(invalid)?;
-        if self.find(kind, id).is_some() {
+        if self.object(kind, id).is_some() {
             return Err(invalid(Refusal::ObjectExists { object: new.object.clone() }));
         }
-        let paid_by = new.paid_by.as_deref().map(|payer| self.resolve(payer)).transpose().map_err(invalid)?;
-        let object = self.create(kind, id, new.name.clone());
-        if let Some(own) = self.objects.get_mut(object.index()) {
-            own.partner = new.partner;
-            own.paid_by = paid_by.unwrap_or(ObjectId::NONE);
-        }
+        let paid_by = new.paid_by.as_deref().map(|payer| self.lookup(payer)).transpose().map_err(invalid)?;
+        let (name, partner) = (new.name.clone(), new.partner);
+        let object = self.create(kind, id, Described { name, partner, paid_by, ..Described::default() });
         let mut links = self.new_links(object, new).map_err(invalid)?;
         let owner = links.iter().find(|link| self.owns(link) && link.b == object).map(|link| link.a);
         if owner.is_none() && self.must_live_somewhere(kind) {
@@ -35,27 +31,27 @@ impl Comply {
         links.sort_by_key(|link| (!self.owns(link), self.kind_of(link.a) != self.profile.scope));
         for link in &links {
             self.takes_link(link).map_err(invalid)?;
-            self.link(*link);
+            self.relate(*link);
         }
         if let Some(subject) = self.subject_of(object) {
             let scope = owner.and_then(|owner| self.scope_of(owner));
-            self.may(actor, Wish::Create(subject), scope).map_err(forbidden)?;
+            self.may(actor, Operation::Create(subject), scope).map_err(forbidden)?;
         }
         let changes = self.tags_at_creation(actor, object, &new.tags)?;
         self.retag(object, &changes);
-        let mut made = Vec::new();
+        let mut pairs = Vec::new();
         for link in &links {
             if self.kind_of(object) == self.profile.scope {
                 self.add_defaults(link.b);
             }
-            made.extend(self.made_by(link));
+            pairs.extend(self.made_by(link));
         }
         self.fill_open_defaults(object, new);
         self.add_defaults(object);
         self.check_mandatory(actor, object).map_err(invalid)?;
         let cause = Told { action: "create", object: self.reference(object), change: None };
         let tags = Some(self.tags_of(object));
-        Ok(Done { looked: Looked::Pairs { deed: Deed::Link, made: unique(made) }, tags, cause })
+        Ok(Done { looked: Looked::Pairs { trigger: Trigger::Link, pairs: unique(pairs) }, tags, cause })
     }
 
     /// The kind and id of a reference to something new.
@@ -64,7 +60,7 @@ impl Comply {
         match self.profile.kind(word) {
             Some(kind) if !id.is_empty() => Ok((kind, id)),
             Some(_) => Err(Refusal::UnknownObject { written: SmolStr::new(reference), nearest: None }),
-            None => self.resolve(reference).map(|_| (Kind(0), id)),
+            None => self.lookup(reference).map(|_| (Kind(0), id)),
         }
     }
 
@@ -72,8 +68,8 @@ impl Comply {
     fn new_links(&self, object: ObjectId, new: &NewObject) -> Result<Vec<Link>, Refusal> {
         let mut links: Vec<Link> = Vec::with_capacity(new.links.len());
         for link in &new.links {
-            let other = self.resolve(&link.other)?;
-            let role = link.role.as_deref().map(|role| self.resolve(role)).transpose()?;
+            let other = self.lookup(&link.other)?;
+            let role = link.role.as_deref().map(|role| self.lookup(role)).transpose()?;
             let shaped = self.shape_link(object, other, role).or_else(|_| self.shape_link(other, object, role));
             let shaped = shaped.map_err(|_| Refusal::NotRelated { a: new.object.clone(), b: link.other.clone() })?;
             if !links.contains(&shaped) {
@@ -96,7 +92,7 @@ impl Comply {
         actor: &Actor,
         object: ObjectId,
         tags: &Tags,
-    ) -> Result<Vec<(Sym, ListId)>, Refused> {
+    ) -> Result<Vec<(Sym, ValuesId)>, Refused> {
         let subject = self.subject_of(object);
         let restricted = |definition: &&super::super::Definition| {
             Some(definition.subject) == subject
@@ -115,7 +111,7 @@ impl Comply {
         let asked: Tags = tags.iter().filter(|tag| !is_given(tag)).cloned().collect();
         let mut changes = self.check_tags(actor, object, &asked)?;
         for (key, values) in given {
-            let (key, list) = (self.symbols.intern(&key), self.intern_values(&values));
+            let (key, list) = (self.key(&key), self.values(&values));
             if !changes.iter().any(|(known, _)| *known == key) {
                 changes.push((key, list));
             }
@@ -136,8 +132,8 @@ impl Comply {
         let defaults: Tags =
             self.definitions.iter().filter(open).map(|own| (own.key.clone(), own.filled_in())).collect();
         for (key, values) in defaults {
-            let (symbol, list) = (self.symbols.intern(&key), self.intern_values(&values));
-            let before = self.object(object).map_or(ListId::NONE, |object| object.values(symbol));
+            let (symbol, list) = (self.key(&key), self.values(&values));
+            let before = self.values_of(object, &key);
             self.retag(object, &[(symbol, list)]);
             if self.breaks_by(object, &key) {
                 self.retag(object, &[(symbol, before)]);
@@ -145,25 +141,22 @@ impl Comply {
         }
     }
 
-    /// Whether an object violates an enforced rule about one of its tags.
+    /// Whether an object violates an enforced rule about one of its tags, covered by a waiver or not.
     fn breaks_by(&self, object: ObjectId, key: &str) -> bool {
-        let pairs = self.object(object).map_or(&[][..], |object| &object.pairs);
-        pairs.iter().map(|near| near.slot()).any(|slot| {
-            let Some(joint) = self.joints.get(usize::from(slot.joint)) else { return false };
-            let Some(pair) = joint.pairs.get(slot.place as usize) else { return false };
-            joint.rules().filter(|(plane, bit, _)| self.word(slot, *plane) >> bit & 1 == 1).any(|(_, _, rule)| {
-                let Some(policy) = self.policies.get(rule.policy).and_then(Option::as_ref) else { return false };
-                let Some(tags) = policy.rules.get(rule.rule) else { return false };
-                let first = (pair.a == object) == (rule.turned == Turned::No);
-                let tag = if first { &tags.a } else { &tags.b };
-                tag == key && policy.level_at(self.now) == Level::Enforce
+        self.violating_pairs(object).into_iter().any(|pair| {
+            self.rules_violated(pair).into_iter().any(|entry| {
+                let Some((policy, rule)) = self.rule_of(entry) else { return false };
+                let Some((_, swapped)) = self.profile.pair(policy.a, policy.b) else { return false };
+                let sides = swapped.turn([pair.a, pair.b]).into_iter().zip([&rule.a, &rule.b]);
+                let own = sides.filter(|(side, _)| *side == object).any(|(_, tag)| tag == key);
+                own && self.level_of(entry, self.now) == Level::Enforce
             })
         })
     }
 }
 
-fn unique(mut made: Vec<Made>) -> Vec<Made> {
-    made.sort_unstable();
-    made.dedup();
-    made
+fn unique(mut pairs: Vec<Pair>) -> Vec<Pair> {
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
 }

@@ -1,14 +1,16 @@
 //! Changing what holds: policies, definitions, defaults, waivers, and the clock.
 
+use std::sync::Arc;
+
 use smol_str::SmolStr;
 use upheld_model::Timestamp;
 use upheld_model::nearest::nearest;
 
 use super::super::facts::{ObjectId, Standing};
-use super::super::lists::ListId;
+use super::super::lists::NO_VALUES;
 use super::super::profile::Rules;
 use super::super::refusal::Refusal;
-use super::super::rights::Wish;
+use super::super::rights::Operation;
 use super::super::schema::{BadDefinition, Definition, Redefinition};
 use super::super::{Actor, Comply, Policy, Tags, Waiver};
 use super::judge::Looked;
@@ -58,8 +60,8 @@ impl Comply {
 
     fn put_checked(&mut self, actor: &Actor, policy: &Policy) -> Result<Done, Refused> {
         self.check_policy(policy).map_err(invalid)?;
-        self.may(actor, Wish::Policies, None).map_err(forbidden)?;
-        self.put_policy(policy.id.clone(), Some(Box::new(policy.clone())), None);
+        self.may(actor, Operation::Policies, None).map_err(forbidden)?;
+        self.put_policy(&policy.id, Some(Arc::new(policy.clone())));
         Ok(done("policy", &policy.id))
     }
 
@@ -67,14 +69,14 @@ impl Comply {
         if self.policy(name).is_some() {
             return Ok(());
         }
-        let nearest = nearest(name, self.policies.iter().flatten().map(|policy| policy.id.as_str()));
+        let nearest = nearest(name, self.policies().into_iter().map(|policy| policy.id.as_str()));
         Err(Refusal::UnknownPolicy { written: SmolStr::new(name), nearest: nearest.map(SmolStr::new) })
     }
 
     pub(super) fn do_delete_policy(&mut self, actor: &Actor, policy: &SmolStr) -> Result<Done, Refused> {
         self.known_policy(policy).map_err(invalid)?;
-        self.may(actor, Wish::Policies, None).map_err(forbidden)?;
-        self.put_policy(policy.clone(), None, None);
+        self.may(actor, Operation::Policies, None).map_err(forbidden)?;
+        self.put_policy(policy, None);
         Ok(done("delete-policy", policy))
     }
 
@@ -95,7 +97,7 @@ impl Comply {
         let key = definition.key.clone();
         let wrong = |bad| invalid(Refusal::Definition { key: key.clone(), bad });
         self.check_definition(definition).map_err(wrong)?;
-        self.may(actor, Wish::Definitions, None).map_err(forbidden)?;
+        self.may(actor, Operation::Definitions, None).map_err(forbidden)?;
         let mut definitions = self.definitions.clone();
         definitions.push(definition.clone());
         self.redefine(definitions);
@@ -125,7 +127,7 @@ impl Comply {
             return Err(wrong(BadDefinition::Type));
         }
         changed.check().map_err(wrong)?;
-        self.may(actor, Wish::Definitions, None).map_err(forbidden)?;
+        self.may(actor, Operation::Definitions, None).map_err(forbidden)?;
         let same = |own: &Definition| own.subject == change.subject && own.key == change.key;
         let definitions =
             self.definitions.iter().map(|own| if same(own) { changed.clone() } else { own.clone() }).collect();
@@ -142,26 +144,25 @@ impl Comply {
                 .iter()
                 .any(|rule| (policy.a == subject && rule.a == *key) || (policy.b == subject && rule.b == *key))
         };
-        if let Some(policy) = self.policies.iter().flatten().find(uses) {
+        if let Some(policy) = self.policies().into_iter().find(uses) {
             return Err(invalid(Refusal::TagInUse { key: key.clone(), policy: policy.id.clone() }));
         }
-        self.may(actor, Wish::Definitions, None).map_err(forbidden)?;
+        self.may(actor, Operation::Definitions, None).map_err(forbidden)?;
         let rest = self.definitions.iter().filter(|own| own.subject != subject || own.key != *key);
         let rest = rest.cloned().collect();
         self.redefine(rest);
-        let symbol = self.symbols.intern(key);
+        let symbol = self.key(key);
         for place in 0..self.objects.len() {
             let object = ObjectId::new(place);
-            let has = self.object(object).is_some_and(|own| own.values(symbol) != ListId::NONE);
-            if has && self.subject_of(object) == Some(subject) {
-                self.retag(object, &[(symbol, ListId::NONE)]);
+            if self.values_of(object, key) != NO_VALUES && self.subject_of(object) == Some(subject) {
+                self.retag(object, &[(symbol, NO_VALUES)]);
             }
         }
         Ok(done("definition", key))
     }
 
     pub(super) fn do_set_defaults(&mut self, actor: &Actor, tags: &Tags) -> Result<Done, Refused> {
-        self.may(actor, Wish::Definitions, None).map_err(forbidden)?;
+        self.may(actor, Operation::Definitions, None).map_err(forbidden)?;
         let kinds = self.profile.kinds.iter().filter(|kind| kind.defaults == super::super::Defaults::Given);
         let subjects: Vec<_> = kinds.map(|kind| kind.subject).collect();
         for subject in subjects {
@@ -177,7 +178,7 @@ impl Comply {
         self.set_defaults(tags.clone());
         for place in 0..self.objects.len() {
             let object = ObjectId::new(place);
-            if self.object(object).is_some_and(|own| own.standing != Standing::Deleted) {
+            if self.described(object).is_some_and(|own| own.standing != Standing::Deleted) {
                 self.add_defaults(object);
             }
         }
@@ -189,11 +190,12 @@ impl Comply {
         if waiver.reason.trim().is_empty() {
             return Err(invalid(Refusal::NoReason { waiver: waiver.id.clone() }));
         }
+        let name = self.key(&waiver.id);
         let mut waivers = self.waivers.clone();
-        if !waivers.add(waiver.clone()) {
+        if !waivers.add(waiver.clone(), name) {
             return Err(invalid(Refusal::WaiverExists { waiver: waiver.id.clone() }));
         }
-        self.may(actor, Wish::Waivers, None).map_err(forbidden)?;
+        self.may(actor, Operation::Waivers, None).map_err(forbidden)?;
         self.set_waivers(waivers);
         Ok(done("waiver", &waiver.id))
     }
@@ -202,7 +204,7 @@ impl Comply {
         let Some(rest) = self.waivers.without(waiver) else {
             return Err(invalid(Refusal::UnknownWaiver { waiver: waiver.clone() }));
         };
-        self.may(actor, Wish::Waivers, None).map_err(forbidden)?;
+        self.may(actor, Operation::Waivers, None).map_err(forbidden)?;
         self.set_waivers(rest);
         Ok(done("waiver", waiver))
     }

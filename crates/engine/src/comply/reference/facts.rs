@@ -1,6 +1,6 @@
 //! The facts of the engine as plain texts: what is there, but nothing that it made of it.
 
-use super::super::{Comply, Partner, Partners, Policy, Profile, Violation, Waiver};
+use super::super::{Comply, Finding, Partner, Partners, Policy, Profile, Waiver};
 use super::{NaiveEdition, NaiveLink, NaiveOrganisation, NaivePolicy, NaiveViolation, NaiveWaiver};
 
 fn text(text: impl AsRef<str>) -> String {
@@ -13,15 +13,16 @@ impl NaiveOrganisation {
         let ids = comply.objects();
         let exempt = ids
             .iter()
-            .filter(|id| comply.settings().partners == Partners::Exempt && comply.partner_of(**id) == Partner::Yes);
+            .filter(|id| comply.described(**id).is_some_and(|own| own.partner == Partner::Yes))
+            .filter(|_| comply.settings().partners == Partners::Exempt);
         let tags = |id| {
             let tags = comply.tags_of(id).into_iter();
             tags.map(|(key, values)| (text(key), values.iter().map(text).collect())).collect()
         };
-        let links = ids.iter().flat_map(|id| comply.links_of(*id)).map(|(a, b, role)| NaiveLink {
-            a: text(comply.reference(a)),
-            b: text(comply.reference(b)),
-            role: role.filter(|role| comply.is_live(*role)).map(|role| text(comply.reference(role))),
+        let links = ids.iter().flat_map(|id| comply.links_of(*id)).map(|(_, link)| NaiveLink {
+            a: text(comply.reference(link.a)),
+            b: text(comply.reference(link.b)),
+            role: link.role.filter(|role| comply.is_live(*role)).map(|role| text(comply.reference(role))),
         });
         Self {
             edition,
@@ -66,7 +67,7 @@ impl NaiveWaiver {
 
 impl NaiveViolation {
     /// A violation as the engine tells it.
-    pub fn of(violation: &Violation) -> Self {
+    pub fn of(violation: &Finding) -> Self {
         Self {
             scope: violation.scope.as_ref().map(text),
             policy: text(&violation.policy),
@@ -76,6 +77,7 @@ impl NaiveViolation {
             b: text(&violation.b.object),
             b_values: violation.b.values.iter().map(text).collect(),
             level: violation.level,
+            state: violation.state,
             waiver: violation.waiver.as_ref().map(text),
         }
     }

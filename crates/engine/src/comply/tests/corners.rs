@@ -2,8 +2,8 @@
 
 use super::super::*;
 use super::world::{
-    BEGIN, World, administrator, answer, create, definition, delete, end_user, link, link_as, policy, set_tags, tags,
-    told, unlink, waiver,
+    BEGIN, Tested, World, administrator, answer, create, definition, delete, end_user, link, link_as, policy, set_tags,
+    tags, told, unlink, waiver,
 };
 
 use Outcome::{Allowed, Blocked, Invalid, Soft};
@@ -64,8 +64,8 @@ fn a_project_that_moves_takes_its_pairs_along() {
         .policy("derived", "workspace.env", "landingZone.env")
         .policy("direct", "project.env", "landingZone.env")
         .build();
-    let scopes = |comply: &Comply| {
-        let tell = |own: &Violation| {
+    let scopes = |comply: &Tested| {
+        let tell = |own: &Finding| {
             format!("{} {}", own.scope.as_deref().unwrap_or("nowhere"), told(std::slice::from_ref(own))[0])
         };
         comply.violations().iter().map(tell).collect::<Vec<_>>()
@@ -98,7 +98,7 @@ fn a_project_cannot_be_created_in_two_workspaces() {
     let decision = comply.act(&administrator(), &create("project/n", "", &["workspace/w", "workspace/v"]));
     let refused = Refusal::Owned { object: "project/n".into(), owner: "workspace/w".into() };
     assert_eq!((decision.outcome, decision.refusal), (Invalid, Some(refused)));
-    assert!(comply.resolve("project/n").is_err());
+    assert!(comply.lookup("project/n").is_err());
 }
 
 fn roles() -> World {
@@ -363,7 +363,7 @@ fn would_says_what_act_does_and_does_nothing() {
 fn ids_may_hold_slashes() {
     let mut comply = offers().build();
     assert_eq!(comply.act(&administrator(), &create("project/a/b", "", &["workspace/w"])).outcome, Allowed);
-    assert_eq!(comply.reference(comply.resolve("project/a/b").unwrap()), "project/a/b");
+    assert_eq!(comply.reference(comply.lookup("project/a/b").unwrap()), "project/a/b");
     assert_eq!(comply.act(&administrator(), &create("project/", "", &["workspace/w"])).outcome, Invalid);
 }
 
@@ -371,7 +371,7 @@ fn ids_may_hold_slashes() {
 fn a_policy_that_a_plan_changed_counts_as_changed_in_its_next_steps() {
     let mut comply = offers().policy("own", "workspace.env", "project.env").build();
     let create = (end_user(), create("project/n", "env=prod", &["workspace/w"]));
-    let outcome = |comply: &mut Comply, first: Action| {
+    let outcome = |comply: &mut Tested, first: Action| {
         let plan = comply.what_if(&[(administrator(), first), create.clone()]);
         (plan.decisions[1].outcome, told(&plan.added))
     };
@@ -408,7 +408,7 @@ fn a_payment_method_that_is_gone_pays_for_nothing() {
     let payer = world.refer("paymentMethod/m");
     let described = Described { paid_by: Some(payer), ..Described::default() };
     let mut comply = world.described("project/p", "env=dev", described).link("workspace/w", "project/p").build();
-    let project = comply.resolve("project/p").unwrap();
+    let project = comply.lookup("project/p").unwrap();
     assert_eq!(comply.effective_tags(project), tags("cost=m env=dev unit=one"), "own, payer's, workspace's");
     assert_eq!(comply.act(&administrator(), &delete("paymentMethod/m")).outcome, Allowed);
     assert_eq!(comply.effective_tags(project), tags("cost=w env=dev unit=one"));

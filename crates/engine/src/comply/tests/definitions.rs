@@ -117,7 +117,7 @@ fn every_type_takes_what_it_is_for() {
 fn equal_numbers_are_one_value() {
     let mut comply = world().define(of_type(TagType::Number)).build();
     assert_eq!(comply.act(&administrator(), &set_tags("project/p", "t=5.0,5,05")).outcome, Allowed);
-    assert_eq!(comply.tags_of(comply.resolve("project/p").unwrap()), tags("t=5"));
+    assert_eq!(comply.tags_of(comply.lookup("project/p").unwrap()), tags("t=5"));
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn an_option_that_is_withdrawn_stays_where_it_is() {
     assert_eq!(comply.act(&administrator(), &set_tags("project/p", "env=prod")).outcome, Allowed);
     let fewer = Redefinition { options: Some(vec!["dev".into(), "test".into()]), ..redefinition("project.env") };
     assert_eq!(comply.act(&administrator(), &Action::Redefine(fewer)).outcome, Allowed);
-    assert_eq!(comply.tags_of(comply.resolve("project/p").unwrap()), tags("env=prod"));
+    assert_eq!(comply.tags_of(comply.lookup("project/p").unwrap()), tags("env=prod"));
     assert_eq!(comply.act(&administrator(), &set_tags("project/p", "env=prod,dev")).outcome, Allowed, "it is kept");
     assert_eq!(comply.act(&administrator(), &set_tags("project/q", "env=prod")).outcome, Invalid, "not elsewhere");
     assert_eq!(comply.act(&administrator(), &set_tags("project/p", "env=dev")).outcome, Allowed);
@@ -284,7 +284,7 @@ fn default_tags_that_are_numbers_are_kept_in_their_shortest_form() {
     let number = Definition { tag: TagType::Number, options: Vec::new(), ..definition("principal.t") };
     let mut comply = world().define(number).object("user/u", "t=5").build();
     assert_eq!(comply.act(&administrator(), &Action::SetDefaults { tags: tags("t=5.0") }).outcome, Allowed);
-    assert_eq!(comply.tags_of(comply.resolve("user/u").unwrap()), tags("t=5"));
+    assert_eq!(comply.tags_of(comply.lookup("user/u").unwrap()), tags("t=5"));
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn values_become_numbers_when_their_tag_does() {
     let mut comply = world().object("user/u", "t=5.0,five").build();
     let number = Definition { tag: TagType::Number, options: Vec::new(), ..definition("principal.t") };
     assert_eq!(comply.act(&administrator(), &Action::Define(number)).outcome, Allowed);
-    assert_eq!(comply.tags_of(comply.resolve("user/u").unwrap()), tags("t=5,five"), "as when it is read anew");
+    assert_eq!(comply.tags_of(comply.lookup("user/u").unwrap()), tags("t=5,five"), "as when it is read anew");
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn a_definition_takes_its_values_with_it() {
     }
     let undefine = Action::Undefine { subject: "project".into(), key: "env".into() };
     assert_eq!(comply.act(&administrator(), &undefine).outcome, Allowed);
-    assert_eq!(comply.tags_of(comply.resolve("project/p").unwrap()), Tags::new());
-    assert_eq!(comply.tags_of(comply.resolve("workspace/w").unwrap()), tags("env=dev"), "another kind keeps its own");
+    assert_eq!(comply.tags_of(comply.lookup("project/p").unwrap()), Tags::new());
+    assert_eq!(comply.tags_of(comply.lookup("workspace/w").unwrap()), tags("env=dev"), "another kind keeps its own");
     assert_eq!(comply.act(&administrator(), &undefine).outcome, Invalid, "it is gone");
 }

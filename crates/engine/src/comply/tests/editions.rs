@@ -20,7 +20,7 @@ const ROLE: Kind = Kind(6);
 /// The edition of 2021.
 pub(super) fn classic() -> Profile {
     let direct = |pair: u8| vec![Given { pair: PairKind(pair), a: End::A, b: End::B }];
-    let block = |of, with, by| EffectRow { on: Deed::Tags, of: Some(of), with, by, effect: Effect::Block };
+    let block = |of, with, by| EffectRow { on: Trigger::Tags, of: Some(of), with, by, effect: Effect::Block };
     Profile {
         name: SmolStr::new_static("meshstack/classic"),
         kinds: kinds(),
@@ -37,7 +37,7 @@ pub(super) fn classic() -> Profile {
         rules: Rules::Many,
         strategies: vec![Strategy::Intersection],
         effects: vec![
-            EffectRow { on: Deed::Link, of: None, with: None, by: None, effect: Effect::Block },
+            EffectRow { on: Trigger::Link, of: None, with: None, by: None, effect: Effect::Block },
             block(PROJECT, None, None),
             block(WORKSPACE, Some(PRINCIPAL), Some(Class::EndUser)),
         ],
@@ -74,7 +74,7 @@ pub(super) fn current() -> Profile {
         order: Order::Fixed,
         rules: Rules::One,
         strategies: Strategy::ALL.to_vec(),
-        effects: vec![block(Deed::Link, None, None), block(Deed::Tags, Some(PROJECT), Some(WORKSPACE))],
+        effects: vec![block(Trigger::Link, None, None), block(Trigger::Tags, Some(PROJECT), Some(WORKSPACE))],
         roles: roles(&[Right::Tag(Some(PROJECT))]),
         ..classic()
     }

@@ -195,7 +195,7 @@ fn all_that_blocks_is_told_together_and_nothing_changes() {
     let decision = comply.act(&administrator(), &set_tags("project/d", "env=qa"));
     assert_eq!(answer(&decision), (Blocked, expected.map(str::to_owned).to_vec()));
     assert_eq!((comply.violations(), comply.version()), (Vec::new(), 0));
-    let project = comply.resolve("project/d").unwrap();
+    let project = comply.lookup("project/d").unwrap();
     assert_eq!(comply.tags_of(project), tags("env=dev"));
 }
 

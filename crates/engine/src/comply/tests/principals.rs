@@ -1,7 +1,7 @@
 //! Users and groups: judged by their own tags, and what default tags do.
 
 use super::super::*;
-use super::world::{World, administrator, answer, create, end_user, link, set_tags, tags, told};
+use super::world::{Tested, World, administrator, answer, create, end_user, link, set_tags, tags, told};
 
 fn world() -> World {
     World::classic()
@@ -12,8 +12,8 @@ fn world() -> World {
         .policy("access", "project.env", "principal.env")
 }
 
-fn tags_of(comply: &Comply, object: &str) -> Tags {
-    comply.tags_of(comply.resolve(object).unwrap())
+fn tags_of(comply: &Tested, object: &str) -> Tags {
+    comply.tags_of(comply.lookup(object).unwrap())
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub(super) use self::actions::{ending, steps};
 use super::super::policy::Strategy as Asked;
 use super::super::reference::NaiveEdition;
 use super::super::*;
-use super::world::{BEGIN, World, policy, waiver};
+use super::world::{BEGIN, Tested, World, policy, waiver};
 
 pub(super) const OBJECTS: [&str; 13] = [
     "workspace/w1",
@@ -106,7 +106,7 @@ impl fmt::Debug for Start {
 
 impl Start {
     /// The engine, told everything; tags of all kinds but principals are defined.
-    pub(super) fn build(&self) -> Comply {
+    pub(super) fn build(&self) -> Tested {
         let mut world = World::new(self.edition, self.settings);
         for subject in SUBJECTS.iter().filter(|subject| **subject != "principal") {
             for key in KEYS {

@@ -28,7 +28,7 @@ fn a_violation_tells_policy_strategy_and_both_sides() {
     let mut comply = world().build();
     let decision = comply.act(&end_user(), &set_tags("project/p", "env=prod"));
     let values = |values: &[&str]| values.iter().copied().map(SmolStr::new).collect();
-    let expected = Violation {
+    let expected = Finding {
         scope: Some("workspace/w".into()),
         policy: "env".into(),
         rule: 0,
@@ -46,6 +46,8 @@ fn a_violation_tells_policy_strategy_and_both_sides() {
         },
         strategy: Strategy::Intersection,
         level: Level::Enforce,
+        verdict: Verdict::Disjoint,
+        state: upheld_model::State::Hard,
         waiver: None,
     };
     assert_eq!((decision.outcome, decision.violations), (Blocked, vec![expected]), "with the values that were refused");

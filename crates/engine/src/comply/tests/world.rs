@@ -1,5 +1,6 @@
 //! Small organisations in few words: `workspace/w` with tags `env=dev,test`, policies between `workspace.env` and `project.env`.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use smol_str::SmolStr;
@@ -124,8 +125,42 @@ impl World {
         self
     }
 
-    pub(super) fn build(self) -> Comply {
-        self.draft.build()
+    pub(super) fn build(self) -> Tested {
+        Tested { comply: self.draft.build() }
+    }
+}
+
+/// An organisation with a clock, so that tests need not say when.
+#[derive(Clone, Debug)]
+pub(super) struct Tested {
+    pub(super) comply: Comply,
+}
+
+impl Deref for Tested {
+    type Target = Comply;
+
+    fn deref(&self) -> &Comply {
+        &self.comply
+    }
+}
+
+impl DerefMut for Tested {
+    fn deref_mut(&mut self) -> &mut Comply {
+        &mut self.comply
+    }
+}
+
+impl Tested {
+    pub(super) fn violations(&self) -> Vec<Finding> {
+        self.comply.violations(self.now())
+    }
+
+    pub(super) fn violations_in(&self, scope: Option<ObjectId>) -> Vec<Finding> {
+        self.comply.violations_in(scope, self.now())
+    }
+
+    pub(super) fn check(&self, one: ObjectId, other: ObjectId) -> Vec<Finding> {
+        self.comply.findings_between(one, other, self.now())
     }
 }
 
@@ -267,8 +302,8 @@ pub(super) fn create(object: &str, text: &str, others: &[&str]) -> Action {
 }
 
 /// `policy: a <> b`, or with the rule if it is not the first: enough to compare.
-pub(super) fn told(violations: &[Violation]) -> Vec<String> {
-    let tell = |violation: &Violation| {
+pub(super) fn told(violations: &[Finding]) -> Vec<String> {
+    let tell = |violation: &Finding| {
         let rule = if violation.rule == 0 { String::new() } else { format!("#{}", violation.rule) };
         let waived = violation.waiver.as_ref().map_or_else(String::new, |waiver| format!(" ({waiver})"));
         format!("{}{rule}: {} <> {}{waived}", violation.policy, violation.a.object, violation.b.object)

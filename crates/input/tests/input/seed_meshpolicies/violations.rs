@@ -51,6 +51,6 @@ fn after_picking_a_valid_value_the_project_is_created() {
         let mut world = World::new(EXAMPLE);
         assert_eq!(world.act(END_USER, &create("prod")).outcome, Outcome::Blocked);
         assert_eq!(world.act(END_USER, &create(environment)), allowed());
-        assert!(world.comply.resolve("project/my-example-project-prod").is_ok());
+        assert!(world.comply.lookup("project/my-example-project-prod").is_ok());
     }
 }

@@ -1,17 +1,18 @@
 //! I6, I7 and I8: what waivers, removing and deleting do to the list, and what they leave alone.
 
 use proptest::prelude::*;
+use upheld_model::State;
 
 use super::super::super::*;
 use super::super::random::{POLICIES, ending, starts, steps, waivers};
-use super::super::world::BEGIN;
+use super::super::world::{BEGIN, Tested};
 use super::{after, same};
 
 /// Violations without what waivers make of them, and since when.
-fn bare(comply: &Comply) -> Vec<String> {
-    let tell = |violation: Violation| {
+fn bare(comply: &Tested) -> Vec<String> {
+    let tell = |violation: Finding| {
         let seen = comply.seen(&violation);
-        format!("{:?} {seen:?}", Violation { waiver: None, ..violation })
+        format!("{:?} {seen:?}", Finding { waiver: None, state: State::Soft, ..violation })
     };
     comply.violations().into_iter().map(tell).collect()
 }
@@ -27,7 +28,7 @@ proptest! {
         prop_assert_eq!(decision.violations, []);
         same(&before, &bare(&comply))?;
         let now = comply.now();
-        let covers = |violation: &Violation| {
+        let covers = |violation: &Finding| {
             let fits = |wanted: &Option<smol_str::SmolStr>, own: Option<&smol_str::SmolStr>| {
                 wanted.as_ref().is_none_or(|wanted| Some(wanted) == own)
             };
@@ -46,8 +47,9 @@ proptest! {
             let revoked = comply.act(&Actor::System, &Action::Revoke { waiver: waiver.id.clone() });
             prop_assert_eq!(comply.violations(), listed.clone());
             // What is back in force is told.
-            let back: Vec<Violation> = listed.into_iter().filter(|was| was.waiver.is_none() && covers(was)).collect();
-            prop_assert_eq!(revoked.violations, back);
+            let back = listed.into_iter().filter(|was| was.waiver.is_none() && covers(was));
+            let accepted = back.map(|was| Finding { state: State::Soft, ..was });
+            prop_assert_eq!(revoked.violations, accepted.collect::<Vec<_>>());
         }
     }
 
@@ -73,7 +75,7 @@ proptest! {
     fn i8_deleting_a_policy_removes_exactly_its_records((start, steps) in steps(6)) {
         let mut comply = after(&start, &steps);
         for policy in POLICIES {
-            let tell = |comply: &Comply, violation: Violation| (comply.seen(&violation), violation);
+            let tell = |comply: &Tested, violation: Finding| (comply.seen(&violation), violation);
             let others = comply.violations().into_iter().filter(|violation| violation.policy != policy);
             let others: Vec<_> = others.map(|violation| tell(&comply, violation)).collect();
             let known = comply.policy(policy).is_some();
@@ -89,10 +91,10 @@ proptest! {
         let mut comply = start.build();
         for later in 0..10 {
             let now = upheld_model::Timestamp(BEGIN.0 + later);
-            let waived = |violation: &Violation| violation.waiver.is_some();
-            let before: Vec<Violation> = comply.violations().into_iter().filter(waived).collect();
+            let waived = |violation: &Finding| violation.waiver.is_some();
+            let before: Vec<Finding> = comply.violations().into_iter().filter(waived).collect();
             let decision = comply.act(&Actor::System, &Action::Advance { to: now });
-            let identity = |own: &Violation| (own.policy.clone(), own.rule, own.a.clone(), own.b.clone(), own.scope.clone());
+            let identity = |own: &Finding| (own.policy.clone(), own.rule, own.a.clone(), own.b.clone(), own.scope.clone());
             let active: Vec<_> = comply.violations().into_iter().filter(|own| !waived(own)).map(|own| identity(&own)).collect();
             let back: Vec<_> = before.iter().map(identity).filter(|own| active.contains(own)).collect();
             prop_assert_eq!(decision.violations.iter().map(identity).collect::<Vec<_>>(), back);
@@ -101,7 +103,7 @@ proptest! {
 }
 
 /// What is violated by whom. Where counts no more for what was taken out of its workspace.
-fn bare_identities(comply: &Comply) -> Vec<String> {
-    let tell = |own: &Violation| format!("{} {} {} {}", own.policy, own.rule, own.a.object, own.b.object);
+fn bare_identities(comply: &Tested) -> Vec<String> {
+    let tell = |own: &Finding| format!("{} {} {} {}", own.policy, own.rule, own.a.object, own.b.object);
     comply.violations().iter().map(tell).collect()
 }

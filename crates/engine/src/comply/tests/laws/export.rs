@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use smol_str::SmolStr;
 
 use super::super::super::*;
-use super::super::world::BEGIN;
+use super::super::world::{BEGIN, Tested};
 
 /// Everything: facts, records, and the version.
-pub(super) fn export(comply: &Comply) -> Vec<String> {
+pub(super) fn export(comply: &Tested) -> Vec<String> {
     let mut lines = facts(comply);
     lines.push(format!("version {} at {}", comply.version(), comply.now()));
     lines.push(format!("defaults {:?}", comply.defaults()));
@@ -19,17 +19,17 @@ pub(super) fn export(comply: &Comply) -> Vec<String> {
 }
 
 /// What is there, and what violates.
-pub(super) fn facts(comply: &Comply) -> Vec<String> {
+pub(super) fn facts(comply: &Tested) -> Vec<String> {
     let name = |object: ObjectId| comply.reference(object);
     let mut lines = Vec::new();
     let mut links = Vec::new();
     for object in comply.objects() {
         let owner = comply.owner_of(object).map(name);
-        let (standing, partner) = (comply.standing_of(object), comply.partner_of(object));
+        let Described { standing, partner, .. } = comply.described(object).unwrap();
         lines.push(format!("{} in {owner:?} {standing:?} {partner:?} {:?}", name(object), comply.tags_of(object)));
-        for (a, b, role) in comply.links_of(object).into_iter().filter(|(a, _, _)| *a == object) {
-            let role = role.filter(|role| comply.is_live(*role));
-            links.push(format!("{} - {} as {:?}", name(a), name(b), role.map(name)));
+        for (_, link) in comply.links_of(object).filter(|(_, link)| link.a == object) {
+            let role = link.role.filter(|role| comply.is_live(*role));
+            links.push(format!("{} - {} as {:?}", name(link.a), name(link.b), role.map(name)));
         }
     }
     links.sort();
@@ -43,12 +43,12 @@ pub(super) fn facts(comply: &Comply) -> Vec<String> {
     }));
     lines.extend(comply.waivers().iter().map(|waiver| format!("{waiver:?}")));
     lines.extend(comply.violations().iter().map(|violation| format!("{violation:?}")));
-    lines.extend(comply.checks(&Cut::default()).iter().map(|check| format!("{check:?}")));
+    lines.extend(comply.checks(&Filter::default(), comply.now()).iter().map(|check| format!("{check:?}")));
     lines
 }
 
 /// The same facts, told to a new engine.
-pub(super) fn rebuilt(comply: &Comply) -> Comply {
+pub(super) fn rebuilt(comply: &Tested) -> Tested {
     let mut draft = Draft::new(comply.profile.clone(), comply.settings(), BEGIN);
     let mut anew = |object: ObjectId| {
         let reference = comply.reference(object);
@@ -58,14 +58,12 @@ pub(super) fn rebuilt(comply: &Comply) -> Comply {
     let ids: Vec<(ObjectId, ObjectId)> = comply.objects().into_iter().map(|object| (object, anew(object))).collect();
     let id = |object: ObjectId| ids.iter().find(|(own, _)| *own == object).map(|(_, new)| *new);
     for (object, new) in &ids {
-        let (standing, partner) = (comply.standing_of(*object), comply.partner_of(*object));
-        let name = comply.name_of(*object).cloned();
-        draft.describe(*new, Described { name, standing, partner, ..Described::default() }).unwrap();
+        draft.describe(*new, comply.described(*object).unwrap().clone()).unwrap();
         for (key, values) in comply.tags_of(*object) {
             draft.tag(*new, &key, values.iter().map(SmolStr::as_str));
         }
-        for (a, b, role) in comply.links_of(*object).into_iter().filter(|(a, _, _)| a == object) {
-            assert!(draft.link(id(a).unwrap(), id(b).unwrap(), role.and_then(id), None));
+        for (_, link) in comply.links_of(*object).filter(|(_, link)| link.a == *object) {
+            assert!(draft.link(id(link.a).unwrap(), id(link.b).unwrap(), link.role.and_then(id), None));
         }
     }
     for definition in comply.definitions() {
@@ -78,7 +76,7 @@ pub(super) fn rebuilt(comply: &Comply) -> Comply {
         assert!(draft.waiver(waiver.clone()));
     }
     assert_eq!(draft.problems(), []);
-    draft.build().at(comply.now())
+    Tested { comply: draft.build().at(comply.now()) }
 }
 
 /// Whether two exports are equal, and if not, where.

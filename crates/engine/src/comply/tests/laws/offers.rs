@@ -4,13 +4,13 @@ use proptest::prelude::*;
 
 use super::super::super::*;
 use super::super::random::{OBJECTS, steps};
-use super::super::world::{administrator, end_user, link, link_as};
+use super::super::world::{Tested, administrator, end_user, link, link_as};
 use super::{after, export, identities, same};
 
 const KINDS: [&str; 6] = ["project", "landingZone", "principal", "user", "buildingBlockDefinition", "workspace"];
 
 /// What two objects, whichever comes first, would be asked for.
-fn asked(comply: &Comply, one: ObjectId, other: ObjectId, role: Option<&str>) -> Action {
+fn asked(comply: &Tested, one: ObjectId, other: ObjectId, role: Option<&str>) -> Action {
     let (a, b) = comply.in_order(one, other);
     let (a, b) = (comply.reference(a), comply.reference(b));
     match role {
@@ -25,9 +25,9 @@ proptest! {
     #[test]
     fn i4_candidates_are_those_whom_end_users_could_link((start, steps) in steps(6)) {
         let mut comply = after(&start, &steps);
-        let role = comply.resolve("projectRole/r1").ok();
+        let role = comply.lookup("projectRole/r1").ok();
         for object in OBJECTS {
-            let Ok(object) = comply.resolve(object) else { continue };
+            let Ok(object) = comply.lookup(object) else { continue };
             for (kind, role) in KINDS.iter().flat_map(|kind| [(*kind, None), (*kind, role)]) {
                 let candidates = comply.candidates(object, kind, role).unwrap();
                 let role = role.map(|role| comply.reference(role));
@@ -39,7 +39,7 @@ proptest! {
                     let action = asked(&comply, object, other, role.as_deref());
                     let outcome = comply.would(&end_user(), &action).outcome;
                     // What is related already, or cannot be for other reasons, says nothing about policies.
-                    let standing = comply.standing_of(other) == Standing::Disabled;
+                    let standing = comply.described(other).unwrap().standing == Standing::Disabled;
                     if standing {
                         prop_assert!(!candidates.contains(&other));
                     }
@@ -99,7 +99,7 @@ proptest! {
                 prop_assert!(comply.act(&administrator(), &action).outcome.is_done(), "{:?}", fix);
             }
         }
-        let open: Vec<Violation> = comply.violations().into_iter().filter(|own| own.waiver.is_none()).collect();
+        let open: Vec<Finding> = comply.violations().into_iter().filter(|own| own.waiver.is_none()).collect();
         prop_assert_eq!(open, left);
     }
 }

@@ -5,10 +5,10 @@ use smol_str::{SmolStr, format_smolstr};
 
 use super::super::super::*;
 use super::super::random::{Start, starts};
-use super::super::world::policy;
+use super::super::world::{Tested, policy};
 
 /// The start told the other way round, everything that can be said twice said twice.
-fn turned(start: &Start) -> Start {
+pub(super) fn turned(start: &Start) -> Start {
     let mut other = start.clone();
     other.objects.reverse();
     for thing in &mut other.objects {
@@ -55,8 +55,8 @@ fn renamed_tag((key, values): &(SmolStr, Vec<SmolStr>)) -> (SmolStr, Vec<SmolStr
 }
 
 /// What is violated by whom, and who covers it.
-fn verdicts(comply: &Comply) -> Vec<(SmolStr, usize, String, String, Option<SmolStr>)> {
-    let told = |violation: &Violation| {
+fn verdicts(comply: &Tested) -> Vec<(SmolStr, usize, String, String, Option<SmolStr>)> {
+    let told = |violation: &Finding| {
         let (a, b) = (violation.a.object.to_string(), violation.b.object.to_string());
         (violation.policy.clone(), violation.rule, a, b, violation.waiver.clone())
     };

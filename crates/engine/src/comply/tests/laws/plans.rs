@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::super::super::*;
 use super::super::random::steps;
+use super::super::world::Tested;
 use super::{after, export, identities, identity, same};
 
 /// Decisions apart from the version, which only counts what is done for good.
@@ -12,8 +13,8 @@ fn decisions(plan: &Plan) -> Vec<Decision> {
 }
 
 /// What is violated by whom and where, and whether it counts.
-fn standing(comply: &Comply) -> Vec<String> {
-    let tell = |own: &Violation| format!("{} {:?} {}", identity(own), own.level, own.waiver.is_some());
+fn standing(comply: &Tested) -> Vec<String> {
+    let tell = |own: &Finding| format!("{} {:?} {}", identity(own), own.level, own.waiver.is_some());
     comply.violations().iter().map(tell).collect()
 }
 
@@ -40,7 +41,7 @@ proptest! {
         let only = |these: &[String], those: &[String]| -> Vec<String> {
             these.iter().filter(|own| !those.contains(own)).cloned().collect()
         };
-        let told = |violations: &[Violation]| violations.iter().map(identity).collect::<Vec<_>>();
+        let told = |violations: &[Finding]| violations.iter().map(identity).collect::<Vec<_>>();
         prop_assert_eq!(told(&predicted.added), only(&now, &list));
         prop_assert_eq!(told(&predicted.removed), only(&list, &now));
         prop_assert_eq!(predicted.kept, list.len() - predicted.removed.len());

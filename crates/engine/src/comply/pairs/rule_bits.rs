@@ -1,12 +1,13 @@
 //! Up to 64 rules: for each signature a word a rule, for each pair one word with a bit a rule.
 
 use rustc_hash::FxHashMap;
-use upheld_model::Sym;
+use upheld_model::{Sym, ValuesId};
 
-use super::super::lists::{ListId, Lists};
+use super::super::lists::{Lists, NO_VALUES};
 use super::super::policy::Strategy;
-use super::super::profile::Turned;
+use super::super::profile::Swapped;
 use super::signatures::Signatures;
+use crate::ask::EntryId;
 
 /// The rules that one word has room for.
 const ROOM: usize = 64;
@@ -19,7 +20,7 @@ const EMPTY: u64 = 1 << 63;
 
 /// Up to 64 rules and what each pair violates of them.
 #[derive(Clone, Debug, Default)]
-pub(in crate::comply) struct Plane {
+pub(in crate::comply) struct RuleBits {
     rules: Vec<Option<RuleSlot>>,
     /// By pair: a bit for each rule that it violates.
     pub(in crate::comply) words: Vec<u64>,
@@ -38,10 +39,9 @@ pub(in crate::comply) struct Plane {
 /// A rule at its place.
 #[derive(Clone, Debug)]
 pub(in crate::comply) struct RuleSlot {
-    pub(in crate::comply) policy: usize,
-    pub(in crate::comply) rule: usize,
-    pub(in crate::comply) turned: Turned,
-    strategy: Strategy,
+    pub(in crate::comply) entry: EntryId,
+    pub(in crate::comply) swapped: Swapped,
+    pub(in crate::comply) strategy: Strategy,
     /// The places of its tags among those that its sides look at.
     columns: [usize; 2],
     bits: Bits,
@@ -88,8 +88,8 @@ impl Bits {
 }
 
 impl RuleSlot {
-    pub(super) fn new(policy: usize, rule: usize, turned: Turned, strategy: Strategy, columns: [usize; 2]) -> Self {
-        Self { policy, rule, turned, strategy, columns, bits: Bits::default(), force: Force::Yes }
+    pub(super) fn new(entry: EntryId, swapped: Swapped, strategy: Strategy, columns: [usize; 2]) -> Self {
+        Self { entry, swapped, strategy, columns, bits: Bits::default(), force: Force::Yes }
     }
 
     /// Whether it is looked at.
@@ -103,39 +103,28 @@ impl RuleSlot {
     }
 
     /// The values that it looks at on a side.
-    pub(super) fn value(&self, side: usize, signatures: &Signatures, signature: u32) -> ListId {
-        self.columns.get(side).map_or(ListId::NONE, |column| signatures.value(signature, *column))
+    pub(super) fn value(&self, side: usize, signatures: &Signatures, signature: u32) -> ValuesId {
+        self.columns.get(side).map_or(NO_VALUES, |column| signatures.value(signature, *column))
     }
 
     /// The word of a signature: two words have a bit in common exactly if an intersection holds, or a subset does not.
-    fn word(&mut self, side: usize, row: &[ListId], lists: &Lists) -> u64 {
-        let list = self.columns.get(side).and_then(|column| row.get(*column)).copied().unwrap_or_default();
+    fn word(&mut self, side: usize, row: &[ValuesId], lists: &Lists) -> u64 {
+        let list = self.columns.get(side).and_then(|column| row.get(*column)).copied().unwrap_or(NO_VALUES);
         let word = self.bits.word(lists.get(list));
         // What the first side of the policy does not have is too much, wherever it stands in the pair.
-        let authority = usize::from(self.turned == Turned::Yes);
+        let authority = usize::from(self.swapped == Swapped::Yes);
         if self.strategy == Strategy::Subset && side == authority { !word } else { word }
     }
 
     /// Whether it holds by the values themselves, where words cannot tell.
     fn holds(&self, sides: &[Signatures; 2], a: u32, b: u32, lists: &Lists) -> bool {
         let [left, right] = sides;
-        let (left, right) = (self.value(0, left, a), self.value(1, right, b));
-        if left == right {
-            return true;
-        }
-        let (left, right) = (lists.set(left), lists.set(right));
-        if left.is_empty() || right.is_empty() {
-            return left.is_empty() && right.is_empty();
-        }
-        match (self.strategy, self.turned) {
-            (Strategy::Intersection, _) => share(left, right),
-            (Strategy::Subset, Turned::No) => contains(left, right),
-            (Strategy::Subset, Turned::Yes) => contains(right, left),
-        }
+        let values = self.swapped.turn([self.value(0, left, a), self.value(1, right, b)]);
+        lists.hold(self.strategy, values)
     }
 }
 
-impl Plane {
+impl RuleBits {
     pub(super) fn new(pairs: usize) -> Self {
         Self { words: vec![0; pairs], ..Self::default() }
     }
@@ -143,6 +132,11 @@ impl Plane {
     /// A rule at its place.
     pub(in crate::comply) fn rule(&self, bit: usize) -> Option<&RuleSlot> {
         self.rules.get(bit)?.as_ref()
+    }
+
+    /// The rules that are in force.
+    pub(in crate::comply) fn in_force(&self) -> u64 {
+        self.force
     }
 
     /// All rules with their places.
@@ -200,7 +194,7 @@ impl Plane {
     }
 
     /// Learns the next signature of a side.
-    pub(super) fn learn(&mut self, side: usize, row: &[ListId], lists: &Lists) {
+    pub(super) fn learn(&mut self, side: usize, row: &[ValuesId], lists: &Lists) {
         let Some(rows) = self.rows.get_mut(side) else { return };
         let start = rows.len();
         rows.resize(start + self.width, 0);
@@ -216,7 +210,7 @@ impl Plane {
     }
 
     /// Learns the next signature of a side, which differs from another one only in some tags.
-    pub(super) fn learn_like(&mut self, side: usize, like: u32, row: &[ListId], columns: &[usize], lists: &Lists) {
+    pub(super) fn learn_like(&mut self, side: usize, like: u32, row: &[ValuesId], columns: &[usize], lists: &Lists) {
         let Some(rows) = self.rows.get_mut(side) else { return };
         let start = self.width.saturating_mul(like as usize);
         if rows.get(start..start.saturating_add(self.width)).is_none() {
@@ -322,7 +316,7 @@ impl Plane {
             return left & right & OWN_BITS != 0;
         }
         // The word of the side that has the say is turned round, so the other is the one with few bits.
-        let affected = self.rule(bit).map_or(right, |rule| if rule.turned == Turned::Yes { left } else { right });
+        let affected = self.rule(bit).map_or(right, |rule| if rule.swapped == Swapped::Yes { left } else { right });
         affected & !OWN_BITS == 0
     }
 
@@ -374,32 +368,4 @@ impl Certain {
 fn row(rows: &[u64], width: usize, signature: u32) -> &[u64] {
     let start = width.saturating_mul(signature as usize);
     rows.get(start..start.saturating_add(width)).unwrap_or(&[])
-}
-
-/// Whether two ordered lists have a value in common.
-fn share(mut a: &[Sym], mut b: &[Sym]) -> bool {
-    while let (Some((first, rest)), Some((other, others))) = (a.split_first(), b.split_first()) {
-        match first.cmp(other) {
-            std::cmp::Ordering::Equal => return true,
-            std::cmp::Ordering::Less => a = rest,
-            std::cmp::Ordering::Greater => b = others,
-        }
-    }
-    false
-}
-
-/// Whether an ordered list has all values of another.
-fn contains(mut all: &[Sym], some: &[Sym]) -> bool {
-    for wanted in some {
-        loop {
-            let Some((first, rest)) = all.split_first() else { return false };
-            all = rest;
-            match first.cmp(wanted) {
-                std::cmp::Ordering::Equal => break,
-                std::cmp::Ordering::Less => {}
-                std::cmp::Ordering::Greater => return false,
-            }
-        }
-    }
-    true
 }

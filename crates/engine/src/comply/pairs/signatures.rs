@@ -4,12 +4,12 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
-use upheld_model::Sym;
+use upheld_model::{Sym, ValuesId};
 
 use super::super::ObjectId;
-use super::super::lists::ListId;
+use super::super::lists::NO_VALUES;
 
-/// The signatures of one side of a joint.
+/// The signatures of one side of a table.
 #[derive(Clone, Debug, Default)]
 pub(in crate::comply) struct Signatures {
     /// The tags that rules look at.
@@ -19,10 +19,10 @@ pub(in crate::comply) struct Signatures {
     /// By object; `u32::MAX` for those that have none.
     of: Vec<u32>,
     /// The values of all signatures, row by row.
-    values: Vec<ListId>,
+    values: Vec<ValuesId>,
     count: u32,
     table: HashTable<u32>,
-    scratch: Vec<ListId>,
+    scratch: Vec<ValuesId>,
 }
 
 /// Whether signatures have to be made again.
@@ -33,7 +33,7 @@ enum Stale {
     Yes,
 }
 
-fn hash_of(row: &[ListId]) -> u64 {
+fn hash_of(row: &[ValuesId]) -> u64 {
     FxBuildHasher.hash_one(row)
 }
 
@@ -69,7 +69,7 @@ impl Signatures {
     }
 
     /// Gives an object its signature; returns its values if nobody had it before.
-    pub(super) fn sign(&mut self, object: ObjectId, values: impl Fn(Sym) -> ListId) -> Option<&[ListId]> {
+    pub(super) fn sign(&mut self, object: ObjectId, values: impl Fn(Sym) -> ValuesId) -> Option<&[ValuesId]> {
         self.scratch.clear();
         self.scratch.extend(self.keys.iter().map(|key| values(*key)));
         let hash = hash_of(&self.scratch);
@@ -108,17 +108,17 @@ impl Signatures {
     }
 
     /// The values of all signatures.
-    pub(super) fn rows(&self) -> impl Iterator<Item = &[ListId]> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = &[ValuesId]> {
         (0..self.count).map(|id| row(&self.values, self.keys.len(), id))
     }
 
     /// One value of a signature.
-    pub(super) fn value(&self, signature: u32, column: usize) -> ListId {
-        row(&self.values, self.keys.len(), signature).get(column).copied().unwrap_or_default()
+    pub(super) fn value(&self, signature: u32, column: usize) -> ValuesId {
+        row(&self.values, self.keys.len(), signature).get(column).copied().unwrap_or(NO_VALUES)
     }
 }
 
-fn row(values: &[ListId], width: usize, id: u32) -> &[ListId] {
+fn row(values: &[ValuesId], width: usize, id: u32) -> &[ValuesId] {
     let start = width.saturating_mul(id as usize);
     values.get(start..start.saturating_add(width)).unwrap_or(&[])
 }

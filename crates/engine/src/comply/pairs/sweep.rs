@@ -1,25 +1,25 @@
 //! Holding many pairs against rules at once.
 
 use super::super::facts::{NearPair, ObjectId};
-use super::super::listing::bits;
+use super::super::listing::ones;
 use super::super::lists::Lists;
-use super::{Joint, Plane};
+use super::{PairTable, RuleBits};
 
 /// A word that no memo entry has: that all 64 rules are violated is found out again each time.
 const UNKNOWN: u64 = u64::MAX;
 
-impl Joint {
-    /// What every pair violates of the rules of a plane, from scratch; only those that violate any are told, in order.
-    pub(in crate::comply) fn sweep(&self, plane: &Plane, lists: &Lists, mut tell: impl FnMut(usize, u64)) {
+impl PairTable {
+    /// What every pair violates of the rules of a word, from scratch; only those that violate any are told, in order.
+    pub(in crate::comply) fn sweep(&self, bits: &RuleBits, lists: &Lists, mut tell: impl FnMut(usize, u64)) {
         let [left, right] = &self.sides;
         let combinations = left.len().saturating_mul(right.len());
         // A memo pays where pairs repeat the same two signatures.
-        let mut memo = vec![UNKNOWN; if combinations <= self.pairs.len() { combinations } else { 0 }];
+        let mut memo = vec![UNKNOWN; if combinations <= self.rows.len() { combinations } else { 0 }];
         let width = right.len();
-        for (place, pair) in self.pairs.iter().enumerate().filter(|(_, pair)| pair.count > 0) {
+        for (place, pair) in self.rows.iter().enumerate().filter(|(_, pair)| pair.count > 0) {
             let (a, b) = (left.of(pair.a), right.of(pair.b));
             let known = memo.get_mut((a as usize).saturating_mul(width).saturating_add(b as usize));
-            let word = remembered(known, || plane.verdict(&self.sides, a, b, lists));
+            let word = remembered(known, || bits.verdict(&self.sides, a, b, lists));
             if word != 0 {
                 tell(place, word);
             }
@@ -29,22 +29,22 @@ impl Joint {
     /// Holds every pair against one rule.
     pub(in crate::comply) fn sweep_rule(
         &self,
-        plane: &Plane,
+        bits: &RuleBits,
         bit: usize,
         lists: &Lists,
         mut tell: impl FnMut(usize, bool),
     ) {
         let [left, right] = &self.sides;
-        let (words, others) = (plane.column(0, bit), plane.column(1, bit));
-        for (place, pair) in self.pairs.iter().enumerate() {
+        let (words, others) = (bits.column(0, bit), bits.column(1, bit));
+        for (place, pair) in self.rows.iter().enumerate() {
             if pair.count == 0 {
                 continue;
             }
             let (a, b) = (left.of(pair.a), right.of(pair.b));
             let word = words.get(a as usize).copied().unwrap_or(0);
             let other = others.get(b as usize).copied().unwrap_or(0);
-            let ask = || plane.holds_by_values(bit, &self.sides, a, b, lists);
-            tell(place, plane.violates(bit, word, other).or_else(ask));
+            let ask = || bits.holds_by_values(bit, &self.sides, a, b, lists);
+            tell(place, bits.violates(bit, word, other).or_else(ask));
         }
     }
 
@@ -52,7 +52,7 @@ impl Joint {
     /// once.
     pub(in crate::comply) fn sweep_around(
         &self,
-        plane: &Plane,
+        bits: &RuleBits,
         rules: u64,
         object: ObjectId,
         around: &[NearPair],
@@ -68,7 +68,7 @@ impl Joint {
             let other = others.of(near.other);
             let (a, b) = if first { (own, other) } else { (other, own) };
             let violated = || {
-                let violated = bits(rules).filter(|bit| plane.is_violated(*bit, &self.sides, a, b, lists));
+                let violated = ones(rules).filter(|bit| bits.is_violated(*bit, &self.sides, a, b, lists));
                 violated.fold(0, |word, bit| word | 1 << bit)
             };
             tell(near.place, remembered(memo.get_mut(other as usize), violated));

@@ -1,0 +1,135 @@
+//! Relationships, and the pairs that they make.
+
+use super::super::Comply;
+use super::super::facts::{Link, LinkId, NearPair, ObjectId, Pair, Slot};
+use super::super::pairs::PairRow;
+use super::Undo;
+
+impl Comply {
+    /// Step: relates two objects.
+    pub fn relate(&mut self, link: Link) {
+        let next = || LinkId(u32::try_from(self.links.len()).unwrap_or(u32::MAX));
+        let place = self.free_links.pop().unwrap_or_else(next);
+        self.link_at(place, link);
+    }
+
+    pub(super) fn link_at(&mut self, place: LinkId, link: Link) {
+        while self.links.len() <= place.0 as usize {
+            self.links.push(None);
+        }
+        if let Some(own) = self.links.get_mut(place.0 as usize) {
+            *own = Some(link);
+        }
+        self.journal.push(Undo::Linked(place));
+        for (end, near) in link.seen(place) {
+            if let Some(object) = self.objects.get_mut(end.index()) {
+                object.links.push(near);
+            }
+        }
+        if self.owns(&link) {
+            self.move_to(link.b, Some(link.a));
+        }
+        for pair in self.made_by(&link).collect::<Vec<_>>() {
+            self.add_pair(pair);
+        }
+    }
+
+    /// Step: ends a relationship.
+    pub fn unlink(&mut self, place: LinkId) {
+        let Some(link) = self.links.get_mut(place.0 as usize).and_then(Option::take) else { return };
+        for pair in self.made_by(&link).collect::<Vec<_>>() {
+            self.remove_pair(pair);
+        }
+        for end in link.ends() {
+            if let Some(object) = self.objects.get_mut(end.index()) {
+                object.links.retain(|own| own.link != place);
+            }
+        }
+        if self.owns(&link) {
+            self.move_to(link.b, None);
+        }
+        self.freed_links.push(place);
+        self.journal.push(Undo::Unlinked(place, link));
+    }
+
+    /// Changes what an object lives in. Pairs of what lives in it belong to another scope then.
+    fn move_to(&mut self, object: ObjectId, owner: Option<ObjectId>) {
+        let links: Vec<Link> = self.links_below(object);
+        for link in &links {
+            for pair in self.made_by(link).collect::<Vec<_>>() {
+                self.remove_pair(pair);
+            }
+        }
+        if let Some(own) = self.objects.get_mut(object.index()) {
+            own.owner = owner;
+        }
+        for link in &links {
+            for pair in self.made_by(link).collect::<Vec<_>>() {
+                self.add_pair(pair);
+            }
+        }
+    }
+
+    /// The relationships of an object and of all that lives in it, but for what says where they live.
+    fn links_below(&self, object: ObjectId) -> Vec<Link> {
+        let mut found = Vec::new();
+        let mut waiting = vec![object];
+        while let Some(next) = waiting.pop() {
+            for (_, link) in self.links_of(next).filter(|(_, link)| link.a == next) {
+                if self.owns(link) {
+                    waiting.push(link.b);
+                }
+                found.push(*link);
+            }
+        }
+        found
+    }
+
+    /// Where a pair stands, if a relationship makes it.
+    pub(in crate::comply) fn slot_of(&self, pair: Pair) -> Option<Slot> {
+        let table = self.table(pair.kind)?;
+        let (a, b) = (self.get(pair.a)?, self.get(pair.b)?);
+        let (fewer, other) = if a.pairs.len() <= b.pairs.len() { (a, pair.b) } else { (b, pair.a) };
+        let fits = |near: &&NearPair| {
+            let same = near.other == other && near.table == pair.kind;
+            let row = table.rows.get(near.place as usize).filter(|_| same);
+            row.is_some_and(|row| row.pair(pair.kind) == pair)
+        };
+        fewer.pairs.iter().find(fits).map(|near| near.slot())
+    }
+
+    fn add_pair(&mut self, pair: Pair) {
+        let known = self.slot_of(pair);
+        let Pair { kind, a, b, scope } = pair;
+        let Some(table) = self.tables.get_mut(usize::from(kind.0)) else { return };
+        if let Some(row) = known.and_then(|slot| table.rows.get_mut(slot.place as usize)) {
+            row.count += 1;
+            return;
+        }
+        let place = table.place(PairRow { a, b, scope, count: 1 });
+        let slot = Slot { table: kind, place };
+        for (end, near) in NearPair::sides(slot, a, b) {
+            if let Some(object) = self.objects.get_mut(end.index()) {
+                object.pairs.push(near);
+            }
+        }
+        self.judge_pair(slot);
+    }
+
+    fn remove_pair(&mut self, pair: Pair) {
+        let Some(slot) = self.slot_of(pair) else { return };
+        let table = self.tables.get_mut(usize::from(slot.table.0));
+        let Some(row) = table.and_then(|table| table.rows.get_mut(slot.place as usize)) else { return };
+        row.count = row.count.saturating_sub(1);
+        if row.count > 0 {
+            return;
+        }
+        self.judge_pair(slot);
+        for end in [pair.a, pair.b] {
+            if let Some(object) = self.objects.get_mut(end.index()) {
+                object.pairs.retain(|own| own.slot() != slot);
+            }
+        }
+        self.freed.push(slot);
+    }
+}

@@ -1,0 +1,136 @@
+//! The laws that every family keeps: the index finds what the sweep finds, reasons come out of the evaluation, and the order
+//! of arrival never shows.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use smol_str::SmolStr;
+use upheld_model::{Param, State};
+
+use super::super::super::policy::Strategy as Asked;
+use super::super::super::*;
+use super::super::random::{starts, steps};
+use super::super::world::Tested;
+use super::{after, order::turned};
+use crate::ask::{EntryId, Scratch, ask};
+use crate::ruling::{Candidate, Ruling};
+use crate::witness::Silent;
+
+/// Every pair that is, and every pair that could be.
+fn pairs(comply: &Tested) -> Vec<Pair> {
+    let objects = comply.objects();
+    let mut pairs: Vec<Pair> = comply.pairs(&Filter::default()).collect();
+    for one in &objects {
+        pairs.extend(objects.iter().flat_map(|other| comply.pairs_between(*one, *other)));
+    }
+    pairs
+}
+
+/// What became of the rules about a pair, as they were told, in names.
+fn told(comply: &Tested, ruling: &Ruling<Comply>) -> Vec<String> {
+    let tell = |candidate: &Candidate<Held>| {
+        let (policy, rule) = comply.rule_of(candidate.entry).unwrap();
+        let param = |param: &Param| match param {
+            Param::Text(text) => comply.symbols.text(*text).to_owned(),
+            Param::Values(values) => format!("{:?}", comply.texts(*values)),
+            other => format!("{other:?}"),
+        };
+        let params: Vec<String> = candidate.reason.params.iter().map(param).collect();
+        format!("{} {rule:?} {} {} {params:?}", policy.id, candidate.state.word(), candidate.reason.code.text())
+    };
+    ruling.candidates.iter().map(tell).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, max_shrink_iters: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_index_finds_what_the_sweep_finds((start, steps) in steps(8)) {
+        let comply = after(&start, &steps);
+        let mut scratch = Scratch::default();
+        for pair in pairs(&comply) {
+            let question = comply.question(pair, comply.now());
+            let (swept, indexed) = (Ruling::explain(&comply.comply, &question), Ruling::matched(&comply.comply, &question));
+            let silent = ask(&comply.comply, &question, &mut scratch, &mut Silent);
+            prop_assert_eq!((swept.answer, indexed.answer), (silent, silent));
+            let speaking: Vec<_> = swept.candidates.iter().filter(|own| own.measure.is_some()).copied().collect();
+            prop_assert_eq!(&speaking, &indexed.candidates);
+            // The hits of the hot path are those that are violated, with the same states.
+            let hot = scratch.hits().iter().enumerate().map(|(place, hit)| (hit.entry, silent.state(place), hit.measure));
+            let cold = speaking.iter().filter(|own| own.state != State::Pass).map(|own| (own.entry, own.state, own.measure.unwrap()));
+            let in_order = |mut hits: Vec<(EntryId, State, Held)>| { hits.sort_by_key(|(entry, ..)| *entry); hits };
+            prop_assert_eq!(in_order(hot.collect()), in_order(cold.collect()));
+        }
+    }
+
+    #[test]
+    fn every_rule_ends_in_a_state_and_says_why((start, steps) in steps(8)) {
+        let comply = after(&start, &steps);
+        let all: usize = comply.policies().iter().map(|policy| policy.rules.len()).sum();
+        for pair in pairs(&comply) {
+            let question = comply.question(pair, comply.now());
+            let ruling = Ruling::explain(&comply.comply, &question);
+            prop_assert_eq!(ruling.candidates.len(), all);
+            for finding in comply.findings_of(&question, &ruling) {
+                let tags = |side: &SideOf| comply.tags_of(comply.lookup(&side.object).unwrap());
+                let values = |side: &SideOf| -> BTreeSet<SmolStr> {
+                    let own = tags(side).into_iter().find(|(key, _)| *key == side.tag);
+                    own.map(|(_, values)| values.into_iter().collect()).unwrap_or_default()
+                };
+                let (a, b) = (values(&finding.a), values(&finding.b));
+                let expected = match (a.is_empty(), b.is_empty(), finding.strategy) {
+                    (true, true, _) => Verdict::BothEmpty,
+                    (true, false, _) | (false, true, _) => Verdict::OneEmpty,
+                    (_, _, Asked::Intersection) if a.is_disjoint(&b) => Verdict::Disjoint,
+                    (_, _, Asked::Intersection) => Verdict::Common,
+                    (_, _, Asked::Subset) if b.is_subset(&a) => Verdict::Within,
+                    (_, _, Asked::Subset) => Verdict::NotSubset,
+                };
+                prop_assert_eq!(finding.verdict, expected, "{:?}", finding);
+                let state = match (expected.holds(), &finding.waiver, finding.level) {
+                    (true, _, _) => State::Pass,
+                    (false, Some(_), _) => State::Off,
+                    (false, None, Level::Enforce) => State::Hard,
+                    (false, None, _) => State::Soft,
+                };
+                prop_assert_eq!(finding.state, state, "{:?}", finding);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_accepted_refuses_nothing_and_nothing_else_changes(start in starts(), accepted in any::<prop::sample::Index>()) {
+        let comply = start.build();
+        for pair in pairs(&comply) {
+            let question = comply.question(pair, comply.now());
+            let ruling = Ruling::matched(&comply.comply, &question);
+            let hard: Vec<_> = ruling.in_state(State::Hard).map(|own| own.entry).collect();
+            if hard.is_empty() {
+                continue;
+            }
+            let accepted = [*accepted.get(&hard)];
+            let other = Ruling::matched(&comply.comply, &Question { accepted: &accepted, ..question });
+            let state = |own: &Candidate<Held>| if accepted.contains(&own.entry) { State::Soft } else { own.state };
+            let mut expected: Vec<_> = ruling.candidates.iter().map(|own| (own.entry, state(own), own.reason)).collect();
+            let mut found: Vec<_> = other.candidates.iter().map(|own| (own.entry, own.state, own.reason)).collect();
+            expected.sort_by_key(|(entry, ..)| *entry);
+            found.sort_by_key(|(entry, ..)| *entry);
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn the_order_of_arrival_never_shows_in_a_ruling(start in starts()) {
+        let (comply, other) = (start.build(), turned(&start).build());
+        for pair in pairs(&comply) {
+            let same = |object: ObjectId| other.lookup(&comply.reference(object)).unwrap();
+            let (a, b, scope) = (same(pair.a), same(pair.b), pair.scope.map(same));
+            let question = comply.question(pair, comply.now());
+            let turned = other.question(Pair { a, b, scope, ..pair }, other.now());
+            prop_assert_eq!(
+                told(&comply, &Ruling::explain(&comply.comply, &question)),
+                told(&other, &Ruling::explain(&other.comply, &turned))
+            );
+        }
+    }
+}
