@@ -17,12 +17,13 @@ use crate::outcome::Outcome;
 
 /// Takes all steps of a case; they go on after one that differs, because the later ones may say why.
 pub(crate) fn run(case: &Case) -> anyhow::Result<Outcome> {
-    let mut comply = organisation::build(case)?;
+    let (mut organisation, mut now) = organisation::build(case)?;
     let steps = case.field("steps").as_array().context("the case has no steps")?;
     let mut lines = Vec::new();
     for (number, step) in (1..).zip(steps) {
         let verb = step.get("verb").and_then(serde_json::Value::as_str).unwrap_or_default();
-        let answer = steps::take(&mut comply, verb, step).with_context(|| format!("in step {number}, {verb}"))?;
+        let answer = steps::take(&mut organisation, &mut now, verb, step)
+            .with_context(|| format!("in step {number}, {verb}"))?;
         let expected = step.get("expect").with_context(|| format!("step {number} expects nothing"))?;
         let differences = compared::differences(expected, &answer);
         lines.extend(differences.into_iter().map(|line| format!("step {number}, {verb}: {line}")));

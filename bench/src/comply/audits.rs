@@ -47,8 +47,9 @@ fn one(plan: &Plan, size: Size, targets: Option<&mut Targets>) -> Result<usize, 
     let organisation = Organisation::new(size, PLANTED, SEED);
     let mut built = Err("never built".to_owned());
     let memory = mockalloc::record_allocs(|| built = ours::build(&organisation));
-    let comply = built?;
-    let audited = audit(plan, &organisation, &comply)?;
+    let built = built?;
+    let comply = &**built.comply();
+    let audited = audit(plan, &organisation, comply)?;
 
     let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let kept = bytes(memory.mem_allocated().saturating_sub(memory.mem_freed()));
@@ -81,8 +82,8 @@ fn planted(plan: &Plan, size: Size) -> Result<usize, String> {
     for planted in plan.planted {
         report::progress(&format!("size {} with {planted} of a thousand values that do not fit", size.letter));
         let organisation = Organisation::new(size, *planted, SEED + 1);
-        let comply = ours::build(&organisation)?;
-        let audited = audit(plan, &organisation, &comply)?;
+        let built = ours::build(&organisation)?;
+        let audited = audit(plan, &organisation, built.comply())?;
         report::heading(&format!("Size {}, {} % of the values planted", size.letter, figure(number(*planted) / 10.0)));
         print(&audited);
         wrong += audited.wrong;
@@ -152,7 +153,7 @@ fn compare(
         Some((organisation.things.get(*a)?.reference(), organisation.things.get(*b)?.reference()))
     };
     let sampled: HashSet<(String, String)> = sample.iter().filter_map(references).collect();
-    let all = comply.violations(comply.now());
+    let all = comply.violations(ours::NOW);
     let ours: HashSet<(&str, &str, &str)> = all
         .iter()
         .map(|own| (own.policy.as_str(), own.a.object.as_str(), own.b.object.as_str()))

@@ -4,7 +4,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Action, Actor, Comply, Outcome, Strategy, Tags};
+use upheld_engine::comply::{Comply, Strategy, Tags};
+use upheld_governance::{Action, Actor, Organisation as Governed, Outcome};
 
 use super::audits::kept_is_true;
 use super::organisation::{Of, Organisation};
@@ -17,13 +18,13 @@ use crate::workload::random::Random;
 pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
     let Some(size) = plan.sizes.iter().rev().find(|size| size.letter != "XXL") else { return Ok(0) };
     let organisation = Organisation::new(*size, PLANTED, SEED);
-    let mut comply = ours::build(&organisation)?;
+    let mut governed = ours::build(&organisation)?;
     report::heading(&format!("Single acts, size {}", size.letter));
     row("", ["p50", "p99"]);
 
     report::progress("decisions about relationships");
     let asked = links(&organisation, plan.decisions);
-    let found = decide(&mut comply, &asked);
+    let found = decide(&governed, &asked);
     line("a relationship decided, with reasons", found.spread);
     row("  of them refused", [format!("{} %", figure(number(found.refused) / number(asked.len().max(1)) * 100.0))]);
     let microseconds = |time: Duration| time.as_secs_f64() * 1e6;
@@ -32,24 +33,25 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
         targets.at_most(&format!("admission with reasons, {name}, µs, excellent"), microseconds(time), 2.0);
     }
     let mut wrong = found.wrong;
-    let known = decide_known(&comply, &asked);
+    let known = decide_known(&governed, &asked);
     line("  the same, by objects instead of names", known.spread);
     wrong += usize::from(known.refused != found.refused);
     let by_objects = microseconds(known.spread.middle);
     targets.at_most("admission with reasons, by objects, p50, µs, excellent", by_objects, 2.0);
 
     report::progress("offers and listings");
-    listings(&comply, &organisation, targets)?;
+    listings(&governed, &organisation, targets)?;
     report::progress("changes of tags");
-    wrong += tags(plan, &mut comply, &organisation, targets)?;
+    wrong += tags(plan, &mut governed, &organisation, targets)?;
     report::progress("changes of policies");
-    wrong += policies(plan, &mut comply, &organisation, targets)?;
+    wrong += policies(plan, &mut governed, &organisation, targets)?;
 
     report::progress("what is kept against a fresh audit");
-    let (again, spent) = timed(|| ours::again(&comply));
-    let same = again?.violations(comply.now()) == comply.violations(comply.now());
+    let comply = governed.comply();
+    let (again, spent) = timed(|| ours::again(&governed));
+    let same = again?.comply().violations(ours::NOW) == comply.violations(ours::NOW);
     row("kept is what a new start finds", [if same { "yes" } else { "NO" }.to_owned(), time(spent)]);
-    wrong += usize::from(!same) + usize::from(!kept_is_true(&comply));
+    wrong += usize::from(!same) + usize::from(!kept_is_true(comply));
     Ok(wrong)
 }
 
@@ -86,14 +88,15 @@ pub(super) fn links(organisation: &Organisation, count: usize) -> Vec<Action> {
 }
 
 /// Decides about all of them, one by one; nothing changes.
-pub(super) fn decide(comply: &mut Comply, asked: &[Action]) -> Decided {
+pub(super) fn decide(governed: &Governed, asked: &[Action]) -> Decided {
+    let comply = governed.comply();
     let actor = ours::end_user();
     let before = comply.violation_count();
     let mut found = Decided { spread: Spread::default(), refused: 0, wrong: 0 };
     let mut times = Vec::with_capacity(asked.len());
     for action in asked {
         let started = Instant::now();
-        let decision = black_box(comply.would(&actor, action));
+        let decision = black_box(governed.would(ours::NOW, &actor, action));
         times.push(started.elapsed());
         match decision.outcome {
             Outcome::Blocked => found.refused += 1,
@@ -107,7 +110,8 @@ pub(super) fn decide(comply: &mut Comply, asked: &[Action]) -> Decided {
 }
 
 /// As [`decide`], for who knows the objects already.
-fn decide_known(comply: &Comply, asked: &[Action]) -> Decided {
+fn decide_known(governed: &Governed, asked: &[Action]) -> Decided {
+    let comply = governed.comply();
     let actor = ours::end_user();
     let mut found = Decided { spread: Spread::default(), refused: 0, wrong: 0 };
     let mut times = Vec::with_capacity(asked.len());
@@ -115,7 +119,7 @@ fn decide_known(comply: &Comply, asked: &[Action]) -> Decided {
         let Action::Link { a, b, .. } = action else { continue };
         let (Ok(a), Ok(b)) = (comply.lookup(a), comply.lookup(b)) else { continue };
         let started = Instant::now();
-        let decision = black_box(comply.admit_objects(&actor, a, b, None));
+        let decision = black_box(governed.admit_objects(ours::NOW, &actor, a, b, None));
         times.push(started.elapsed());
         found.refused += usize::from(decision.is_some_and(|decision| decision.outcome == Outcome::Blocked));
     }
@@ -123,21 +127,22 @@ fn decide_known(comply: &Comply, asked: &[Action]) -> Decided {
     found
 }
 
-fn listings(comply: &Comply, organisation: &Organisation, targets: &mut Targets) -> Result<(), String> {
+fn listings(governed: &Governed, organisation: &Organisation, targets: &mut Targets) -> Result<(), String> {
+    let comply: &Comply = governed.comply();
     let find = |number: usize| {
         let reference = organisation.thing(number)?.reference();
         comply.lookup(&reference).map_err(|_| "an object is missing".to_owned())
     };
     let mut near: Option<(usize, usize)> = None;
     for workspace in organisation.all(Of::Workspace) {
-        let rows = comply.violations_in(Some(find(workspace)?), comply.now()).len();
+        let rows = comply.violations_in(Some(find(workspace)?), ours::NOW).len();
         if near.is_none_or(|(_, known)| rows.abs_diff(100) < known.abs_diff(100)) {
             near = Some((workspace, rows));
         }
     }
     let (workspace, rows) = near.ok_or("no workspace")?;
     let workspace = find(workspace)?;
-    let listing = repeated(1_000, || comply.violations_in(Some(workspace), comply.now()).len());
+    let listing = repeated(1_000, || comply.violations_in(Some(workspace), ours::NOW).len());
     line(&format!("violations of a workspace, {rows} rows"), listing);
     targets.at_most("violations of a workspace with 100 rows, p50, µs", listing.middle.as_secs_f64() * 1e6, 100.0);
 
@@ -148,7 +153,7 @@ fn listings(comply: &Comply, organisation: &Organisation, targets: &mut Targets)
     for _ in 0..1_000 {
         let project = find(projects.get(random.below(projects.len())).copied().unwrap_or_default())?;
         let started = Instant::now();
-        let candidates = comply.candidates(project, Of::Zone.word(), None);
+        let candidates = governed.candidates(ours::NOW, project, Of::Zone.word(), None);
         times.push(started.elapsed());
         offered += candidates.map_err(|_| "no such kind")?.len();
         zones += organisation.span(Of::Zone).1;
@@ -189,7 +194,12 @@ const LONG: Duration = Duration::from_micros(100);
 const DEGREES: [(&str, usize); 4] =
     [("up to 15 relationships", 15), ("about 20", 30), ("31 to 1 000", 1_000), ("more than 1 000", usize::MAX)];
 
-fn tags(plan: &Plan, comply: &mut Comply, organisation: &Organisation, targets: &mut Targets) -> Result<usize, String> {
+fn tags(
+    plan: &Plan,
+    governed: &mut Governed,
+    organisation: &Organisation,
+    targets: &mut Targets,
+) -> Result<usize, String> {
     let mut random = Random::new(SEED);
     let mut times = DEGREES.map(|_| Vec::new());
     let mut wrong = 0;
@@ -198,10 +208,10 @@ fn tags(plan: &Plan, comply: &mut Comply, organisation: &Organisation, targets: 
         let (first, count) = kinds.get(turn % kinds.len()).copied().ok_or("no kind")?;
         let number = first + random.below(count);
         let object = SmolStr::new(organisation.thing(number)?.reference());
-        let id = comply.lookup(&object).map_err(|_| "an object is missing")?;
-        let degree = comply.links_of(id).count();
+        let id = governed.comply().lookup(&object).map_err(|_| "an object is missing")?;
+        let degree = governed.comply().links_of(id).count();
         let action = Action::SetTags { object, tags: tag_change(organisation, number, &mut random)? };
-        let spent = act(comply, &ours::administrator(), &action, &mut wrong);
+        let spent = act(governed, &ours::administrator(), &action, &mut wrong);
         if let Some((_, times)) = DEGREES.iter().zip(&mut times).find(|((_, end), _)| degree <= *end) {
             times.push(spent);
         }
@@ -226,10 +236,10 @@ fn tags(plan: &Plan, comply: &mut Comply, organisation: &Organisation, targets: 
 }
 
 /// Makes a change; the clock is the one on the wall for what is over at once, else that for CPU time.
-pub(super) fn act(comply: &mut Comply, actor: &Actor, action: &Action, wrong: &mut usize) -> Duration {
+pub(super) fn act(governed: &mut Governed, actor: &Actor, action: &Action, wrong: &mut usize) -> Duration {
     let ((tried, at_once), whole) = timed(|| {
         let started = Instant::now();
-        (black_box(comply.commit(actor, action)), started.elapsed())
+        (black_box(governed.commit(ours::NOW, actor, action)), started.elapsed())
     });
     *wrong += usize::from(!tried.outcome.is_done());
     if at_once < LONG { at_once } else { at_once.min(whole) }
@@ -237,14 +247,14 @@ pub(super) fn act(comply: &mut Comply, actor: &Actor, action: &Action, wrong: &m
 
 fn policies(
     plan: &Plan,
-    comply: &mut Comply,
+    governed: &mut Governed,
     organisation: &Organisation,
     targets: &mut Targets,
 ) -> Result<usize, String> {
     let mut wrong = 0;
     let administrator = ours::administrator();
     let (mut few, mut many) = (Vec::new(), Vec::new());
-    let profile = comply.profile().clone();
+    let profile = governed.comply().profile().clone();
     for (turn, rule) in organisation.rules.iter().cycle().take(plan.policies).enumerate() {
         let policy = ours::policy(&profile, organisation, rule)?;
         // The weaker way breaks no more pairs than the stronger one did.
@@ -255,12 +265,12 @@ fn policies(
             [Action::UpdatePolicy(other), Action::UpdatePolicy(policy.clone())]
         };
         for action in &actions {
-            few.push(act(comply, &administrator, action, &mut wrong));
+            few.push(act(governed, &administrator, action, &mut wrong));
         }
         let subset = upheld_engine::comply::Policy { strategy: Strategy::Subset, ..policy.clone() };
         if policy.strategy == Strategy::Intersection {
             for action in [Action::UpdatePolicy(subset), Action::UpdatePolicy(policy)] {
-                many.push(act(comply, &administrator, &action, &mut wrong));
+                many.push(act(governed, &administrator, &action, &mut wrong));
             }
         }
     }

@@ -17,24 +17,24 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
     report::progress("growth");
     let built = |size: Size| {
         let organisation = Organisation::new(size, PLANTED, SEED);
-        ours::build(&organisation).map(|comply| (organisation, comply))
+        ours::build(&organisation).map(|governed| (organisation, governed))
     };
-    let (mut half, mut whole) = (built(size.part(2))?, built(*size)?);
+    let (half, whole) = (built(size.part(2))?, built(*size)?);
     let asked = [&half.0, &whole.0].map(|organisation| links(organisation, plan.decisions / 4));
     let [few, many] = &asked;
     let (mut spreads, mut times) = ([const { Vec::new() }; 2], [const { Vec::new() }; 2]);
     for _ in 0..plan.rounds {
-        for (((_, comply), asked), (spreads, times)) in
-            [(&mut half, few), (&mut whole, many)].into_iter().zip(spreads.iter_mut().zip(&mut times))
+        for (((_, governed), asked), (spreads, times)) in
+            [(&half, few), (&whole, many)].into_iter().zip(spreads.iter_mut().zip(&mut times))
         {
-            let found: Spread = decide(comply, asked).spread;
+            let found: Spread = decide(governed, asked).spread;
             spreads.push(found.middle);
-            times.push(audit(comply));
+            times.push(audit(governed.comply()));
         }
     }
     let [decision, double] = spreads.map(median);
     let [audit_half, audit_whole] = times.map(median);
-    let pairs = [&half.1, &whole.1].map(Comply::pair_count);
+    let pairs = [&half.1, &whole.1].map(|governed| governed.comply().pair_count());
     let [few, many] = pairs;
     report::heading("Growth");
     row("", ["half", "whole", "whole / half"]);
@@ -49,9 +49,10 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
     targets.at_most("growth of a full audit / growth of the pairs", linear, 1.2);
     drop((half, whole));
 
-    let with = |rules: usize| built(Size { rules, ..*size }).map(|(_, comply)| comply);
+    let with = |rules: usize| built(Size { rules, ..*size }).map(|(_, governed)| governed);
     let (some, all) = (with(50)?, with(100)?);
-    let [fifty, hundred] = interleaved(plan.rounds, [&mut || Ok(audit(&some)), &mut || Ok(audit(&all))])?;
+    let [fifty, hundred] =
+        interleaved(plan.rounds, [&mut || Ok(audit(some.comply())), &mut || Ok(audit(all.comply()))])?;
     row("full audit, 50 and 100 rules", [time(fifty), time(hundred), figure(ratio(hundred, fifty))]);
     targets.at_most("growth of a full audit, twice the rules", ratio(hundred, fifty), 1.9);
     Ok(0)

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use smol_str::SmolStr;
-use upheld_engine::comply::Action;
+use upheld_governance::Action;
 
 use super::changes::{links, tag_change};
 use super::naive::Naive;
@@ -76,36 +76,37 @@ pub(crate) fn act(arguments: &[&str]) -> Result<(), String> {
             }
         }
         "check" | "crowd" => {
-            let comply = ours::build(&organisation)?;
-            (0..passes).for_each(|_| _ = black_box(comply.audit()));
+            let governed = ours::build(&organisation)?;
+            (0..passes).for_each(|_| _ = black_box(governed.comply().audit()));
             acts = organisation.checks();
         }
         "candidates" => {
-            let comply = ours::build(&organisation)?;
+            let governed = ours::build(&organisation)?;
             let projects = organisation.all(Of::Project);
             // Each looks at all landing zones, so fewer will do.
             acts = ACTS / 20;
             for project in projects.iter().cycle().take(acts * passes) {
-                let id = comply.lookup(&organisation.thing(*project)?.reference()).map_err(|_| "no such project")?;
-                _ = black_box(comply.candidates(id, Of::Zone.word(), None));
+                let reference = organisation.thing(*project)?.reference();
+                let id = governed.comply().lookup(&reference).map_err(|_| "no such project")?;
+                _ = black_box(governed.candidates(ours::NOW, id, Of::Zone.word(), None));
             }
         }
         "tags" => {
-            let mut comply = ours::build(&organisation)?;
+            let mut governed = ours::build(&organisation)?;
             let projects = organisation.all(Of::Project);
             let mut random = Random::new(SEED);
             for project in projects.iter().cycle().take(ACTS * passes) {
                 let object = SmolStr::new(organisation.thing(*project)?.reference());
                 let tags = tag_change(&organisation, *project, &mut random)?;
-                _ = black_box(comply.commit(&ours::administrator(), &Action::SetTags { object, tags }));
+                _ = black_box(governed.commit(ours::NOW, &ours::administrator(), &Action::SetTags { object, tags }));
             }
         }
         _ => {
-            let mut comply = ours::build(&organisation)?;
+            let governed = ours::build(&organisation)?;
             let asked = links(&organisation, ACTS);
             let actor = ours::end_user();
             for action in asked.iter().cycle().take(ACTS * passes) {
-                _ = black_box(comply.would(&actor, action));
+                _ = black_box(governed.would(ours::NOW, &actor, action));
             }
         }
     }

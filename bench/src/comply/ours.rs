@@ -5,13 +5,19 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::comply::{
-    Actor, Class, Comply, Defaults, Definition, Described, Draft, Effect, EffectRow, End, Given, Holds, Immutable,
-    Keys, KindSpec, Level, Mandatory, NeedsScope, Order, PairKind, Policy, Profile, Relation, Restricted, Right, Role,
-    RoleSpec, Rule as Tags, Rules, Settings, Strategy, Subject, SubjectSpec, TagType, Trigger,
+    Class, Defaults, Described, Effect, EffectRow, End, Given, Holds, Keys, KindSpec, Level, NeedsScope, Order,
+    PairKind, Policy, Profile, Relation, Right, Role, RoleSpec, Rule as Tags, Rules, Strategy, Subject, SubjectSpec,
+    Trigger,
+};
+use upheld_governance::{
+    Actor, Definition, Draft, Immutable, Mandatory, Organisation as Governed, Restricted, Settings, TagType,
 };
 use upheld_model::Timestamp;
 
 use super::organisation::{Of, Organisation, Rule};
+
+/// When everything happens.
+pub(super) const NOW: Timestamp = Timestamp(0);
 
 /// Who works in a workspace: policies can refuse what they do.
 pub(super) fn end_user() -> Actor {
@@ -26,7 +32,7 @@ pub(super) fn administrator() -> Actor {
 /// Reads what was made up, without any text.
 pub(super) fn draft(organisation: &Organisation) -> Result<Draft, String> {
     let profile = Arc::new(profile());
-    let mut draft = Draft::new(Arc::clone(&profile), Settings::default(), Timestamp(0));
+    let mut draft = Draft::new(Arc::clone(&profile), Settings::default());
     for of in Of::ALL {
         define(&mut draft, organisation, subject(&profile, of)?);
     }
@@ -35,23 +41,23 @@ pub(super) fn draft(organisation: &Organisation) -> Result<Draft, String> {
         let reference = thing.reference();
         let (word, id) = reference.split_once('/').unwrap_or_default();
         let kind = profile.kind(word).ok_or("an unknown kind")?;
-        let object = draft.refer(kind, id, None);
-        draft.describe(object, Described::default()).map_err(|_| "described twice")?;
+        let object = draft.facts.refer(kind, id, None);
+        draft.facts.describe(object, Described::default()).map_err(|_| "described twice")?;
         for (tag, values) in organisation.tags_of(thing) {
             let values: Vec<String> = values.iter().map(|value| tag.value(*value)).collect();
-            draft.tag(object, &tag.key, values.iter().map(String::as_str));
+            draft.facts.tag(object, &tag.key, values.iter().map(String::as_str));
         }
         ids.push(object);
     }
     let owned = organisation.owners.iter().enumerate().filter_map(|(thing, owner)| Some(((*owner)?, thing)));
     for (a, b) in owned.chain(organisation.links.iter().copied()) {
         let (Some(a), Some(b)) = (ids.get(a), ids.get(b)) else { return Err("a link to nobody".to_owned()) };
-        if !draft.link(*a, *b, None, None) {
+        if !draft.facts.link(*a, *b, None, None) {
             return Err("a link that cannot be".to_owned());
         }
     }
     for rule in &organisation.rules {
-        draft.policy(policy(&profile, organisation, rule)?);
+        draft.facts.policy(policy(&profile, organisation, rule)?);
     }
     Ok(draft)
 }
@@ -98,22 +104,23 @@ pub(super) fn policy(profile: &Profile, organisation: &Organisation, rule: &Rule
 }
 
 /// The organisation in the engine, judged.
-pub(super) fn build(organisation: &Organisation) -> Result<Comply, String> {
+pub(super) fn build(organisation: &Organisation) -> Result<Governed, String> {
     Ok(draft(organisation)?.build())
 }
 
 /// The same facts from the beginning.
-pub(super) fn again(comply: &Comply) -> Result<Comply, String> {
-    let mut draft = Draft::new(Arc::new(comply.profile().clone()), comply.settings(), comply.now());
+pub(super) fn again(organisation: &Governed) -> Result<Governed, String> {
+    let comply = organisation.comply();
+    let mut draft = Draft::new(Arc::clone(comply.profile()), organisation.settings());
     let mut ids = HashMap::new();
     for object in comply.objects() {
         let reference = comply.reference(object);
         let (word, id) = reference.split_once('/').ok_or("a bad reference")?;
         let kind = comply.profile().kind(word).ok_or("an unknown kind")?;
-        let own = draft.refer(kind, id, None);
-        draft.describe(own, Described::default()).map_err(|_| "described twice")?;
+        let own = draft.facts.refer(kind, id, None);
+        draft.facts.describe(own, Described::default()).map_err(|_| "described twice")?;
         for (key, values) in comply.tags_of(object) {
-            draft.tag(own, &key, values.iter().map(SmolStr::as_str));
+            draft.facts.tag(own, &key, values.iter().map(SmolStr::as_str));
         }
         ids.insert(object, own);
     }
@@ -122,11 +129,11 @@ pub(super) fn again(comply: &Comply) -> Result<Comply, String> {
             let (Some(a), Some(b)) = (ids.get(&link.a), ids.get(&link.b)) else {
                 return Err("a link to nobody".to_owned());
             };
-            draft.link(*a, *b, None, None);
+            draft.facts.link(*a, *b, None, None);
         }
     }
     for policy in comply.policies() {
-        draft.policy(policy.clone());
+        draft.facts.policy(policy.clone());
     }
     Ok(draft.build())
 }

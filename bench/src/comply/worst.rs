@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use smol_str::SmolStr;
-use upheld_engine::comply::Action;
+use upheld_governance::Action;
 
 use super::audits::{audit, kept_is_true, print};
 use super::changes::{act, tag_change};
@@ -21,8 +21,8 @@ const CHANGES: usize = 50;
 pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
     report::progress("the worst case");
     let organisation = Organisation::crowded(plan.crowd, plan.hub, RULES, PLANTED, SEED);
-    let mut comply = ours::build(&organisation)?;
-    let audited = audit(plan, &organisation, &comply)?;
+    let mut governed = ours::build(&organisation)?;
+    let audited = audit(plan, &organisation, governed.comply())?;
     report::heading(&format!("Worst case: {} pairs, {RULES} rules about each", grouped(audited.pairs)));
     print(&audited);
     targets.at_most("worst case: full audit, ms", audited.ours.as_secs_f64() * 1e3, 60.0);
@@ -35,9 +35,9 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
     for _ in 0..CHANGES {
         let tags = tag_change(&organisation, 0, &mut random)?;
         let action = Action::SetTags { object: SmolStr::new(&hub), tags };
-        times.push(act(&mut comply, &ours::administrator(), &action, &mut wrong));
+        times.push(act(&mut governed, &ours::administrator(), &action, &mut wrong));
     }
-    wrong += usize::from(!kept_is_true(&comply));
+    wrong += usize::from(!kept_is_true(governed.comply()));
     let hub = Spread::of(times);
     row(&format!("tags of a hub with {} pairs: p50, p99", grouped(plan.hub)), [hub.middle, hub.slow].map(time));
     row("a pair", [format!("{} ns", figure(hub.middle.as_secs_f64() * 1e9 / report::number(plan.hub.max(1))))]);

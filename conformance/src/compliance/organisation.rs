@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use serde_json::Value as Json;
-use upheld_engine::comply::{
-    Comply, Described, Draft, Holds, Kind, Membership, ObjectId, Partners, Preexisting, Profile, Settings, Standing,
-};
+use upheld_engine::comply::{self, Described, Holds, Kind, ObjectId, Partners, Profile, Standing};
+use upheld_governance::{Draft, Membership, Organisation, Preexisting, Settings};
 use upheld_model::Timestamp;
 
 use super::written::{self, readable};
@@ -15,31 +14,33 @@ use crate::case::Case;
 /// The clock where a case says nothing about it.
 const NOW: &str = "2026-01-01T00:00:00Z";
 
-pub(super) fn build(case: &Case) -> anyhow::Result<Comply> {
+/// An organisation, and the moment at which it begins.
+pub(super) fn build(case: &Case) -> anyhow::Result<(Organisation, Timestamp)> {
     let now = case.field("now").as_str().unwrap_or(NOW);
-    let now: Timestamp = now.parse().ok().with_context(|| format!("`{now}` is no moment"))?;
-    let mut draft = Draft::new(profile(case.text("profile")?)?, settings(case.field("settings"))?, now);
+    let now: Timestamp = now.parse().ok().with_context(|| format!("`{now}` is no valid timestamp"))?;
+    let profile = profile(case.text("profile")?)?;
+    let mut draft = Draft::new(Arc::clone(&profile), settings(case.field("settings"))?);
     for definition in listed(case, "tagDefinitions") {
-        let read = written::definition(draft.profile(), definition);
+        let read = written::definition(&profile, definition);
         draft.define(readable("tag definition", definition, read)?);
     }
     for object in listed(case, "objects") {
-        describe(&mut draft, object)?;
+        describe(&mut draft.facts, object)?;
     }
     for link in listed(case, "relationships") {
-        relate(&mut draft, link)?;
+        relate(&mut draft.facts, link)?;
     }
     for policy in listed(case, "policies") {
-        let read = readable("policy", policy, written::policy(draft.profile(), policy))?;
-        ensure!(draft.policy(read), "the case begins with a policy that there cannot be: {policy}");
+        let read = readable("policy", policy, written::policy(&profile, policy))?;
+        ensure!(draft.facts.policy(read), "the case begins with a policy that there cannot be: {policy}");
     }
     for waiver in listed(case, "waivers") {
         let read = readable("waiver", waiver, written::waiver(waiver))?;
-        ensure!(draft.waiver(read), "the case begins with two waivers of one name: {waiver}");
+        ensure!(draft.facts.waiver(read), "the case begins with two waivers of one name: {waiver}");
     }
     let defaults = case.field("userDefaultTags");
     draft.defaults(readable("map of default tags", defaults, written::tags(defaults))?);
-    Ok(draft.build())
+    Ok((draft.build(), now))
 }
 
 fn listed<'c>(case: &'c Case, name: &str) -> impl Iterator<Item = &'c Json> {
@@ -66,7 +67,7 @@ fn settings(written: &Json) -> anyhow::Result<Settings> {
     Ok(settings)
 }
 
-fn describe(draft: &mut Draft, written: &Json) -> anyhow::Result<()> {
+fn describe(draft: &mut comply::Draft, written: &Json) -> anyhow::Result<()> {
     let object = refer(draft, written, "ref")?.context("an object has no `ref`")?;
     let says = |name: &str| readable("switch", written, written::switch(written, name)).map(Option::unwrap_or_default);
     let standing = match (says("deleted")?, says("disabled")?) {
@@ -99,8 +100,8 @@ pub(super) fn lives_in_scope(profile: &Profile, kind: Kind) -> bool {
     relations.any(|relation| relation.holds == Holds::Owned && Some(relation.a) == scope && Some(relation.b) == own)
 }
 
-fn relate(draft: &mut Draft, written: &Json) -> anyhow::Result<()> {
-    let end = |draft: &mut Draft, name: &str| {
+fn relate(draft: &mut comply::Draft, written: &Json) -> anyhow::Result<()> {
+    let end = |draft: &mut comply::Draft, name: &str| {
         refer(draft, written, name)?.with_context(|| format!("a relationship has no `{name}`"))
     };
     let (a, b) = (end(draft, "a")?, end(draft, "b")?);
@@ -110,7 +111,7 @@ fn relate(draft: &mut Draft, written: &Json) -> anyhow::Result<()> {
 }
 
 /// The object that a field refers to, if it is there.
-fn refer(draft: &mut Draft, written: &Json, name: &str) -> anyhow::Result<Option<ObjectId>> {
+fn refer(draft: &mut comply::Draft, written: &Json, name: &str) -> anyhow::Result<Option<ObjectId>> {
     let Some(reference) = written.get(name).and_then(Json::as_str) else { return Ok(None) };
     let (kind, id) = split(draft.profile(), reference).with_context(|| format!("`{reference}` is no reference"))?;
     Ok(Some(draft.refer(kind, id, None)))

@@ -3,23 +3,29 @@
 use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json, json};
 use smol_str::SmolStr;
-use upheld_engine::comply::{
-    Action, Actor, Class, Comply, Finding, NewLink, NewObject, ObjectId, Outcome, Refusal, Tags,
-};
-use upheld_model::State;
+use upheld_engine::comply::{Class, Comply, Finding, ObjectId, Tags};
+use upheld_governance::{Action, Actor, NewLink, NewObject, Organisation, Outcome, Refusal};
+use upheld_model::{State, Timestamp};
 
 use super::organisation::{lives_in_scope, split};
 use super::written::{self, Misshapen, Read, shown, text};
 
-/// Takes a step.
-pub(super) fn take(comply: &mut Comply, verb: &str, step: &Json) -> anyhow::Result<Json> {
-    let actor = actor(comply, step.get("by").unwrap_or(&Json::Null))?;
-    if let Some(answer) = question(comply, &actor, verb, step) {
+/// Takes a step; time may pass.
+pub(super) fn take(
+    organisation: &mut Organisation,
+    now: &mut Timestamp,
+    verb: &str,
+    step: &Json,
+) -> anyhow::Result<Json> {
+    let actor = actor(organisation.comply(), step.get("by").unwrap_or(&Json::Null))?;
+    if let Some(answer) = question(organisation, *now, &actor, verb, step) {
         return Ok(answer.unwrap_or_else(|Misshapen| refused(Outcome::Invalid)));
     }
-    let Some(action) = action(comply, verb, step) else { bail!("there is no such step") };
+    let Some(action) = action(organisation.comply(), verb, step) else { bail!("there is no such step") };
     let Ok(action) = action else { return Ok(refused(Outcome::Invalid)) };
-    let decision = comply.act(&actor, &action);
+    let tried = organisation.commit(*now, &actor, &action);
+    *now = tried.at;
+    let decision = organisation.decision(tried);
     let tags = decision.tags.unwrap_or_default();
     Ok(json!({
         "outcome": decision.outcome.word(),
@@ -56,17 +62,18 @@ fn actor(comply: &Comply, by: &Json) -> anyhow::Result<Actor> {
 }
 
 /// The answer to a verb that changes nothing; nothing if the verb is another one.
-fn question(comply: &mut Comply, actor: &Actor, verb: &str, step: &Json) -> Option<Read<Json>> {
+fn question(organisation: &Organisation, now: Timestamp, actor: &Actor, verb: &str, step: &Json) -> Option<Read<Json>> {
+    let comply = organisation.comply();
     Some(match verb {
-        "check" => check(comply, step),
-        "audit" => Ok(listing(&comply.violations(comply.now()))),
-        "listViolations" => Ok(match comply.violations_for(actor) {
+        "check" => check(comply, now, step),
+        "audit" => Ok(listing(&comply.violations(now))),
+        "listViolations" => Ok(match organisation.violations_for(actor, now) {
             Ok(found) => listing(&found),
             Err(Refusal::Right { .. } | Refusal::Scope { .. }) => refused(Outcome::Forbidden),
             Err(_) => refused(Outcome::Invalid),
         }),
-        "candidates" => candidates(comply, step),
-        "allowedValues" => allowed_values(comply, actor, step),
+        "candidates" => candidates(organisation, now, step),
+        "allowedValues" => allowed_values(organisation, now, actor, step),
         "effectiveTenantTags" => {
             resolve(comply, step, "project").map(|project| json!({"tags": tagged(&comply.effective_tags(project))}))
         }
@@ -74,14 +81,15 @@ fn question(comply: &mut Comply, actor: &Actor, verb: &str, step: &Json) -> Opti
     })
 }
 
-fn check(comply: &Comply, step: &Json) -> Read<Json> {
+fn check(comply: &Comply, now: Timestamp, step: &Json) -> Read<Json> {
     let (a, b) = (resolve(comply, step, "a")?, resolve(comply, step, "b")?);
-    let found = comply.findings_between(a, b, comply.now());
+    let found = comply.findings_between(a, b, now);
     let violations = violations(found.iter().filter(|finding| matches!(finding.state, State::Hard | State::Soft)));
     Ok(json!({"compliant": violations.as_array().is_some_and(Vec::is_empty), "violations": violations}))
 }
 
-fn candidates(comply: &Comply, step: &Json) -> Read<Json> {
+fn candidates(organisation: &Organisation, now: Timestamp, step: &Json) -> Read<Json> {
+    let comply = organisation.comply();
     let object = resolve(comply, step, "for")?;
     let role = role(comply, step)?.map(|role| comply.lookup(&role).map_err(|_| Misshapen)).transpose()?;
     let (kind, profile) = (text(step, "kind")?, comply.profile());
@@ -89,17 +97,18 @@ fn candidates(comply: &Comply, step: &Json) -> Read<Json> {
     if !known {
         return Err(Misshapen);
     }
-    let offered = comply.candidates(object, &kind, role).map_err(|_| Misshapen)?;
+    let offered = organisation.candidates(now, object, &kind, role).map_err(|_| Misshapen)?;
     let offered: Vec<String> = offered.into_iter().map(|object| comply.reference(object).to_string()).collect();
     Ok(json!({"candidates": offered}))
 }
 
 /// Options only: what other tags could be given is not asked for.
-fn allowed_values(comply: &mut Comply, actor: &Actor, step: &Json) -> Read<Json> {
+fn allowed_values(organisation: &Organisation, now: Timestamp, actor: &Actor, step: &Json) -> Read<Json> {
+    let comply = organisation.comply();
     let (object, tag) = (resolve(comply, step, "object")?, text(step, "tag")?);
-    let values = comply.allowed_values(actor, object, &tag).map_err(|_| Misshapen)?;
+    let values = organisation.allowed_values(now, actor, object, &tag).map_err(|_| Misshapen)?;
     let kind = comply.kind_of(object).and_then(|kind| comply.profile().subject_of(kind));
-    let definition = kind.and_then(|subject| comply.definition(subject, &tag));
+    let definition = kind.and_then(|subject| organisation.schema().definition(subject, &tag));
     let options = definition.map_or(&[][..], |definition| &definition.options);
     let values: Vec<SmolStr> = values.into_iter().filter(|value| options.contains(value)).collect();
     Ok(json!({"values": shown(&values)}))

@@ -6,9 +6,9 @@
 use anyhow::bail;
 use serde_json::{Value as Json, json};
 use smol_str::SmolStr;
-use upheld_engine::comply::{
-    Action, Definition, Immutable, Level, Mandatory, Partner, Pattern, Policy, Profile, Redefinition, Restricted, Rule,
-    Strategy, Subject, TagType, Tags, Waiver, canonical_number,
+use upheld_engine::comply::{Level, Partner, Policy, Profile, Rule, Strategy, Subject, Tags, Waiver};
+use upheld_governance::{
+    Action, Definition, Immutable, Mandatory, Pattern, Redefinition, Restricted, TagType, canonical_number,
 };
 use upheld_model::Timestamp;
 

@@ -1,7 +1,7 @@
 //! Questions about related objects and their tags.
 
 mod audit;
-mod deed;
+mod change_request;
 mod fix;
 mod offers;
 mod plan;
@@ -10,13 +10,15 @@ mod shown;
 mod waivers;
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Actor, Class, Comply, ObjectId, Refusal};
-use upheld_engine::{KindId, Snapshot, words};
+use upheld_dialects::comply::Organisations;
+use upheld_engine::Snapshot;
+use upheld_engine::comply::{Class, Comply, NotFound, ObjectId};
+use upheld_governance::{Actor, words};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, Timestamp};
 
 pub use self::audit::{AuditQuestion, Audited};
-pub use self::deed::Deed;
+pub use self::change_request::ChangeRequest;
 pub use self::fix::FixQuestion;
 pub use self::offers::{OfferedObjects, OfferedValues};
 pub use self::plan::{Changes, WhatIf};
@@ -24,13 +26,13 @@ pub use self::shown::ShownObject;
 pub(crate) use self::shown::shown;
 pub use self::waivers::WaiverQuestion;
 
-/// What is asked about: a state of its own, at the moment of asking.
-#[derive(Debug)]
+/// What is asked about, and when.
+#[derive(Clone, Copy, Debug)]
 pub struct Organisation<'s> {
     /// What it was made of.
     pub snapshot: &'s Snapshot,
-    /// All objects and policies. Changes that are tried out are taken back.
-    pub comply: Comply,
+    /// All objects and policies, and how they may change.
+    pub governed: &'s upheld_governance::Organisation,
     /// The moment of asking.
     pub now: Timestamp,
 }
@@ -38,13 +40,17 @@ pub struct Organisation<'s> {
 impl<'s> Organisation<'s> {
     /// The objects of the kind of policy that was named, or the only ones there are.
     pub fn of(snapshot: &'s Snapshot, named: Option<&str>, now: Timestamp) -> Result<Self, Diagnostic> {
-        let (_, comply) = organisation_of(snapshot, named)?;
-        Ok(Self { snapshot, comply: comply.clone().at(now), now })
+        Ok(Self { snapshot, governed: organisation_of(snapshot, named)?, now })
+    }
+
+    /// All objects and policies, as rules see them.
+    pub fn comply(&self) -> &'s Comply {
+        self.governed.comply()
     }
 
     /// An object by what the user wrote: `kind/id`, or a name that only one object has.
     pub fn object(&self, written: &str) -> Result<ObjectId, Diagnostic> {
-        find(&self.comply, written)
+        find(self.comply(), written)
     }
 
     /// Two objects by what the user wrote: `a~b`.
@@ -62,7 +68,7 @@ impl<'s> Organisation<'s> {
 
     /// A scope by what the user wrote: its reference, or its name.
     pub fn scope(&self, written: &str) -> Result<ObjectId, Diagnostic> {
-        let profile = self.comply.profile();
+        let profile = self.comply().profile();
         let Some(scope) = profile.scope else {
             let message = "objects of this kind of policy live in no workspace";
             return Err(Diagnostic::error(Fault::NotFound, message));
@@ -76,26 +82,30 @@ impl<'s> Organisation<'s> {
 
     /// Who asks; somebody of the given class where nobody is named.
     pub fn actor(&self, written: Option<&str>, usual: Option<Class>) -> Result<Actor, Diagnostic> {
-        actor(&self.comply, written, usual)
+        actor(self.comply(), written, usual)
     }
 }
 
 /// The objects that are asked about: those of the kind of policy that was named, or the only ones there are.
-fn organisation_of<'s>(snapshot: &'s Snapshot, named: Option<&str>) -> Result<(KindId, &'s Comply), Diagnostic> {
-    let all: Vec<(KindId, &Comply)> = snapshot.complies().collect();
-    let name = |id: KindId| snapshot.kind(id).map_or("", |kind| snapshot.text(kind.name));
+fn organisation_of<'s>(
+    snapshot: &'s Snapshot,
+    named: Option<&str>,
+) -> Result<&'s upheld_governance::Organisation, Diagnostic> {
+    let all = snapshot.companion::<Organisations>().into_iter().flat_map(Organisations::iter);
+    let all: Vec<(&str, &upheld_governance::Organisation)> =
+        all.map(|(kind, own)| (snapshot.text(kind), &own.organisation)).collect();
     if let Some(named) = named {
-        if let Some(found) = all.iter().find(|(id, _)| name(*id).eq_ignore_ascii_case(named)) {
-            return Ok(*found);
+        if let Some((_, found)) = all.iter().find(|(name, _)| name.eq_ignore_ascii_case(named)) {
+            return Ok(found);
         }
         let diagnostic = Diagnostic::error(Fault::NotFound, format!("no objects of the kind `{named}` were read"));
-        return Err(match nearest(named, all.iter().map(|(id, _)| name(*id))) {
+        return Err(match nearest(named, all.iter().map(|(name, _)| *name)) {
             Some(meant) => diagnostic.help(format!("did you mean `--policies {meant}`?")),
             None => diagnostic.help("`upheld list policies` shows what was read"),
         });
     }
     match all.as_slice() {
-        [only] => Ok(*only),
+        [(_, only)] => Ok(only),
         [] => {
             let message = "there are no objects whose tags must agree";
             let help =
@@ -103,7 +113,7 @@ fn organisation_of<'s>(snapshot: &'s Snapshot, named: Option<&str>) -> Result<(K
             Err(Diagnostic::error(Fault::NotFound, message).help(help))
         }
         several => {
-            let names: Vec<&str> = several.iter().map(|(id, _)| name(*id)).collect();
+            let names: Vec<&str> = several.iter().map(|(name, _)| *name).collect();
             let message = format!("objects of several kinds of policies were read: {}", names.join(", "));
             Err(Diagnostic::error(Fault::Ambiguous, message)
                 .help(format!("add `--policies {}`", names.first().unwrap_or(&""))))
@@ -113,9 +123,9 @@ fn organisation_of<'s>(snapshot: &'s Snapshot, named: Option<&str>) -> Result<(K
 
 /// An object by its reference, by the end of its id, or by a name that only one has.
 pub(crate) fn find(comply: &Comply, written: &str) -> Result<ObjectId, Diagnostic> {
-    let refusal = match comply.lookup(written) {
+    let not_there = match comply.lookup(written) {
         Ok(object) => return Ok(object),
-        Err(refusal) => refusal,
+        Err(not_there) => not_there,
     };
     let kind = written.split_once('/').and_then(|(kind, _)| comply.profile().kind(kind));
     let id = kind.and_then(|_| written.split_once('/')).map_or(written, |(_, id)| id);
@@ -131,7 +141,7 @@ pub(crate) fn find(comply: &Comply, written: &str) -> Result<ObjectId, Diagnosti
     let found: Vec<ObjectId> = comply.objects().into_iter().filter(fits).collect();
     match found.as_slice() {
         [only] => Ok(*only),
-        [] if written.contains('/') => Err(not_found(comply, &refusal)),
+        [] if written.contains('/') => Err(not_found(comply, &not_there)),
         [] => {
             let all: Vec<SmolStr> = comply.objects().into_iter().map(|object| comply.reference(object)).collect();
             let ids = all.iter().filter_map(|reference| reference.split_once('/').map(|(_, id)| id));
@@ -149,15 +159,16 @@ pub(crate) fn find(comply: &Comply, written: &str) -> Result<ObjectId, Diagnosti
     }
 }
 
-fn not_found(comply: &Comply, refusal: &Refusal) -> Diagnostic {
-    let diagnostic = Diagnostic::error(Fault::NotFound, words::comply::refusal(comply.profile(), refusal));
-    match refusal {
-        Refusal::UnknownKind { nearest: None, .. } => {
+fn not_found(comply: &Comply, not_there: &NotFound) -> Diagnostic {
+    let message = words::refusal(comply.profile(), &not_there.clone().into());
+    let diagnostic = Diagnostic::error(Fault::NotFound, message);
+    match not_there {
+        NotFound::Kind { nearest: None, .. } => {
             let kinds: Vec<&str> = comply.profile().kinds.iter().map(|kind| kind.name.as_str()).collect();
             diagnostic.help(format!("kinds: {}", kinds.join(", ")))
         }
-        Refusal::UnknownObject { nearest: None, .. } => diagnostic.help("`upheld list objects` shows what was read"),
-        _ => diagnostic,
+        NotFound::Object { nearest: None, .. } => diagnostic.help("`upheld list objects` shows what was read"),
+        NotFound::Kind { .. } | NotFound::Object { .. } => diagnostic,
     }
 }
 

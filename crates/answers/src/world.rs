@@ -86,7 +86,7 @@ impl<'s> World<'s> {
                 Ok(listed(&self.decisions(&requests, question.kind.as_deref(), Detail::All)?))
             }
             About::Relation => {
-                let mut organisation = self.organisation(question.kind.as_deref())?;
+                let organisation = self.organisation(question.kind.as_deref())?;
                 Ok(vec![json!(organisation.relation(question.what.as_deref().unwrap_or_default())?)])
             }
             About::Gateways => Ok(listed(&self.gateways(question)?.reports)),

@@ -26,12 +26,12 @@ pub const LINK: &str = "Link";
 
 /// The identity of a document; `None` if it has no name. Lists have none: their items do.
 pub fn identity(document: Value<'_>) -> Option<Identity<'_>> {
-    match comply::book::claim(document) {
-        Some(comply::book::Claim::Object) => {
+    match comply::documented::claim(document) {
+        Some(comply::documented::Claim::Object) => {
             let (kind, name) = document.get("ref")?.text().split_once('/')?;
             return named(kind, comply::SCOPE, name);
         }
-        Some(comply::book::Claim::Link) => {
+        Some(comply::documented::Claim::Link) => {
             let part = |field: &str| document.get(field).map(Value::text).filter(|text| !text.is_empty());
             let role = part("role").map(|role| format!("~{role}")).unwrap_or_default();
             let name = format!("{}~{}{role}", part("a")?, part("b")?);

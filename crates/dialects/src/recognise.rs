@@ -20,8 +20,8 @@ use crate::access;
 use crate::access::Seeds;
 use crate::access::authzen::Directory;
 use crate::access::claim::Claim as AccessClaim;
-use crate::comply::book::{Collector, Taken};
-use crate::comply::{self, Organisation};
+use crate::comply::documented::{Collector, Taken};
+use crate::comply::{self, Organisations};
 use crate::document::{Form, Header, Resource};
 use crate::gateway_api::{self, ControllerSettings};
 use crate::kuma;
@@ -45,7 +45,7 @@ pub struct Recognised {
     /// What is known of those whom policies decide about.
     pub directory: Directory,
     /// Objects that are related and must agree in their tags, by kind of policy.
-    pub organisations: Vec<(Sym, Organisation)>,
+    pub organisations: Organisations,
     /// Editions that some kind belongs to.
     pub editions: Vec<String>,
     /// Types whose kinds are broken, or belong to an edition that is not in force.
@@ -149,7 +149,7 @@ fn kuma_edition(semantics: &[&str]) -> Edition {
 pub(crate) struct Documents<'f> {
     pub(crate) typed: Vec<(SourceId, Header<'f>)>,
     about_access: Vec<(SourceId, Value<'f>, AccessClaim)>,
-    untyped: Vec<(SourceId, Value<'f>, comply::book::Claim)>,
+    untyped: Vec<(SourceId, Value<'f>, comply::documented::Claim)>,
 }
 
 /// All documents, those inside lists too.
@@ -164,7 +164,7 @@ fn documents_of<'f>(files: impl Iterator<Item = (SourceId, &'f File)>, found: &m
         waiting.reverse();
         while let Some(document) = waiting.pop() {
             // The first look, because there can be a million of these.
-            if let Some(claim) = comply::book::claim(document) {
+            if let Some(claim) = comply::documented::claim(document) {
                 untyped.push((source, document, claim));
                 continue;
             }
@@ -185,7 +185,7 @@ fn documents_of<'f>(files: impl Iterator<Item = (SourceId, &'f File)>, found: &m
                     }
                 }
                 (Kind::Map, _) => documents.push((source, header)),
-                (Kind::List, _) if comply::book::is_list_of_ours(document) => {
+                (Kind::List, _) if comply::documented::is_list_of_ours(document) => {
                     let start = waiting.len();
                     waiting.extend(document.items());
                     if let Some(added) = waiting.get_mut(start..) {

@@ -16,6 +16,7 @@
 pub mod ask;
 pub mod comply;
 pub mod decide;
+pub mod digest;
 pub mod hierarchy;
 pub mod kind;
 pub mod ladder;

@@ -9,7 +9,9 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use upheld_model::tree::{Fingerprint, Kind, Value};
-use upheld_model::{Diagnostic, Draft, Fault, Files, Id, Lookup, NodeRef, Object, Policy, Sym, Symbols, Table};
+use upheld_model::{
+    Diagnostic, Draft, Fault, Files, Id, Lookup, NodeRef, Object, Policy, Sym, Symbols, Table, Timestamp,
+};
 
 pub use self::companions::Companions;
 pub use self::policies::Policies;
@@ -48,7 +50,7 @@ struct Rest {
     selects: BTreeMap<(KindId, Sym), Select>,
     merges: BTreeMap<(KindId, Sym), Merge>,
     hierarchies: BTreeMap<KindId, Hierarchy>,
-    complies: BTreeMap<KindId, (Comply, Vec<NodeRef>)>,
+    complies: BTreeMap<KindId, (Arc<Comply>, Vec<NodeRef>)>,
 }
 
 /// What dialects bring that is indexed already, by the names of kinds.
@@ -57,7 +59,7 @@ pub struct Indexed {
     /// Policies that decide requests.
     pub decides: Vec<(Sym, Arc<Decide>)>,
     /// States of related objects, each with the changes that led to it.
-    pub complies: Vec<(Sym, Comply, Vec<NodeRef>)>,
+    pub complies: Vec<(Sym, Arc<Comply>, Vec<NodeRef>)>,
 }
 
 impl Snapshot {
@@ -256,12 +258,12 @@ impl Snapshot {
 
     /// The objects that policies of a kind relate; `None` if there are none.
     pub fn comply(&self, kind: KindId) -> Option<&Comply> {
-        self.rest.complies.get(&kind).map(|(comply, _)| comply)
+        self.rest.complies.get(&kind).map(|(comply, _)| &**comply)
     }
 
     /// All states of related objects, by kind of policy.
     pub fn complies(&self) -> impl Iterator<Item = (KindId, &Comply)> {
-        self.rest.complies.iter().map(|(kind, (comply, _))| (*kind, comply))
+        self.rest.complies.iter().map(|(kind, (comply, _))| (*kind, &**comply))
     }
 
     /// A fingerprint of what the documents say: SHA-256 over those of all of them in the order of their identity,
@@ -278,7 +280,8 @@ impl Snapshot {
             }
             // What happened says more than what came of it.
             for (comply, past) in complies.values() {
-                hash.update(comply.digest());
+                // When it is asked is not what it says.
+                hash.update(comply.digest(Timestamp(i64::MIN)));
                 for value in past.iter().filter_map(|at| self.files.value(*at)) {
                     hash.update(value.fingerprint(fingerprint));
                 }

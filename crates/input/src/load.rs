@@ -7,7 +7,6 @@ use std::sync::Arc;
 use upheld_dialects::access::Seeds;
 use upheld_dialects::access::authzen::Directory;
 use upheld_dialects::access::manifest::Manifest;
-use upheld_dialects::comply::Organisation;
 use upheld_dialects::gateway_api::{ControllerSettings, Gateways};
 use upheld_dialects::kuma::implied;
 use upheld_dialects::recognise::{Before, Deciding};
@@ -178,13 +177,15 @@ impl Choices {
             return Err(Box::new(Broken { files, diagnostics }));
         }
         let manifests = deciding.manifests().collect();
-        let complies =
-            organisations.into_iter().map(|(kind, Organisation { comply, history })| (kind, comply, history));
-        let indexed = Indexed { decides: deciding.decides().collect(), complies: complies.collect() };
+        let complies = organisations
+            .iter()
+            .map(|(kind, own)| (kind, Arc::clone(own.organisation.comply()), own.said.clone()))
+            .collect();
+        let indexed = Indexed { decides: deciding.decides().collect(), complies };
         match Snapshot::build(draft, kinds, indexed, files) {
             Ok(snapshot) => {
                 let gateways = Gateways::of(&snapshot, self.controller.clone(), other_editions);
-                let snapshot = snapshot.keeping(Arc::new(gateways));
+                let snapshot = snapshot.keeping(Arc::new(gateways)).keeping(Arc::new(organisations));
                 let (directory, set_aside) = (Arc::new(directory), Arc::new(set_aside));
                 let (choices, warnings) = (self, diagnostics);
                 Ok(Loaded {

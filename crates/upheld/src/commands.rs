@@ -95,7 +95,7 @@ impl Session<'_> {
             Command::Explain(Explain { question, .. }) if question.access.is_asked() => {
                 decision::explain(self, &question.access, question.kind.as_deref())
             }
-            Command::Can(can) if !can.deed.change.is_empty() => compliance::can::run(self, can),
+            Command::Can(can) if !can.change_request.change.is_empty() => compliance::can::run(self, can),
             Command::Can(can) => decision::can::run(self, can),
             Command::Explain(Explain { question, .. }) if question.plain().about() == About::Relation => {
                 compliance::explain::run(self, question)

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
-use upheld_engine::comply::{self, Actor, Class, Comply};
+use upheld_engine::comply::{self, Class, Comply};
+use upheld_governance::{Actor, words};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
@@ -55,12 +56,12 @@ struct Narrowed {
 
 impl Organisation<'_> {
     /// Holds every pair against every policy.
-    pub fn audit(&mut self, question: &AuditQuestion) -> Result<Audited, Vec<Diagnostic>> {
+    pub fn audit(&self, question: &AuditQuestion) -> Result<Audited, Vec<Diagnostic>> {
         let Narrowed { filter, filters, viewer, mut notes } = narrowed(self, question)?;
         let passes = if question.list_passes { Passes::Listed } else { Passes::Counted };
         let fixes = if question.no_fixes { Fixes::None } else { Fixes::Tried };
         let (files, digest) = (self.snapshot.files(), self.snapshot.digest().to_owned());
-        let audit = report::audit(&mut self.comply, files, &Wanted { filter, viewer, passes, fixes });
+        let audit = report::audit(self.governed, self.now, files, &Wanted { filter, viewer, passes, fixes });
         let audit = Audit { snapshot: Some(digest), filters, ..audit }.finished();
         if fixes == Fixes::Tried && audit.violations().count() > MENDED {
             notes.push(format!(
@@ -73,7 +74,7 @@ impl Organisation<'_> {
 
 /// What the audit is cut to, and for whom.
 fn narrowed(asked: &Organisation<'_>, audit: &AuditQuestion) -> Result<Narrowed, Vec<Diagnostic>> {
-    let comply = &asked.comply;
+    let comply = asked.comply();
     let mut problems = Vec::new();
     let mut filters = Vec::new();
     let mut filter = comply::Filter::default();
@@ -106,12 +107,12 @@ fn narrowed(asked: &Organisation<'_>, audit: &AuditQuestion) -> Result<Narrowed,
         }
     }
     if let Some(written) = &audit.kind {
-        match comply.kinds_of(written) {
+        match asked.governed.kinds_of(written) {
             Ok(kinds) => {
                 note("kind", written);
                 filter.kinds = Some(kinds);
             }
-            Err(refusal) => problems.push(not_found(comply, &refusal)),
+            Err(not_there) => problems.push(not_found(comply, &not_there)),
         }
     }
     let actor = asked.actor(audit.person.as_deref(), None).unwrap_or_else(|problem| {
@@ -145,9 +146,9 @@ fn cut_to_visible(
     filter: &mut comply::Filter,
     actor: &Actor,
 ) -> Result<Option<Filter>, Diagnostic> {
-    let comply = &asked.comply;
-    let visible = comply.visibility(actor).map_err(|refusal| {
-        let message = upheld_engine::words::comply::refusal(comply.profile(), &refusal);
+    let comply = asked.comply();
+    let visible = asked.governed.visibility(actor).map_err(|refusal| {
+        let message = words::refusal(comply.profile(), &refusal);
         Diagnostic::error(Fault::Forbidden, message)
     })?;
     let mut told = None;

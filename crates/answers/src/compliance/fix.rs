@@ -1,4 +1,4 @@
-//! Which edits would mend violations?
+//! Which edits would fix violations?
 
 use serde::{Deserialize, Serialize};
 use upheld_engine::comply::{Class, Filter, Finding};
@@ -6,9 +6,9 @@ use upheld_model::Diagnostic;
 
 use super::Organisation;
 use super::audit::unknown_policy;
-use crate::report::compliance::{Remedy, mended, standing};
+use crate::report::compliance::{Remedy, fixes_of, standing};
 
-/// Which violations are to be mended, and by whom. Everything may be left out.
+/// Which violations are to be fixed, and by whom. Everything may be left out.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct FixQuestion {
@@ -30,17 +30,18 @@ pub struct FixQuestion {
 }
 
 impl Organisation<'_> {
-    /// Edits that would mend violations, each tried.
-    pub fn remedy(&mut self, wanted: &FixQuestion) -> Result<Remedy, Vec<Diagnostic>> {
+    /// Edits that would fix violations, each tried.
+    pub fn remedy(&self, wanted: &FixQuestion) -> Result<Remedy, Vec<Diagnostic>> {
         let viewer = self.actor(wanted.person.as_deref(), Some(Class::EndUser)).map_err(|problem| vec![problem])?;
         let mut filter = Filter::default();
         let mut only: Option<(String, String)> = None;
         narrow(self, wanted, &mut filter, &mut only)?;
         // A plan for a whole scope, or all ways for the few violations that were named.
+        let mut trial = self.governed.trial(self.now);
         let whole = wanted.what.is_none() && wanted.policy.is_none();
         Ok(if whole {
-            let (fixes, left) = self.comply.remedy(&viewer, filter.scope);
-            Remedy::plan(&self.comply, self.snapshot.files(), &fixes, &left)
+            let (fixes, left) = trial.remedy(&viewer, filter.scope);
+            Remedy::plan(self.governed, self.snapshot.files(), &fixes, &left)
         } else {
             let between = |own: &Finding| {
                 only.as_ref().is_none_or(|(a, b)| {
@@ -48,11 +49,11 @@ impl Organisation<'_> {
                     (first, second) == (a, b) || (second, first) == (a, b)
                 })
             };
-            let open: Vec<Finding> = self.comply.recorded(&filter).into_iter().filter(between).collect();
+            let open: Vec<Finding> = self.governed.violations(&filter, self.now).into_iter().filter(between).collect();
             let mut checks = Vec::new();
             for violation in open.iter().filter(|own| own.waiver.is_none()) {
-                let mut check = standing(&self.comply, self.snapshot.files(), violation);
-                check.fixes = mended(&self.comply.fixes(&viewer, violation));
+                let mut check = standing(self.governed, self.snapshot.files(), violation);
+                check.fixes = fixes_of(&trial.fixes(&viewer, violation));
                 checks.push(check);
             }
             Remedy::ways(checks)
@@ -71,14 +72,14 @@ fn narrow(
         filter.scope = Some(asked.scope(workspace).map_err(one)?);
     }
     if let Some(policy) = &wanted.policy {
-        let known = asked.comply.policy(policy).ok_or_else(|| one(unknown_policy(&asked.comply, policy)))?;
+        let known = asked.comply().policy(policy).ok_or_else(|| one(unknown_policy(asked.comply(), policy)))?;
         filter.policy = Some(known.id.clone());
     }
     match wanted.what.as_deref() {
         Some(pair) if pair.contains('~') => {
             let (a, b) = asked.pair(pair)?;
             filter.object = Some(a);
-            *only = Some((asked.comply.reference(a).to_string(), asked.comply.reference(b).to_string()));
+            *only = Some((asked.comply().reference(a).to_string(), asked.comply().reference(b).to_string()));
         }
         Some(object) => filter.object = Some(asked.object(object).map_err(one)?),
         None => {}

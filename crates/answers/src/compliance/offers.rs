@@ -2,7 +2,8 @@
 
 use serde_json::{Value as Json, json};
 use upheld_engine::comply::{Class, ObjectId};
-use upheld_engine::words;
+use upheld_engine::words::comply::{because, braces};
+use upheld_governance::words;
 use upheld_model::{Diagnostic, Fault};
 
 use super::{Organisation, not_found};
@@ -63,7 +64,7 @@ impl OfferedValues {
 impl Organisation<'_> {
     /// Objects of a kind that could be related to one without breaking a policy.
     pub fn candidates(&self, written: &str, kind: &str, role: Option<&str>) -> Result<OfferedObjects, Vec<Diagnostic>> {
-        let comply = &self.comply;
+        let comply = self.comply();
         let role = role.map(|role| self.object(role)).transpose();
         let (object, role) = match (self.object(written), role) {
             (Ok(object), Ok(role)) => (object, role),
@@ -72,9 +73,10 @@ impl Organisation<'_> {
                 return Err(problems);
             }
         };
-        let offered = comply.candidates(object, kind, role).map_err(|refusal| vec![not_found(comply, &refusal)])?;
-        let all = comply.kinds_of(kind).unwrap_or_default();
-        if !all.iter().any(|kind| comply.can_relate(object, *kind)) {
+        let offered = self.governed.candidates(self.now, object, kind, role);
+        let offered = offered.map_err(|not_there| vec![not_found(comply, &not_there)])?;
+        let all = self.governed.kinds_of(kind).unwrap_or_default();
+        if !all.iter().any(|kind| self.governed.can_relate(object, *kind)) {
             let message = format!("`{written}` and objects of the kind `{kind}` are not related");
             return Err(vec![Diagnostic::error(Fault::NotFound, message)]);
         }
@@ -100,7 +102,7 @@ impl Organisation<'_> {
     }
 
     /// Values of a tag that somebody could choose without being refused.
-    pub fn values(&mut self, written: &str, tag: &str, person: Option<&str>) -> Result<OfferedValues, Vec<Diagnostic>> {
+    pub fn values(&self, written: &str, tag: &str, person: Option<&str>) -> Result<OfferedValues, Vec<Diagnostic>> {
         let actor = self.actor(person, Some(Class::EndUser));
         let (object, actor) = match (self.object(written), actor) {
             (Ok(object), Ok(actor)) => (object, actor),
@@ -109,9 +111,11 @@ impl Organisation<'_> {
                 return Err(problems);
             }
         };
-        let judged = self.comply.judged_values(&actor, object, tag);
-        let judged = judged.map_err(|refusal| vec![not_found(&self.comply, &refusal)])?;
-        let reference = self.comply.reference(object).to_string();
+        let profile = self.comply().profile();
+        let judged = self.governed.judged_values(self.now, &actor, object, tag);
+        let judged =
+            judged.map_err(|refusal| vec![Diagnostic::error(Fault::NotFound, words::refusal(profile, &refusal))])?;
+        let reference = self.comply().reference(object).to_string();
         let (mut allowed, mut refused): (Vec<String>, Vec<(String, String)>) = (Vec::new(), Vec::new());
         for (value, decision) in &judged {
             if decision.outcome.is_done() {
@@ -121,7 +125,7 @@ impl Organisation<'_> {
             let mut policies: Vec<&str> = decision.violations.iter().map(|own| own.policy.as_str()).collect();
             policies.dedup();
             let why = match &decision.refusal {
-                Some(refusal) => words::comply::refusal(self.comply.profile(), refusal),
+                Some(refusal) => words::refusal(profile, refusal),
                 None => format!("{} by {}", decision.outcome.word(), policies.join(", ")),
             };
             refused.push((value.to_string(), why));
@@ -137,21 +141,21 @@ impl Organisation<'_> {
 
 /// A kind or subject by its own name, however it was written.
 fn kind_word(asked: &Organisation<'_>, written: &str) -> String {
-    let profile = asked.comply.profile();
+    let profile = asked.comply().profile();
     let subject = || profile.subject(written).map(|subject| profile.subject_name(subject));
     profile.kind(written).map(|kind| profile.kind_name(kind)).or_else(subject).unwrap_or(written).to_owned()
 }
 
 /// What is against relating two objects.
 fn against(asked: &Organisation<'_>, object: ObjectId, other: ObjectId, role: Option<ObjectId>) -> (String, String) {
-    let comply = &asked.comply;
-    let violations = comply.against(object, other, role);
+    let comply = asked.comply();
+    let violations = asked.governed.against(asked.now, object, other, role);
     let told: Vec<String> = violations
         .iter()
         .map(|violation| {
-            let why = words::comply::because(violation);
+            let why = because(violation);
             let (a, b) = (&violation.a, &violation.b);
-            let (own, others) = (words::comply::braces(&a.values), words::comply::braces(&b.values));
+            let (own, others) = (braces(&a.values), braces(&b.values));
             format!("{}: {} has {own}, {} has {others}: {why}", violation.policy, a.object, b.object)
         })
         .collect();

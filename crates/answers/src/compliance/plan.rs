@@ -1,15 +1,14 @@
 //! What would changes do?
 
-use sha2::{Digest, Sha256};
 use upheld_dialects::comply::changes::{self, Change};
-use upheld_engine::comply::{Class, Finding, Outcome, Plan, Step, Then};
-use upheld_engine::words::comply as words;
+use upheld_engine::comply::{Class, Finding};
+use upheld_governance::{Outcome, Plan, Step, Then, words};
 use upheld_input::{Format, parse};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, Severity, SourceId};
 
 use super::Organisation;
 use crate::refused::Refused;
-use crate::report::compliance::{Planned, PlannedFlip, PlannedStep, check_of, mended_refused, standing};
+use crate::report::compliance::{Planned, PlannedFlip, PlannedStep, check_of, fixes_of, standing};
 
 /// Changes as they were written, and who makes those that name nobody.
 #[derive(Clone, Debug)]
@@ -37,15 +36,14 @@ pub struct WhatIf {
 
 impl Organisation<'_> {
     /// What changes would do; nothing is changed.
-    pub fn what_if(&mut self, changes: &Changes<'_>) -> Result<WhatIf, Refused> {
+    pub fn what_if(&self, changes: &Changes<'_>) -> Result<WhatIf, Refused> {
         let steps = steps(self, changes)?;
-        // What is meant counts, not how it is written.
-        let id = plan_id(&self.comply.digest(), &format!("{steps:?}"));
+        let id = self.governed.plan_id(self.now, &steps);
         if let Some(expected) = changes.plan.filter(|expected| *expected != id) {
             let message = format!("the plan is `{id}` now, not `{expected}`: the files or the changes moved");
             return Err(Diagnostic::error(Fault::Moved, message).help("look at the new plan before you go on").into());
         }
-        let plan = self.comply.what_if(&steps);
+        let plan = self.governed.what_if(self.now, &steps);
         let done = plan.decisions.iter().all(|decision| decision.outcome.is_done());
         let is_clean = done && plan.added.is_empty();
         Ok(WhatIf { planned: planned(self, &steps, &plan, id), is_clean })
@@ -57,7 +55,7 @@ fn steps(asked: &Organisation<'_>, changes: &Changes<'_>) -> Result<Vec<Step>, R
     let usual = asked.actor(changes.person, Some(Class::EndUser))?;
     let (file, mut problems) = parse(changes.name, changes.format, changes.text.clone(), SourceId::new(0));
     let mut found = Diagnostics::default();
-    let read: Vec<Change> = changes::read(SourceId::new(0), &file.tree, asked.comply.profile(), &usual, &mut found);
+    let read: Vec<Change> = changes::read(SourceId::new(0), &file.tree, asked.comply().profile(), &usual, &mut found);
     problems.extend(found);
     if problems.iter().any(|problem| problem.severity == Severity::Error) {
         let mut files = Files::default();
@@ -73,36 +71,23 @@ fn steps(asked: &Organisation<'_>, changes: &Changes<'_>) -> Result<Vec<Step>, R
     Ok(read.into_iter().map(|change| (change.actor, change.action)).collect())
 }
 
-/// What the plan rests on: the state, and the changes.
-fn plan_id(digest: &str, changes: &str) -> String {
-    let mut hash = Sha256::new();
-    hash.update(digest);
-    hash.update([0]);
-    hash.update(changes);
-    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn planned(asked: &mut Organisation<'_>, steps: &[Step], plan: &Plan, id: String) -> Planned {
-    let told: Vec<PlannedStep> = steps
-        .iter()
-        .zip(&plan.decisions)
-        .map(|((actor, action), decision)| {
-            let violations = decision
-                .violations
-                .iter()
-                .map(|violation| {
-                    let mut check = check_of(&asked.comply, asked.snapshot.files(), violation);
-                    if decision.outcome == Outcome::Blocked {
-                        check.fixes = mended_refused(&mut asked.comply, actor, action, violation);
-                    }
-                    check
-                })
-                .collect();
-            let refusal = decision.refusal.as_ref().map(|refusal| words::refusal(asked.comply.profile(), refusal));
-            PlannedStep { what: words::action(action), outcome: decision.outcome.word(), refusal, violations }
-        })
-        .collect();
-    let (comply, files) = (&asked.comply, asked.snapshot.files());
+fn planned(asked: &Organisation<'_>, steps: &[Step], plan: &Plan, id: String) -> Planned {
+    let (comply, files) = (asked.comply(), asked.snapshot.files());
+    let mut trial = asked.governed.trial(asked.now);
+    let mut reported = Vec::with_capacity(steps.len());
+    for ((actor, action), decision) in steps.iter().zip(&plan.decisions) {
+        let mut violations = Vec::with_capacity(decision.violations.len());
+        for violation in &decision.violations {
+            let mut check = check_of(comply, files, violation);
+            if decision.outcome == Outcome::Blocked {
+                check.fixes = fixes_of(&trial.ways(actor, action, violation));
+            }
+            violations.push(check);
+        }
+        let refusal = decision.refusal.as_ref().map(|refusal| words::refusal(comply.profile(), refusal));
+        let (what, outcome) = (words::action(action), decision.outcome.word());
+        reported.push(PlannedStep { what, outcome, refusal, violations });
+    }
     let after = |violations: &[Finding]| violations.iter().map(|own| check_of(comply, files, own)).collect();
     let flipped = plan.flipped.iter().map(|flip| PlannedFlip {
         a: flip.a.to_string(),
@@ -115,10 +100,10 @@ fn planned(asked: &mut Organisation<'_>, steps: &[Step], plan: &Plan, id: String
     Planned {
         answer: String::new(),
         id,
-        based_on: comply.digest(),
-        steps: told,
+        based_on: asked.governed.digest(asked.now),
+        steps: reported,
         added: after(&plan.added),
-        removed: plan.removed.iter().map(|own| standing(comply, files, own)).collect(),
+        removed: plan.removed.iter().map(|own| standing(asked.governed, files, own)).collect(),
         waived: after(&plan.waived),
         unwaived: after(&plan.unwaived),
         kept: plan.kept,

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 use smol_str::SmolStr;
 use upheld_engine::Snapshot;
-use upheld_engine::comply::{Comply, Filter, ObjectId};
+use upheld_engine::comply::{Comply, ObjectId};
 
 use super::find;
 use crate::report::At;
@@ -45,7 +45,7 @@ impl ShownObject {
             name: comply.described(object).and_then(|own| own.name.as_ref()).map(ToString::to_string),
             tags: comply.tags_of(object).iter().map(|(key, values)| (key.to_string(), texts(values))).collect(),
             links,
-            violations: comply.recorded(&Filter { object: Some(object), ..Filter::default() }).len(),
+            violations: comply.violation_count_of(object),
             at: comply.described(object).and_then(|own| own.at).and_then(|node| At::of(snapshot.files(), node)),
         }
     }

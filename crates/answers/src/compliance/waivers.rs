@@ -23,7 +23,7 @@ pub struct WaiverQuestion {
 impl Organisation<'_> {
     /// Waivers by name, and how many there are in all.
     pub fn waivers(&self, wanted: &WaiverQuestion) -> (Vec<WaiverLine>, usize) {
-        let mut lines = waiver_lines(&self.comply, self.snapshot.files());
+        let mut lines = waiver_lines(self.comply(), self.now, self.snapshot.files());
         lines.sort_by(|one, other| one.id.cmp(&other.id));
         let all = lines.len();
         lines.retain(|line| keeps(wanted, line, self.now));

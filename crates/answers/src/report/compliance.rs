@@ -6,11 +6,11 @@ mod fill;
 #[cfg(any(test, feature = "sample"))]
 pub mod sample;
 
-pub use answers::{Planned, PlannedFlip, PlannedStep, Relation, Remedy, Ruled, mended_refused};
+pub use answers::{Planned, PlannedFlip, PlannedStep, Relation, Remedy, Ruled};
 pub use check::{
     Actor, Cause, Check, CheckState, Edit, Excuse, Fix, Link, NearMiss, Side, Why, fingerprint, values, word,
 };
-pub use fill::{Fixes, MENDED, Passes, Wanted, audit, check_of, mended, standing, waiver_lines};
+pub use fill::{Fixes, MENDED, Passes, Wanted, audit, check_of, fixes_of, standing, waiver_lines};
 
 use serde::Serialize;
 

@@ -1,13 +1,13 @@
 //! Every question, on a few documents.
 
 use serde_json::{Value as Json, from_value, json};
-use upheld_engine::comply::Outcome;
+use upheld_governance::Outcome;
 use upheld_input::load::{Loaded, load};
 use upheld_input::{Format, Input};
 use upheld_model::{Diagnostic, Fault, Timestamp};
 
 use super::*;
-use crate::compliance::{Changes, Deed, WaiverQuestion};
+use crate::compliance::{ChangeRequest, Changes, WaiverQuestion};
 use crate::formats::audit::{Beside, Format as Text};
 use crate::report::TestState;
 
@@ -233,10 +233,10 @@ fn violations_can_be_mended() {
 #[test]
 fn changes_are_tried_and_nothing_is_changed() {
     asked(&[ORGANISATION], |world| {
-        let mut organisation = world.organisation(None).expect("is there");
-        let tag = |value: &str| Deed {
+        let organisation = world.organisation(None).expect("is there");
+        let tag = |value: &str| ChangeRequest {
             change: ["tag", "project/checkout", value].map(str::to_owned).to_vec(),
-            ..Deed::default()
+            ..ChangeRequest::default()
         };
         let (_, outcome) = organisation.would(&tag("environment=dev")).expect("is answered");
         assert_eq!(outcome, Outcome::Allowed);

@@ -1,7 +1,8 @@
 //! Changes: what was done, or what somebody thinks of doing.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Action, Actor, Class, Holds, NewLink, NewObject, Profile, Tags};
+use upheld_engine::comply::{Class, Holds, Profile, Tags};
+use upheld_governance::{Action, Actor, NewLink, NewObject};
 use upheld_model::tree::{Kind as ValueKind, Tree, Value};
 use upheld_model::{Diagnostics, Fault, NodeRef, SourceId, Timestamp};
 

@@ -1,10 +1,11 @@
 //! Tag definitions: which tags objects may carry, and which values.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{
-    BadDefinition, Comply, Definition, Immutable, Mandatory, Pattern, Redefinition, Restricted, Subject, TagType,
+use upheld_engine::comply::Subject;
+use upheld_governance::words::bad_definition;
+use upheld_governance::{
+    BadDefinition, Definition, Immutable, Mandatory, Pattern, Redefinition, Restricted, TagSchema, TagType,
 };
-use upheld_engine::words::comply::bad_definition;
 use upheld_model::Fault;
 use upheld_model::tree::Value;
 
@@ -95,7 +96,7 @@ impl Reader<'_> {
 
     /// Whose tag it is: `kind`, or `of` in a document whose `kind` says something else.
     pub(super) fn defined_subject(&mut self, written: Value<'_>) -> Option<Subject> {
-        let kind = written.get("kind").filter(|kind| kind.text() != super::book::DEFINITION);
+        let kind = written.get("kind").filter(|kind| kind.text() != super::documented::DEFINITION);
         let word = written.get("of").or(kind);
         if word.is_none() {
             let message = "this definition does not say whose tag it is".to_owned();
@@ -140,8 +141,8 @@ impl Reader<'_> {
     }
 
     /// Whether a definition makes sense beside the others; says so if not.
-    pub(super) fn check_definition(&mut self, known: &Comply, definition: &Definition, written: Value<'_>) -> bool {
-        let Err(bad) = known.check_definition(definition) else { return true };
+    pub(super) fn check_definition(&mut self, known: &TagSchema, definition: &Definition, written: Value<'_>) -> bool {
+        let Err(bad) = known.check(definition) else { return true };
         let spec = written.get("spec").unwrap_or(written);
         let field = match &bad {
             BadDefinition::Key | BadDefinition::Alike(_) | BadDefinition::Twice => "key",

@@ -1,7 +1,8 @@
 //! Policies and waivers.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Level, Policy, Rule, Rules, Strategy, Waiver};
+use upheld_engine::comply::{Comply, Level, Policy, Rule, Rules, Strategy, Waiver};
+use upheld_governance::words;
 use upheld_model::Fault;
 use upheld_model::tree::Value;
 
@@ -159,6 +160,24 @@ impl Reader<'_> {
             at: Some(self.place(written)),
         };
         (self.found.errors() == before).then_some(waiver)
+    }
+
+    /// Whether there is what a waiver names; says so if not.
+    pub(super) fn check_waiver(&mut self, known: &Comply, waiver: &Waiver, written: Value<'_>) {
+        if known.policy(&waiver.policy).is_none() {
+            let ids: Vec<SmolStr> = known.policies().into_iter().map(|policy| policy.id.clone()).collect();
+            let help = or_nearest(&waiver.policy, ids.iter().map(SmolStr::as_str));
+            let message = format!("there is no policy `{}`", waiver.policy);
+            let at = written.get("policy").unwrap_or(written);
+            self.wrong(Fault::DanglingReference, at, message, "not there", &help);
+        }
+        for side in [&waiver.a, &waiver.b, &waiver.scope].into_iter().flatten() {
+            if let Err(not_found) = known.lookup(side) {
+                let message = words::refusal(self.profile, &not_found.into());
+                let at = written.get("match").unwrap_or(written);
+                self.wrong(Fault::DanglingReference, at, message, "not there", "");
+            }
+        }
     }
 
     fn waived_scope(&mut self, matched: Option<Value<'_>>) -> Option<SmolStr> {

@@ -2,8 +2,9 @@
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
-use upheld_engine::comply::{BadValue, Definition, Keys, Profile, Subject};
-use upheld_engine::words::comply::bad_value;
+use upheld_engine::comply::{Keys, Profile, Subject};
+use upheld_governance::words::bad_value;
+use upheld_governance::{BadValue, Definition, TagType};
 use upheld_model::Fault;
 use upheld_model::tree::Value;
 
@@ -71,7 +72,7 @@ impl Schema {
         let canonical = values.iter().map(|value| definition.canonical(value));
         // Options that were withdrawn stay where they are.
         let kept: Vec<SmolStr> = canonical.filter(|value| !definition.withdrawn.contains(value)).collect();
-        let several = values.len() > 1 && definition.tag != upheld_engine::comply::TagType::MultiSelect;
+        let several = values.len() > 1 && definition.tag != TagType::MultiSelect;
         let bad = if several { Some(BadValue::Several) } else { definition.check_values(&kept).err() };
         let Some(bad) = bad else { return };
         let message = format!("the tag `{}` of {} {}", key.text(), title(reader.profile, subject), bad_value(&bad));

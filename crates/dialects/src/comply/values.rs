@@ -1,7 +1,8 @@
 //! The values of tags, as they are written: absent, null and empty are one, a scalar is a list of one.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Tags, bare_number};
+use upheld_engine::comply::Tags;
+use upheld_governance::bare_number;
 use upheld_model::Fault;
 use upheld_model::tree::{Kind, Value};
 

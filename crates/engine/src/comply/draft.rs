@@ -3,19 +3,17 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_model::{NodeRef, Sym, Symbols, Timestamp, ValuesId};
+use upheld_model::{NodeRef, Sym, Symbols};
 
 use super::facts::{Described, Link, LinkId, NearPair, Object, ObjectId, Pair, Slot, Standing};
-use super::lists::{Lists, NO_VALUES};
+use super::lists::Lists;
 use super::names::Names;
 use super::pairs::{PairRow, PairTable};
 use super::policies::PolicySet;
-use super::profile::{Defaults, Kind, Profile};
-use super::records::Records;
-use super::schema::TagType;
+use super::profile::{Kind, Profile};
 use super::steps::Retired;
 use super::waivers::Waivers;
-use super::{Comply, Definition, Policy, Settings, Tags, Waiver};
+use super::{Comply, Partners, Policy, Waiver};
 
 /// What is being read.
 #[derive(Debug)]
@@ -72,7 +70,7 @@ pub enum Problem {
 
 impl Draft {
     /// An empty one.
-    pub fn new(profile: Arc<Profile>, settings: Settings, now: Timestamp) -> Self {
+    pub fn new(profile: Arc<Profile>, partners: Partners) -> Self {
         let tables = profile.pairs.iter().map(|_| PairTable::new()).collect();
         let mut symbols = Symbols::default();
         for subject in &profile.subjects {
@@ -80,9 +78,7 @@ impl Draft {
         }
         let comply = Comply {
             profile,
-            settings,
-            now,
-            version: 0,
+            partners,
             symbols,
             lists: Lists::default(),
             objects: Vec::new(),
@@ -92,10 +88,7 @@ impl Draft {
             tables,
             violating: Vec::new(),
             policies: PolicySet::default(),
-            definitions: Vec::new(),
             waivers: Waivers::default(),
-            defaults: Tags::new(),
-            records: Records::default(),
             journal: Vec::new(),
             touched: Vec::new(),
             freed: Vec::new(),
@@ -112,13 +105,8 @@ impl Draft {
     }
 
     /// The rules of the game.
-    pub fn profile(&self) -> &Profile {
+    pub fn profile(&self) -> &Arc<Profile> {
         &self.comply.profile
-    }
-
-    /// Changes the switches.
-    pub fn set(&mut self, settings: Settings) {
-        self.comply.settings = settings;
     }
 
     /// An object by its kind and id; `at` is where it is mentioned.
@@ -176,11 +164,6 @@ impl Draft {
         true
     }
 
-    /// Adds a tag definition as it is.
-    pub fn define(&mut self, definition: Definition) {
-        self.comply.definitions.push(definition);
-    }
-
     /// Adds a policy as it is; `false` if there is one of that name, or none can be about its pair.
     pub fn policy(&mut self, policy: Policy) -> bool {
         if self.comply.policy(&policy.id).is_some() || self.comply.profile.pair(policy.a, policy.b).is_none() {
@@ -195,11 +178,6 @@ impl Draft {
     pub fn waiver(&mut self, waiver: Waiver) -> bool {
         let name = self.comply.symbols.intern(&waiver.id);
         self.comply.waivers.add(waiver, name)
-    }
-
-    /// Sets the default tags.
-    pub fn defaults(&mut self, tags: Tags) {
-        self.comply.defaults = tags;
     }
 
     /// What is wrong with objects and relationships; all of it.
@@ -232,11 +210,6 @@ impl Draft {
                 object.described.standing = Standing::Deleted;
             }
         }
-        comply.canonicalise();
-        let everybody: Vec<ObjectId> = (0..comply.objects.len()).map(ObjectId::new).collect();
-        for object in everybody {
-            comply.give_defaults(object);
-        }
         comply.place_links(links.into_iter().map(|(link, _)| link).collect());
         comply.place_pairs();
         let names: Vec<SmolStr> = comply.policies().into_iter().map(|policy| policy.id.clone()).collect();
@@ -254,60 +227,6 @@ impl Draft {
 }
 
 impl Comply {
-    /// Numbers in their shortest form, where a definition says that they are numbers.
-    fn canonicalise(&mut self) {
-        for definition in self.definitions.clone() {
-            for (object, key, list) in self.as_numbers(&definition) {
-                self.write_tag(object, key, list);
-            }
-        }
-    }
-
-    /// What becomes of the values of a tag if its definition says that they are numbers.
-    pub(super) fn as_numbers(&mut self, definition: &Definition) -> Vec<(ObjectId, Sym, ValuesId)> {
-        let mut changes = Vec::new();
-        let numeric = matches!(definition.tag, TagType::Number | TagType::Integer);
-        let Some(key) = self.symbols.get(&definition.key).filter(|_| numeric) else { return changes };
-        for place in 0..self.objects.len() {
-            let object = ObjectId::new(place);
-            let list = self.get(object).map_or(NO_VALUES, |object| object.values(key));
-            if list == NO_VALUES || self.subject_of(object) != Some(definition.subject) {
-                continue;
-            }
-            let values: Vec<SmolStr> = self.texts(list).iter().map(|value| definition.canonical(value)).collect();
-            changes.push((object, key, self.values(&values)));
-        }
-        changes
-    }
-
-    /// Adds the default tags to an object, if its kind gets them.
-    pub(super) fn with_defaults(&self, object: ObjectId) -> Tags {
-        let kind = self.kind_of(object).and_then(|kind| self.profile.kind_spec(kind));
-        if self.defaults.is_empty() || kind.is_none_or(|kind| kind.defaults == Defaults::None) {
-            return Tags::new();
-        }
-        let mut added = Tags::new();
-        for (key, values) in &self.defaults {
-            let definition = self.subject_of(object).and_then(|subject| self.definition(subject, key));
-            let kept = |value: &SmolStr| definition.map_or_else(|| value.clone(), |own| own.canonical(value));
-            let values: Vec<SmolStr> = values.iter().map(kept).collect();
-            let own = self.texts(self.values_of(object, key));
-            if values.iter().any(|value| !own.contains(value)) {
-                let missing = values.iter().filter(|value| !own.contains(value));
-                let all = own.iter().chain(missing).cloned().collect();
-                added.push((key.clone(), all));
-            }
-        }
-        added
-    }
-
-    fn give_defaults(&mut self, object: ObjectId) {
-        for (key, values) in self.with_defaults(object) {
-            let (key, list) = (self.key(&key), self.values(&values));
-            self.write_tag(object, key, list);
-        }
-    }
-
     /// Puts all relationships in their places, each once.
     fn place_links(&mut self, mut links: Vec<Link>) {
         let order = |link: &Link| (link.relation, link.a, link.b, link.role);

@@ -8,7 +8,6 @@ use upheld_model::{NodeRef, Sym, ValuesId};
 
 use super::lists::NO_VALUES;
 use super::profile::{End, Holds, Kind, Order, PairKind, Relation, Subject};
-use super::refusal::Refusal;
 use super::{Comply, Partners, Tags};
 
 /// Which object. Numbers begin with one, so that nobody takes no room.
@@ -70,6 +69,25 @@ pub enum Partner {
     /// It is not.
     #[default]
     No,
+}
+
+/// Why a reference means nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotFound {
+    /// There is no such kind.
+    Kind {
+        /// What was written.
+        written: SmolStr,
+        /// What may have been meant.
+        nearest: Option<SmolStr>,
+    },
+    /// There is no such object, or not any more.
+    Object {
+        /// What was written.
+        written: SmolStr,
+        /// What may have been meant.
+        nearest: Option<SmolStr>,
+    },
 }
 
 /// What is known of an object besides its tags and relationships.
@@ -194,12 +212,12 @@ impl Comply {
     }
 
     /// A live object by its reference, `kind/id`; why not, if there is none.
-    pub fn lookup(&self, reference: &str) -> Result<ObjectId, Refusal> {
+    pub fn lookup(&self, reference: &str) -> Result<ObjectId, NotFound> {
         let (word, id) = reference.split_once('/').unwrap_or((reference, ""));
         let Some(kind) = self.profile.kind(word) else {
             let known = self.profile.kinds.iter().map(|kind| kind.name.as_str());
             let nearest = nearest(word, known).map(SmolStr::new);
-            return Err(Refusal::UnknownKind { written: SmolStr::new(word), nearest });
+            return Err(NotFound::Kind { written: SmolStr::new(word), nearest });
         };
         if let Some(object) = self.object(kind, id) {
             return Ok(object);
@@ -207,7 +225,7 @@ impl Comply {
         let live = self.objects.iter().filter(|own| own.kind == kind && own.described.standing != Standing::Deleted);
         let nearest = nearest(id, live.map(|object| object.id.as_str()));
         let nearest = nearest.map(|id| format_smolstr!("{}/{id}", self.profile.kind_name(kind)));
-        Err(Refusal::UnknownObject { written: SmolStr::new(reference), nearest })
+        Err(NotFound::Object { written: SmolStr::new(reference), nearest })
     }
 
     /// The reference of an object, `kind/id`.
@@ -267,10 +285,14 @@ impl Comply {
         }
     }
 
+    /// All objects, those that are gone too, in no particular order.
+    pub fn all_objects(&self) -> impl Iterator<Item = ObjectId> + use<> {
+        (0..self.objects.len()).map(ObjectId::new)
+    }
+
     /// All live objects in the order of their references.
     pub fn objects(&self) -> Vec<ObjectId> {
-        let all = (0..self.objects.len()).map(ObjectId::new);
-        let mut live: Vec<ObjectId> = all.filter(|object| self.is_live(*object)).collect();
+        let mut live: Vec<ObjectId> = self.all_objects().filter(|object| self.is_live(*object)).collect();
         self.sort_objects(&mut live);
         live
     }
@@ -331,10 +353,15 @@ impl Comply {
         self.chain(object).find(|(_, object)| object.kind == scope).map(|(id, _)| id)
     }
 
+    /// Whether an object lives in another one, or is that one.
+    pub fn lives_in(&self, object: ObjectId, other: ObjectId) -> bool {
+        self.chain(object).any(|(id, _)| id == other)
+    }
+
     /// Whether policies leave a scope alone, with all that lives in it.
     pub fn is_exempt(&self, scope: Option<ObjectId>) -> bool {
         let partner = || scope.and_then(|scope| self.get(scope)).map(|scope| scope.described.partner);
-        self.settings.partners == Partners::Exempt && partner() == Some(Partner::Yes)
+        self.partners == Partners::Exempt && partner() == Some(Partner::Yes)
     }
 
     /// A relationship of two objects, if there can be one.

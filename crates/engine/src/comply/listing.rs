@@ -159,6 +159,11 @@ impl Comply {
         words.map(|word| word.count_ones() as usize).sum()
     }
 
+    /// How many violations an object has a part in.
+    pub fn violation_count_of(&self, object: ObjectId) -> usize {
+        self.violating_around(object).into_iter().map(|slot| self.rules_violated_at(slot).count()).sum()
+    }
+
     /// The rules that a pair violates; none if no relationship makes it.
     pub fn rules_violated(&self, pair: Pair) -> Vec<EntryId> {
         self.slot_of(pair).map_or_else(Vec::new, |slot| self.rules_violated_at(slot).collect())

@@ -9,7 +9,7 @@ use upheld_model::{Sym, ValuesId};
 use super::policy::Strategy;
 
 /// The list without values.
-pub(super) const NO_VALUES: ValuesId = ValuesId::FIRST;
+pub const NO_VALUES: ValuesId = ValuesId::FIRST;
 
 /// All lists. Equal lists have equal ids.
 #[derive(Clone, Debug)]

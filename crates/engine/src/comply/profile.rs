@@ -1,6 +1,8 @@
 //! What a kind of the comply family is: which objects there are, how they are related, which pairs policies may be about,
 //! what is refused, and who may do what. All of it is data, read from a `PolicyKind` document.
 
+mod digest;
+
 use smol_str::SmolStr;
 
 use super::policy::Strategy;
@@ -302,6 +304,23 @@ impl Profile {
     /// What a kind counts as.
     pub fn subject_of(&self, kind: Kind) -> Option<Subject> {
         self.kind_spec(kind).map(|spec| spec.subject)
+    }
+
+    /// The kinds that count as a subject.
+    pub fn kinds_of_subject(&self, subject: Subject) -> impl Iterator<Item = Kind> {
+        let kinds = (0..).map(Kind).zip(&self.kinds);
+        kinds.filter(move |(_, spec)| spec.subject == subject).map(|(kind, _)| kind)
+    }
+
+    /// The kinds whose objects get the default tags.
+    pub fn kinds_with_defaults(&self) -> impl Iterator<Item = Kind> {
+        let kinds = (0..).map(Kind).zip(&self.kinds);
+        kinds.filter(|(_, spec)| spec.defaults == Defaults::Given).map(|(kind, _)| kind)
+    }
+
+    /// The two subjects of a pair.
+    pub fn sides(&self, pair: PairKind) -> Option<(Subject, Subject)> {
+        self.pairs.get(usize::from(pair.0)).copied()
     }
 
     /// The name of a kind as it stands in references.

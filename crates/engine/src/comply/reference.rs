@@ -4,7 +4,10 @@
 //! It shares no code with the engine, and knows the two editions by heart where the engine reads them from a profile. Tests
 //! compare the two; benches print the ratio.
 
+pub mod editions;
 mod facts;
+#[cfg(any(test, feature = "random"))]
+pub mod random;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
-use upheld_model::{Sym, Timestamp, ValuesId};
+use upheld_model::{Sym, ValuesId};
 
 use super::facts::{Described, Link, LinkId, Object, ObjectId, Slot, Standing};
 use super::finding::FindingId;
@@ -17,7 +17,7 @@ use super::lists::NO_VALUES;
 use super::pairs::PairTable;
 use super::profile::{Kind, PairKind, Subject};
 use super::waivers::Waivers;
-use super::{Comply, Definition, Policy, Tags};
+use super::{Comply, Policy, Waiver};
 
 /// How to take a step back.
 #[derive(Clone, Debug)]
@@ -28,10 +28,7 @@ pub(super) enum Undo {
     Created { object: ObjectId, before: Option<ObjectId> },
     Described { object: ObjectId, before: Box<Described> },
     Policy { name: SmolStr, before: Option<Arc<Policy>> },
-    Definitions(Vec<Definition>),
-    Defaults(Tags),
     Waivers(Box<Waivers>),
-    Clock(Timestamp),
 }
 
 /// What a pair violated before it was touched.
@@ -51,7 +48,7 @@ pub(super) enum Retired {
 }
 
 /// Where to go back to. It means something until everything is settled.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     steps: usize,
     touched: usize,
@@ -84,6 +81,11 @@ impl Comply {
         !self.journal.is_empty()
     }
 
+    /// Whether something is kept for taking steps back, those that were taken back already included.
+    pub fn is_unsettled(&self) -> bool {
+        self.has_steps() || !self.touched.is_empty() || !self.freed.is_empty() || !self.freed_links.is_empty()
+    }
+
     /// Takes back every step since the mark.
     pub fn roll_back(&mut self, mark: Mark) {
         while self.journal.len() > mark.steps {
@@ -106,10 +108,7 @@ impl Comply {
             Undo::Created { object, before } => self.forget_object(object, before),
             Undo::Described { object, before } => self.describe(object, *before),
             Undo::Policy { name, before } => self.put_policy(&name, before),
-            Undo::Definitions(definitions) => self.definitions = definitions,
-            Undo::Defaults(tags) => self.defaults = tags,
             Undo::Waivers(waivers) => self.waivers = *waivers,
-            Undo::Clock(now) => self.now = now,
         }
     }
 
@@ -279,27 +278,26 @@ impl Comply {
         }
     }
 
-    /// Step: other tag definitions.
-    pub(super) fn redefine(&mut self, definitions: Vec<Definition>) {
-        let before = std::mem::replace(&mut self.definitions, definitions);
-        self.journal.push(Undo::Definitions(before));
+    /// Step: one more waiver; `false` if there is one of that name.
+    pub fn grant(&mut self, waiver: Waiver) -> bool {
+        let name = self.symbols.intern(&waiver.id);
+        let mut waivers = self.waivers.clone();
+        let is_new = waivers.add(waiver, name);
+        if is_new {
+            self.put_waivers(waivers);
+        }
+        is_new
     }
 
-    /// Step: other default tags.
-    pub(super) fn set_defaults(&mut self, tags: Tags) {
-        let before = std::mem::replace(&mut self.defaults, tags);
-        self.journal.push(Undo::Defaults(before));
+    /// Step: one waiver less; `false` if there is none of that name.
+    pub fn revoke(&mut self, waiver: &str) -> bool {
+        let Some(rest) = self.waivers.without(waiver) else { return false };
+        self.put_waivers(rest);
+        true
     }
 
-    /// Step: other waivers.
-    pub(super) fn set_waivers(&mut self, waivers: Waivers) {
+    fn put_waivers(&mut self, waivers: Waivers) {
         let before = std::mem::replace(&mut self.waivers, waivers);
         self.journal.push(Undo::Waivers(Box::new(before)));
-    }
-
-    /// Step: time passes.
-    pub(super) fn set_now(&mut self, now: Timestamp) {
-        let before = std::mem::replace(&mut self.now, now);
-        self.journal.push(Undo::Clock(before));
     }
 }

@@ -1,13 +1,6 @@
-//! The laws of the engine, for this family, over random organisations and actions; and every rule of it by name.
+//! The laws of the engine, for this family, over random organisations and steps; and every rule about values by name.
 
-mod corners;
-mod definitions;
-mod editions;
-mod effects;
 mod evaluation;
 mod laws;
-mod points;
-mod principals;
-mod random;
-mod refusals;
+mod steps;
 mod world;

@@ -1,6 +1,6 @@
 //! Waivers, found by what they are about.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use upheld_model::{Sym, Timestamp};
 
@@ -14,6 +14,8 @@ pub(super) struct Waivers {
     names: Vec<Sym>,
     /// By policy and the first object that they name; those that name none are under the empty text.
     about: FxHashMap<SmolStr, FxHashMap<SmolStr, Vec<usize>>>,
+    /// The objects that some of them name.
+    objects: FxHashSet<SmolStr>,
 }
 
 /// What a waiver has to match: references in the order of the policy.
@@ -35,7 +37,9 @@ impl Waivers {
         if self.names.contains(&name) {
             return false;
         }
-        let anchor = [&waiver.a, &waiver.b, &waiver.scope].into_iter().flatten().next().cloned().unwrap_or_default();
+        let named = || [&waiver.a, &waiver.b, &waiver.scope].into_iter().flatten();
+        let anchor = named().next().cloned().unwrap_or_default();
+        self.objects.extend(named().cloned());
         self.about.entry(waiver.policy.clone()).or_default().entry(anchor).or_default().push(self.all.len());
         self.all.push(waiver);
         self.names.push(name);
@@ -49,6 +53,16 @@ impl Waivers {
             rest.add(waiver.clone(), *symbol);
         }
         (rest.all.len() < self.all.len()).then_some(rest)
+    }
+
+    /// Whether any of them names an object: else they are about whole policies.
+    pub(super) fn mention_any(&self) -> bool {
+        !self.objects.is_empty()
+    }
+
+    /// Whether any of them names this object.
+    pub(super) fn mention(&self, object: &str) -> bool {
+        self.objects.contains(object)
     }
 
     /// Whether there is any for a policy.

@@ -1,11 +1,8 @@
-//! Sentences of the family comply: why a pair passes or not, why a change is refused, what would mend it, what caused it.
+//! Sentences of the family comply: why a rule holds between two objects, or does not.
 
 use smol_str::SmolStr;
 
-use crate::comply::{
-    Action, BadDefinition, BadValue, By, Cause, Class, Comply, Edit, Finding, Fix, Profile, Refusal, Seen, Tags,
-    Verdict,
-};
+use crate::comply::{Finding, Profile, Verdict};
 
 /// Why a rule holds between two objects, or does not.
 pub fn because(finding: &Finding) -> String {
@@ -52,170 +49,17 @@ fn seen(value: &SmolStr) -> String {
 }
 
 /// `dev`, `dev and qa`, `dev, test and qa`.
-fn list(values: &[SmolStr]) -> String {
+pub fn list(values: &[SmolStr]) -> String {
     joined(values, "and")
 }
 
-fn joined(values: &[SmolStr], word: &str) -> String {
+/// Values with a word before the last: `dev, test or qa`.
+pub fn joined(values: &[SmolStr], word: &str) -> String {
     let values: Vec<String> = values.iter().map(seen).collect();
     match values.as_slice() {
         [] => "nothing".to_owned(),
         [one] => one.clone(),
         [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
-    }
-}
-
-/// A way to mend a violation; alternatives that differ only in the value are one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToldFix {
-    /// For example `choose dev, test or qa as environment of project/a`.
-    pub text: String,
-    /// Who can.
-    pub by: By,
-    /// What to change; of alternatives the first.
-    pub edits: Vec<Edit>,
-}
-
-/// What would mend a violation, in the order given.
-pub fn fixes(fixes: &[Fix]) -> Vec<ToldFix> {
-    let mut told: Vec<(ToldFix, Vec<SmolStr>)> = Vec::new();
-    for fix in fixes {
-        let value = single_value(fix);
-        let known = told.iter_mut().find(|(known, values)| {
-            !values.is_empty() && value.is_some() && known.by == fix.by && differ_in_value(&known.edits, &fix.edits)
-        });
-        match (known, value) {
-            (Some((_, values)), Some(value)) => values.push(value),
-            (_, value) => {
-                let fix = ToldFix { text: String::new(), by: fix.by, edits: fix.edits.clone() };
-                told.push((fix, value.into_iter().collect()));
-            }
-        }
-    }
-    let tell = |(mut fix, values): (ToldFix, Vec<SmolStr>)| {
-        let edits: Vec<String> = fix.edits.iter().map(|one| edit(one, &values)).collect();
-        fix.text = edits.join(" and ");
-        fix
-    };
-    told.into_iter().map(tell).collect()
-}
-
-/// The value that a fix chooses, if it chooses one.
-fn single_value(fix: &Fix) -> Option<SmolStr> {
-    match fix.edits.as_slice() {
-        [Edit::Tag { add, .. }] if add.len() == 1 => add.first().cloned(),
-        _ => None,
-    }
-}
-
-fn differ_in_value(one: &[Edit], other: &[Edit]) -> bool {
-    match (one, other) {
-        (
-            [Edit::Tag { object, tag, remove, .. }],
-            [Edit::Tag { object: same_object, tag: same_tag, remove: same_remove, .. }],
-        ) => (object, tag, remove) == (same_object, same_tag, same_remove),
-        _ => false,
-    }
-}
-
-/// One change that mends; `choices` are the values of which one would do.
-pub fn edit(edit: &Edit, choices: &[SmolStr]) -> String {
-    match edit {
-        Edit::Unlink { a, b } => format!("end the relationship {a} ~ {b}"),
-        Edit::Tag { object, tag, add, remove } => {
-            let values = if choices.len() > 1 { joined(choices, "or") } else { list(add) };
-            match (add.is_empty(), remove.is_empty()) {
-                (false, true) => format!("add {values} to {tag} of {object}"),
-                (true, _) => format!("remove {} from {tag} of {object}", list(remove)),
-                (false, false) => format!("choose {values} instead of {} as {tag} of {object}", list(remove)),
-            }
-        }
-    }
-}
-
-/// What made something violate: `landingZone/lz-1 moved environment dev → prod on 2026-02-03 by an administrator`.
-pub fn cause(comply: &Comply, seen: &Seen) -> String {
-    let Cause { action, object, change, at, .. } = &seen.cause;
-    let moment = at.to_string();
-    let day = moment.split_once('T').map_or(moment.as_str(), |(day, _)| day);
-    let who = who(comply, &seen.cause);
-    match (*action, change) {
-        ("tags", Some((tag, before, after))) => {
-            let values = |values: &[SmolStr]| if values.is_empty() { "(none)".to_owned() } else { values.join(", ") };
-            format!("{object} moved {tag} {} → {} on {day} by {who}", values(before), values(after))
-        }
-        ("tags", None) => format!("{object} got other tags on {day} by {who}"),
-        ("link", _) => format!("{object} got a new relationship on {day} by {who}"),
-        ("create", _) => format!("{object} was created on {day} by {who}"),
-        ("policy", _) => format!("policy {object} was written on {day} by {who}"),
-        ("defaults", _) => format!("the default tags changed on {day} by {who}"),
-        _ => format!("{object} changed on {day} by {who}"),
-    }
-}
-
-/// Who made a change: `an administrator`, `ana, an administrator`.
-pub fn who(comply: &Comply, cause: &Cause) -> String {
-    let profile = comply.profile();
-    let class = cause.role.as_deref().and_then(|role| profile.role(role)).and_then(|role| profile.role_spec(role));
-    let title = match class.map(|spec| spec.class) {
-        Some(Class::Administrator) => "an administrator",
-        Some(Class::EndUser) => "an end-user",
-        None => "the system",
-    };
-    match &cause.name {
-        Some(name) => format!("{name}, {title}"),
-        None => title.to_owned(),
-    }
-}
-
-/// Why an action makes no sense, or its actor may not.
-pub fn refusal(profile: &Profile, refusal: &Refusal) -> String {
-    let meant = |sentence: String, nearest: &Option<SmolStr>| match nearest {
-        Some(nearest) => format!("{sentence}; did you mean `{nearest}`?"),
-        None => sentence,
-    };
-    match refusal {
-        Refusal::UnknownKind { written, nearest } => meant(format!("there is no kind `{written}`"), nearest),
-        Refusal::UnknownObject { written, nearest } => meant(format!("there is no `{written}`"), nearest),
-        Refusal::ObjectExists { object } => format!("`{object}` is there already"),
-        Refusal::NoOwner { object } => format!("`{object}` has to live in something, and nothing was named"),
-        Refusal::Owned { object, owner } => format!("`{object}` lives in `{owner}` already"),
-        Refusal::NotRelated { a, b } => {
-            format!(
-                "{} and {} are not related in this way (`{a}`, `{b}`)",
-                house_name(profile, a),
-                house_name(profile, b)
-            )
-        }
-        Refusal::NoLink { a, b } => format!("`{a}` and `{b}` are not related"),
-        Refusal::Disabled { object } => format!("`{object}` is disabled and takes no new relationships"),
-        Refusal::NotInScope { object, scope } => {
-            format!("`{object}` has no access to `{scope}`, which is needed first")
-        }
-        Refusal::NotEmpty { object, inside } => format!("`{object}` is not empty: `{inside}` lives in it"),
-        Refusal::UnknownTag { subject, key, nearest } => meant(format!("{subject} has no tag `{key}`"), nearest),
-        Refusal::Value { key, bad, options } => {
-            let sentence = format!("the tag `{key}` {}", bad_value(bad));
-            if options.is_empty() { sentence } else { format!("{sentence}; it takes {}", joined(options, "or")) }
-        }
-        Refusal::Mandatory { key } => format!("the tag `{key}` must have a value"),
-        Refusal::Restricted { key } => format!("only administrators may change the tag `{key}`"),
-        Refusal::Immutable { key } => format!("the tag `{key}` cannot change after it was set"),
-        Refusal::Right { role, what } => format!("the role {role} may not {what}"),
-        Refusal::Scope { own } => format!("this role holds in `{own}` only"),
-        Refusal::PolicyExists { policy } => format!("the policy `{policy}` is there already"),
-        Refusal::UnknownPolicy { written, nearest } => meant(format!("there is no policy `{written}`"), nearest),
-        Refusal::NoPair { a, b } => format!("no policy can be about {a} and {b}; {}", pairs(profile)),
-        Refusal::RuleCount { count: 0 } => "a policy needs at least one rule".to_owned(),
-        Refusal::RuleCount { count } => format!("a policy has one rule here, not {count}"),
-        Refusal::Strategy { strategy } => format!("{} knows no strategy `{strategy}`", profile.name),
-        Refusal::Definition { key, bad } => format!("the tag definition `{key}` {}", bad_definition(bad)),
-        Refusal::UnknownDefinition { subject, key } => format!("{subject} has no tag definition `{key}`"),
-        Refusal::TagInUse { key, policy } => format!("the policy `{policy}` uses the tag `{key}`"),
-        Refusal::WaiverExists { waiver } => format!("the waiver `{waiver}` is there already"),
-        Refusal::UnknownWaiver { waiver } => format!("there is no waiver `{waiver}`"),
-        Refusal::NoReason { waiver } => format!("the waiver `{waiver}` gives no reason"),
-        Refusal::Backwards => "time does not run backwards".to_owned(),
     }
 }
 
@@ -228,61 +72,4 @@ pub fn pairs(profile: &Profile) -> String {
     let pairs: Vec<SmolStr> =
         profile.pairs.iter().map(|(a, b)| SmolStr::from(format!("{} and {}", subject(*a), subject(*b)))).collect();
     format!("policies can be about {}", pairs.join("; "))
-}
-
-/// What is wrong with a value, after the name of its tag.
-pub fn bad_value(bad: &BadValue) -> String {
-    match bad {
-        BadValue::Several => "takes one value only".to_owned(),
-        BadValue::TooLong(value) => {
-            let start: String = value.chars().take(20).collect();
-            format!("takes at most 255 characters, `{start}…` has {}", value.chars().count())
-        }
-        BadValue::NoOption(value) => format!("has no option `{value}`"),
-        BadValue::Type(value) => format!("cannot be `{value}`, which is not of its type"),
-        BadValue::Regex(value) => format!("cannot be `{value}`, which does not match its pattern"),
-    }
-}
-
-/// What is wrong with a tag definition, after its name.
-pub fn bad_definition(bad: &BadDefinition) -> String {
-    match bad {
-        BadDefinition::Key => "has a key with other characters than letters, digits, - and _".to_owned(),
-        BadDefinition::Alike(other) => format!("differs from `{other}` by case only"),
-        BadDefinition::Twice => "is there already".to_owned(),
-        BadDefinition::NoOptions => "has nothing to choose from: it needs `options`".to_owned(),
-        BadDefinition::Regex => "has a `regex`, which only string and email can have".to_owned(),
-        BadDefinition::Default(bad) => format!("has a default that it {}", bad_value(bad)),
-        BadDefinition::Type => "cannot change its type".to_owned(),
-    }
-}
-
-/// A change in a few words: `link project/a ~ landingZone/b`.
-pub fn action(action: &Action) -> String {
-    let tags = |tags: &Tags| {
-        let told: Vec<String> = tags.iter().map(|(key, values)| format!("{key}={}", values.join(","))).collect();
-        told.join(" ")
-    };
-    let with = |role: &Option<SmolStr>| role.as_ref().map(|role| format!(" as {role}")).unwrap_or_default();
-    match action {
-        Action::Create(new) => {
-            let others: Vec<String> = new.links.iter().map(|link| format!(" ~ {}", link.other)).collect();
-            let tags = if new.tags.is_empty() { String::new() } else { format!(" with {}", tags(&new.tags)) };
-            format!("create {}{}{tags}", new.object, others.concat())
-        }
-        Action::Delete { object } => format!("delete {object}"),
-        Action::SetTags { object, tags: changed } => format!("tag {object} {}", tags(changed)),
-        Action::Link { a, b, role } => format!("link {a} ~ {b}{}", with(role)),
-        Action::Unlink { a, b, role } => format!("unlink {a} ~ {b}{}", with(role)),
-        Action::CreatePolicy(policy) => format!("create policy {}", policy.id),
-        Action::UpdatePolicy(policy) => format!("change policy {}", policy.id),
-        Action::DeletePolicy { policy } => format!("delete policy {policy}"),
-        Action::Define(definition) => format!("define tag {}", definition.key),
-        Action::Redefine(change) => format!("change the definition of tag {}", change.key),
-        Action::Undefine { subject, key } => format!("remove the definition of tag {key} of {subject}"),
-        Action::SetDefaults { tags: defaults } => format!("set default tags {}", tags(defaults)),
-        Action::Grant(waiver) => format!("grant waiver {}", waiver.id),
-        Action::Revoke { waiver } => format!("revoke waiver {waiver}"),
-        Action::Advance { to } => format!("let time pass until {to}"),
-    }
 }

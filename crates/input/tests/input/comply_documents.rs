@@ -1,9 +1,15 @@
 //! Documents of the family comply: every form, and every mistake.
 
+use upheld_dialects::comply::Organisations;
 use upheld_engine::comply::Comply;
-use upheld_engine::words::comply::cause;
+use upheld_governance::Organisation;
+use upheld_governance::words::cause;
 use upheld_input::load::{Loaded, load};
 use upheld_input::{Format, Input};
+use upheld_model::Timestamp;
+
+/// After everything that is written here.
+const NOW: Timestamp = Timestamp(1_800_000_000_000_000_000);
 
 fn loaded(texts: &[(&str, &str)], semantics: &[&str]) -> Result<Loaded, Vec<String>> {
     let inputs = texts.iter().map(|(name, text)| {
@@ -24,16 +30,20 @@ fn loaded(texts: &[(&str, &str)], semantics: &[&str]) -> Result<Loaded, Vec<Stri
     })
 }
 
-fn state(texts: &[(&str, &str)], semantics: &[&str]) -> Comply {
+fn organisation(texts: &[(&str, &str)], semantics: &[&str]) -> Organisation {
     let loaded = loaded(texts, semantics).unwrap();
-    let mut complies = loaded.snapshot.complies();
-    let (_, comply) = complies.next().expect("there is a state");
-    assert!(complies.next().is_none(), "there is one state");
-    comply.clone()
+    let mut all = loaded.snapshot.companion::<Organisations>().expect("there are organisations").iter();
+    let (_, documented) = all.next().expect("there is an organisation");
+    assert!(all.next().is_none(), "there is one organisation");
+    documented.organisation.clone()
+}
+
+fn state(texts: &[(&str, &str)], semantics: &[&str]) -> Comply {
+    Comply::clone(organisation(texts, semantics).comply())
 }
 
 fn violations(comply: &Comply) -> Vec<String> {
-    let told = comply.violations(comply.now()).into_iter();
+    let told = comply.violations(NOW).into_iter();
     told.map(|one| format!("{}: {} ~ {}", one.policy, one.a.object, one.b.object)).collect()
 }
 
@@ -82,7 +92,7 @@ waivers:
         &[],
     );
     assert_eq!(violations(&comply), ["env: project/p ~ workspace/w"]);
-    assert_eq!(comply.violations(comply.now())[0].waiver.as_deref(), Some("later"));
+    assert_eq!(comply.violations(NOW)[0].waiver.as_deref(), Some("later"));
     let user = comply.lookup("user/u").unwrap();
     assert_eq!(comply.tags_of(user), [("environment".into(), vec!["dev".into()])]);
     assert_eq!(name(&comply, "project/p"), "The project");
@@ -123,7 +133,7 @@ tags: {environment: [prod, qa]}
         vec![("a.csv", objects), ("b.csv", relations)],
     ] {
         let texts: Vec<_> = texts.into_iter().chain([("p.yaml", POLICY)]).collect();
-        assert_eq!(state(&texts, &[]).digest(), expected.digest(), "{}", texts[0].0);
+        assert_eq!(state(&texts, &[]).digest(NOW), expected.digest(NOW), "{}", texts[0].0);
     }
 }
 
@@ -171,9 +181,10 @@ policies:
 - {id: zone, a: {kind: project, tag: environment}, b: {kind: landingZone, tag: environment}}
 ";
     for edition in ["meshstack/classic", "meshstack/current"] {
-        let comply = state(&[("m.yaml", MANIFESTS), ("p.yaml", policies)], &[edition]);
+        let organisation = organisation(&[("m.yaml", MANIFESTS), ("p.yaml", policies)], &[edition]);
+        let comply = organisation.comply();
         assert_eq!(
-            violations(&comply),
+            violations(comply),
             [
                 "access: project/team/app ~ user/ana",
                 "env: workspace/team ~ project/team/app",
@@ -183,11 +194,11 @@ policies:
         // Owner, tenant, three with access to the workspace, one to the project.
         assert_eq!(comply.link_count(), 6);
         let app = comply.lookup("project/team/app").unwrap();
-        assert_eq!(name(&comply, "project/team/app"), "App");
+        assert_eq!(name(comply, "project/team/app"), "App");
         let tags = comply.effective_tags(app);
         assert!(tags.contains(&("center".into(), vec!["1".into()])), "{tags:?}");
         assert!(comply.lookup("projectRole/Project Admin").is_ok());
-        assert_eq!(comply.definitions().len(), 2);
+        assert_eq!(organisation.schema().definitions().len(), 2);
     }
 }
 
@@ -263,14 +274,15 @@ changes:
 - {at: 2026-03-01T00:00:00Z, by: {role: platformEngineer, name: ana}, verb: setTags, object: landingZone/lz-1, tags: {environment: prod}}
 - {at: 2026-02-01T00:00:00Z, by: endUser, verb: createProject, object: {ref: project/q, workspace: w, tags: {environment: dev}}, landingZones: [landingZone/lz-1]}
 ";
-    let comply = state(&[("a.yaml", text)], &[]);
-    assert_eq!(violations(&comply), ["zone: project/p ~ landingZone/lz-1", "zone: project/q ~ landingZone/lz-1"]);
-    let seen = comply.seen(&comply.violations(comply.now())[0]).unwrap();
+    let organisation = organisation(&[("a.yaml", text)], &[]);
+    let comply = organisation.comply();
+    assert_eq!(violations(comply), ["zone: project/p ~ landingZone/lz-1", "zone: project/q ~ landingZone/lz-1"]);
+    let seen = organisation.seen(&comply.violations(NOW)[0]).unwrap();
     assert_eq!(
-        cause(&comply, &seen),
+        cause(comply.profile(), &seen),
         "landingZone/lz-1 moved environment dev → prod on 2026-03-01 by ana, an administrator"
     );
-    assert_eq!(comply.now().to_string(), "2026-03-01T00:00:00Z");
+    assert_eq!(seen.first.to_string(), "2026-03-01T00:00:00Z");
 }
 
 #[test]

@@ -7,16 +7,20 @@ mod users_and_groups;
 mod violations;
 mod when_am_i_impacted;
 
-use upheld_dialects::comply::changes;
-use upheld_engine::comply::{Action, Actor, By, Comply, Decision, Finding, Outcome, Verdict};
-use upheld_engine::words::comply as words;
+use upheld_dialects::comply::{Organisations, changes};
+use upheld_engine::comply::{Comply, Finding, Verdict};
+use upheld_engine::words::comply::braces;
+use upheld_governance::{Action, Actor, By, Decision, Organisation, Outcome, words};
 use upheld_input::load::load;
 use upheld_input::{Format, Input, parse};
-use upheld_model::{Diagnostics, SourceId};
+use upheld_model::{Diagnostics, SourceId, Timestamp};
+
+/// When everything happens.
+const NOW: Timestamp = Timestamp(0);
 
 /// An organisation that was read from documents, in the edition of the document.
 struct World {
-    comply: Comply,
+    organisation: Organisation,
 }
 
 /// What became of an action.
@@ -32,17 +36,22 @@ impl World {
     fn new(text: &str) -> Self {
         let loaded = load(vec![Input::text("organisation.yaml", Format::Yaml, text)], &["meshstack/classic"]);
         let loaded = loaded.unwrap_or_else(|broken| panic!("{:#?}", broken.diagnostics));
-        let (_, comply) = loaded.snapshot.complies().next().expect("an organisation");
-        Self { comply: comply.clone() }
+        let mut all = loaded.snapshot.companion::<Organisations>().expect("organisations").iter();
+        let (_, documented) = all.next().expect("an organisation");
+        Self { organisation: documented.organisation.clone() }
+    }
+
+    fn comply(&self) -> &Comply {
+        self.organisation.comply()
     }
 
     /// Somebody does something, written as a change in one line.
     fn act(&mut self, by: &str, change: &str) -> Answer {
         let (actor, action) = self.read(by, change);
         let before = self.export();
-        let told = answer(&self.comply.would(&actor, &action));
+        let told = answer(&self.organisation.would(NOW, &actor, &action));
         assert_eq!(self.export(), before, "a question changes nothing");
-        let done = answer(&self.comply.act(&actor, &action));
+        let done = answer(&self.organisation.act(NOW, &actor, &action));
         assert_eq!(done, told, "what is done is what was said");
         if !done.outcome.is_done() {
             assert_eq!(self.export(), before, "what is refused changes nothing");
@@ -56,7 +65,7 @@ impl World {
         assert_eq!(problems, [], "{change}");
         let mut found = Diagnostics::default();
         let source = SourceId::new(0);
-        let mut read = changes::read(source, &file.tree, self.comply.profile(), &Actor::System, &mut found);
+        let mut read = changes::read(source, &file.tree, self.comply().profile(), &Actor::System, &mut found);
         assert_eq!(found.as_slice(), [], "{change}");
         let read = read.pop().expect("a change");
         (read.actor, read.action)
@@ -64,18 +73,18 @@ impl World {
 
     /// Everything that could have changed.
     fn export(&self) -> (String, Vec<String>) {
-        (self.comply.digest(), self.violations())
+        (self.organisation.digest(NOW), self.violations())
     }
 
     /// All violations there are.
     fn violations(&self) -> Vec<String> {
-        self.comply.violations(self.comply.now()).iter().map(told).collect()
+        self.comply().violations(NOW).iter().map(told).collect()
     }
 
     /// The one check of two objects.
     fn check(&self, one: &str, other: &str) -> Finding {
-        let object = |reference| self.comply.lookup(reference).expect("an object");
-        let mut checks = self.comply.findings_between(object(one), object(other), self.comply.now());
+        let object = |reference| self.comply().lookup(reference).expect("an object");
+        let mut checks = self.comply().findings_between(object(one), object(other), NOW);
         assert_eq!(checks.len(), 1, "one policy is about this pair");
         checks.remove(0)
     }
@@ -87,7 +96,7 @@ fn answer(decision: &Decision) -> Answer {
 
 fn told(violation: &Finding) -> String {
     let Finding { policy, a, b, .. } = violation;
-    let (own, others) = (words::braces(&a.values), words::braces(&b.values));
+    let (own, others) = (braces(&a.values), braces(&b.values));
     format!("{policy}: {} {own} ~ {} {others}", a.object, b.object)
 }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::compliance::Deed;
+use super::compliance::ChangeRequest;
 
 /// A request: who wants to do what with what.
 #[derive(Args, Clone, Debug, Default)]
@@ -56,5 +56,5 @@ pub(crate) struct Can {
     pub(crate) kind: Option<String>,
     // Last, because what follows would stand under its heading.
     #[command(flatten)]
-    pub(crate) deed: Deed,
+    pub(crate) change_request: ChangeRequest,
 }

@@ -142,7 +142,7 @@ pub(crate) struct Waivers {
 
 /// A change that `can` asks about.
 #[derive(Args, Clone, Debug, Default)]
-pub(crate) struct Deed {
+pub(crate) struct ChangeRequest {
     /// A change: link A~B, unlink A~B, tag OBJECT KEY=VALUE,VALUE, create OBJECT KEY=VALUE, or delete OBJECT
     #[arg(value_name = "CHANGE", num_args = 0.., help_heading = "Changes of related objects")]
     pub(crate) change: Vec<String>,

@@ -1,12 +1,13 @@
 //! Answers about two objects, about one change, about a plan of changes, and about what would mend violations.
 
 use serde::Serialize;
-use upheld_engine::comply::{self, Action, Actor as Viewer, Comply, Finding, Outcome, Profile};
+use upheld_engine::comply::{Finding, Profile};
+use upheld_governance::{self as governance, Organisation, Outcome};
 use upheld_model::Files;
 
 use super::check::{Check, CheckState, Edit, Fix};
 use super::counted;
-use super::fill::{mended, standing};
+use super::fill::{fixes_of, standing};
 
 /// Everything about two objects.
 #[derive(Clone, Debug, Serialize)]
@@ -92,11 +93,6 @@ impl Ruled {
 /// With a full stop, unless it ends with a question.
 fn sentence(text: String) -> String {
     if text.ends_with('?') { text } else { text + "." }
-}
-
-/// Ways to make a refused change acceptable.
-pub fn mended_refused(comply: &mut Comply, actor: &Viewer, action: &Action, violation: &Finding) -> Vec<Fix> {
-    mended(&comply.ways(actor, action, violation))
 }
 
 /// What changes would do.
@@ -221,13 +217,13 @@ impl Remedy {
     }
 
     /// A plan that mends as much as possible.
-    pub fn plan(comply: &Comply, files: &Files, fixes: &[comply::Fix], left: &[Finding]) -> Self {
+    pub fn plan(organisation: &Organisation, files: &Files, fixes: &[governance::Fix], left: &[Finding]) -> Self {
         let mut edits = Vec::new();
         for fix in fixes {
-            let told = mended(std::slice::from_ref(fix));
-            edits.extend(told.into_iter().map(|told| Mend { fix: told, ends: fix.ends }));
+            let reported = fixes_of(std::slice::from_ref(fix));
+            edits.extend(reported.into_iter().map(|reported| Mend { fix: reported, ends: fix.ends }));
         }
-        let mut left: Vec<Check> = left.iter().map(|own| standing(comply, files, own)).collect();
+        let mut left: Vec<Check> = left.iter().map(|own| standing(organisation, files, own)).collect();
         left.iter_mut().for_each(Check::complete);
         let ends: usize = edits.iter().map(|mend| mend.ends).sum();
         let some = counted(edits.len(), "edit", "edits");

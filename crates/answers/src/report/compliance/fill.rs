@@ -1,8 +1,9 @@
 //! From the state of an organisation to a report about it.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{self, Actor as Viewer, Comply, Filter, Finding, Seen, Strategy, Verdict, Waiver};
-use upheld_engine::words::comply as words;
+use upheld_engine::comply::{self, Comply, Filter, Finding, Strategy, Verdict, Waiver};
+use upheld_engine::words::comply::{because, house_name};
+use upheld_governance::{self as governance, Actor as Viewer, Organisation, Seen, words};
 use upheld_model::{Files, State, Timestamp};
 
 use super::check::{Actor, Cause, Check, CheckState, Edit, Excuse, Fix, Link, NearMiss, Side, Why};
@@ -43,18 +44,20 @@ pub enum Fixes {
 pub const MENDED: usize = 200;
 
 /// Audits an organisation.
-pub fn audit(comply: &mut Comply, files: &Files, wanted: &Wanted) -> Audit {
+pub fn audit(organisation: &Organisation, now: Timestamp, files: &Files, wanted: &Wanted) -> Audit {
+    let comply = &**organisation.comply();
     let Wanted { filter, viewer, passes, fixes } = wanted;
-    let violations = comply.recorded(filter);
-    let history = comply.history();
+    let violations = organisation.violations(filter, now);
+    let history = organisation.history();
     let mut checks: Vec<Check> =
         violations.iter().map(|own| check_since(comply, files, own, history.seen(own))).collect();
+    let mut trial = organisation.trial(now);
     for (number, (check, violation)) in checks.iter_mut().zip(&violations).enumerate() {
         if *fixes == Fixes::Tried && number < MENDED && violation.waiver.is_none() {
-            check.fixes = mended(&comply.fixes(viewer, violation));
+            check.fixes = fixes_of(&trial.fixes(viewer, violation));
         }
     }
-    let mut policies = policy_lines(comply, files, filter);
+    let mut policies = policy_lines(comply, now, files, filter);
     for check in &checks {
         let Some(line) = policies.iter_mut().find(|line| line.id == check.policy) else { continue };
         match check.state {
@@ -65,34 +68,40 @@ pub fn audit(comply: &mut Comply, files: &Files, wanted: &Wanted) -> Audit {
         }
     }
     if *passes == Passes::Listed {
-        let held = comply.checks(filter, comply.now()).into_iter().filter(|check| check.state == State::Pass);
+        let held = comply.checks(filter, now).into_iter().filter(|check| check.state == State::Pass);
         checks.extend(held.map(|check| check_of(comply, files, &check)));
     }
     Audit {
         semantics: comply.profile().name.to_string(),
-        now: comply.now().to_string(),
+        now: now.to_string(),
         pairs: comply.judged_pairs(filter),
         policies,
         checks,
-        waivers: waivers_within(comply, files, filter, &violations),
+        waivers: waivers_within(comply, now, files, filter, &violations),
         ..Audit::default()
     }
 }
 
 /// The waivers that concern what an audit is cut to: others are nobody's business there.
-fn waivers_within(comply: &Comply, files: &Files, filter: &Filter, violations: &[Finding]) -> Vec<WaiverLine> {
+fn waivers_within(
+    comply: &Comply,
+    now: Timestamp,
+    files: &Files,
+    filter: &Filter,
+    violations: &[Finding],
+) -> Vec<WaiverLine> {
     let scope = filter.scope.map(|scope| comply.reference(scope));
     let whole = filter.scope.is_none() && filter.object.is_none() && filter.kinds.is_none();
     let concerns = |line: &WaiverLine| {
-        let waiver = comply.waivers().iter().find(|waiver| waiver.id == line.id.as_str());
+        let waiver = comply.waiver(&line.id);
         let here = waiver.is_some_and(|waiver| scope.is_some() && waiver.scope == scope);
         let covers = violations.iter().any(|own| own.waiver.as_deref() == Some(&line.id));
         filter.policy.as_ref().is_none_or(|policy| *policy == line.policy.as_str()) && (whole || here || covers)
     };
-    waiver_lines(comply, files).into_iter().filter(concerns).collect()
+    waiver_lines(comply, now, files).into_iter().filter(concerns).collect()
 }
 
-fn policy_lines(comply: &Comply, files: &Files, filter: &Filter) -> Vec<PolicyLine> {
+fn policy_lines(comply: &Comply, now: Timestamp, files: &Files, filter: &Filter) -> Vec<PolicyLine> {
     let tallies = comply.tallies(filter);
     let mut lines = Vec::with_capacity(tallies.len());
     for tally in tallies {
@@ -103,7 +112,7 @@ fn policy_lines(comply: &Comply, files: &Files, filter: &Filter) -> Vec<PolicyLi
         };
         lines.push(PolicyLine {
             id: policy.id.to_string(),
-            level: level(policy.level_at(comply.now())),
+            level: level(policy.level_at(now)),
             strategy: policy.strategy.word().to_owned(),
             a: side(policy.a, |rule| &rule.a),
             b: side(policy.b, |rule| &rule.b),
@@ -133,14 +142,14 @@ fn severity(word: &str) -> Option<Severity> {
 }
 
 /// Every waiver with what it is good for.
-pub fn waiver_lines(comply: &Comply, files: &Files) -> Vec<WaiverLine> {
-    let violations = comply.violations(comply.now());
+pub fn waiver_lines(comply: &Comply, now: Timestamp, files: &Files) -> Vec<WaiverLine> {
+    let violations = comply.violations(now);
     let line = |waiver: &Waiver| {
         let covers = violations.iter().filter(|own| own.waiver.as_ref() == Some(&waiver.id)).count();
         WaiverLine {
             id: waiver.id.to_string(),
             policy: waiver.policy.to_string(),
-            state: waiver_state(waiver, covers, comply.now()),
+            state: waiver_state(waiver, covers, now),
             covers,
             reason: waiver.reason.to_string(),
             expires: waiver.expires.map(|moment| moment.to_string()),
@@ -163,8 +172,8 @@ fn waiver_state(waiver: &Waiver, covers: usize, now: Timestamp) -> WaiverState {
 }
 
 /// A violation that stands, and since when.
-pub fn standing(comply: &Comply, files: &Files, violation: &Finding) -> Check {
-    check_since(comply, files, violation, comply.seen(violation))
+pub fn standing(organisation: &Organisation, files: &Files, violation: &Finding) -> Check {
+    check_since(organisation.comply(), files, violation, organisation.seen(violation))
 }
 
 fn check_since(comply: &Comply, files: &Files, finding: &Finding, seen: Option<Seen>) -> Check {
@@ -172,10 +181,10 @@ fn check_since(comply: &Comply, files: &Files, finding: &Finding, seen: Option<S
     check.first_seen = seen.as_ref().map(|seen| seen.first.to_string());
     check.cause = seen.map(|seen| Cause {
         action: seen.cause.action.to_owned(),
-        actor: words::who(comply, &seen.cause),
+        actor: words::who(comply.profile(), &seen.cause),
         object: seen.cause.object.to_string(),
         at: seen.cause.at.to_string(),
-        text: words::cause(comply, &seen),
+        text: words::cause(comply.profile(), &seen),
     });
     check
 }
@@ -194,7 +203,7 @@ pub fn check_of(comply: &Comply, files: &Files, finding: &Finding) -> Check {
         level: level(*own),
         state: CheckState::of(*state),
         vacuous: *verdict == Verdict::BothEmpty,
-        reason: Why { code: verdict.code().text(), text: words::because(finding) },
+        reason: Why { code: verdict.code().text(), text: because(finding) },
         message: String::new(),
         first_seen: None,
         cause: None,
@@ -223,7 +232,7 @@ fn side(comply: &Comply, files: &Files, side: &comply::SideOf) -> Side {
     Side {
         reference: side.object.to_string(),
         kind: kind.to_owned(),
-        title: words::house_name(comply.profile(), &side.object),
+        title: house_name(comply.profile(), &side.object),
         name: side.name.as_deref().unwrap_or(id).to_owned(),
         tag: side.tag.to_string(),
         values: side.values.iter().map(SmolStr::to_string).collect(),
@@ -236,7 +245,7 @@ fn strategy(strategy: Strategy) -> String {
 }
 
 fn excuse(comply: &Comply, id: &SmolStr) -> Option<Excuse> {
-    let waiver = comply.waivers().iter().find(|waiver| waiver.id == *id)?;
+    let waiver = comply.waiver(id)?;
     let text = |text: &Option<SmolStr>| text.as_ref().map(SmolStr::to_string);
     Some(Excuse {
         id: waiver.id.to_string(),
@@ -248,26 +257,26 @@ fn excuse(comply: &Comply, id: &SmolStr) -> Option<Excuse> {
     })
 }
 
-/// Ways to mend a violation, for programs and people.
-pub fn mended(fixes: &[comply::Fix]) -> Vec<Fix> {
-    let told = words::fixes(fixes);
-    told.into_iter()
-        .map(|words::ToldFix { text, by, edits }| Fix {
+/// Ways to fix a violation, for programs and people.
+pub fn fixes_of(fixes: &[governance::Fix]) -> Vec<Fix> {
+    words::fixes(fixes)
+        .into_iter()
+        .map(|words::ReportedFix { text, by, edits }| Fix {
             text,
             edits: edits.iter().map(edit).collect(),
             by: match by {
-                comply::By::Viewer => Actor::Viewer,
-                comply::By::Administrator => Actor::Administrator,
+                governance::By::Viewer => Actor::Viewer,
+                governance::By::Administrator => Actor::Administrator,
             },
         })
         .collect()
 }
 
-fn edit(edit: &comply::Edit) -> Edit {
+fn edit(edit: &governance::Edit) -> Edit {
     let texts = |values: &[SmolStr]| values.iter().map(SmolStr::to_string).collect();
     match edit {
-        comply::Edit::Unlink { a, b } => Edit::Unlink { unlink: Link { a: a.to_string(), b: b.to_string() } },
-        comply::Edit::Tag { object, tag, add, remove } => {
+        governance::Edit::Unlink { a, b } => Edit::Unlink { unlink: Link { a: a.to_string(), b: b.to_string() } },
+        governance::Edit::Tag { object, tag, add, remove } => {
             Edit::Tag { object: object.to_string(), tag: tag.to_string(), add: texts(add), remove: texts(remove) }
         }
     }

@@ -1,5 +1,7 @@
 //! The facts of the engine as plain texts: what is there, but nothing that it made of it.
 
+use upheld_model::Timestamp;
+
 use super::super::{Comply, Finding, Partner, Partners, Policy, Profile, Waiver};
 use super::{NaiveEdition, NaiveLink, NaiveOrganisation, NaivePolicy, NaiveViolation, NaiveWaiver};
 
@@ -9,12 +11,12 @@ fn text(text: impl AsRef<str>) -> String {
 
 impl NaiveOrganisation {
     /// What the engine was told, for the naive way to judge.
-    pub fn of(comply: &Comply, edition: NaiveEdition) -> Self {
+    pub fn of(comply: &Comply, edition: NaiveEdition, now: Timestamp) -> Self {
         let ids = comply.objects();
         let exempt = ids
             .iter()
             .filter(|id| comply.described(**id).is_some_and(|own| own.partner == Partner::Yes))
-            .filter(|_| comply.settings().partners == Partners::Exempt);
+            .filter(|_| comply.partners() == Partners::Exempt);
         let tags = |id| {
             let tags = comply.tags_of(id).into_iter();
             tags.map(|(key, values)| (text(key), values.iter().map(text).collect())).collect()
@@ -26,7 +28,7 @@ impl NaiveOrganisation {
         });
         Self {
             edition,
-            now: comply.now(),
+            now,
             exempt: exempt.map(|id| text(comply.reference(*id))).collect(),
             objects: ids.iter().map(|id| (text(comply.reference(*id)), tags(*id))).collect(),
             links: links.collect(),

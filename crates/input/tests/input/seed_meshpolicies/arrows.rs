@@ -67,7 +67,7 @@ fn violations_are_seen_per_customer_and_can_be_resolved() {
     world.act(ADMINISTRATOR, &move_to_production("landingZone/zone-dev"));
     let seen_by = |world: &World, role: &str| -> Vec<String> {
         let (actor, _) = world.read(role, "verb: deleteObject, object: project/project");
-        world.comply.violations_for(&actor).expect("may see them").iter().map(told).collect()
+        world.organisation.violations_for(&actor, NOW).expect("may see them").iter().map(told).collect()
     };
     let own = "project-zone: project/project {dev} ~ landingZone/zone-dev {prod}";
     let theirs = "project-zone: project/theirs {dev} ~ landingZone/zone-dev {prod}";

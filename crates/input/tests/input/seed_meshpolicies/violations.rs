@@ -28,10 +28,10 @@ fn the_error_names_the_policy_and_both_values() {
 
 #[test]
 fn the_error_says_how_to_solve_it() {
-    let mut world = World::new(EXAMPLE);
+    let world = World::new(EXAMPLE);
     let (actor, action) = world.read(END_USER, &create("prod"));
-    let decision = world.comply.would(&actor, &action);
-    let ways = world.comply.ways(&actor, &action, &decision.violations[0]);
+    let decision = world.organisation.would(NOW, &actor, &action);
+    let ways = world.organisation.trial(NOW).ways(&actor, &action, &decision.violations[0]);
     let ways: Vec<(String, By)> = words::fixes(&ways).into_iter().map(|way| (way.text, way.by)).collect();
     assert_eq!(
         ways,
@@ -51,6 +51,6 @@ fn after_picking_a_valid_value_the_project_is_created() {
         let mut world = World::new(EXAMPLE);
         assert_eq!(world.act(END_USER, &create("prod")).outcome, Outcome::Blocked);
         assert_eq!(world.act(END_USER, &create(environment)), allowed());
-        assert!(world.comply.lookup("project/my-example-project-prod").is_ok());
+        assert!(world.comply().lookup("project/my-example-project-prod").is_ok());
     }
 }

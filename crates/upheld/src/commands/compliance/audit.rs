@@ -16,7 +16,7 @@ use crate::report::compliance::{Audit as Report, CheckState};
 
 pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
     let Some(loaded) = load(session, None) else { return Exit::Failed };
-    let Some(mut asked) = asked(session, &loaded, &audit.organisation) else { return Exit::Failed };
+    let Some(asked) = asked(session, &loaded, &audit.organisation) else { return Exit::Failed };
     let previous = match audit.baseline.as_deref().map(baseline).transpose() {
         Ok(previous) => previous,
         Err(problem) => return refuse(&[problem]),

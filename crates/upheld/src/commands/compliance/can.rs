@@ -1,8 +1,8 @@
 //! `can link a~b`: may this change be made? A gate: the exit code is the answer.
 
 use serde_json::json;
-use upheld_answers::compliance::Deed;
-use upheld_engine::comply::Outcome;
+use upheld_answers::compliance::ChangeRequest;
+use upheld_governance::Outcome;
 
 use super::{asked, load};
 use crate::cli::{Can, Format, Organisation};
@@ -13,14 +13,14 @@ use crate::render::{compliance, print_plain};
 pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
     let organisation = Organisation { policies: can.kind.clone() };
     let Some(loaded) = load(session, None) else { return Exit::Failed };
-    let Some(mut asked) = asked(session, &loaded, &organisation) else { return Exit::Failed };
-    let deed = Deed {
-        change: can.deed.change.clone(),
-        role: can.deed.role.clone(),
-        inside: can.deed.inside.clone(),
-        person: can.deed.person.person.clone(),
+    let Some(asked) = asked(session, &loaded, &organisation) else { return Exit::Failed };
+    let request = ChangeRequest {
+        change: can.change_request.change.clone(),
+        role: can.change_request.role.clone(),
+        inside: can.change_request.inside.clone(),
+        person: can.change_request.person.person.clone(),
     };
-    let (ruled, outcome) = match asked.would(&deed) {
+    let (ruled, outcome) = match asked.would(&request) {
         Ok(ruled) => ruled,
         Err(problems) => return refuse(&problems),
     };

@@ -11,7 +11,7 @@ use crate::render::{compliance, print_plain};
 pub(in crate::commands) fn run(session: &Session<'_>, question: &Question) -> Exit {
     let organisation = Organisation { policies: question.kind.clone() };
     let Some(loaded) = load(session, None) else { return Exit::Failed };
-    let Some(mut asked) = asked(session, &loaded, &organisation) else { return Exit::Failed };
+    let Some(asked) = asked(session, &loaded, &organisation) else { return Exit::Failed };
     let relation = match asked.relation(question.what.as_deref().unwrap_or_default()) {
         Ok(relation) => relation,
         Err(problems) => return refuse(&problems),

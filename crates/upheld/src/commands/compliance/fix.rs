@@ -11,7 +11,7 @@ use crate::render::{compliance, print_plain};
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Fix) -> Exit {
     let Some(loaded) = load(session, None) else { return Exit::Failed };
-    let Some(mut asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
+    let Some(asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
     let question = FixQuestion {
         what: wanted.what.clone(),
         workspace: wanted.workspace.clone(),

@@ -41,7 +41,7 @@ pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates
 
 pub(in crate::commands) fn values(session: &Session<'_>, wanted: &Values) -> Exit {
     let Some(loaded) = load(session, None) else { return Exit::Failed };
-    let Some(mut asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
+    let Some(asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
     let offered = match asked.values(&wanted.object, &wanted.tag, wanted.person.person.as_deref()) {
         Ok(offered) => offered,
         Err(problems) => return refuse(&problems),

@@ -13,7 +13,7 @@ use crate::render::{compliance, print_plain};
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &WhatIf) -> Exit {
     let Some(loaded) = load(session, Some(&wanted.changes)) else { return Exit::Failed };
-    let Some(mut asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
+    let Some(asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
     let text = match read(&wanted.changes) {
         Ok(text) => text,
         Err(problems) => return refuse(&problems),

@@ -8,16 +8,16 @@ use smol_str::SmolStr;
 use upheld_model::{Param, State};
 
 use super::super::super::policy::Strategy as Asked;
+use super::super::super::reference::random::starts;
 use super::super::super::*;
-use super::super::random::{starts, steps};
-use super::super::world::Tested;
-use super::{after, order::turned};
+use super::super::steps::steps;
+use super::{NOW, after, order::turned};
 use crate::ask::{EntryId, Scratch, ask};
 use crate::ruling::{Candidate, Ruling};
 use crate::witness::Silent;
 
 /// Every pair that is, and every pair that could be.
-fn pairs(comply: &Tested) -> Vec<Pair> {
+fn pairs(comply: &Comply) -> Vec<Pair> {
     let objects = comply.objects();
     let mut pairs: Vec<Pair> = comply.pairs(&Filter::default()).collect();
     for one in &objects {
@@ -27,7 +27,7 @@ fn pairs(comply: &Tested) -> Vec<Pair> {
 }
 
 /// What became of the rules about a pair, as they were told, in names.
-fn told(comply: &Tested, ruling: &Ruling<Comply>) -> Vec<String> {
+fn told(comply: &Comply, ruling: &Ruling<Comply>) -> Vec<String> {
     let tell = |candidate: &Candidate<Held>| {
         let (policy, rule) = comply.rule_of(candidate.entry).unwrap();
         let param = |param: &Param| match param {
@@ -49,9 +49,9 @@ proptest! {
         let comply = after(&start, &steps);
         let mut scratch = Scratch::default();
         for pair in pairs(&comply) {
-            let question = comply.question(pair, comply.now());
-            let (swept, indexed) = (Ruling::explain(&comply.comply, &question), Ruling::matched(&comply.comply, &question));
-            let silent = ask(&comply.comply, &question, &mut scratch, &mut Silent);
+            let question = comply.question(pair, NOW);
+            let (swept, indexed) = (Ruling::explain(&comply, &question), Ruling::matched(&comply, &question));
+            let silent = ask(&comply, &question, &mut scratch, &mut Silent);
             prop_assert_eq!((swept.answer, indexed.answer), (silent, silent));
             let speaking: Vec<_> = swept.candidates.iter().filter(|own| own.measure.is_some()).copied().collect();
             prop_assert_eq!(&speaking, &indexed.candidates);
@@ -68,8 +68,8 @@ proptest! {
         let comply = after(&start, &steps);
         let all: usize = comply.policies().iter().map(|policy| policy.rules.len()).sum();
         for pair in pairs(&comply) {
-            let question = comply.question(pair, comply.now());
-            let ruling = Ruling::explain(&comply.comply, &question);
+            let question = comply.question(pair, NOW);
+            let ruling = Ruling::explain(&comply, &question);
             prop_assert_eq!(ruling.candidates.len(), all);
             for finding in comply.findings_of(&question, &ruling) {
                 let tags = |side: &SideOf| comply.tags_of(comply.lookup(&side.object).unwrap());
@@ -102,14 +102,14 @@ proptest! {
     fn what_was_accepted_refuses_nothing_and_nothing_else_changes(start in starts(), accepted in any::<prop::sample::Index>()) {
         let comply = start.build();
         for pair in pairs(&comply) {
-            let question = comply.question(pair, comply.now());
-            let ruling = Ruling::matched(&comply.comply, &question);
+            let question = comply.question(pair, NOW);
+            let ruling = Ruling::matched(&comply, &question);
             let hard: Vec<_> = ruling.in_state(State::Hard).map(|own| own.entry).collect();
             if hard.is_empty() {
                 continue;
             }
             let accepted = [*accepted.get(&hard)];
-            let other = Ruling::matched(&comply.comply, &Question { accepted: &accepted, ..question });
+            let other = Ruling::matched(&comply, &Question { accepted: &accepted, ..question });
             let state = |own: &Candidate<Held>| if accepted.contains(&own.entry) { State::Soft } else { own.state };
             let mut expected: Vec<_> = ruling.candidates.iter().map(|own| (own.entry, state(own), own.reason)).collect();
             let mut found: Vec<_> = other.candidates.iter().map(|own| (own.entry, own.state, own.reason)).collect();
@@ -125,11 +125,11 @@ proptest! {
         for pair in pairs(&comply) {
             let same = |object: ObjectId| other.lookup(&comply.reference(object)).unwrap();
             let (a, b, scope) = (same(pair.a), same(pair.b), pair.scope.map(same));
-            let question = comply.question(pair, comply.now());
-            let turned = other.question(Pair { a, b, scope, ..pair }, other.now());
+            let question = comply.question(pair, NOW);
+            let turned = other.question(Pair { a, b, scope, ..pair }, NOW);
             prop_assert_eq!(
-                told(&comply, &Ruling::explain(&comply.comply, &question)),
-                told(&other, &Ruling::explain(&other.comply, &turned))
+                told(&comply, &Ruling::explain(&comply, &question)),
+                told(&other, &Ruling::explain(&other, &turned))
             );
         }
     }

@@ -8,8 +8,9 @@ use proptest::strategy::Strategy;
 use smol_str::SmolStr;
 
 use super::super::super::policy::Strategy as Asked;
+use super::super::super::reference::random::{BEGIN, policy};
 use super::super::super::{Verdict, reference};
-use super::super::world::{World, policy};
+use super::super::world::World;
 
 type Set = BTreeSet<&'static str>;
 
@@ -35,8 +36,8 @@ fn verdict(asked: Asked, workspace: &Set, project: &Set) -> Verdict {
         .with(rule)
         .build();
     let (one, other) = (comply.lookup("workspace/w").unwrap(), comply.lookup("project/p").unwrap());
-    let checks = comply.check(one, other);
-    assert_eq!(checks, comply.check(other, one));
+    let checks = comply.findings_between(one, other, BEGIN);
+    assert_eq!(checks, comply.findings_between(other, one, BEGIN));
     assert_eq!(checks.len(), 1);
     checks[0].verdict
 }
@@ -111,7 +112,7 @@ fn values_around_the_size_of_a_word_are_told_apart() {
             }
             let rule =
                 super::super::super::Policy { strategy: asked, ..policy("rule", "workspace.env", "project.env") };
-            assert_eq!(world.with(rule).build().violations().len(), count - 1, "{count} {asked:?}");
+            assert_eq!(world.with(rule).build().violations(BEGIN).len(), count - 1, "{count} {asked:?}");
         }
     }
 }
@@ -129,7 +130,7 @@ fn many_values_are_held_against_each_other_one_by_one() {
             world = world.object(&project, "").tag(&project, "env", &[*text]).link("workspace/w", &project);
         }
         let rule = super::super::super::Policy { strategy: asked, ..policy("rule", "workspace.env", "project.env") };
-        let violations = world.with(rule).build().violations();
+        let violations = world.with(rule).build().violations(BEGIN);
         let expected: Vec<String> = (100..200).map(|number| format!("project/p{number:03}")).collect();
         assert_eq!(violations.iter().map(|own| own.b.object.to_string()).collect::<Vec<_>>(), expected);
     }

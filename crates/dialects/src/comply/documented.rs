@@ -1,0 +1,271 @@
+//! Which documents are ours, and the state that they make.
+
+mod build;
+
+use upheld_engine::PolicyKind;
+use upheld_engine::comply::Profile;
+use upheld_governance::Organisation;
+use upheld_model::tree::Value;
+use upheld_model::{Diagnostics, Draft, Files, NodeRef, Policy, Says, SourceId, Sym, Symbols};
+
+use std::sync::Arc;
+
+use super::SCOPE;
+use super::changes::CHANGES;
+pub(crate) use super::claim::{Claim, claim, has_own_fields, is_list_of_ours};
+use super::mapping::Mapping;
+use super::shapes::Whole;
+use crate::document::Header;
+
+/// The value of `kind:` of a document that collects everything.
+pub const COLLECTION: &str = "Compliance";
+/// The value of `kind:` of a tag definition.
+pub const DEFINITION: &str = "TagDefinition";
+/// The value of `kind:` of a waiver.
+pub const WAIVER: &str = "Waiver";
+/// The value of `kind:` of a tag definition of meshStack's object API.
+pub const MANIFEST_DEFINITION: &str = "meshTagDefinition";
+
+/// What documents of ours say that they are, whatever the kind of policies.
+const OWN: [&str; 4] = [COLLECTION, CHANGES, DEFINITION, WAIVER];
+
+/// An organisation as its documents say it.
+#[derive(Clone, Debug)]
+pub struct Documented {
+    /// All that they say together.
+    pub organisation: Organisation,
+    /// Where they say what the evaluator does not know: definitions, settings, default tags, and what happened.
+    pub said: Vec<NodeRef>,
+}
+
+/// All organisations, by the name of the kind of their policies.
+#[derive(Clone, Debug, Default)]
+pub struct Organisations {
+    by_kind: Vec<(Sym, Documented)>,
+}
+
+impl Organisations {
+    /// That of a kind.
+    pub fn get(&self, kind: Sym) -> Option<&Documented> {
+        self.by_kind.iter().find(|(own, _)| *own == kind).map(|(_, documented)| documented)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (Sym, &Documented)> {
+        self.by_kind.iter().map(|(kind, documented)| (*kind, documented))
+    }
+}
+
+type Documents<'f> = Vec<(SourceId, Value<'f>)>;
+
+/// Collects the documents of all kinds of the family.
+#[derive(Debug)]
+pub(crate) struct Collector<'f> {
+    files: &'f Files,
+    /// Those of users come first: a built-in kind takes what they leave.
+    kinds: Vec<OfKind<'f>>,
+}
+
+/// What belongs to one kind.
+#[derive(Debug)]
+struct OfKind<'f> {
+    name: Sym,
+    governs: Sym,
+    /// The type of its policies.
+    typed: String,
+    builtin: bool,
+    profile: Arc<Profile>,
+    mapping: Mapping,
+    definitions: Vec<(SourceId, Value<'f>, Whole)>,
+    policies: Vec<(SourceId, Value<'f>, Whole)>,
+    waivers: Vec<(SourceId, Value<'f>, Whole)>,
+    objects: Vec<(SourceId, Value<'f>, Whole)>,
+    mapped: Documents<'f>,
+    links: Documents<'f>,
+    changes: Documents<'f>,
+    collections: Documents<'f>,
+}
+
+impl<'f> Collector<'f> {
+    /// For the kinds in force.
+    pub(crate) fn new(
+        files: &'f Files,
+        kinds: &[PolicyKind],
+        symbols: &Symbols,
+        is_builtin: impl Fn(NodeRef) -> bool,
+    ) -> Self {
+        let mut own: Vec<OfKind<'f>> = Vec::new();
+        for kind in kinds {
+            let Some(comply) = kind.comply() else { continue };
+            let Some(document) = files.value(kind.at) else { continue };
+            // What is wrong with it was said when the kind was read.
+            let mapping = Mapping::read(kind.at.source, document, &comply.profile, &mut Diagnostics::default());
+            own.push(OfKind {
+                name: kind.name,
+                governs: kind.governs,
+                typed: symbols.text(kind.governs).to_owned(),
+                builtin: is_builtin(kind.at),
+                profile: Arc::clone(&comply.profile),
+                mapping,
+                definitions: Vec::new(),
+                policies: Vec::new(),
+                waivers: Vec::new(),
+                objects: Vec::new(),
+                mapped: Vec::new(),
+                links: Vec::new(),
+                changes: Vec::new(),
+                collections: Vec::new(),
+            });
+        }
+        own.sort_by(|a, b| (a.builtin, &a.typed).cmp(&(b.builtin, &b.typed)));
+        Self { files, kinds: own }
+    }
+
+    /// Reads a document without a type; whether it was ours.
+    pub(crate) fn untyped(&mut self, source: SourceId, document: Value<'f>, claim: Claim) -> bool {
+        let word = |field: &str| {
+            let reference = document.get(field).map_or("", Value::text);
+            reference.split_once('/').map_or(reference, |(kind, _)| kind)
+        };
+        match claim {
+            Claim::Object => {
+                let word = word("ref");
+                let Some(homes) = self.homes(document, |kind| kind.profile.kind(word).is_some()) else { return false };
+                for home in homes {
+                    home.objects.push((source, document, Whole::Item));
+                }
+            }
+            Claim::Link => {
+                // Most folders have one kind only, and a million relationships: it need not be looked for.
+                if let [only] = self.kinds.as_mut_slice() {
+                    only.links.push((source, document));
+                    return true;
+                }
+                let (a, b) = (word("a"), word("b"));
+                let knows = |kind: &OfKind<'_>| kind.profile.kind(a).is_some() && kind.profile.kind(b).is_some();
+                let Some(homes) = self.homes(document, knows) else { return false };
+                for home in homes {
+                    home.links.push((source, document));
+                }
+            }
+        }
+        true
+    }
+
+    /// The kinds of users that know it; without one the built-in ones. What nobody knows is a mistake if it has only
+    /// fields of ours.
+    fn homes(&mut self, document: Value<'_>, knows: impl Fn(&OfKind<'_>) -> bool) -> Option<Vec<&mut OfKind<'f>>> {
+        let users = self.kinds.iter().any(|kind| !kind.builtin && knows(kind));
+        let builtin = self.kinds.iter().any(|kind| kind.builtin && knows(kind));
+        if !users && !builtin {
+            return self.kinds.last_mut().filter(|_| has_own_fields(document)).map(|last| vec![last]);
+        }
+        Some(self.kinds.iter_mut().filter(|kind| kind.builtin != users && knows(kind)).collect())
+    }
+
+    /// Reads a document with a type; whose it was.
+    pub(crate) fn typed(&mut self, source: SourceId, header: Header<'f>) -> Taken {
+        // A tag definition has a `type`, too: that of its values.
+        let own = header.kind.filter(|kind| OWN.contains(&kind.text()));
+        let Some(word) = own.or(header.universal_type.filter(|_| header.api_version.is_none())).or(header.kind) else {
+            return Taken::No;
+        };
+        let (word, document) = (word.text(), header.document);
+        let named = |kind: &OfKind<'_>| kind.typed.eq_ignore_ascii_case(word);
+        if let Some(kind) = self.kinds.iter_mut().find(|kind| named(kind)) {
+            kind.policies.push((source, document, Whole::Document));
+            return Taken::Yes;
+        }
+        let ours = header.api_version.is_none_or(|version| version.text() == "upheld/v1");
+        if ours && OWN.contains(&word) {
+            return self.own(source, document, word);
+        }
+        if word == MANIFEST_DEFINITION {
+            let target = document.get("spec").and_then(|spec| spec.get("targetKind")).map_or("", Value::text);
+            if let Some(home) = self.home(document, |kind| knows(&kind.profile, target)) {
+                home.definitions.push((source, document, Whole::Document));
+                return Taken::Yes;
+            }
+        }
+        let mapped = |kind: &OfKind<'_>| {
+            kind.mapping.of(word).is_some() && (header.universal_type.is_none() || kind.profile.kind(word).is_none())
+        };
+        let users = self.kinds.iter().any(|kind| !kind.builtin && mapped(kind));
+        let mut taken = Taken::No;
+        for kind in self.kinds.iter_mut().filter(|kind| kind.builtin != users && mapped(kind)) {
+            kind.mapped.push((source, document));
+            taken = Taken::Mapped;
+        }
+        if taken == Taken::No && header.api_version.is_none() && document.get("name").is_some() {
+            let kind = self.kinds.iter_mut().find(|kind| kind.profile.kind(word).is_some());
+            if let Some(kind) = kind {
+                kind.objects.push((source, document, Whole::Document));
+                return Taken::Yes;
+            }
+        }
+        taken
+    }
+
+    fn own(&mut self, source: SourceId, document: Value<'f>, word: &str) -> Taken {
+        let field = |name: &str| document.get(name).map_or("", Value::text);
+        let home = match word {
+            DEFINITION => self.home(document, |kind| knows(&kind.profile, field("of"))),
+            _ => self.home(document, |_| true),
+        };
+        let Some(home) = home else { return Taken::No };
+        match word {
+            COLLECTION => home.collections.push((source, document)),
+            CHANGES => home.changes.push((source, document)),
+            DEFINITION => home.definitions.push((source, document, Whole::Document)),
+            _ => home.waivers.push((source, document, Whole::Document)),
+        }
+        Taken::Yes
+    }
+
+    /// The kind that a document names, or the first that knows it, or any.
+    fn home(&mut self, document: Value<'_>, knows: impl Fn(&OfKind<'_>) -> bool) -> Option<&mut OfKind<'f>> {
+        let named = document.get("policyKind").map(Value::text);
+        let by_name = |kind: &OfKind<'_>| named.is_some_and(|named| kind.typed.eq_ignore_ascii_case(named));
+        let place = self.kinds.iter().position(by_name).or_else(|| self.kinds.iter().position(knows)).unwrap_or(0);
+        self.kinds.get_mut(place)
+    }
+
+    /// The words in `kind` or `type` that are known, for those who made a typo.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let own = OWN.map(str::to_owned).into_iter();
+        let typed = self.kinds.iter().map(|kind| kind.typed.clone());
+        own.chain(typed).chain(self.kinds.iter().flat_map(|kind| kind.mapping.words().map(str::to_owned))).collect()
+    }
+
+    /// The state of every kind that has any documents; its policies are listed with all others.
+    pub(crate) fn finish(self, draft: &mut Draft, found: &mut Diagnostics) -> Organisations {
+        let mut organisations = Organisations::default();
+        let scope = draft.symbols.intern(SCOPE);
+        for kind in self.kinds {
+            let (name, governs) = (kind.name, kind.governs);
+            let Some((documented, policies)) = kind.build(self.files, found) else { continue };
+            for (id, at) in policies {
+                let id = draft.symbols.intern(&id);
+                let (title, created, payload, says) = (id, None, None, Says::Document);
+                draft.policies.push(Policy { kind: governs, scope, name: id, title, created, at, payload, says });
+            }
+            organisations.by_kind.extend(documented.map(|documented| (name, documented)));
+        }
+        organisations
+    }
+}
+
+/// Whether a document was ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// It was not.
+    No,
+    /// It was, and nobody else's.
+    Yes,
+    /// It belongs to another system; others may read it, too.
+    Mapped,
+}
+
+fn knows(profile: &Profile, word: &str) -> bool {
+    profile.subject(word).is_some() || profile.kind(word).is_some()
+}

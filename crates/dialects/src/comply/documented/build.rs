@@ -1,0 +1,259 @@
+//! From the documents of one kind to its state: definitions first, for all others are held against them.
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use upheld_engine::comply::{self, Partners, Profile, SideOf, Waiver};
+use upheld_governance::{
+    Actor, Decision, Definition, Draft, Membership, Organisation, Preexisting, Settings, TagSchema, words,
+};
+use upheld_model::tree::Value;
+use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, Timestamp};
+
+use super::{Documented, MANIFEST_DEFINITION, OfKind};
+use crate::comply::changes::Change;
+use crate::comply::links::Links;
+use crate::comply::objects::Objects;
+use crate::comply::problems::{self, located, twice};
+use crate::comply::reader::Reader;
+use crate::comply::shapes::{self, Whole};
+use crate::comply::tagged::Schema;
+use crate::shape::Checker;
+
+/// Before everything: what is loaded has no clock of its own.
+const BEGINNING: Timestamp = Timestamp(i64::MIN);
+
+type Policies = Vec<(SmolStr, NodeRef)>;
+
+/// A value of a document.
+type Written<'f> = (SourceId, Value<'f>);
+
+impl<'f> OfKind<'f> {
+    fn is_empty(&self) -> bool {
+        self.definitions.is_empty()
+            && self.policies.is_empty()
+            && self.waivers.is_empty()
+            && self.objects.is_empty()
+            && self.mapped.is_empty()
+            && self.links.is_empty()
+            && self.changes.is_empty()
+            && self.collections.is_empty()
+    }
+
+    /// The state, unless something is wrong, and the policies; nothing if there are no documents.
+    pub(super) fn build(mut self, files: &'f Files, found: &mut Diagnostics) -> Option<(Option<Documented>, Policies)> {
+        if self.is_empty() {
+            return None;
+        }
+        let before = found.errors();
+        let (settings, defaults) = self.open_collections(found);
+        let mut schema = Schema::default();
+        let definitions = self.definitions(&mut schema, found);
+        let profile = Arc::new(schema.loosened(&self.profile));
+        let given = settings.map_or_else(Settings::default, |(_, settings)| read_settings(settings));
+        let mut draft = Draft::new(Arc::clone(&profile), given);
+        let mut said = Vec::new();
+        for definition in definitions {
+            said.extend(definition.at);
+            draft.define(definition);
+        }
+        let at = |(source, value): (SourceId, Value<'_>)| NodeRef { source, node: value.number() };
+        said.extend([settings, defaults].into_iter().flatten().map(at));
+        let policies = self.read_policies(files, &profile, &schema, &mut draft.facts, found);
+        self.read_objects(files, &profile, &schema, &mut draft.facts, found);
+        if let Some((source, defaults)) = defaults {
+            draft.defaults(Reader::new(source, &profile, found).tags(defaults));
+        }
+        problems::report(&draft.facts, files, found);
+        self.read_waivers(files, &profile, &mut draft.facts, found);
+        let mut changes = Vec::new();
+        for (source, document) in &self.changes {
+            changes.extend(Reader::new(*source, &profile, found).changes(*document, &Actor::System));
+        }
+        if found.errors() > before {
+            return Some((None, policies));
+        }
+        let mut organisation = draft.build();
+        said.extend(replay(&mut organisation, changes, files, found));
+        Some((Some(Documented { organisation, said }), policies))
+    }
+
+    /// Puts what is in collecting documents where it belongs.
+    fn open_collections(&mut self, found: &mut Diagnostics) -> (Option<Written<'f>>, Option<Written<'f>>) {
+        let (mut settings, mut defaults) = (None, None);
+        for (source, document) in std::mem::take(&mut self.collections) {
+            if !Checker::new(source, found).check(document, &shapes::collection()) {
+                continue;
+            }
+            let items = |field: &str| document.get(field).into_iter().flat_map(Value::items);
+            let item = |value: Value<'f>| (source, value, Whole::Item);
+            self.definitions.extend(items("tagDefinitions").map(item));
+            self.objects.extend(items("objects").map(item));
+            self.policies.extend(items("policies").map(item));
+            self.waivers.extend(items("waivers").map(item));
+            self.links.extend(items("relationships").map(|value| (source, value)));
+            for (field, known) in [("settings", &mut settings), ("userDefaultTags", &mut defaults)] {
+                let Some(value) = document.get(field) else { continue };
+                if known.replace((source, value)).is_some() {
+                    let diagnostic = Diagnostic::error(Fault::DefinedTwice, format!("`{field}` is written twice"));
+                    found.push(diagnostic.at_value(source, value, "the second one").help("keep one of them"));
+                }
+            }
+        }
+        // The first one stands, wherever it was written.
+        for list in [&mut self.definitions, &mut self.policies, &mut self.waivers, &mut self.objects] {
+            list.sort_by_key(|(source, value, _)| (*source, value.number()));
+        }
+        (settings, defaults)
+    }
+
+    /// The definitions, by subject and key.
+    fn definitions(&self, schema: &mut Schema, found: &mut Diagnostics) -> Vec<Definition> {
+        let mut known = TagSchema::default();
+        for (source, written, whole) in &self.definitions {
+            let mut reader = Reader::new(*source, &self.profile, found);
+            let manifest = written.get("kind").map(Value::text) == Some(MANIFEST_DEFINITION);
+            let definition =
+                if manifest { reader.manifest_definition(*written) } else { reader.definition(*written, *whole) };
+            let Some(definition) = definition else { continue };
+            if reader.check_definition(&known, &definition, *written) {
+                schema.add(definition.clone());
+                known.define(definition);
+            }
+        }
+        let mut definitions = known.definitions().to_vec();
+        definitions.sort_by(|a, b| (a.subject, &a.key).cmp(&(b.subject, &b.key)));
+        definitions
+    }
+
+    fn read_policies(
+        &self,
+        files: &Files,
+        profile: &Profile,
+        schema: &Schema,
+        draft: &mut comply::Draft,
+        found: &mut Diagnostics,
+    ) -> Policies {
+        let mut policies = Vec::new();
+        for (source, written, whole) in &self.policies {
+            let mut reader = Reader::new(*source, profile, found);
+            let at = reader.place(*written);
+            let Some(policy) = reader.policy(*written, *whole, Some(schema)) else { continue };
+            let id = policy.id.clone();
+            match draft.so_far().policy(&id).map(|known| known.at) {
+                Some(first) => found.push(twice(format!("the policy `{id}` is defined twice"), files, at, first)),
+                None if draft.policy(policy) => policies.push((id, at)),
+                None => {}
+            }
+        }
+        policies
+    }
+
+    fn read_objects(
+        &self,
+        files: &Files,
+        profile: &Profile,
+        schema: &Schema,
+        draft: &mut comply::Draft,
+        found: &mut Diagnostics,
+    ) {
+        let mut objects = Objects::new(profile, schema, &self.mapping);
+        for (source, written, whole) in &self.objects {
+            objects.read(&mut Reader::new(*source, profile, found), draft, *written, *whole);
+        }
+        for (source, written) in &self.mapped {
+            let word = written.get("kind").or_else(|| written.get("type")).map_or("", Value::text);
+            let maps = self.mapping.of(word).unwrap_or_default();
+            objects.mapped(&mut Reader::new(*source, profile, found), draft, *written, maps);
+        }
+        let mut links = Links::new();
+        for (source, written) in &self.links {
+            links.read(&mut Reader::new(*source, profile, found), draft, *written);
+        }
+        objects.finish(draft);
+        for (object, at, first) in objects.twice {
+            let message = format!("`{}` is defined twice", draft.so_far().reference(object));
+            found.push(twice(message, files, at, first));
+        }
+    }
+
+    /// The waivers by name: which one covers a violation does not depend on the order of files.
+    fn read_waivers(&self, files: &Files, profile: &Profile, draft: &mut comply::Draft, found: &mut Diagnostics) {
+        let mut waivers: Vec<Waiver> = Vec::new();
+        for (source, written, whole) in &self.waivers {
+            let mut reader = Reader::new(*source, profile, found);
+            let Some(waiver) = reader.waiver(*written, *whole) else { continue };
+            reader.check_waiver(draft.so_far(), &waiver, *written);
+            let (id, at) = (&waiver.id, reader.place(*written));
+            match waivers.iter().find(|known| known.id == *id) {
+                Some(first) => found.push(twice(format!("the waiver `{id}` is defined twice"), files, at, first.at)),
+                None => waivers.push(waiver),
+            }
+        }
+        waivers.sort_by(|a, b| a.id.cmp(&b.id));
+        for waiver in waivers {
+            draft.waiver(waiver);
+        }
+    }
+}
+
+fn read_settings(written: Value<'_>) -> Settings {
+    let flag = |field: &str| written.get(field).and_then(Value::as_bool) == Some(true);
+    let tolerated = written.get("preexisting").map(Value::text) == Some("tolerate");
+    Settings {
+        preexisting: if tolerated { Preexisting::Tolerated } else { Preexisting::Blocks },
+        partners: if flag("exemptPartnerWorkspaces") { Partners::Exempt } else { Partners::Judged },
+        membership: if flag("requireWorkspaceMembership") { Membership::Required } else { Membership::Optional },
+    }
+}
+
+/// Does what was done, in the order of time. What would have been refused cannot have been done.
+fn replay(
+    organisation: &mut Organisation,
+    changes: Vec<Change>,
+    files: &Files,
+    found: &mut Diagnostics,
+) -> Vec<NodeRef> {
+    let mut history = Vec::with_capacity(changes.len());
+    let mut dated: Vec<(Timestamp, Change)> = Vec::new();
+    for change in changes {
+        match change.at {
+            Some(at) => dated.push((at, change)),
+            None => {
+                let message = "a change that was made needs a time";
+                let diagnostic = Diagnostic::error(Fault::MissingField, message);
+                let help = "add `at: 2026-02-03T12:00:00Z`; changes without a time are for `upheld what-if`";
+                found.push(located(diagnostic.help(help), files, Some(change.place), "when was it?"));
+            }
+        }
+    }
+    dated.sort_by_key(|(at, _)| *at);
+    let mut now = BEGINNING;
+    for (at, change) in dated {
+        history.push(change.place);
+        let tried = organisation.commit(now.max(at), &change.actor, &change.action);
+        now = tried.at;
+        if !tried.outcome.is_done() {
+            let decision = organisation.decision(tried);
+            let reported = words::action(&change.action);
+            let message = format!("this change would have been refused: {reported}");
+            let diagnostic = Diagnostic::error(Fault::RefusedChange, message);
+            let diagnostic = reasons(organisation.profile(), &decision).into_iter().fold(diagnostic, Diagnostic::help);
+            found.push(located(diagnostic, files, Some(change.place), decision.outcome.word()));
+        }
+    }
+    history
+}
+
+/// Why a change was refused.
+fn reasons(profile: &Profile, decision: &Decision) -> Vec<String> {
+    let refusal = decision.refusal.iter().map(|refusal| words::refusal(profile, refusal));
+    let violations = decision.violations.iter().map(|violation| {
+        let side = |side: &SideOf| {
+            let values = if side.values.is_empty() { "(none)".to_owned() } else { side.values.join(", ") };
+            format!("{} has {} {values}", side.object, side.tag)
+        };
+        format!("policy `{}`: {}, {}", violation.policy, side(&violation.a), side(&violation.b))
+    });
+    refusal.chain(violations).collect()
+}

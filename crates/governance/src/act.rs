@@ -1,0 +1,351 @@
+//! What becomes of an action: shape, rights, tags and policies, in this order; the first that fails decides.
+
+mod admission;
+mod creation;
+mod judge;
+mod rules;
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use upheld_engine::comply::{
+    Finding, FindingId, Link, LinkId, NeedsScope, NetChange, ObjectId, Standing, Tags, Trigger,
+};
+use upheld_model::{State, Timestamp};
+
+use self::judge::Looked;
+use crate::records::{Cause, Entry};
+use crate::rights::Operation;
+use crate::schema::Untaken;
+use crate::{Action, Actor, Decision, Membership, Organisation, Outcome, Refusal};
+
+/// Why an action was not even held against policies.
+#[derive(Clone, Debug)]
+struct Refused {
+    outcome: Outcome,
+    refusal: Refusal,
+}
+
+fn invalid(refusal: impl Into<Refusal>) -> Refused {
+    Refused { outcome: Outcome::Invalid, refusal: refusal.into() }
+}
+
+fn forbidden(refusal: Refusal) -> Refused {
+    Refused { outcome: Outcome::Forbidden, refusal }
+}
+
+impl From<Untaken> for Refused {
+    fn from(untaken: Untaken) -> Self {
+        match untaken {
+            Untaken::Invalid(refusal) => invalid(refusal),
+            Untaken::Forbidden(refusal) => forbidden(refusal),
+        }
+    }
+}
+
+/// What was done, before policies had their say.
+#[derive(Clone, Debug)]
+struct Done {
+    /// What policies look at.
+    looked: Looked,
+    /// The tags of a new object.
+    tags: Option<Tags>,
+    /// What to write down as the cause of what violates now.
+    deed: Deed,
+}
+
+/// A relationship that is asked for.
+struct Asked {
+    link: Link,
+    /// Whether it is not there yet.
+    is_new: bool,
+}
+
+/// What was done, for the records.
+#[derive(Clone, Debug)]
+struct Deed {
+    action: &'static str,
+    object: SmolStr,
+    /// The tag that changed, with its values before and after.
+    change: Option<(SmolStr, Vec<SmolStr>, Vec<SmolStr>)>,
+}
+
+/// What became of an action, in ids: names cost more than deciding.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// In a word.
+    pub outcome: Outcome,
+    /// Those that block, in names: what they are about is not there any more.
+    pub blocking: Vec<Finding>,
+    /// Those that are new.
+    pub new: Vec<FindingId>,
+    /// Why it is invalid or forbidden.
+    pub refusal: Option<Refusal>,
+    /// The tags of a new object, defaults included.
+    pub tags: Option<Tags>,
+    /// When it is over; later than it began only if time passed.
+    pub at: Timestamp,
+    /// For the records, if it was done.
+    done: Option<(Deed, NetChange)>,
+}
+
+impl Organisation {
+    /// Does what an actor wants, or refuses it whole: then nothing changes. An action that lets time pass changes nothing but
+    /// what counts; whoever keeps the clock sets it.
+    pub fn act(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Decision {
+        let tried = self.commit(now, actor, action);
+        self.decision(tried)
+    }
+
+    /// As [`Self::act`], without names for what is new.
+    pub fn commit(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Tried {
+        let schema = Arc::clone(&self.schema);
+        let mut tried = self.try_out(now, actor, action);
+        if let Some((deed, change)) = tried.done.take() {
+            self.write_records(now, actor, deed, change);
+            if self.comply.has_steps() || !Arc::ptr_eq(&schema, &self.schema) {
+                self.version += 1;
+            }
+        }
+        self.settle();
+        tried
+    }
+
+    /// Says what [`Self::act`] would answer; nothing changes.
+    pub fn would(&self, now: Timestamp, actor: &Actor, action: &Action) -> Decision {
+        let admitted = match action {
+            Action::Link { a, b, role } => self.admit(now, actor, a, b, role.as_deref()),
+            _ => None,
+        };
+        admitted.unwrap_or_else(|| self.trial(now).would(actor, action))
+    }
+
+    /// What became of an action, in names.
+    pub fn decision(&self, tried: Tried) -> Decision {
+        let Tried { outcome, blocking, new, refusal, tags, at, done: _ } = tried;
+        let violations = if outcome.is_done() { self.accepted(new, at) } else { blocking };
+        Decision { outcome, violations, refusal, tags, version: self.version }
+    }
+
+    /// What was accepted, in names and in order.
+    fn accepted(&self, new: Vec<FindingId>, now: Timestamp) -> Vec<Finding> {
+        let mut named: Vec<Finding> = new.into_iter().filter_map(|id| self.comply.name(id, State::Soft, now)).collect();
+        named.sort();
+        named
+    }
+
+    /// What was done stands.
+    pub(crate) fn settle(&mut self) {
+        if self.comply.is_unsettled() {
+            self.steps().settle();
+        }
+    }
+
+    /// Does what an actor wants if nothing refuses it; it can still be taken back.
+    pub(crate) fn try_out(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Tried {
+        let before = self.before();
+        let at = match action {
+            Action::Advance { to } => *to,
+            _ => now,
+        };
+        let (blocking, new) = (Vec::new(), Vec::new());
+        let tried = Tried { outcome: Outcome::Allowed, blocking, new, refusal: None, tags: None, at, done: None };
+        let in_force = self.in_force_before(action, now);
+        let done = match self.attempt(now, actor, action) {
+            Ok(done) => done,
+            Err(Refused { outcome, refusal }) => {
+                self.roll_back(before);
+                return Tried { outcome, refusal: Some(refusal), at: now, ..tried };
+            }
+        };
+        let change = self.comply.changed_since(before.steps);
+        let blocking = self.blocking(now, actor, &done.looked, &change);
+        if !blocking.is_empty() {
+            self.roll_back(before);
+            return Tried { outcome: Outcome::Blocked, blocking, ..tried };
+        }
+        // Nothing is looked at when something ends: what violates in another scope from then on is no news.
+        let (outcome, new) = match action {
+            Action::Unlink { .. } | Action::Delete { .. } => (Outcome::Allowed, Vec::new()),
+            _ => self.new_findings(in_force, &change, at),
+        };
+        Tried { outcome, new, tags: done.tags, done: Some((done.deed, change)), ..tried }
+    }
+
+    fn attempt(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Result<Done, Refused> {
+        match action {
+            Action::Create(new) => self.do_create(now, actor, new),
+            Action::Delete { object } => self.do_delete(actor, object),
+            Action::SetTags { object, tags } => self.do_set_tags(actor, object, tags),
+            Action::Link { a, b, role } => self.do_link(actor, a, b, role.as_deref()),
+            Action::Unlink { a, b, role } => self.do_unlink(actor, a, b, role.as_deref()),
+            Action::CreatePolicy(policy) => self.do_create_policy(actor, policy),
+            Action::UpdatePolicy(policy) => self.do_update_policy(actor, policy),
+            Action::DeletePolicy { policy } => self.do_delete_policy(actor, policy),
+            Action::Define(definition) => self.do_define(actor, definition),
+            Action::Redefine(change) => self.do_redefine(actor, change),
+            Action::Undefine { subject, key } => self.do_undefine(actor, subject, key),
+            Action::SetDefaults { tags } => self.do_set_defaults(actor, tags),
+            Action::Grant(waiver) => self.do_grant(actor, waiver),
+            Action::Revoke { waiver } => self.do_revoke(actor, waiver),
+            Action::Advance { to } if *to < now => Err(invalid(Refusal::Backwards)),
+            Action::Advance { .. } => Ok(Done::nothing_looked_at("clock", "the clock")),
+        }
+    }
+
+    fn do_set_tags(&mut self, actor: &Actor, object: &str, tags: &Tags) -> Result<Done, Refused> {
+        let object = self.comply.lookup(object).map_err(invalid)?;
+        if let Some(subject) = self.comply.subject_of(object) {
+            self.may(actor, Operation::Tag(subject), self.comply.scope_of(object)).map_err(forbidden)?;
+        }
+        let changes = self.check_tags(actor, object, tags)?;
+        let change = changes.first().map(|(key, after)| {
+            let key = SmolStr::new(self.comply.text(*key));
+            let before = self.comply.texts(self.comply.values_of(object, &key));
+            (key, before, self.comply.texts(*after))
+        });
+        self.steps().retag(object, &changes);
+        let deed = Deed { action: "tags", object: self.comply.reference(object), change };
+        Ok(Done { looked: Looked::Around { trigger: Trigger::Tags, object }, tags: None, deed })
+    }
+
+    fn do_link(&mut self, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Result<Done, Refused> {
+        let Asked { link, is_new } = self.asked_link(actor, a, b, role)?;
+        let deed = Deed { action: "link", object: self.comply.reference(link.a), change: None };
+        if !is_new {
+            return Ok(Done { looked: Looked::Nothing, tags: None, deed });
+        }
+        self.steps().relate(link);
+        // Whoever is added to a scope gets the default tags.
+        if self.comply.kind_of(link.a) == self.profile().scope {
+            self.add_defaults(link.b);
+        }
+        let pairs = self.comply.made_by(&link).collect();
+        Ok(Done { looked: Looked::Pairs { trigger: Trigger::Link, pairs }, tags: None, deed })
+    }
+
+    /// A relationship that is asked for, if shape and rights allow it.
+    fn asked_link(&self, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Result<Asked, Refused> {
+        let (a, b) = (self.comply.lookup(a).map_err(invalid)?, self.comply.lookup(b).map_err(invalid)?);
+        let role = role.map(|role| self.comply.lookup(role)).transpose().map_err(invalid)?;
+        self.asked_objects(actor, a, b, role)
+    }
+
+    fn asked_objects(&self, actor: &Actor, a: ObjectId, b: ObjectId, role: Option<ObjectId>) -> Result<Asked, Refused> {
+        let link = self.shape_link(a, b, role).map_err(invalid)?;
+        let is_new = !self.comply.links_between(a, b).any(|(_, known)| known.role == link.role);
+        if is_new {
+            self.takes_link(&link).map_err(invalid)?;
+        }
+        self.may(actor, Operation::Link, self.comply.scope_of(a)).map_err(forbidden)?;
+        Ok(Asked { link, is_new })
+    }
+
+    /// A relationship of this shape, if there can be one.
+    fn shape_link(&self, a: ObjectId, b: ObjectId, role: Option<ObjectId>) -> Result<Link, Refusal> {
+        let not = || Refusal::NotRelated { a: self.comply.reference(a), b: self.comply.reference(b) };
+        self.comply.relationship(a, b, role).ok_or_else(not)
+    }
+
+    /// Whether both sides take a new relationship.
+    fn takes_link(&self, link: &Link) -> Result<(), Refusal> {
+        let comply = &self.comply;
+        for end in link.ends() {
+            if comply.described(end).is_some_and(|end| end.standing == Standing::Disabled) {
+                return Err(Refusal::Disabled { object: comply.reference(end) });
+            }
+        }
+        if comply.owns(link) {
+            if let Some(owner) = comply.owner_of(link.b).filter(|owner| *owner != link.a) {
+                return Err(Refusal::Owned { object: comply.reference(link.b), owner: comply.reference(owner) });
+            }
+            if comply.lives_in(link.a, link.b) {
+                return Err(Refusal::Owned { object: comply.reference(link.a), owner: comply.reference(link.b) });
+            }
+        }
+        let needs = comply.relation_of(link).map(|relation| relation.needs_scope);
+        if needs == Some(NeedsScope::Yes)
+            && self.settings.membership == Membership::Required
+            && let Some(scope) = comply.scope_of(link.a)
+            && comply.links_between(scope, link.b).next().is_none()
+        {
+            return Err(Refusal::NotInScope { object: comply.reference(link.b), scope: comply.reference(scope) });
+        }
+        Ok(())
+    }
+
+    fn do_unlink(&mut self, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Result<Done, Refused> {
+        let comply = &self.comply;
+        let (a, b) = (comply.lookup(a).map_err(invalid)?, comply.lookup(b).map_err(invalid)?);
+        let role = role.map(|role| comply.lookup(role)).transpose().map_err(invalid)?;
+        self.shape_link(a, b, role).map_err(invalid)?;
+        let qualified = |link: &Link| role.is_none() || link.role == role;
+        let links = comply.links_between(a, b).filter(|(_, link)| qualified(link)).map(|(id, _)| id);
+        let links: Vec<LinkId> = links.collect();
+        if links.is_empty() {
+            return Err(invalid(Refusal::NoLink { a: comply.reference(a), b: comply.reference(b) }));
+        }
+        self.may(actor, Operation::Link, comply.scope_of(a)).map_err(forbidden)?;
+        let deed = Deed { action: "unlink", object: comply.reference(a), change: None };
+        let leaves_scope = comply.kind_of(a) == self.profile().scope;
+        for link in links {
+            self.steps().unlink(link);
+        }
+        if leaves_scope {
+            self.end_within(a, b);
+        }
+        Ok(Done { looked: Looked::Nothing, tags: None, deed })
+    }
+
+    /// Ends all relationships that rest on one between a scope and an object.
+    fn end_within(&mut self, scope: ObjectId, object: ObjectId) {
+        let comply = &self.comply;
+        let rests = |link: &Link| {
+            comply.relation_of(link).is_some_and(|relation| relation.needs_scope == NeedsScope::Yes)
+                && link.b == object
+                && comply.scope_of(link.a) == Some(scope)
+        };
+        let links: Vec<LinkId> = comply.links_of(object).filter(|(_, link)| rests(link)).map(|(id, _)| id).collect();
+        for link in links {
+            self.steps().unlink(link);
+        }
+    }
+
+    fn do_delete(&mut self, actor: &Actor, object: &str) -> Result<Done, Refused> {
+        let comply = &self.comply;
+        let object = comply.lookup(object).map_err(invalid)?;
+        let inside = |(_, link): &(LinkId, &Link)| link.a == object && comply.owns(link);
+        if let Some(inside) = comply.links_of(object).find(inside).map(|(_, link)| link.b) {
+            let (object, inside) = (comply.reference(object), comply.reference(inside));
+            return Err(invalid(Refusal::NotEmpty { object, inside }));
+        }
+        if let Some(subject) = comply.subject_of(object) {
+            self.may(actor, Operation::Delete(subject), comply.scope_of(object)).map_err(forbidden)?;
+        }
+        let deed = Deed { action: "delete", object: comply.reference(object), change: None };
+        self.steps().delete(object);
+        Ok(Done { looked: Looked::Nothing, tags: None, deed })
+    }
+
+    fn write_records(&mut self, now: Timestamp, actor: &Actor, deed: Deed, net: NetChange) {
+        if net.is_empty() {
+            return;
+        }
+        let (role, name) = match actor {
+            Actor::System => (None, None),
+            Actor::Person { role, name, .. } => {
+                (self.profile().role_spec(*role).map(|spec| spec.name.clone()), name.clone())
+            }
+        };
+        let Deed { action, object, change } = deed;
+        self.records.write(Entry { cause: Cause { action, object, change, role, name, at: now }, net });
+    }
+}
+
+impl Done {
+    /// What changed is no pair: what violates from now on is only recorded.
+    fn nothing_looked_at(action: &'static str, object: &str) -> Self {
+        let deed = Deed { action, object: SmolStr::new(object), change: None };
+        Self { looked: Looked::Nothing, tags: None, deed }
+    }
+}

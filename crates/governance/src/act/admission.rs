@@ -1,0 +1,73 @@
+//! Whether two objects may be related, without touching anything: what gateways ask all the time.
+
+use upheld_engine::Scratch;
+use upheld_engine::comply::{Effect, Finding, Level, ObjectId, Question, Trigger};
+use upheld_model::{State, Timestamp};
+
+use super::{Asked, Refused};
+use crate::{Actor, Decision, Organisation, Outcome, Preexisting};
+
+impl Organisation {
+    /// What [`Self::act`] would answer to relating two objects; nothing where more would change than the pairs between them,
+    /// which has to be tried out: the second would get default tags, or live in the first.
+    pub fn admit(&self, now: Timestamp, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Option<Decision> {
+        self.admitted(now, actor, self.asked_link(actor, a, b, role))
+    }
+
+    /// As [`Self::admit`], for whoever knows the objects already.
+    pub fn admit_objects(
+        &self,
+        now: Timestamp,
+        actor: &Actor,
+        a: ObjectId,
+        b: ObjectId,
+        role: Option<ObjectId>,
+    ) -> Option<Decision> {
+        self.admitted(now, actor, self.asked_objects(actor, a, b, role))
+    }
+
+    fn admitted(&self, now: Timestamp, actor: &Actor, asked: Result<Asked, Refused>) -> Option<Decision> {
+        let decided =
+            |outcome, violations| Decision { outcome, violations, refusal: None, tags: None, version: self.version };
+        let link = match asked {
+            Ok(Asked { link, is_new: true }) => link,
+            Ok(Asked { is_new: false, .. }) => return Some(decided(Outcome::Allowed, Vec::new())),
+            Err(Refused { outcome, refusal }) => {
+                return Some(Decision { refusal: Some(refusal), ..decided(outcome, Vec::new()) });
+            }
+        };
+        let (comply, profile) = (&*self.comply, self.profile());
+        let joins_scope = comply.kind_of(link.a) == profile.scope;
+        if joins_scope && !self.schema.missing_defaults(comply, link.b).is_empty() || comply.owns(&link) {
+            return None;
+        }
+        let class = self.class(actor);
+        let (mut blocking, mut new, mut scratch) = (Vec::new(), Vec::new(), Scratch::default());
+        for pair in comply.made_by(&link) {
+            let Some((first, second)) = profile.sides(pair.kind) else { continue };
+            // A pair that another relationship makes already violates what it violates.
+            let is_new = !comply.is_made(pair);
+            let effect = if is_new || self.settings.preexisting == Preexisting::Blocks {
+                profile.effect(Trigger::Link, first, second, class)
+            } else {
+                Effect::Record
+            };
+            comply.violated_by(&Question { pair, now, effect, accepted: &[] }, &mut scratch, |state, hit| {
+                let named = || comply.named(pair, hit.entry, &hit.measure, state, now);
+                match state {
+                    State::Hard => blocking.extend(named()),
+                    State::Soft if is_new => new.extend(named()),
+                    _ => {}
+                }
+            });
+        }
+        if !blocking.is_empty() {
+            blocking.sort();
+            return Some(decided(Outcome::Blocked, blocking));
+        }
+        new.sort();
+        let tells = |violation: &Finding| matches!(violation.level, Level::Enforce | Level::Warn);
+        let outcome = if new.iter().any(tells) { Outcome::Soft } else { Outcome::Allowed };
+        Some(decided(outcome, new))
+    }
+}

@@ -1,0 +1,61 @@
+//! An organisation as it is read: what is said of it is taken as it is, and nothing is judged yet.
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use upheld_engine::comply::{self, Comply, Profile, Tags};
+
+use crate::records::Records;
+use crate::schema::TagSchema;
+use crate::{Definition, Organisation, Settings};
+
+/// What is being read.
+#[derive(Debug)]
+pub struct Draft {
+    /// Objects, relationships, policies and waivers.
+    pub facts: comply::Draft,
+    schema: TagSchema,
+    settings: Settings,
+}
+
+impl Draft {
+    /// An empty one.
+    pub fn new(profile: Arc<Profile>, settings: Settings) -> Self {
+        Self { facts: comply::Draft::new(profile, settings.partners), schema: TagSchema::default(), settings }
+    }
+
+    /// What was read so far.
+    pub fn so_far(&self) -> &Comply {
+        self.facts.so_far()
+    }
+
+    /// Adds a tag definition as it is.
+    pub fn define(&mut self, definition: Definition) {
+        self.schema.define(definition);
+    }
+
+    /// Sets the default tags.
+    pub fn defaults(&mut self, tags: Tags) {
+        self.schema.defaults = tags;
+    }
+
+    /// Judges everything: numbers get their shortest form where definitions say that they are numbers, and everybody gets the
+    /// default tags.
+    pub fn build(self) -> Organisation {
+        let Self { mut facts, schema, settings } = self;
+        for definition in &schema.definitions {
+            for (object, values) in TagSchema::as_numbers(definition, facts.so_far()) {
+                facts.tag(object, &definition.key, values.iter().map(SmolStr::as_str));
+            }
+        }
+        let takers: Vec<_> = facts.profile().kinds_with_defaults().collect();
+        let takers: Vec<_> = takers.into_iter().flat_map(|kind| facts.so_far().objects_of(kind)).collect();
+        for object in takers {
+            for (key, values) in schema.missing_defaults(facts.so_far(), object) {
+                facts.tag(object, &key, values.iter().map(SmolStr::as_str));
+            }
+        }
+        let (comply, schema) = (Arc::new(facts.build()), Arc::new(schema));
+        Organisation { comply, schema, settings, records: Records::default(), version: 0 }
+    }
+}

@@ -1,0 +1,146 @@
+//! What happens to an organisation over time: who may change what, what becomes of it, and what is to be known of the past.
+//!
+//! ```text
+//! Comply (the evaluator) + TagSchema + Settings + Records = Organisation
+//! Action by an Actor ──▶ shape, rights, tags, policies ──▶ Decision        act, rights, schema
+//! what would happen  ──▶ Trial: a copy to try things out on                trial, plan, fix, offers
+//! since when, and because of whom ──▶ History                              records
+//! refusals, causes, fixes ──▶ sentences                                    words
+//! ```
+//!
+//! Whether rules hold is for the evaluator alone; everything here goes through the steps that it offers. Readers take an
+//! organisation as it is and the moment at which they ask; trying something out copies what it changes and nothing else.
+//!
+//! Invariants: what is refused leaves no trace; what is predicted is what happens; the violations listed are those that a fresh
+//! audit finds. No I/O, no clock, no panic.
+
+mod act;
+mod action;
+mod definition;
+mod digest;
+mod draft;
+mod fix;
+mod offers;
+mod plan;
+mod records;
+mod refusal;
+mod rights;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod trial;
+mod value;
+pub mod words;
+
+use std::sync::Arc;
+
+use upheld_engine::comply::{Comply, Mark, Partners, Profile};
+
+pub use self::act::Tried;
+pub use self::action::{Action, Actor, Decision, NewLink, NewObject, Outcome};
+pub use self::definition::{
+    BadDefinition, BadValue, Definition, Immutable, Mandatory, Pattern, Redefinition, Restricted, TagType,
+};
+pub use self::draft::Draft;
+pub use self::fix::{By, Edit, Fix};
+pub use self::plan::{Flip, Plan, Step, Then};
+pub use self::records::{Cause, History, Seen};
+pub use self::refusal::Refusal;
+pub use self::schema::TagSchema;
+pub use self::trial::Trial;
+pub use self::value::{bare_number, canonical_number};
+
+use self::records::Records;
+
+/// Switches of an organisation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether what was violated before can refuse a change.
+    pub preexisting: Preexisting,
+    /// Whether policies look at the provider's own scopes.
+    pub partners: Partners,
+    /// Whether who is related to an object has to be related to its scope.
+    pub membership: Membership,
+}
+
+/// Whether what was violated before can refuse a change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preexisting {
+    /// It can, as in the original.
+    #[default]
+    Blocks,
+    /// It cannot.
+    Tolerated,
+}
+
+/// Whether who is related to an object has to be related to its scope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Membership {
+    /// It need not be known.
+    #[default]
+    Optional,
+    /// It must.
+    Required,
+}
+
+/// An organisation: what policies judge, and how it may change. A clone shares everything until one of the two changes.
+#[derive(Clone, Debug)]
+pub struct Organisation {
+    comply: Arc<Comply>,
+    schema: Arc<TagSchema>,
+    settings: Settings,
+    records: Records,
+    /// Counts accepted changes.
+    version: u64,
+}
+
+/// Where to go back to while something is tried out.
+#[derive(Clone, Debug)]
+struct Before {
+    steps: Mark,
+    schema: Arc<TagSchema>,
+}
+
+impl Organisation {
+    /// What policies judge, and what violates them.
+    pub fn comply(&self) -> &Arc<Comply> {
+        &self.comply
+    }
+
+    /// The rules of the game.
+    pub fn profile(&self) -> &Profile {
+        self.comply.profile()
+    }
+
+    /// Which tags objects may carry.
+    pub fn schema(&self) -> &TagSchema {
+        &self.schema
+    }
+
+    /// The switches.
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// Counts accepted changes; a decision holds for the version that it names.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The steps are taken here; whoever shares the evaluator does not see them.
+    fn steps(&mut self) -> &mut Comply {
+        Arc::make_mut(&mut self.comply)
+    }
+
+    fn before(&self) -> Before {
+        Before { steps: self.comply.mark(), schema: Arc::clone(&self.schema) }
+    }
+
+    fn roll_back(&mut self, before: Before) {
+        let Before { steps, schema } = before;
+        self.schema = schema;
+        if self.comply.mark() != steps {
+            self.steps().roll_back(steps);
+        }
+    }
+}

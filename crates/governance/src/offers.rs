@@ -1,0 +1,178 @@
+//! What could be chosen without breaking a policy.
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+use upheld_engine::comply::{
+    Alike, Comply, Effect, Finding, Kind, NotFound, ObjectId, Pair, Question, Relation, Standing,
+};
+use upheld_engine::{Ruling, Scratch, Silent, ask};
+use upheld_model::{State, Timestamp};
+
+use crate::definition::TagType;
+use crate::{Action, Actor, Decision, Organisation, Refusal, Trial};
+
+impl Organisation {
+    /// Live, enabled objects of a kind or subject whose relationship to an object would break no enforced policy, in the
+    /// order of their references. What a waiver covers breaks nothing.
+    pub fn candidates(
+        &self,
+        now: Timestamp,
+        object: ObjectId,
+        wanted: &str,
+        role: Option<ObjectId>,
+    ) -> Result<Vec<ObjectId>, NotFound> {
+        let mut offered = self.offered(now, object, &self.kinds_of(wanted)?, role);
+        self.comply.sort_objects(&mut offered);
+        Ok(offered)
+    }
+
+    /// The kinds that a word means: a kind, or all kinds of a subject.
+    pub fn kinds_of(&self, word: &str) -> Result<Vec<Kind>, NotFound> {
+        if let Some(kind) = self.profile().kind(word) {
+            return Ok(vec![kind]);
+        }
+        if let Some(subject) = self.profile().subject(word) {
+            return Ok(self.profile().kinds_of_subject(subject).collect());
+        }
+        let unknown = || NotFound::Kind { written: SmolStr::new(word), nearest: None };
+        Err(self.comply.lookup(word).err().unwrap_or_else(unknown))
+    }
+
+    /// As [`Self::candidates`], in no particular order. Pairs that rules cannot tell apart are asked about once.
+    pub fn offered(&self, now: Timestamp, object: ObjectId, kinds: &[Kind], role: Option<ObjectId>) -> Vec<ObjectId> {
+        let (comply, mut offered) = (&*self.comply, Vec::new());
+        if comply.described(object).is_none_or(|own| own.standing != Standing::Live) {
+            return offered;
+        }
+        let mut offers = Offers { comply, now, scratch: Scratch::default(), known: FxHashMap::default() };
+        for kind in kinds {
+            let like = comply.objects_of(*kind).find_map(|other| {
+                let (a, b) = comply.in_order(object, other);
+                // What qualifies relationships of other kinds says nothing about these.
+                comply.relationship(a, b, role).or_else(|| comply.relationship(a, b, None))
+            });
+            let Some(like) = like else { continue };
+            for other in comply.objects_of(*kind) {
+                let lives = comply.described(other).is_some_and(|own| own.standing == Standing::Live);
+                if !lives || other == object || !comply.is_live(other) {
+                    continue;
+                }
+                let link = if like.a == object { like.between(object, other) } else { like.between(other, object) };
+                if comply.made_by(&link).all(|pair| offers.complies(pair)) {
+                    offered.push(other);
+                }
+            }
+        }
+        offered
+    }
+
+    /// The enforced rules that would be against relating two objects, in order.
+    pub fn against(&self, now: Timestamp, one: ObjectId, other: ObjectId, role: Option<ObjectId>) -> Vec<Finding> {
+        let comply = &*self.comply;
+        let (a, b) = comply.in_order(one, other);
+        let Some(link) = comply.relationship(a, b, role) else { return Vec::new() };
+        let (mut against, mut scratch) = (Vec::new(), Scratch::default());
+        for pair in comply.made_by(&link) {
+            comply.violated_by(&enforced(pair, now), &mut scratch, |state, hit| {
+                if state == State::Hard {
+                    against.extend(comply.named(pair, hit.entry, &hit.measure, state, now));
+                }
+            });
+        }
+        against.sort();
+        against
+    }
+
+    /// Whether an object can be related to objects of a kind.
+    pub fn can_relate(&self, object: ObjectId, kind: Kind) -> bool {
+        let sides = (self.comply.subject_of(object), self.profile().subject_of(kind));
+        let (Some(own), Some(other)) = sides else { return false };
+        let fits =
+            |relation: &Relation| (relation.a, relation.b) == (own, other) || (relation.a, relation.b) == (other, own);
+        self.profile().relations.iter().any(fits)
+    }
+
+    /// The values of a tag that an actor could give an object, each alone, without being refused.
+    pub fn allowed_values(
+        &self,
+        now: Timestamp,
+        actor: &Actor,
+        object: ObjectId,
+        tag: &str,
+    ) -> Result<Vec<SmolStr>, Refusal> {
+        let judged = self.judged_values(now, actor, object, tag)?.into_iter();
+        Ok(judged.filter(|(_, decision)| decision.outcome.is_done()).map(|(value, _)| value).collect())
+    }
+
+    /// Every value that a tag of an object could have, each alone, with what would become of it: options, or `true` and
+    /// `false`, or else what the other sides of its pairs carry.
+    pub fn judged_values(
+        &self,
+        now: Timestamp,
+        actor: &Actor,
+        object: ObjectId,
+        tag: &str,
+    ) -> Result<Vec<(SmolStr, Decision)>, Refusal> {
+        let Some(subject) = self.comply.subject_of(object) else { return Ok(Vec::new()) };
+        let choices = match self.schema.check_key(self.profile(), subject, tag)? {
+            Some(definition) if !definition.options.is_empty() => definition.options.clone(),
+            Some(definition) if definition.tag == TagType::Boolean => {
+                vec![SmolStr::new_static("true"), SmolStr::new_static("false")]
+            }
+            _ => self.values_around(now, object, tag),
+        };
+        let mut trial: Trial = self.trial(now);
+        let reference = self.comply.reference(object);
+        let judge = |value: SmolStr| {
+            let tags = vec![(SmolStr::new(tag), vec![value.clone()])];
+            let decision = trial.would(actor, &Action::SetTags { object: reference.clone(), tags });
+            (value, decision)
+        };
+        Ok(choices.into_iter().map(judge).collect())
+    }
+
+    /// What rules about a tag of an object find on the other sides, in order.
+    fn values_around(&self, now: Timestamp, object: ObjectId, tag: &str) -> Vec<SmolStr> {
+        let (comply, mut values) = (&*self.comply, Vec::new());
+        let own = comply.reference(object);
+        for pair in comply.pairs_of(object) {
+            let question = comply.question(pair, now);
+            for held in comply.findings_of(&question, &Ruling::matched(comply, &question)) {
+                for (side, other) in [(&held.a, &held.b), (&held.b, &held.a)] {
+                    if side.object == own && side.tag == tag {
+                        values.extend(other.values.iter().cloned());
+                    }
+                }
+            }
+        }
+        values.sort();
+        values.dedup();
+        values
+    }
+}
+
+/// What is offered breaks nothing, whoever takes it, and that it was broken before is no excuse.
+fn enforced(pair: Pair, now: Timestamp) -> Question<'static> {
+    Question { pair, now, effect: Effect::Block, accepted: &[] }
+}
+
+/// Pairs that could be, asked about one after the other.
+struct Offers<'c> {
+    comply: &'c Comply,
+    now: Timestamp,
+    scratch: Scratch<Comply>,
+    /// Whether pairs that are alike break nothing that is enforced.
+    known: FxHashMap<Alike, bool>,
+}
+
+impl Offers<'_> {
+    /// Whether a pair that could be breaks no enforced rule.
+    fn complies(&mut self, pair: Pair) -> bool {
+        let Self { comply, now, scratch, known } = self;
+        let mut ask = || ask(*comply, &enforced(pair, *now), scratch, &mut Silent).hard == 0;
+        match comply.alike(pair) {
+            Some(alike) => *known.entry(alike).or_insert_with(ask),
+            None => ask(),
+        }
+    }
+}
