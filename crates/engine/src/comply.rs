@@ -31,6 +31,8 @@ mod policy;
 mod profile;
 #[cfg(any(test, feature = "reference"))]
 pub mod reference;
+mod relationships;
+mod sharing;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -39,7 +41,7 @@ mod waivers;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_model::{Sym, Symbols};
+use upheld_model::{Pages, Sym, Symbols};
 
 pub use self::cells::Alike;
 pub use self::draft::{Draft, Problem};
@@ -56,7 +58,7 @@ pub use self::profile::{
 };
 pub use self::steps::{Mark, NetChange};
 
-use self::facts::{Object, Slot};
+use self::facts::{Near, Objects, Slot};
 use self::lists::Lists;
 use self::names::Names;
 use self::pairs::PairTable;
@@ -77,28 +79,31 @@ pub enum Partners {
     Exempt,
 }
 
-/// Objects, relationships, policies, and what violates them.
+/// Objects, relationships, policies, and what violates them. A clone shares everything until one of the two changes, and then
+/// copies the pages that change.
 #[derive(Clone, Debug)]
 pub struct Comply {
     profile: Arc<Profile>,
     partners: Partners,
-    symbols: Symbols,
-    lists: Lists,
-    objects: Vec<Object>,
-    names: Names,
-    by_kind: Vec<Vec<ObjectId>>,
-    links: Vec<Option<Link>>,
+    symbols: Arc<Symbols>,
+    lists: Arc<Lists>,
+    objects: Objects,
+    /// By object, what relates it.
+    near: Pages<Near>,
+    names: Arc<Names>,
+    by_kind: Vec<Pages<ObjectId, 1024>>,
+    links: Pages<Option<Link>, 1024>,
     /// By pair of subjects, in the order of the profile.
     tables: Vec<PairTable>,
     /// Pairs that violate something, by scope.
-    violating: Vec<Vec<Slot>>,
-    policies: PolicySet,
-    waivers: Waivers,
+    violating: Pages<Arc<Vec<Slot>>>,
+    policies: Arc<PolicySet>,
+    waivers: Arc<Waivers>,
     journal: Vec<Undo>,
     touched: Vec<Touch>,
     /// Places of pairs that are gone, not to be used before the change is accepted.
     freed: Vec<Slot>,
-    free_links: Vec<LinkId>,
+    free_links: Pages<LinkId>,
     freed_links: Vec<LinkId>,
     retired: Retired,
 }

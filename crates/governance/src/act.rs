@@ -196,7 +196,7 @@ impl Organisation {
     fn do_set_tags(&mut self, actor: &Actor, object: &str, tags: &Tags) -> Result<Done, Refused> {
         let object = self.comply.lookup(object).map_err(invalid)?;
         if let Some(subject) = self.comply.subject_of(object) {
-            self.may(actor, Operation::Tag(subject), self.comply.scope_of(object)).map_err(forbidden)?;
+            self.may(actor, Operation::Tag(subject), || self.comply.scope_of(object)).map_err(forbidden)?;
         }
         let changes = self.check_tags(actor, object, tags)?;
         let change = changes.first().map(|(key, after)| {
@@ -237,7 +237,7 @@ impl Organisation {
         if is_new {
             self.takes_link(&link).map_err(invalid)?;
         }
-        self.may(actor, Operation::Link, self.comply.scope_of(a)).map_err(forbidden)?;
+        self.may(actor, Operation::Link, || self.comply.scope_of(a)).map_err(forbidden)?;
         Ok(Asked { link, is_new })
     }
 
@@ -285,7 +285,7 @@ impl Organisation {
         if links.is_empty() {
             return Err(invalid(Refusal::NoLink { a: comply.reference(a), b: comply.reference(b) }));
         }
-        self.may(actor, Operation::Link, comply.scope_of(a)).map_err(forbidden)?;
+        self.may(actor, Operation::Link, || comply.scope_of(a)).map_err(forbidden)?;
         let deed = Deed { action: "unlink", object: comply.reference(a), change: None };
         let leaves_scope = comply.kind_of(a) == self.profile().scope;
         for link in links {
@@ -320,7 +320,7 @@ impl Organisation {
             return Err(invalid(Refusal::NotEmpty { object, inside }));
         }
         if let Some(subject) = comply.subject_of(object) {
-            self.may(actor, Operation::Delete(subject), comply.scope_of(object)).map_err(forbidden)?;
+            self.may(actor, Operation::Delete(subject), || comply.scope_of(object)).map_err(forbidden)?;
         }
         let deed = Deed { action: "delete", object: comply.reference(object), change: None };
         self.steps().delete(object);

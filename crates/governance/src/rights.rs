@@ -46,7 +46,12 @@ impl Organisation {
     }
 
     /// Whether somebody may do something with an object that lives in a scope.
-    pub(crate) fn may(&self, actor: &Actor, operation: Operation, within: Option<ObjectId>) -> Result<(), Refusal> {
+    pub(crate) fn may(
+        &self,
+        actor: &Actor,
+        operation: Operation,
+        within: impl FnOnce() -> Option<ObjectId>,
+    ) -> Result<(), Refusal> {
         let Actor::Person { role, scope, .. } = actor else { return Ok(()) };
         let Some(spec) = self.profile().role_spec(*role) else { return Ok(()) };
         if !spec.may.iter().any(|right| operation.granted_by(*right)) {
@@ -54,8 +59,12 @@ impl Organisation {
         }
         match scope {
             Some(own) if spec.class == Class::EndUser => {
-                let here = within.is_some() && within == self.comply.lookup(own).ok();
-                if here { Ok(()) } else { Err(Refusal::Scope { own: own.clone() }) }
+                let within = within();
+                if within.is_some() && within == self.comply.lookup(own).ok() {
+                    Ok(())
+                } else {
+                    Err(Refusal::Scope { own: own.clone() })
+                }
             }
             _ => Ok(()),
         }
@@ -85,7 +94,7 @@ impl Organisation {
             }
             _ => None,
         };
-        self.may(actor, Operation::Violations, scope)?;
+        self.may(actor, Operation::Violations, || scope)?;
         Ok(scope)
     }
 

@@ -33,7 +33,9 @@ impl Comply {
         for object in self.all_objects() {
             self.fact_of(object).into_iter().for_each(|fact| sum.add(&fact.fingerprint()));
         }
-        self.links.iter().flatten().for_each(|link| sum.add(&self.fact_of_link(link).fingerprint()));
+        for link in self.links.iter().flatten() {
+            sum.add(&self.fact_of_link(link).fingerprint());
+        }
         sum
     }
 

@@ -3,16 +3,12 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_model::{NodeRef, Sym, Symbols};
+use upheld_model::{NodeRef, Pages, Sym, Symbols};
 
-use super::facts::{Described, Link, LinkId, NearPair, Object, ObjectId, Pair, Slot, Standing};
-use super::lists::Lists;
-use super::names::Names;
+use super::facts::{Described, Link, LinkId, Near, NearLink, NearPair, Object, ObjectId, Pair, Slot, Standing};
 use super::pairs::{PairRow, PairTable};
-use super::policies::PolicySet;
 use super::profile::{Kind, Profile};
 use super::steps::Retired;
-use super::waivers::Waivers;
 use super::{Comply, Partners, Policy, Waiver};
 
 /// What is being read.
@@ -30,6 +26,9 @@ struct Mention {
     described: Said,
     first: Option<NodeRef>,
 }
+
+/// What relates an object, while it is being collected.
+type Unshared = (Vec<NearLink>, Vec<NearPair>);
 
 /// Whether and where somebody said what an object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,20 +78,21 @@ impl Draft {
         let comply = Comply {
             profile,
             partners,
-            symbols,
-            lists: Lists::default(),
-            objects: Vec::new(),
-            names: Names::default(),
+            symbols: Arc::new(symbols),
+            lists: Arc::default(),
+            objects: Pages::default(),
+            near: Pages::default(),
+            names: Arc::default(),
             by_kind: Vec::new(),
-            links: Vec::new(),
+            links: Pages::default(),
             tables,
-            violating: Vec::new(),
-            policies: PolicySet::default(),
-            waivers: Waivers::default(),
+            violating: Pages::default(),
+            policies: Arc::default(),
+            waivers: Arc::default(),
             journal: Vec::new(),
             touched: Vec::new(),
             freed: Vec::new(),
-            free_links: Vec::new(),
+            free_links: Pages::default(),
             freed_links: Vec::new(),
             retired: Retired::None,
         };
@@ -111,14 +111,12 @@ impl Draft {
 
     /// An object by its kind and id; `at` is where it is mentioned.
     pub fn refer(&mut self, kind: Kind, id: &str, at: Option<NodeRef>) -> ObjectId {
-        let Comply { names, objects, .. } = &mut self.comply;
-        if let Some(known) = names.get(objects, kind, id) {
+        let Comply { names, objects, profile, .. } = &self.comply;
+        if let Some(known) = names.get(objects, profile, &profile.reference(kind, id)) {
             return known;
         }
         let object = ObjectId::new(objects.len());
-        objects.push(Object::new(kind, SmolStr::new(id)));
-        names.give(objects, object);
-        self.comply.list_object(object);
+        self.comply.add_object(Object::new(kind, SmolStr::new(id)));
         self.mentions.push(Mention { described: Said::Nowhere, first: at });
         object
     }
@@ -142,7 +140,7 @@ impl Draft {
         let comply = &mut self.comply;
         self.values.clear();
         for value in values {
-            let value = comply.symbols.intern(value);
+            let value = comply.key(value);
             if !self.values.contains(&value) {
                 self.values.push(value);
             }
@@ -150,11 +148,8 @@ impl Draft {
         if self.values.is_empty() {
             return;
         }
-        let (key, list) = (comply.symbols.intern(key), comply.lists.intern(&self.values));
-        if let Some(own) = comply.objects.get_mut(object.index()) {
-            own.tags.retain(|(known, _)| *known != key);
-            own.tags.push((key, list));
-        }
+        let (key, list) = (comply.key(key), Arc::make_mut(&mut comply.lists).intern(&self.values));
+        comply.write_tag(object, key, list);
     }
 
     /// Relates two objects; `false` if objects of their kinds are not related in this way.
@@ -170,14 +165,15 @@ impl Draft {
             return false;
         }
         let name = policy.id.clone();
-        self.comply.policies.put(&name, Some(Arc::new(policy)));
+        let Comply { policies, profile, .. } = &mut self.comply;
+        Arc::make_mut(policies).put(&name, Some(Arc::new(policy)), profile);
         true
     }
 
     /// Adds a waiver as it is; `false` if there is one of that name.
     pub fn waiver(&mut self, waiver: Waiver) -> bool {
-        let name = self.comply.symbols.intern(&waiver.id);
-        self.comply.waivers.add(waiver, name)
+        let name = self.comply.key(&waiver.id);
+        Arc::make_mut(&mut self.comply.waivers).add(waiver, name)
     }
 
     /// What is wrong with objects and relationships; all of it.
@@ -205,13 +201,16 @@ impl Draft {
     /// Judges everything. Relationships with somebody whom nobody described count for nothing.
     pub fn build(self) -> Comply {
         let Self { mut comply, mentions, links, .. } = self;
-        for (object, mention) in comply.objects.iter_mut().zip(&mentions) {
-            if mention.described == Said::Nowhere {
+        for (index, _) in mentions.iter().enumerate().filter(|(_, mention)| mention.described == Said::Nowhere) {
+            if let Some(object) = comply.objects.get_mut(index) {
                 object.described.standing = Standing::Deleted;
             }
         }
-        comply.place_links(links.into_iter().map(|(link, _)| link).collect());
-        comply.place_pairs();
+        let mut near = vec![(Vec::new(), Vec::new()); comply.objects.len()];
+        comply.place_links(links.into_iter().map(|(link, _)| link).collect(), &mut near);
+        comply.place_pairs(&mut near);
+        let shared = |(links, pairs)| Near { links: Arc::new(links), pairs: Arc::new(pairs) };
+        comply.near = near.into_iter().map(shared).collect();
         let names: Vec<SmolStr> = comply.policies().into_iter().map(|policy| policy.id.clone()).collect();
         for name in names {
             comply.compile(&name);
@@ -228,7 +227,7 @@ impl Draft {
 
 impl Comply {
     /// Puts all relationships in their places, each once.
-    fn place_links(&mut self, mut links: Vec<Link>) {
+    fn place_links(&mut self, mut links: Vec<Link>, near: &mut [Unshared]) {
         let order = |link: &Link| (link.relation, link.a, link.b, link.role);
         links.sort_unstable_by_key(order);
         for link in &links {
@@ -247,16 +246,16 @@ impl Comply {
         links.retain(|link| self.is_live(link.a) && self.is_live(link.b));
         for (place, link) in links.iter().enumerate() {
             let place = LinkId(u32::try_from(place).unwrap_or(u32::MAX));
-            for (end, near) in link.seen(place) {
-                if let Some(object) = self.objects.get_mut(end.index()) {
-                    object.links.push(near);
+            for (end, seen) in link.seen(place) {
+                if let Some((links, _)) = near.get_mut(end.index()) {
+                    links.push(seen);
                 }
             }
         }
         self.links = links.into_iter().map(Some).collect();
     }
 
-    fn place_pairs(&mut self) {
+    fn place_pairs(&mut self, near: &mut [Unshared]) {
         let mut made: Vec<Pair> = Vec::with_capacity(self.links.len());
         for link in self.links.iter().flatten() {
             made.extend(self.made_by(link));
@@ -267,9 +266,9 @@ impl Comply {
             let count = u32::try_from(equal.len()).unwrap_or(u32::MAX);
             let Some(own) = self.tables.get_mut(usize::from(kind.0)) else { continue };
             let place = own.place(PairRow { a, b, scope, count });
-            for (end, near) in NearPair::sides(Slot { table: kind, place }, a, b) {
-                if let Some(object) = self.objects.get_mut(end.index()) {
-                    object.pairs.push(near);
+            for (end, seen) in NearPair::sides(Slot { table: kind, place }, a, b) {
+                if let Some((_, pairs)) = near.get_mut(end.index()) {
+                    pairs.push(seen);
                 }
             }
         }

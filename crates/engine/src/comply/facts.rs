@@ -1,13 +1,14 @@
 //! Objects and what relates them.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
-use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
+use smol_str::SmolStr;
 use upheld_model::nearest::nearest;
-use upheld_model::{NodeRef, Sym, ValuesId};
+use upheld_model::{NodeRef, Pages, Sym, ValuesId};
 
 use super::lists::NO_VALUES;
-use super::profile::{End, Holds, Kind, Order, PairKind, Relation, Subject};
+use super::profile::{Kind, PairKind, Subject};
 use super::{Comply, Partners, Tags};
 
 /// Which object. Numbers begin with one, so that nobody takes no room.
@@ -105,6 +106,9 @@ pub struct Described {
     pub at: Option<NodeRef>,
 }
 
+/// All objects.
+pub(super) type Objects = Pages<Object>;
+
 #[derive(Clone, Debug)]
 pub(super) struct Object {
     pub(super) kind: Kind,
@@ -112,9 +116,14 @@ pub(super) struct Object {
     pub(super) described: Described,
     /// What it lives in.
     pub(super) owner: Option<ObjectId>,
-    pub(super) tags: Vec<(Sym, ValuesId)>,
-    pub(super) links: Vec<NearLink>,
-    pub(super) pairs: Vec<NearPair>,
+    pub(super) tags: Arc<Vec<(Sym, ValuesId)>>,
+}
+
+/// What relates an object.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Near {
+    pub(super) links: Arc<Vec<NearLink>>,
+    pub(super) pairs: Arc<Vec<NearPair>>,
 }
 
 /// A relationship, seen from one of its ends. The other end stands here as well, so that looking for one needs no others.
@@ -148,15 +157,7 @@ impl NearPair {
 
 impl Object {
     pub(super) fn new(kind: Kind, id: SmolStr) -> Self {
-        Self {
-            kind,
-            id,
-            described: Described::default(),
-            owner: None,
-            tags: Vec::new(),
-            links: Vec::new(),
-            pairs: Vec::new(),
-        }
+        Self { kind, id, described: Described::default(), owner: None, tags: Arc::default() }
     }
 
     /// The values of a tag.
@@ -206,13 +207,30 @@ impl Comply {
         self.objects.get(object.index())
     }
 
+    pub(super) fn near_links(&self, object: ObjectId) -> &[NearLink] {
+        self.near.get(object.index()).map_or(&[], |near| &near.links)
+    }
+
+    pub(super) fn near_pairs(&self, object: ObjectId) -> &[NearPair] {
+        self.near.get(object.index()).map_or(&[], |near| &near.pairs)
+    }
+
     /// A live object by its kind and id.
     pub fn object(&self, kind: Kind, id: &str) -> Option<ObjectId> {
-        self.names.get(&self.objects, kind, id).filter(|object| self.is_live(*object))
+        self.live(&self.profile.reference(kind, id))
+    }
+
+    fn live(&self, reference: &str) -> Option<ObjectId> {
+        self.names.get(&self.objects, &self.profile, reference).filter(|object| self.is_live(*object))
     }
 
     /// A live object by its reference, `kind/id`; why not, if there is none.
     pub fn lookup(&self, reference: &str) -> Result<ObjectId, NotFound> {
+        // Most references have the neutral name of the kind.
+        self.live(reference).map_or_else(|| self.lookup_by_other_name(reference), Ok)
+    }
+
+    fn lookup_by_other_name(&self, reference: &str) -> Result<ObjectId, NotFound> {
         let (word, id) = reference.split_once('/').unwrap_or((reference, ""));
         let Some(kind) = self.profile.kind(word) else {
             let known = self.profile.kinds.iter().map(|kind| kind.name.as_str());
@@ -224,18 +242,13 @@ impl Comply {
         }
         let live = self.objects.iter().filter(|own| own.kind == kind && own.described.standing != Standing::Deleted);
         let nearest = nearest(id, live.map(|object| object.id.as_str()));
-        let nearest = nearest.map(|id| format_smolstr!("{}/{id}", self.profile.kind_name(kind)));
+        let nearest = nearest.map(|id| self.profile.reference(kind, id));
         Err(NotFound::Object { written: SmolStr::new(reference), nearest })
     }
 
     /// The reference of an object, `kind/id`.
     pub fn reference(&self, object: ObjectId) -> SmolStr {
-        let Some(object) = self.get(object) else { return SmolStr::default() };
-        let mut reference = SmolStrBuilder::new();
-        reference.push_str(self.profile.kind_name(object.kind));
-        reference.push('/');
-        reference.push_str(&object.id);
-        reference.finish()
+        self.get(object).map_or_else(SmolStr::default, |own| self.profile.reference(own.kind, &own.id))
     }
 
     /// The kind of an object.
@@ -278,7 +291,7 @@ impl Comply {
     pub(super) fn list_object(&mut self, object: ObjectId) {
         let Some(kind) = self.kind_of(object) else { return };
         while self.by_kind.len() <= usize::from(kind.0) {
-            self.by_kind.push(Vec::new());
+            self.by_kind.push(Pages::default());
         }
         if let Some(list) = self.by_kind.get_mut(usize::from(kind.0)) {
             list.push(object);
@@ -299,35 +312,13 @@ impl Comply {
 
     /// The objects of a kind, those that are gone too, in no particular order.
     pub fn objects_of(&self, kind: Kind) -> impl Iterator<Item = ObjectId> {
-        self.by_kind.get(usize::from(kind.0)).into_iter().flatten().copied()
+        self.by_kind.get(usize::from(kind.0)).into_iter().flat_map(Pages::iter).copied()
     }
 
     /// Sorts by reference.
     pub fn sort_objects(&self, objects: &mut [ObjectId]) {
         let key = |id: &ObjectId| self.get(*id).map(|object| (self.profile.kind_name(object.kind), &object.id));
         objects.sort_by(|a, b| key(a).cmp(&key(b)));
-    }
-
-    /// How many live relationships there are.
-    pub fn link_count(&self) -> usize {
-        self.links.iter().flatten().count()
-    }
-
-    /// A relationship.
-    pub fn link(&self, link: LinkId) -> Option<&Link> {
-        self.links.get(link.0 as usize)?.as_ref()
-    }
-
-    /// The relationships of an object.
-    pub fn links_of(&self, object: ObjectId) -> impl Iterator<Item = (LinkId, &Link)> {
-        let near = self.get(object).map_or(&[][..], |object| &object.links);
-        near.iter().filter_map(|near| Some((near.link, self.link(near.link)?)))
-    }
-
-    /// The pairs of an object.
-    pub fn pairs_of(&self, object: ObjectId) -> impl Iterator<Item = Pair> {
-        let near = self.get(object).map_or(&[][..], |object| &object.pairs);
-        near.iter().filter_map(|near| self.pair_at(near.slot()))
     }
 
     /// What an object lives in.
@@ -341,10 +332,16 @@ impl Comply {
     }
 
     /// The object and all in which it lives, innermost first.
-    fn chain(&self, object: ObjectId) -> impl Iterator<Item = (ObjectId, &Object)> {
-        let at = |id: ObjectId| self.get(id).map(|object| (id, object));
+    #[inline]
+    pub(super) fn chain(&self, object: ObjectId) -> impl Iterator<Item = (ObjectId, &Object)> {
         // What lives in itself is refused before; this ends all the same.
-        std::iter::successors(at(object), move |(_, object)| at(object.owner?)).take(64)
+        let (mut next, mut left) = (Some(object), 64_u8);
+        std::iter::from_fn(move || {
+            let id = next.filter(|_| left > 0)?;
+            let object = self.get(id)?;
+            (next, left) = (object.owner, left - 1);
+            Some((id, object))
+        })
     }
 
     /// The scope in which an object lives, or which it is.
@@ -362,96 +359,6 @@ impl Comply {
     pub fn is_exempt(&self, scope: Option<ObjectId>) -> bool {
         let partner = || scope.and_then(|scope| self.get(scope)).map(|scope| scope.described.partner);
         self.partners == Partners::Exempt && partner() == Some(Partner::Yes)
-    }
-
-    /// A relationship of two objects, if there can be one.
-    pub fn relationship(&self, a: ObjectId, b: ObjectId, role: Option<ObjectId>) -> Option<Link> {
-        let relation = self.relation(a, b).filter(|_| a != b)?;
-        let spec = self.profile.relations.get(usize::from(relation))?;
-        let fits = role.is_none_or(|role| spec.role.is_some() && self.kind_of(role) == spec.role);
-        fits.then_some(Link { a, b, role, relation })
-    }
-
-    /// The relation between two kinds of objects, if there is one.
-    pub(super) fn relation(&self, a: ObjectId, b: ObjectId) -> Option<u8> {
-        let (a, b) = (self.subject_of(a)?, self.subject_of(b)?);
-        let place = self.profile.relations.iter().position(|relation| relation.a == a && relation.b == b);
-        place.and_then(|place| u8::try_from(place).ok())
-    }
-
-    /// What the profile says of relationships like this one.
-    pub fn relation_of(&self, link: &Link) -> Option<&Relation> {
-        self.profile.relations.get(usize::from(link.relation))
-    }
-
-    /// Whether a relationship says where its second side lives.
-    pub fn owns(&self, link: &Link) -> bool {
-        self.relation_of(link).is_some_and(|relation| relation.holds == Holds::Owned)
-    }
-
-    /// The pairs that a relationship makes, or would make.
-    pub fn made_by(&self, link: &Link) -> impl Iterator<Item = Pair> + use<'_> {
-        let Link { a, b, role, .. } = *link;
-        let scope = self.scope_of(a);
-        let judged = self.is_live(a) && self.is_live(b) && !self.is_exempt(scope);
-        let given = self.relation_of(link).filter(|_| judged).map_or(&[][..], |relation| &relation.gives);
-        given.iter().filter_map(move |given| {
-            let end = |end: End| match end {
-                End::A => Some(a),
-                End::B => Some(b),
-                End::Role => role.filter(|role| self.is_live(*role)),
-                End::Scope => scope,
-            };
-            Some(Pair { kind: given.pair, a: end(given.a)?, b: end(given.b)?, scope })
-        })
-    }
-
-    /// The relationships between two objects, whatever qualifies them.
-    pub fn links_between(&self, a: ObjectId, b: ObjectId) -> impl Iterator<Item = (LinkId, &Link)> {
-        let links = |object: ObjectId| self.get(object).map_or(&[][..], |object| &object.links);
-        let (first, second) = (links(a), links(b));
-        let (fewer, other) = if first.len() <= second.len() { (first, b) } else { (second, a) };
-        let near = fewer.iter().filter(move |near| near.other == other);
-        near.filter_map(|near| Some((near.link, self.link(near.link)?)))
-            .filter(move |(_, link)| (link.a, link.b) == (a, b))
-    }
-
-    /// Two objects in the order in which they are related; as they are if they cannot be.
-    pub fn in_order(&self, one: ObjectId, other: ObjectId) -> (ObjectId, ObjectId) {
-        match (self.relation(one, other), self.relation(other, one)) {
-            (None, Some(_)) => (other, one),
-            _ => (one, other),
-        }
-    }
-
-    /// Whether two objects are related.
-    pub fn are_related(&self, one: ObjectId, other: ObjectId) -> bool {
-        let (a, b) = self.in_order(one, other);
-        self.links_between(a, b).next().is_some()
-    }
-
-    /// The pairs of subjects that policies can be about and that fit two objects, in either order.
-    pub fn pairs_between(&self, one: ObjectId, other: ObjectId) -> Vec<Pair> {
-        let (Some(first), Some(second)) = (self.subject_of(one), self.subject_of(other)) else { return Vec::new() };
-        let mut pairs = Vec::new();
-        for (kind, sides) in (0..).map(PairKind).zip(&self.profile.pairs) {
-            let ways = [(first, second, one, other), (second, first, other, one)];
-            let turns = if first == second && self.profile.order == Order::Either { 1 } else { 2 };
-            for (_, _, a, b) in ways.into_iter().take(turns).filter(|(first, second, ..)| *sides == (*first, *second)) {
-                pairs.extend(self.meetings(kind, a, b));
-            }
-        }
-        pairs
-    }
-
-    /// Where two objects meet; where they would, if they are not related.
-    fn meetings(&self, kind: PairKind, a: ObjectId, b: ObjectId) -> Vec<Pair> {
-        let made: Vec<Pair> = self.pairs_of(a).filter(|pair| (pair.kind, pair.a, pair.b) == (kind, a, b)).collect();
-        if made.is_empty() {
-            vec![Pair { kind, a, b, scope: self.scope_of(a).or_else(|| self.scope_of(b)) }]
-        } else {
-            made
-        }
     }
 
     /// The tags that count for what a project pays and gets: its own, else those of what pays for it, else those of what

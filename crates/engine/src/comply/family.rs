@@ -10,6 +10,7 @@ use super::facts::Pair;
 use super::listing::ones;
 use super::lists::NO_VALUES;
 use super::pairs::RuleSlot;
+use super::policies::RuleOf;
 use super::policy::{Level, Policy, Strategy};
 use super::profile::{Class, Effect, Swapped, Trigger};
 use super::waivers::Covered;
@@ -130,8 +131,7 @@ impl Comply {
 
     /// How one rule fares between two objects, by their tags alone; nothing if it is about other pairs, or not looked at.
     pub(super) fn held(&self, entry: EntryId, pair: Pair, now: Timestamp) -> Option<Held> {
-        let (policy, rule, _) = self.policies.rule(entry)?;
-        let (kind, swapped) = self.profile.pair(policy.a, policy.b)?;
+        let RuleOf { policy, rule, pair: kind, swapped, .. } = self.policies.rule(entry)?;
         if kind != pair.kind {
             return None;
         }
@@ -146,9 +146,9 @@ impl Comply {
         })
     }
 
-    /// The waiver in force that covers violations of a policy by a pair, whether or not there are any.
-    pub fn covering(&self, policy: &Policy, pair: Pair, now: Timestamp) -> Option<Sym> {
-        let (_, swapped) = self.profile.pair(policy.a, policy.b)?;
+    /// The waiver in force that covers violations of a rule by a pair, whether or not there are any.
+    pub(super) fn covering(&self, entry: EntryId, pair: Pair, now: Timestamp) -> Option<Sym> {
+        let RuleOf { policy, swapped, .. } = self.policies.rule(entry)?;
         self.waiver_of(policy, swapped, pair, now)
     }
 
@@ -164,8 +164,8 @@ impl Comply {
 
     /// What a rule that is violated comes to.
     fn violated(&self, rule: &RuleSlot, values: [ValuesId; 2], question: &Question<'_>) -> Held {
-        let policy = self.policies.rule(rule.entry).map(|(policy, ..)| policy);
-        let waiver = policy.and_then(|policy| self.waiver_of(policy, rule.swapped, question.pair, question.now));
+        let waiver =
+            if self.waivers.all().is_empty() { None } else { self.covering(rule.entry, question.pair, question.now) };
         Held { verdict: Verdict::violated(rule.strategy, values), values, waiver }
     }
 
@@ -236,7 +236,7 @@ impl Family for Comply {
         mut sit: impl FnMut(Place, Fit<Held>),
     ) {
         let Question { pair, now, .. } = *question;
-        let Some((policy, ..)) = self.policies.rule(entry) else { return };
+        let Some(RuleOf { policy, .. }) = self.policies.rule(entry) else { return };
         let Some(held) = self.held(entry, pair, now) else {
             let sides = self.profile.pairs.get(usize::from(pair.kind.0));
             let own = [policy.a, policy.b];
@@ -271,7 +271,7 @@ impl Family for Comply {
         }
         if W::RECORDS {
             // Entries are numbered as they came; that must not show.
-            let name = |hit: &Hit<Held>| self.policies.rule(hit.entry).map(|(policy, _, rule)| (&policy.id, rule));
+            let name = |hit: &Hit<Held>| self.policies.rule(hit.entry).map(|own| (&own.policy.id, own.number));
             hits.sort_by(|a, b| name(a).cmp(&name(b)));
         }
         let Complied { hard, soft, waived } = complied;

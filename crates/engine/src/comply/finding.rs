@@ -6,7 +6,8 @@ use upheld_model::{State, Timestamp};
 use super::Comply;
 use super::facts::{ObjectId, Pair};
 use super::family::{Complied, Held, Question, Verdict};
-use super::policy::{Level, Strategy};
+use super::policies::RuleOf;
+use super::policy::{Level, Policy, Rule, Strategy};
 use crate::ask::{EntryId, Hit, Scratch, ask};
 use crate::ruling::{Candidate, Ruling};
 use crate::witness::Silent;
@@ -97,16 +98,15 @@ impl Comply {
 
     /// A rule held against a pair, in names.
     pub fn named(&self, pair: Pair, entry: EntryId, held: &Held, state: State, now: Timestamp) -> Option<Finding> {
-        let (policy, tags, rule) = self.policies.rule(entry)?;
-        let (_, swapped) = self.profile.pair(policy.a, policy.b)?;
+        let RuleOf { policy, rule, number, swapped, .. } = self.policies.rule(entry)?;
         let [first, second] = swapped.turn([pair.a, pair.b]);
         let [own, others] = held.values.map(|values| self.texts(values));
         Some(Finding {
             scope: pair.scope.map(|scope| self.reference(scope)),
             policy: policy.id.clone(),
-            rule,
-            a: self.side(first, &tags.a, own),
-            b: self.side(second, &tags.b, others),
+            rule: number,
+            a: self.side(first, &rule.a, own),
+            b: self.side(second, &rule.b, others),
             strategy: policy.strategy,
             level: policy.level_at(now),
             verdict: held.verdict,
@@ -142,8 +142,7 @@ impl Comply {
 
     /// Whether a waiver in force covers what violates.
     pub fn is_waived(&self, id: FindingId, now: Timestamp) -> bool {
-        let policy = self.rule_of(id.entry).map(|(policy, _)| policy);
-        policy.is_some_and(|policy| self.covering(policy, id.pair, now).is_some())
+        self.covering(id.entry, id.pair, now).is_some()
     }
 
     /// The level of the policy of a rule at a moment.
@@ -152,7 +151,7 @@ impl Comply {
     }
 
     /// The rule of an entry, with its policy; nothing if there is no such rule any more.
-    pub fn rule_of(&self, entry: EntryId) -> Option<(&super::Policy, &super::Rule)> {
-        self.policies.rule(entry).map(|(policy, rule, _)| (policy, rule))
+    pub fn rule_of(&self, entry: EntryId) -> Option<(&Policy, &Rule)> {
+        self.policies.rule(entry).map(|own| (own.policy, own.rule))
     }
 }

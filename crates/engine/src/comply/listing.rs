@@ -155,7 +155,7 @@ impl Comply {
 
     /// How many violations there are.
     pub fn violation_count(&self) -> usize {
-        let words = self.tables.iter().flat_map(|table| &table.bits).flat_map(|bits| &bits.words);
+        let words = self.tables.iter().flat_map(|table| &table.bits).flat_map(|bits| bits.words.iter());
         words.map(|word| word.count_ones() as usize).sum()
     }
 
@@ -184,12 +184,12 @@ impl Comply {
 
     /// The places of all pairs that violate something.
     fn violating(&self) -> Vec<Slot> {
-        self.violating.iter().flatten().copied().collect()
+        self.violating.iter().flat_map(|list| list.iter()).copied().collect()
     }
 
     /// The places of those of one scope.
     fn violating_in(&self, scope: Option<ObjectId>) -> Vec<Slot> {
-        self.violating.get(ObjectId::list(scope)).cloned().unwrap_or_default()
+        self.violating.get(ObjectId::list(scope)).map_or_else(Vec::new, |list| list.to_vec())
     }
 
     /// The pairs of an object that violate something.
@@ -199,8 +199,11 @@ impl Comply {
 
     /// The places of those with an object.
     fn violating_around(&self, object: ObjectId) -> Vec<Slot> {
-        let near = self.get(object).map_or(&[][..], |object| &object.pairs);
-        near.iter().map(|near| near.slot()).filter(|slot| self.rules_violated_at(*slot).next().is_some()).collect()
+        self.near_pairs(object)
+            .iter()
+            .map(|near| near.slot())
+            .filter(|slot| self.rules_violated_at(*slot).next().is_some())
+            .collect()
     }
 
     /// Holds every pair against every rule from scratch, whatever is known already, and lists those that violate. It always
@@ -234,7 +237,7 @@ impl Comply {
 
     fn keeps_rule(&self, filter: &Filter, entry: EntryId) -> bool {
         let wanted = filter.policy.as_ref();
-        wanted.is_none_or(|wanted| self.policies.rule(entry).is_some_and(|(policy, ..)| policy.id == *wanted))
+        wanted.is_none_or(|wanted| self.policies.rule(entry).is_some_and(|own| own.policy.id == *wanted))
     }
 
     fn keeps(&self, filter: &Filter, pair: &Pair) -> bool {
@@ -274,7 +277,7 @@ impl Comply {
             let kept = |(_, row): &(usize, &PairRow)| row.count > 0 && self.keeps(filter, &row.pair(kind));
             let rows: Vec<(usize, &PairRow)> = table.rows.iter().enumerate().filter(kept).collect();
             for (bits, bit, rule) in table.bits.iter().flat_map(placed) {
-                let name = self.policies.rule(rule.entry).map(|(policy, ..)| &policy.id);
+                let name = self.policies.rule(rule.entry).map(|own| &own.policy.id);
                 let Some(tally) = tallies.iter_mut().find(|tally| Some(&tally.policy) == name) else { continue };
                 tally.pairs = rows.len();
                 for (place, row) in &rows {

@@ -4,11 +4,11 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::facts::{Object, ObjectId};
-use super::profile::Kind;
+use super::facts::{Object, ObjectId, Objects};
+use super::profile::Profile;
 
-/// Which object a kind and an id mean; of several that came one after the other, the last. The names themselves stand with
-/// the objects, where whoever looks for one looks next.
+/// Which object a reference means; of several that came one after the other, the last. The names themselves
+/// stand with the objects, where whoever looks for one looks next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     table: HashTable<ObjectId>,
@@ -16,30 +16,34 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn get(&self, objects: &[Object], kind: Kind, id: &str) -> Option<ObjectId> {
-        self.table.find(self.hash(kind, id), |known| is_called(objects, *known, kind, id)).copied()
+    /// The object of a reference, whose kind has its neutral name.
+    pub(super) fn get(&self, objects: &Objects, profile: &Profile, reference: &str) -> Option<ObjectId> {
+        let (kind, id) = reference.split_once('/')?;
+        let is_called = |known: &ObjectId| {
+            objects.get(known.index()).is_some_and(|own| own.id == id && profile.kind_name(own.kind) == kind)
+        };
+        self.table.find(self.hasher.hash_one(reference), is_called).copied()
     }
 
     /// Lets an object have its name; returns who had it before.
-    pub(super) fn give(&mut self, objects: &[Object], object: ObjectId) -> Option<ObjectId> {
+    pub(super) fn give(&mut self, objects: &Objects, profile: &Profile, object: ObjectId) -> Option<ObjectId> {
         let own = objects.get(object.index())?;
-        let hash = self.hash(own.kind, &own.id);
-        match self.table.find_mut(hash, |known| is_called(objects, *known, own.kind, &own.id)) {
-            Some(known) => Some(std::mem::replace(known, object)),
-            None => {
-                let Self { table, hasher } = self;
-                table.insert_unique(hash, object, |known| {
-                    objects.get(known.index()).map_or(0, |own| hasher.hash_one((own.kind, own.id.as_str())))
-                });
-                None
-            }
+        let Self { table, hasher } = self;
+        let hash = |own: &Object| hasher.hash_one(profile.reference(own.kind, &own.id).as_str());
+        let is_called = |known: &ObjectId| {
+            objects.get(known.index()).is_some_and(|other| (other.kind, &other.id) == (own.kind, &own.id))
+        };
+        if let Some(known) = table.find_mut(hash(own), is_called) {
+            return Some(std::mem::replace(known, object));
         }
+        table.insert_unique(hash(own), object, |known| objects.get(known.index()).map_or(0, hash));
+        None
     }
 
     /// Takes the name from the last object, and gives it back to who had it before.
-    pub(super) fn take(&mut self, objects: &[Object], object: ObjectId, before: Option<ObjectId>) {
+    pub(super) fn take(&mut self, objects: &Objects, profile: &Profile, object: ObjectId, before: Option<ObjectId>) {
         let Some(own) = objects.get(object.index()) else { return };
-        let hash = self.hash(own.kind, &own.id);
+        let hash = self.hasher.hash_one(profile.reference(own.kind, &own.id).as_str());
         if let Ok(entry) = self.table.find_entry(hash, |known| *known == object) {
             match before {
                 Some(before) => *entry.into_mut() = before,
@@ -47,12 +51,4 @@ impl Names {
             }
         }
     }
-
-    fn hash(&self, kind: Kind, id: &str) -> u64 {
-        self.hasher.hash_one((kind, id))
-    }
-}
-
-fn is_called(objects: &[Object], object: ObjectId, kind: Kind, id: &str) -> bool {
-    objects.get(object.index()).is_some_and(|own| own.kind == kind && own.id == id)
 }

@@ -9,7 +9,7 @@ mod rule_bits;
 mod signatures;
 mod sweep;
 
-use upheld_model::{Sym, ValuesId};
+use upheld_model::{Pages, Sym, ValuesId};
 
 pub(super) use self::rule_bits::{RuleBits, RuleSlot};
 use self::signatures::Signatures;
@@ -42,11 +42,11 @@ impl PairRow {
 #[derive(Clone, Debug)]
 pub(super) struct PairTable {
     pub(super) sides: [Signatures; 2],
-    pub(super) rows: Vec<PairRow>,
+    pub(super) rows: Pages<PairRow, 1024>,
     pub(super) bits: Vec<RuleBits>,
     /// Where each pair stands in the list of its scope; `u32::MAX` for those that comply.
-    pub(super) listed: Vec<u32>,
-    pub(super) free: Vec<u32>,
+    pub(super) listed: Pages<u32, 1024>,
+    pub(super) free: Pages<u32>,
 }
 
 /// A rule to be added; tags stand in the order of the pair.
@@ -62,10 +62,10 @@ impl PairTable {
     pub(super) fn new() -> Self {
         Self {
             sides: [Signatures::default(), Signatures::default()],
-            rows: Vec::new(),
+            rows: Pages::default(),
             bits: Vec::new(),
-            listed: Vec::new(),
-            free: Vec::new(),
+            listed: Pages::default(),
+            free: Pages::default(),
         }
     }
 
@@ -91,7 +91,7 @@ impl PairTable {
         let Some(signatures) = self.sides.get_mut(side) else { return };
         if let Some(row) = signatures.sign(object, values) {
             for bits in &mut self.bits {
-                bits.learn(side, row, lists);
+                bits.learn(side, &row, lists);
             }
         }
     }
@@ -113,7 +113,7 @@ impl PairTable {
         }
         if let Some(row) = signatures.sign(object, values) {
             for bits in &mut self.bits {
-                bits.learn_like(side, before, row, &columns, lists);
+                bits.learn_like(side, before, &row, &columns, lists);
             }
         }
         columns
@@ -178,6 +178,14 @@ impl PairTable {
     pub(super) fn signatures_of(&self, a: ObjectId, b: ObjectId) -> (u32, u32) {
         let [left, right] = &self.sides;
         (left.of(a), right.of(b))
+    }
+
+    /// How many pages are not those of another table.
+    pub(super) fn unshared(&self, other: &Self) -> usize {
+        let Self { sides, rows, bits, listed, free } = self;
+        let sides: usize = sides.iter().zip(&other.sides).map(|(own, other)| own.unshared(other)).sum();
+        let bits: usize = bits.iter().zip(&other.bits).map(|(own, other)| own.unshared(other)).sum();
+        sides + rows.unshared(&other.rows) + bits + listed.unshared(&other.listed) + free.unshared(&other.free)
     }
 
     /// The values that a rule looks at on both sides, in the order of its policy.

@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 use upheld_model::Timestamp;
 
 use super::policy::{Level, Policy, Rule};
-use super::profile::PairKind;
+use super::profile::{PairKind, Profile, Swapped};
 use crate::ask::EntryId;
 
 /// Policies and entries keep their places; those that are gone leave them empty, and who comes back under the same name gets
@@ -31,7 +31,21 @@ struct OfPolicy {
 struct Entry {
     policy: usize,
     rule: usize,
+    /// Which pair the policy is about.
+    about: Option<(PairKind, Swapped)>,
     place: Option<RulePlace>,
+}
+
+/// A rule with its policy.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RuleOf<'p> {
+    pub(super) policy: &'p Policy,
+    pub(super) rule: &'p Rule,
+    /// Of the rule in its policy, from 0.
+    pub(super) number: usize,
+    /// Which pair it is about.
+    pub(super) pair: PairKind,
+    pub(super) swapped: Swapped,
 }
 
 /// Where a rule stands among those about its pair of subjects.
@@ -57,7 +71,12 @@ impl PolicySet {
     }
 
     /// Puts a policy in the place of its name, or takes the one away that is there; returns which one that was.
-    pub(super) fn put(&mut self, name: &SmolStr, policy: Option<Arc<Policy>>) -> Option<Arc<Policy>> {
+    pub(super) fn put(
+        &mut self,
+        name: &SmolStr,
+        policy: Option<Arc<Policy>>,
+        profile: &Profile,
+    ) -> Option<Arc<Policy>> {
         let next = self.all.len();
         let place = *self.places.entry(name.clone()).or_insert(next);
         if place == next {
@@ -66,7 +85,13 @@ impl PolicySet {
         let own = self.all.get_mut(place)?;
         for rule in own.entries.len()..policy.as_ref().map_or(0, |policy| policy.rules.len()) {
             own.entries.push(EntryId::new(self.entries.len()));
-            self.entries.push(Entry { policy: place, rule, place: None });
+            self.entries.push(Entry { policy: place, rule, about: None, place: None });
+        }
+        let about = policy.as_ref().and_then(|policy| profile.pair(policy.a, policy.b));
+        for entry in &own.entries {
+            if let Some(entry) = self.entries.get_mut(entry.index()) {
+                entry.about = about;
+            }
         }
         std::mem::replace(&mut own.policy, policy)
     }
@@ -83,11 +108,12 @@ impl PolicySet {
         policies.flat_map(|policy| self.entries_of(&policy.id).iter().copied().take(policy.rules.len()))
     }
 
-    /// The policy of an entry, its rule, and the number of that; nothing if it has no such rule any more.
-    pub(super) fn rule(&self, entry: EntryId) -> Option<(&Policy, &Rule, usize)> {
+    /// The policy of an entry, its rule, and what it is about; nothing if it has no such rule any more.
+    pub(super) fn rule(&self, entry: EntryId) -> Option<RuleOf<'_>> {
         let entry = self.entries.get(entry.index())?;
         let policy = self.policy_at(entry)?;
-        Some((policy, policy.rules.get(entry.rule)?, entry.rule))
+        let (pair, swapped) = entry.about?;
+        Some(RuleOf { policy, rule: policy.rules.get(entry.rule)?, number: entry.rule, pair, swapped })
     }
 
     /// The level of an entry at a moment.

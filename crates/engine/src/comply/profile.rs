@@ -3,7 +3,7 @@
 
 mod digest;
 
-use smol_str::SmolStr;
+use smol_str::{SmolStr, SmolStrBuilder};
 
 use super::policy::Strategy;
 
@@ -321,6 +321,15 @@ impl Profile {
     /// The two subjects of a pair.
     pub fn sides(&self, pair: PairKind) -> Option<(Subject, Subject)> {
         self.pairs.get(usize::from(pair.0)).copied()
+    }
+
+    /// The reference of an object, `kind/id`.
+    pub fn reference(&self, kind: Kind, id: &str) -> SmolStr {
+        let mut reference = SmolStrBuilder::new();
+        reference.push_str(self.kind_name(kind));
+        reference.push('/');
+        reference.push_str(id);
+        reference.finish()
     }
 
     /// The name of a kind as it stands in references.

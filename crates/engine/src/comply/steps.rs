@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use upheld_model::{Sym, ValuesId};
 
-use super::facts::{Described, Link, LinkId, Object, ObjectId, Slot, Standing};
+use super::facts::{Described, Link, LinkId, Near, Object, ObjectId, Slot, Standing};
 use super::finding::FindingId;
 use super::listing::ones;
 use super::lists::NO_VALUES;
@@ -28,7 +28,7 @@ pub(super) enum Undo {
     Created { object: ObjectId, before: Option<ObjectId> },
     Described { object: ObjectId, before: Box<Described> },
     Policy { name: SmolStr, before: Option<Arc<Policy>> },
-    Waivers(Box<Waivers>),
+    Waivers(Arc<Waivers>),
 }
 
 /// What a pair violated before it was touched.
@@ -108,7 +108,7 @@ impl Comply {
             Undo::Created { object, before } => self.forget_object(object, before),
             Undo::Described { object, before } => self.describe(object, *before),
             Undo::Policy { name, before } => self.put_policy(&name, before),
-            Undo::Waivers(waivers) => self.waivers = *waivers,
+            Undo::Waivers(waivers) => self.waivers = waivers,
         }
     }
 
@@ -116,7 +116,7 @@ impl Comply {
     pub fn settle(&mut self) {
         self.journal.clear();
         self.touched.clear();
-        self.free_links.append(&mut self.freed_links);
+        self.free_links.extend(self.freed_links.drain(..));
         if std::mem::take(&mut self.retired) == Retired::Some {
             self.tables.iter_mut().for_each(PairTable::drop_retired);
         }
@@ -165,28 +165,29 @@ impl Comply {
         ones(rules).filter_map(move |bit| Some(FindingId { pair: pair?, entry: table?.rule(word, bit)?.entry }))
     }
 
-    /// The symbol of a key of tags, made if it is new.
+    /// The symbol of a key of tags or of a name, made if it is new.
     pub fn key(&mut self, key: &str) -> Sym {
-        self.symbols.intern(key)
+        self.symbols.get(key).unwrap_or_else(|| Arc::make_mut(&mut self.symbols).intern(key))
     }
 
     /// The list of these values, made if it is new. Duplicates count once.
     pub fn values(&mut self, values: &[SmolStr]) -> ValuesId {
         let mut symbols: Vec<Sym> = Vec::with_capacity(values.len());
         for value in values {
-            let symbol = self.symbols.intern(value);
+            let symbol = self.key(value);
             if !symbols.contains(&symbol) {
                 symbols.push(symbol);
             }
         }
-        self.lists.intern(&symbols)
+        self.lists.known(&symbols).unwrap_or_else(|| Arc::make_mut(&mut self.lists).intern(&symbols))
     }
 
     pub(super) fn write_tag(&mut self, object: ObjectId, key: Sym, values: ValuesId) {
         let Some(object) = self.objects.get_mut(object.index()) else { return };
-        match object.tags.iter_mut().find(|(known, _)| *known == key) {
+        let tags = Arc::make_mut(&mut object.tags);
+        match tags.iter_mut().find(|(known, _)| *known == key) {
             Some((_, own)) => *own = values,
-            None => object.tags.push((key, values)),
+            None => tags.push((key, values)),
         }
     }
 
@@ -223,12 +224,19 @@ impl Comply {
     /// Step: a new object.
     pub fn create(&mut self, kind: Kind, id: &str, described: Described) -> ObjectId {
         let object = ObjectId::new(self.objects.len());
-        self.objects.push(Object { described, ..Object::new(kind, SmolStr::new(id)) });
-        self.list_object(object);
-        let before = self.names.give(&self.objects, object);
+        let before = self.add_object(Object { described, ..Object::new(kind, SmolStr::new(id)) });
         self.journal.push(Undo::Created { object, before });
         self.sign_everywhere(object);
         object
+    }
+
+    /// Adds an object; returns who had its name before.
+    pub(super) fn add_object(&mut self, object: Object) -> Option<ObjectId> {
+        let id = ObjectId::new(self.objects.len());
+        self.objects.push(object);
+        self.near.push(Near::default());
+        self.list_object(id);
+        Arc::make_mut(&mut self.names).give(&self.objects, &self.profile, id)
     }
 
     fn sign_everywhere(&mut self, object: ObjectId) {
@@ -246,8 +254,9 @@ impl Comply {
     }
 
     fn forget_object(&mut self, object: ObjectId, before: Option<ObjectId>) {
-        self.names.take(&self.objects, object, before);
+        Arc::make_mut(&mut self.names).take(&self.objects, &self.profile, object, before);
         let Some(own) = self.objects.pop() else { return };
+        self.near.pop();
         if let Some(list) = self.by_kind.get_mut(usize::from(own.kind.0)) {
             list.pop();
         }
@@ -280,8 +289,8 @@ impl Comply {
 
     /// Step: one more waiver; `false` if there is one of that name.
     pub fn grant(&mut self, waiver: Waiver) -> bool {
-        let name = self.symbols.intern(&waiver.id);
-        let mut waivers = self.waivers.clone();
+        let name = self.key(&waiver.id);
+        let mut waivers = Waivers::clone(&self.waivers);
         let is_new = waivers.add(waiver, name);
         if is_new {
             self.put_waivers(waivers);
@@ -297,7 +306,7 @@ impl Comply {
     }
 
     fn put_waivers(&mut self, waivers: Waivers) {
-        let before = std::mem::replace(&mut self.waivers, waivers);
-        self.journal.push(Undo::Waivers(Box::new(before)));
+        let before = std::mem::replace(&mut self.waivers, Arc::new(waivers));
+        self.journal.push(Undo::Waivers(before));
     }
 }

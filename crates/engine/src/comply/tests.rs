@@ -2,5 +2,6 @@
 
 mod evaluation;
 mod laws;
+mod sharing;
 mod steps;
 mod world;

@@ -33,7 +33,7 @@ impl Organisation {
         }
         if let Some(subject) = self.comply.subject_of(object) {
             let scope = owner.and_then(|owner| self.comply.scope_of(owner));
-            self.may(actor, Operation::Create(subject), scope).map_err(forbidden)?;
+            self.may(actor, Operation::Create(subject), || scope).map_err(forbidden)?;
         }
         let changes = self.tags_at_creation(actor, object, &new.tags)?;
         self.steps().retag(object, &changes);

@@ -51,7 +51,7 @@ impl Organisation {
 
     fn put_checked(&mut self, actor: &Actor, policy: &Policy) -> Result<Done, Refused> {
         self.check_policy(policy).map_err(invalid)?;
-        self.may(actor, Operation::Policies, None).map_err(forbidden)?;
+        self.may(actor, Operation::Policies, || None).map_err(forbidden)?;
         self.steps().put_policy(&policy.id, Some(Arc::new(policy.clone())));
         Ok(Done::nothing_looked_at("policy", &policy.id))
     }
@@ -66,7 +66,7 @@ impl Organisation {
 
     pub(super) fn do_delete_policy(&mut self, actor: &Actor, policy: &SmolStr) -> Result<Done, Refused> {
         self.known_policy(policy).map_err(invalid)?;
-        self.may(actor, Operation::Policies, None).map_err(forbidden)?;
+        self.may(actor, Operation::Policies, || None).map_err(forbidden)?;
         self.steps().put_policy(policy, None);
         Ok(Done::nothing_looked_at("delete-policy", policy))
     }
@@ -75,7 +75,7 @@ impl Organisation {
         let key = definition.key.clone();
         let wrong = |bad| invalid(Refusal::Definition { key: key.clone(), bad });
         self.schema.check(definition).map_err(wrong)?;
-        self.may(actor, Operation::Definitions, None).map_err(forbidden)?;
+        self.may(actor, Operation::Definitions, || None).map_err(forbidden)?;
         Arc::make_mut(&mut self.schema).define(definition.clone());
         // Those who took any tag may have values already.
         for (object, values) in TagSchema::as_numbers(definition, &self.comply) {
@@ -103,7 +103,7 @@ impl Organisation {
             return Err(wrong(BadDefinition::Type));
         }
         changed.check().map_err(wrong)?;
-        self.may(actor, Operation::Definitions, None).map_err(forbidden)?;
+        self.may(actor, Operation::Definitions, || None).map_err(forbidden)?;
         for own in &mut Arc::make_mut(&mut self.schema).definitions {
             if (own.subject, &own.key) == (changed.subject, &changed.key) {
                 own.clone_from(&changed);
@@ -124,7 +124,7 @@ impl Organisation {
         if let Some(policy) = self.comply.policies().into_iter().find(uses) {
             return Err(invalid(Refusal::TagInUse { key: key.clone(), policy: policy.id.clone() }));
         }
-        self.may(actor, Operation::Definitions, None).map_err(forbidden)?;
+        self.may(actor, Operation::Definitions, || None).map_err(forbidden)?;
         Arc::make_mut(&mut self.schema).definitions.retain(|own| own.subject != subject || own.key != *key);
         let kinds = self.profile().kinds_of_subject(subject);
         let objects = kinds.flat_map(|kind| self.comply.objects_of(kind));
@@ -136,7 +136,7 @@ impl Organisation {
     }
 
     pub(super) fn do_set_defaults(&mut self, actor: &Actor, tags: &Tags) -> Result<Done, Refused> {
-        self.may(actor, Operation::Definitions, None).map_err(forbidden)?;
+        self.may(actor, Operation::Definitions, || None).map_err(forbidden)?;
         let kinds = self.profile().kinds.iter().filter(|kind| kind.defaults == Defaults::Given);
         let subjects: Vec<_> = kinds.map(|kind| kind.subject).collect();
         for subject in subjects {
@@ -175,7 +175,7 @@ impl Organisation {
         if self.comply.waiver(&waiver.id).is_some() {
             return Err(invalid(Refusal::WaiverExists { waiver: waiver.id.clone() }));
         }
-        self.may(actor, Operation::Waivers, None).map_err(forbidden)?;
+        self.may(actor, Operation::Waivers, || None).map_err(forbidden)?;
         self.steps().grant(waiver.clone());
         Ok(Done::nothing_looked_at("waiver", &waiver.id))
     }
@@ -184,7 +184,7 @@ impl Organisation {
         if self.comply.waiver(waiver).is_none() {
             return Err(invalid(Refusal::UnknownWaiver { waiver: waiver.clone() }));
         }
-        self.may(actor, Operation::Waivers, None).map_err(forbidden)?;
+        self.may(actor, Operation::Waivers, || None).map_err(forbidden)?;
         self.steps().revoke(waiver);
         Ok(Done::nothing_looked_at("waiver", waiver))
     }

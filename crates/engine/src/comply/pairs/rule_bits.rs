@@ -1,7 +1,9 @@
 //! Up to 64 rules: for each signature a word a rule, for each pair one word with a bit a rule.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
-use upheld_model::{Sym, ValuesId};
+use upheld_model::{Pages, Sym, ValuesId};
 
 use super::super::lists::{Lists, NO_VALUES};
 use super::super::policy::Strategy;
@@ -21,11 +23,11 @@ const EMPTY: u64 = 1 << 63;
 /// Up to 64 rules and what each pair violates of them.
 #[derive(Clone, Debug, Default)]
 pub(in crate::comply) struct RuleBits {
-    rules: Vec<Option<RuleSlot>>,
+    rules: Vec<Option<Arc<RuleSlot>>>,
     /// By pair: a bit for each rule that it violates.
-    pub(in crate::comply) words: Vec<u64>,
-    /// By side, the words of all signatures, row by row; equal ranges of two rows are compared at once.
-    rows: [Vec<u64>; 2],
+    pub(in crate::comply) words: Pages<u64, 1024>,
+    /// By side and signature, a word for each rule; equal ranges of two rows are compared at once.
+    rows: [Pages<Arc<[u64]>>; 2],
     /// How many words a row has.
     width: usize,
     /// The rules that are in force.
@@ -69,16 +71,21 @@ const OWN: usize = 48;
 const OWN_BITS: u64 = EMPTY | ((1 << OWN) - 1);
 
 impl Bits {
-    fn word(&mut self, values: &[Sym]) -> u64 {
+    /// The word of values; nothing if some have no bit yet.
+    fn known(&self, values: &[Sym]) -> Option<u64> {
         if values.is_empty() {
-            return EMPTY;
+            return Some(EMPTY);
         }
-        values.iter().fold(0, |word, value| {
+        values.iter().try_fold(0, |word, value| Some(word | 1 << self.known.get(value)?))
+    }
+
+    /// Gives bits to all values that have none.
+    fn learn(&mut self, values: &[Sym]) {
+        for value in values {
             let count = self.known.len();
             let next = if count < 63 { count } else { OWN + (count - OWN) % (63 - OWN) };
-            let bit = *self.known.entry(*value).or_insert_with(|| u8::try_from(next).unwrap_or(0));
-            word | 1 << bit
-        })
+            self.known.entry(*value).or_insert_with(|| u8::try_from(next).unwrap_or(0));
+        }
     }
 
     /// Whether a bit can stand for several values.
@@ -108,9 +115,19 @@ impl RuleSlot {
     }
 
     /// The word of a signature: two words have a bit in common exactly if an intersection holds, or a subset does not.
-    fn word(&mut self, side: usize, row: &[ValuesId], lists: &Lists) -> u64 {
-        let list = self.columns.get(side).and_then(|column| row.get(*column)).copied().unwrap_or(NO_VALUES);
-        let word = self.bits.word(lists.get(list));
+    /// Whoever shares the rule does not see what it learns.
+    fn word(rule: &mut Arc<Self>, side: usize, row: &[ValuesId], lists: &Lists) -> u64 {
+        let list = rule.columns.get(side).and_then(|column| row.get(*column)).copied().unwrap_or(NO_VALUES);
+        let values = lists.get(list);
+        let word = rule.bits.known(values).unwrap_or_else(|| {
+            let bits = &mut Arc::make_mut(rule).bits;
+            bits.learn(values);
+            bits.known(values).unwrap_or(EMPTY)
+        });
+        rule.turned(side, word)
+    }
+
+    fn turned(&self, side: usize, word: u64) -> u64 {
         // What the first side of the policy does not have is too much, wherever it stands in the pair.
         let authority = usize::from(self.swapped == Swapped::Yes);
         if self.strategy == Strategy::Subset && side == authority { !word } else { word }
@@ -126,12 +143,12 @@ impl RuleSlot {
 
 impl RuleBits {
     pub(super) fn new(pairs: usize) -> Self {
-        Self { words: vec![0; pairs], ..Self::default() }
+        Self { words: std::iter::repeat_n(0, pairs).collect(), ..Self::default() }
     }
 
     /// A rule at its place.
     pub(in crate::comply) fn rule(&self, bit: usize) -> Option<&RuleSlot> {
-        self.rules.get(bit)?.as_ref()
+        self.rules.get(bit)?.as_deref()
     }
 
     /// The rules that are in force.
@@ -141,7 +158,7 @@ impl RuleBits {
 
     /// All rules with their places.
     pub(super) fn rules(&self) -> impl Iterator<Item = (usize, &RuleSlot)> {
-        self.rules.iter().enumerate().filter_map(|(bit, rule)| rule.as_ref().map(|rule| (bit, rule)))
+        self.rules.iter().enumerate().filter_map(|(bit, rule)| rule.as_deref().map(|rule| (bit, rule)))
     }
 
     /// A place for a rule, if there is one.
@@ -163,11 +180,12 @@ impl RuleBits {
             Strategy::Subset => self.intersections &= !flag,
         }
         let Some(place) = self.rules.get_mut(bit) else { return };
-        let rule = place.insert(rule);
+        let rule = place.insert(Arc::new(rule));
         for ((side, signatures), rows) in sides.iter().enumerate().zip(&mut self.rows) {
-            for (own, row) in rows.chunks_exact_mut(self.width).zip(signatures.rows()) {
-                if let Some(word) = own.get_mut(bit) {
-                    *word = rule.word(side, row, lists);
+            for (id, row) in signatures.rows().enumerate() {
+                let word = RuleSlot::word(rule, side, row, lists);
+                if let Some(own) = rows.get_mut(id).and_then(|own| Arc::make_mut(own).get_mut(bit)) {
+                    *own = word;
                 }
             }
         }
@@ -181,51 +199,43 @@ impl RuleBits {
         }
         let width = self.rules.len().next_multiple_of(GROUP);
         for (rows, signatures) in self.rows.iter_mut().zip(sides) {
-            let mut wider = vec![0; signatures.len() * width];
-            let narrow = rows.chunks_exact(self.width.max(1));
-            for (new, old) in wider.chunks_exact_mut(width).zip(narrow) {
-                for (new, old) in new.iter_mut().zip(old) {
-                    *new = *old;
-                }
-            }
-            *rows = wider;
+            let wider = |id: usize| {
+                let mut row = rows.get(id).map_or_else(Vec::new, |row| row.to_vec());
+                row.resize(width, 0);
+                Arc::from(row)
+            };
+            *rows = (0..signatures.len()).map(wider).collect();
         }
         self.width = width;
     }
 
     /// Learns the next signature of a side.
     pub(super) fn learn(&mut self, side: usize, row: &[ValuesId], lists: &Lists) {
-        let Some(rows) = self.rows.get_mut(side) else { return };
-        let start = rows.len();
-        rows.resize(start + self.width, 0);
-        let Some(own) = rows.get_mut(start..) else { return };
-        for (bit, (rule, word)) in self.rules.iter_mut().zip(own).enumerate() {
-            if let Some(rule) = rule {
-                *word = rule.word(side, row, lists);
-                if rule.bits.are_shared() {
-                    self.doubtful |= 1 << bit;
-                }
-            }
-        }
+        let all: Vec<usize> = (0..self.rules.len()).collect();
+        self.learn_rules(side, vec![0; self.width], row, &all, lists);
     }
 
     /// Learns the next signature of a side, which differs from another one only in some tags.
     pub(super) fn learn_like(&mut self, side: usize, like: u32, row: &[ValuesId], columns: &[usize], lists: &Lists) {
-        let Some(rows) = self.rows.get_mut(side) else { return };
-        let start = self.width.saturating_mul(like as usize);
-        if rows.get(start..start.saturating_add(self.width)).is_none() {
-            return self.learn(side, row, lists);
-        }
-        rows.extend_from_within(start..start.saturating_add(self.width));
-        let next = rows.len() - self.width;
-        let Some(own) = rows.get_mut(next..) else { return };
-        for (bit, (rule, word)) in self.rules.iter_mut().zip(own).enumerate() {
-            if let Some(rule) = rule.as_mut().filter(|rule| rule.looks_at(side, columns)) {
-                *word = rule.word(side, row, lists);
-                if rule.bits.are_shared() {
-                    self.doubtful |= 1 << bit;
-                }
+        let known = self.rows.get(side).and_then(|rows| rows.get(like as usize));
+        let Some(known) = known.map(|known| known.to_vec()) else { return self.learn(side, row, lists) };
+        let looks = |(_, rule): &(usize, &RuleSlot)| rule.looks_at(side, columns);
+        let some: Vec<usize> = self.rules().filter(looks).map(|(bit, _)| bit).collect();
+        self.learn_rules(side, known, row, &some, lists);
+    }
+
+    fn learn_rules(&mut self, side: usize, mut words: Vec<u64>, row: &[ValuesId], rules: &[usize], lists: &Lists) {
+        for bit in rules {
+            let Some(Some(rule)) = self.rules.get_mut(*bit) else { continue };
+            if let Some(word) = words.get_mut(*bit) {
+                *word = RuleSlot::word(rule, side, row, lists);
             }
+            if rule.bits.are_shared() {
+                self.doubtful |= 1 << *bit;
+            }
+        }
+        if let Some(rows) = self.rows.get_mut(side) {
+            rows.push(words.into());
         }
     }
 
@@ -244,14 +254,14 @@ impl RuleBits {
     /// Forgets the signatures of a side.
     pub(super) fn forget(&mut self, side: usize) {
         if let Some(rows) = self.rows.get_mut(side) {
-            rows.clear();
+            *rows = Pages::default();
         }
     }
 
     /// Takes a rule out of force.
     pub(in crate::comply) fn retire(&mut self, bit: usize) {
         if let Some(Some(rule)) = self.rules.get_mut(bit) {
-            rule.force = Force::Retired;
+            Arc::make_mut(rule).force = Force::Retired;
             self.force &= !(1 << bit);
         }
     }
@@ -269,11 +279,10 @@ impl RuleBits {
     #[inline]
     pub(super) fn verdict(&self, sides: &[Signatures; 2], a: u32, b: u32, lists: &Lists) -> u64 {
         let [left, right] = &self.rows;
-        // A row is made of whole groups, which the machine compares without asking how long they are.
-        let (left, _) = row(left, self.width, a).as_chunks::<GROUP>();
-        let (right, _) = row(right, self.width, b).as_chunks::<GROUP>();
+        let (left, right) = (row(left, a), row(right, b));
         let (mut meet, mut shift) = (0, 0_u32);
-        for (left, right) in left.iter().zip(right) {
+        // A row is made of whole groups, which the machine compares without asking how long they are.
+        for (left, right) in left.as_chunks::<GROUP>().0.iter().zip(right.as_chunks::<GROUP>().0) {
             let mut group = 0;
             for (bit, (left, right)) in left.iter().zip(right).enumerate() {
                 group |= u64::from(left & right != 0) << bit;
@@ -282,29 +291,35 @@ impl RuleBits {
             shift += 8;
         }
         let violated = (meet ^ self.intersections) & self.force;
-        if self.doubtful & !violated == 0 { violated } else { self.without_doubt(violated, sides, a, b, lists) }
+        let doubts = self.doubtful & self.force & !violated;
+        if doubts == 0 { violated } else { violated | self.broken(doubts, [left, right], sides, (a, b), lists) }
     }
 
-    /// Looks at the values of rules that know more of them than bits.
-    fn without_doubt(&self, mut violated: u64, sides: &[Signatures; 2], a: u32, b: u32, lists: &Lists) -> u64 {
-        let mut doubts = self.doubtful & self.force & !violated;
+    /// Those of some doubtful rules that do not hold: their values are looked at where words cannot tell.
+    fn broken(
+        &self,
+        mut doubts: u64,
+        [left, right]: [&[u64]; 2],
+        sides: &[Signatures; 2],
+        (a, b): (u32, u32),
+        lists: &Lists,
+    ) -> u64 {
+        let mut broken = 0;
         while doubts != 0 {
             let bit = doubts.trailing_zeros() as usize;
             doubts &= doubts - 1;
-            let [left, right] = self.words_of(bit, a, b);
-            if self.is_settled(bit, left, right) {
-                continue;
-            }
-            if self.rule(bit).is_some_and(|rule| !rule.holds(sides, a, b, lists)) {
-                violated |= 1 << bit;
+            let (Some(left), Some(right)) = (left.get(bit), right.get(bit)) else { continue };
+            let holds = || self.rule(bit).is_none_or(|rule| rule.holds(sides, a, b, lists));
+            if !self.is_settled(bit, *left, *right) && !holds() {
+                broken |= 1 << bit;
             }
         }
-        violated
+        broken
     }
 
     fn words_of(&self, bit: usize, a: u32, b: u32) -> [u64; 2] {
         let [left, right] = &self.rows;
-        let word = |rows: &[u64], signature| row(rows, self.width, signature).get(bit).copied().unwrap_or(0);
+        let word = |rows, signature| row(rows, signature).get(bit).copied().unwrap_or(0);
         [word(left, a), word(right, b)]
     }
 
@@ -320,10 +335,17 @@ impl RuleBits {
         affected & !OWN_BITS == 0
     }
 
+    /// How many pages are not those of the same word of another table.
+    pub(super) fn unshared(&self, other: &Self) -> usize {
+        let Self { rules: _, words, rows, width: _, force: _, intersections: _, doubtful: _ } = self;
+        let rows: usize = rows.iter().zip(&other.rows).map(|(own, other)| own.unshared(other)).sum();
+        words.unshared(&other.words) + rows
+    }
+
     /// The words of one rule for all signatures of a side.
     pub(super) fn column(&self, side: usize, bit: usize) -> Vec<u64> {
-        let rows = self.rows.get(side).map_or(&[][..], Vec::as_slice);
-        rows.chunks_exact(self.width.max(1)).map(|row| row.get(bit).copied().unwrap_or(0)).collect()
+        let rows = self.rows.get(side).into_iter().flat_map(Pages::iter);
+        rows.map(|row| row.get(bit).copied().unwrap_or(0)).collect()
     }
 
     /// Whether a rule is violated, given what [`Self::column`] says of two signatures.
@@ -365,7 +387,6 @@ impl Certain {
 }
 
 #[inline]
-fn row(rows: &[u64], width: usize, signature: u32) -> &[u64] {
-    let start = width.saturating_mul(signature as usize);
-    rows.get(start..start.saturating_add(width)).unwrap_or(&[])
+fn row(rows: &Pages<Arc<[u64]>>, signature: u32) -> &[u64] {
+    rows.get(signature as usize).map_or(&[], |row| row)
 }

@@ -1,10 +1,11 @@
 //! Objects with the same values in the tags that rules look at share a signature.
 
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
-use upheld_model::{Sym, ValuesId};
+use upheld_model::{Pages, Sym, ValuesId};
 
 use super::super::ObjectId;
 use super::super::lists::NO_VALUES;
@@ -17,12 +18,11 @@ pub(in crate::comply) struct Signatures {
     /// Whether a tag was added since objects were signed.
     stale: Stale,
     /// By object; `u32::MAX` for those that have none.
-    of: Vec<u32>,
-    /// The values of all signatures, row by row.
-    values: Vec<ValuesId>,
-    count: u32,
-    table: HashTable<u32>,
-    scratch: Vec<ValuesId>,
+    of: Pages<u32, 1024>,
+    /// By signature, its values.
+    rows: Pages<Arc<[ValuesId]>>,
+    /// Signatures by their values.
+    known: Arc<HashTable<u32>>,
 }
 
 /// Whether signatures have to be made again.
@@ -61,39 +61,31 @@ impl Signatures {
 
     /// Forgets all signatures, keeps the tags.
     pub(in crate::comply) fn forget(&mut self) {
-        self.stale = Stale::No;
-        self.of.clear();
-        self.values.clear();
-        self.count = 0;
-        self.table.clear();
+        *self = Self { keys: std::mem::take(&mut self.keys), ..Self::default() };
     }
 
     /// Gives an object its signature; returns its values if nobody had it before.
-    pub(super) fn sign(&mut self, object: ObjectId, values: impl Fn(Sym) -> ValuesId) -> Option<&[ValuesId]> {
-        self.scratch.clear();
-        self.scratch.extend(self.keys.iter().map(|key| values(*key)));
-        let hash = hash_of(&self.scratch);
-        let width = self.keys.len();
-        let Self { values: rows, table, scratch, .. } = self;
-        let known = table.find(hash, |id| row(rows, width, *id) == scratch.as_slice()).copied();
+    pub(super) fn sign(&mut self, object: ObjectId, values: impl Fn(Sym) -> ValuesId) -> Option<Arc<[ValuesId]>> {
+        let own: Vec<ValuesId> = self.keys.iter().map(|key| values(*key)).collect();
+        let hash = hash_of(&own);
+        let known = self.known.find(hash, |id| self.row(*id) == own.as_slice()).copied();
         let (signature, new) = match known {
-            Some(known) => (known, false),
+            Some(known) => (known, None),
             None => {
-                let id = self.count;
-                self.count += 1;
-                rows.extend_from_slice(scratch);
-                table.insert_unique(hash, id, |id| hash_of(row(rows, width, *id)));
-                (id, true)
+                let id = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+                let own: Arc<[ValuesId]> = own.into();
+                self.rows.push(Arc::clone(&own));
+                let rows = &self.rows;
+                let hash_again = |id: &u32| rows.get(*id as usize).map_or(0, |row| hash_of(row));
+                Arc::make_mut(&mut self.known).insert_unique(hash, id, hash_again);
+                (id, Some(own))
             }
         };
-        let place = object.index();
-        if self.of.len() <= place {
-            self.of.resize(place + 1, u32::MAX);
+        // An object that keeps its signature leaves the page to those who share it.
+        if self.of(object) != signature {
+            self.of.put(object.index(), signature, || u32::MAX);
         }
-        if let Some(own) = self.of.get_mut(place) {
-            *own = signature;
-        }
-        new.then_some(&self.scratch)
+        new
     }
 
     /// The signature of an object.
@@ -102,23 +94,37 @@ impl Signatures {
         self.of.get(object.index()).copied().unwrap_or(u32::MAX)
     }
 
+    /// The signatures of all objects in one piece, for those who look at many.
+    pub(super) fn flat(&self) -> Vec<u32> {
+        let mut flat = Vec::with_capacity(self.of.len());
+        for page in self.of.slices() {
+            flat.extend_from_slice(page);
+        }
+        flat
+    }
+
+    /// How many pages are not those of another side.
+    pub(super) fn unshared(&self, other: &Self) -> usize {
+        let Self { keys: _, stale: _, of, rows, known } = self;
+        of.unshared(&other.of) + rows.unshared(&other.rows) + usize::from(!Arc::ptr_eq(known, &other.known))
+    }
+
     /// How many signatures there are.
     pub(super) fn len(&self) -> usize {
-        self.count as usize
+        self.rows.len()
     }
 
     /// The values of all signatures.
     pub(super) fn rows(&self) -> impl Iterator<Item = &[ValuesId]> {
-        (0..self.count).map(|id| row(&self.values, self.keys.len(), id))
+        self.rows.iter().map(|row| &**row)
+    }
+
+    fn row(&self, signature: u32) -> &[ValuesId] {
+        self.rows.get(signature as usize).map_or(&[], |row| row)
     }
 
     /// One value of a signature.
     pub(super) fn value(&self, signature: u32, column: usize) -> ValuesId {
-        row(&self.values, self.keys.len(), signature).get(column).copied().unwrap_or(NO_VALUES)
+        self.row(signature).get(column).copied().unwrap_or(NO_VALUES)
     }
-}
-
-fn row(values: &[ValuesId], width: usize, id: u32) -> &[ValuesId] {
-    let start = width.saturating_mul(id as usize);
-    values.get(start..start.saturating_add(width)).unwrap_or(&[])
 }

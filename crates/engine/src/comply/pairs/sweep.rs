@@ -16,14 +16,13 @@ impl PairTable {
         // A memo pays where pairs repeat the same two signatures.
         let mut memo = vec![UNKNOWN; if combinations <= self.rows.len() { combinations } else { 0 }];
         let width = right.len();
-        for (place, pair) in self.rows.iter().enumerate().filter(|(_, pair)| pair.count > 0) {
-            let (a, b) = (left.of(pair.a), right.of(pair.b));
+        self.each_signed(|place, a, b| {
             let known = memo.get_mut((a as usize).saturating_mul(width).saturating_add(b as usize));
             let word = remembered(known, || bits.verdict(&self.sides, a, b, lists));
             if word != 0 {
                 tell(place, word);
             }
-        }
+        });
     }
 
     /// Holds every pair against one rule.
@@ -34,17 +33,29 @@ impl PairTable {
         lists: &Lists,
         mut tell: impl FnMut(usize, bool),
     ) {
-        let [left, right] = &self.sides;
         let (words, others) = (bits.column(0, bit), bits.column(1, bit));
-        for (place, pair) in self.rows.iter().enumerate() {
-            if pair.count == 0 {
-                continue;
-            }
-            let (a, b) = (left.of(pair.a), right.of(pair.b));
+        self.each_signed(|place, a, b| {
             let word = words.get(a as usize).copied().unwrap_or(0);
             let other = others.get(b as usize).copied().unwrap_or(0);
             let ask = || bits.holds_by_values(bit, &self.sides, a, b, lists);
             tell(place, bits.violates(bit, word, other).or_else(ask));
+        });
+    }
+
+    /// All pairs with the signatures of their sides.
+    fn each_signed(&self, mut tell: impl FnMut(usize, u32, u32)) {
+        let [left, right] = &self.sides;
+        // Pairs look up objects all over the place: in one piece that is quicker.
+        let (left, right) = (left.flat(), right.flat());
+        let signature = |flat: &[u32], object: ObjectId| flat.get(object.index()).copied().unwrap_or(u32::MAX);
+        let mut place = 0;
+        for page in self.rows.slices() {
+            for row in page {
+                if row.count > 0 {
+                    tell(place, signature(&left, row.a), signature(&right, row.b));
+                }
+                place += 1;
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Relationships, and the pairs that they make.
 
+use std::sync::Arc;
+
 use super::super::Comply;
 use super::super::facts::{Link, LinkId, NearPair, ObjectId, Pair, Slot};
 use super::super::pairs::PairRow;
@@ -14,16 +16,11 @@ impl Comply {
     }
 
     pub(super) fn link_at(&mut self, place: LinkId, link: Link) {
-        while self.links.len() <= place.0 as usize {
-            self.links.push(None);
-        }
-        if let Some(own) = self.links.get_mut(place.0 as usize) {
-            *own = Some(link);
-        }
+        self.links.put(place.0 as usize, Some(link), || None);
         self.journal.push(Undo::Linked(place));
         for (end, near) in link.seen(place) {
-            if let Some(object) = self.objects.get_mut(end.index()) {
-                object.links.push(near);
+            if let Some(own) = self.near.get_mut(end.index()) {
+                Arc::make_mut(&mut own.links).push(near);
             }
         }
         if self.owns(&link) {
@@ -41,8 +38,8 @@ impl Comply {
             self.remove_pair(pair);
         }
         for end in link.ends() {
-            if let Some(object) = self.objects.get_mut(end.index()) {
-                object.links.retain(|own| own.link != place);
+            if let Some(own) = self.near.get_mut(end.index()) {
+                Arc::make_mut(&mut own.links).retain(|own| own.link != place);
             }
         }
         if self.owns(&link) {
@@ -88,14 +85,13 @@ impl Comply {
     /// Where a pair stands, if a relationship makes it.
     pub(in crate::comply) fn slot_of(&self, pair: Pair) -> Option<Slot> {
         let table = self.table(pair.kind)?;
-        let (a, b) = (self.get(pair.a)?, self.get(pair.b)?);
-        let (fewer, other) = if a.pairs.len() <= b.pairs.len() { (a, pair.b) } else { (b, pair.a) };
+        let (a, b) = (self.near_pairs(pair.a), self.near_pairs(pair.b));
+        let (fewer, other) = if a.len() <= b.len() { (a, pair.b) } else { (b, pair.a) };
         let fits = |near: &&NearPair| {
-            let same = near.other == other && near.table == pair.kind;
-            let row = table.rows.get(near.place as usize).filter(|_| same);
-            row.is_some_and(|row| row.pair(pair.kind) == pair)
+            let row = || table.rows.get(near.place as usize);
+            near.other == other && near.table == pair.kind && row().is_some_and(|row| row.pair(pair.kind) == pair)
         };
-        fewer.pairs.iter().find(fits).map(|near| near.slot())
+        fewer.iter().find(fits).map(|near| near.slot())
     }
 
     fn add_pair(&mut self, pair: Pair) {
@@ -109,8 +105,8 @@ impl Comply {
         let place = table.place(PairRow { a, b, scope, count: 1 });
         let slot = Slot { table: kind, place };
         for (end, near) in NearPair::sides(slot, a, b) {
-            if let Some(object) = self.objects.get_mut(end.index()) {
-                object.pairs.push(near);
+            if let Some(own) = self.near.get_mut(end.index()) {
+                Arc::make_mut(&mut own.pairs).push(near);
             }
         }
         self.judge_pair(slot);
@@ -126,8 +122,8 @@ impl Comply {
         }
         self.judge_pair(slot);
         for end in [pair.a, pair.b] {
-            if let Some(object) = self.objects.get_mut(end.index()) {
-                object.pairs.retain(|own| own.slot() != slot);
+            if let Some(own) = self.near.get_mut(end.index()) {
+                Arc::make_mut(&mut own.pairs).retain(|own| own.slot() != slot);
             }
         }
         self.freed.push(slot);

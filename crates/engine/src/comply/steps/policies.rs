@@ -17,7 +17,7 @@ use crate::ask::EntryId;
 impl Comply {
     /// Step: adds, replaces or removes the policy of a name.
     pub fn put_policy(&mut self, name: &SmolStr, policy: Option<Arc<Policy>>) {
-        let before = self.policies.put(name, policy);
+        let before = Arc::make_mut(&mut self.policies).put(name, policy, &self.profile);
         self.journal.push(Undo::Policy { name: name.clone(), before });
         let old: Vec<(EntryId, RulePlace)> = self.places_of(name);
         let kept = self.compile(name);
@@ -27,7 +27,7 @@ impl Comply {
         for (entry, place) in old.into_iter().filter(|(_, place)| !kept.contains(place)) {
             self.retire(place);
             if self.policies.place(entry) == Some(place) {
-                self.policies.stand(entry, None);
+                Arc::make_mut(&mut self.policies).stand(entry, None);
             }
         }
         for place in kept {
@@ -67,13 +67,13 @@ impl Comply {
         let entries = self.policies.entries_of(name).to_vec();
         let mut places = Vec::with_capacity(policy.rules.len());
         for (rule, entry) in policy.rules.iter().zip(entries) {
-            let keys = swapped.turn([self.symbols.intern(&rule.a), self.symbols.intern(&rule.b)]);
+            let keys = swapped.turn([self.key(&rule.a), self.key(&rule.b)]);
             let new = NewRule { entry, swapped, strategy: policy.strategy, keys };
             let Some(own) = self.tables.get_mut(usize::from(kind.0)) else { continue };
             let old = self.policies.place(entry).filter(|place| place.table == kind);
             let (word, bit) = own.add(new, old.map(|place| (place.word, place.bit)), &self.lists);
             let place = RulePlace { table: kind, word, bit };
-            self.policies.stand(entry, Some(place));
+            Arc::make_mut(&mut self.policies).stand(entry, Some(place));
             places.push(place);
         }
         places

@@ -1,5 +1,7 @@
 //! What each pair violates, and the list of those that violate anything, kept true.
 
+use std::sync::Arc;
+
 use upheld_model::Sym;
 
 use super::super::facts::{NearPair, ObjectId, Pair, Slot};
@@ -30,11 +32,13 @@ impl Comply {
     pub(super) fn set_word(&mut self, slot: Slot, word: usize, rules: u64) {
         let Some(table) = self.tables.get_mut(usize::from(slot.table.0)) else { return };
         let Some(own) = table.bits.get_mut(word) else { return };
-        let Some(known) = own.words.get_mut(slot.place as usize) else { return };
-        if *known == rules {
+        let before = own.words.get(slot.place as usize).copied().unwrap_or(rules);
+        if before == rules {
             return;
         }
-        let before = std::mem::replace(known, rules);
+        if let Some(known) = own.words.get_mut(slot.place as usize) {
+            *known = rules;
+        }
         self.touched.push(Touch { slot, word, before });
         let violates = table.bits.iter().any(|bits| bits.words.get(slot.place as usize).is_some_and(|w| *w != 0));
         let listed = table.listed.get(slot.place as usize).is_some_and(|place| *place != u32::MAX);
@@ -48,10 +52,8 @@ impl Comply {
 
     fn enlist(&mut self, slot: Slot, scope: Option<ObjectId>) {
         let number = ObjectId::list(scope);
-        if self.violating.len() <= number {
-            self.violating.resize_with(number + 1, Vec::new);
-        }
-        let Some(list) = self.violating.get_mut(number) else { return };
+        self.violating.reach(number + 1, Arc::default);
+        let Some(list) = self.violating.get_mut(number).map(Arc::make_mut) else { return };
         let place = u32::try_from(list.len()).unwrap_or(u32::MAX);
         list.push(slot);
         self.list_at(slot, place);
@@ -60,7 +62,7 @@ impl Comply {
     fn delist(&mut self, slot: Slot, scope: Option<ObjectId>) {
         let table = self.table(slot.table);
         let Some(place) = table.and_then(|table| table.listed.get(slot.place as usize)).copied() else { return };
-        let Some(list) = self.violating.get_mut(ObjectId::list(scope)) else { return };
+        let Some(list) = self.violating.get_mut(ObjectId::list(scope)).map(Arc::make_mut) else { return };
         if (place as usize) < list.len() {
             list.swap_remove(place as usize);
         }
@@ -110,7 +112,8 @@ impl Comply {
         let Some(table) = self.tables.get_mut(usize::from(kind.0)) else { return };
         let columns = table.sign_changed(side, object, keys, &self.lists, |key| own.values(key));
         let here = |near: &&NearPair| near.table == kind && usize::from(near.side) == side;
-        let around: Vec<NearPair> = own.pairs.iter().filter(here).copied().collect();
+        let near = self.near.get(object.index()).map_or(&[][..], |near| &near.pairs);
+        let around: Vec<NearPair> = near.iter().filter(here).copied().collect();
         let mut changed: Vec<(usize, u32, u64)> = Vec::new();
         for (word, bits) in table.bits.iter().enumerate() {
             let rules = bits.looking_at(side, &columns);
