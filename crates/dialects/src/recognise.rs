@@ -3,6 +3,7 @@
 mod again;
 mod decisions;
 mod kinds;
+mod related;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, File, Files, NodeRef, 
 pub use self::again::{Again, Before};
 pub use self::decisions::Deciding;
 use self::decisions::{Decisions, seed_files};
+pub use self::related::RelatedAgain;
 use crate::access;
 use crate::access::Seeds;
 use crate::access::authzen::Directory;

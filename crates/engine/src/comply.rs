@@ -32,6 +32,7 @@ mod profile;
 #[cfg(any(test, feature = "reference"))]
 pub mod reference;
 mod relationships;
+mod revision;
 mod sharing;
 mod steps;
 #[cfg(test)]
@@ -56,6 +57,7 @@ pub use self::profile::{
     Class, Defaults, Effect, EffectRow, End, Given, Holds, Keys, Kind, KindSpec, NeedsScope, Order, PairKind, Profile,
     Relation, Right, Role, RoleSpec, Rules, Subject, SubjectSpec, Swapped, Trigger,
 };
+pub use self::revision::Told;
 pub use self::steps::{Mark, NetChange};
 
 use self::facts::{Near, Objects, Slot};

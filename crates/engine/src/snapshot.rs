@@ -36,12 +36,13 @@ pub struct Snapshot {
     symbols: Arc<Symbols>,
     policies: Policies,
     decides: BTreeMap<KindId, Arc<Decide>>,
+    complies: BTreeMap<KindId, (Arc<Comply>, Vec<NodeRef>)>,
     rest: Arc<Rest>,
     companions: Companions,
     digest: OnceLock<String>,
 }
 
-/// What stays while only policies change that decide requests.
+/// What stays while only policies change that decide requests, or objects that are related.
 #[derive(Debug)]
 struct Rest {
     objects: Table<Object>,
@@ -50,7 +51,6 @@ struct Rest {
     selects: BTreeMap<(KindId, Sym), Select>,
     merges: BTreeMap<(KindId, Sym), Merge>,
     hierarchies: BTreeMap<KindId, Hierarchy>,
-    complies: BTreeMap<KindId, (Arc<Comply>, Vec<NodeRef>)>,
 }
 
 /// What dialects bring that is indexed already, by the names of kinds.
@@ -137,9 +137,10 @@ impl Snapshot {
             }
         }
         let companions = Companions::default();
-        let rest = Arc::new(Rest { objects, by_identity, kinds, selects, merges, hierarchies, complies });
+        let rest = Arc::new(Rest { objects, by_identity, kinds, selects, merges, hierarchies });
         let (symbols, digest) = (Arc::new(symbols), OnceLock::new());
-        Ok(Self { files, symbols, policies: Policies::new(others, deciding), decides, rest, companions, digest })
+        let policies = Policies::new(others, deciding);
+        Ok(Self { files, symbols, policies, decides, complies, rest, companions, digest })
     }
 
     /// What this becomes when only policies change that decide requests: all else is shared. `symbols` are those of this one,
@@ -154,8 +155,41 @@ impl Snapshot {
     ) -> Self {
         let policies = self.policies.with_deciding(by_identity(deciding, &symbols, policy_identity));
         let decides = by_kind(&self.rest.kinds, decides);
-        let (rest, companions) = (Arc::clone(&self.rest), self.companions.clone());
-        Self { files, symbols, policies, decides, rest, companions, digest: OnceLock::new() }
+        Self { files, symbols, policies, decides, digest: OnceLock::new(), ..self.shared() }
+    }
+
+    /// What this becomes when only documents about related objects change: all else is shared. `policies` are those that
+    /// decide no requests, if they are listed otherwise; nothing else may rest on these.
+    #[must_use]
+    pub fn relating_otherwise(
+        &self,
+        symbols: Arc<Symbols>,
+        policies: Option<Vec<Policy>>,
+        complies: impl IntoIterator<Item = (Sym, Arc<Comply>, Vec<NodeRef>)>,
+        files: Files,
+    ) -> Self {
+        let policies = match policies {
+            Some(others) => self.policies.with_others(by_identity(others, &symbols, policy_identity)),
+            None => self.policies.clone(),
+        };
+        let complies = complies.into_iter().map(|(name, comply, past)| (name, (comply, past)));
+        let complies = by_kind(&self.rest.kinds, complies);
+        Self { files, symbols, policies, complies, digest: OnceLock::new(), ..self.shared() }
+    }
+
+    /// The same once more.
+    fn shared(&self) -> Self {
+        let Self { files, symbols, policies, decides, complies, rest, companions, digest } = self;
+        Self {
+            files: files.clone(),
+            symbols: Arc::clone(symbols),
+            policies: policies.clone(),
+            decides: decides.clone(),
+            complies: complies.clone(),
+            rest: Arc::clone(rest),
+            companions: companions.clone(),
+            digest: digest.clone(),
+        }
     }
 
     /// The texts that were read.
@@ -258,12 +292,12 @@ impl Snapshot {
 
     /// The objects that policies of a kind relate; `None` if there are none.
     pub fn comply(&self, kind: KindId) -> Option<&Comply> {
-        self.rest.complies.get(&kind).map(|(comply, _)| &**comply)
+        self.complies.get(&kind).map(|(comply, _)| &**comply)
     }
 
     /// All states of related objects, by kind of policy.
     pub fn complies(&self) -> impl Iterator<Item = (KindId, &Comply)> {
-        self.rest.complies.iter().map(|(kind, (comply, _))| (*kind, &**comply))
+        self.complies.iter().map(|(kind, (comply, _))| (*kind, &**comply))
     }
 
     /// A fingerprint of what the documents say: SHA-256 over those of all of them in the order of their identity,
@@ -271,7 +305,7 @@ impl Snapshot {
     pub fn digest(&self) -> &str {
         self.digest.get_or_init(|| {
             let mut hash = Sha256::new();
-            let Rest { objects, kinds, complies, .. } = &*self.rest;
+            let Rest { objects, kinds, .. } = &*self.rest;
             let objects = objects.iter().map(|(_, object)| object.at);
             let policies = self.policies.iter().map(|(_, policy)| policy.at);
             let kinds = kinds.iter().map(|(_, kind)| kind.at);
@@ -279,7 +313,7 @@ impl Snapshot {
                 hash.update(value.fingerprint(fingerprint));
             }
             // What happened says more than what came of it.
-            for (comply, past) in complies.values() {
+            for (comply, past) in self.complies.values() {
                 // When it is asked is not what it says.
                 hash.update(comply.digest(Timestamp(i64::MIN)));
                 for value in past.iter().filter_map(|at| self.files.value(*at)) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{self, Comply, Profile, Tags};
+use upheld_engine::comply::{self, Comply, Profile, Tags, Told};
 
 use crate::records::Records;
 use crate::schema::TagSchema;
@@ -42,6 +42,19 @@ impl Draft {
     /// Judges everything: numbers get their shortest form where definitions say that they are numbers, and everybody gets the
     /// default tags.
     pub fn build(self) -> Organisation {
+        self.build_told().0
+    }
+
+    /// As [`Self::build`], with how often everything was said: see [`Organisation::revised`].
+    pub fn build_told(self) -> (Organisation, Told) {
+        let Self { facts, schema, settings } = self.completed();
+        let (comply, told) = facts.build_told();
+        let (comply, schema) = (Arc::new(comply), Arc::new(schema));
+        (Organisation { comply, schema, settings, records: Records::default(), version: 0 }, told)
+    }
+
+    /// With what definitions and default tags make of the tags that were written.
+    fn completed(self) -> Self {
         let Self { mut facts, schema, settings } = self;
         for definition in &schema.definitions {
             for (object, values) in TagSchema::as_numbers(definition, facts.so_far()) {
@@ -55,7 +68,24 @@ impl Draft {
                 facts.tag(object, &key, values.iter().map(SmolStr::as_str));
             }
         }
-        let (comply, schema) = (Arc::new(facts.build()), Arc::new(schema));
-        Organisation { comply, schema, settings, records: Records::default(), version: 0 }
+        Self { facts, schema, settings }
+    }
+}
+
+impl Organisation {
+    /// An empty draft with the definitions, default tags and switches of this one.
+    pub fn draft(&self) -> Draft {
+        let facts = comply::Draft::new(Arc::clone(self.comply.profile()), self.settings.partners);
+        Draft { facts, schema: TagSchema::clone(&self.schema), settings: self.settings }
+    }
+
+    /// What this becomes if what `gone` says is said no more, and what `came` says is. Nothing if something is wrong then, or
+    /// if it takes a look at everything that was said; nothing either if anything happened since it was built.
+    pub fn revised(&self, told: &Told, gone: &Draft, came: Draft) -> Option<(Self, Told)> {
+        if self.version > 0 {
+            return None;
+        }
+        let (comply, told) = self.comply.revised(told, &gone.facts, &came.completed().facts)?;
+        Some((Self { comply: Arc::new(comply), ..self.clone() }, told))
     }
 }

@@ -177,10 +177,7 @@ impl Choices {
             return Err(Box::new(Broken { files, diagnostics }));
         }
         let manifests = deciding.manifests().collect();
-        let complies = organisations
-            .iter()
-            .map(|(kind, own)| (kind, Arc::clone(own.organisation.comply()), own.said.clone()))
-            .collect();
+        let complies = organisations.complies().collect();
         let indexed = Indexed { decides: deciding.decides().collect(), complies };
         match Snapshot::build(draft, kinds, indexed, files) {
             Ok(snapshot) => {

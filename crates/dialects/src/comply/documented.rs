@@ -1,15 +1,18 @@
 //! Which documents are ours, and the state that they make.
 
+mod after;
 mod build;
-
-use upheld_engine::PolicyKind;
-use upheld_engine::comply::Profile;
-use upheld_governance::Organisation;
-use upheld_model::tree::Value;
-use upheld_model::{Diagnostics, Draft, Files, NodeRef, Policy, Says, SourceId, Sym, Symbols};
 
 use std::sync::Arc;
 
+use smol_str::SmolStr;
+use upheld_engine::PolicyKind;
+use upheld_engine::comply::{Profile, Told};
+use upheld_governance::Organisation;
+use upheld_model::tree::Value;
+use upheld_model::{Diagnostics, Draft, Files, NodeRef, Policy, Says, SourceId, Sym, Symbols, Timestamp};
+
+pub(crate) use self::after::{Listing, Related};
 use super::SCOPE;
 use super::changes::CHANGES;
 pub(crate) use super::claim::{Claim, claim, has_own_fields, is_list_of_ours};
@@ -34,8 +37,32 @@ const OWN: [&str; 4] = [COLLECTION, CHANGES, DEFINITION, WAIVER];
 pub struct Documented {
     /// All that they say together.
     pub organisation: Organisation,
-    /// Where they say what the evaluator does not know: definitions, settings, default tags, and what happened.
-    pub said: Vec<NodeRef>,
+    /// The same before anything happened.
+    base: Organisation,
+    /// How often they say what they say of that.
+    told: Told,
+    /// How many there are.
+    documents: usize,
+    /// Where definitions, settings and default tags stand.
+    said: Vec<NodeRef>,
+    /// Where documents with changes stand.
+    changes: Vec<NodeRef>,
+    /// Where everything stands that happened, in the order of time.
+    history: Vec<NodeRef>,
+    /// When the last of it was over.
+    last: Timestamp,
+}
+
+impl Documented {
+    /// Where documents say what the evaluator does not know: definitions, settings, default tags, and what happened.
+    pub fn said(&self) -> Vec<NodeRef> {
+        self.said.iter().chain(&self.history).copied().collect()
+    }
+
+    /// The policies that documents describe, each with its place.
+    fn policies(&self) -> impl Iterator<Item = (&SmolStr, NodeRef)> {
+        self.base.comply().policies().into_iter().filter_map(|policy| Some((&policy.id, policy.at?)))
+    }
 }
 
 /// All organisations, by the name of the kind of their policies.
@@ -246,13 +273,17 @@ impl<'f> Collector<'f> {
             let Some((documented, policies)) = kind.build(self.files, found) else { continue };
             for (id, at) in policies {
                 let id = draft.symbols.intern(&id);
-                let (title, created, payload, says) = (id, None, None, Says::Document);
-                draft.policies.push(Policy { kind: governs, scope, name: id, title, created, at, payload, says });
+                draft.policies.push(listed(governs, scope, id, at));
             }
             organisations.by_kind.extend(documented.map(|documented| (name, documented)));
         }
         organisations
     }
+}
+
+/// A policy as it is listed with those of all families.
+fn listed(kind: Sym, scope: Sym, name: Sym, at: NodeRef) -> Policy {
+    Policy { kind, scope, name, title: name, created: None, at, payload: None, says: Says::Document }
 }
 
 /// Whether a document was ours.

@@ -51,8 +51,9 @@ impl<'t> Links<'t> {
     }
 
     fn side(&mut self, reader: &mut Reader<'_>, draft: &mut Draft, value: Value<'t>) -> Option<(Kind, ObjectId)> {
-        if let Some(known) = self.known.get(value.text()) {
-            return Some(*known);
+        if let Some((kind, object)) = self.known.get(value.text()).copied() {
+            draft.mention(object);
+            return Some((kind, object));
         }
         let (kind, id) = reader.reference(value)?;
         let object = draft.refer(kind, id, Some(reader.place(value)));

@@ -21,8 +21,6 @@ pub(super) struct Objects<'s> {
     mapping: &'s Mapping,
     item: Shape,
     document: Shape,
-    /// What documents of other systems mention and none of them can describe.
-    implied: Vec<ObjectId>,
     /// Objects that are described twice: where, and where first.
     pub(super) twice: Vec<(ObjectId, NodeRef, Option<NodeRef>)>,
 }
@@ -31,7 +29,7 @@ impl<'s> Objects<'s> {
     pub(super) fn new(profile: &Profile, schema: &'s Schema, mapping: &'s Mapping) -> Self {
         let shape = |whole| shapes::object(profile, whole);
         let (item, document) = (shape(Whole::Item), shape(Whole::Document));
-        Self { schema, mapping, item, document, implied: Vec::new(), twice: Vec::new() }
+        Self { schema, mapping, item, document, twice: Vec::new() }
     }
 
     /// `{ref, ...}`, or a document with its type and name.
@@ -168,20 +166,13 @@ impl<'s> Objects<'s> {
     }
 
     /// What no document can describe is there when one mentions it.
-    fn imply(&mut self, draft: &mut Draft, kind: Option<Kind>, role: Option<Value<'_>>, place: NodeRef) {
+    fn imply(&self, draft: &mut Draft, kind: Option<Kind>, role: Option<Value<'_>>, place: NodeRef) {
         if let (Some(kind), Some(role)) = (kind, role)
             && !self.mapping.describes(kind)
         {
             let at = NodeRef { node: role.number(), ..place };
-            self.implied.push(draft.refer(kind, role.text(), Some(at)));
-        }
-    }
-
-    /// Describes what was only mentioned and cannot be described otherwise.
-    pub(super) fn finish(&mut self, draft: &mut Draft) {
-        for object in self.implied.drain(..) {
-            // Who was described is there already.
-            draft.describe(object, Described::default()).ok();
+            let object = draft.refer(kind, role.text(), Some(at));
+            draft.imply(object);
         }
     }
 }

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use upheld_engine::comply::{Keys, Profile, Subject};
 use upheld_governance::words::bad_value;
-use upheld_governance::{BadValue, Definition, TagType};
+use upheld_governance::{BadValue, Definition, TagSchema, TagType};
 use upheld_model::Fault;
 use upheld_model::tree::Value;
 
@@ -18,6 +18,15 @@ pub(super) struct Schema {
 }
 
 impl Schema {
+    /// That of an organisation.
+    pub(super) fn of(known: &TagSchema) -> Self {
+        let mut schema = Self::default();
+        for definition in known.definitions() {
+            schema.add(definition.clone());
+        }
+        schema
+    }
+
     pub(super) fn add(&mut self, definition: Definition) {
         self.by_subject.entry(definition.subject).or_default().insert(definition.key.clone(), definition);
     }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use upheld_model::{NodeRef, Pages, Sym, Symbols};
 
 use super::facts::{Described, Link, LinkId, Near, NearLink, NearPair, Object, ObjectId, Pair, Slot, Standing};
 use super::pairs::{PairRow, PairTable};
 use super::profile::{Kind, Profile};
+use super::revision::{Count, Told};
 use super::steps::Retired;
 use super::{Comply, Partners, Policy, Waiver};
 
@@ -25,6 +27,15 @@ pub struct Draft {
 struct Mention {
     described: Said,
     first: Option<NodeRef>,
+    mentioned: u32,
+    implied: u32,
+}
+
+impl Mention {
+    fn count(self) -> Count {
+        let Self { described, first: _, mentioned, implied } = self;
+        Count { mentioned, described: u32::from(described != Said::Nowhere), implied }
+    }
 }
 
 /// What relates an object, while it is being collected.
@@ -111,14 +122,28 @@ impl Draft {
 
     /// An object by its kind and id; `at` is where it is mentioned.
     pub fn refer(&mut self, kind: Kind, id: &str, at: Option<NodeRef>) -> ObjectId {
-        let Comply { names, objects, profile, .. } = &self.comply;
-        if let Some(known) = names.get(objects, profile, &profile.reference(kind, id)) {
+        if let Some(known) = self.comply.called(kind, id) {
+            self.mention(known);
             return known;
         }
-        let object = ObjectId::new(objects.len());
+        let object = ObjectId::new(self.comply.objects.len());
         self.comply.add_object(Object::new(kind, SmolStr::new(id)));
-        self.mentions.push(Mention { described: Said::Nowhere, first: at });
+        self.mentions.push(Mention { described: Said::Nowhere, first: at, mentioned: 1, implied: 0 });
         object
+    }
+
+    /// An object that is known already is mentioned once more.
+    pub fn mention(&mut self, object: ObjectId) {
+        if let Some(mention) = self.mentions.get_mut(object.index()) {
+            mention.mentioned += 1;
+        }
+    }
+
+    /// Says that an object is there because it is mentioned: nothing describes objects of its kind.
+    pub fn imply(&mut self, object: ObjectId) {
+        if let Some(mention) = self.mentions.get_mut(object.index()) {
+            mention.implied += 1;
+        }
     }
 
     /// Says what an object is; the second time, where it was said first.
@@ -180,7 +205,7 @@ impl Draft {
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         for (index, mention) in self.mentions.iter().enumerate() {
-            if mention.described == Said::Nowhere {
+            if !mention.count().is_there() {
                 problems.push(Problem::Missing { object: ObjectId::new(index), at: mention.first });
             }
         }
@@ -200,14 +225,20 @@ impl Draft {
 
     /// Judges everything. Relationships with somebody whom nobody described count for nothing.
     pub fn build(self) -> Comply {
+        self.build_told().0
+    }
+
+    /// As [`Self::build`], with how often everything was said: who knows that can say less, or more, later.
+    pub fn build_told(self) -> (Comply, Told) {
         let Self { mut comply, mentions, links, .. } = self;
-        for (index, _) in mentions.iter().enumerate().filter(|(_, mention)| mention.described == Said::Nowhere) {
+        let objects: Pages<Count, 1024> = mentions.iter().map(|mention| mention.count()).collect();
+        for (index, _) in objects.iter().enumerate().filter(|(_, count)| !count.is_there()) {
             if let Some(object) = comply.objects.get_mut(index) {
                 object.described.standing = Standing::Deleted;
             }
         }
         let mut near = vec![(Vec::new(), Vec::new()); comply.objects.len()];
-        comply.place_links(links.into_iter().map(|(link, _)| link).collect(), &mut near);
+        let repeated = comply.place_links(links.into_iter().map(|(link, _)| link).collect(), &mut near);
         comply.place_pairs(&mut near);
         let shared = |(links, pairs)| Near { links: Arc::new(links), pairs: Arc::new(pairs) };
         comply.near = near.into_iter().map(shared).collect();
@@ -221,13 +252,24 @@ impl Draft {
         comply.sweep_all();
         comply.journal.clear();
         comply.touched.clear();
-        comply
+        (comply, Told { objects, repeated: Arc::new(repeated) })
+    }
+
+    /// Every object that is mentioned, with its kind and id and how often.
+    pub(super) fn mentioned(&self) -> impl Iterator<Item = (ObjectId, &Object, Count)> {
+        let all = self.comply.objects.iter().zip(&self.mentions).enumerate();
+        all.map(|(index, (object, mention))| (ObjectId::new(index), object, mention.count()))
+    }
+
+    /// Every relationship, as often as it was said.
+    pub(super) fn related(&self) -> impl Iterator<Item = Link> {
+        self.links.iter().map(|(link, _)| *link)
     }
 }
 
 impl Comply {
-    /// Puts all relationships in their places, each once.
-    fn place_links(&mut self, mut links: Vec<Link>, near: &mut [Unshared]) {
+    /// Puts all relationships in their places, each once; returns which were said how often besides.
+    fn place_links(&mut self, mut links: Vec<Link>, near: &mut [Unshared]) -> FxHashMap<Link, u32> {
         let order = |link: &Link| (link.relation, link.a, link.b, link.role);
         links.sort_unstable_by_key(order);
         for link in &links {
@@ -242,8 +284,11 @@ impl Comply {
             link.role = link.role.filter(|role| self.is_live(*role));
         }
         links.sort_unstable_by_key(order);
-        links.dedup_by_key(|link| (link.a, link.b, link.role));
         links.retain(|link| self.is_live(link.a) && self.is_live(link.b));
+        let several = links.chunk_by(|one, other| one == other).filter(|equal| equal.len() > 1);
+        let besides = |equal: &[Link]| Some((*equal.first()?, u32::try_from(equal.len() - 1).unwrap_or(u32::MAX)));
+        let repeated = several.filter_map(besides).collect();
+        links.dedup();
         for (place, link) in links.iter().enumerate() {
             let place = LinkId(u32::try_from(place).unwrap_or(u32::MAX));
             for (end, seen) in link.seen(place) {
@@ -253,6 +298,7 @@ impl Comply {
             }
         }
         self.links = links.into_iter().map(Some).collect();
+        repeated
     }
 
     fn place_pairs(&mut self, near: &mut [Unshared]) {

@@ -171,7 +171,7 @@ impl Object {
 pub struct LinkId(pub(super) u32);
 
 /// A relationship of a shape that can be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Link {
     /// One side.
     pub a: ObjectId,
@@ -218,6 +218,11 @@ impl Comply {
     /// A live object by its kind and id.
     pub fn object(&self, kind: Kind, id: &str) -> Option<ObjectId> {
         self.live(&self.profile.reference(kind, id))
+    }
+
+    /// An object by its kind and id, also if it is gone.
+    pub(super) fn called(&self, kind: Kind, id: &str) -> Option<ObjectId> {
+        self.names.get(&self.objects, &self.profile, &self.profile.reference(kind, id))
     }
 
     fn live(&self, reference: &str) -> Option<ObjectId> {

@@ -305,7 +305,8 @@ impl Comply {
         true
     }
 
-    fn put_waivers(&mut self, waivers: Waivers) {
+    /// Step: these waivers and no others.
+    pub(super) fn put_waivers(&mut self, waivers: Waivers) {
         let before = std::mem::replace(&mut self.waivers, Arc::new(waivers));
         self.journal.push(Undo::Waivers(before));
     }

@@ -25,6 +25,11 @@ impl Policies {
         Self { others: Arc::clone(&self.others), deciding: Arc::new(deciding) }
     }
 
+    /// With others that do not decide.
+    pub(super) fn with_others(&self, others: Table<Policy>) -> Self {
+        Self { others: Arc::new(others), deciding: Arc::clone(&self.deciding) }
+    }
+
     /// The policy, unless the id is of another snapshot.
     pub fn get(&self, id: PolicyId) -> Option<&Policy> {
         match id.index().checked_sub(self.others.len()) {

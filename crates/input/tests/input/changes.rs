@@ -51,21 +51,21 @@ actions: []
 
 /// Documents of a store, in their order.
 #[derive(Clone, Default)]
-struct Stored(Vec<(usize, &'static str, SourceId)>);
+pub(super) struct Stored(Vec<(usize, &'static str, SourceId)>);
 
 impl Stored {
-    fn input(place: usize, text: &str) -> Input {
+    pub(super) fn input(place: usize, text: &str) -> Input {
         Input::text(format!("store:{place}"), Format::Json, text)
     }
 
-    fn load(&self, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
+    pub(super) fn load(&self, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
         let stored = self.0.iter().map(|(place, text, _)| Self::input(*place, text));
         Choices::of_semantics(semantics)
             .load_for_store(vec![Input::text("files/a", Format::Yaml, FILE)], stored.collect())
     }
 
     /// Puts a document in its place, or takes away the one that is there.
-    fn change(&mut self, place: usize, text: Option<&'static str>, next: SourceId) -> Option<Change> {
+    pub(super) fn change(&mut self, place: usize, text: Option<&'static str>, next: SourceId) -> Option<Change> {
         let known = self.0.iter().position(|(known, ..)| *known == place);
         match (known, text) {
             (Some(at), Some(text)) => {
@@ -91,7 +91,8 @@ fn shown(loaded: &Result<Loaded, Box<Broken>>) -> String {
             for (kind, manifest) in manifests {
                 let _ = writeln!(text, "{} {:?} {:?}", snapshot.text(*kind), manifest.algorithm, manifest.default);
             }
-            text + &listed(snapshot) + &decided(snapshot) + &told(snapshot.files(), warnings)
+            let families = decided(snapshot) + &super::comply_changes::related(snapshot);
+            text + &listed(snapshot) + &families + &told(snapshot.files(), warnings)
         }
         Err(broken) => told(&broken.files, &broken.diagnostics),
     }
@@ -160,7 +161,11 @@ fn told(files: &Files, diagnostics: &Diagnostics) -> String {
 }
 
 /// The way of a server: what cannot be read is refused, and everything stays as it was.
-fn check(semantics: &[&str], steps: &[Vec<(usize, Option<usize>)>]) -> Result<(), TestCaseError> {
+pub(super) fn check(
+    semantics: &[&str],
+    documents: &[&'static str],
+    steps: &[Vec<(usize, Option<usize>)>],
+) -> Result<(), TestCaseError> {
     let mut stored = Stored::default();
     let mut loaded = stored.load(semantics).expect("a file of ours can be read");
     for step in steps {
@@ -172,7 +177,7 @@ fn check(semantics: &[&str], steps: &[Vec<(usize, Option<usize>)>]) -> Result<()
             if step.iter().filter(|(other, _)| other == place).count() > 1 {
                 continue;
             }
-            let change = after.change(*place, document.map(|document| DOCUMENTS[document]), SourceId::new(next));
+            let change = after.change(*place, document.map(|document| documents[document]), SourceId::new(next));
             next += usize::from(matches!(change, Some(Change::New(_))));
             changes.extend(change);
         }
@@ -195,7 +200,7 @@ proptest! {
             1..8,
         ),
     ) {
-        check(&[], &steps)?;
+        check(&[], &DOCUMENTS, &steps)?;
     }
 
     /// Where nothing but policies changes that decide, all else is shared: more of these.
@@ -206,7 +211,7 @@ proptest! {
             1..12,
         ),
     ) {
-        check(&[], &steps)?;
+        check(&[], &DOCUMENTS, &steps)?;
     }
 }
 
@@ -221,7 +226,7 @@ proptest! {
             1..8,
         ),
     ) {
-        check(&["access/compat"], &steps)?;
+        check(&["access/compat"], &DOCUMENTS, &steps)?;
     }
 }
 

@@ -5,6 +5,7 @@
 mod access_facts;
 mod changes;
 mod common;
+mod comply_changes;
 mod comply_documents;
 mod comply_kinds;
 mod csv;

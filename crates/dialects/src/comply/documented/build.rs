@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::comply::{self, Partners, Profile, SideOf, Waiver};
-use upheld_governance::{
-    Actor, Decision, Definition, Draft, Membership, Organisation, Preexisting, Settings, TagSchema, words,
-};
+use upheld_governance::{Actor, Decision, Definition, Draft, Membership, Preexisting, Settings, TagSchema, words};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, Timestamp};
 
@@ -21,28 +19,18 @@ use crate::comply::tagged::Schema;
 use crate::shape::Checker;
 
 /// Before everything: what is loaded has no clock of its own.
-const BEGINNING: Timestamp = Timestamp(i64::MIN);
+pub(super) const BEGINNING: Timestamp = Timestamp(i64::MIN);
 
-type Policies = Vec<(SmolStr, NodeRef)>;
+pub(super) type Policies = Vec<(SmolStr, NodeRef)>;
 
 /// A value of a document.
-type Written<'f> = (SourceId, Value<'f>);
+pub(super) type Written<'f> = (SourceId, Value<'f>);
 
 impl<'f> OfKind<'f> {
-    fn is_empty(&self) -> bool {
-        self.definitions.is_empty()
-            && self.policies.is_empty()
-            && self.waivers.is_empty()
-            && self.objects.is_empty()
-            && self.mapped.is_empty()
-            && self.links.is_empty()
-            && self.changes.is_empty()
-            && self.collections.is_empty()
-    }
-
     /// The state, unless something is wrong, and the policies; nothing if there are no documents.
     pub(super) fn build(mut self, files: &'f Files, found: &mut Diagnostics) -> Option<(Option<Documented>, Policies)> {
-        if self.is_empty() {
+        let documents = self.documents();
+        if documents == 0 {
             return None;
         }
         let before = found.errors();
@@ -57,29 +45,55 @@ impl<'f> OfKind<'f> {
             said.extend(definition.at);
             draft.define(definition);
         }
-        let at = |(source, value): (SourceId, Value<'_>)| NodeRef { source, node: value.number() };
-        said.extend([settings, defaults].into_iter().flatten().map(at));
-        let policies = self.read_policies(files, &profile, &schema, &mut draft.facts, found);
-        self.read_objects(files, &profile, &schema, &mut draft.facts, found);
+        said.extend([settings, defaults].into_iter().flatten().map(place));
+        let policies = self.read_facts(files, &schema, &mut draft.facts, found);
         if let Some((source, defaults)) = defaults {
             draft.defaults(Reader::new(source, &profile, found).tags(defaults));
         }
         problems::report(&draft.facts, files, found);
-        self.read_waivers(files, &profile, &mut draft.facts, found);
-        let mut changes = Vec::new();
-        for (source, document) in &self.changes {
-            changes.extend(Reader::new(*source, &profile, found).changes(*document, &Actor::System));
+        for (source, written, waiver) in self.read_waivers(files, &mut draft.facts, found) {
+            Reader::new(source, &profile, found).check_waiver(draft.so_far(), &waiver, written);
         }
+        let changes: Vec<NodeRef> = self.changes.iter().copied().map(place).collect();
+        let past = read_changes(&changes, files, &profile, found);
         if found.errors() > before {
             return Some((None, policies));
         }
-        let mut organisation = draft.build();
-        said.extend(replay(&mut organisation, changes, files, found));
-        Some((Some(Documented { organisation, said }), policies))
+        let (base, told) = draft.build_told();
+        let organisation = base.clone();
+        let beginning =
+            Documented { organisation, base, told, documents, said, changes, history: Vec::new(), last: BEGINNING };
+        Some((Some(beginning.replayed(past, files, found)), policies))
+    }
+
+    /// How many documents there are.
+    pub(super) fn documents(&self) -> usize {
+        self.definitions.len()
+            + self.policies.len()
+            + self.waivers.len()
+            + self.objects.len()
+            + self.mapped.len()
+            + self.links.len()
+            + self.changes.len()
+            + self.collections.len()
+    }
+
+    /// Reads policies, objects and relationships.
+    pub(super) fn read_facts(
+        &self,
+        files: &Files,
+        schema: &Schema,
+        draft: &mut comply::Draft,
+        found: &mut Diagnostics,
+    ) -> Policies {
+        let profile = Arc::clone(draft.profile());
+        let policies = self.read_policies(files, &profile, schema, draft, found);
+        self.read_objects(files, &profile, schema, draft, found);
+        policies
     }
 
     /// Puts what is in collecting documents where it belongs.
-    fn open_collections(&mut self, found: &mut Diagnostics) -> (Option<Written<'f>>, Option<Written<'f>>) {
+    pub(super) fn open_collections(&mut self, found: &mut Diagnostics) -> (Option<Written<'f>>, Option<Written<'f>>) {
         let (mut settings, mut defaults) = (None, None);
         for (source, document) in std::mem::take(&mut self.collections) {
             if !Checker::new(source, found).check(document, &shapes::collection()) {
@@ -170,31 +184,58 @@ impl<'f> OfKind<'f> {
         for (source, written) in &self.links {
             links.read(&mut Reader::new(*source, profile, found), draft, *written);
         }
-        objects.finish(draft);
         for (object, at, first) in objects.twice {
             let message = format!("`{}` is defined twice", draft.so_far().reference(object));
             found.push(twice(message, files, at, first));
         }
     }
 
-    /// The waivers by name: which one covers a violation does not depend on the order of files.
-    fn read_waivers(&self, files: &Files, profile: &Profile, draft: &mut comply::Draft, found: &mut Diagnostics) {
-        let mut waivers: Vec<Waiver> = Vec::new();
+    /// The waivers by name, each with where it was written: which one covers a violation does not depend on the order of files.
+    pub(super) fn read_waivers(
+        &self,
+        files: &Files,
+        draft: &mut comply::Draft,
+        found: &mut Diagnostics,
+    ) -> Vec<(SourceId, Value<'f>, Waiver)> {
+        let profile = Arc::clone(draft.profile());
+        let mut waivers: Vec<(SourceId, Value<'f>, Waiver)> = Vec::new();
         for (source, written, whole) in &self.waivers {
-            let mut reader = Reader::new(*source, profile, found);
+            let mut reader = Reader::new(*source, &profile, found);
             let Some(waiver) = reader.waiver(*written, *whole) else { continue };
-            reader.check_waiver(draft.so_far(), &waiver, *written);
             let (id, at) = (&waiver.id, reader.place(*written));
-            match waivers.iter().find(|known| known.id == *id) {
-                Some(first) => found.push(twice(format!("the waiver `{id}` is defined twice"), files, at, first.at)),
-                None => waivers.push(waiver),
+            match waivers.iter().find(|(_, _, known)| known.id == *id) {
+                Some((_, _, first)) => {
+                    found.push(twice(format!("the waiver `{id}` is defined twice"), files, at, first.at));
+                }
+                None => waivers.push((*source, *written, waiver)),
             }
         }
-        waivers.sort_by(|a, b| a.id.cmp(&b.id));
-        for waiver in waivers {
-            draft.waiver(waiver);
+        waivers.sort_by(|(_, _, a), (_, _, b)| a.id.cmp(&b.id));
+        for (_, _, waiver) in &waivers {
+            draft.waiver(waiver.clone());
         }
+        waivers
     }
+}
+
+/// Where a value was written.
+pub(super) fn place((source, value): Written<'_>) -> NodeRef {
+    NodeRef { source, node: value.number() }
+}
+
+/// The changes of some documents.
+pub(super) fn read_changes(
+    documents: &[NodeRef],
+    files: &Files,
+    profile: &Profile,
+    found: &mut Diagnostics,
+) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for at in documents {
+        let document = files.value(*at).into_iter();
+        changes.extend(document.flat_map(|own| Reader::new(at.source, profile, found).changes(own, &Actor::System)));
+    }
+    changes
 }
 
 fn read_settings(written: Value<'_>) -> Settings {
@@ -207,42 +248,39 @@ fn read_settings(written: Value<'_>) -> Settings {
     }
 }
 
-/// Does what was done, in the order of time. What would have been refused cannot have been done.
-fn replay(
-    organisation: &mut Organisation,
-    changes: Vec<Change>,
-    files: &Files,
-    found: &mut Diagnostics,
-) -> Vec<NodeRef> {
-    let mut history = Vec::with_capacity(changes.len());
-    let mut dated: Vec<(Timestamp, Change)> = Vec::new();
-    for change in changes {
-        match change.at {
-            Some(at) => dated.push((at, change)),
-            None => {
-                let message = "a change that was made needs a time";
-                let diagnostic = Diagnostic::error(Fault::MissingField, message);
-                let help = "add `at: 2026-02-03T12:00:00Z`; changes without a time are for `upheld what-if`";
-                found.push(located(diagnostic.help(help), files, Some(change.place), "when was it?"));
+impl Documented {
+    /// With what was done since, in the order of time. What would have been refused cannot have been done.
+    pub(super) fn replayed(mut self, changes: Vec<Change>, files: &Files, found: &mut Diagnostics) -> Self {
+        let mut dated: Vec<(Timestamp, Change)> = Vec::new();
+        for change in changes {
+            match change.at {
+                Some(at) => dated.push((at, change)),
+                None => {
+                    let message = "a change that was made needs a time";
+                    let diagnostic = Diagnostic::error(Fault::MissingField, message);
+                    let help = "add `at: 2026-02-03T12:00:00Z`; changes without a time are for `upheld what-if`";
+                    found.push(located(diagnostic.help(help), files, Some(change.place), "when was it?"));
+                }
             }
         }
-    }
-    dated.sort_by_key(|(at, _)| *at);
-    let mut now = BEGINNING;
-    for (at, change) in dated {
-        history.push(change.place);
-        let tried = organisation.commit(now.max(at), &change.actor, &change.action);
-        now = tried.at;
-        if !tried.outcome.is_done() {
-            let decision = organisation.decision(tried);
-            let reported = words::action(&change.action);
-            let message = format!("this change would have been refused: {reported}");
-            let diagnostic = Diagnostic::error(Fault::RefusedChange, message);
-            let diagnostic = reasons(organisation.profile(), &decision).into_iter().fold(diagnostic, Diagnostic::help);
-            found.push(located(diagnostic, files, Some(change.place), decision.outcome.word()));
+        dated.sort_by_key(|(at, _)| *at);
+        let Self { organisation, history, last, .. } = &mut self;
+        for (at, change) in dated {
+            history.push(change.place);
+            let tried = organisation.commit((*last).max(at), &change.actor, &change.action);
+            *last = tried.at;
+            if !tried.outcome.is_done() {
+                let decision = organisation.decision(tried);
+                let reported = words::action(&change.action);
+                let message = format!("this change would have been refused: {reported}");
+                let diagnostic = Diagnostic::error(Fault::RefusedChange, message);
+                let reasons = reasons(organisation.profile(), &decision).into_iter();
+                let diagnostic = reasons.fold(diagnostic, Diagnostic::help);
+                found.push(located(diagnostic, files, Some(change.place), decision.outcome.word()));
+            }
         }
+        self
     }
-    history
 }
 
 /// Why a change was refused.

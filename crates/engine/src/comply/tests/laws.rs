@@ -2,6 +2,7 @@
 
 mod family;
 mod order;
+mod revision;
 mod sets;
 
 use std::collections::BTreeSet;
