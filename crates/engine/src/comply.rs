@@ -44,7 +44,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use upheld_model::{Pages, Sym, Symbols};
 
-pub use self::cells::Alike;
+pub use self::cells::{Alike, Cell, Cells};
 pub use self::draft::{Draft, Problem};
 pub use self::facts::{Described, Link, LinkId, NotFound, ObjectId, Pair, Partner, Standing};
 pub use self::family::{Complied, Held, Question, Verdict};

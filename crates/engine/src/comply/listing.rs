@@ -5,9 +5,8 @@ use upheld_model::Timestamp;
 
 use super::Comply;
 use super::facts::{ObjectId, Pair, Slot};
-use super::family::{Question, Verdict};
+use super::family::Question;
 use super::finding::{Finding, FindingId};
-use super::pairs::{PairRow, RuleBits};
 use super::profile::{Kind, PairKind};
 use crate::ask::{EntryId, Scratch};
 use crate::ruling::Ruling;
@@ -235,7 +234,7 @@ impl Comply {
         made.filter(move |pair| self.keeps(filter, pair))
     }
 
-    fn keeps_rule(&self, filter: &Filter, entry: EntryId) -> bool {
+    pub(super) fn keeps_rule(&self, filter: &Filter, entry: EntryId) -> bool {
         let wanted = filter.policy.as_ref();
         wanted.is_none_or(|wanted| self.policies.rule(entry).is_some_and(|own| own.policy.id == *wanted))
     }
@@ -253,52 +252,6 @@ impl Comply {
     pub fn pair_count(&self) -> usize {
         self.tables.iter().map(|table| table.rows.iter().filter(|row| row.count > 0).count()).sum()
     }
-
-    /// How many pairs there are within a filter that any rule is about, each counted once for its scope.
-    pub fn judged_pairs(&self, filter: &Filter) -> usize {
-        let judged = |pair: &Pair| {
-            let table = self.table(pair.kind);
-            table.is_some_and(|table| table.rules().any(|rule| self.keeps_rule(filter, rule.entry)))
-        };
-        self.pairs(filter).filter(judged).count()
-    }
-
-    /// How every policy fares within a filter, in the order of their names; those that are off speak about nothing.
-    pub fn tallies(&self, filter: &Filter) -> Vec<Tally> {
-        let mut tallies: Vec<Tally> = Vec::new();
-        for policy in self.policies() {
-            if filter.policy.as_ref().is_some_and(|wanted| *wanted != policy.id) {
-                continue;
-            }
-            let policy = policy.id.clone();
-            tallies.push(Tally { policy, pairs: 0, holds: 0, without_evidence: 0, violated: 0 });
-        }
-        for (kind, table) in (0..).map(PairKind).zip(&self.tables) {
-            let kept = |(_, row): &(usize, &PairRow)| row.count > 0 && self.keeps(filter, &row.pair(kind));
-            let rows: Vec<(usize, &PairRow)> = table.rows.iter().enumerate().filter(kept).collect();
-            for (bits, bit, rule) in table.bits.iter().flat_map(placed) {
-                let name = self.policies.rule(rule.entry).map(|own| &own.policy.id);
-                let Some(tally) = tallies.iter_mut().find(|tally| Some(&tally.policy) == name) else { continue };
-                tally.pairs = rows.len();
-                for (place, row) in &rows {
-                    if bits.words.get(*place).copied().unwrap_or(0) >> bit & 1 == 1 {
-                        tally.violated += 1;
-                        continue;
-                    }
-                    tally.holds += 1;
-                    let values = table.values(rule, table.signatures_of(row.a, row.b));
-                    if Verdict::held(rule.strategy, values) == Verdict::BothEmpty {
-                        tally.without_evidence += 1;
-                    }
-                }
-            }
-        }
-        tallies
-    }
-}
-
-fn placed(bits: &RuleBits) -> impl Iterator<Item = (&RuleBits, usize, &super::pairs::RuleSlot)> {
-    ones(bits.in_force()).filter_map(move |bit| Some((bits, bit, bits.rule(bit)?)))
 }
 
 pub(super) fn slot(table: PairKind, place: usize) -> Slot {

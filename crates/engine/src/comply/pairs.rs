@@ -173,6 +173,11 @@ impl PairTable {
         bits.verdict(&self.sides, a, b, lists)
     }
 
+    /// Whether two signatures violate a rule.
+    pub(super) fn is_violated(&self, bits: &RuleBits, bit: usize, (a, b): (u32, u32), lists: &Lists) -> bool {
+        bits.is_violated(bit, &self.sides, a, b, lists)
+    }
+
     /// The signatures of two objects.
     #[inline]
     pub(super) fn signatures_of(&self, a: ObjectId, b: ObjectId) -> (u32, u32) {

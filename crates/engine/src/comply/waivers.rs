@@ -55,6 +55,11 @@ impl Waivers {
         (rest.all.len() < self.all.len()).then_some(rest)
     }
 
+    /// The objects that some of them name, as references.
+    pub(super) fn objects(&self) -> impl Iterator<Item = &SmolStr> {
+        self.objects.iter()
+    }
+
     /// Whether any of them names an object: else they are about whole policies.
     pub(super) fn mention_any(&self) -> bool {
         !self.objects.is_empty()

@@ -1,7 +1,7 @@
 //! From the state of an organisation to a report about it.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{self, Comply, Filter, Finding, Strategy, Verdict, Waiver};
+use upheld_engine::comply::{self, Cells, Comply, Filter, Finding, Strategy, Verdict, Waiver};
 use upheld_engine::words::comply::{because, house_name};
 use upheld_governance::{self as governance, Actor as Viewer, Organisation, Seen, words};
 use upheld_model::{Files, State, Timestamp};
@@ -57,7 +57,8 @@ pub fn audit(organisation: &Organisation, now: Timestamp, files: &Files, wanted:
             check.fixes = fixes_of(&trial.fixes(viewer, violation));
         }
     }
-    let mut policies = policy_lines(comply, now, files, filter);
+    let cells = comply.cells(filter);
+    let mut policies = policy_lines(comply, now, files, &cells);
     for check in &checks {
         let Some(line) = policies.iter_mut().find(|line| line.id == check.policy) else { continue };
         match check.state {
@@ -74,7 +75,7 @@ pub fn audit(organisation: &Organisation, now: Timestamp, files: &Files, wanted:
     Audit {
         semantics: comply.profile().name.to_string(),
         now: now.to_string(),
-        pairs: comply.judged_pairs(filter),
+        pairs: cells.judged_pairs(),
         policies,
         checks,
         waivers: waivers_within(comply, now, files, filter, &violations),
@@ -101,8 +102,8 @@ fn waivers_within(
     waiver_lines(comply, now, files).into_iter().filter(concerns).collect()
 }
 
-fn policy_lines(comply: &Comply, now: Timestamp, files: &Files, filter: &Filter) -> Vec<PolicyLine> {
-    let tallies = comply.tallies(filter);
+fn policy_lines(comply: &Comply, now: Timestamp, files: &Files, cells: &Cells<'_>) -> Vec<PolicyLine> {
+    let tallies = cells.tallies();
     let mut lines = Vec::with_capacity(tallies.len());
     for tally in tallies {
         let Some(policy) = comply.policy(&tally.policy) else { continue };

@@ -1,5 +1,6 @@
 //! What holds after any steps.
 
+mod cells;
 mod family;
 mod order;
 mod revision;
@@ -41,7 +42,7 @@ fn audited(comply: &Comply, edition: NaiveEdition) -> Result<(), TestCaseError> 
     let mut failed = comply.checks(&Filter::default(), NOW);
     failed.retain(|check| !check.verdict.holds());
     prop_assert_eq!(failed, comply.violations(NOW));
-    let counted: usize = comply.tallies(&Filter::default()).iter().map(|tally| tally.violated).sum();
+    let counted: usize = comply.cells(&Filter::default()).tallies().iter().map(|tally| tally.violated).sum();
     prop_assert_eq!(counted, listed.len());
     Ok(())
 }

@@ -1,0 +1,68 @@
+//! Pairs in cells.
+
+use upheld_model::State;
+
+use super::super::super::reference::random::starts;
+use super::*;
+use crate::{EntryId, Partition, Scratch, Silent, ask};
+
+/// How a pair fares, without names.
+fn fares(comply: &Comply, pair: Pair) -> (Complied, Vec<(EntryId, State, Held)>) {
+    let (mut rules, mut scratch) = (Vec::new(), Scratch::default());
+    let question = comply.question(pair, NOW);
+    let complied =
+        comply.violated_by(&question, &mut scratch, |state, hit| rules.push((hit.entry, state, hit.measure)));
+    assert_eq!(complied, ask(comply, &question, &mut scratch, &mut Silent));
+    (complied, rules)
+}
+
+proptest! {
+    #[test]
+    fn a_pair_fares_as_the_representative_of_its_cell(start in starts()) {
+        let comply = start.build();
+        let filter = Filter::default();
+        let cells = comply.cells(&filter);
+        for pair in comply.pairs(&filter) {
+            let cell = cells.locate(pair).expect("every pair has a cell");
+            prop_assert_eq!(fares(&comply, pair), fares(&comply, cells.representative(cell)));
+        }
+        let sizes: u64 = cells.cells().map(|cell| cells.size(cell)).sum();
+        prop_assert_eq!(sizes, comply.pair_count() as u64);
+    }
+
+    #[test]
+    fn tallies_count_what_is_checked_pair_by_pair(start in starts()) {
+        let comply = start.build();
+        let scopes = comply.objects().into_iter().filter(|own| comply.kind_of(*own) == comply.profile().scope);
+        let within = scopes.map(|scope| Filter { scope: Some(scope), ..Filter::default() });
+        let only = |policy: &Policy| Filter { policy: Some(policy.id.clone()), ..Filter::default() };
+        let only = comply.policies().into_iter().map(only);
+        for filter in within.chain(only).chain([Filter::default()]) {
+            let checks = comply.checks(&filter, NOW);
+            let cells = comply.cells(&filter);
+            for tally in cells.tallies() {
+                let own: Vec<&Finding> = checks.iter().filter(|check| check.policy == tally.policy).collect();
+                let count = |which: &dyn Fn(&Finding) -> bool| own.iter().filter(|check| which(check)).count();
+                prop_assert_eq!(tally.violated, count(&|check| !check.verdict.holds()));
+                prop_assert_eq!(tally.holds, count(&|check| check.verdict.holds()));
+                prop_assert_eq!(tally.without_evidence, count(&|check| check.verdict == Verdict::BothEmpty));
+            }
+            let pairs: BTreeSet<Pair> = checks.iter().map(|check| comply.identify(check).unwrap().pair).collect();
+            prop_assert_eq!(pairs.len(), cells.judged_pairs());
+        }
+    }
+}
+
+#[test]
+fn a_waiver_for_one_pair_makes_it_a_cell_of_its_own() {
+    let mut world = World::classic().object("workspace/w", "env=dev").policy("p", "workspace.env", "project.env");
+    for project in ["project/1", "project/2", "project/3"] {
+        world = world.object(project, "env=prod").link("workspace/w", project);
+    }
+    let mut comply = world.build();
+    let filter = Filter::default();
+    assert_eq!(comply.cells(&filter).cells().count(), 1);
+    comply
+        .grant(Waiver { a: Some("project/2".into()), ..super::super::super::reference::random::waiver("later", "p") });
+    assert_eq!(comply.cells(&filter).cells().count(), 2);
+}
