@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use upheld_model::{Pages, Sym, ValuesId};
 
+use super::super::listing::ones;
 use super::super::lists::{Lists, NO_VALUES};
 use super::super::policy::Strategy;
 use super::super::profile::Swapped;
@@ -211,31 +212,32 @@ impl RuleBits {
 
     /// Learns the next signature of a side.
     pub(super) fn learn(&mut self, side: usize, row: &[ValuesId], lists: &Lists) {
-        let all: Vec<usize> = (0..self.rules.len()).collect();
-        self.learn_rules(side, vec![0; self.width], row, &all, lists);
+        let all = self.rules().fold(0, |word, (bit, _)| word | 1 << bit);
+        self.learn_rules(side, std::iter::repeat_n(0, self.width).collect(), row, all, lists);
     }
 
     /// Learns the next signature of a side, which differs from another one only in some tags.
     pub(super) fn learn_like(&mut self, side: usize, like: u32, row: &[ValuesId], columns: &[usize], lists: &Lists) {
         let known = self.rows.get(side).and_then(|rows| rows.get(like as usize));
-        let Some(known) = known.map(|known| known.to_vec()) else { return self.learn(side, row, lists) };
-        let looks = |(_, rule): &(usize, &RuleSlot)| rule.looks_at(side, columns);
-        let some: Vec<usize> = self.rules().filter(looks).map(|(bit, _)| bit).collect();
-        self.learn_rules(side, known, row, &some, lists);
+        let Some(known) = known.map(Arc::clone) else { return self.learn(side, row, lists) };
+        let looking = self.rules().filter(|(_, rule)| rule.looks_at(side, columns));
+        let looking = looking.fold(0, |word, (bit, _)| word | 1 << bit);
+        self.learn_rules(side, known, row, looking, lists);
     }
 
-    fn learn_rules(&mut self, side: usize, mut words: Vec<u64>, row: &[ValuesId], rules: &[usize], lists: &Lists) {
-        for bit in rules {
-            let Some(Some(rule)) = self.rules.get_mut(*bit) else { continue };
-            if let Some(word) = words.get_mut(*bit) {
+    fn learn_rules(&mut self, side: usize, mut words: Arc<[u64]>, row: &[ValuesId], rules: u64, lists: &Lists) {
+        let own = Arc::make_mut(&mut words);
+        for bit in ones(rules) {
+            let Some(Some(rule)) = self.rules.get_mut(bit) else { continue };
+            if let Some(word) = own.get_mut(bit) {
                 *word = RuleSlot::word(rule, side, row, lists);
             }
             if rule.bits.are_shared() {
-                self.doubtful |= 1 << *bit;
+                self.doubtful |= 1 << bit;
             }
         }
         if let Some(rows) = self.rows.get_mut(side) {
-            rows.push(words.into());
+            rows.push(words);
         }
     }
 

@@ -66,14 +66,13 @@ impl Signatures {
 
     /// Gives an object its signature; returns its values if nobody had it before.
     pub(super) fn sign(&mut self, object: ObjectId, values: impl Fn(Sym) -> ValuesId) -> Option<Arc<[ValuesId]>> {
-        let own: Vec<ValuesId> = self.keys.iter().map(|key| values(*key)).collect();
+        let own: Arc<[ValuesId]> = self.keys.iter().map(|key| values(*key)).collect();
         let hash = hash_of(&own);
-        let known = self.known.find(hash, |id| self.row(*id) == own.as_slice()).copied();
+        let known = self.known.find(hash, |id| self.row(*id) == &*own).copied();
         let (signature, new) = match known {
             Some(known) => (known, None),
             None => {
                 let id = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
-                let own: Arc<[ValuesId]> = own.into();
                 self.rows.push(Arc::clone(&own));
                 let rows = &self.rows;
                 let hash_again = |id: &u32| rows.get(*id as usize).map_or(0, |row| hash_of(row));
