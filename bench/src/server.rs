@@ -6,12 +6,14 @@
 //! client      one connection, kept alive, with as little work as possible
 //! envoy       the same over gRPC, as Envoy asks
 //! empty       a handler of the same framework that reads the body and answers
+//! growth      one document written, and one question asked, among few documents and among many
 //! ```
 
 mod client;
 pub(crate) mod documents;
 mod empty;
 mod envoy;
+mod growth;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -40,15 +42,30 @@ pub(crate) struct Plan {
     batch: usize,
     /// Policies of the server whose start is measured.
     many: usize,
+    growth: growth::Plan,
 }
 
 /// What the targets are about.
-pub(crate) const FULL: Plan =
-    Plan { policies: 10_000, requests: 2_000, rounds: 5, round: Duration::from_secs(3), batch: 100, many: 100_000 };
+pub(crate) const FULL: Plan = Plan {
+    policies: 10_000,
+    requests: 2_000,
+    rounds: 5,
+    round: Duration::from_secs(3),
+    batch: 100,
+    many: 100_000,
+    growth: growth::FULL,
+};
 
 /// Enough to see that everything works.
-pub(crate) const QUICK: Plan =
-    Plan { policies: 500, requests: 200, rounds: 2, round: Duration::from_millis(300), batch: 10, many: 2_000 };
+pub(crate) const QUICK: Plan = Plan {
+    policies: 500,
+    requests: 200,
+    rounds: 2,
+    round: Duration::from_millis(300),
+    batch: 10,
+    many: 2_000,
+    growth: growth::QUICK,
+};
 
 /// Connections that ask at once where the cost of a question is measured: with a single one, most of the time goes into waking threads
 /// that have nothing to do between two questions.
@@ -162,6 +179,7 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     let slow = busy.http.at(990).as_secs_f64() / alone.http.at(990).as_secs_f64();
     targets.at_most("p99 over HTTP while somebody writes / alone", slow, 2.0);
     start_of_many(plan, &runtime, folder.path())?;
+    growth::run(plan.growth, &runtime, &mut targets)?;
     targets.print();
     Ok(())
 }

@@ -37,7 +37,7 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
     let ((table, built), whole): ((Table, Work), Duration) =
         timed(|| ClassTable::build(merges, &subjects, |proxy, scratch| all_rules(&rules, proxy, scratch)));
 
-    let references = References::new(snapshot.objects());
+    let references = References::new(snapshot.objects().iter());
     let mut found = Vec::new();
     for (name, policy) in picked(&snapshot, &rules, &subjects)? {
         let mut table = table.clone();

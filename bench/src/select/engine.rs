@@ -86,8 +86,8 @@ impl Engine {
         let services = self.destinations.len();
 
         let clock = Clock::start();
-        let snapshot =
-            Snapshot::build(draft, kinds, Indexed::default(), Files::default()).map_err(|_| "too many policies")?;
+        let snapshot = Snapshot::build(draft, kinds, Indexed::default(), Files::default().into())
+            .map_err(|_| "too many policies")?;
         let (kind, scope) = model::subject(&snapshot)?;
         let select = snapshot.select(kind, scope).ok_or("no policies")?;
         let callers: Vec<Vec<TagSet>> = proxies(&snapshot).map(|(_, proxy)| caller_parts(proxy)).collect();

@@ -33,7 +33,7 @@ pub(super) fn read(texts: Vec<(Format, String)>) -> Result<(Files, Recognised), 
 /// Reads texts and indexes what they say.
 pub(super) fn snapshot(texts: Vec<(Format, String)>) -> Result<Snapshot, String> {
     let (files, Recognised { draft, kinds, .. }) = read(texts)?;
-    Snapshot::build(draft, kinds, Indexed::default(), files)
+    Snapshot::build(draft, kinds, Indexed::default(), files.into())
         .map_err(|_| "the workload does not fit into an index".to_owned())
 }
 

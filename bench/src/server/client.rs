@@ -27,6 +27,12 @@ impl Client {
         self.send("PUT /v1/documents/AccessPolicy/access/changing", &header, policy)
     }
 
+    /// Puts many documents at once.
+    pub(super) fn put_all(&mut self, token: &str, body: &str) -> Result<String, String> {
+        let header = format!("authorization: Bearer {token}\r\n");
+        self.send("POST /v1/revisions", &header, body)
+    }
+
     fn send(&mut self, line: &str, headers: &str, body: &str) -> Result<String, String> {
         self.begin(line, headers, body)?;
         self.end()

@@ -179,7 +179,7 @@ fn snapshot(mut documents: Vec<Json>, editions: &[&str]) -> anyhow::Result<(Snap
         let unknown: Vec<Span> = unknown.filter_map(|problem| problem.label.as_ref()).map(|label| label.span).collect();
         if unknown.is_empty() {
             accept(recognised.diagnostics.as_slice())?;
-            return match Snapshot::build(recognised.draft, recognised.kinds, Indexed::default(), files) {
+            return match Snapshot::build(recognised.draft, recognised.kinds, Indexed::default(), files.into()) {
                 Ok(snapshot) => Ok((snapshot, documents)),
                 Err((_, problems)) => {
                     accept(&problems)?;

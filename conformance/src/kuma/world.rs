@@ -37,7 +37,7 @@ impl World {
         accept(problems.as_slice())?;
         let recognised = upheld_dialects::recognise(&files, &[edition]);
         accept(recognised.diagnostics.as_slice())?;
-        match Snapshot::build(recognised.draft, recognised.kinds, Indexed::default(), files) {
+        match Snapshot::build(recognised.draft, recognised.kinds, Indexed::default(), files.into()) {
             Ok(snapshot) => Ok(Self { snapshot, mesh: mesh.to_owned() }),
             Err((_, problems)) => {
                 accept(&problems)?;

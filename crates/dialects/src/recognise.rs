@@ -1,11 +1,10 @@
 //! From documents to objects, policies and kinds.
 
-mod again;
+mod after;
 mod decisions;
 mod kinds;
-mod related;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -14,10 +13,9 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, File, Files, NodeRef, SourceId, Sym};
 
-pub use self::again::{Again, Before};
+pub use self::after::{After, Before};
 pub use self::decisions::Deciding;
 use self::decisions::{Decisions, seed_files};
-pub use self::related::RelatedAgain;
 use crate::access;
 use crate::access::Seeds;
 use crate::access::authzen::Directory;
@@ -56,6 +54,12 @@ pub struct Recognised {
     pub diagnostics: Diagnostics,
     /// Documents of other systems, or of types that are not resolved.
     pub set_aside: SetAside,
+    /// Where these stand.
+    aside: BTreeSet<NodeRef>,
+    /// The documents that can change an answer.
+    pub documents: Vec<NodeRef>,
+    /// How many documents are about gateways.
+    pub about_gateways: usize,
 }
 
 /// How many documents of which type were left out. Nothing is ignored in silence.
@@ -63,6 +67,25 @@ pub struct Recognised {
 pub struct SetAside {
     /// By type, for example `apps/v1 Deployment`.
     pub by_type: BTreeMap<String, usize>,
+}
+
+impl SetAside {
+    /// Without some of them.
+    fn without(&self, gone: &Self) -> Self {
+        let left = |(name, count): (&String, &usize)| {
+            let left = count.saturating_sub(gone.by_type.get(name).copied().unwrap_or_default());
+            (left > 0).then(|| (name.clone(), left))
+        };
+        Self { by_type: self.by_type.iter().filter_map(left).collect() }
+    }
+
+    /// With some more.
+    fn with(mut self, came: &Self) -> Self {
+        for (name, count) in &came.by_type {
+            *self.by_type.entry(name.clone()).or_default() += count;
+        }
+        self
+    }
 }
 
 /// How documents are read.
@@ -96,11 +119,16 @@ pub fn recognise_with<'f>(reading: Reading<'_>, files: &'f Files, before: Option
     if let Some(before) = before.filter(|before| before.has_kinds(&recognised.kinds, files)) {
         decisions = decisions.reusing(before.snapshot, before.are_sound(files));
     }
+    recognised.documents.extend(recognised.kinds.iter().map(|kind| kind.at));
     let mut untyped_policies = Vec::new();
     for (source, document, claim) in about_access {
+        let at = NodeRef { source, node: document.number() };
+        if claim != AccessClaim::Tests {
+            recognised.documents.push(at);
+        }
         match claim {
             AccessClaim::Directory => recognised.directory.read(source, document, &mut recognised.diagnostics),
-            claim => untyped_policies.push((NodeRef { source, node: document.number() }, claim)),
+            claim => untyped_policies.push((at, claim)),
         }
     }
     let seed_files = seed_files(files, &untyped_policies);
@@ -108,17 +136,20 @@ pub fn recognise_with<'f>(reading: Reading<'_>, files: &'f Files, before: Option
     let mut compliance =
         Collector::new(files, &recognised.kinds, &recognised.draft.symbols, |at| is_builtin(files, at));
     for (source, document, claim) in untyped {
+        recognised.documents.push(NodeRef { source, node: document.number() });
         if !compliance.untyped(source, document, claim) {
             recognised.without_type(source, document);
         }
     }
     let mut readers = recognised.readers(files);
     readers.compliance = compliance.words();
-    readers.gateways = others.iter().any(|(_, header)| gateway_api::is_about_gateways(header));
+    recognised.about_gateways = others.iter().filter(|(_, header)| gateway_api::is_about_gateways(header)).count();
+    readers.gateways = recognised.about_gateways > 0;
     let mut seen = Seen::with_capacity_and_hasher(others.len(), FxBuildHasher);
     recognised.draft.policies.reserve(others.len());
     let mut layered = Vec::new();
     for (source, header) in others {
+        recognised.documents.push(NodeRef { source, node: header.document.number() });
         if decisions.typed(source, header, &mut recognised.diagnostics) {
             continue;
         }
@@ -138,6 +169,8 @@ pub fn recognise_with<'f>(reading: Reading<'_>, files: &'f Files, before: Option
     let edition = kuma_edition(semantics);
     kuma::served::attach(files, edition, &mut draft.objects, &mut draft.symbols);
     kuma::layered::read_all(files, &layered, edition, draft, diagnostics);
+    let Recognised { documents, aside, .. } = &mut recognised;
+    documents.retain(|at| !aside.contains(at));
     recognised.diagnostics.sort();
     recognised
 }
@@ -362,6 +395,7 @@ impl Recognised {
     /// Manifests of other tools lie in the same folders; what looks like ours is refused all the same.
     fn without_type(&mut self, source: SourceId, document: Value<'_>) {
         if !looks_like_ours(document) {
+            self.aside.insert(NodeRef { source, node: document.number() });
             *self.set_aside.by_type.entry("documents without a type".to_owned()).or_default() += 1;
             return;
         }
@@ -404,6 +438,7 @@ impl Recognised {
         if foreign || unlike || kuma::OTHER_TYPES.contains(&name) {
             let version = resource.document.get("apiVersion").filter(|_| foreign).map(Value::text);
             let label = version.map_or_else(|| name.to_owned(), |version| format!("{version} {name}"));
+            self.aside.insert(NodeRef { source, node: resource.document.number() });
             *self.set_aside.by_type.entry(label).or_default() += 1;
             return;
         }

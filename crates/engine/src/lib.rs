@@ -38,5 +38,7 @@ pub use ladder::{Best, Ladder, Rung};
 pub use partition::Partition;
 pub use ruling::{Candidate, Ruling};
 pub use select::{Column, Entry, Granted, Question, Select, Selected, Specificity};
-pub use snapshot::{Companions, Indexed, KindId, ObjectId, Policies, PolicyId, Snapshot};
+pub use snapshot::{
+    Companions, Described, Difference, Identity, Indexed, KindId, ObjectId, PolicyId, Roster, Snapshot, Texts,
+};
 pub use witness::{Everything, Matched, Silent, Witness};

@@ -1,22 +1,29 @@
 //! Objects, policies and kinds at one moment: immutable and indexed.
+//!
+//! - [`roster`]: objects and policies, each with an id that it keeps
+//! - [`documents`]: the fingerprint of everything that was read
+//! - [`companions`]: what other rooms keep beside the indexes
+//!
+//! The next snapshot is made of the last one ([`Snapshot::after`]): whatever a change does not touch is shared.
 
 mod companions;
-mod policies;
+mod documents;
+mod roster;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashMap;
-use sha2::{Digest, Sha256};
-use upheld_model::tree::{Fingerprint, Kind, Value};
 use upheld_model::{
-    Diagnostic, Draft, Fault, Files, Id, Lookup, NodeRef, Object, Policy, Sym, Symbols, Table, Timestamp,
+    Diagnostic, Draft, Fault, Files, Id, Lookup, NodeRef, Object, Policy, SourceId, Sym, Symbols, Table,
 };
 
 pub use self::companions::Companions;
-pub use self::policies::Policies;
+use self::documents::{DocumentSet, fingerprints};
+use self::roster::Replaced;
+pub use self::roster::{Described, Identity, Roster};
 use crate::comply::Comply;
 use crate::decide::Decide;
+use crate::digest::{Encoder, Fingerprint, hex};
 use crate::hierarchy::Hierarchy;
 use crate::kind::{Choices, PolicyKind};
 use crate::merge::{Merge, Targets};
@@ -29,28 +36,22 @@ pub type ObjectId = Id<Object>;
 /// Which [`PolicyKind`].
 pub type KindId = Id<PolicyKind>;
 
-/// Everything that questions are asked of. Ids mean nothing in another snapshot.
-#[derive(Debug)]
+/// Everything that questions are asked of. Ids mean nothing in another snapshot, unless that was made of this one.
+#[derive(Clone, Debug)]
 pub struct Snapshot {
-    files: Files,
+    texts: Texts,
     symbols: Arc<Symbols>,
-    policies: Policies,
-    decides: BTreeMap<KindId, Arc<Decide>>,
-    complies: BTreeMap<KindId, (Arc<Comply>, Vec<NodeRef>)>,
-    rest: Arc<Rest>,
-    companions: Companions,
-    digest: OnceLock<String>,
-}
-
-/// What stays while only policies change that decide requests, or objects that are related.
-#[derive(Debug)]
-struct Rest {
-    objects: Table<Object>,
-    by_identity: FxHashMap<(Sym, Sym, Sym), ObjectId>,
-    kinds: Table<PolicyKind>,
-    selects: BTreeMap<(KindId, Sym), Select>,
-    merges: BTreeMap<(KindId, Sym), Merge>,
+    kinds: Arc<Table<PolicyKind>>,
+    objects: Roster<Object>,
+    policies: Roster<Policy>,
+    selects: BTreeMap<(KindId, Sym), Arc<Select>>,
+    merges: BTreeMap<(KindId, Sym), Arc<Merge>>,
     hierarchies: BTreeMap<KindId, Hierarchy>,
+    decides: BTreeMap<KindId, Arc<Decide>>,
+    complies: BTreeMap<KindId, Arc<Comply>>,
+    companions: Companions,
+    documents: OnceLock<DocumentSet>,
+    digest: OnceLock<String>,
 }
 
 /// What dialects bring that is indexed already, by the names of kinds.
@@ -58,8 +59,47 @@ struct Rest {
 pub struct Indexed {
     /// Policies that decide requests.
     pub decides: Vec<(Sym, Arc<Decide>)>,
-    /// States of related objects, each with the changes that led to it.
-    pub complies: Vec<(Sym, Arc<Comply>, Vec<NodeRef>)>,
+    /// States of related objects.
+    pub complies: Vec<(Sym, Arc<Comply>)>,
+}
+
+/// What was read.
+#[derive(Clone, Debug, Default)]
+pub struct Texts {
+    /// All files.
+    pub files: Files,
+    /// The documents that can change an answer.
+    pub documents: Arc<[NodeRef]>,
+    /// What else can change an answer: settings that stand in no document.
+    pub settings: Fingerprint,
+}
+
+impl From<Files> for Texts {
+    /// Files with nothing in them that a digest would cover.
+    fn from(files: Files) -> Self {
+        Self { files, ..Self::default() }
+    }
+}
+
+/// What is different in the next snapshot.
+#[derive(Debug)]
+pub struct Difference {
+    /// The symbols of before, perhaps with more.
+    pub symbols: Arc<Symbols>,
+    /// All files of the next one.
+    pub files: Files,
+    /// Which of them are not as they were: what these described is gone.
+    pub changed: BTreeSet<SourceId>,
+    /// Documents of these that could change an answer, as they were.
+    pub gone: Vec<NodeRef>,
+    /// Documents of these that can change an answer now.
+    pub came: Vec<NodeRef>,
+    /// Objects that they describe now.
+    pub objects: Vec<Object>,
+    /// Policies that they describe now.
+    pub policies: Vec<Policy>,
+    /// All of what is indexed already.
+    pub indexed: Indexed,
 }
 
 impl Snapshot {
@@ -69,132 +109,153 @@ impl Snapshot {
         draft: Draft,
         kinds: Vec<PolicyKind>,
         indexed: Indexed,
-        files: Files,
+        texts: Texts,
     ) -> Result<Self, (Files, Vec<Diagnostic>)> {
         let Draft { symbols, objects, policies } = draft;
-        let objects: Table<Object> = by_identity(objects.into_vec(), &symbols, |o| (o.kind, o.scope, o.name));
         let mut kinds = kinds;
         kinds.sort_by(|a, b| {
             let texts = |kind: &PolicyKind| (symbols.text(kind.name), kind.semantics.map(|s| symbols.text(s)));
             texts(a).cmp(&texts(b))
         });
-        let kinds: Table<PolicyKind> = kinds.into_iter().collect();
-        let decides =
-            |policy: &Policy| kinds.as_slice().iter().any(|k| k.governs == policy.kind && k.decide().is_some());
-        let (deciding, others) = policies.into_vec().into_iter().partition(decides);
-        let others: Table<Policy> = by_identity(others, &symbols, policy_identity);
-
-        let mut groups: BTreeMap<(Sym, Sym), Vec<(PolicyId, &Policy)>> = BTreeMap::new();
-        for (id, policy) in others.iter() {
-            groups.entry((policy.kind, policy.scope)).or_default().push((id, policy));
+        let objects = Roster::new(objects.into_vec(), &symbols);
+        let policies = Roster::new(policies.into_vec(), &symbols);
+        let groups: BTreeSet<Group> = policies.iter().map(|(_, policy)| (policy.kind, policy.scope)).collect();
+        let mut snapshot = Self {
+            texts,
+            symbols: Arc::new(symbols),
+            kinds: Arc::new(kinds.into_iter().collect()),
+            objects,
+            policies,
+            selects: BTreeMap::new(),
+            merges: BTreeMap::new(),
+            hierarchies: BTreeMap::new(),
+            decides: BTreeMap::new(),
+            complies: BTreeMap::new(),
+            companions: Companions::default(),
+            documents: OnceLock::new(),
+            digest: OnceLock::new(),
+        };
+        snapshot.take(indexed);
+        let problems = snapshot.compile(&groups);
+        if !problems.is_empty() {
+            return Err((snapshot.texts.files, problems));
         }
-        let targets = Targets::new(&objects);
-        let (mut selects, mut merges, mut hierarchies) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let attached = snapshot.policies.shared().filter(|(_, policy)| policy.attachments().is_some());
+        let attached: Vec<(PolicyId, Arc<Policy>)> = attached.map(|(id, policy)| (id, Arc::clone(policy))).collect();
+        snapshot.attach(&[], &attached);
+        Ok(snapshot)
+    }
+
+    /// The next snapshot. `None` if there is more than an index can hold: build it, and be told what.
+    pub fn after(&self, difference: Difference) -> Option<Self> {
+        let Difference { symbols, files, changed, gone, came, objects, policies, indexed } = difference;
+        let mut next = self.clone();
+        (next.symbols, next.digest) = (symbols, OnceLock::new());
+        if let Some(documents) = next.documents.get_mut() {
+            fingerprints(&self.texts.files, &gone).for_each(|fingerprint| documents.remove(fingerprint));
+            fingerprints(&files, &came).for_each(|fingerprint| documents.add(fingerprint));
+        }
+        next.texts.files = files;
+        next.texts.documents = {
+            let still = self.texts.documents.iter().filter(|at| !changed.contains(&at.source));
+            still.copied().chain(came).collect()
+        };
+        let objects = next.objects.replace(&changed, objects, &next.symbols);
+        let policies = next.policies.replace(&changed, policies, &next.symbols);
+        next.take(indexed);
+        let group = |policy: &Policy| (policy.kind, policy.scope);
+        let Replaced { gone, came } = &policies;
+        let mut groups: BTreeSet<Group> =
+            gone.iter().map(|policy| group(policy)).chain(came.iter().map(|(_, policy)| group(policy))).collect();
+        // What references mean depends on the objects there are.
+        let Replaced { gone: old, came: new } = &objects;
+        let scopes: BTreeSet<Sym> =
+            old.iter().map(|object| object.scope).chain(new.iter().map(|(_, object)| object.scope)).collect();
+        let merged = next.merges.keys().filter(|(_, scope)| scopes.contains(scope));
+        groups.extend(merged.filter_map(|(kind, scope)| Some((next.kinds.get(*kind)?.governs, *scope))));
+        if !next.compile(&groups).is_empty() {
+            return None;
+        }
+        next.attach(gone, came);
+        Some(next)
+    }
+
+    /// Takes what is indexed already.
+    fn take(&mut self, Indexed { decides, complies }: Indexed) {
+        self.decides = by_kind(&self.kinds, decides);
+        self.complies = by_kind(&self.kinds, complies);
+    }
+
+    /// Compiles the policies of some types in some scopes; tells what an index cannot hold.
+    fn compile(&mut self, groups: &BTreeSet<Group>) -> Vec<Diagnostic> {
         let mut problems = Vec::new();
-        for (id, kind) in kinds.iter() {
-            for ((_, scope), group) in groups.range((kind.governs, Sym::MIN)..=(kind.governs, Sym::MAX)) {
-                let select = match &kind.choices {
-                    Choices::Select(select) => select,
-                    // The dialect knows the order of policies that decide, and the state that others are held against.
-                    Choices::Decide(_) | Choices::Comply(_) => continue,
-                    Choices::Hierarchy(hierarchy) => {
-                        let index = hierarchies.entry(id).or_insert_with(|| Hierarchy::new(Arc::clone(hierarchy)));
-                        let of_group = |policy: &Policy| {
-                            policy.attachments().is_some_and(|attachments| attachments.group == Some(hierarchy.group))
-                        };
-                        for (id, policy) in group.iter().filter(|(_, policy)| of_group(policy)) {
-                            index.put(*id, policy, &symbols);
-                        }
-                        continue;
-                    }
-                    Choices::Merge(merge) => {
-                        merges.insert((id, *scope), Merge::compile(merge, group, &symbols, &targets));
-                        continue;
-                    }
-                };
-                match Select::compile(select, group, &symbols) {
-                    Ok(select) => drop(selects.insert((id, *scope), select)),
-                    Err(_) => problems.push(Diagnostic::error(
-                        Fault::Limit,
-                        format!("more policies of kind `{}` than a rank can tell apart", symbols.text(kind.name)),
-                    )),
+        let is_compiled = |kind: &PolicyKind| matches!(kind.choices, Choices::Select(_) | Choices::Merge(_));
+        let compiled: Vec<(KindId, &PolicyKind)> = self.kinds.iter().filter(|(_, kind)| is_compiled(kind)).collect();
+        let governs = |group: &Group| compiled.iter().any(|(_, kind)| kind.governs == group.0);
+        let mut members: BTreeMap<Group, Vec<(PolicyId, &Policy)>> = BTreeMap::new();
+        if groups.iter().any(governs) {
+            for (id, policy) in self.policies.iter() {
+                if groups.contains(&(policy.kind, policy.scope)) {
+                    members.entry((policy.kind, policy.scope)).or_default().push((id, policy));
                 }
             }
         }
-        if !problems.is_empty() {
-            return Err((files, problems));
-        }
-        let deciding = by_identity(deciding, &symbols, policy_identity);
-        let decides = by_kind(&kinds, indexed.decides);
-        let complies = indexed.complies.into_iter().map(|(name, comply, past)| (name, (comply, past)));
-        let complies = by_kind(&kinds, complies);
-        let identity = |(id, object): (ObjectId, &Object)| ((object.kind, object.scope, object.name), id);
-        let by_identity = objects.iter().map(identity).collect();
-        for (id, kind) in kinds.iter() {
-            // Objects say something themselves, also where no policy does.
-            if let Some(hierarchy) = kind.hierarchy() {
-                hierarchies.entry(id).or_insert_with(|| Hierarchy::new(Arc::clone(hierarchy)));
+        let targets = OnceLock::new();
+        for (id, kind) in compiled {
+            for (governs, scope) in groups.range((kind.governs, Sym::MIN)..=(kind.governs, Sym::MAX)) {
+                let group = members.get(&(*governs, *scope)).map_or(&[][..], Vec::as_slice);
+                let key = (id, *scope);
+                match &kind.choices {
+                    _ if group.is_empty() => {
+                        self.selects.remove(&key);
+                        self.merges.remove(&key);
+                    }
+                    Choices::Select(select) => match Select::compile(select, group, &self.symbols) {
+                        Ok(select) => drop(self.selects.insert(key, Arc::new(select))),
+                        Err(_) => problems.push(Diagnostic::error(
+                            Fault::Limit,
+                            format!(
+                                "more policies of kind `{}` than a rank can tell apart",
+                                self.symbols.text(kind.name)
+                            ),
+                        )),
+                    },
+                    Choices::Merge(merge) => {
+                        let targets = targets.get_or_init(|| Targets::new(self.objects.iter()));
+                        let merge = Merge::compile(merge, group, &self.symbols, targets);
+                        self.merges.insert(key, Arc::new(merge));
+                    }
+                    // The dialect knows the order of policies that decide, and the state that others are held against;
+                    // those of a hierarchy come and go one by one.
+                    Choices::Decide(_) | Choices::Comply(_) | Choices::Hierarchy(_) => {}
+                }
             }
         }
-        let companions = Companions::default();
-        let rest = Arc::new(Rest { objects, by_identity, kinds, selects, merges, hierarchies });
-        let (symbols, digest) = (Arc::new(symbols), OnceLock::new());
-        let policies = Policies::new(others, deciding);
-        Ok(Self { files, symbols, policies, decides, complies, rest, companions, digest })
+        problems
     }
 
-    /// What this becomes when only policies change that decide requests: all else is shared. `symbols` are those of this one,
-    /// perhaps with more.
-    #[must_use]
-    pub fn deciding_otherwise(
-        &self,
-        symbols: Arc<Symbols>,
-        deciding: Vec<Policy>,
-        decides: Vec<(Sym, Arc<Decide>)>,
-        files: Files,
-    ) -> Self {
-        let policies = self.policies.with_deciding(by_identity(deciding, &symbols, policy_identity));
-        let decides = by_kind(&self.rest.kinds, decides);
-        Self { files, symbols, policies, decides, digest: OnceLock::new(), ..self.shared() }
-    }
-
-    /// What this becomes when only documents about related objects change: all else is shared. `policies` are those that
-    /// decide no requests, if they are listed otherwise; nothing else may rest on these.
-    #[must_use]
-    pub fn relating_otherwise(
-        &self,
-        symbols: Arc<Symbols>,
-        policies: Option<Vec<Policy>>,
-        complies: impl IntoIterator<Item = (Sym, Arc<Comply>, Vec<NodeRef>)>,
-        files: Files,
-    ) -> Self {
-        let policies = match policies {
-            Some(others) => self.policies.with_others(by_identity(others, &symbols, policy_identity)),
-            None => self.policies.clone(),
-        };
-        let complies = complies.into_iter().map(|(name, comply, past)| (name, (comply, past)));
-        let complies = by_kind(&self.rest.kinds, complies);
-        Self { files, symbols, policies, complies, digest: OnceLock::new(), ..self.shared() }
-    }
-
-    /// The same once more.
-    fn shared(&self) -> Self {
-        let Self { files, symbols, policies, decides, complies, rest, companions, digest } = self;
-        Self {
-            files: files.clone(),
-            symbols: Arc::clone(symbols),
-            policies: policies.clone(),
-            decides: decides.clone(),
-            complies: complies.clone(),
-            rest: Arc::clone(rest),
-            companions: companions.clone(),
-            digest: digest.clone(),
+    /// Takes policies of hierarchies out, and puts others in.
+    fn attach(&mut self, gone: &[Arc<Policy>], came: &[(PolicyId, Arc<Policy>)]) {
+        for (id, kind) in self.kinds.iter() {
+            let Choices::Hierarchy(choices) = &kind.choices else { continue };
+            let is_own = |policy: &Policy| {
+                let group = policy.attachments().and_then(|attachments| attachments.group);
+                policy.kind == kind.governs && group == Some(choices.group)
+            };
+            // Objects say something themselves, also where no policy does.
+            let index = self.hierarchies.entry(id).or_insert_with(|| Hierarchy::new(Arc::clone(choices)));
+            for policy in gone.iter().filter(|policy| is_own(policy)) {
+                index.remove(policy.scope, policy.name);
+            }
+            for (id, policy) in came.iter().filter(|(_, policy)| is_own(policy)) {
+                index.put(*id, policy, &self.symbols);
+            }
         }
     }
 
     /// The texts that were read.
     pub fn files(&self) -> &Files {
-        &self.files
+        &self.texts.files
     }
 
     /// All names, tags and values.
@@ -218,13 +279,13 @@ impl Snapshot {
     }
 
     /// Objects by type, scope and name.
-    pub fn objects(&self) -> &Table<Object> {
-        &self.rest.objects
+    pub fn objects(&self) -> &Roster<Object> {
+        &self.objects
     }
 
     /// The object of a type and a name in a scope.
     pub fn object(&self, kind: Sym, scope: Sym, name: Sym) -> Option<ObjectId> {
-        self.rest.by_identity.get(&(kind, scope, name)).copied()
+        self.objects.find((kind, scope, name))
     }
 
     /// The object of a type and a name in a scope, by their texts.
@@ -245,8 +306,8 @@ impl Snapshot {
         self
     }
 
-    /// Policies by type, scope and name; those that decide requests come last.
-    pub fn policies(&self) -> &Policies {
+    /// Policies by type, scope and name.
+    pub fn policies(&self) -> &Roster<Policy> {
         &self.policies
     }
 
@@ -257,27 +318,32 @@ impl Snapshot {
 
     /// Kinds by name.
     pub fn kinds(&self) -> &Table<PolicyKind> {
-        &self.rest.kinds
+        &self.kinds
     }
 
     /// One kind.
     pub fn kind(&self, id: KindId) -> Option<&PolicyKind> {
-        self.rest.kinds.get(id)
+        self.kinds.get(id)
     }
 
     /// The policies of a kind in a scope; `None` if there are none.
     pub fn select(&self, kind: KindId, scope: Sym) -> Option<&Select> {
-        self.rest.selects.get(&(kind, scope))
+        self.selects.get(&(kind, scope)).map(Arc::as_ref)
     }
 
     /// The layered policies of a kind in a scope; `None` if there are none.
     pub fn merge(&self, kind: KindId, scope: Sym) -> Option<&Merge> {
-        self.rest.merges.get(&(kind, scope))
+        self.merges.get(&(kind, scope)).map(Arc::as_ref)
+    }
+
+    /// All layered policies, by kind and scope.
+    pub fn merges(&self) -> impl Iterator<Item = (KindId, Sym, &Merge)> {
+        self.merges.iter().map(|((kind, scope), merge)| (*kind, *scope, merge.as_ref()))
     }
 
     /// The policies of a kind that are attached to objects of a hierarchy; `None` if there are none.
     pub fn hierarchy(&self, kind: KindId) -> Option<&Hierarchy> {
-        self.rest.hierarchies.get(&kind)
+        self.hierarchies.get(&kind)
     }
 
     /// The policies of a kind that decide requests; `None` if there are none.
@@ -292,91 +358,50 @@ impl Snapshot {
 
     /// The objects that policies of a kind relate; `None` if there are none.
     pub fn comply(&self, kind: KindId) -> Option<&Comply> {
-        self.complies.get(&kind).map(|(comply, _)| &**comply)
+        self.complies.get(&kind).map(Arc::as_ref)
     }
 
     /// All states of related objects, by kind of policy.
     pub fn complies(&self) -> impl Iterator<Item = (KindId, &Comply)> {
-        self.complies.iter().map(|(kind, (comply, _))| (*kind, &**comply))
+        self.complies.iter().map(|(kind, comply)| (*kind, comply.as_ref()))
     }
 
-    /// A fingerprint of what the documents say: SHA-256 over those of all of them in the order of their identity,
-    /// blind to file names, formatting, comments and the order of keys.
+    /// A fingerprint of everything that can change an answer: two snapshots with one digest answer every question alike. It is
+    /// blind to file names, formatting, comments and the order of keys, and to the order of documents where that means
+    /// nothing.
     pub fn digest(&self) -> &str {
         self.digest.get_or_init(|| {
-            let mut hash = Sha256::new();
-            let Rest { objects, kinds, .. } = &*self.rest;
-            let objects = objects.iter().map(|(_, object)| object.at);
-            let policies = self.policies.iter().map(|(_, policy)| policy.at);
-            let kinds = kinds.iter().map(|(_, kind)| kind.at);
-            for value in objects.chain(policies).chain(kinds).filter_map(|at| self.files.value(at)) {
-                hash.update(value.fingerprint(fingerprint));
-            }
-            // What happened says more than what came of it.
-            for (comply, past) in self.complies.values() {
-                // When it is asked is not what it says.
-                hash.update(comply.digest(Timestamp(i64::MIN)));
-                for value in past.iter().filter_map(|at| self.files.value(*at)) {
-                    hash.update(value.fingerprint(fingerprint));
-                }
-            }
-            format!("{:x}", hash.finalize())
+            let Texts { files, documents, settings } = &self.texts;
+            let mut encoder = Encoder::default();
+            encoder.word("upheld.dev/snapshot/1");
+            encoder.fingerprint(settings);
+            self.documents.get_or_init(|| DocumentSet::new(files, documents)).encode(&mut encoder);
+            // One document may have kinds of several editions.
+            encoder.list(self.kinds.as_slice(), |encoder, kind| {
+                encoder.text(self.text(kind.name));
+                encoder.option(kind.semantics, |encoder, edition| encoder.text(self.text(edition)));
+            });
+            encoder.list(self.decides.values(), |encoder, decide| decide.encode_order(encoder));
+            hex(&encoder.finish())
         })
+    }
+
+    /// How many pages, shards and buckets two snapshots do not share: what a change has copied.
+    pub fn unshared(&self, other: &Self) -> usize {
+        let documents = self.documents.get().zip(other.documents.get());
+        let hierarchies =
+            self.hierarchies.iter().filter_map(|(kind, own)| Some(own.unshared(other.hierarchies.get(kind)?)));
+        self.objects.unshared(&other.objects)
+            + self.policies.unshared(&other.policies)
+            + hierarchies.sum::<usize>()
+            + documents.map_or(0, |(own, other)| own.unshared(other))
     }
 }
 
-fn policy_identity(policy: &Policy) -> (Sym, Sym, Sym) {
-    (policy.kind, policy.scope, policy.name)
-}
-
-fn by_identity<T>(mut items: Vec<T>, symbols: &Symbols, identity: impl Fn(&T) -> (Sym, Sym, Sym)) -> Table<T> {
-    items.sort_by(|a, b| {
-        let texts = |item: &T| {
-            let (kind, scope, name) = identity(item);
-            (symbols.text(kind), symbols.text(scope), symbols.text(name))
-        };
-        texts(a).cmp(&texts(b))
-    });
-    items.into_iter().collect()
-}
+/// The type of policies, and where they reach.
+type Group = (Sym, Sym);
 
 fn by_kind<T>(kinds: &Table<PolicyKind>, named: impl IntoIterator<Item = (Sym, T)>) -> BTreeMap<KindId, T> {
     let id = |name: Sym| kinds.iter().find(|(_, kind)| kind.name == name).map(|(id, _)| id);
     named.into_iter().filter_map(|(name, item)| Some((id(name)?, item))).collect()
-}
-
-fn fingerprint(value: Value<'_>) -> Fingerprint {
-    let mut hash = Sha256::new();
-    hash_value(value, &mut hash);
-    hash.finalize().into()
-}
-
-/// Lengths before contents, so that no two values give the same bytes.
-fn hash_value(value: Value<'_>, hash: &mut Sha256) {
-    match value.kind() {
-        Kind::List => {
-            let items: Vec<_> = value.items().collect();
-            hash.update([b'l']);
-            hash.update(items.len().to_le_bytes());
-            for item in items {
-                hash_value(item, hash);
-            }
-        }
-        Kind::Map => {
-            let mut entries: Vec<_> = value.entries().collect();
-            entries.sort_by_key(|(key, _)| key.text());
-            hash.update([b'm']);
-            hash.update(entries.len().to_le_bytes());
-            for (key, value) in entries {
-                hash_value(key, hash);
-                hash_value(value, hash);
-            }
-        }
-        Kind::Null => hash.update([b'0']),
-        scalar => {
-            hash.update(if scalar == Kind::Text { [b't'] } else { [b'n'] });
-            hash.update(value.text().len().to_le_bytes());
-            hash.update(value.text());
-        }
-    }
 }

@@ -12,7 +12,8 @@ use upheld_dialects::kuma::implied;
 use upheld_dialects::recognise::{Before, Deciding};
 use upheld_dialects::{Reading, Recognised, SetAside, builtin, recognise_with};
 use upheld_engine::comply::Profile;
-use upheld_engine::{Indexed, PolicyKind, Snapshot};
+use upheld_engine::digest::{Encode, Fingerprint};
+use upheld_engine::{Indexed, PolicyKind, Snapshot, Texts};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId, Sym};
 
@@ -35,6 +36,8 @@ pub struct Loaded {
     choices: Arc<Choices>,
     /// Where meshes stand that no document describes.
     implied: SourceId,
+    /// How many documents are about gateways.
+    about_gateways: usize,
     deciding: Deciding,
     /// Warnings about texts, whatever they mean.
     about_texts: Vec<Diagnostic>,
@@ -99,7 +102,8 @@ impl Loaded {
     }
 
     fn before(&self) -> Before<'_> {
-        Before { snapshot: &self.snapshot, deciding: &self.deciding, warnings: &self.warnings }
+        let Self { snapshot, deciding, warnings, set_aside, about_gateways, implied, .. } = self;
+        Before { snapshot, deciding, warnings, set_aside, about_gateways: *about_gateways, implied: *implied }
     }
 }
 
@@ -119,6 +123,13 @@ impl Choices {
     /// they change.
     pub fn load_for_store(self, inputs: Vec<Input>, stored: Vec<Input>) -> Result<Loaded, Box<Broken>> {
         Self { seeds: Seeds::Apart, ..self }.load_with(inputs, stored)
+    }
+
+    /// What stands in no document, and can change an answer all the same. Editions are those of the kinds in force, meshes that are
+    /// implied have documents, and seeds that count are policies.
+    fn settings(&self) -> Fingerprint {
+        let Self { meshes: _, seeds: _, semantics: _, controller } = self;
+        controller.fingerprint()
     }
 
     fn names(&self) -> Vec<&str> {
@@ -162,6 +173,8 @@ impl Choices {
             editions,
             diagnostics: found,
             set_aside,
+            documents,
+            about_gateways,
             ..
         } = recognise_with(reading, &files, before);
         let mut diagnostics = about_texts;
@@ -179,7 +192,8 @@ impl Choices {
         let manifests = deciding.manifests().collect();
         let complies = organisations.complies().collect();
         let indexed = Indexed { decides: deciding.decides().collect(), complies };
-        match Snapshot::build(draft, kinds, indexed, files) {
+        let texts = Texts { files, documents: documents.into(), settings: self.settings() };
+        match Snapshot::build(draft, kinds, indexed, texts) {
             Ok(snapshot) => {
                 let gateways = Gateways::of(&snapshot, self.controller.clone(), other_editions);
                 let snapshot = snapshot.keeping(Arc::new(gateways)).keeping(Arc::new(organisations));
@@ -193,6 +207,7 @@ impl Choices {
                     set_aside,
                     choices,
                     implied,
+                    about_gateways,
                     deciding,
                     about_texts,
                 })

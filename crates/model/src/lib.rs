@@ -37,7 +37,7 @@ pub use id::{Id, Table};
 pub use layers::{Facet, Layers};
 pub use pages::Pages;
 pub use reason::{AnyValues, Code, Param, Reason, Side, State, ValuesId};
-pub use shards::Shards;
+pub use shards::{Shards, TextShards};
 pub use source::{File, Files, NodeRef, SourceId};
 pub use symbols::{Lookup, Sym, Symbols};
 pub use tags::{Selector, TagSet, Want};

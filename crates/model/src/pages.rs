@@ -62,6 +62,16 @@ impl<T, const SIZE: usize> Pages<T, SIZE> {
         }
     }
 
+    /// The places that two lists do not share, as far as this one goes: others have the same items in both.
+    pub fn differing(&self, other: &Self) -> impl Iterator<Item = usize> {
+        let shared = |page: &usize| match (self.full.get(*page), other.full.get(*page)) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            _ => false,
+        };
+        let pages = (0..=self.full.len()).filter(move |page| !shared(page));
+        pages.flat_map(|page| page * SIZE..(page + 1) * SIZE).take_while(|place| *place < self.len())
+    }
+
     /// How many pages two lists do not share: what a change has copied.
     pub fn unshared(&self, other: &Self) -> usize {
         let shared = self.full.iter().zip(&other.full).filter(|(own, other)| Arc::ptr_eq(own, other)).count();

@@ -1,29 +1,42 @@
 //! A map that many snapshots share: a clone copies no entries, and a change copies one shard of them.
 
 use std::borrow::Borrow;
+use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
-use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use rustc_hash::FxBuildHasher;
 
 /// A map in shards of about `SIZE` entries, chosen by the hash of the key. Shards are shared between clones, so a clone costs a
-/// pointer for each of them. Entries come in no order, so nobody may list them.
-#[derive(Clone, Debug)]
-pub struct Shards<K, V, const SIZE: usize = 64> {
+/// pointer for each of them. Entries come in no order, so nobody may list them. Keys that strangers choose want a hasher with a
+/// key that these do not know: see [`TextShards`].
+#[derive(Clone)]
+pub struct Shards<K, V, const SIZE: usize = 64, S = FxBuildHasher> {
     /// None, or as many as a power of two.
-    shards: Vec<Arc<HashTable<(K, V)>>>,
+    tables: Vec<Arc<HashTable<(K, V)>>>,
     len: usize,
+    hasher: S,
 }
 
-impl<K, V, const SIZE: usize> Default for Shards<K, V, SIZE> {
+/// A map whose keys strangers choose.
+pub type TextShards<K, V> = Shards<K, V, 64, DefaultHashBuilder>;
+
+impl<K, V, const SIZE: usize, S: Default> Default for Shards<K, V, SIZE, S> {
     fn default() -> Self {
-        Self { shards: Vec::new(), len: 0 }
+        Self { tables: Vec::new(), len: 0, hasher: S::default() }
     }
 }
 
-impl<K, V, const SIZE: usize> Shards<K, V, SIZE> {
+impl<K, V, const SIZE: usize, S> fmt::Debug for Shards<K, V, SIZE, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Entries come in no order.
+        f.debug_struct("Shards").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+impl<K, V, const SIZE: usize, S> Shards<K, V, SIZE, S> {
     /// How many entries there are.
     pub fn len(&self) -> usize {
         self.len
@@ -36,36 +49,38 @@ impl<K, V, const SIZE: usize> Shards<K, V, SIZE> {
 
     /// How many shards two maps do not share: what a change has copied.
     pub fn unshared(&self, other: &Self) -> usize {
-        let shared = self.shards.iter().zip(&other.shards).filter(|(own, other)| Arc::ptr_eq(own, other)).count();
-        self.shards.len() - shared
+        let shared = self.tables.iter().zip(&other.tables).filter(|(own, other)| Arc::ptr_eq(own, other)).count();
+        self.tables.len() - shared
     }
 }
 
-impl<K: Eq + Hash, V, const SIZE: usize> Shards<K, V, SIZE> {
+impl<K: Eq + Hash, V, const SIZE: usize, S: BuildHasher> Shards<K, V, SIZE, S> {
     /// The value of a key.
     pub fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
     {
-        let hash = hash(key);
-        let shard = self.shards.get(place(hash, self.shards.len()))?;
+        let hash = self.hasher.hash_one(key);
+        let shard = self.tables.get(place(hash, self.tables.len()))?;
         shard.find(hash, |(known, _)| known.borrow() == key).map(|(_, value)| value)
     }
 }
 
-impl<K: Clone + Eq + Hash, V: Clone, const SIZE: usize> Shards<K, V, SIZE> {
+impl<K: Clone + Eq + Hash, V: Clone, const SIZE: usize, S: BuildHasher> Shards<K, V, SIZE, S> {
     /// Sets the value of a key; the one that it had. Clones do not see the change.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
-        if self.len >= self.shards.len() * SIZE {
+        if self.len >= self.tables.len() * SIZE {
             self.grow();
         }
-        let hash = hash(&key);
-        let shard = Arc::make_mut(self.shard_mut(hash)?);
-        match shard.entry(hash, |(known, _)| *known == key, |(known, _)| self::hash(known)) {
+        let Self { tables, len, hasher } = self;
+        let hash = hasher.hash_one(&key);
+        let place = place(hash, tables.len());
+        let shard = Arc::make_mut(tables.get_mut(place)?);
+        match shard.entry(hash, |(known, _)| *known == key, |(known, _)| hasher.hash_one(known)) {
             Entry::Occupied(mut known) => Some(std::mem::replace(&mut known.get_mut().1, value)),
             Entry::Vacant(place) => {
                 place.insert((key, value));
-                self.len += 1;
+                *len += 1;
                 None
             }
         }
@@ -77,35 +92,33 @@ impl<K: Clone + Eq + Hash, V: Clone, const SIZE: usize> Shards<K, V, SIZE> {
         K: Borrow<Q>,
     {
         self.get(key)?;
-        let hash = hash(key);
-        let shard = Arc::make_mut(self.shard_mut(hash)?);
+        let hash = self.hasher.hash_one(key);
+        let place = place(hash, self.tables.len());
+        let shard = Arc::make_mut(self.tables.get_mut(place)?);
         let known = shard.find_entry(hash, |(known, _)| known.borrow() == key).ok()?;
         let ((_, value), _) = known.remove();
         self.len -= 1;
         Some(value)
     }
 
-    fn shard_mut(&mut self, hash: u64) -> Option<&mut Arc<HashTable<(K, V)>>> {
-        let place = place(hash, self.shards.len());
-        self.shards.get_mut(place)
-    }
-
     /// Twice as many shards. As entries must become twice as many before, this costs nothing in the long run.
     fn grow(&mut self) {
-        let old = std::mem::take(&mut self.shards);
+        let old = std::mem::take(&mut self.tables);
         let count = (old.len() * 2).max(1);
         let mut shards: Vec<HashTable<(K, V)>> = (0..count).map(|_| HashTable::new()).collect();
         for entry in old.into_iter().flat_map(Arc::unwrap_or_clone) {
-            let hash = hash(&entry.0);
+            let hash = self.hasher.hash_one(&entry.0);
             if let Some(shard) = shards.get_mut(place(hash, count)) {
-                shard.insert_unique(hash, entry, |(known, _)| self::hash(known));
+                shard.insert_unique(hash, entry, |(known, _)| self.hasher.hash_one(known));
             }
         }
-        self.shards = shards.into_iter().map(Arc::new).collect();
+        self.tables = shards.into_iter().map(Arc::new).collect();
     }
 }
 
-impl<K: Clone + Eq + Hash, V: Clone, const SIZE: usize> FromIterator<(K, V)> for Shards<K, V, SIZE> {
+impl<K: Clone + Eq + Hash, V: Clone, const SIZE: usize, S: BuildHasher + Default> FromIterator<(K, V)>
+    for Shards<K, V, SIZE, S>
+{
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
         let mut shards = Self::default();
         for (key, value) in entries {
@@ -113,10 +126,6 @@ impl<K: Clone + Eq + Hash, V: Clone, const SIZE: usize> FromIterator<(K, V)> for
         }
         shards
     }
-}
-
-fn hash<Q: Hash + ?Sized>(key: &Q) -> u64 {
-    FxBuildHasher.hash_one(key)
 }
 
 /// The table of a shard takes the lowest and the highest bits.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::id::Id;
+use crate::pages::Pages;
 use crate::tree::{Span, Tree, Value};
 
 /// One text that was read: a file, standard input, a file of a git revision, a built-in document.
@@ -41,7 +42,7 @@ pub struct Location<'f> {
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     /// Nothing where a file was that is gone: the ids of the others stay.
-    files: Vec<Option<Arc<File>>>,
+    files: Pages<Option<Arc<File>>>,
 }
 
 impl Files {
@@ -58,12 +59,7 @@ impl Files {
 
     /// Puts a file in its place, or takes away the one that is there.
     pub fn put(&mut self, source: SourceId, file: Option<File>) {
-        if source.index() >= self.files.len() {
-            self.files.resize(source.index() + 1, None);
-        }
-        if let Some(place) = self.files.get_mut(source.index()) {
-            *place = file.map(Arc::new);
-        }
+        self.files.put(source.index(), file.map(Arc::new), || None);
     }
 
     /// Whether others have the very same file under an id.

@@ -1,5 +1,7 @@
 //! Texts as small numbers.
 
+use std::sync::Arc;
+
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 use smol_str::SmolStr;
@@ -15,40 +17,75 @@ impl Sym {
     pub const MAX: Self = Self(u32::MAX);
 }
 
-/// All texts of a snapshot. Questions only look up: a text that nobody wrote equals nothing.
+/// All texts of a snapshot. Questions only look up: a text that nobody wrote equals nothing. A clone shares all but the few texts
+/// that came last.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
-    texts: IndexSet<SmolStr, DefaultHashBuilder>,
+    settled: Arc<Texts>,
+    /// Numbered after those that are settled.
+    recent: Texts,
 }
+
+/// Texts with their numbers. Whoever writes documents chooses them, so they are hashed with a key that nobody knows.
+type Texts = IndexSet<SmolStr, DefaultHashBuilder>;
+
+/// So many texts are not worth copying all the others.
+const FEW: usize = 64;
 
 impl Symbols {
     /// The symbol of a text, made if it is new.
     pub fn intern(&mut self, text: &str) -> Sym {
-        let index = match self.texts.get_index_of(text) {
-            Some(index) => index,
-            None => self.texts.insert_full(SmolStr::new(text)).0,
-        };
+        if let Some(known) = self.get(text) {
+            return known;
+        }
+        let index = self.len();
+        match Arc::get_mut(&mut self.settled).filter(|_| self.recent.is_empty()) {
+            Some(own) => drop(own.insert(SmolStr::new(text))),
+            None => {
+                self.recent.insert(SmolStr::new(text));
+                self.settle();
+            }
+        }
         Sym(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
     /// The symbol of a text, if anybody wrote it.
     pub fn get(&self, text: &str) -> Option<Sym> {
-        self.texts.get_index_of(text).and_then(|index| u32::try_from(index).ok()).map(Sym)
+        let recent = || Some(self.settled.len() + self.recent.get_index_of(text)?);
+        let index = self.settled.get_index_of(text).or_else(recent)?;
+        u32::try_from(index).ok().map(Sym)
     }
 
     /// The text of a symbol.
     pub fn text(&self, symbol: Sym) -> &str {
-        self.texts.get_index(symbol.0 as usize).map_or("", SmolStr::as_str)
+        let index = symbol.0 as usize;
+        let found = match index.checked_sub(self.settled.len()) {
+            None => self.settled.get_index(index),
+            Some(index) => self.recent.get_index(index),
+        };
+        found.map_or("", SmolStr::as_str)
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.texts.len()
+        self.settled.len() + self.recent.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
+        self.len() == 0
+    }
+
+    /// How many texts a clone has to copy.
+    pub fn recent(&self) -> usize {
+        self.recent.len()
+    }
+
+    /// Settles texts when they have become many: so rarely that each is copied a few times in all.
+    fn settle(&mut self) {
+        if self.recent.len() > FEW + self.settled.len() / 16 {
+            Arc::make_mut(&mut self.settled).extend(self.recent.drain(..));
+        }
     }
 }
 
@@ -83,6 +120,43 @@ impl<'s> Lookup<'s> {
         match (symbol.0 as usize).checked_sub(self.base.len()) {
             Some(index) => self.extra.get(index).map_or("", SmolStr::as_str),
             None => self.base.text(symbol),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn symbols_are_numbered_as_they_come_and_clones_do_not_see_others(
+            texts in prop::collection::vec((0..400_u32, prop::bool::weighted(0.05)), 0..900),
+        ) {
+            let (mut symbols, mut known) = (Symbols::default(), Vec::<String>::new());
+            let mut clones = Vec::new();
+            for (number, cloned) in texts {
+                if cloned {
+                    clones.push((symbols.clone(), known.clone()));
+                }
+                let text = number.to_string();
+                if !known.contains(&text) {
+                    known.push(text.clone());
+                }
+                let place = known.iter().position(|known| *known == text).unwrap();
+                prop_assert_eq!(symbols.intern(&text).0 as usize, place);
+            }
+            clones.push((symbols, known));
+            for (symbols, known) in clones {
+                prop_assert_eq!(symbols.len(), known.len());
+                for (place, text) in (0..).zip(&known) {
+                    prop_assert_eq!(symbols.get(text), Some(Sym(place)));
+                    prop_assert_eq!(symbols.text(Sym(place)), text);
+                }
+                prop_assert_eq!(symbols.text(Sym(u32::try_from(known.len()).unwrap())), "");
+            }
         }
     }
 }

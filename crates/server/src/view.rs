@@ -88,7 +88,8 @@ impl View {
     pub(crate) fn after(&self, state: Arc<State>, files: Contents) -> Result<Self, Box<Broken>> {
         let begun = Instant::now();
         // What is no longer used stays behind; when it may be as much as what is used, all is loaded anew.
-        let most = (self.loaded.snapshot.policies().len() / 2).max(FEW);
+        let (policies, objects) = (self.loaded.snapshot.policies().len(), self.loaded.snapshot.objects().len());
+        let most = policies.midpoint(objects).max(FEW);
         let steps = Steps::between(self, &state, &files);
         match steps.filter(|steps| self.changes + steps.changes.len() <= most) {
             Some(Steps { changes, sources }) => {

@@ -36,7 +36,7 @@ pub use memory::Memory;
 pub use postgres::Postgres;
 pub use retention::Retention;
 pub use sqlite::Sqlite;
-pub use state::{Document, State};
+pub use state::{Difference, Document, State};
 pub use store::{Appended, Head, Result, Store, StoreError};
 pub use transfer::{Exported, Imported, TransferError, export, import};
 

@@ -199,8 +199,8 @@ impl<'s> Asker<'s> {
         if !children.is_empty() {
             diagnostic = diagnostic.help(format!("it hands all of them over to {}", children.join(", ")));
         }
-        let reports = self.topology().routes.iter().filter(|report| report.route == route);
-        for condition in reports.flat_map(|report| &report.parents).flat_map(|parent| &parent.conditions) {
+        let report = self.topology().report(route);
+        for condition in report.into_iter().flat_map(|report| &report.parents).flat_map(|parent| &parent.conditions) {
             if !condition.status {
                 let words = format!("{}=False/{}: {}", condition.name, condition.reason, condition.message);
                 diagnostic = diagnostic.help(words);

@@ -9,7 +9,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use smol_str::SmolStr;
 use upheld_engine::decide::{Algorithm, Decide, Effect, Manner, Member, Rule, Set, Status, Target};
 use upheld_model::tree::{Span, Value};
-use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, Shards, SourceId};
+use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, TextShards};
 
 pub use self::after::Withdrawn;
 pub use self::nested::set_shape;
@@ -28,7 +28,7 @@ pub struct PolicySet {
     /// The settings beside them.
     pub manifest: Arc<Manifest>,
     /// The policy of each name, those in sets too.
-    names: Shards<SmolStr, Arc<Rule>>,
+    names: TextShards<SmolStr, Arc<Rule>>,
     /// How many documents list policies, even if they list none.
     lists: usize,
     places: Places,
@@ -54,7 +54,7 @@ pub struct PolicySetBuilder<'f> {
     members: Vec<(NodeRef, Member)>,
     manifest: Option<Manifest>,
     /// The first policy of each name.
-    names: Shards<SmolStr, Arc<Rule>>,
+    names: TextShards<SmolStr, Arc<Rule>>,
     known: Known<'f>,
     environment: SmolStr,
     seeds: Seeds,
@@ -76,7 +76,7 @@ impl<'f> PolicySetBuilder<'f> {
             default,
             members: Vec::new(),
             manifest: None,
-            names: Shards::default(),
+            names: TextShards::default(),
             known: Known::default(),
             environment: SmolStr::new_static(DEFAULT_ENVIRONMENT),
             seeds: Seeds::Counted,

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
 use upheld_engine::{ObjectId, Snapshot};
 
 use super::attach::{Sites, attach};
 use super::facts::RouteFacts;
 use super::grants::Grants;
 use super::report::Reports;
+use super::resources::Rule;
 use super::settings::Settings;
 use super::topology::{Attached, Gateway, Host, Place, Topology};
 use super::walk::{Ranked, Walk, take};
@@ -50,8 +52,11 @@ impl Topology {
         }
         let Sites { gateways, .. } = sites;
         let (routes, warnings, by_route) = (reports.finish(), warnings.finish(), FxHashMap::default());
-        let facts = world.routes.iter().map(|route| (route.view.object, Arc::new(RouteFacts::of(route)))).collect();
-        let mut topology = Self { gateways, routes, attached, warnings, facts, by_route };
+        let facts: FxHashMap<ObjectId, Arc<RouteFacts>> =
+            world.routes.iter().map(|route| (route.view.object, Arc::new(RouteFacts::of(route)))).collect();
+        let extensions = world.routes.iter().flat_map(|route| &route.rules).flat_map(Rule::extensions);
+        let referred = extensions.map(|(_, kind, name, _)| (SmolStr::new(kind), SmolStr::new(name))).collect();
+        let mut topology = Self { gateways, routes, attached, warnings, facts, referred, by_route };
         topology.index_routes();
         (topology, world.grants)
     }

@@ -1,10 +1,11 @@
 //! The gateways of a snapshot: what is known of all of them together lives in the snapshot, is made once and shared.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
 use upheld_engine::{Hierarchy, ObjectId, PolicyId, PolicyKind, Snapshot};
-use upheld_model::{Diagnostic, Object};
+use upheld_model::{Diagnostic, Object, Policy, SourceId};
 
 use super::grants::Grants;
 use super::settings::ControllerSettings;
@@ -16,9 +17,9 @@ use crate::kgateway::references::References;
 #[derive(Debug)]
 pub struct Gateways {
     /// What leads where.
-    pub topology: Topology,
+    pub topology: Arc<Topology>,
     /// Which references into other namespaces are granted.
-    pub grants: Grants,
+    pub grants: Arc<Grants>,
     /// What the controller was started with.
     pub settings: ControllerSettings,
     /// Kinds of editions that are not in force.
@@ -34,7 +35,34 @@ impl Gateways {
     /// Looks through all gateways and routes of a snapshot.
     pub fn of(snapshot: &Snapshot, settings: ControllerSettings, other_editions: Vec<PolicyKind>) -> Self {
         let (topology, grants) = Topology::build(snapshot, &settings.topology);
+        let (topology, grants) = (Arc::new(topology), Arc::new(grants));
         Self { topology, grants, settings, other_editions, problems: RwLock::default() }
+    }
+
+    /// Those of the next snapshot, in which some files are not as they were. Nothing if these are about something else.
+    pub fn after(&self, before: &Snapshot, next: &Snapshot, changed: &BTreeSet<SourceId>) -> Option<Self> {
+        let (settings, other_editions) = (self.settings.clone(), self.other_editions.clone());
+        let both =
+            || [before, next].into_iter().flat_map(|snapshot| changed.iter().map(move |source| (snapshot, *source)));
+        let mut objects = both().flat_map(|(snapshot, source)| snapshot.objects().of_source(source));
+        let policies: Vec<(&Snapshot, &Policy)> = both()
+            .flat_map(|(snapshot, source)| {
+                snapshot.policies().of_source(source).map(move |(_, policy)| (snapshot, policy))
+            })
+            .filter(|(_, policy)| policy.attachments().is_some())
+            .collect();
+        let is_referred = |(snapshot, policy): &(&Snapshot, &Policy)| {
+            self.topology.refers_to(snapshot.text(policy.kind), snapshot.text(policy.name))
+        };
+        match (objects.next(), policies.as_slice()) {
+            (None, []) => None,
+            // Whether a filter of a route leads anywhere depends on the policies that exist.
+            (None, policies) if !policies.iter().any(is_referred) => {
+                let (topology, grants) = (Arc::clone(&self.topology), Arc::clone(&self.grants));
+                Some(Self { topology, grants, settings, other_editions, problems: RwLock::default() })
+            }
+            _ => Some(Self::of(next, settings, other_editions)),
+        }
     }
 
     /// What is wrong with a policy; `look` is asked once for each.

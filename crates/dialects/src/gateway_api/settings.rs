@@ -1,5 +1,6 @@
 //! What steers gateways from outside of the documents.
 
+use upheld_engine::digest::{Encode, Encoder};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
@@ -59,6 +60,31 @@ pub enum ReferenceGrants {
     Permissive,
     /// Those of policies to extensions, too.
     Strict,
+}
+
+impl Encode for ControllerSettings {
+    fn encode(&self, encoder: &mut Encoder) {
+        let Self { topology, policies } = self;
+        encoder.one(topology);
+        encoder.one(policies);
+    }
+}
+
+impl Encode for Settings {
+    fn encode(&self, encoder: &mut Encoder) {
+        let Self { route_precedence, delegation_wildcard_namespace, reference_grants, step_limit, depth_limit } = self;
+        encoder.word(match route_precedence {
+            RoutePrecedence::ByMatch => "by match",
+            RoutePrecedence::Weighted => "weighted",
+        });
+        encoder.text(delegation_wildcard_namespace);
+        encoder.word(match reference_grants {
+            ReferenceGrants::Off => "off",
+            ReferenceGrants::Permissive => "permissive",
+            ReferenceGrants::Strict => "strict",
+        });
+        encoder.list([step_limit, depth_limit], |encoder, limit| encoder.number(*limit as u64));
+    }
 }
 
 /// The settings that are read.

@@ -8,8 +8,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-use upheld_engine::ObjectId;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smol_str::SmolStr;
+use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::{Config, Diagnostic, NodeRef};
 
 use super::facts::RouteFacts;
@@ -20,7 +21,7 @@ use super::matches::Match;
 pub struct Topology {
     /// By namespace and name.
     pub gateways: Vec<Gateway>,
-    /// What became of each route at each of its parents, by route.
+    /// What became of each route at each of its parents, by id.
     pub routes: Vec<RouteReport>,
     /// Which routes are at which listeners.
     pub attached: Vec<Attached>,
@@ -28,6 +29,8 @@ pub struct Topology {
     pub warnings: Vec<Diagnostic>,
     /// What is known of each route.
     pub(super) facts: FxHashMap<ObjectId, Arc<RouteFacts>>,
+    /// Types and names that filters of routes refer to.
+    pub(super) referred: FxHashSet<(SmolStr, SmolStr)>,
     /// The ways that end at a route.
     pub(super) by_route: FxHashMap<ObjectId, Vec<Place>>,
 }
@@ -61,6 +64,21 @@ impl Topology {
     /// What is known of a route.
     pub(crate) fn facts(&self, route: ObjectId) -> Option<&RouteFacts> {
         self.facts.get(&route).map(Arc::as_ref)
+    }
+
+    /// Whether some route refers to something of this type and name.
+    pub(super) fn refers_to(&self, kind: &str, name: &str) -> bool {
+        self.referred.contains(&(SmolStr::new(kind), SmolStr::new(name)))
+    }
+
+    /// What became of every route, by type, namespace and name.
+    pub fn routes_by_name(&self, snapshot: &Snapshot) -> Vec<&RouteReport> {
+        let mut routes: Vec<&RouteReport> = self.routes.iter().collect();
+        routes.sort_by_cached_key(|report| {
+            let object = snapshot.objects().get(report.route);
+            object.map(|object| [object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol).to_owned()))
+        });
+        routes
     }
 
     /// What became of a route.

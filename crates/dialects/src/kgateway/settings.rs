@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 use smol_str::SmolStr;
+use upheld_engine::digest::{Encode, Encoder};
 use upheld_engine::hierarchy::fields::SameLevel;
 use upheld_engine::{Choices, HierarchyFold, HierarchyKind, PolicyKind};
 use upheld_model::Symbols;
@@ -26,6 +27,23 @@ pub enum PolicyMerge {
     Fields(Vec<(SmolStr, SameLevel)>),
     /// The text is no JSON: no traffic policy says anything.
     Unreadable,
+}
+
+impl Encode for Settings {
+    fn encode(&self, encoder: &mut Encoder) {
+        let Self { policy_merge, global_namespace } = self;
+        match policy_merge {
+            PolicyMerge::Unreadable => encoder.word("unreadable"),
+            PolicyMerge::Fields(fields) => encoder.list(fields, |encoder, (name, within)| {
+                encoder.text(name);
+                encoder.word(match within {
+                    SameLevel::First => "first",
+                    SameLevel::Combine => "combine",
+                });
+            }),
+        }
+        encoder.option(global_namespace.as_deref(), Encoder::text);
+    }
 }
 
 impl Default for PolicyMerge {

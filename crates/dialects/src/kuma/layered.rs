@@ -84,7 +84,7 @@ pub(crate) fn read_all(
             draft.objects.push(object);
         }
     }
-    let targets = Targets::new(&draft.objects);
+    let targets = Targets::new(draft.objects.iter());
     let offered = warnings::offered(draft);
     for policy in draft.policies.as_slice().get(first..).unwrap_or_default() {
         warnings::tell(files, policy, &targets, &offered, draft, found);

@@ -20,7 +20,7 @@ pub(super) fn snapshot_of(edition: &str, documents: &[Json]) -> Snapshot {
         .collect();
     let recognised = recognise(&files, &[edition]);
     assert_eq!(recognised.diagnostics.errors(), 0, "{:?}", recognised.diagnostics);
-    Snapshot::build(recognised.draft, recognised.kinds, Indexed::default(), files).unwrap()
+    Snapshot::build(recognised.draft, recognised.kinds, Indexed::default(), files.into()).unwrap()
 }
 
 /// The documents of one file.

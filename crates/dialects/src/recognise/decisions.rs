@@ -51,6 +51,13 @@ pub(super) struct Written {
     pub(super) typed: Vec<NodeRef>,
 }
 
+impl Written {
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.untyped.is_empty() && self.typed.is_empty()
+    }
+}
+
 impl Deciding {
     /// The policies of every kind that has any.
     pub fn decides(&self) -> impl Iterator<Item = (Sym, Arc<Decide>)> {

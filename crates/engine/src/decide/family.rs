@@ -23,6 +23,7 @@ use super::rule::{Rule, Set, Status};
 use super::truth::Truth;
 use super::value::{Algorithm, Combined, Could, Effect, Rank, Tally, Value, Vote};
 use crate::ask::{EntryId, Family, Fit, Hit, Place};
+use crate::digest::Encoder;
 use crate::witness::Witness;
 
 /// Policies that decide requests. An entry is a policy, numbered in the order of evaluation.
@@ -177,6 +178,11 @@ impl Decide {
         let policies: Pages<Policy> = policies.into_iter().collect();
         let index = Arc::new(Index::new(in_slots(&policies)));
         Self { policies, order, sets, nodes, index, manner, changes: 0 }
+    }
+
+    /// Which policy comes before which: whoever is named as the one that decided depends on it.
+    pub(crate) fn encode_order(&self, encoder: &mut Encoder) {
+        encoder.list(self.rules().iter(), |encoder, rule| encoder.text(&rule.name));
     }
 
     /// The index, built once more: for measuring.

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use upheld_model::layers::{Reference, Section};
-use upheld_model::{Object, Role, Sym, Table};
+use upheld_model::{Object, Role, Sym};
 
 use crate::snapshot::ObjectId;
 
@@ -23,9 +23,9 @@ impl Target {
 }
 
 /// Finds the objects of references by the facts that they name.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Targets<'o> {
-    objects: &'o Table<Object>,
+    objects: FxHashMap<ObjectId, &'o Object>,
     /// By type, scope, and each fact.
     by_fact: FxHashMap<(Sym, Sym, Sym, Sym), Vec<ObjectId>>,
     /// By type and scope.
@@ -34,9 +34,10 @@ pub struct Targets<'o> {
 
 impl<'o> Targets<'o> {
     /// Over all objects of a snapshot.
-    pub fn new(objects: &'o Table<Object>) -> Self {
-        let mut targets = Self { objects, by_fact: FxHashMap::default(), by_kind: FxHashMap::default() };
-        for (id, object) in objects.iter() {
+    pub fn new(objects: impl IntoIterator<Item = (ObjectId, &'o Object)>) -> Self {
+        let mut targets = Self::default();
+        for (id, object) in objects {
+            targets.objects.insert(id, object);
             targets.by_kind.entry((object.kind, object.scope)).or_default().push(id);
             for tag in object.facts.as_slice() {
                 if let Some(value) = tag.value {
@@ -56,7 +57,7 @@ impl<'o> Targets<'o> {
         let fewest = lists.min_by_key(|list| list.len()).unwrap_or_else(all);
         let mut found = Vec::new();
         for &object in fewest {
-            let Some(described) = self.objects.get(object) else { continue };
+            let Some(described) = self.objects.get(&object) else { continue };
             let has =
                 |(key, value): &(Sym, Sym)| described.facts.get(*key).is_some_and(|tag| tag.value == Some(*value));
             if !reference.facts.iter().all(has) {

@@ -1,11 +1,13 @@
-//! What a snapshot becomes when documents of its store change.
+//! What a snapshot becomes when documents change.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use upheld_dialects::recognise::{Again, Deciding, RelatedAgain};
+use upheld_dialects::comply::Organisations;
+use upheld_dialects::gateway_api::Gateways;
+use upheld_dialects::recognise::After;
 use upheld_engine::Snapshot;
-use upheld_model::{Diagnostic, Diagnostics, Files, SourceId};
+use upheld_model::{Diagnostic, Diagnostics, SourceId};
 
 use super::{Broken, Loaded};
 use crate::Input;
@@ -23,11 +25,10 @@ pub enum Change {
 }
 
 impl Loaded {
-    /// The snapshot after some changes. Documents that are not named stay what they are, under their ids, and so does most
-    /// of what was made of them: texts are not parsed again, policies that decide requests are not read again and keep
-    /// their place in the index, and if nothing but such policies changed, all else is shared; if nothing but documents about
-    /// related objects changed, so is all that these do not change. Ids and names that are no
-    /// longer used are not given back: load everything from time to time.
+    /// The snapshot after some changes. Files that are not named stay what they are, under their ids, and so does what was made
+    /// of them: only changed files are read, and of every index only that is made anew which they touch. Where what a document
+    /// means depends on all others, all of them are recognised. Ids and names that are no longer used are not given back: load
+    /// everything from time to time.
     pub fn after(&self, changes: Vec<Change>) -> Result<Self, Box<Broken>> {
         let mut files = self.snapshot.files().clone();
         let mut changed = BTreeSet::new();
@@ -50,55 +51,52 @@ impl Loaded {
         let still = |warning: &&Diagnostic| warning.label.as_ref().is_none_or(|at| !changed.contains(&at.source));
         about_texts.extend(self.about_texts.iter().filter(still).chain(&found).cloned());
         let names = self.choices.names();
-        let (before, reading) = (self.before(), self.choices.reading(&names));
-        if about_texts.errors() == 0 {
-            if let Some(mut again) = before.again(reading, &files, &changed)
-                && again.diagnostics.errors() == 0
-            {
-                again.diagnostics.extend(found);
-                return Ok(self.deciding_otherwise(again, &about_texts, files));
-            }
-            if let Some(mut again) = before.related_again(reading, &files, &changed) {
-                again.diagnostics.extend(found);
-                return Ok(self.relating_otherwise(again, &about_texts, files));
+        if about_texts.errors() == 0
+            && let Some(mut after) = self.before().after(self.choices.reading(&names), &files, &changed)
+        {
+            after.diagnostics.extend(found);
+            if let Some(next) = self.next(after, &about_texts) {
+                return Ok(next);
             }
         }
         // Also if something is wrong: then all of it is to be told.
         Arc::clone(&self.choices).recognise(files, self.implied, about_texts, Some(self.before()))
     }
 
-    fn deciding_otherwise(&self, again: Again, about_texts: &Diagnostics, files: Files) -> Self {
-        let Again { deciding, policies, symbols, diagnostics: warnings } = again;
-        let decides = deciding.decides().collect();
-        let snapshot = self.snapshot.deciding_otherwise(symbols, policies, decides, files);
-        self.otherwise(snapshot, deciding, warnings, about_texts)
-    }
-
-    fn relating_otherwise(&self, again: RelatedAgain, about_texts: &Diagnostics, files: Files) -> Self {
-        let RelatedAgain { organisations, policies, symbols, diagnostics: warnings } = again;
-        let snapshot = self.snapshot.relating_otherwise(symbols, policies, organisations.complies(), files);
-        self.otherwise(snapshot.keeping(Arc::new(organisations)), self.deciding.clone(), warnings, about_texts)
-    }
-
-    /// Another snapshot, about which nothing else is known.
-    fn otherwise(
-        &self,
-        snapshot: Snapshot,
-        deciding: Deciding,
-        mut warnings: Diagnostics,
-        about_texts: &Diagnostics,
-    ) -> Self {
+    /// The next one; `None` if there is more than an index can hold.
+    fn next(&self, after: After, about_texts: &Diagnostics) -> Option<Self> {
+        let After { difference, deciding, organisations, set_aside, about_gateways, diagnostics: mut warnings } = after;
         warnings.sort();
-        Self {
+        let changed = difference.changed.clone();
+        let snapshot = self.with_companions(self.snapshot.after(difference)?, &changed, organisations);
+        Some(Self {
             snapshot,
             manifests: deciding.manifests().collect(),
             directory: Arc::clone(&self.directory),
             warnings,
-            set_aside: Arc::clone(&self.set_aside),
+            set_aside: Arc::new(set_aside),
             choices: Arc::clone(&self.choices),
             implied: self.implied,
+            about_gateways,
             deciding,
             about_texts: about_texts.as_slice().to_vec(),
+        })
+    }
+
+    /// With what is known of all documents together.
+    fn with_companions(
+        &self,
+        mut snapshot: Snapshot,
+        changed: &BTreeSet<SourceId>,
+        organisations: Option<Organisations>,
+    ) -> Snapshot {
+        if let Some(organisations) = organisations {
+            snapshot = snapshot.keeping(Arc::new(organisations));
+        }
+        let before = self.snapshot.companion::<Gateways>();
+        match before.and_then(|gateways| gateways.after(&self.snapshot, &snapshot, changed)) {
+            Some(gateways) => snapshot.keeping(Arc::new(gateways)),
+            None => snapshot,
         }
     }
 }

@@ -91,7 +91,8 @@ fn shown(loaded: &Result<Loaded, Box<Broken>>) -> String {
             for (kind, manifest) in manifests {
                 let _ = writeln!(text, "{} {:?} {:?}", snapshot.text(*kind), manifest.algorithm, manifest.default);
             }
-            let families = decided(snapshot) + &super::comply_changes::related(snapshot);
+            let families =
+                decided(snapshot) + &super::comply_changes::related(snapshot) + &super::gateway_changes::led(snapshot);
             text + &listed(snapshot) + &families + &told(snapshot.files(), warnings)
         }
         Err(broken) => told(&broken.files, &broken.diagnostics),
@@ -101,23 +102,30 @@ fn shown(loaded: &Result<Loaded, Box<Broken>>) -> String {
 fn listed(snapshot: &Snapshot) -> String {
     let mut lines = String::new();
     let at = |at: NodeRef| snapshot.files().locate(at).map(|at| format!("{}:{}:{}", at.file, at.line, at.column));
+    // Ids are nobody's business: one that came later has a later one.
     for (id, policy) in snapshot.policies().iter() {
         let [kind, scope, name] = [policy.kind, policy.scope, policy.name].map(|symbol| snapshot.text(symbol));
-        let _ = writeln!(lines, "{id:?} {kind} {scope} {name} {:?}", at(policy.at));
+        let found = snapshot.policies().find((policy.kind, policy.scope, policy.name)) == Some(id);
+        let _ = writeln!(lines, "{kind} {scope} {name} {:?} {found}", at(policy.at));
     }
     for (id, object) in snapshot.objects().iter() {
         let [kind, scope, name] = [object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol));
-        let _ = writeln!(lines, "{id:?} {kind} {scope} {name} {:?} {}", at(object.at), object.parts.len());
+        let found = snapshot.object(object.kind, object.scope, object.name) == Some(id);
+        let _ = writeln!(lines, "{kind} {scope} {name} {:?} {found} {}", at(object.at), object.parts.len());
     }
+    let title = |id| snapshot.policy(id).map(|policy| snapshot.text(policy.name));
     for (id, kind) in snapshot.kinds().iter() {
         let _ =
             writeln!(lines, "{id:?} {} {:?}", snapshot.text(kind.name), at(kind.at).map(|at| at.contains("builtin")));
         for (_, mesh) in snapshot.objects().iter().filter(|(_, object)| snapshot.text(object.kind) == "Mesh") {
             let selects = snapshot.select(id, mesh.name).map(|select| {
-                (0..select.len()).map(|entry| select.entry(EntryId::new(entry)).map(|e| e.policy)).collect::<Vec<_>>()
+                (0..select.len())
+                    .map(|entry| select.entry(EntryId::new(entry)).and_then(|e| title(e.policy)))
+                    .collect::<Vec<_>>()
             });
-            let merges =
-                snapshot.merge(id, mesh.name).map(|merge| merge.policies().map(|(_, p)| p.policy).collect::<Vec<_>>());
+            let merges = snapshot
+                .merge(id, mesh.name)
+                .map(|merge| merge.policies().map(|(_, p)| title(p.policy)).collect::<Vec<_>>());
             let _ = writeln!(lines, "  {} {selects:?} {merges:?}", snapshot.text(mesh.name));
         }
     }

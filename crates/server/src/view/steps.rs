@@ -1,31 +1,36 @@
 //! From one view to the next: which documents changed, and where they stand in a snapshot.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use upheld_dialects::access::claim::STORED;
 use upheld_input::load::{Change, Loaded};
 use upheld_input::{Format, Input};
-use upheld_model::SourceId;
+use upheld_model::{Pages, SourceId};
 use upheld_store::{Document, Key, State};
 
 use super::View;
 use crate::folders::Contents;
 
-/// Where documents stand in a snapshot, each list in the order of its documents.
-#[derive(Clone, Debug)]
+/// Where documents stand in a snapshot.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sources {
-    files: Vec<SourceId>,
-    stored: Vec<SourceId>,
+    /// In the order of files.
+    files: Arc<[SourceId]>,
+    /// By place in the store.
+    stored: Pages<SourceId>,
 }
 
 impl Sources {
     /// As they are when everything was loaded.
     pub(super) fn of(loaded: &Loaded, state: &State, files: &Contents) -> Self {
-        let first = loaded.first_stored().index();
-        Self {
-            files: (0..files.inputs().len()).map(SourceId::new).collect(),
-            stored: (first..first + state.len()).map(SourceId::new).collect(),
-        }
+        let mut next = loaded.first_stored().index();
+        let stored = state.places().map(|place| {
+            let source = SourceId::new(next);
+            next += usize::from(place.is_some());
+            source
+        });
+        Self { files: (0..files.inputs().len()).map(SourceId::new).collect(), stored: stored.collect() }
     }
 }
 
@@ -39,7 +44,7 @@ pub(super) struct Steps {
 impl Steps {
     /// From a view to other documents; `None` if the order of documents would be another one than if all were loaded.
     pub(super) fn between(before: &View, state: &State, files: &Contents) -> Option<Self> {
-        let mut steps = Self { changes: Vec::new(), sources: Sources { files: Vec::new(), stored: Vec::new() } };
+        let mut steps = Self { changes: Vec::new(), sources: before.sources.clone() };
         steps.files(before, files)?;
         steps.stored(before, state)?;
         Some(steps)
@@ -47,10 +52,10 @@ impl Steps {
 
     fn files(&mut self, before: &View, files: &Contents) -> Option<()> {
         if before.files.are(files) {
-            self.sources.files.clone_from(&before.sources.files);
             return Some(());
         }
-        let mut old = before.files.all().iter().zip(&before.sources.files).peekable();
+        let mut sources = Vec::with_capacity(files.all().len());
+        let mut old = before.files.all().iter().zip(before.sources.files.iter()).peekable();
         let names: HashSet<&str> = files.all().iter().map(|(name, _)| name.as_str()).collect();
         let gone = |name: &String| !names.contains(name.as_str());
         for (name, bytes) in files.all() {
@@ -61,37 +66,38 @@ impl Steps {
             if was != bytes {
                 self.changes.push(Change::Replaced(*source, Input::bytes(name.clone(), bytes.clone())));
             }
-            self.sources.files.push(*source);
+            sources.push(*source);
         }
         self.changes.extend(old.map(|(_, source)| Change::Gone(*source)));
+        self.sources.files = sources.into();
         Some(())
     }
 
+    /// Whoever comes stands behind all others, there and here.
     fn stored(&mut self, before: &View, state: &State) -> Option<()> {
-        let mut next = before.loaded.snapshot.files().next().index();
-        let mut old = before.state.iter().zip(&before.sources.stored).peekable();
-        for (key, document) in state.iter() {
-            while let Some((_, source)) = old.next_if(|((known, _), _)| *known != key && state.get(known).is_none()) {
-                self.changes.push(Change::Gone(*source));
-            }
-            let source = match old.next_if(|((known, _), _)| *known == key) {
-                Some(((_, was), source)) => {
+        let mut next = before.loaded.snapshot.files().next();
+        for difference in state.since(&before.state) {
+            let known = self.sources.stored.get(difference.place).copied();
+            match (difference.before, difference.after, known) {
+                (Some((was, _)), Some((key, _)), _) if was != key => return None,
+                (Some((_, was)), Some((key, document)), Some(source)) => {
                     if was.text != document.text {
-                        self.changes.push(Change::Replaced(*source, input(key, document)));
+                        self.changes.push(Change::Replaced(source, input(key, document)));
                     }
-                    *source
                 }
-                // Somebody came back, who was in another place before.
-                None if old.peek().is_some() => return None,
-                None => {
+                (Some(_), None, Some(source)) => self.changes.push(Change::Gone(source)),
+                (None, Some((key, document)), None) => {
                     self.changes.push(Change::New(input(key, document)));
-                    next += 1;
-                    SourceId::new(next - 1)
+                    self.sources.stored.put(difference.place, next, || next);
+                    next = SourceId::new(next.index() + 1);
                 }
-            };
-            self.sources.stored.push(source);
+                (None, None, _) => {}
+                // Places were given to others.
+                (None, Some(_), Some(_)) | (Some(_), _, None) => return None,
+            }
         }
-        self.changes.extend(old.map(|(_, source)| Change::Gone(*source)));
+        // Whoever came and went again leaves a place.
+        self.sources.stored.reach(state.room(), || next);
         Some(())
     }
 }

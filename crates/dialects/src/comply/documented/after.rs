@@ -133,7 +133,7 @@ impl Organisations {
     }
 
     /// The evaluators, by kind.
-    pub fn complies(&self) -> impl Iterator<Item = (Sym, Arc<Comply>, Vec<NodeRef>)> {
-        self.iter().map(|(kind, own)| (kind, Arc::clone(own.organisation.comply()), own.said()))
+    pub fn complies(&self) -> impl Iterator<Item = (Sym, Arc<Comply>)> {
+        self.iter().map(|(kind, own)| (kind, Arc::clone(own.organisation.comply())))
     }
 }

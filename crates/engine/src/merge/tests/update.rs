@@ -35,7 +35,7 @@ pub(super) fn stepped(
     match step {
         Step::Put(naive) => {
             let policy = world::policy(naive, symbols);
-            let targets = Targets::new(world.snapshot.objects());
+            let targets = Targets::new(world.snapshot.objects().iter());
             let after = merge.put(PolicyId::new(99), &policy, symbols, &targets);
             let slot = after.slot_of(policy.name).unwrap();
             Some((after, slot))

@@ -55,8 +55,8 @@ impl World {
             default_means: kind,
             at: NOWHERE,
         };
-        let snapshot =
-            Snapshot::build(draft, vec![policy_kind], Indexed::default(), Files::default()).expect("small worlds fit");
+        let snapshot = Snapshot::build(draft, vec![policy_kind], Indexed::default(), Files::default().into())
+            .expect("small worlds fit");
         Self { snapshot, scope }
     }
 

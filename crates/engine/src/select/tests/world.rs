@@ -154,8 +154,8 @@ impl World {
             default_means: kind,
             at: NOWHERE,
         };
-        let snapshot =
-            Snapshot::build(draft, vec![policy_kind], Indexed::default(), Files::default()).expect("small worlds fit");
+        let snapshot = Snapshot::build(draft, vec![policy_kind], Indexed::default(), Files::default().into())
+            .expect("small worlds fit");
         Self { snapshot, kind: KindId::new(0), scope }
     }
 
