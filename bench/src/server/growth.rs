@@ -220,7 +220,7 @@ impl Server {
         let mut config = Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..Config::default() };
         // All documents come in one body.
         config.limits.body = 1 << 28;
-        config.limits.time = Duration::from_secs(120);
+        config.limits.time = Duration::from_mins(2);
         let running = runtime.block_on(start(config)).map_err(|error| error.to_string())?;
         let client = Client::connect(running.address())?;
         let mut server = Self { running, client };
