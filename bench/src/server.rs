@@ -114,6 +114,8 @@ impl Latencies {
 pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     let failed = |error: &dyn std::fmt::Display| error.to_string();
     let runtime = Runtime::new().map_err(|error| failed(&error))?;
+    let mut targets = Targets::default();
+    growth::run(plan.growth, &runtime, &mut targets)?;
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
     let workload = Workload::new(plan.policies, plan.requests);
     let file = folder.path().join("policies.jsonl");
@@ -161,7 +163,6 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
         time(writes.at(990)),
         time(anew)
     );
-    let mut targets = Targets::default();
     // The client does the same for both, so what differs is the server.
     let own = alone.own.as_secs_f64();
     let [empty, http] = alone.work.map(Work::each);
@@ -179,7 +180,6 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     let slow = busy.http.at(990).as_secs_f64() / alone.http.at(990).as_secs_f64();
     targets.at_most("p99 over HTTP while somebody writes / alone", slow, 2.0);
     start_of_many(plan, &runtime, folder.path())?;
-    growth::run(plan.growth, &runtime, &mut targets)?;
     targets.print();
     Ok(())
 }

@@ -21,16 +21,15 @@ impl Client {
         self.send(&format!("POST {path}"), "", body)
     }
 
+    /// As [`Self::ask`], as somebody who may.
+    pub(super) fn ask_as(&mut self, token: &str, path: &str, body: &str) -> Result<String, String> {
+        self.send(&format!("POST {path}"), &format!("authorization: Bearer {token}\r\n"), body)
+    }
+
     /// Puts a policy, as somebody who may.
     pub(super) fn put(&mut self, token: &str, policy: &str) -> Result<String, String> {
         let header = format!("authorization: Bearer {token}\r\n");
         self.send("PUT /v1/documents/AccessPolicy/access/changing", &header, policy)
-    }
-
-    /// Puts many documents at once.
-    pub(super) fn put_all(&mut self, token: &str, body: &str) -> Result<String, String> {
-        let header = format!("authorization: Bearer {token}\r\n");
-        self.send("POST /v1/revisions", &header, body)
     }
 
     fn send(&mut self, line: &str, headers: &str, body: &str) -> Result<String, String> {

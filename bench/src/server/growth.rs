@@ -140,9 +140,8 @@ pub(super) fn run(plan: Plan, runtime: &Runtime, targets: &mut Targets) -> Resul
         let documents = (0..count).flat_map(|number| [route(number, 0), traffic_policy(number, 0)]);
         Server::with(runtime, std::iter::once(GATEWAY.to_owned()).chain(documents))
     });
-    let ask = |server: &mut Server, _| {
-        server.client.ask("/v1/explain", r#"{"what": "HTTPRoute/r7", "kind": "TrafficPolicy"}"#)
-    };
+    let ask =
+        |server: &mut Server, _| server.ask("/v1/explain", r#"{"what": "HTTPRoute/r7", "kind": "TrafficPolicy"}"#);
     let name = format!("one route among {} and {}", grouped(plan.routes[1]), grouped(plan.routes[0]));
     compare(&name, plan.rounds, 1.5, runtime, servers, ask, targets)?;
     progress("one pair asked about");
@@ -153,12 +152,12 @@ pub(super) fn run(plan: Plan, runtime: &Runtime, targets: &mut Targets) -> Resul
     );
     let servers =
         [plan.workspaces[0] / 10, plan.workspaces[1]].map(|count| Server::with(runtime, organisation(count.max(1))));
-    let ask = |server: &mut Server, _| server.client.ask("/v1/explain", r#"{"what": "workspace/w0~project/p0-7"}"#);
+    let ask = |server: &mut Server, _| server.ask("/v1/explain", r#"{"what": "workspace/w0~project/p0-7"}"#);
     compare(&name, plan.rounds, 1.5, runtime, servers, ask, targets)?;
     progress("one workspace audited");
     let name = format!("one workspace audited among {} and {}", plan.workspaces[1], plan.workspaces[0]);
     let servers = plan.workspaces.map(|count| Server::with(runtime, organisation(count)));
-    let ask = |server: &mut Server, _| server.client.ask("/v1/audit", r#"{"workspace": "w0"}"#);
+    let ask = |server: &mut Server, _| server.ask("/v1/audit", r#"{"workspace": "w0"}"#);
     compare(&name, plan.rounds, 1.5, runtime, servers, ask, targets)
 }
 
@@ -218,8 +217,9 @@ struct Server {
 impl Server {
     fn with(runtime: &Runtime, documents: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut config = Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..Config::default() };
-        // All documents come in one body.
+        // All documents come in one body and one batch.
         config.limits.body = 1 << 28;
+        config.limits.batch = 1 << 20;
         config.limits.time = Duration::from_mins(2);
         let running = runtime.block_on(start(config)).map_err(|error| error.to_string())?;
         let client = Client::connect(running.address())?;
@@ -230,7 +230,10 @@ impl Server {
     }
 
     fn put(&mut self, documents: &[String]) -> Result<String, String> {
-        let token = self.running.bootstrap_token().unwrap_or_default().to_owned();
-        self.client.put_all(&token, &format!("{{\"put\": [{}]}}", documents.join(",")))
+        self.ask("/v1/revisions", &format!("{{\"put\": [{}]}}", documents.join(",")))
+    }
+
+    fn ask(&mut self, path: &str, body: &str) -> Result<String, String> {
+        self.client.ask_as(self.running.bootstrap_token().unwrap_or_default(), path, body)
     }
 }

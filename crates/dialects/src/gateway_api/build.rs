@@ -54,8 +54,12 @@ impl Topology {
         let (routes, warnings, by_route) = (reports.finish(), warnings.finish(), FxHashMap::default());
         let facts: FxHashMap<ObjectId, Arc<RouteFacts>> =
             world.routes.iter().map(|route| (route.view.object, Arc::new(RouteFacts::of(route)))).collect();
-        let extensions = world.routes.iter().flat_map(|route| &route.rules).flat_map(Rule::extensions);
-        let referred = extensions.map(|(_, kind, name, _)| (SmolStr::new(kind), SmolStr::new(name))).collect();
+        let rules = || world.routes.iter().flat_map(|route| &route.rules);
+        let extensions = rules().flat_map(Rule::extensions).map(|(_, kind, name, _)| (kind, name));
+        let backends = rules().flat_map(|rule| &rule.backends);
+        let backends = backends.map(|backend| (backend.reference.kind, backend.reference.name));
+        let referred =
+            extensions.chain(backends).map(|(kind, name)| (SmolStr::new(kind), SmolStr::new(name))).collect();
         let mut topology = Self { gateways, routes, attached, warnings, facts, referred, by_route };
         topology.index_routes();
         (topology, world.grants)

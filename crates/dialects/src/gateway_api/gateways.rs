@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
 use upheld_engine::{Hierarchy, ObjectId, PolicyId, PolicyKind, Snapshot};
-use upheld_model::{Diagnostic, Object, Policy, SourceId};
+use upheld_model::{Diagnostic, Object, SourceId};
 
 use super::grants::Grants;
 use super::settings::ControllerSettings;
@@ -28,6 +28,16 @@ pub struct Gateways {
     problems: RwLock<FxHashMap<PolicyId, Problems>>,
 }
 
+/// What a change of documents touches, the least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Touched {
+    Nothing,
+    /// Policies and objects that lead nowhere.
+    Beside,
+    /// What leads where.
+    Topology,
+}
+
 /// What is wrong with a policy.
 pub type Problems = Arc<[String]>;
 
@@ -41,27 +51,26 @@ impl Gateways {
 
     /// Those of the next snapshot, in which some files are not as they were. Nothing if these are about something else.
     pub fn after(&self, before: &Snapshot, next: &Snapshot, changed: &BTreeSet<SourceId>) -> Option<Self> {
-        let (settings, other_editions) = (self.settings.clone(), self.other_editions.clone());
         let both =
-            || [before, next].into_iter().flat_map(|snapshot| changed.iter().map(move |source| (snapshot, *source)));
-        let mut objects = both().flat_map(|(snapshot, source)| snapshot.objects().of_source(source));
-        let policies: Vec<(&Snapshot, &Policy)> = both()
-            .flat_map(|(snapshot, source)| {
-                snapshot.policies().of_source(source).map(move |(_, policy)| (snapshot, policy))
-            })
-            .filter(|(_, policy)| policy.attachments().is_some())
-            .collect();
-        let is_referred = |(snapshot, policy): &(&Snapshot, &Policy)| {
-            self.topology.refers_to(snapshot.text(policy.kind), snapshot.text(policy.name))
-        };
-        match (objects.next(), policies.as_slice()) {
-            (None, []) => None,
-            // Whether a filter of a route leads anywhere depends on the policies that exist.
-            (None, policies) if !policies.iter().any(is_referred) => {
+            [before, next].into_iter().flat_map(|snapshot| changed.iter().map(move |source| (snapshot, *source)));
+        let mut touched = Touched::Nothing;
+        for (snapshot, source) in both {
+            let objects = snapshot.objects().of_source(source).map(|(_, object)| (object.kind, object.name));
+            let policies = snapshot.policies().of_source(source).filter(|(_, policy)| policy.attachments().is_some());
+            for (kind, name) in objects.chain(policies.map(|(_, policy)| (policy.kind, policy.name))) {
+                let leads = self.topology.may_change(snapshot.text(kind), snapshot.text(name));
+                touched = touched.max(if leads { Touched::Topology } else { Touched::Beside });
+            }
+        }
+        let (settings, other_editions) = (self.settings.clone(), self.other_editions.clone());
+        match touched {
+            Touched::Nothing => None,
+            // What is wrong with policies may depend on it.
+            Touched::Beside => {
                 let (topology, grants) = (Arc::clone(&self.topology), Arc::clone(&self.grants));
                 Some(Self { topology, grants, settings, other_editions, problems: RwLock::default() })
             }
-            _ => Some(Self::of(next, settings, other_editions)),
+            Touched::Topology => Some(Self::of(next, settings, other_editions)),
         }
     }
 

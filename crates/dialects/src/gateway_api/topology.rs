@@ -15,6 +15,7 @@ use upheld_model::{Config, Diagnostic, NodeRef};
 
 use super::facts::RouteFacts;
 use super::matches::Match;
+use super::resources::Route;
 
 /// All gateways of a snapshot with what is attached to them.
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ pub struct Topology {
     pub warnings: Vec<Diagnostic>,
     /// What is known of each route.
     pub(super) facts: FxHashMap<ObjectId, Arc<RouteFacts>>,
-    /// Types and names that filters of routes refer to.
+    /// Types and names of policies and backends that routes refer to.
     pub(super) referred: FxHashSet<(SmolStr, SmolStr)>,
     /// The ways that end at a route.
     pub(super) by_route: FxHashMap<ObjectId, Vec<Place>>,
@@ -66,9 +67,12 @@ impl Topology {
         self.facts.get(&route).map(Arc::as_ref)
     }
 
-    /// Whether some route refers to something of this type and name.
-    pub(super) fn refers_to(&self, kind: &str, name: &str) -> bool {
-        self.referred.contains(&(SmolStr::new(kind), SmolStr::new(name)))
+    /// Whether something of this type and name has to do with what leads where: by what it is, or because a route refers to it.
+    pub(super) fn may_change(&self, kind: &str, name: &str) -> bool {
+        const LEADING: [&str; 5] = ["Gateway", "ListenerSet", "XListenerSet", "Namespace", "ReferenceGrant"];
+        LEADING.contains(&kind)
+            || Route::KINDS.contains(&kind)
+            || self.referred.contains(&(SmolStr::new(kind), SmolStr::new(name)))
     }
 
     /// What became of every route, by type, namespace and name.

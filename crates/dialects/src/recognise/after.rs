@@ -267,8 +267,8 @@ impl<'b> Before<'b> {
         let Related { organisations, policies } = gone.replaced_by(came, before)?;
         if policies == Listing::Changed {
             let governs = |name: Sym| kinds.iter().find(|kind| kind.name == name).map(|kind| kind.governs);
-            let all = organisations.listed(governs, |text| new.draft.symbols.intern(text));
-            new.draft.policies.extend(all.into_iter().filter(|policy| changed.contains(&policy.at.source)));
+            let is_changed = |at: NodeRef| changed.contains(&at.source);
+            new.draft.policies.extend(organisations.listed(governs, is_changed, |text| new.draft.symbols.intern(text)));
         }
         Some(Relating::Changed(organisations))
     }

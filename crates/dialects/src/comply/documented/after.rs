@@ -115,17 +115,18 @@ impl OfKind<'_> {
 }
 
 impl Organisations {
-    /// All policies as they are listed with those of other families; `governs` is the type of those of a kind.
+    /// Policies as they are listed with those of other families, where they are meant; `governs` is the type of those of a kind.
     pub(crate) fn listed(
         &self,
         governs: impl Fn(Sym) -> Option<Sym>,
+        is_meant: impl Fn(NodeRef) -> bool,
         mut intern: impl FnMut(&str) -> Sym,
     ) -> Vec<Policy> {
         let scope = intern(SCOPE);
         let mut policies = Vec::new();
         for (kind, documented) in self.iter() {
             let Some(governs) = governs(kind) else { continue };
-            for (id, at) in documented.policies() {
+            for (id, at) in documented.policies().filter(|(_, at)| is_meant(*at)) {
                 policies.push(listed(governs, scope, intern(id), at));
             }
         }
