@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use upheld_dialects::Recognised;
 use upheld_dialects::kuma::ends::{caller_parts, proxies};
-use upheld_engine::select::matrix::{Classes, Matrix, RowScratch};
+use upheld_engine::select::cells::Cells;
+use upheld_engine::select::matrix::{Matrix, RowScratch};
 use upheld_engine::select::reference::Tags;
-use upheld_engine::{EntryId, Indexed, Partition, PolicyKind, Snapshot};
+use upheld_engine::{EntryId, Indexed, PolicyKind, Snapshot};
 use upheld_input::Format;
 use upheld_model::{Draft, Files, TagSet};
 
@@ -91,24 +92,27 @@ impl Engine {
         let (kind, scope) = model::subject(&snapshot)?;
         let select = snapshot.select(kind, scope).ok_or("no policies")?;
         let callers: Vec<Vec<TagSet>> = proxies(&snapshot).map(|(_, proxy)| caller_parts(proxy)).collect();
-        let mut classes = Classes::new(select);
-        let class_of: Vec<usize> = callers.iter().map(|parts| classes.classify(parts)).collect();
-        let matrix = Matrix::new(select, self.destinations.iter().map(<[TagSet; 1]>::as_slice));
+        let mut cells = Cells::new(select);
+        let source_of: Vec<usize> = callers.iter().map(|parts| cells.add_source(Some(parts))).collect();
+        let destination_of: Vec<usize> =
+            self.destinations.iter().map(|parts| cells.add_destination(Some(parts))).collect();
+        let matrix = Matrix::new(select, cells.destinations().filter_map(|class| cells.destination(class)));
         let prepare = clock.elapsed();
 
         let clock = Clock::start();
         let mut scratch = RowScratch::default();
-        let mut rows = Vec::with_capacity(classes.len() * services);
-        for class in classes.cells() {
-            matrix.row(classes.representative(class), &mut scratch, |winner| rows.push(winner));
+        let (classes, length) = (cells.sources().len(), cells.destinations().len());
+        let mut rows = Vec::with_capacity(classes * length);
+        for source in cells.sources().filter_map(|class| cells.source(class)) {
+            matrix.row(source, &mut scratch, |winner| rows.push(winner));
         }
         let mut winners = Vec::with_capacity(callers.len() * services);
-        for class in class_of {
-            winners.extend_from_slice(rows.get(class * services..(class + 1) * services).unwrap_or_default());
+        for source in source_of {
+            let row = rows.get(source * length..(source + 1) * length).unwrap_or_default();
+            winners.extend(destination_of.iter().map(|destination| row.get(*destination).copied().flatten()));
         }
         let solve = clock.elapsed();
 
-        let classes = classes.len();
         Ok(Answers { snapshot, winners, services, classes, prepare, solve })
     }
 }

@@ -1,14 +1,15 @@
 //! Every proxy and every service of a mesh, and how often each policy counts.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
-use upheld_dialects::kuma::ends::{Member, caller_parts, destinations, find_mesh, meshes, proxies};
-use upheld_engine::select::matrix::{Classes, Matrix, RowScratch};
+use upheld_dialects::kuma::ends::{caller_parts, destinations, find_mesh, meshes, proxies};
+use upheld_engine::select::cells::Cells;
+use upheld_engine::select::matrix::{Matrix, RowScratch};
 use upheld_engine::{
-    Each, EntryId, Granted, Grants, KindId, Partition, PolicyId, PolicyKind, Question as Connection, Resolve, Scratch,
-    Select, Silent, Snapshot, ask,
+    Each, EntryId, Granted, Grants, KindId, Partition, PolicyId, PolicyKind, Resolve, Scratch, Select, Silent,
+    Snapshot, ask,
 };
 use upheld_model::{Diagnostic, Fault, Side, Sym, TagSet};
 
@@ -46,15 +47,17 @@ pub struct Pairs {
     proxies: Vec<Sym>,
     destinations: Vec<String>,
     /// The class of each proxy.
-    class_of: Vec<usize>,
-    /// Who stands, for each class.
+    source_of: Vec<usize>,
+    /// The class of each destination.
+    destination_of: Vec<usize>,
+    /// Who stands, by class of proxies and class of destinations.
     rows: Vec<Row>,
     resolve: Resolve,
     /// Whether the kind says who may.
     grants: bool,
 }
 
-/// Who stands for each destination of one class of callers.
+/// Who stands for each class of destinations, for one class of callers.
 #[derive(Debug)]
 enum Row {
     /// At most one; nothing else to say.
@@ -67,7 +70,7 @@ enum Row {
 
 /// Who stands for one pair.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub struct Standing {
     /// The policies that count, best first; none where the default stands.
     pub policies: Vec<PolicyId>,
     /// Whether the connection may be made, if the kind says so.
@@ -75,16 +78,16 @@ pub struct Cell {
 }
 
 impl Row {
-    fn cell(&self, column: usize) -> Cell {
+    fn at(&self, destination: usize) -> Standing {
         match self {
             Self::One(row) => {
-                Cell { policies: row.get(column).copied().flatten().into_iter().collect(), granted: None }
+                Standing { policies: row.get(destination).copied().flatten().into_iter().collect(), granted: None }
             }
             Self::Granting(row) => {
-                let (policy, granted) = row.get(column).copied().unwrap_or((None, false));
-                Cell { policies: policy.into_iter().collect(), granted: Some(granted) }
+                let (policy, granted) = row.get(destination).copied().unwrap_or((None, false));
+                Standing { policies: policy.into_iter().collect(), granted: Some(granted) }
             }
-            Self::All(row) => Cell { policies: row.get(column).cloned().unwrap_or_default(), granted: None },
+            Self::All(row) => Standing { policies: row.get(destination).cloned().unwrap_or_default(), granted: None },
         }
     }
 }
@@ -103,7 +106,7 @@ pub struct Tally {
     pub of: usize,
 }
 
-/// Computes all pairs of a mesh for a kind. Proxies that no policy can tell apart are answered once.
+/// Computes all pairs of a mesh for a kind: asks one pair of each cell.
 pub(crate) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, progress: &dyn Progress) -> Pairs {
     let callers: Vec<(Sym, Vec<TagSet>)> = proxies(snapshot)
         .filter(|(_, proxy)| proxy.scope == mesh)
@@ -116,19 +119,21 @@ pub(crate) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, progress: &dyn
         mesh,
         proxies: callers.iter().map(|(name, _)| *name).collect(),
         destinations: called.iter().map(|member| member.label.clone()).collect(),
-        class_of: vec![0; callers.len()],
-        rows: vec![Row::One(vec![None; called.len()])],
+        source_of: vec![0; callers.len()],
+        destination_of: vec![0; called.len()],
+        rows: vec![Row::One(vec![None])],
         resolve: choices.map_or(Resolve::First, |select| select.resolve),
         grants: choices.is_some_and(|select| select.grants.is_some()),
     };
     let Some(select) = snapshot.select(kind, mesh) else { return pairs };
-    let mut classes = Classes::new(select);
-    pairs.class_of = callers.iter().map(|(_, parts)| classes.classify(parts)).collect();
-    let row_length = called.len() as u64;
-    progress.expect(classes.len() as u64 * row_length);
-    let matrix = Matrix::new(select, called.iter().map(|member| member.parts.as_slice()));
-    let rows = (0..classes.len()).into_par_iter().map_init(RowScratch::default, |scratch, class| {
-        let row = row(select, &matrix, classes.representative(class), &called, scratch);
+    let mut cells = Cells::new(select);
+    pairs.source_of = callers.iter().map(|(_, parts)| cells.add_source(Some(parts))).collect();
+    pairs.destination_of = called.iter().map(|member| cells.add_destination(Some(&member.parts))).collect();
+    let row_length = cells.destinations().len() as u64;
+    progress.expect(cells.sources().len() as u64 * row_length);
+    let matrix = Matrix::new(select, cells.destinations().filter_map(|class| cells.destination(class)));
+    let rows = cells.sources().into_par_iter().map_init(RowScratch::default, |scratch, source| {
+        let row = row(select, &matrix, &cells, source, scratch);
         progress.done(row_length);
         row
     });
@@ -136,9 +141,9 @@ pub(crate) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, progress: &dyn
     pairs
 }
 
-fn row(select: &Select, matrix: &Matrix<'_>, source: &[TagSet], called: &[Member], scratch: &mut RowScratch) -> Row {
+fn row(select: &Select, matrix: &Matrix<'_>, cells: &Cells<'_>, source: usize, scratch: &mut RowScratch) -> Row {
     let policy = |entry: Option<EntryId>| select.entry(entry?).map(|entry| entry.policy);
-    let questions = called.iter().map(|member| Connection { source: Some(source), destination: Some(&member.parts) });
+    let questions = cells.row(source).map(|cell| cells.representative(cell));
     match (select.kind().resolve, select.kind().grants) {
         (Resolve::First, Some(Grants::Field(_))) => {
             let mut room = Scratch::default();
@@ -146,8 +151,8 @@ fn row(select: &Select, matrix: &Matrix<'_>, source: &[TagSet], called: &[Member
             Row::Granting(answers.map(|answer| (policy(answer.winner), answer.granted == Granted::Yes)).collect())
         }
         (Resolve::First, _) => {
-            let mut row = Vec::with_capacity(called.len());
-            matrix.row(source, scratch, |winner| row.push(policy(winner)));
+            let mut row = Vec::with_capacity(cells.destinations().len());
+            matrix.row(cells.source(source).unwrap_or_default(), scratch, |winner| row.push(policy(winner)));
             Row::One(row)
         }
         (Resolve::All, _) => {
@@ -165,17 +170,17 @@ fn row(select: &Select, matrix: &Matrix<'_>, source: &[TagSet], called: &[Member
 
 impl Pairs {
     /// Every pair: who calls, who is called, who stands.
-    pub fn each(&self) -> impl Iterator<Item = (Sym, &str, Cell)> {
-        self.proxies.iter().zip(&self.class_of).flat_map(move |(proxy, class)| {
-            let row = self.rows.get(*class);
-            let destinations = self.destinations.iter().enumerate();
-            destinations.filter_map(move |(column, name)| {
-                let mut cell = row?.cell(column);
+    pub fn each(&self) -> impl Iterator<Item = (Sym, &str, Standing)> {
+        self.proxies.iter().zip(&self.source_of).flat_map(move |(proxy, source)| {
+            let row = self.rows.get(*source);
+            let destinations = self.destinations.iter().zip(&self.destination_of);
+            destinations.filter_map(move |(name, destination)| {
+                let mut standing = row?.at(*destination);
                 if self.grants {
                     // Who is matched may; nobody may by default.
-                    cell.granted = cell.granted.or(Some(!cell.policies.is_empty()));
+                    standing.granted = standing.granted.or(Some(!standing.policies.is_empty()));
                 }
-                Some((*proxy, name.as_str(), cell))
+                Some((*proxy, name.as_str(), standing))
             })
         })
     }
@@ -202,39 +207,32 @@ impl Pairs {
 
     /// How often each policy counts; the default is under `None`.
     pub fn tallies(&self) -> BTreeMap<Option<PolicyId>, Tally> {
-        let mut members = vec![0_usize; self.rows.len()];
-        for class in &self.class_of {
-            if let Some(members) = members.get_mut(*class) {
-                *members += 1;
-            }
-        }
-        let mut tallies: BTreeMap<Option<PolicyId>, (Tally, Vec<bool>)> = BTreeMap::new();
-        for (row, members) in self.rows.iter().zip(members).filter(|(_, members)| *members > 0) {
-            let mut in_row: BTreeMap<Option<PolicyId>, usize> = BTreeMap::new();
-            for column in 0..self.destinations.len() {
-                let Cell { policies, .. } = row.cell(column);
+        let [sources, destinations] = [&self.source_of, &self.destination_of].map(|classes| sizes(classes));
+        let mut tallies: BTreeMap<Option<PolicyId>, (Tally, BTreeSet<usize>)> = BTreeMap::new();
+        for (row, callers) in self.rows.iter().zip(sources) {
+            let mut in_row: BTreeSet<Option<PolicyId>> = BTreeSet::new();
+            for (class, called) in destinations.iter().enumerate() {
+                let Standing { policies, .. } = row.at(class);
                 let default = policies.is_empty().then_some(None);
                 for policy in policies.into_iter().map(Some).chain(default) {
-                    *in_row.entry(policy).or_default() += 1;
-                    let blank = || (Tally::default(), vec![false; self.destinations.len()]);
-                    let (_, reached) = tallies.entry(policy).or_insert_with(blank);
-                    if let Some(reached) = reached.get_mut(column) {
-                        *reached = true;
+                    let (tally, reached) = tallies.entry(policy).or_default();
+                    tally.pairs += callers * called;
+                    if in_row.insert(policy) {
+                        tally.proxies += callers;
+                    }
+                    if reached.insert(class) {
+                        tally.destinations += called;
                     }
                 }
             }
-            for (policy, count) in in_row {
-                if let Some((tally, _)) = tallies.get_mut(&policy) {
-                    tally.pairs += count * members;
-                    tally.proxies += members;
-                }
-            }
         }
-        let finish = |(tally, reached): (Tally, Vec<bool>)| {
-            let destinations = reached.into_iter().filter(|reached| *reached).count();
-            Tally { pairs: tally.pairs, proxies: tally.proxies, destinations, ..self.none() }
+        let finish = |tally: Tally| Tally {
+            pairs: tally.pairs,
+            proxies: tally.proxies,
+            destinations: tally.destinations,
+            ..self.none()
         };
-        tallies.into_iter().map(|(policy, found)| (policy, finish(found))).collect()
+        tallies.into_iter().map(|(policy, (tally, _))| (policy, finish(tally))).collect()
     }
 
     /// How often one policy counts.
@@ -246,6 +244,17 @@ impl Pairs {
     pub(crate) fn none(&self) -> Tally {
         Tally { of: self.count(), resolve_all: self.resolve == Resolve::All, ..Tally::default() }
     }
+}
+
+/// How many members each class has.
+fn sizes(class_of: &[usize]) -> Vec<usize> {
+    let mut sizes = vec![0; class_of.iter().max().map_or(0, |last| last + 1)];
+    for class in class_of {
+        if let Some(size) = sizes.get_mut(*class) {
+            *size += 1;
+        }
+    }
+    sizes
 }
 
 impl Tally {
@@ -298,10 +307,11 @@ impl<'s> AllPairs<'s> {
     }
 
     /// One pair as programs get it.
-    pub fn line(&self, table: &Pairs, proxy: Sym, to: &str, cell: &Cell) -> Json {
+    pub fn line(&self, table: &Pairs, proxy: Sym, to: &str, standing: &Standing) -> Json {
         let mesh = self.snapshot.text(table.mesh);
-        let mut line = json!({"mesh": mesh, "from": self.snapshot.text(proxy), "to": to, "policies": self.names(cell)});
-        if let (Some(granted), Some(line)) = (cell.granted, line.as_object_mut()) {
+        let mut line =
+            json!({"mesh": mesh, "from": self.snapshot.text(proxy), "to": to, "policies": self.names(standing)});
+        if let (Some(granted), Some(line)) = (standing.granted, line.as_object_mut()) {
             line.insert("granted".to_owned(), json!(granted));
         }
         line
@@ -323,11 +333,11 @@ impl<'s> AllPairs<'s> {
     }
 
     /// Who stands, by name.
-    pub fn names(&self, cell: &Cell) -> Vec<&'s str> {
-        if cell.policies.is_empty() {
+    pub fn names(&self, standing: &Standing) -> Vec<&'s str> {
+        if standing.policies.is_empty() {
             return vec![self.default_name()];
         }
-        cell.policies.iter().map(|policy| self.name(*policy)).collect()
+        standing.policies.iter().map(|policy| self.name(*policy)).collect()
     }
 
     /// Where a policy was written.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Value as Json, json};
 use upheld_dialects::access::SCOPE;
 use upheld_dialects::kuma::ends::{Connection, Member, connect, proxies};
-use upheld_engine::select::matrix::Classes;
+use upheld_engine::select::cells::{Cell, Cells};
 use upheld_engine::{Each, KindId, PolicyKind, Resolve, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, Lookup, Side};
@@ -267,7 +267,7 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    /// Explains every pair of members. Callers that no policy can tell apart are explained once.
+    /// Explains every pair of members. Pairs that no policy can tell apart are explained once.
     fn groups(&self, kinds: &[KindId]) -> Vec<Group> {
         let mut groups: Vec<(String, Group)> = Vec::new();
         let sources = self.sources();
@@ -277,15 +277,19 @@ impl Asker<'_> {
             if of_each.is_empty() {
                 continue;
             }
-            let classes = self.classes(&of_each, &sources);
-            for destination in self.destinations(each) {
-                let mut told: HashMap<Vec<usize>, (String, Vec<Explanation>)> = HashMap::new();
-                for (source, class) in sources.iter().zip(&classes) {
-                    let (key, explanations) = told.entry(class.clone()).or_insert_with(|| {
+            let destinations = self.destinations(each);
+            let [from, to] = self.classes(&of_each, &sources, &destinations);
+            let mut told: HashMap<Vec<Cell>, (String, Vec<Explanation>)> = HashMap::new();
+            for (destination, to) in destinations.iter().zip(&to) {
+                for (source, from) in sources.iter().zip(&from) {
+                    let classes = from.iter().zip(to);
+                    let cells =
+                        classes.map(|(source, destination)| Cell { source: *source, destination: *destination });
+                    let (key, explanations) = told.entry(cells.collect()).or_insert_with(|| {
                         let explanations = self.explain(&of_each, source.as_ref(), destination.as_ref());
                         (same_answer_key(&explanations), explanations)
                     });
-                    let labels = source.iter().chain(&destination).map(|member| member.label.clone());
+                    let labels = source.iter().chain(destination).map(|member| member.label.clone());
                     let pair = labels.collect::<Vec<_>>().join(" → ");
                     match groups.iter_mut().find(|(known, _)| known == key) {
                         Some((_, group)) => group.pairs.push(pair),
@@ -321,13 +325,22 @@ impl Asker<'_> {
         destination.map_or(Each::Service, |item| item.each)
     }
 
-    /// For each caller, its class under every kind.
-    fn classes(&self, kinds: &[KindId], sources: &[Option<Member>]) -> Vec<Vec<usize>> {
-        let mut all: Vec<Vec<usize>> = vec![Vec::new(); sources.len()];
+    /// For each caller, and for each of those called, its class under every kind.
+    fn classes(
+        &self,
+        kinds: &[KindId],
+        sources: &[Option<Member>],
+        destinations: &[Option<Member>],
+    ) -> [Vec<Vec<usize>>; 2] {
+        let mut all = [vec![Vec::new(); sources.len()], vec![Vec::new(); destinations.len()]];
+        let [from, to] = &mut all;
         for select in kinds.iter().filter_map(|kind| self.snapshot.select(*kind, self.connection.mesh)) {
-            let mut classes = Classes::new(select);
-            for (source, class) in sources.iter().zip(&mut all) {
-                class.push(source.as_ref().map_or(0, |member| classes.classify(&member.parts)));
+            let mut cells = Cells::new(select);
+            for (source, classes) in sources.iter().zip(from.iter_mut()) {
+                classes.push(cells.add_source(source.as_ref().map(|member| member.parts.as_slice())));
+            }
+            for (destination, classes) in destinations.iter().zip(to.iter_mut()) {
+                classes.push(cells.add_destination(destination.as_ref().map(|member| member.parts.as_slice())));
             }
         }
         all

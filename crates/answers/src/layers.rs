@@ -12,7 +12,7 @@ use upheld_dialects::kuma::ends::{Connection, End, Is, Member};
 use upheld_dialects::kuma::remarks::Detail;
 use upheld_dialects::kuma::rules::{Rules, kinds};
 use upheld_dialects::kuma::services::{are_exclusive, leading_to};
-use upheld_engine::merge::{About, Classes, Subject, Target, chain};
+use upheld_engine::merge::{About, Cells, Classes, Merge, Question, Subject, Target, chain};
 use upheld_engine::{Each, KindId, ObjectId, Snapshot};
 use upheld_model::{Facet, Lookup, Object, Part, Sym, TagSet};
 
@@ -46,34 +46,51 @@ impl<'a> Layers<'a> {
         let members = |end: Option<&End>, each| end.map_or_else(Vec::new, |end| end.members_for(each).to_vec());
         let sources = members(self.connection.source.as_ref(), Each::Service);
         let (source, destination) = (self.connection.source.is_some(), self.connection.destination.is_some());
-        let mut classes = Classes::new(self.rules.iter().map(|rules| rules.merge));
+        let mut classes = Classes::new(self.merges());
         if source && !destination {
             for source in &sources {
                 let Some((id, object)) = self.proxy(source) else { continue };
                 let class = classes.classify(Subject::of(object));
-                groups.add(source.label.clone(), (class, 0), || self.whole_proxy(id, object, &source.label));
+                groups.add(source.label.clone(), Alike::Whole(class), || self.whole_proxy(id, object, &source.label));
             }
         }
         for (number, called) in members(self.connection.destination.as_ref(), Each::Service).iter().enumerate() {
             for source in &sources {
                 let Some((id, object)) = self.proxy(source) else { continue };
                 let class = classes.classify(Subject::of(object));
-                groups.add(format!("{} → {}", source.label, called.label), (class, number), || {
+                groups.add(format!("{} → {}", source.label, called.label), Alike::Calling(class, number), || {
                     self.calling(id, object, source, called)
                 });
             }
         }
-        for called in members(self.connection.destination.as_ref(), Each::Inbound) {
+        let callers = self.callers(&sources);
+        for (number, called) in members(self.connection.destination.as_ref(), Each::Inbound).iter().enumerate() {
             let Some(Is::Inbound(id, part)) = called.is else { continue };
-            let asked: Vec<Option<&Member>> =
-                if sources.is_empty() { vec![None] } else { sources.iter().map(Some).collect() };
-            for source in asked {
-                let labels = source.into_iter().chain([&called]).map(|member| member.label.clone());
+            let Some(object) = self.snapshot.objects().get(id) else { continue };
+            let mut cells = Cells::new(self.merges());
+            for caller in &callers {
+                let labels = caller.source.into_iter().chain([called]).map(|member| member.label.clone());
                 let pair = labels.collect::<Vec<_>>().join(" → ");
-                groups.add_always(pair, self.called(id, part, source, &called.label));
+                let question = |about| Question { subject: Subject::of(object), about };
+                let asked = caller.asks(part).map(|about| cells.classify(question(about))).collect();
+                groups.add(pair, Alike::Called(number, asked), || self.called(id, part, caller, &called.label));
             }
         }
         groups.all
+    }
+
+    fn merges(&self) -> impl Iterator<Item = &'a Merge> + Clone {
+        self.rules.iter().map(|rules| rules.merge)
+    }
+
+    /// Those who call an inbound; nobody in particular where nobody was named.
+    fn callers<'m>(&'m self, sources: &'m [Member]) -> Vec<Caller<'m>> {
+        let caller = |source: Option<&'m Member>| Caller {
+            source,
+            clients: self.clients_of(source),
+            facts: self.caller_facts(source),
+        };
+        if sources.is_empty() { vec![caller(None)] } else { sources.iter().map(|one| caller(Some(one))).collect() }
     }
 
     fn proxy(&self, member: &Member) -> Option<(ObjectId, &'a Object)> {
@@ -121,19 +138,17 @@ impl<'a> Layers<'a> {
     }
 
     /// What a part of a proxy does when it is called.
-    fn called(&self, id: ObjectId, part: u32, source: Option<&Member>, label: &str) -> Vec<Explanation> {
+    fn called(&self, id: ObjectId, part: u32, caller: &Caller<'_>, label: &str) -> Vec<Explanation> {
         let mut all: Vec<Explanation> = Vec::new();
-        let facts = self.caller_facts(source);
         let place = self.snapshot.objects().get(id).and_then(|object| object.parts.get(part as usize));
         // A proxy with several inbounds is called by the one in question.
         let place = place.map_or_else(String::new, |part| {
             if label.contains('#') { part.role.word().to_owned() } else { self.place(part) }
         });
         for rules in &self.rules {
-            let from = source.map(|source| source.label.as_str());
-            let clients = self.clients_of(source);
+            let from = caller.source.map(|source| source.label.as_str());
             let mut answers: Vec<(Explanation, &TagSet)> = Vec::new();
-            for tags in clients {
+            for &tags in &caller.clients {
                 let about = About::Client { part, tags };
                 let answer = self.ask(rules, Asking::new(id, about, from, Some(label), &place));
                 answers.extend(answer.map(|answer| (answer, tags)));
@@ -147,7 +162,7 @@ impl<'a> Layers<'a> {
                 }
                 all.push(answer);
             }
-            let about = About::Inbound { part, caller: &facts };
+            let about = About::Inbound { part, caller: &caller.facts };
             let inbound = self.ask(rules, Asking::new(id, about, from, Some(label), &place));
             let told = all.iter().any(|known| known.kind == rules.name());
             // Where clients are told apart by tags, the newer form says the same once more.
@@ -183,7 +198,7 @@ impl<'a> Layers<'a> {
     }
 
     /// What is said of a caller besides tags: who it proves to be.
-    fn caller_facts(&self, source: Option<&Member>) -> Vec<(Sym, &str)> {
+    fn caller_facts(&self, source: Option<&Member>) -> Vec<(Sym, &'a str)> {
         let tags = source.filter(|source| source.is.is_none()).into_iter().flat_map(|source| &source.parts);
         tags.flat_map(TagSet::as_slice)
             .filter(|tag| matches!(self.lookup.text(tag.key), "spiffeID" | "sni"))
@@ -222,6 +237,23 @@ impl<'a> Layers<'a> {
             Some(section) => format!("{kind}/{name}#{}", self.snapshot.text(section)),
             None => format!("{kind}/{name}"),
         }
+    }
+}
+
+/// Who calls an inbound.
+struct Caller<'m> {
+    source: Option<&'m Member>,
+    /// What is known of it by tags; each is an identity of its own.
+    clients: Vec<&'m TagSet>,
+    /// What is said of it besides.
+    facts: Vec<(Sym, &'m str)>,
+}
+
+impl Caller<'_> {
+    /// All that is asked about a part that it calls.
+    fn asks(&self, part: u32) -> impl Iterator<Item = About<'_>> {
+        let clients = self.clients.iter().map(move |tags| About::Client { part, tags });
+        clients.chain([About::Inbound { part, caller: &self.facts }])
     }
 }
 
@@ -267,26 +299,33 @@ pub(crate) fn spoken(explanation: &Explanation) -> bool {
 struct Groups {
     all: Vec<Group>,
     keys: Vec<String>,
-    told: HashMap<(usize, usize), Vec<Explanation>>,
+    told: HashMap<Alike, Vec<Explanation>>,
+}
+
+/// Pairs that no policy can tell apart.
+#[derive(PartialEq, Eq, Hash)]
+enum Alike {
+    /// A class of proxies.
+    Whole(usize),
+    /// A class of proxies and the number of the called one.
+    Calling(usize, usize),
+    /// The number of the inbound, and the cells of all that is asked about its callers.
+    Called(usize, Vec<usize>),
 }
 
 impl Groups {
-    /// Adds a pair; callers of one class have the same explanations.
-    fn add(&mut self, pair: String, class: (usize, usize), explain: impl FnOnce() -> Vec<Explanation>) {
-        let explanations = self.told.entry(class).or_insert_with(explain).clone();
-        self.add_always(pair, explanations);
-    }
-
-    fn add_always(&mut self, pair: String, explanations: Vec<Explanation>) {
+    /// Adds a pair; pairs that are alike have the same explanations.
+    fn add(&mut self, pair: String, alike: Alike, explain: impl FnOnce() -> Vec<Explanation>) {
+        let explanations = self.told.entry(alike).or_insert_with(explain);
         if explanations.is_empty() {
             return;
         }
-        let key = same_answer_key(&explanations);
+        let key = same_answer_key(explanations);
         match self.keys.iter().position(|known| *known == key).and_then(|place| self.all.get_mut(place)) {
             Some(group) => group.pairs.push(pair),
             None => {
                 self.keys.push(key);
-                self.all.push(Group { pairs: vec![pair], explanations });
+                self.all.push(Group { pairs: vec![pair], explanations: explanations.clone() });
             }
         }
     }

@@ -7,6 +7,7 @@
 //! - [`family`]: matching and resolving, as `ask` drives them
 //! - [`listing`]: what holds at every target that is named
 //! - [`classes`]: subjects that no policy can tell apart
+//! - [`cells`]: questions that no policy can tell apart
 //! - [`table`]: a value for each class, and which of them a change concerns
 //! - [`strategy`]: how deep layers meet, what a null means, which lists add up or meet by key
 //! - [`group`]: layers that speak about several things at once
@@ -15,6 +16,7 @@
 //! `reference` is the naive twin that tests and benches compare with.
 
 pub mod audience;
+pub mod cells;
 pub mod classes;
 pub mod family;
 pub mod fold;
@@ -31,6 +33,7 @@ mod tests;
 pub mod update;
 
 pub use audience::{AdmitScratch, Admitted, Audiences, Subject};
+pub use cells::Cells;
 pub use classes::{Classes, Seen, Sees};
 pub use family::{About, Layered, Question};
 pub use fold::{Layer, Leaf, Merged, Overridden, fold};

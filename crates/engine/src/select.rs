@@ -4,8 +4,9 @@
 //! - rank: tags and exact values of the best matching selectors, then what the policy itself brings (`rank`)
 //! - resolve: `first` is a maximum, not a sort; `all` keeps everything (`resolve`)
 //!
-//! Bulk questions go through [`matrix`]; `reference` is the naive twin that tests and benches compare with.
+//! Bulk questions go through [`cells`] and [`matrix`]; `reference` is the naive twin that tests and benches compare with.
 
+pub mod cells;
 mod fit;
 mod index;
 pub mod matrix;

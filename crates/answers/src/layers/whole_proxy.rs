@@ -7,8 +7,8 @@ use upheld_dialects::kuma::remarks::{self, Detail};
 use upheld_dialects::kuma::rules::Rules;
 use upheld_dialects::kuma::services::are_exclusive;
 use upheld_dialects::kuma::subsets::{Subset, Tag};
-use upheld_engine::ObjectId;
-use upheld_engine::merge::{About, Reached, Target, chain};
+use upheld_engine::merge::{About, Cells, Question, Reached, Subject, Target, chain};
+use upheld_engine::{ObjectId, Partition};
 use upheld_model::layers::{Extent, Pattern};
 use upheld_model::{Facet, Fault, Object, Part, Role, Sym, TagSet};
 
@@ -76,7 +76,7 @@ impl Layers<'_> {
             rows.extend(ask(Some(&caller), &facts));
         }
         if rows.is_empty() || !is_from_as_rules(rules) {
-            rows.extend(self.client_rows(rules, id, &slots, (part, &place), label));
+            rows.extend(self.client_rows(rules, (id, proxy), &slots, (part, &place), label));
         }
         rows
     }
@@ -102,11 +102,11 @@ impl Layers<'_> {
         found
     }
 
-    /// Clients that policies tell apart by tags, a representative of each sort.
+    /// Clients that policies tell apart by tags, a representative of each cell.
     fn client_rows(
         &self,
         rules: &Rules<'_>,
-        id: ObjectId,
+        (id, proxy): (ObjectId, &Object),
         slots: &[u32],
         (part, place): (u32, &str),
         label: &str,
@@ -114,8 +114,8 @@ impl Layers<'_> {
         let ask = |from: &str, tags: &TagSet| {
             self.row(rules, Asking::new(id, About::Client { part, tags }, Some(from), Some(label), place))
         };
-        let cells = match rules.client_rules(slots) {
-            Ok(cells) => cells,
+        let listed = match rules.client_rules(slots) {
+            Ok(listed) => listed,
             Err(bound) => {
                 let text = format!(
                     "clients fall into more sorts than the {} that are listed; ask for one with --from",
@@ -124,23 +124,34 @@ impl Layers<'_> {
                 return ask("any client", &TagSet::default()).map(|row| unlisted(row, &text)).into_iter().collect();
             }
         };
+        let clients: Vec<(String, TagSet)> = listed.iter().map(|rule| self.client(&rule.subset)).collect();
+        let mut cells = Cells::new([rules.merge]);
         let mut rows = Vec::new();
-        for cell in cells.iter().take(MOST_CELLS) {
-            let word = |tag: &Tag| format!("{}{}={}", if tag.not { "!" } else { "" }, tag.key, tag.value);
-            let positive = || cell.subset.tags.iter().filter(|tag| !tag.not);
-            let called = match positive().next() {
-                None => "all others".to_owned(),
-                Some(_) => cell.subset.tags.iter().map(word).collect::<Vec<_>>().join(","),
-            };
-            let symbols = self.snapshot.symbols();
-            let tags = positive().filter_map(|tag| Some((symbols.get(&tag.key)?, symbols.get(&tag.value))));
-            rows.extend(ask(&called, &TagSet::new(tags.collect::<Vec<_>>())));
+        for (called, tags) in &clients {
+            let about = About::Client { part, tags };
+            let cell = cells.classify(Question { subject: Subject::of(proxy), about });
+            if cells.size(cell) == 1 && cell < MOST_CELLS {
+                rows.extend(ask(called, tags));
+            }
         }
-        if let (Some(more @ 1..), Some(last)) = (cells.len().checked_sub(MOST_CELLS), rows.last_mut()) {
+        if let (Some(more @ 1..), Some(last)) = (cells.cells().count().checked_sub(MOST_CELLS), rows.last_mut()) {
             let text = format!("{more} more sorts of clients are not shown; ask for one with --from");
             last.notes.push(Note { code: Fault::Limit.code(), text });
         }
         rows
+    }
+
+    /// A client of a subset: how it is called, and its tags.
+    fn client(&self, subset: &Subset) -> (String, TagSet) {
+        let word = |tag: &Tag| format!("{}{}={}", if tag.not { "!" } else { "" }, tag.key, tag.value);
+        let positive = || subset.tags.iter().filter(|tag| !tag.not);
+        let called = match positive().next() {
+            None => "all others".to_owned(),
+            Some(_) => subset.tags.iter().map(word).collect::<Vec<_>>().join(","),
+        };
+        let symbols = self.snapshot.symbols();
+        let tags = positive().filter_map(|tag| Some((symbols.get(&tag.key)?, symbols.get(&tag.value))));
+        (called, TagSet::new(tags.collect::<Vec<_>>()))
     }
 
     fn outbound_rows(

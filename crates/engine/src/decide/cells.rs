@@ -31,7 +31,7 @@ use super::glob::Wild;
 use super::request::{Asked, Fact, Maybe, Request};
 use super::rule::{Matcher, PathPattern, Status, Target, Test};
 use super::truth::Truth;
-use crate::partition::Partition;
+use crate::partition::{CellTable, Partition};
 
 #[cfg(test)]
 pub(super) use self::classes::{Text, classes};
@@ -214,9 +214,7 @@ fn hint(test: &Test) -> &str {
 #[derive(Debug)]
 pub struct RequestCells<'a, 'd, 'r> {
     atoms: &'a Atoms<'d>,
-    /// The first request of each, and how many there are.
-    cells: Vec<(&'r Request, u64)>,
-    known: FxHashMap<Cell, usize>,
+    table: CellTable<Cell, &'r Request>,
     /// What represents a cell that is none of these.
     nothing: Request,
 }
@@ -224,15 +222,11 @@ pub struct RequestCells<'a, 'd, 'r> {
 impl<'a, 'd, 'r> RequestCells<'a, 'd, 'r> {
     /// Of requests, in the order in which each cell is met first.
     pub fn of(atoms: &'a Atoms<'d>, requests: impl IntoIterator<Item = &'r Request>) -> Self {
-        let (mut cells, mut known): (Vec<(&Request, u64)>, FxHashMap<Cell, usize>) = Default::default();
+        let mut table = CellTable::default();
         for request in requests {
-            let place = *known.entry(atoms.locate(request)).or_insert(cells.len());
-            match cells.get_mut(place) {
-                Some((_, size)) => *size += 1,
-                None => cells.push((request, 1)),
-            }
+            table.add(atoms.locate(request), request);
         }
-        Self { atoms, cells, known, nothing: Request::default() }
+        Self { atoms, table, nothing: Request::default() }
     }
 }
 
@@ -244,18 +238,18 @@ impl Partition for RequestCells<'_, '_, '_> {
     type Cell = usize;
 
     fn cells(&self) -> impl Iterator<Item = usize> {
-        0..self.cells.len()
+        self.table.cells()
     }
 
     fn representative(&self, cell: usize) -> &Request {
-        self.cells.get(cell).map_or(&self.nothing, |(first, _)| *first)
+        self.table.first(cell).copied().unwrap_or(&self.nothing)
     }
 
     fn size(&self, cell: usize) -> u64 {
-        self.cells.get(cell).map_or(0, |(_, size)| *size)
+        self.table.size(cell)
     }
 
     fn locate(&self, request: &Request) -> Option<usize> {
-        self.known.get(&self.atoms.locate(request)).copied()
+        self.table.find(&self.atoms.locate(request))
     }
 }

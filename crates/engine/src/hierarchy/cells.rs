@@ -1,22 +1,19 @@
 //! Targets at which the same entries meet in the same way: they have one answer.
 
-use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use upheld_model::NodeRef;
 
 use super::index::{Hierarchy, Sitting, Via};
 use super::question::{LevelJoin, Question, Usable};
 use crate::ask::{EntryId, Hit, Scratch, gather};
-use crate::partition::Partition;
+use crate::partition::{CellTable, Partition};
 use crate::witness::Silent;
 
 /// Questions in cells: each cell is what an answer depends on.
 #[derive(Debug)]
 pub struct Cells<'q> {
     hierarchy: &'q Hierarchy,
-    /// A question of each, and how many there are.
-    all: Vec<(Question<'q>, u64)>,
-    known: FxHashMap<CellKey, usize>,
+    table: CellTable<CellKey, Question<'q>>,
 }
 
 /// What an answer depends on: questions with equal keys have equal answers.
@@ -51,18 +48,12 @@ enum Use {
 impl<'q> Cells<'q> {
     /// No cells yet.
     pub fn new(hierarchy: &'q Hierarchy) -> Self {
-        Self { hierarchy, all: Vec::new(), known: FxHashMap::default() }
+        Self { hierarchy, table: CellTable::default() }
     }
 
     /// The cell of a question, made if it is new.
     pub fn classify(&mut self, question: Question<'q>) -> usize {
-        let next = self.all.len();
-        let cell = *self.known.entry(self.hierarchy.cell(&question)).or_insert(next);
-        match self.all.get_mut(cell) {
-            Some((_, size)) => *size += 1,
-            None => self.all.push((question, 1)),
-        }
-        cell
+        self.table.add(self.hierarchy.cell(&question), question)
     }
 }
 
@@ -108,20 +99,20 @@ impl<'q> Partition for Cells<'q> {
     type Cell = usize;
 
     fn cells(&self) -> impl Iterator<Item = usize> {
-        0..self.all.len()
+        self.table.cells()
     }
 
     fn representative(&self, cell: usize) -> Question<'_> {
         const NOWHERE: Question<'static> =
             Question { sites: &[], levels: &[], omits: &[], usable: &|_, _| Usable::Yes };
-        self.all.get(cell).map_or(NOWHERE, |(question, _)| *question)
+        self.table.first(cell).copied().unwrap_or(NOWHERE)
     }
 
     fn size(&self, cell: usize) -> u64 {
-        self.all.get(cell).map_or(0, |(_, size)| *size)
+        self.table.size(cell)
     }
 
     fn locate(&self, question: Question<'_>) -> Option<usize> {
-        self.known.get(&self.hierarchy.cell(&question)).copied()
+        self.table.find(&self.hierarchy.cell(&question))
     }
 }

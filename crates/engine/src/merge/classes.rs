@@ -1,20 +1,24 @@
 //! Subjects that no policy can tell apart are one class and are answered once.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use upheld_model::layers::{Audience, Condition};
 use upheld_model::{Role, Sym, TagSet, Want};
 
 use super::audience::{Need, Subject};
 use super::index::Merge;
+use crate::partition::{CellTable, Partition, Visible, VisibleTags};
 
-/// Subjects in cells with equal answers, for some kinds at once.
-#[derive(Clone, Debug, Default)]
-pub struct Classes {
+/// Subjects in cells with equal answers to every question about them, for some kinds at once. Of each class something is
+/// kept that stands for its first subject: the subject itself, or its place in a list.
+#[derive(Clone, Debug)]
+pub struct Classes<R> {
     sees: Sees,
-    known: FxHashMap<Seen, usize>,
+    table: CellTable<Seen, R>,
+    /// The facts of what represents a class that is none of these.
+    nothing: TagSet,
 }
 
-impl Classes {
+impl<R> Classes<R> {
     /// No classes yet; told apart is what policies of these indexes can tell apart.
     pub fn new<'m>(merges: impl IntoIterator<Item = &'m Merge>) -> Self {
         let mut sees = Sees::default();
@@ -25,18 +29,22 @@ impl Classes {
     }
 
     pub(super) fn seeing(sees: Sees) -> Self {
-        Self { sees, known: FxHashMap::default() }
+        Self { sees, table: CellTable::default(), nothing: TagSet::default() }
     }
 
     /// The class of a subject; a new one has the next number.
-    pub fn classify(&mut self, subject: Subject<'_>) -> usize {
-        let next = self.known.len();
-        *self.known.entry(self.sees.of(subject)).or_insert(next)
+    pub fn add(&mut self, subject: Subject<'_>, first: R) -> usize {
+        self.table.add(self.sees.of(subject), first)
+    }
+
+    /// What stands for the first subject of a class.
+    pub fn first(&self, class: usize) -> Option<&R> {
+        self.table.first(class)
     }
 
     /// The class of a subject, if there is one.
-    pub fn locate(&self, subject: Subject<'_>) -> Option<usize> {
-        self.known.get(&self.sees.of(subject)).copied()
+    pub fn find(&self, subject: Subject<'_>) -> Option<usize> {
+        self.table.find(&self.sees.of(subject))
     }
 
     /// What can be told apart.
@@ -46,24 +54,51 @@ impl Classes {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.known.len()
+        self.table.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.known.is_empty()
+        self.table.is_empty()
+    }
+}
+
+impl<'o> Classes<Subject<'o>> {
+    /// The class of a subject that may become the first of its class.
+    pub fn classify(&mut self, subject: Subject<'o>) -> usize {
+        self.add(subject, subject)
+    }
+}
+
+impl<'o> Partition for Classes<Subject<'o>> {
+    type Question<'p>
+        = Subject<'p>
+    where
+        'o: 'p;
+    type Cell = usize;
+
+    fn cells(&self) -> impl Iterator<Item = usize> {
+        self.table.cells()
+    }
+
+    fn representative(&self, class: usize) -> Subject<'_> {
+        self.first(class).copied().unwrap_or(Subject { facts: &self.nothing, parts: &[], only: None })
+    }
+
+    fn size(&self, class: usize) -> u64 {
+        self.table.size(class)
+    }
+
+    fn locate(&self, subject: Subject<'_>) -> Option<usize> {
+        self.find(subject)
     }
 }
 
 /// What some audience looks at: what it does not see cannot tell two subjects apart.
 #[derive(Clone, Debug, Default)]
 pub struct Sees {
-    facts: FxHashSet<(Sym, Sym)>,
-    /// Facts of which it matters whether they are there.
-    fact_keys: FxHashSet<Sym>,
-    tags: FxHashSet<(Sym, Sym)>,
-    /// Tags of which it matters whether they are there.
-    tag_keys: FxHashSet<Sym>,
+    facts: Visible,
+    tags: Visible,
     sections: FxHashSet<Sym>,
     outbounds: Outbounds,
 }
@@ -76,15 +111,12 @@ enum Outbounds {
     Seen,
 }
 
-/// What is seen of some tags; a value that nobody names is only seen to be there.
-type SeenTags = Vec<(Sym, Option<Sym>)>;
-
 /// What is seen of a subject. Subjects of which the same is seen get the same answers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Seen {
-    facts: SeenTags,
+    facts: VisibleTags,
     /// A part that nobody sees holds the place of those after it: answers number parts.
-    parts: Vec<Option<(Role, Option<Sym>, SeenTags)>>,
+    parts: Vec<Option<(Role, Option<Sym>, VisibleTags)>>,
     only: Option<u32>,
 }
 
@@ -93,19 +125,16 @@ impl Sees {
     pub fn add(&mut self, audience: &Audience) {
         for condition in &audience.conditions {
             match *condition {
-                Condition::Is(key, value) => drop(self.facts.insert((key, value))),
+                Condition::Is(key, value) => self.facts.add(key, Want::Exactly(value)),
                 Condition::AbsentOr(key, value) => {
-                    self.facts.insert((key, value));
-                    self.fact_keys.insert(key);
+                    self.facts.add(key, Want::Exactly(value));
+                    self.facts.add(key, Want::Any);
                 }
-                Condition::Absent(key) => drop(self.fact_keys.insert(key)),
+                Condition::Absent(key) => self.facts.add(key, Want::Any),
             }
         }
         for (key, want) in &audience.tags {
-            match want {
-                Want::Exactly(value) => drop(self.tags.insert((*key, *value))),
-                Want::Any => drop(self.tag_keys.insert(*key)),
-            }
+            self.tags.add(*key, *want);
         }
         self.sections.extend(audience.section);
         if audience.roles.has(Role::Outbound) {
@@ -117,10 +146,8 @@ impl Sees {
     pub fn covers(&self, audience: &Audience) -> bool {
         let mut with = Self::default();
         with.add(audience);
-        with.facts.is_subset(&self.facts)
-            && with.fact_keys.is_subset(&self.fact_keys)
-            && with.tags.is_subset(&self.tags)
-            && with.tag_keys.is_subset(&self.tag_keys)
+        self.facts.covers(&with.facts)
+            && self.tags.covers(&with.tags)
             && with.sections.is_subset(&self.sections)
             && (with.outbounds == Outbounds::Unseen || self.outbounds == Outbounds::Seen)
     }
@@ -130,25 +157,27 @@ impl Sees {
         let hidden = |role: Role| role == Role::Outbound && self.outbounds == Outbounds::Unseen;
         let parts = subject.parts.iter().map(|part| {
             let section = Some(part.section).filter(|section| self.sections.contains(section));
-            let seen = || (part.role, section, seen(&part.tags, &self.tags, &self.tag_keys));
+            let seen = || (part.role, section, self.tags.of(&part.tags));
             (!hidden(part.role)).then(seen)
         });
         let mut parts: Vec<_> = parts.collect();
         while matches!(parts.last(), Some(None)) {
             parts.pop();
         }
-        Seen { facts: seen(subject.facts, &self.facts, &self.fact_keys), parts, only: subject.only }
+        Seen { facts: self.facts.of(subject.facts), parts, only: subject.only }
     }
 
     /// Everything seen of a subject that an audience may be unable to do without.
     pub(super) fn needs_met_by(&self, subject: Subject<'_>) -> Vec<Need> {
         let facts = subject.facts.as_slice().iter().filter_map(|tag| Some((tag.key, tag.value?)));
-        let facts = facts.filter(|pair| self.facts.contains(pair)).map(|(key, value)| Need::Fact(key, value));
-        let absent = self.fact_keys.iter().filter(|key| subject.facts.get(**key).is_none());
-        let absent = absent.map(|key| Need::NoFact(*key));
+        let facts =
+            facts.filter(|(key, value)| self.facts.has(*key, *value)).map(|(key, value)| Need::Fact(key, value));
+        let absent = self.facts.presences().filter(|key| subject.facts.get(*key).is_none());
+        let absent = absent.map(Need::NoFact);
         let tags = subject.parts.iter().flat_map(|part| {
             let tags = part.tags.as_slice().iter().filter_map(|tag| Some((tag.key, tag.value?)));
-            let tags = tags.filter(|pair| self.tags.contains(pair)).map(|(key, value)| Need::Tag(key, value));
+            let tags =
+                tags.filter(|(key, value)| self.tags.has(*key, *value)).map(|(key, value)| Need::Tag(key, value));
             let section = Some(part.section).filter(|section| self.sections.contains(section));
             tags.chain(section.map(Need::Section))
         });
@@ -157,12 +186,4 @@ impl Sees {
         met.dedup();
         met
     }
-}
-
-fn seen(tags: &TagSet, named: &FxHashSet<(Sym, Sym)>, keys: &FxHashSet<Sym>) -> SeenTags {
-    let seen = tags.as_slice().iter().filter_map(|tag| {
-        let value = tag.value.filter(|value| named.contains(&(tag.key, *value)));
-        (value.is_some() || keys.contains(&tag.key)).then_some((tag.key, value))
-    });
-    seen.collect()
 }

@@ -15,19 +15,14 @@ use super::index::Merge;
 /// Values by class of subjects. Subjects are known by their place in the list that the table was built from.
 #[derive(Clone, Debug)]
 pub struct ClassTable<V> {
-    classes: Classes,
-    cells: Vec<Cell<V>>,
+    /// With the place of the first subject of each.
+    classes: Classes<usize>,
+    /// By class.
+    values: Vec<V>,
     /// By subject.
     class_of: Vec<usize>,
     /// Classes by what an audience may be unable to do without.
     holders: FxHashMap<Need, Vec<usize>>,
-}
-
-#[derive(Clone, Debug)]
-struct Cell<V> {
-    /// A subject of the class.
-    representative: usize,
-    value: V,
 }
 
 /// How much was done.
@@ -71,7 +66,7 @@ impl<V: Clone> ClassTable<V> {
     ) -> (Self, Work) {
         let mut table = Self {
             classes: Classes::new(merges),
-            cells: Vec::new(),
+            values: Vec::new(),
             class_of: Vec::new(),
             holders: FxHashMap::default(),
         };
@@ -92,19 +87,20 @@ impl<V: Clone> ClassTable<V> {
         self.look_at(&audiences, subjects, &mut work);
         let concerned = self.concerned(&audiences, subjects, &mut work);
         for class in concerned {
-            let Some(cell) = self.cells.get_mut(class) else { continue };
-            let Some(subject) = subjects.get(cell.representative) else { continue };
-            cell.value = compute(*subject, &mut scratch);
+            let (Some(subject), Some(value)) = (self.first(class, subjects), self.values.get_mut(class)) else {
+                continue;
+            };
+            *value = compute(subject, &mut scratch);
             work.computed += 1;
         }
         for (number, subject) in subjects.iter().enumerate().skip(self.class_of.len()) {
             work.classified += 1;
-            let class = self.classes.classify(*subject);
+            let class = self.classes.add(*subject, number);
             self.class_of.push(class);
-            if class == self.cells.len() {
+            if class == self.values.len() {
                 let value = compute(*subject, &mut scratch);
                 work.computed += 1;
-                self.add_cell(number, *subject, value);
+                self.add_class(*subject, value);
             }
         }
         work.looked_at += scratch.looked_at;
@@ -122,22 +118,22 @@ impl<V: Clone> ClassTable<V> {
         }
         self.classes = Classes::seeing(sees);
         self.holders.clear();
-        let (before, cells) = (std::mem::take(&mut self.class_of), std::mem::take(&mut self.cells));
+        let (before, values) = (std::mem::take(&mut self.class_of), std::mem::take(&mut self.values));
         for (number, (subject, old)) in subjects.iter().zip(before).enumerate() {
             work.classified += 1;
-            let class = self.classes.classify(*subject);
+            let class = self.classes.add(*subject, number);
             self.class_of.push(class);
-            if class == self.cells.len()
-                && let Some(old) = cells.get(old)
+            if class == self.values.len()
+                && let Some(old) = values.get(old)
             {
-                self.add_cell(number, *subject, old.value.clone());
+                self.add_class(*subject, old.clone());
             }
         }
     }
 
-    fn add_cell(&mut self, representative: usize, subject: Subject<'_>, value: V) {
-        let class = self.cells.len();
-        self.cells.push(Cell { representative, value });
+    fn add_class(&mut self, subject: Subject<'_>, value: V) {
+        let class = self.values.len();
+        self.values.push(value);
         for need in self.classes.sees().needs_met_by(subject) {
             self.holders.entry(need).or_default().push(class);
         }
@@ -149,8 +145,8 @@ impl<V: Clone> ClassTable<V> {
         for audience in audiences {
             for class in self.candidates(audience) {
                 work.looked_at += 1;
-                let representative = self.cells.get(class).and_then(|cell| subjects.get(cell.representative));
-                concerned.extend(representative.filter(|subject| parts_of(audience, **subject).is_ok()).map(|_| class));
+                let first = self.first(class, subjects);
+                concerned.extend(first.filter(|subject| parts_of(audience, *subject).is_ok()).map(|_| class));
             }
         }
         concerned.sort_unstable();
@@ -164,12 +160,17 @@ impl<V: Clone> ClassTable<V> {
         let both = |(need, or): (Need, Option<Need>)| (holders(need), or.map_or(&[][..], holders));
         match needs(audience).map(both).min_by_key(|(first, second)| first.len() + second.len()) {
             Some((first, second)) => first.iter().chain(second).copied().collect(),
-            None => (0..self.cells.len()).collect(),
+            None => (0..self.values.len()).collect(),
         }
     }
 }
 
 impl<V> ClassTable<V> {
+    /// The first subject of a class.
+    fn first<'o>(&self, class: usize, subjects: &[Subject<'o>]) -> Option<Subject<'o>> {
+        subjects.get(*self.classes.first(class)?).copied()
+    }
+
     /// The value of a subject, by its place.
     pub fn get(&self, subject: usize) -> Option<&V> {
         self.value(self.class_of(subject)?)
@@ -182,21 +183,21 @@ impl<V> ClassTable<V> {
 
     /// The value of a class.
     pub fn value(&self, class: usize) -> Option<&V> {
-        self.cells.get(class).map(|cell| &cell.value)
+        self.values.get(class)
     }
 
     /// The value of a subject that looks like one of the list; `None` if none of them is in its class.
     pub fn find(&self, subject: Subject<'_>) -> Option<&V> {
-        self.value(self.classes.locate(subject)?)
+        self.value(self.classes.find(subject)?)
     }
 
     /// How many classes there are.
     pub fn len(&self) -> usize {
-        self.cells.len()
+        self.values.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
+        self.values.is_empty()
     }
 }

@@ -1,5 +1,6 @@
 //! The laws of the engine, for this family, over random worlds and questions.
 
+mod cells;
 mod fold;
 mod laws;
 mod listing;

@@ -2,16 +2,14 @@
 //!
 //! For one source, the best policy of each distinct *destination selector* is kept as one packed rank; each destination
 //! then takes the maximum over the selectors that match it, which were found once. Ranks are sums, so a policy with
-//! several selectors needs no care: its best one wins. Sources that no policy can tell apart form a class ([`Classes`])
-//! and are answered once.
+//! several selectors needs no care: its best one wins. Ends that no policy can tell apart are asked once, see
+//! [`super::cells`].
 
-use rustc_hash::{FxHashMap, FxHashSet};
-use upheld_model::{Id, Side, Sym, TagSet, Want};
+use upheld_model::{Id, Side, TagSet};
 
 use super::Select;
 use super::index::{ListId, Postings, SelectorId};
 use crate::ask::EntryId;
-use crate::partition::Partition;
 
 /// Destinations prepared for bulk questions.
 #[derive(Debug)]
@@ -115,100 +113,5 @@ impl Select {
             best.extend(bucket.first().map(|&entry| (source, destination, entry)));
         }
         best
-    }
-}
-
-/// What policies can see of a source: of each part, the tags that some selector names. A value that none names is kept
-/// as `None` where a wildcard asks whether the tag is there, and dropped elsewhere.
-type Visible = Vec<Vec<(Sym, Option<Sym>)>>;
-
-/// Sources in cells with equal answers: those that no policy of the kind can tell apart.
-#[derive(Debug)]
-pub struct Classes<'o> {
-    named: FxHashSet<(Sym, Sym)>,
-    wild: FxHashSet<Sym>,
-    cells: Vec<Class<'o>>,
-    known: FxHashMap<Visible, usize>,
-}
-
-/// Sources that no policy can tell apart.
-#[derive(Clone, Copy, Debug)]
-struct Class<'o> {
-    representative: &'o [TagSet],
-    members: u64,
-}
-
-impl<'o> Classes<'o> {
-    /// No classes yet.
-    pub fn new(select: &Select) -> Self {
-        let side = select.side(Side::Source);
-        let (mut named, mut wild) = (FxHashSet::default(), FxHashSet::default());
-        let granted = select.entries.iter().flat_map(|entry| entry.grants.iter().flatten().copied());
-        for (key, want) in side.all_wants().chain(granted) {
-            match want {
-                Want::Exactly(value) => drop(named.insert((key, value))),
-                Want::Any => drop(wild.insert(key)),
-            }
-        }
-        Self { named, wild, cells: Vec::new(), known: FxHashMap::default() }
-    }
-
-    /// The class of a source, made if it is new.
-    pub fn classify(&mut self, source: &'o [TagSet]) -> usize {
-        let next = self.cells.len();
-        let class = *self.known.entry(self.visible(source)).or_insert(next);
-        match self.cells.get_mut(class) {
-            Some(known) => known.members += 1,
-            None => self.cells.push(Class { representative: source, members: 1 }),
-        }
-        class
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.cells.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
-    }
-
-    fn visible(&self, source: &[TagSet]) -> Visible {
-        let part = |tags: &TagSet| -> Vec<(Sym, Option<Sym>)> {
-            let seen = tags.as_slice().iter().filter_map(|tag| {
-                let named = tag.value.filter(|value| self.named.contains(&(tag.key, *value)));
-                (named.is_some() || self.wild.contains(&tag.key)).then_some((tag.key, named))
-            });
-            seen.collect()
-        };
-        let mut parts: Visible = source.iter().map(part).collect();
-        parts.sort_unstable();
-        parts.dedup();
-        parts
-    }
-}
-
-impl<'o> Partition for Classes<'o> {
-    type Question<'p>
-        = &'p [TagSet]
-    where
-        'o: 'p;
-    type Cell = usize;
-
-    fn cells(&self) -> impl Iterator<Item = usize> {
-        0..self.cells.len()
-    }
-
-    fn representative(&self, cell: usize) -> &[TagSet] {
-        self.cells.get(cell).map_or(&[], |class| class.representative)
-    }
-
-    fn size(&self, cell: usize) -> u64 {
-        self.cells.get(cell).map_or(0, |class| class.members)
-    }
-
-    fn locate(&self, source: &[TagSet]) -> Option<usize> {
-        self.known.get(&self.visible(source)).copied()
     }
 }

@@ -208,6 +208,19 @@ pub(super) fn question() -> impl Strategy<Value = NaiveQuestion> {
     ]
 }
 
+/// A question, also with values that nobody names, and ones that are not known.
+pub(super) fn any_question() -> impl Strategy<Value = NaiveQuestion> {
+    let tags = || texts(&["service", "version", "team"], &["one", "two", "three", "?"]);
+    let caller = texts(&[CALLER, "sni"], &["one", "two", "twenty", "other"]);
+    prop_oneof![
+        3 => question(),
+        1 => tags().prop_map(NaiveQuestion::Service),
+        2 => (0..3_usize, tags()).prop_map(|(part, tags)| NaiveQuestion::Client(part, tags)),
+        1 => (0..3_usize, caller).prop_map(|(part, caller)| NaiveQuestion::Inbound(part, caller)),
+        1 => proptest::collection::vec(target(), 0..3).prop_map(NaiveQuestion::Targets),
+    ]
+}
+
 pub(super) fn target() -> impl Strategy<Value = NaiveTarget> {
     let section = proptest::option::of(text(&["http", "81"]));
     prop_oneof![

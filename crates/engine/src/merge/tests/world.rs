@@ -76,30 +76,28 @@ impl World {
         question: &NaiveQuestion,
         ask: impl FnOnce(&Question<'_>) -> T,
     ) -> T {
-        let object = self.object(proxy);
-        let subject = Subject::of(&object);
+        ask(&self.asked(proxy, question).question())
+    }
+
+    /// The question in the model.
+    pub(super) fn asked<'n>(&self, proxy: &NaiveObject, question: &'n NaiveQuestion) -> Asked<'n> {
         let mut lookup = self.snapshot.lookup();
         let part = |part: usize| u32::try_from(part).unwrap();
-        match question {
-            NaiveQuestion::Whole => ask(&Question { subject, about: About::Whole }),
+        let about = match question {
+            NaiveQuestion::Whole => AskedAbout::Whole,
             NaiveQuestion::Targets(targets) => {
-                let targets: Vec<Target> = targets.iter().filter_map(|target| self.target(target)).collect();
-                ask(&Question { subject, about: About::Targets(&targets) })
+                AskedAbout::Targets(targets.iter().filter_map(|target| self.target(target)).collect())
             }
-            NaiveQuestion::Service(tags) => {
-                let tags = tag_set(tags, &mut |text| lookup.symbol(text));
-                ask(&Question { subject, about: About::Service(&tags) })
-            }
+            NaiveQuestion::Service(tags) => AskedAbout::Service(tag_set(tags, &mut |text| lookup.symbol(text))),
             NaiveQuestion::Client(number, tags) => {
-                let tags = tag_set(tags, &mut |text| lookup.symbol(text));
-                ask(&Question { subject, about: About::Client { part: part(*number), tags: &tags } })
+                AskedAbout::Client(part(*number), tag_set(tags, &mut |text| lookup.symbol(text)))
             }
             NaiveQuestion::Inbound(number, caller) => {
-                let caller: Vec<(Sym, &str)> =
-                    caller.iter().map(|(key, value)| (lookup.symbol(key), value.as_str())).collect();
-                ask(&Question { subject, about: About::Inbound { part: part(*number), caller: &caller } })
+                let caller = caller.iter().map(|(key, value)| (lookup.symbol(key), value.as_str()));
+                AskedAbout::Inbound(part(*number), caller.collect())
             }
-        }
+        };
+        Asked { object: self.object(proxy), about }
     }
 
     pub(super) fn target(&self, (name, section): &NaiveTarget) -> Option<Target> {
@@ -127,6 +125,33 @@ impl World {
                 (self.snapshot.text(name).to_owned(), value(&entry.config))
             })
             .collect()
+    }
+}
+
+/// A question with all that it is made of.
+pub(super) struct Asked<'n> {
+    object: Object,
+    about: AskedAbout<'n>,
+}
+
+enum AskedAbout<'n> {
+    Whole,
+    Targets(Vec<Target>),
+    Service(TagSet),
+    Client(u32, TagSet),
+    Inbound(u32, Vec<(Sym, &'n str)>),
+}
+
+impl Asked<'_> {
+    pub(super) fn question(&self) -> Question<'_> {
+        let about = match &self.about {
+            AskedAbout::Whole => About::Whole,
+            AskedAbout::Targets(targets) => About::Targets(targets),
+            AskedAbout::Service(tags) => About::Service(tags),
+            AskedAbout::Client(part, tags) => About::Client { part: *part, tags },
+            AskedAbout::Inbound(part, caller) => About::Inbound { part: *part, caller },
+        };
+        Question { subject: Subject::of(&self.object), about }
     }
 }
 

@@ -3,12 +3,11 @@
 use proptest::prelude::*;
 use upheld_model::{Lookup, State};
 
-use super::super::matrix::{Classes, Matrix, RowScratch};
 use super::super::reference::{NaivePolicy, Tags, ranking};
 use super::world::{World, kind, parts, policies};
 use crate::kind::Resolve;
 use crate::words::{Ends, Words};
-use crate::{Partition, Question, Ruling, Scratch, Select, Silent, ask};
+use crate::{Question, Ruling, Scratch, Select, Silent, ask};
 
 /// Names of those that stand, through the index and without a witness.
 fn silent(world: &World, sources: &[Tags], destinations: &[Tags]) -> Vec<String> {
@@ -42,7 +41,7 @@ fn naive_names(found: &[&NaivePolicy], resolve: Resolve) -> Vec<String> {
     found.iter().take(count).map(|policy| policy.name.clone()).collect()
 }
 
-fn resolve() -> impl Strategy<Value = Resolve> {
+pub(super) fn resolve() -> impl Strategy<Value = Resolve> {
     prop_oneof![Just(Resolve::First), Just(Resolve::All)]
 }
 
@@ -123,38 +122,5 @@ proptest! {
             let rest: Vec<_> = policies.iter().filter(|policy| policy.name != name).cloned().collect();
             prop_assert_eq!(&silent(&World::new(&rest, &kind, resolve), &sources, &destinations), &before);
         }
-    }
-
-    #[test]
-    fn all_pairs_equal_single_questions_and_classes_equal_their_members(
-        policies in policies(), kind in kind(),
-        callers in proptest::collection::vec(parts(), 1..6), called in proptest::collection::vec(parts(), 1..4),
-    ) {
-        let world = World::new(&policies, &kind, Resolve::First);
-        let Some(select) = world.select() else { return Ok(()) };
-        let sources: Vec<_> = callers.iter().map(|parts| world.tag_sets(parts)).collect();
-        let destinations: Vec<_> = called.iter().map(|parts| world.tag_sets(parts)).collect();
-        let mut classes = Classes::new(select);
-        for source in &sources {
-            classes.classify(source);
-        }
-        let matrix = Matrix::new(select, destinations.iter().map(Vec::as_slice));
-        let mut scratch = RowScratch::default();
-        for source in &sources {
-            let cell = classes.locate(source).expect("every source has a class");
-            let representative = classes.representative(cell);
-            let mut row = Vec::new();
-            matrix.row(representative, &mut scratch, |winner| row.push(winner));
-            let asked: Vec<_> = destinations
-                .iter()
-                .map(|destination| {
-                    let question = Question { source: Some(source), destination: Some(destination) };
-                    ask(select, &question, &mut Scratch::default(), &mut Silent).winner
-                })
-                .collect();
-            prop_assert_eq!(row, asked);
-        }
-        let sizes: u64 = classes.cells().map(|cell| classes.size(cell)).sum();
-        prop_assert_eq!(sizes, sources.len() as u64);
     }
 }

@@ -6,7 +6,7 @@ use upheld_model::{
 };
 
 use super::super::reference::{NaiveKind, NaivePolicy, NaiveRung, Tags};
-use crate::kind::{Choices, Counts, Each, Empty, Match, PolicyKind, Resolve, SelectKind};
+use crate::kind::{Choices, Counts, Each, Empty, Grants, Match, PolicyKind, Resolve, SelectKind};
 use crate::ladder::{Best, Ladder, Rung};
 use crate::select::{Column, Select};
 use crate::snapshot::{Indexed, KindId, Snapshot};
@@ -23,6 +23,12 @@ pub(super) fn selector() -> impl Strategy<Value = Tags> {
 /// Tags of an object: each key with a value or absent.
 pub(super) fn object() -> impl Strategy<Value = Tags> {
     tags_with(&VALUES)
+}
+
+/// An end of a connection, if it is asked about: also with values that nobody names, and ones that are not known.
+pub(super) fn end() -> impl Strategy<Value = Option<Vec<Tags>>> {
+    let part = tags_with(&["one", "two", "three", "four", "?"]);
+    proptest::option::weighted(0.9, proptest::collection::vec(part, 0..3))
 }
 
 fn tags_with(values: &'static [&'static str]) -> impl Strategy<Value = Tags> {
@@ -81,6 +87,15 @@ pub(super) fn parts() -> impl Strategy<Value = Vec<Tags>> {
     proptest::collection::vec(object(), 1..3)
 }
 
+/// What the sources of policies are for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sources {
+    /// Who is not among them is not matched.
+    Match,
+    /// The winner says whether the caller is among them.
+    Grant,
+}
+
 /// A snapshot with one kind and one scope.
 pub(super) struct World {
     pub(super) snapshot: Snapshot,
@@ -90,6 +105,11 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new(policies: &[NaivePolicy], naive: &NaiveKind, resolve: Resolve) -> Self {
+        Self::reading(Sources::Match, policies, naive, resolve)
+    }
+
+    /// The same with another meaning of sources.
+    pub(super) fn reading(sources: Sources, policies: &[NaivePolicy], naive: &NaiveKind, resolve: Resolve) -> Self {
         let mut draft = Draft::default();
         let symbols = &mut draft.symbols;
         let (kind, scope) = (symbols.intern("Kind"), symbols.intern("scope"));
@@ -143,11 +163,17 @@ impl World {
             governs: kind,
             semantics: None,
             choices: Choices::Select(SelectKind {
-                matches: vec![source, destination],
+                matches: match sources {
+                    Sources::Match => vec![source, destination],
+                    Sources::Grant => vec![destination],
+                },
                 split: naive.split_sources.then_some(fields[0]),
                 rank: Ladder::new(naive.ladder.iter().map(|naive| rung(*naive, fields[0])).collect()),
                 resolve,
-                grants: None,
+                grants: match sources {
+                    Sources::Match => None,
+                    Sources::Grant => Some(Grants::Field(fields[0])),
+                },
             }),
             payload: None,
             default_name: kind,

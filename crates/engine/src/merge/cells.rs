@@ -1,0 +1,131 @@
+//! Questions in cells: a class of subjects, and what policies see of what is asked about.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use upheld_model::layers::Pattern;
+use upheld_model::{Facet, Sym, Want};
+
+use super::audience::Subject;
+use super::classes::Classes;
+use super::family::{About, Question};
+use super::index::{Entry, Merge, Reached};
+use super::targets::Target;
+use crate::partition::{CellTable, Partition, Visible, VisibleTags};
+
+/// Questions in cells with equal answers, for some kinds at once.
+#[derive(Clone, Debug)]
+pub struct Cells<'q> {
+    subjects: Classes<Subject<'q>>,
+    looks: Looks,
+    table: CellTable<(usize, SeenAbout), Question<'q>>,
+}
+
+impl<'q> Cells<'q> {
+    /// No cells yet; told apart is what policies of these indexes can tell apart.
+    pub fn new<'m>(merges: impl IntoIterator<Item = &'m Merge> + Clone) -> Self {
+        let mut looks = Looks::default();
+        for entry in merges.clone().into_iter().flat_map(|merge| merge.entries.iter().flatten()) {
+            looks.add(entry);
+        }
+        Self { subjects: Classes::new(merges), looks, table: CellTable::default() }
+    }
+
+    /// The cell of a question, made if it is new.
+    pub fn classify(&mut self, question: Question<'q>) -> usize {
+        let key = (self.subjects.classify(question.subject), self.looks.of(question.about));
+        self.table.add(key, question)
+    }
+}
+
+impl<'q> Partition for Cells<'q> {
+    type Question<'p>
+        = Question<'p>
+    where
+        'q: 'p;
+    type Cell = usize;
+
+    fn cells(&self) -> impl Iterator<Item = usize> {
+        self.table.cells()
+    }
+
+    fn representative(&self, cell: usize) -> Question<'_> {
+        let nobody = || Question { subject: self.subjects.representative(usize::MAX), about: About::Whole };
+        self.table.first(cell).copied().unwrap_or_else(nobody)
+    }
+
+    fn size(&self, cell: usize) -> u64 {
+        self.table.size(cell)
+    }
+
+    fn locate(&self, question: Question<'_>) -> Option<usize> {
+        let class = self.subjects.locate(question.subject)?;
+        self.table.find(&(class, self.looks.of(question.about)))
+    }
+}
+
+/// What entries look at in what is asked about.
+#[derive(Clone, Debug, Default)]
+struct Looks {
+    targets: FxHashSet<Target>,
+    services: Visible,
+    clients: Visible,
+    /// Patterns with their numbers.
+    callers: FxHashMap<Pattern, usize>,
+}
+
+/// What is seen of what is asked about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum SeenAbout {
+    Whole,
+    /// Those that somebody names.
+    Targets(Vec<Target>),
+    Service(VisibleTags),
+    Client(u32, VisibleTags),
+    /// The patterns that fit, by number.
+    Inbound(u32, Vec<usize>),
+}
+
+impl Looks {
+    fn add(&mut self, entry: &Entry) {
+        let tags = match entry.facet {
+            Facet::Clients => &mut self.clients,
+            Facet::Whole | Facet::Objects | Facet::Services | Facet::Inbound => &mut self.services,
+        };
+        match &entry.reach {
+            Reached::Everything => {}
+            Reached::Objects(_, targets) => self.targets.extend(targets),
+            Reached::Tags(wants) => wants.iter().for_each(|(key, value)| tags.add(*key, Want::Exactly(*value))),
+            Reached::Callers(patterns) => {
+                for pattern in patterns {
+                    let next = self.callers.len();
+                    self.callers.entry(pattern.clone()).or_insert(next);
+                }
+            }
+        }
+    }
+
+    fn of(&self, about: About<'_>) -> SeenAbout {
+        match about {
+            About::Whole => SeenAbout::Whole,
+            About::Targets(targets) => {
+                let mut named: Vec<Target> = targets.iter().filter(|one| self.targets.contains(one)).copied().collect();
+                named.sort_unstable();
+                named.dedup();
+                SeenAbout::Targets(named)
+            }
+            About::Service(tags) => SeenAbout::Service(self.services.of(tags)),
+            About::Client { part, tags } => SeenAbout::Client(part, self.clients.of(tags)),
+            About::Inbound { part, caller } => SeenAbout::Inbound(part, self.fitting(caller)),
+        }
+    }
+
+    fn fitting(&self, caller: &[(Sym, &str)]) -> Vec<usize> {
+        let fits = |pattern: &Pattern| {
+            let fact = caller.iter().find(|(key, _)| *key == pattern.key);
+            fact.is_some_and(|(_, text)| pattern.fits(text))
+        };
+        let fitting = self.callers.iter().filter(|(pattern, _)| fits(pattern));
+        let mut numbers: Vec<usize> = fitting.map(|(_, number)| *number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
