@@ -1,6 +1,8 @@
 //! Questions about gateways: routes and their rules, listeners, backends, requests.
 
 mod asker;
+#[cfg(test)]
+mod tests;
 
 use upheld_dialects::gateway_api::{GatewayKind, Network};
 use upheld_engine::{ObjectId, Snapshot};

@@ -122,7 +122,9 @@ impl Effective {
 impl Hierarchy {
     /// Why a field holds.
     pub fn why_holds(&self, question: &Question<'_>, answer: &Effective, field: &Field) -> Reason {
-        match (field.by.as_slice(), field.lost.iter().min_by_key(|lost| lost.by)) {
+        let hidden = || answer.hidden.iter().filter(|lost| says(&lost.value, &field.name));
+        let beaten = field.lost.iter().min_by_key(|lost| lost.by).or_else(|| hidden().min_by_key(|lost| lost.by));
+        match (field.by.as_slice(), beaten) {
             ([winner], Some(lost)) => self.because(question, answer, *winner, lost.by, lost.despite, Teller::Winner),
             ([_], None) => Reason::new(Code::MergeUncontested, &[]),
             (several, _) => {
@@ -170,4 +172,13 @@ impl Hierarchy {
             _ => reason,
         }
     }
+}
+
+/// Whether a configuration has something at a path.
+fn says(config: &Config, path: &str) -> bool {
+    config.entries().iter().any(|(key, value)| match path.strip_prefix(key.as_str()) {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix('.').is_some_and(|rest| says(value, rest)),
+        None => false,
+    })
 }

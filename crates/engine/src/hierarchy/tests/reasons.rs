@@ -103,7 +103,10 @@ proptest! {
             let answer = Ruling::explain(hierarchy, question).answer;
             for field in &answer.fields {
                 let reason = hierarchy.why_holds(question, &answer, field);
-                match (field.by.len(), field.lost.iter().min_by_key(|lost| lost.by)) {
+                // Who lost as a whole lost every field that it sets.
+                let hidden = answer.hidden.iter().filter(|lost| lost.value.get(&field.name).is_some());
+                let hidden = hidden.filter(|_| field.lost.is_empty());
+                match (field.by.len(), field.lost.iter().chain(hidden).min_by_key(|lost| lost.by)) {
                     (1, None) => assert_eq!(reason.code, Code::MergeUncontested),
                     // Who lost to another one already would have lost to the winner, too.
                     (1, Some(lost)) => {
