@@ -16,6 +16,7 @@ use upheld_model::{Diagnostic, Fault, Side, Sym, TagSet};
 use crate::connections::find_kind;
 use crate::report::At;
 use crate::report::compliance::counted;
+use crate::stamp::edition;
 
 /// Who is told how far the work is.
 pub trait Progress: Sync {
@@ -299,7 +300,7 @@ impl<'s> AllPairs<'s> {
     /// How often each policy counts, for programs.
     pub fn document(&self) -> Json {
         let meshes: Vec<Json> = self.meshes.iter().map(|table| self.summary(table)).collect();
-        let semantics = self.kind.and_then(|kind| kind.semantics).map(|semantics| self.snapshot.text(semantics));
+        let semantics = self.edition();
         json!({
             "apiVersion": "upheld/v1", "kind": "AllPairs", "policyKind": self.kind_name(), "semantics": semantics,
             "snapshot": self.snapshot.digest(), "meshes": meshes,
@@ -315,6 +316,11 @@ impl<'s> AllPairs<'s> {
             line.insert("granted".to_owned(), json!(granted));
         }
         line
+    }
+
+    /// The edition of its rules.
+    pub fn edition(&self) -> Option<&'s str> {
+        self.kind.and_then(|kind| edition(self.snapshot, kind))
     }
 
     /// The kind of policy.

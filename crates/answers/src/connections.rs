@@ -87,6 +87,12 @@ impl Answers {
         }
         names
     }
+
+    /// The editions of the kinds that answered, once for each answer.
+    pub fn editions(&self) -> impl Iterator<Item = &str> {
+        let explanations = self.groups.iter().flat_map(|group| &group.explanations);
+        explanations.filter_map(|explanation| explanation.semantics.as_deref())
+    }
 }
 
 /// Pairs with the same answers.

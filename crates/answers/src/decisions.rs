@@ -14,6 +14,7 @@ use crate::options::Options;
 use crate::question::Question;
 use crate::refused::Refused;
 use crate::report::{Decision, Detail, decide};
+use crate::stamp::line;
 
 /// The requests that a question is about.
 pub(crate) fn asked(question: &Question, options: &Options) -> Result<Vec<Request>, Refused> {
@@ -32,8 +33,9 @@ pub(crate) fn told(
 }
 
 /// Just the decision, for pipes.
-pub fn short(decision: &Decision) -> Json {
-    json!({"decision": decision.outcome, "policy": decision.policy, "reason": decision.reason})
+pub fn short(snapshot: &Snapshot, decision: &Decision) -> Json {
+    let Decision { outcome, policy, reason, semantics, .. } = decision;
+    line(snapshot, &json!({"decision": outcome, "policy": policy, "reason": reason, "semantics": semantics}))
 }
 
 /// The policies that are asked: those of the kind that was named, or the only ones there are.

@@ -7,6 +7,16 @@ use upheld_model::{Diagnostic, Fault};
 use crate::connections::Answers;
 use crate::question::Question;
 use crate::report::{Explanation, Outcome};
+use crate::stamp::{Stamp, distinct};
+
+/// Just a result, and which rules gave it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolution {
+    /// The result.
+    pub result: Json,
+    /// Where it comes from.
+    pub stamp: Stamp,
+}
 
 /// What a connection gets.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +27,8 @@ pub struct Resolved {
     pub notes: Vec<String>,
     /// What scripts want to know of it.
     pub verdict: Verdict,
+    /// The editions of the kinds that gave it.
+    pub semantics: Vec<String>,
 }
 
 /// What a result comes to.
@@ -33,10 +45,11 @@ pub enum Verdict {
 /// The result that all pairs have in common.
 pub(crate) fn resolved(answers: &Answers, question: &Question) -> Result<Resolved, Diagnostic> {
     let [group] = answers.groups.as_slice() else { return Err(several(answers)) };
+    let semantics = distinct(group.explanations.iter().filter_map(|explanation| explanation.semantics.as_deref()));
     let undecided = group.explanations.iter().find(|explanation| explanation.outcome == Outcome::Undecided);
     if let Some(undecided) = undecided.filter(|_| question.field.is_some()) {
         let notes = vec![format!("note: {}", undecided.answer)];
-        return Ok(Resolved { value: Some(Json::Null), notes, verdict: Verdict::Undecided });
+        return Ok(Resolved { value: Some(Json::Null), notes, verdict: Verdict::Undecided, semantics });
     }
     let mut missing = Vec::new();
     let mut value_of = |explanation: &Explanation| {
@@ -60,11 +73,11 @@ pub(crate) fn resolved(answers: &Answers, question: &Question) -> Result<Resolve
     };
     // Under all kinds, most have no such field; it is missing only if none has it.
     if !missing.is_empty() && missing.len() == group.explanations.len() {
-        return Ok(Resolved { value: None, notes: missing, verdict: Verdict::No });
+        return Ok(Resolved { value: None, notes: missing, verdict: Verdict::No, semantics });
     }
     let unspoken = group.explanations.iter().filter(|explanation| explanation.policies.is_empty());
     let notes = unspoken.map(|explanation| format!("note: {}", explanation.answer)).collect();
-    Ok(Resolved { value: Some(value), notes, verdict: verdict(&group.explanations) })
+    Ok(Resolved { value: Some(value), notes, verdict: verdict(&group.explanations), semantics })
 }
 
 fn several(answers: &Answers) -> Diagnostic {

@@ -23,8 +23,9 @@ use crate::question::{About, Question};
 use crate::refused::Refused;
 use crate::report::compliance::Remedy;
 use crate::report::{Decision, Detail, TestReport};
-use crate::resolved::{Resolved, resolved};
+use crate::resolved::{Resolution, Resolved, resolved};
 use crate::shown::{self, Shown};
+use crate::stamp::{Stamp, document};
 use crate::status::{self, PolicyStatus};
 use crate::testing::{self, TestQuestion};
 
@@ -95,17 +96,22 @@ impl<'s> World<'s> {
     }
 
     /// Just the result: a configuration or a field of it, or a decision, or a list of several.
-    pub fn resolve(&self, question: &Question) -> Result<Json, Refused> {
+    pub fn resolve(&self, question: &Question) -> Result<Resolution, Refused> {
         if question.about() == About::Decision {
             let requests = decisions::asked(question, self.options)?;
             let decided = self.decisions(&requests, question.kind.as_deref(), Detail::Answer)?;
-            return Ok(match decided.as_slice() {
-                [one] => decisions::short(one),
-                several => several.iter().map(decisions::short).collect(),
-            });
+            let short = |decision: &Decision| decisions::short(self.snapshot, decision);
+            let result = match decided.as_slice() {
+                [one] => short(one),
+                several => several.iter().map(short).collect(),
+            };
+            let stamp = Stamp::new(self.snapshot, decided.iter().map(|decision| decision.semantics.as_str()));
+            return Ok(Resolution { result, stamp });
         }
-        let (Resolved { value, notes, .. }, _) = self.resolved(question)?;
-        value.ok_or_else(|| Diagnostic::error(Fault::NotFound, notes.join("; ")).into())
+        let (Resolved { value, notes, semantics, .. }, _) = self.resolved(question)?;
+        let stamp = Stamp::new(self.snapshot, semantics.iter().map(String::as_str));
+        let result = value.ok_or_else(|| Diagnostic::error(Fault::NotFound, notes.join("; ")))?;
+        Ok(Resolution { result, stamp })
     }
 
     /// The result of a connection with remarks on it, and who stands: `Kind/policy`.
@@ -241,9 +247,4 @@ fn without_kind() -> Refused {
 
 fn listed(reports: &[impl Serialize]) -> Vec<Json> {
     reports.iter().map(|report| json!(report)).collect()
-}
-
-/// Answers with what stands around them.
-pub fn document(snapshot: &Snapshot, kind: &str, answers: &[impl Serialize]) -> Json {
-    json!({"apiVersion": "upheld/v1", "kind": kind, "snapshot": snapshot.digest(), "answers": answers})
 }

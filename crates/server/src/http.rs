@@ -16,7 +16,7 @@ mod paging;
 mod parts;
 mod questions;
 mod revisions;
-mod stamp;
+pub(crate) mod stamp;
 mod writing;
 
 pub(crate) use self::administration::seed;

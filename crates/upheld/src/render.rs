@@ -13,6 +13,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
+use upheld_answers::Stamp;
 pub(crate) use upheld_answers::formats::{visible, yaml};
 
 use crate::cli::{Color, Format};
@@ -54,6 +55,17 @@ impl Screen {
         };
         print_plain(&text.unwrap_or_default());
     }
+}
+
+/// The last line of an answer: which edition of the rules gave it and, where there is room for it, out of which documents.
+pub(crate) fn stamp(stamp: &Stamp, screen: &Screen) -> String {
+    let Stamp { semantics, snapshot } = stamp;
+    let wide = screen.verbose || screen.format == Format::Wide;
+    let editions = (!semantics.is_empty()).then(|| format!("Semantics: {}", semantics.join(", ")));
+    let documents = wide.then(|| format!("Snapshot: {snapshot}"));
+    let lines = editions.into_iter().chain(documents);
+    let told: String = lines.map(|text| table::indented(&style::paint(style::DIM, &text), 2, screen.width)).collect();
+    if told.is_empty() { told } else { format!("\n{told}") }
 }
 
 /// Prints text as it is: data must not be changed by options for people.

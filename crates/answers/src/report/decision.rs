@@ -13,6 +13,7 @@ use upheld_model::{Code, State};
 use super::At;
 use super::asked::asked;
 use super::explanation::word;
+use crate::stamp::edition;
 
 /// The answer to one request.
 #[derive(Clone, Debug, Serialize)]
@@ -244,7 +245,7 @@ impl Teller<'_> {
         let (answer, default) = (self.answer(&candidates), self.default_row(&candidates));
         Decision {
             kind: kind.map(|kind| text(kind.name)).unwrap_or_default(),
-            semantics: kind.and_then(|kind| kind.semantics).map(text).unwrap_or_default(),
+            semantics: kind.and_then(|kind| edition(self.snapshot, kind)).unwrap_or_default().to_owned(),
             request: asked(self.request),
             outcome: self.decided.outcome.word(),
             answer,

@@ -14,6 +14,7 @@ use upheld_engine::{
 use upheld_model::{Code, Fault, Lookup, Param, Policy, Reason, Side, State, Sym};
 
 use super::{At, Field, leaves};
+use crate::stamp::edition;
 
 /// How a question ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -217,7 +218,7 @@ impl Teller<'_> {
         let granted = self.granted();
         Explanation {
             kind: snapshot.text(self.kind.name).to_owned(),
-            semantics: self.kind.semantics.map(|semantics| snapshot.text(semantics).to_owned()),
+            semantics: edition(snapshot, self.kind).map(str::to_owned),
             mesh: self.asked.lookup.text(self.asked.mesh).to_owned(),
             from: self.end(Side::Source).map(str::to_owned),
             to: self.end(Side::Destination).map(str::to_owned),

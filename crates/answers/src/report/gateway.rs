@@ -14,6 +14,7 @@ use upheld_model::{Code, Config, NodeRef, Reason, State};
 
 use super::explanation::parameters;
 use super::{At, Candidate};
+use crate::stamp::edition;
 
 /// What the policies of one kind come to at one place.
 #[derive(Clone, Debug, Serialize)]
@@ -111,10 +112,9 @@ impl Teller<'_, '_> {
         for (field, lost) in answer.losses() {
             overridden.push(self.lost(field, lost));
         }
-        let stamp = kind.policies.kind().profile.or(kind.kind.semantics);
         let report = GatewayReport {
             kind: snapshot.text(kind.kind.name).to_owned(),
-            semantics: stamp.map(|stamp| snapshot.text(stamp).to_owned()).unwrap_or_default(),
+            semantics: edition(snapshot, kind.kind).unwrap_or_default().to_owned(),
             target: target.to_owned(),
             ways: Vec::new(),
             answer: String::new(),

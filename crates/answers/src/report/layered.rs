@@ -15,6 +15,7 @@ use upheld_model::{Code, Config, Content, Fault, Lookup, NodeRef, Param, Policy,
 use super::explanation::{Candidate, DecidingRung, DefaultRow, Explanation, Note, Outcome, parameters};
 use super::payload::Over;
 use super::{At, Field};
+use crate::stamp::edition;
 
 /// What is asked of one kind.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +75,7 @@ impl Teller<'_> {
         .filter(|_| self.enforcement() != Enforcement::Off);
         Explanation {
             kind: self.kind().to_owned(),
-            semantics: kind.semantics.map(|semantics| snapshot.text(semantics).to_owned()),
+            semantics: edition(snapshot, kind).map(str::to_owned),
             mesh: self.mesh(),
             from: self.asked.from.map(str::to_owned),
             to: self.asked.to.map(str::to_owned),

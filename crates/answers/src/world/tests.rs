@@ -117,7 +117,7 @@ fn explained(texts: &[&str], question: Json) -> Result<Json, Refused> {
 
 fn resolved(texts: &[&str], question: Json) -> Result<Json, Refused> {
     let question: Question = from_value(question).expect("is a question");
-    asked(texts, |world| world.resolve(&question))
+    asked(texts, |world| world.resolve(&question).map(|resolution| resolution.result))
 }
 
 fn fault(refused: &Refused) -> Fault {

@@ -15,6 +15,7 @@ use super::proto::envoy::service::auth::v3::{CheckResponse, DeniedHttpResponse, 
 use super::proto::envoy::r#type::v3::{HttpStatus, StatusCode};
 use super::proto::google::rpc::Status;
 use super::structs::struct_of;
+use crate::http::stamp::edition;
 use crate::view::{Decider, View};
 
 const DECISION: &str = "x-policy-decision";
@@ -71,7 +72,7 @@ impl Answer {
         answer.headers.push((REVISION, view.revision().0.to_string()));
         answer.metadata.insert("revision".to_owned(), json!(view.revision().0));
         answer.metadata.insert("digest".to_owned(), json!(view.digest()));
-        answer.metadata.insert("semantics".to_owned(), json!(view.semantics()));
+        answer.metadata.insert("semantics".to_owned(), json!(edition(view, decider).as_slice()));
         answer
     }
 

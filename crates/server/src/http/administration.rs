@@ -38,6 +38,7 @@ use self::context::Context;
 use self::listed::Listed;
 use super::asked::Asked;
 use super::parts::{Path, Query, Whole};
+use super::stamp::Editions;
 use super::writing::{Intent, answer, tag};
 use crate::app::Shared;
 use crate::auth::Caller;
@@ -197,7 +198,7 @@ async fn evaluate(
         reason: text("reason"),
     };
     app.decided(made, details).await;
-    Ok(Json(decision).into_response())
+    Ok((editions(&view), Json(decision)).into_response())
 }
 
 /// The context as it was understood, the decision, and what policies there are.
@@ -223,7 +224,12 @@ async fn explain(
         fields.get_mut("decision").into_iter().for_each(|decision| forget(decision, &names));
         fields.insert("redacted".to_owned(), json!(names.len()));
     }
-    Ok(Json(body).into_response())
+    Ok((editions(&view), Json(body)).into_response())
+}
+
+/// The edition of the policies that decide.
+fn editions(view: &View) -> Option<Extension<Editions>> {
+    listed::decider(view).map(|decider| Extension(Editions::of(view, decider)))
 }
 
 fn key(id: &str) -> Result<Key, Refused> {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use axum::http::{HeaderName, HeaderValue, Uri};
 use axum::response::Response;
 use serde::Deserialize;
 use upheld_store::Revision;
 
+use super::stamp::Editions;
 use crate::app::Shared;
 use crate::problem::Problem;
 use crate::view::View;
@@ -29,20 +30,19 @@ const DIGEST: HeaderName = HeaderName::from_static("upheld-digest");
 const SEMANTICS: HeaderName = HeaderName::from_static("upheld-semantics");
 
 impl Asked {
-    /// The answer with the revision, digest and semantics of its view.
+    /// The answer with the revision and digest of its view, and the editions that gave it; where no policy was asked, those in
+    /// force.
     pub(super) fn stamped(self, mut response: Response) -> Response {
         // Who writes answers with the view after it.
         let Self(view) = response.extensions_mut().remove::<Self>().unwrap_or(self);
-        stamp(response.headers_mut(), &view);
+        let editions = response.extensions_mut().remove::<Editions>();
+        let editions = editions.map_or_else(|| view.headers().semantics.clone(), |Editions(named)| named);
+        let headers = response.headers_mut();
+        headers.insert(REVISION, HeaderValue::from(view.revision().0));
+        headers.insert(DIGEST, view.headers().digest.clone());
+        headers.insert(SEMANTICS, editions);
         response
     }
-}
-
-/// Says of which view an answer is.
-pub(super) fn stamp(headers: &mut HeaderMap, view: &View) {
-    headers.insert(REVISION, HeaderValue::from(view.revision().0));
-    headers.insert(DIGEST, view.headers().digest.clone());
-    headers.insert(SEMANTICS, view.headers().semantics.clone());
 }
 
 /// Finds the view that a request wants.

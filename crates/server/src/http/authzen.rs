@@ -6,12 +6,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde_json::{Value as Json_, json};
 use upheld_dialects::access::authzen::{Answer, AuthZen, BadRequest, Batch, Verdict};
 use upheld_engine::decide::Outcome;
@@ -22,10 +22,11 @@ use utoipa_axum::routes;
 use super::asked::Asked;
 use super::decide::now;
 use super::parts::Whole;
+use super::stamp::Editions;
 use crate::app::Shared;
 use crate::documents::Body;
 use crate::telemetry::{Details, Made, Observed, Surface};
-use crate::view::View;
+use crate::view::{Decider, View};
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -78,7 +79,7 @@ impl IntoResponse for Refused {
     }
 }
 
-type Answered = Result<Json<Json_>, Refused>;
+type Answered = Result<(Extension<Editions>, Json<Json_>), Refused>;
 
 /// May this subject do this action on this resource?
 #[utoipa::path(post, path = EVALUATION, tag = "AuthZEN",
@@ -97,7 +98,7 @@ async fn evaluation(
     let answer = asked(&view)?.evaluation(&request)?;
     let made = made(&answer, &observed, None, begun.elapsed());
     app.decided(made, || details(&view, &answer, request.to_string())).await;
-    Ok(Json(answer.json()))
+    Ok((editions(&view)?, Json(answer.json())))
 }
 
 /// Several requests at once, with defaults for what each leaves out; `options.evaluations_semantic` says how far they are answered.
@@ -130,7 +131,7 @@ async fn evaluations(
         let made = made(answer, &observed, Some(place), each);
         app.decided(made, || details(&view, answer, one_of(&request, place).to_string())).await;
     }
-    Ok(Json(batch.json()))
+    Ok((editions(&view)?, Json(batch.json())))
 }
 
 /// Which subjects of a type may do this action on this resource? `context.complete` says whether all of them could be decided.
@@ -203,14 +204,23 @@ type Search = fn(AuthZen<'_>, &Json_) -> Result<Json_, BadRequest>;
 
 /// A search decides about everybody who is known, which may take a while.
 async fn search(view: Arc<View>, request: Json_, how: Search) -> Answered {
+    let editions = editions(&view)?;
     let found = tokio::task::spawn_blocking(move || Ok::<Json_, Refused>(how(asked(&view)?, &request)?)).await;
     let failed = |_| Refused(StatusCode::INTERNAL_SERVER_ERROR, "the search stopped before its end".to_owned());
-    Ok(Json(found.map_err(failed)??))
+    Ok((editions, Json(found.map_err(failed)??)))
+}
+
+fn decider(view: &View) -> Result<Decider<'_>, Refused> {
+    let nobody = || Refused(StatusCode::INTERNAL_SERVER_ERROR, "no policies decide requests here".to_owned());
+    view.decider(None).ok_or_else(nobody)
+}
+
+fn editions(view: &View) -> Result<Extension<Editions>, Refused> {
+    Ok(Extension(Editions::of(view, decider(view)?)))
 }
 
 fn asked(view: &View) -> Result<AuthZen<'_>, Refused> {
-    let nobody = || Refused(StatusCode::INTERNAL_SERVER_ERROR, "no policies decide requests here".to_owned());
-    let decider = view.decider(None).ok_or_else(nobody)?;
+    let decider = decider(view)?;
     let directory = &view.loaded.directory;
     Ok(AuthZen { files: decider.files, decide: decider.decide, directory, now: Some(now()) })
 }

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -17,7 +18,7 @@ use utoipa_axum::routes;
 
 use super::asked::Asked;
 use super::parts::{Asking, Query};
-use super::stamp::{Stamp, stamped_text};
+use super::stamp::{Editions, Stamp, stamped_text};
 use crate::app::Shared;
 use crate::documents::Body;
 use crate::problem::Problem;
@@ -52,7 +53,7 @@ pub(crate) struct Decision<'v> {
     reason: Option<&'v str>,
 }
 
-/// As `/v1/decide` answers: only for the description, since the stamp of a view is written once for all of its answers.
+/// As `/v1/decide` answers: only for the description, since most of the stamp is written once for all answers of a view.
 #[derive(Debug, Serialize, ToSchema)]
 struct One<'v> {
     #[serde(flatten)]
@@ -97,7 +98,7 @@ async fn decide(
     let decision = Decision::of(decider, &decided);
     let made = Made { surface, outcome: decided.outcome, observed: &observed, place: None, took };
     app.decided(made, || decision.details(&view, document)).await;
-    Ok(json(&view, &decision))
+    Ok(json(&view, decider, &decision))
 }
 
 /// Decides many requests at once: `{"requests": […]}`.
@@ -141,7 +142,7 @@ async fn decide_batch(
         app.decided(made, || decision.details(&view, document)).await;
     }
     let decisions = answers.into_iter().map(|(decision, ..)| decision).collect();
-    Ok(json(&view, &Decisions { decisions }))
+    Ok(json(&view, decider, &Decisions { decisions }))
 }
 
 fn decider<'v>(view: &'v View, kind: Option<&str>) -> Result<Decider<'v>, Problem> {
@@ -203,6 +204,7 @@ impl<'v> Decision<'v> {
     }
 }
 
-fn json(view: &View, answer: &impl Serialize) -> Response {
-    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], stamped_text(view, answer)).into_response()
+fn json(view: &View, decider: Decider<'_>, answer: &impl Serialize) -> Response {
+    let json = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+    (Extension(Editions::of(view, decider)), json, stamped_text(view, decider, answer)).into_response()
 }

@@ -14,7 +14,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use serde_json::{Value as Json_, json};
 use upheld_dialects::access::Edition;
 use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Why};
@@ -23,8 +23,9 @@ use upheld_engine::decide::Outcome;
 
 use self::original::Original;
 use self::trust::{Identified, address};
-use super::asked;
+use super::asked::Asked;
 use super::decide::now;
+use super::stamp::Editions;
 use crate::app::{App, Shared};
 use crate::client_address::is_trusted;
 use crate::connection::Connection;
@@ -55,7 +56,7 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
     let access = &app.config.access;
     let trusted = peer.is_some_and(|peer| is_trusted(peer, &access.trusted_peers));
     let headers = request.headers();
-    let (mut response, line) = match Original::of(PREFIX, request.method(), request.uri(), headers) {
+    let (response, line) = match Original::of(PREFIX, request.method(), request.uri(), headers) {
         Err(ambiguous) => undecided(&app, &view, &observed, ambiguous.reason()),
         Ok(original) => {
             let identified = Identified::of(headers, &access.identity_header, trusted);
@@ -80,8 +81,7 @@ async fn enforce(State(app): State<Shared>, observed: Observed, request: Request
     };
     drop(request);
     app.write_down(line).await;
-    asked::stamp(response.headers_mut(), &view);
-    response
+    Asked(view).stamped(response)
 }
 
 /// The host stands for the application where nobody names one: without its port, and in the one way of many in which it can be written.
@@ -143,7 +143,7 @@ fn decided(app: &App, view: &View, observed: &Observed, http: &HttpRequest<'_>) 
             forbidden(word, body)
         }
     };
-    (response, line)
+    ((Extension(Editions::of(view, decider)), response).into_response(), line)
 }
 
 fn forbidden(word: &'static str, body: &Json_) -> Response {

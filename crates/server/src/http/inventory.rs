@@ -1,6 +1,7 @@
 //! `/v1/policies`, `/v1/objects`, `/v1/kinds`, `/v1/codes`: what there is.
 
 use axum::Json;
+use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_answers::inventory::Row;
@@ -13,7 +14,7 @@ use super::asked::Asked;
 use super::paging::Page;
 use super::parts::{Path, Query};
 use super::questions::{ask, ask_in};
-use super::stamp::stamped;
+use super::stamp::{answered, stamped};
 use crate::app::Shared;
 use crate::problem::Problem;
 use crate::view::View;
@@ -116,11 +117,11 @@ async fn shown(view: &std::sync::Arc<View>, id: String) -> Result<Json<Json_>, P
 /// What holds for an object, of all kinds of policies.
 #[utoipa::path(get, path = "/v1/objects/{kind}/{scope}/{name}/effective", params(Named),
     responses((status = 200, body = Object), (status = 422, body = Problem)))]
-async fn effective(Asked(view): Asked, Path(Named { kind, scope, name }): Path<Named>) -> Result<Json<Json_>, Problem> {
+async fn effective(Asked(view): Asked, Path(Named { kind, scope, name }): Path<Named>) -> Result<Response, Problem> {
     let what = format!("{}/{name}", kind.to_lowercase());
     let question = Question { what: Some(what), ..Question::default() };
     let answer = ask_in(Some(scope), &view, move |world| world.explain(&question)).await?;
-    Ok(Json(stamped(&view, answer)))
+    Ok(answered(&view, answer))
 }
 
 /// The kinds of policies: how each matches, ranks and resolves.

@@ -11,14 +11,14 @@ use serde_json::Value as Json_;
 use upheld_answers::compliance::AuditQuestion;
 use upheld_answers::formats::audit::{Beside, Format};
 use upheld_answers::testing::TestQuestion;
-use upheld_answers::{Options, Question, Refused, World};
+use upheld_answers::{Options, Question, Refused, Resolution, World};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::asked::Asked;
 use super::decide::now;
 use super::parts::Whole;
-use super::stamp::stamped;
+use super::stamp::{Editions, answered, stamped};
 use crate::app::Shared;
 use crate::auth::Caller;
 use crate::auth::sight::redact;
@@ -48,21 +48,22 @@ async fn explain(
     Asked(view): Asked,
     headers: HeaderMap,
     Whole(body): Whole,
-) -> Result<Json<Json_>, Problem> {
+) -> Result<Response, Problem> {
     let question: Question = read(&headers, &body)?;
     let mut answer = ask(&view, move |world| world.explain(&question)).await?;
     redact(&mut answer, &app.auth.sight(&caller, connection.as_ref().map(|Extension(connection)| connection.peer())));
-    Ok(Json(stamped(&view, answer)))
+    Ok(answered(&view, answer))
 }
 
 /// Just the result of such a question.
 #[utoipa::path(post, path = "/v1/resolve",
     request_body(content = Object, example = json!({"from": "web-1", "to": "backend-1", "kind": "TrafficPermission"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn resolve(Asked(view): Asked, headers: HeaderMap, Whole(body): Whole) -> Result<Json<Json_>, Problem> {
+async fn resolve(Asked(view): Asked, headers: HeaderMap, Whole(body): Whole) -> Result<Response, Problem> {
     let question: Question = read(&headers, &body)?;
-    let result = ask(&view, move |world| world.resolve(&question)).await?;
-    Ok(Json(stamped(&view, serde_json::json!({"kind": "Result", "result": result}))))
+    let Resolution { result, stamp } = ask(&view, move |world| world.resolve(&question)).await?;
+    let answer = serde_json::json!({"kind": "Result", "result": result, "semantics": stamp.semantics});
+    Ok(answered(&view, answer))
 }
 
 /// Who violates which policy? `Accept` chooses JSON, SARIF, CSV, `JUnit` and others.
@@ -74,19 +75,20 @@ async fn audit(Asked(view): Asked, headers: HeaderMap, Whole(body): Whole) -> Re
     let format = accepted(&headers)?;
     let question = AuditQuestion { list_passes: question.list_passes || format.lists_passes(), ..question };
     let held = Arc::clone(&view);
-    let text = ask(&view, move |world| {
+    let (editions, text) = ask(&view, move |world| {
         let audited = world.audit(&question)?;
         let beside = Beside::default();
-        Ok(match format {
+        let text = match format {
             Format::Json => {
                 let document = serde_json::to_value(audited.audit.document()).unwrap_or_default();
                 stamped(&held, document).to_string()
             }
             other => other.text(&audited.audit, &beside),
-        })
+        };
+        Ok((Editions::named(&audited.audit.semantics), text))
     })
     .await?;
-    Ok(([(header::CONTENT_TYPE, format.media_type())], text).into_response())
+    Ok((Extension(editions), [(header::CONTENT_TYPE, format.media_type())], text).into_response())
 }
 
 /// Do policies decide as the tests beside them expect?

@@ -1,47 +1,105 @@
-//! Which snapshot answered, in every body of ours.
+//! Which snapshot answered, and by which edition of the rules, in every body and every header of ours.
 
+use axum::Extension;
+use axum::http::HeaderValue;
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::Value as Json;
+use upheld_answers::stamp;
 use utoipa::ToSchema;
 
-use crate::view::View;
+use crate::view::{Decider, View};
 
 /// Which snapshot answered.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Stamp<'v> {
+    #[serde(flatten)]
+    from: Origin<'v>,
+    /// The editions of the rules that gave the answer; where no policy was asked, those in force.
+    semantics: &'v [String],
+}
+
+/// Where an answer comes from, whoever gave it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Origin<'v> {
     api_version: &'static str,
     /// The revision of the store.
     revision: u64,
     /// The fingerprint of all documents.
     digest: &'v str,
-    /// The editions in force.
-    semantics: &'v [String],
 }
 
-impl<'v> Stamp<'v> {
-    pub(crate) fn of(view: &'v View) -> Self {
-        let (digest, semantics) = (view.digest(), view.semantics());
-        Self { api_version: "upheld/v1", revision: view.revision().0, digest, semantics }
+impl<'v> Origin<'v> {
+    fn of(view: &'v View) -> Self {
+        Self { api_version: "upheld/v1", revision: view.revision().0, digest: view.digest() }
     }
 }
 
-/// An answer as JSON, with the stamp after its fields. The stamp of a view is written once for all of its answers.
-pub(super) fn stamped_text(view: &View, answer: &impl Serialize) -> Vec<u8> {
-    let stamp = view.stamp.get_or_init(|| serde_json::to_string(&Stamp::of(view)).unwrap_or_default());
-    let mut text = Vec::with_capacity(stamp.len() + ROOM);
+impl<'v> Stamp<'v> {
+    /// Of what no policy was asked for.
+    pub(crate) fn of(view: &'v View) -> Self {
+        Self { from: Origin::of(view), semantics: view.semantics() }
+    }
+}
+
+/// The edition of the policies that decide; none for a kind that names none.
+pub(crate) fn edition<'v>(view: &'v View, decider: Decider<'v>) -> Option<&'v str> {
+    let snapshot = &view.loaded.snapshot;
+    let own = snapshot.decides().find(|(_, decide)| std::ptr::eq(*decide, decider.decide));
+    match own.and_then(|(id, _)| snapshot.kind(id)) {
+        Some(kind) => stamp::edition(snapshot, kind),
+        // Without policies the built-in kind refuses.
+        None => Some(view.edition().name()),
+    }
+}
+
+/// The editions that gave an answer, on their way from a handler to the headers.
+#[derive(Clone, Debug)]
+pub(crate) struct Editions(pub(super) HeaderValue);
+
+impl Editions {
+    /// Of policies that decide.
+    pub(crate) fn of(view: &View, decider: Decider<'_>) -> Self {
+        Self::named(edition(view, decider).unwrap_or_default())
+    }
+
+    /// Of an answer that names its own.
+    fn in_answer(answer: &Json) -> Option<Self> {
+        match answer.get("semantics")? {
+            Json::String(one) => Some(Self::named(one)),
+            Json::Array(all) => Some(Self::named(&all.iter().filter_map(Json::as_str).collect::<Vec<_>>().join(", "))),
+            _ => None,
+        }
+    }
+
+    /// Of their names.
+    pub(super) fn named(text: &str) -> Self {
+        Self(HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("")))
+    }
+}
+
+/// A decision as JSON, with the stamp after its fields. Where a view comes from is written once for all of its decisions.
+pub(super) fn stamped_text(view: &View, decider: Decider<'_>, answer: &impl Serialize) -> Vec<u8> {
+    let from = view.stamp.get_or_init(|| serde_json::to_string(&Origin::of(view)).unwrap_or_default());
+    let mut text = Vec::with_capacity(from.len() + ROOM);
     // Writing into memory does not fail, and both are objects: the end of the first is where the second goes on.
     serde_json::to_writer(&mut text, answer).ok();
     text.pop();
     text.push(b',');
-    text.extend_from_slice(stamp.as_bytes().get(1..).unwrap_or_default());
+    text.extend_from_slice(from.as_bytes().get(1..).unwrap_or_default());
+    text.pop();
+    text.extend_from_slice(br#","semantics":"#);
+    serde_json::to_writer(&mut text, edition(view, decider).as_slice()).ok();
+    text.push(b'}');
     text
 }
 
 /// Bytes that most answers have beside their stamp.
-const ROOM: usize = 128;
+const ROOM: usize = 160;
 
-/// An answer with the stamp in it.
+/// An answer with the stamp in it; one that names its own editions keeps them.
 pub(crate) fn stamped(view: &View, answer: Json) -> Json {
     let mut stamped = serde_json::to_value(Stamp::of(view)).unwrap_or_default();
     match (&mut stamped, answer) {
@@ -50,4 +108,10 @@ pub(crate) fn stamped(view: &View, answer: Json) -> Json {
         _ => {}
     }
     stamped
+}
+
+/// An answer as a response, with the stamp in its body and its headers.
+pub(super) fn answered(view: &View, answer: Json) -> Response {
+    let editions = Editions::in_answer(&answer).map(Extension);
+    (editions, axum::Json(stamped(view, answer))).into_response()
 }

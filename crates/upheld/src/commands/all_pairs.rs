@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use anstyle::Style;
 use indicatif::{ProgressBar, ProgressStyle};
-use upheld_answers::World;
 use upheld_answers::all_pairs::{AllPairs, Pairs, Progress};
 use upheld_answers::report::compliance::counted;
+use upheld_answers::{Stamp, World};
 use upheld_engine::{PolicyId, Snapshot};
 
 use super::{Session, tell_refused};
 use crate::cli::{Format, Question};
 use crate::exit::Exit;
-use crate::render::print_plain;
 use crate::render::style::{ANSWER, paint};
 use crate::render::table::{Align, Table, wrap};
+use crate::render::{self, print_plain};
 
 pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
@@ -83,6 +83,7 @@ fn print(session: &Session<'_>, snapshot: &Snapshot, all: &AllPairs<'_>) {
             for table in tables {
                 screen.print(&summary(all, snapshot.text(table.mesh()), table, screen.width));
             }
+            screen.print(&render::stamp(&Stamp::new(snapshot, all.edition()), screen));
         }
     }
 }

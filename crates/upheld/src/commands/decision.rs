@@ -6,7 +6,8 @@ use std::io::Read;
 use std::time::SystemTime;
 
 use upheld_answers::decisions::{self, fill_time, short};
-use upheld_answers::{Refused, World, document};
+use upheld_answers::stamp::line;
+use upheld_answers::{Refused, Stamp, World, document};
 use upheld_engine::decide::Request;
 use upheld_input::Format as Reading;
 use upheld_input::load::Loaded;
@@ -25,12 +26,17 @@ pub(super) fn explain(session: &Session<'_>, asked: &AccessRequest, kind: Option
         Format::Json | Format::Yaml => {
             session.screen.print_data(&document(&decisions.loaded.snapshot, "Explanation", &decisions.all));
         }
-        Format::Jsonl => decisions.all.iter().for_each(|decision| session.screen.print_data(decision)),
+        Format::Jsonl => {
+            let snapshot = &decisions.loaded.snapshot;
+            decisions.all.iter().for_each(|decision| session.screen.print_data(&line(snapshot, decision)));
+        }
         Format::Name => print_plain(&names(&decisions.all)),
         Format::Table | Format::Wide => {
             let texts: Vec<String> =
                 decisions.all.iter().map(|decision| render::decision::one(decision, &session.screen)).collect();
-            session.screen.print(&texts.join("\n"));
+            let editions = decisions.all.iter().map(|decision| decision.semantics.as_str());
+            let stamp = Stamp::new(&decisions.loaded.snapshot, editions);
+            session.screen.print(&(texts.join("\n") + &render::stamp(&stamp, &session.screen)));
         }
     }
     Exit::Yes
@@ -47,7 +53,7 @@ pub(super) fn resolve(session: &Session<'_>, asked: &AccessRequest, kind: Option
         Format::Name => print_plain(&names(&decisions.all)),
         Format::Json | Format::Yaml | Format::Jsonl => {
             for decision in &decisions.all {
-                session.screen.print_data(&short(decision));
+                session.screen.print_data(&short(&decisions.loaded.snapshot, decision));
             }
         }
     }

@@ -1,12 +1,13 @@
 //! `explain`: what is the result here, and why?
 
 use upheld_answers::connections::{Answers, Group, incomplete};
-use upheld_answers::{Question, World, document};
+use upheld_answers::stamp::line;
+use upheld_answers::{Question, Stamp, World, document};
 
 use super::{Session, refuse, say, tell_refused};
 use crate::cli::{self, Format};
 use crate::exit::Exit;
-use crate::render::{explanation, print_plain, style, table};
+use crate::render::{self, explanation, print_plain, style, table};
 use crate::report::{Explanation, Outcome};
 
 pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
@@ -30,12 +31,16 @@ pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
         Format::Jsonl => {
             for group in &answers.groups {
                 for explanation in &group.explanations {
-                    session.screen.print_data(&group.with_pairs(explanation));
+                    session.screen.print_data(&line(&loaded.snapshot, &group.with_pairs(explanation)));
                 }
             }
         }
         Format::Name => print_plain(&answers.names().iter().map(|name| format!("{name}\n")).collect::<String>()),
-        Format::Table | Format::Wide => session.screen.print(&text(session, question, &answers)),
+        Format::Table | Format::Wide => {
+            let stamp = Stamp::new(&loaded.snapshot, answers.editions());
+            let footer = render::stamp(&stamp, &session.screen);
+            session.screen.print(&(text(session, question, &answers) + &footer));
+        }
     }
     Exit::Yes
 }

@@ -1,11 +1,12 @@
 //! `explain` for gateways: routes and their rules, listeners, backends, requests.
 
-use upheld_answers::{World, document};
+use upheld_answers::stamp::line;
+use upheld_answers::{Stamp, World, document};
 
 use super::{Session, say, tell_odd, tell_refused};
 use crate::cli::{Format, Question};
 use crate::exit::Exit;
-use crate::render::{gateway, print_plain};
+use crate::render::{self, gateway, print_plain};
 
 pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
@@ -26,11 +27,12 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
         Format::Json | Format::Yaml => {
             screen.print_data(&document(&loaded.snapshot, "GatewayExplanation", reports));
         }
-        Format::Jsonl => reports.iter().for_each(|report| screen.print_data(report)),
+        Format::Jsonl => reports.iter().for_each(|report| screen.print_data(&line(&loaded.snapshot, report))),
         Format::Name => print_plain(&answers.names().iter().map(|name| format!("{name}\n")).collect::<String>()),
         Format::Table | Format::Wide => {
             let texts: Vec<String> = reports.iter().map(|report| gateway::one(report, screen)).collect();
-            screen.print(&texts.join("\n"));
+            let stamp = Stamp::new(&loaded.snapshot, reports.iter().map(|report| report.semantics.as_str()));
+            screen.print(&(texts.join("\n") + &render::stamp(&stamp, screen)));
         }
     }
     Exit::Yes

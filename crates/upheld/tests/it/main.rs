@@ -5,6 +5,7 @@ mod access;
 mod broken;
 mod commands;
 mod compliance;
+mod stamps;
 mod streams;
 mod support;
 mod testing;

@@ -30,22 +30,22 @@ pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
         return Exit::Failed;
     };
     for decision in &decisions.all {
-        tell(session, decision);
+        tell(session, &decisions.loaded.snapshot, decision);
     }
     exit_of(&decisions.all)
 }
 
-fn tell(session: &Session<'_>, decision: &Decision) {
+fn tell(session: &Session<'_>, snapshot: &Snapshot, decision: &Decision) {
     match session.screen.format {
         Format::Table | Format::Wide => session.screen.print(&format!("{}\n", decision.answer)),
         Format::Name => print_plain(&format!("{}\n", decision.outcome)),
-        Format::Json | Format::Yaml | Format::Jsonl => session.screen.print_data(&short(decision)),
+        Format::Json | Format::Yaml | Format::Jsonl => session.screen.print_data(&short(snapshot, decision)),
     }
 }
 
-fn short(decision: &Decision) -> serde_json::Value {
+fn short(snapshot: &Snapshot, decision: &Decision) -> serde_json::Value {
     let Decision { obligations, advice, .. } = decision;
-    let mut answer = brief(decision);
+    let mut answer = brief(snapshot, decision);
     if let Some(map) = answer.as_object_mut() {
         if !obligations.is_empty() {
             map.insert("obligations".to_owned(), json!(obligations));
@@ -196,7 +196,7 @@ impl Line<'_> {
             Format::Table | Format::Wide => crate::render::decision::line(decision),
             Format::Name => decision.outcome.to_owned(),
             Format::Json | Format::Yaml | Format::Jsonl => {
-                let mut answer = short(decision);
+                let mut answer = short(self.snapshot, decision);
                 if let Some(map) = answer.as_object_mut() {
                     map.insert("line".to_owned(), json!(number));
                 }
