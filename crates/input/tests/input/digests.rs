@@ -21,6 +21,28 @@ combiningAlgorithm: deny-overrides
 defaultEffect: deny
 ";
 
+const KINDS: &str = "
+kind: PolicyKind
+name: Quota
+family: select
+match:
+- {field: sources, side: source}
+rank: [more-tags, name]
+resolve: first
+---
+type: Dataplane
+mesh: default
+name: web-1
+networking: {address: 10.0.0.1, inbound: [{port: 8080, tags: {kuma.io/service: web}}]}
+---
+type: TrafficLog
+mesh: default
+name: all
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {backend: logstash}
+";
+
 fn with(choices: Choices, texts: &[&str]) -> String {
     let inputs = texts.iter().enumerate();
     let inputs = inputs.map(|(place, text)| Input::text(format!("{place}.yaml"), Format::Yaml, *text));
@@ -41,6 +63,21 @@ fn an_algorithm_and_a_default_effect_change_it() {
     ];
     for (place, one) in all.iter().enumerate() {
         assert!(!all[..place].contains(one), "{place}");
+    }
+}
+
+#[test]
+fn objects_policies_and_choices_of_kinds_change_it() {
+    let edits = [
+        ("", ""),
+        ("kuma.io/service: web", "kuma.io/service: api"),
+        ("backend: logstash", "backend: splunk"),
+        ("rank: [more-tags, name]", "rank: [more-exact-tags, name]"),
+        ("resolve: first", "resolve: all"),
+    ];
+    let all = edits.map(|(old, new)| digest(&[&KINDS.replacen(old, new, 1)]));
+    for (place, one) in all.iter().enumerate() {
+        assert!(!all[..place].contains(one), "{:?}", edits[place]);
     }
 }
 
