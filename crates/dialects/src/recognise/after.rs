@@ -7,14 +7,19 @@ use upheld_engine::{Described, Difference, Identity, Indexed, PolicyKind, Snapsh
 use upheld_model::{Diagnostic, Diagnostics, Files, NodeRef, SourceId, Sym, Symbols};
 
 use super::decisions::{Deciding, Decisions, Written};
-use super::{Documents, Reading, Recognised, Seen, SetAside, documents_of, has_target_refs, is_builtin};
+use super::kinds::EVERY_TYPE;
+use super::{
+    Documents, Readers, Reading, Recognised, Seen, SetAside, documents_of, has_target_refs, is_builtin, kuma_edition,
+};
 use crate::access::Edition;
 use crate::access::claim::Claim;
 use crate::comply::Organisations;
 use crate::comply::documented::{Collector, Listing, Related, Taken};
 use crate::document::{Header, Resource};
 use crate::gateway_api;
+use crate::kuma;
 use crate::kuma::implied::{self, Stake};
+use crate::kuma::layered::ROUTE;
 use crate::kuma::resources::ResourceType;
 use crate::policy_kind;
 
@@ -78,8 +83,8 @@ impl<'b> Before<'b> {
         if (about_gateways == 0) != (self.about_gateways == 0) {
             return None;
         }
-        let old = self.read(reading, snapshot.files(), &gone.others);
-        let mut new = self.read(reading, files, &came.others);
+        let old = self.read_aside(reading, &gone);
+        let mut new = self.read(reading, files, &came, changed);
         let deciding = self.decide(reading, files, &gone.access, &came.access, &mut new)?;
         let organisations = match self.relate(files, [gone.related, came.related], changed, &mut new)? {
             Relating::Untouched => None,
@@ -197,11 +202,29 @@ impl<'b> Before<'b> {
         };
         let is_layered = governed(|kind| kind.merge().is_some());
         let is_object = ResourceType::of(name).is_some();
+        let is_common = match symbol {
+            Some(symbol) => self.common_kinds().any(|governs| governs == symbol),
+            None => false,
+        };
+        // A type that nobody knew gets a kind of its own.
+        let is_new = has_target_refs(resource) && !governed(|_| true);
+        // Policies may be attached through routes, and what they reach is listed by id.
+        let routes = || name == ROUTE || has_objects(snapshot, ROUTE) || !snapshot.objects().is_in_order();
         // Policies with target references speak about the objects of their mesh, and proxies serve gateways.
-        let others = || snapshot.merges().next().is_some() || has_objects(snapshot, ResourceType::MeshGateway);
-        let is_common = has_target_refs(resource) && !governed(|_| true);
-        let depends = is_layered || is_common || name == ResourceType::MeshGateway.name() || (is_object && others());
+        let gateway = ResourceType::MeshGateway.name();
+        let others = || name == gateway || snapshot.merges().next().is_some() || has_objects(snapshot, gateway);
+        let depends = is_common || is_new || (is_layered && routes()) || (is_object && others());
         (!depends).then_some(())
+    }
+
+    /// Types that have a kind only because some document is of that type.
+    fn common_kinds(self) -> impl Iterator<Item = Sym> + use<'b> {
+        let is_common = move |kind: &&PolicyKind| {
+            let document = self.snapshot.files().value(kind.at);
+            let governs = document.and_then(|document| document.get("governs"));
+            governs.is_some_and(|governs| governs.text() == EVERY_TYPE)
+        };
+        self.snapshot.kinds().as_slice().iter().filter(is_common).map(|kind| kind.governs)
     }
 
     /// Whether the same meshes exist without being described.
@@ -273,27 +296,63 @@ impl<'b> Before<'b> {
         Some(Relating::Changed(organisations))
     }
 
-    /// Reads documents of no family with a reader of its own.
-    fn read<'f>(
+    /// Reads documents that stand for themselves.
+    fn read(
         self,
         reading: Reading<'_>,
-        files: &'f Files,
-        documents: &[(SourceId, Header<'f>, Taken)],
+        files: &Files,
+        sorted: &Sorted<'_>,
+        changed: &BTreeSet<SourceId>,
     ) -> Recognised {
-        let mut recognised = Recognised { kinds: self.snapshot.kinds().as_slice().to_vec(), ..Recognised::default() };
-        recognised.draft.symbols = Symbols::clone(self.snapshot.symbols());
-        if documents.is_empty() {
+        let mut recognised = self.nothing();
+        if sorted.others.is_empty() {
             return recognised;
         }
-        let mut readers = recognised.readers(files);
-        readers.gateways = self.about_gateways > 0;
+        let readers = self.readers(&recognised, files);
         let (mut seen, mut layered) = (Seen::default(), Vec::new());
-        for (source, header, taken) in documents {
+        for (source, header, taken) in &sorted.others {
             if *taken == Taken::No || readers.know(*header) {
                 recognised.read_document(reading, files, *source, *header, &readers, &mut seen, &mut layered);
             }
         }
+        if !layered.is_empty() {
+            // What they say about objects that do not exist is told, so they see all of them.
+            let Recognised { draft, diagnostics, .. } = &mut recognised;
+            let own = std::mem::take(&mut draft.objects);
+            let others = self.snapshot.objects().iter().map(|(_, object)| object);
+            let others = others.filter(|object| !changed.contains(&object.at.source));
+            draft.objects = others.chain(own.as_slice()).cloned().collect();
+            kuma::layered::read_all(files, &layered, kuma_edition(reading.semantics), draft, diagnostics);
+            draft.objects = own;
+        }
         recognised
+    }
+
+    /// Which documents were left out; all others are known from before.
+    fn read_aside(self, reading: Reading<'_>, sorted: &Sorted<'_>) -> Recognised {
+        let mut recognised = self.nothing();
+        if sorted.others.is_empty() {
+            return recognised;
+        }
+        let files = self.snapshot.files();
+        let readers = self.readers(&recognised, files);
+        for (source, header, _) in
+            sorted.others.iter().filter(|(_, header, taken)| *taken == Taken::No && !readers.know(*header))
+        {
+            recognised.read_document(reading, files, *source, *header, &readers, &mut Seen::default(), &mut Vec::new());
+        }
+        recognised
+    }
+
+    /// Nothing, under the kinds and with the symbols of before.
+    fn nothing(self) -> Recognised {
+        let mut recognised = Recognised { kinds: self.snapshot.kinds().as_slice().to_vec(), ..Recognised::default() };
+        recognised.draft.symbols = Symbols::clone(self.snapshot.symbols());
+        recognised
+    }
+
+    fn readers(self, recognised: &Recognised, files: &Files) -> Readers {
+        Readers { gateways: self.about_gateways > 0, ..recognised.readers(files) }
     }
 }
 
@@ -334,7 +393,7 @@ impl Meshes {
     }
 }
 
-fn has_objects(snapshot: &Snapshot, kind: ResourceType) -> bool {
-    let symbol = snapshot.symbols().get(kind.name());
+fn has_objects(snapshot: &Snapshot, kind: &str) -> bool {
+    let symbol = snapshot.symbols().get(kind);
     symbol.is_some_and(|symbol| snapshot.objects().iter().any(|(_, object)| object.kind == symbol))
 }

@@ -123,7 +123,7 @@ fn in_force<'e>(types_of: &BTreeMap<String, BTreeSet<Sym>>, named: &[&'e str]) -
 }
 
 /// What a kind governs that is for all types without a kind of their own.
-const EVERY_TYPE: &str = "*";
+pub(super) const EVERY_TYPE: &str = "*";
 
 fn kind_twice(files: &Files, source: SourceId, document: Value<'_>, name: &str, first: NodeRef) -> Diagnostic {
     let diagnostic = Diagnostic::error(Fault::DefinedTwice, format!("the kind `{name}` is defined twice"));

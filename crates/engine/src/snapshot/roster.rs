@@ -108,6 +108,11 @@ impl<T: Described> Roster<T> {
         self.sorted.is_empty()
     }
 
+    /// Whether ids are in the order of identities: so they are when everything was loaded at once.
+    pub fn is_in_order(&self) -> bool {
+        self.sorted.is_sorted()
+    }
+
     /// How many pages and shards two rosters do not share: what a change has copied.
     pub fn unshared(&self, other: &Self) -> usize {
         self.items.unshared(&other.items)

@@ -11,7 +11,7 @@ use upheld_input::{Format, Input};
 use upheld_model::{Diagnostics, Files, NodeRef, SourceId};
 
 /// Documents of all sorts, those that are broken or clash with others too.
-const DOCUMENTS: [&str; 26] = [
+const DOCUMENTS: [&str; 32] = [
     r#"{"id": "a", "effect": "permit", "subjects": [{"role": "admin"}], "resources": [{"path": "/api/**"}], "actions": []}"#,
     r#"{"id": "b", "effect": "deny", "priority": 5, "subjects": [{"role": "ad*"}], "resources": [{"path": "/api/*/x"}], "actions": [{"method": "GET"}]}"#,
     r#"{"id": "c", "effect": "permit", "priority": -1, "subjects": [], "resources": [{"path": "/api/v?-*"}], "actions": []}"#,
@@ -38,6 +38,12 @@ const DOCUMENTS: [&str; 26] = [
     r#"{"type": "MeshUnheard", "name": "new", "mesh": "default", "spec": {"targetRef": {"kind": "Mesh"}, "to": [{"targetRef": {"kind": "Mesh"}, "default": {"a": 1}}]}}"#,
     r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x"}}"#,
     r#"{"id": "broken", "#,
+    r#"{"type": "MeshTimeout", "name": "long", "mesh": "default", "spec": {"targetRef": {"kind": "Mesh"}, "to": [{"targetRef": {"kind": "MeshService", "name": "web"}, "default": {"idleTimeout": "2s"}}]}}"#,
+    r#"{"type": "MeshTimeout", "name": "short", "mesh": "default", "spec": {"targetRef": {"kind": "MeshSubset", "tags": {"kuma.io/service": "web"}}, "to": [{"targetRef": {"kind": "Mesh"}, "default": {"idleTimeout": "3s"}}]}}"#,
+    r#"{"type": "MeshTimeout", "name": "routed", "mesh": "default", "spec": {"targetRef": {"kind": "MeshHTTPRoute", "name": "api"}, "to": [{"targetRef": {"kind": "Mesh"}, "default": {"http": {"requestTimeout": "4s"}}}]}}"#,
+    r#"{"type": "MeshHTTPRoute", "name": "api", "mesh": "default", "spec": {"targetRef": {"kind": "Mesh"}, "to": [{"targetRef": {"kind": "MeshService", "name": "web"}, "rules": [{"matches": [{"path": {"type": "PathPrefix", "value": "/api"}}], "default": {}}]}]}}"#,
+    r#"{"type": "MeshService", "name": "web", "mesh": "default", "spec": {"selector": {"dataplaneTags": {"kuma.io/service": "web"}}, "ports": [{"port": 80, "targetPort": 80}]}}"#,
+    r#"{"type": "MeshGateway", "name": "edge", "mesh": "default", "selectors": [{"match": {"kuma.io/service": "web"}}], "conf": {"listeners": [{"port": 80, "protocol": "HTTP"}]}}"#,
 ];
 
 /// What lies beside the store.
@@ -206,6 +212,17 @@ proptest! {
         steps in prop::collection::vec(
             prop::collection::vec((0..8_usize, prop::option::weighted(0.8, 0..DOCUMENTS.len())), 1..3),
             1..8,
+        ),
+    ) {
+        check(&[], &DOCUMENTS, &steps)?;
+    }
+
+    /// Policies with target references, and what they speak about: more of these.
+    #[test]
+    fn changed_layers_lead_where_loading_everything_leads(
+        steps in prop::collection::vec(
+            prop::collection::vec((0..12_usize, prop::option::weighted(0.8, prop_oneof![18..24_usize, 26..32_usize])), 1..3),
+            1..12,
         ),
     ) {
         check(&[], &DOCUMENTS, &steps)?;
