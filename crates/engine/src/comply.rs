@@ -126,6 +126,11 @@ impl Comply {
         self.policies.sorted().into_iter().map(Arc::as_ref).collect()
     }
 
+    /// The policies, in no particular order.
+    pub fn each_policy(&self) -> impl Iterator<Item = &Policy> {
+        self.policies.iter().map(Arc::as_ref)
+    }
+
     /// A policy by its name.
     pub fn policy(&self, name: &str) -> Option<&Policy> {
         self.policies.get(name).map(Arc::as_ref)

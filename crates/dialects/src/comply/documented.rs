@@ -43,8 +43,6 @@ pub struct Documented {
     told: Told,
     /// How many there are.
     documents: usize,
-    /// Where definitions, settings and default tags stand.
-    said: Vec<NodeRef>,
     /// Where documents with changes stand.
     changes: Vec<NodeRef>,
     /// Where everything stands that happened, in the order of time.
@@ -54,14 +52,9 @@ pub struct Documented {
 }
 
 impl Documented {
-    /// Where documents say what the evaluator does not know: definitions, settings, default tags, and what happened.
-    pub fn said(&self) -> Vec<NodeRef> {
-        self.said.iter().chain(&self.history).copied().collect()
-    }
-
     /// The policies that documents describe, each with its place.
     fn policies(&self) -> impl Iterator<Item = (&SmolStr, NodeRef)> {
-        self.base.comply().policies().into_iter().filter_map(|policy| Some((&policy.id, policy.at?)))
+        self.base.comply().each_policy().filter_map(|policy| Some((&policy.id, policy.at?)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What violates now: pair by pair, scope by scope, and how every policy fares.
 
+use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use upheld_model::Timestamp;
 
@@ -228,10 +229,41 @@ impl Comply {
 
     /// All pairs within a filter, in no particular order.
     pub fn pairs(&self, filter: &Filter) -> impl Iterator<Item = Pair> {
+        // One object or one scope is asked about more often than everything, and has few of the pairs.
+        let near = match (filter.object, filter.scope) {
+            (Some(object), _) => Some(self.pairs_of(object).collect()),
+            (None, Some(scope)) => Some(self.pairs_within(scope)),
+            (None, None) => None,
+        };
+        let all = near.is_none().then(|| self.all_pairs());
+        let pairs = near.into_iter().flatten().chain(all.into_iter().flatten());
+        pairs.filter(move |pair| self.keeps(filter, pair))
+    }
+
+    fn all_pairs(&self) -> impl Iterator<Item = Pair> {
         let tables = (0..).map(PairKind).zip(&self.tables);
         let rows = tables.flat_map(|(kind, table)| table.rows.iter().map(move |row| (kind, row)));
-        let made = rows.filter(|(_, row)| row.count > 0).map(|(kind, row)| row.pair(kind));
-        made.filter(move |pair| self.keeps(filter, pair))
+        rows.filter(|(_, row)| row.count > 0).map(|(kind, row)| row.pair(kind))
+    }
+
+    /// The pairs that count for a scope: what the relationships of all who live there make.
+    fn pairs_within(&self, scope: ObjectId) -> Vec<Pair> {
+        let (mut found, mut waiting, mut seen) = (Vec::new(), vec![scope], FxHashSet::default());
+        while let Some(resident) = waiting.pop() {
+            if !seen.insert(resident) {
+                continue;
+            }
+            for (_, link) in self.links_of(resident).filter(|(_, link)| link.a == resident) {
+                if self.owns(link) && !seen.contains(&link.b) {
+                    waiting.push(link.b);
+                }
+                found.extend(self.made_by(link).filter(|pair| pair.scope == Some(scope)));
+            }
+        }
+        // Several relationships may make one pair.
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     pub(super) fn keeps_rule(&self, filter: &Filter, entry: EntryId) -> bool {

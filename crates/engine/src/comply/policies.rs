@@ -60,9 +60,14 @@ pub(super) struct RulePlace {
 impl PolicySet {
     /// All policies in the order of their names.
     pub(super) fn sorted(&self) -> Vec<&Arc<Policy>> {
-        let mut policies: Vec<&Arc<Policy>> = self.all.iter().filter_map(|own| own.policy.as_ref()).collect();
+        let mut policies: Vec<&Arc<Policy>> = self.iter().collect();
         policies.sort_by(|a, b| a.id.cmp(&b.id));
         policies
+    }
+
+    /// All policies, in no particular order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<Policy>> {
+        self.all.iter().filter_map(|own| own.policy.as_ref())
     }
 
     /// A policy by its name.

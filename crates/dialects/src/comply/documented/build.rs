@@ -40,12 +40,9 @@ impl<'f> OfKind<'f> {
         let profile = Arc::new(schema.loosened(&self.profile));
         let given = settings.map_or_else(Settings::default, |(_, settings)| read_settings(settings));
         let mut draft = Draft::new(Arc::clone(&profile), given);
-        let mut said = Vec::new();
         for definition in definitions {
-            said.extend(definition.at);
             draft.define(definition);
         }
-        said.extend([settings, defaults].into_iter().flatten().map(place));
         let policies = self.read_facts(files, &schema, &mut draft.facts, found);
         if let Some((source, defaults)) = defaults {
             draft.defaults(Reader::new(source, &profile, found).tags(defaults));
@@ -62,7 +59,7 @@ impl<'f> OfKind<'f> {
         let (base, told) = draft.build_told();
         let organisation = base.clone();
         let beginning =
-            Documented { organisation, base, told, documents, said, changes, history: Vec::new(), last: BEGINNING };
+            Documented { organisation, base, told, documents, changes, history: Vec::new(), last: BEGINNING };
         Some((Some(beginning.replayed(past, files, found)), policies))
     }
 

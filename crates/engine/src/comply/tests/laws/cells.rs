@@ -31,6 +31,24 @@ proptest! {
     }
 
     #[test]
+    fn pairs_of_a_scope_and_of_an_object_are_those_that_a_look_at_all_finds(start in starts()) {
+        let comply = start.build();
+        let all: Vec<Pair> = comply.pairs(&Filter::default()).collect();
+        for object in comply.objects() {
+            let mut within: Vec<Pair> = comply.pairs(&Filter { scope: Some(object), ..Filter::default() }).collect();
+            let mut expected: Vec<Pair> = all.iter().filter(|pair| pair.scope == Some(object)).copied().collect();
+            within.sort_unstable();
+            expected.sort_unstable();
+            prop_assert_eq!(within, expected);
+            let mut with: Vec<Pair> = comply.pairs(&Filter { object: Some(object), ..Filter::default() }).collect();
+            let mut expected: Vec<Pair> = all.iter().filter(|pair| [pair.a, pair.b].contains(&object)).copied().collect();
+            with.sort_unstable();
+            expected.sort_unstable();
+            prop_assert_eq!(with, expected);
+        }
+    }
+
+    #[test]
     fn tallies_count_what_is_checked_pair_by_pair(start in starts()) {
         let comply = start.build();
         let scopes = comply.objects().into_iter().filter(|own| comply.kind_of(*own) == comply.profile().scope);
