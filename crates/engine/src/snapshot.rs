@@ -1,8 +1,8 @@
 //! Objects, policies and kinds at one moment: immutable and indexed.
 //!
-//! - [`roster`]: objects and policies, each with an id that it keeps
-//! - [`documents`]: the fingerprint of everything that was read
-//! - [`companions`]: what other rooms keep beside the indexes
+//! - `roster`: objects and policies, each with an id that it keeps
+//! - `documents`: the fingerprint of everything that was read
+//! - `companions`: what other rooms keep beside the indexes
 //!
 //! The next snapshot is made of the last one ([`Snapshot::after`]): whatever a change does not touch is shared.
 
