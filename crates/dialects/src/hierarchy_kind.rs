@@ -7,7 +7,7 @@ use upheld_engine::hierarchy::fields::{Combiner, FieldRule, Meeting, PlainWhenDe
 use upheld_engine::hierarchy::rank::Ends;
 use upheld_engine::hierarchy::wholes::{WholeJoin, WholeRules};
 use upheld_engine::hierarchy::{Apart, Column, Rules};
-use upheld_engine::{Best, HierarchyFold, HierarchyKind, Ladder, Levels, PlaceChoice, Rung, Unsaid};
+use upheld_engine::{Best, HierarchyFold, HierarchyKind, Ladder, Levels, PlaceChoice, Unsaid};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId, Sym, Symbols};
@@ -16,6 +16,7 @@ use crate::gateway_api::profiles;
 use crate::gateway_api::scopes::{self, PLACES, SCOPES};
 use crate::kgateway::delegation;
 use crate::merge_kind;
+use crate::policy_kind::read_rungs;
 use crate::shape::{Field, Shape, list, optional, required};
 
 /// Rungs that are a word.
@@ -234,15 +235,8 @@ fn read_ladder(
     symbols: &mut Symbols,
     found: &mut Diagnostics,
 ) -> Ladder<Column> {
-    let mut rungs: Vec<Rung<Column>> = Vec::new();
-    for item in document.get("rank").into_iter().flat_map(Value::items) {
-        let Some((column, best)) = read_rung(source, item, symbols, found) else { continue };
-        if rungs.iter().any(|rung| rung.column == column) {
-            let message = "this rung stands twice, so the second can decide nothing";
-            found.push(Diagnostic::error(Fault::BrokenKind, message).at_value(source, item, "stands above already"));
-        }
-        rungs.push(Rung { column, best });
-    }
+    let written = document.get("rank").into_iter().flat_map(Value::items);
+    let rungs = read_rungs(source, written, found, |item, found| read_rung(source, item, symbols, found));
     // Groups of scopes and levels are folded by themselves, so nothing may be ranked across them.
     let place = |wanted: Column| rungs.iter().position(|rung| rung.column == wanted);
     let before =

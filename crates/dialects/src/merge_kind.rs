@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::merge::{Column, Depth, ItemOrder, Keyed, Nulls, Strategy};
-use upheld_engine::{Best, FacetChoice, Ladder, MergeKind, Payload, Rung};
+use upheld_engine::{Best, FacetChoice, Ladder, MergeKind, Payload};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::Value;
 use upheld_model::{Config, Diagnostic, Diagnostics, Facet, Fault, SourceId, Symbols};
 
 use crate::kuma::layered::COLUMNS;
+use crate::policy_kind::read_rungs;
 use crate::shape::{Field, Shape, list, optional, required};
 
 /// The words for facets.
@@ -138,8 +139,8 @@ fn read_ladder(
     symbols: &mut Symbols,
     found: &mut Diagnostics,
 ) -> Ladder<Column> {
-    let mut rungs: Vec<Rung<Column>> = Vec::new();
-    for item in rank.into_iter().flat_map(Value::items) {
+    let written = rank.into_iter().flat_map(Value::items);
+    Ladder::new(read_rungs(source, written, found, |item, found| {
         let column =
             match item.text() {
                 "name" => Column::Title,
@@ -154,16 +155,9 @@ fn read_ladder(
                         Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
                         None => diagnostic.help(format!("rungs: {}", names().collect::<Vec<_>>().join(", "))),
                     });
-                    continue;
+                    return None;
                 }
             };
-        if rungs.iter().any(|rung| rung.column == column) {
-            found.push(
-                Diagnostic::error(Fault::BrokenKind, "this rung stands twice, so the second can decide nothing")
-                    .at_value(source, item, "stands above already"),
-            );
-        }
-        rungs.push(Rung { column, best: Best::Highest });
-    }
-    Ladder::new(rungs)
+        Some((column, Best::Highest))
+    }))
 }

@@ -235,18 +235,27 @@ fn read_ladder(
     symbols: &mut Symbols,
     found: &mut Diagnostics,
 ) -> Ladder<Column> {
-    let mut rungs: Vec<Rung<Column>> = Vec::new();
-    for item in document.get("rank").into_iter().flat_map(Value::items) {
-        let Some((column, best)) = read_rung(source, item, symbols, found) else { continue };
+    let written = document.get("rank").into_iter().flat_map(Value::items);
+    Ladder::new(read_rungs(source, written, found, |item, found| read_rung(source, item, symbols, found)))
+}
+
+/// The rungs of a ladder of any family; `read` reads one of them. What stands twice is told.
+pub(crate) fn read_rungs<'d, C: PartialEq>(
+    source: SourceId,
+    written: impl Iterator<Item = Value<'d>>,
+    found: &mut Diagnostics,
+    mut read: impl FnMut(Value<'d>, &mut Diagnostics) -> Option<(C, Best)>,
+) -> Vec<Rung<C>> {
+    let mut rungs: Vec<Rung<C>> = Vec::new();
+    for item in written {
+        let Some((column, best)) = read(item, found) else { continue };
         if rungs.iter().any(|rung| rung.column == column) {
-            found.push(
-                Diagnostic::error(Fault::BrokenKind, "this rung stands twice, so the second can decide nothing")
-                    .at_value(source, item, "stands above already"),
-            );
+            let message = "this rung stands twice, so the second can decide nothing";
+            found.push(Diagnostic::error(Fault::BrokenKind, message).at_value(source, item, "stands above already"));
         }
         rungs.push(Rung { column, best });
     }
-    Ladder::new(rungs)
+    rungs
 }
 
 fn read_rung(

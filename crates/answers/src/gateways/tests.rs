@@ -83,12 +83,12 @@ fn lost<'r>(answer: &'r Json, field: &str, policy: &str) -> &'r str {
 fn are_true(answer: &Json) {
     for (field, because, _) in texts(answer, "fields").chain(texts(answer, "overridden")) {
         if let Some((word, mine, theirs)) = compared(because) {
-            let true_word = match word {
+            let is_so = match word {
                 "older" | "lighter" => mine < theirs,
                 "newer" | "heavier" => mine > theirs,
                 _ => true,
             };
-            assert!(true_word, "{field}: {because}");
+            assert!(is_so, "{field}: {because}");
         }
     }
     for (field, because, _) in texts(answer, "fields") {
