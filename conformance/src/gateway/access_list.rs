@@ -40,7 +40,7 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
             written => vec![(FIELD.into(), config(written)?)],
         };
         let layers = vec![FieldLayer { by, fields: fields.into() }];
-        levels.push(Level { layers, inheritance: Inheritance { reach, prefer }, broken: Vec::new() });
+        levels.push(Level { layers, inheritance: Inheritance { reach, prefer } });
     }
     let folded = fold(&rules()?, &levels);
     let actual = match folded.fields.get(FIELD) {

@@ -54,9 +54,6 @@ pub struct Level<'f> {
     pub layers: Vec<FieldLayer<'f>>,
     /// How it meets the levels before it.
     pub inheritance: Inheritance,
-    /// Policies of this level that are broken. With any, the level says nothing: half of a level could be weaker than either
-    /// all of it or none.
-    pub broken: Vec<usize>,
 }
 
 /// What levels come to.
@@ -64,18 +61,12 @@ pub struct Level<'f> {
 pub struct Folded {
     /// Each field that somebody sets, by name.
     pub fields: BTreeMap<SmolStr, Joined>,
-    /// All that are broken, in ascending order.
-    pub broken: Vec<usize>,
 }
 
 /// Folds levels, the most specific first.
 pub fn fold(rules: &Rules, levels: &[Level<'_>]) -> Folded {
     let mut folded = Folded::default();
     for level in levels {
-        folded.broken.extend(&level.broken);
-        if !level.broken.is_empty() {
-            continue;
-        }
         let join = rules.across(level.inheritance);
         let new = within(rules, level);
         if folded.fields.is_empty() {
@@ -88,8 +79,6 @@ pub fn fold(rules: &Rules, levels: &[Level<'_>]) -> Folded {
             meet(&mut folded.fields, name, act, meeting, new, despite(level.inheritance, act));
         }
     }
-    folded.broken.sort_unstable();
-    folded.broken.dedup();
     folded
 }
 

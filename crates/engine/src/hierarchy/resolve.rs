@@ -102,7 +102,7 @@ impl Hierarchy {
                 }
                 first += group.len();
                 let number = group.first().and_then(level).unwrap_or_default();
-                levels.push(Level { layers, inheritance: question.level(number).inheritance, broken: Vec::new() });
+                levels.push(Level { layers, inheritance: question.level(number).inheritance });
             }
             scopes.extend(group.first().and_then(scope).map(|scope| (scope, fields::fold(rules, &levels))));
         }

@@ -45,7 +45,7 @@ fn providers(names: &[&str]) -> Arc<Config> {
 }
 
 fn level(inheritance: Inheritance, layers: Vec<FieldLayer<'static>>) -> Level<'static> {
-    Level { layers, inheritance, broken: Vec::new() }
+    Level { layers, inheritance }
 }
 
 fn layer(by: usize, field: &str, value: Arc<Config>) -> FieldLayer<'static> {
@@ -131,15 +131,6 @@ fn the_preferred_transformation_comes_last() {
     };
     check(&common(), &levels(DEEP_CHILD), "transformation", &both("parent", "child"), &[0, 1]);
     check(&common(), &levels(DEEP_PARENT), "transformation", &both("child", "parent"), &[0, 1]);
-}
-
-#[test]
-fn a_broken_policy_silences_its_level() {
-    let mut parent = level(SHALLOW_PARENT, vec![layer(1, "plain", text("parent"))]);
-    parent.broken.push(2);
-    let levels = [level(SHALLOW_CHILD, vec![layer(0, "plain", text("child"))]), parent];
-    check(&common(), &levels, "plain", &text("child"), &[0]);
-    assert_eq!(fold(&common(), &levels).broken, [2]);
 }
 
 #[test]
