@@ -1,5 +1,8 @@
 //! From the state of an organisation to a report about it.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
 use smol_str::SmolStr;
 use upheld_engine::comply::{self, Cells, Comply, Filter, Finding, Strategy, Verdict, Waiver};
 use upheld_engine::words::comply::{because, house_name};
@@ -93,13 +96,12 @@ fn waivers_within(
 ) -> Vec<WaiverLine> {
     let scope = filter.scope.map(|scope| comply.reference(scope));
     let whole = filter.scope.is_none() && filter.object.is_none() && filter.kinds.is_none();
-    let concerns = |line: &WaiverLine| {
-        let waiver = comply.waiver(&line.id);
-        let here = waiver.is_some_and(|waiver| scope.is_some() && waiver.scope == scope);
-        let covers = violations.iter().any(|own| own.waiver.as_deref() == Some(&line.id));
-        filter.policy.as_ref().is_none_or(|policy| *policy == line.policy.as_str()) && (whole || here || covers)
+    let concerns = |waiver: &&Waiver| {
+        let here = scope.is_some() && waiver.scope == scope;
+        let covers = || violations.iter().any(|own| own.waiver.as_ref() == Some(&waiver.id));
+        filter.policy.as_ref().is_none_or(|policy| *policy == waiver.policy) && (whole || here || covers())
     };
-    waiver_lines(comply, now, files).into_iter().filter(concerns).collect()
+    lines_of(comply, now, files, comply.waivers().iter().filter(concerns))
 }
 
 fn policy_lines(comply: &Comply, now: Timestamp, files: &Files, cells: &Cells<'_>) -> Vec<PolicyLine> {
@@ -144,9 +146,18 @@ fn severity(word: &str) -> Option<Severity> {
 
 /// Every waiver with what it is good for.
 pub fn waiver_lines(comply: &Comply, now: Timestamp, files: &Files) -> Vec<WaiverLine> {
-    let violations = comply.violations(now);
+    lines_of(comply, now, files, comply.waivers())
+}
+
+fn lines_of<'w>(
+    comply: &Comply,
+    now: Timestamp,
+    files: &Files,
+    waivers: impl IntoIterator<Item = &'w Waiver>,
+) -> Vec<WaiverLine> {
+    let coverage = Coverage { comply, now, everywhere: OnceCell::new() };
     let line = |waiver: &Waiver| {
-        let covers = violations.iter().filter(|own| own.waiver.as_ref() == Some(&waiver.id)).count();
+        let covers = coverage.of(waiver);
         WaiverLine {
             id: waiver.id.to_string(),
             policy: waiver.policy.to_string(),
@@ -157,7 +168,39 @@ pub fn waiver_lines(comply: &Comply, now: Timestamp, files: &Files) -> Vec<Waive
             at: waiver.at.and_then(|at| At::of(files, at)),
         }
     };
-    comply.waivers().iter().map(line).collect()
+    waivers.into_iter().map(line).collect()
+}
+
+/// How many violations waivers cover.
+struct Coverage<'c> {
+    comply: &'c Comply,
+    now: Timestamp,
+    /// Those of all scopes by waiver: counted when a waiver is not about one scope.
+    everywhere: OnceCell<HashMap<SmolStr, usize>>,
+}
+
+impl Coverage<'_> {
+    fn of(&self, waiver: &Waiver) -> usize {
+        let scope = waiver.scope.as_ref().and_then(|scope| self.comply.lookup(scope).ok());
+        match scope {
+            Some(_) => {
+                let filter = Filter { scope, policy: Some(waiver.policy.clone()), ..Filter::default() };
+                let violations = self.comply.violations_within(&filter, self.now, |_| false);
+                violations.iter().filter(|own| own.waiver.as_ref() == Some(&waiver.id)).count()
+            }
+            None => self.everywhere().get(&waiver.id).copied().unwrap_or(0),
+        }
+    }
+
+    fn everywhere(&self) -> &HashMap<SmolStr, usize> {
+        self.everywhere.get_or_init(|| {
+            let mut counts = HashMap::new();
+            for waiver in self.comply.violations(self.now).into_iter().filter_map(|own| own.waiver) {
+                *counts.entry(waiver).or_default() += 1;
+            }
+            counts
+        })
+    }
 }
 
 fn waiver_state(waiver: &Waiver, covers: usize, now: Timestamp) -> WaiverState {
