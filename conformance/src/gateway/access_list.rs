@@ -43,7 +43,7 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
         levels.push(Level { layers, inheritance: Inheritance { reach, prefer } });
     }
     let folded = fold(&rules()?, &levels);
-    let actual = match folded.fields.get(FIELD) {
+    let actual = match folded.get(FIELD) {
         Some(joined) => json!({"value": json(&joined.value)?, "p2IsOrigin": joined.origins.contains(&1)}),
         None => json!({"value": null, "p2IsOrigin": false}),
     };

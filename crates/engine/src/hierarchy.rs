@@ -25,7 +25,7 @@ pub mod scopes;
 mod tests;
 pub mod wholes;
 
-pub use answer::{Effective, Field, Lost, Member};
+pub use answer::{Effective, Field, InScope, Lost, Member};
 pub use cells::{CellKey, Cells};
 pub use fields::{Folded, Inheritance, Joined, Prefer, Reach, Rules};
 pub use index::{Entry, Hierarchy, Sitting, Via};

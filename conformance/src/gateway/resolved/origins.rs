@@ -15,7 +15,7 @@ pub(super) fn fields(asked: &Asked<'_>, answer: &Effective) -> Map<String, Json>
         return fields;
     }
     let hits = asked.with(hits);
-    for (name, joined) in answer.scopes.iter().flat_map(|(_, folded)| &folded.fields) {
+    for (name, joined) in answer.scopes.iter().flat_map(|own| own.folded.iter()) {
         // Upstream keeps the parts of a port under the port.
         if !upheld_dialects::kgateway::fields::is_inside_port(name) {
             let entries = joined.origins.iter().filter_map(|place| answer.order.get(*place));
@@ -110,7 +110,7 @@ fn sorted(mut items: Vec<Json>) -> Json {
 pub(super) fn decoded(answer: &Effective) -> anyhow::Result<Map<String, Json>> {
     let mut decoded = Map::new();
     for (field, filter) in DECODED {
-        if let Some(joined) = answer.scopes.iter().find_map(|(_, folded)| folded.fields.get(field)) {
+        if let Some(joined) = answer.scopes.iter().find_map(|own| own.folded.get(field)) {
             decoded.insert(filter.to_owned(), serde_json::to_value(joined.value.as_ref())?);
         }
     }

@@ -103,7 +103,7 @@ fn holder(asked: &Asked<'_>, answer: &Effective, field: &Field) -> Option<(u8, V
         return Some((first, field.by.to_vec()));
     }
     let nearest = field.lost.iter().filter_map(|lost| scope(lost.by)).filter(|scope| *scope != RULE).min()?;
-    let joined = answer.in_scope(nearest)?.fields.get(&field.name)?;
+    let joined = answer.in_scope(nearest)?.get(&field.name)?;
     Some((nearest, joined.origins.to_vec()))
 }
 
@@ -124,7 +124,7 @@ fn builtin(asked: &Asked<'_>, answer: &Effective, route: &Json) -> Json {
             "urlRewrite.path" => "urlRewrite",
             name => name,
         };
-        let joined = answer.in_scope(RULE).and_then(|folded| folded.fields.get(field));
+        let joined = answer.in_scope(RULE).and_then(|folded| folded.get(field));
         let origin = joined.and_then(|joined| answer.order.get(*joined.origins.first()?));
         if let Some(object) = origin.and_then(|member| asked.spot(member.place)?.object) {
             let [kind, scope, name_of] = [object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol));

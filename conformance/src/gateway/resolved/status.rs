@@ -75,7 +75,7 @@ pub(super) fn compare_backends(compared: &Compared<'_>) -> anyhow::Result<Vec<St
         for name in ["BackendConfigPolicy", "BackendTLSPolicy"] {
             let kind = compared.kind(name)?;
             let answer = compared.network.backend(kind, backend, port.as_deref()).effective();
-            for (field, joined) in answer.scopes.iter().flat_map(|(_, folded)| &folded.fields) {
+            for (field, joined) in answer.scopes.iter().flat_map(|own| own.folded.iter()) {
                 let members = joined.origins.iter().filter_map(|place| answer.order.get(*place));
                 let entries = members.filter_map(|member| kind.policies.entry(member.entry));
                 let text = |symbol| compared.snapshot().text(symbol);

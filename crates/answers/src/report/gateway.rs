@@ -164,7 +164,7 @@ impl Teller<'_, '_> {
     /// What somebody says to a field that several have a part in.
     fn said(&self, field: &Field, place: usize) -> Option<Arc<Config>> {
         let scopes = self.answer().scopes.iter();
-        let mut joined = scopes.filter_map(|(_, folded)| folded.fields.get(&field.name));
+        let mut joined = scopes.filter_map(|own| own.folded.get(&field.name));
         joined.find_map(|joined| joined.parts.iter().find(|part| part.by == place)).map(|part| part.value.clone())
     }
 

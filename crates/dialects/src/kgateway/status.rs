@@ -1,17 +1,18 @@
 //! Status of policies: whether each is accepted, and how much of it holds, for each ancestor.
 //!
-//! Every scope is asked by itself: each match of a rule, each rule that delegates, each host, all hosts behind a listener and
-//! each port. What is worst anywhere under an ancestor is what is said there. Scopes at which the same policies meet are asked
-//! once.
+//! Every scope is looked at by itself: each match of a rule, each rule that delegates, each host, all hosts behind a listener
+//! and each port. What is worst anywhere under an ancestor is what is said there. Scopes at which the same policies meet are
+//! asked once; an answer about a way of requests has that of its route in it.
 
 mod backends;
 mod survival;
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
-use upheld_engine::hierarchy::{Effective, Entry};
+use upheld_engine::hierarchy::{Effective, Entry, InScope};
 use upheld_engine::{ObjectId, PolicyId};
 
 use super::fields::is_inside_port;
@@ -19,8 +20,9 @@ use super::{PolicyType, problems};
 use crate::gateway_api::attachments::Reader;
 use crate::gateway_api::gateways::{GatewayKind, Network, Problems};
 use crate::gateway_api::places::Asked;
+use crate::gateway_api::scopes::ROUTE;
 use crate::gateway_api::survey::Survey;
-use crate::gateway_api::topology::{Condition, Gateway, Parent, Way};
+use crate::gateway_api::topology::{Condition, Gateway, Host, Parent, Way};
 
 pub use self::survival::Survival;
 use self::survival::Survivals;
@@ -77,13 +79,6 @@ impl Attachment {
     }
 }
 
-/// Whether a scope reaches requests, or only leads on to others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reached {
-    Requests,
-    Nobody,
-}
-
 impl Network<'_> {
     /// The status of every policy of kgateway, by kind, namespace and name.
     pub fn kgateway_statuses(self) -> Vec<PolicyStatus> {
@@ -98,6 +93,47 @@ impl Network<'_> {
     }
 }
 
+/// Under which ancestors cells were met, and at how many places that requests reach; an ancestor may come again.
+#[derive(Debug, Default)]
+struct Meetings {
+    cells: Vec<Vec<(usize, usize)>>,
+}
+
+impl Meetings {
+    fn add(&mut self, cell: usize, ancestor: usize, reached: usize) {
+        if cell >= self.cells.len() {
+            self.cells.resize_with(cell + 1, Vec::new);
+        }
+        let Some(ancestors) = self.cells.get_mut(cell) else { return };
+        match ancestors.last_mut() {
+            Some((known, places)) if *known == ancestor => *places += reached,
+            _ => ancestors.push((ancestor, reached)),
+        }
+    }
+}
+
+/// All scopes of an answer, or one of them.
+#[derive(Clone, Debug)]
+struct Part<'a> {
+    answer: &'a Effective,
+    scopes: &'a [InScope],
+    /// Those that were folded there: places in the order of folding.
+    places: Range<usize>,
+}
+
+impl<'a> Part<'a> {
+    fn whole(answer: &'a Effective) -> Self {
+        Self { answer, scopes: &answer.scopes, places: 0..answer.order.len() }
+    }
+
+    fn of_scope(answer: &'a Effective, scope: u8) -> Self {
+        let own = answer.scopes.iter().find(|own| own.scope == scope);
+        let places = own.map_or(0..0, |own| own.members.clone());
+        let scopes = own.map_or(&[][..], std::slice::from_ref);
+        Self { answer, scopes, places }
+    }
+}
+
 /// What is found out about the policies of one kind.
 struct Tally<'s> {
     network: Network<'s>,
@@ -105,10 +141,14 @@ struct Tally<'s> {
     policy: PolicyType,
     /// What scopes come to.
     scopes: Survey,
+    /// What ways of requests come to, with all of their scopes.
+    ways: Survey,
     /// Every ancestor once, so that others name it by its number.
     ancestors: IndexSet<Ancestor, FxBuildHasher>,
-    /// By cell: under which ancestors it was met, and how often requests reach it there; an ancestor may come again.
-    met: Vec<Vec<(usize, usize)>>,
+    /// By cell of scopes.
+    met: Meetings,
+    /// By cell of ways.
+    met_on_ways: Meetings,
     /// How policies stand at ancestors; the worst counts.
     worst: FxHashMap<PolicyId, Vec<(usize, Attachment)>>,
     others: FxHashMap<PolicyId, Vec<AncestorStatus>>,
@@ -117,9 +157,19 @@ struct Tally<'s> {
 
 impl<'s> Tally<'s> {
     fn new(network: Network<'s>, kind: GatewayKind<'s>, policy: PolicyType) -> Self {
-        let (scopes, ancestors, met) = (Survey::default(), IndexSet::default(), Vec::new());
-        let (worst, others, survival) = (FxHashMap::default(), FxHashMap::default(), Survivals::default());
-        Self { network, kind, policy, scopes, ancestors, met, worst, others, survival }
+        Self {
+            network,
+            kind,
+            policy,
+            scopes: Survey::default(),
+            ways: Survey::default(),
+            ancestors: IndexSet::default(),
+            met: Meetings::default(),
+            met_on_ways: Meetings::default(),
+            worst: FxHashMap::default(),
+            others: FxHashMap::default(),
+            survival: Survivals::default(),
+        }
     }
 
     fn finish(mut self) -> Vec<PolicyStatus> {
@@ -131,8 +181,7 @@ impl<'s> Tally<'s> {
             self.judge();
             match self.policy {
                 PolicyType::BackendConfig | PolicyType::BackendTls => self.meet_backends(),
-                PolicyType::Traffic => self.survive_on_ways(),
-                PolicyType::DirectResponse | PolicyType::HttpListener | PolicyType::Listener => {}
+                PolicyType::Traffic | PolicyType::DirectResponse | PolicyType::HttpListener | PolicyType::Listener => {}
             }
         }
         let snapshot = self.network.snapshot;
@@ -160,18 +209,10 @@ impl<'s> Tally<'s> {
         self.ancestors.insert_full(Ancestor { object, section: section.map(str::to_owned) }).0
     }
 
-    /// Meets a scope under an ancestor.
-    fn meet(&mut self, asked: &Asked<'_>, ancestor: usize, reached: Reached) {
+    /// Meets a scope under an ancestor, at so many places that requests reach.
+    fn meet(&mut self, asked: &Asked<'_>, ancestor: usize, reached: usize) {
         let cell = self.scopes.meet(asked);
-        if cell == self.met.len() {
-            self.met.push(Vec::new());
-        }
-        let requests = usize::from(reached == Reached::Requests);
-        let Some(ancestors) = self.met.get_mut(cell) else { return };
-        match ancestors.last_mut() {
-            Some((known, times)) if *known == ancestor => *times += requests,
-            _ => ancestors.push((ancestor, requests)),
-        }
+        self.met.add(cell, ancestor, reached);
     }
 
     /// A policy stands at an ancestor at least this badly.
@@ -204,36 +245,49 @@ impl<'s> Tally<'s> {
             let is_new = !ports.contains(&listener.port);
             if is_new {
                 ports.push(listener.port);
-                self.meet(&self.scope().port(gateway), of_port, Reached::Nobody);
+                self.meet(&self.scope().port(gateway), of_port, 0);
             }
             let ancestor = match (listener.is_plain(), is_new) {
                 (false, _) => self.ancestor(listener.owner, None),
                 (true, true) => of_port,
                 (true, false) => continue,
             };
-            self.meet(&self.scope().behind(gateway, listener), ancestor, Reached::Requests);
+            self.meet(&self.scope().behind(gateway, listener), ancestor, 1);
         }
-        for host in &gateway.hosts {
-            if let Some(listener) = gateway.listeners.get(host.listener) {
+        for (number, listener) in gateway.listeners.iter().enumerate() {
+            let hosts = gateway.hosts.iter().filter(|host| host.listener == number).count();
+            if hosts > 0 {
                 let own = self.ancestor(listener.owner, None);
-                self.meet(&self.scope().host(gateway, listener), own, Reached::Requests);
+                self.meet(&self.scope().host(gateway, listener), own, hosts);
             }
         }
     }
 
     /// Matches of rules, and rules that delegate to them.
-    fn meet_routes(&mut self, gateway: &Gateway) {
-        for way in gateway.hosts.iter().flat_map(|host| &host.ways) {
+    fn meet_routes(&mut self, gateway: &'s Gateway) {
+        for (host, way) in gateway.hosts.iter().flat_map(|host| host.ways.iter().map(move |way| (host, way))) {
             let Some(root) = way.chain.first() else { continue };
             let Parent { object, section } = &root.parent;
             let ancestor = self.ancestor(*object, section.as_deref());
-            for length in 1..=way.chain.len() {
-                let reached = if length == way.chain.len() { Reached::Requests } else { Reached::Nobody };
+            for length in 1..way.chain.len() {
                 let chain = way.chain.get(..length).unwrap_or_default();
-                self.meet(&self.scope().route(chain), ancestor, reached);
+                self.meet(&self.scope().route(chain), ancestor, 0);
+            }
+            match self.meet_way(gateway, host, way) {
+                Some(cell) => self.met_on_ways.add(cell, ancestor, 1),
+                None => self.meet(&self.scope().route(&way.chain), ancestor, 1),
             }
             self.meet_backend_references(way, ancestor);
         }
+    }
+
+    /// The cell of a way, if the answer about it tells what its route comes to: nothing is told where something is broken.
+    fn meet_way(&mut self, gateway: &'s Gateway, host: &Host, way: &Way) -> Option<usize> {
+        if self.policy != PolicyType::Traffic {
+            return None;
+        }
+        let number = self.ways.meet(&self.network.way(self.kind, gateway, host, way));
+        self.ways.cell(number).filter(|cell| cell.answer.broken.is_empty()).map(|_| number)
     }
 
     /// Policies of references to backends are accepted or not, and nobody says whether they hold.
@@ -243,7 +297,7 @@ impl<'s> Tally<'s> {
         let references = facts.and_then(|facts| facts.rules.get(step.rule)).map_or(&[][..], |rule| &rule.backends);
         for (number, _) in references.iter().enumerate().filter(|(_, references)| !references.is_empty()) {
             let answer = self.scope().backend_reference(step, number).effective();
-            for (policy, _) in self.policies(&answer) {
+            for (policy, _) in self.policies(&Part::whole(&answer)) {
                 // The least bad of all, so that it changes nothing where more is known.
                 self.stands(policy, ancestor, Attachment::Pending);
             }
@@ -252,25 +306,35 @@ impl<'s> Tally<'s> {
 
     /// What is worst for each policy under each ancestor, and at how many places each of its fields holds.
     fn judge(&mut self) {
-        let met = std::mem::take(&mut self.met);
-        for (cell, mut ancestors) in std::mem::take(&mut self.scopes).cells().iter().zip(met) {
-            let answer = &cell.answer;
-            let times = ancestors.iter().map(|(_, times)| times).sum();
-            ancestors.sort_unstable();
-            ancestors.dedup_by_key(|(ancestor, _)| *ancestor);
-            for (policy, attachment) in self.attachments(answer) {
-                for (ancestor, _) in &ancestors {
-                    self.stands(policy, *ancestor, attachment);
-                }
-            }
-            self.count(answer, times);
+        let (scopes, ways) = (std::mem::take(&mut self.scopes), std::mem::take(&mut self.ways));
+        for (cell, met) in scopes.cells().iter().zip(std::mem::take(&mut self.met).cells) {
+            self.judge_part(&Part::whole(&cell.answer), met);
+        }
+        for (cell, met) in ways.cells().iter().zip(std::mem::take(&mut self.met_on_ways).cells) {
+            self.judge_part(&Part::of_scope(&cell.answer, ROUTE), met);
+        }
+        if self.policy == PolicyType::Traffic {
+            self.survive_on_ways(ways.cells());
         }
     }
 
-    /// How policies stand in a scope: whether each has a part in all fields, in some, or in none.
-    fn attachments(&self, answer: &Effective) -> Vec<(PolicyId, Attachment)> {
+    fn judge_part(&mut self, part: &Part<'_>, mut ancestors: Vec<(usize, usize)>) {
+        let places = ancestors.iter().map(|(_, places)| places).sum();
+        ancestors.sort_unstable();
+        ancestors.dedup_by_key(|(ancestor, _)| *ancestor);
+        for (policy, attachment) in self.attachments(part) {
+            for (ancestor, _) in &ancestors {
+                self.stands(policy, *ancestor, attachment);
+            }
+        }
+        self.count(part, places);
+    }
+
+    /// How policies stand in scopes: whether each has a part in all fields, in some, or in none.
+    fn attachments(&self, part: &Part<'_>) -> Vec<(PolicyId, Attachment)> {
+        let answer = part.answer;
         let policy = |place: &usize| self.entry(answer, *place).map(|entry| entry.policy);
-        let folded = answer.scopes.iter().flat_map(|(_, folded)| &folded.fields);
+        let folded = part.scopes.iter().flat_map(|own| own.folded.iter());
         let reported: Vec<_> = folded.filter(|(name, _)| self.is_reported(name)).map(|(_, joined)| joined).collect();
         let mut parts: FxHashMap<PolicyId, usize> = FxHashMap::default();
         let mut speaking: Vec<PolicyId> = Vec::new();
@@ -291,7 +355,7 @@ impl<'s> Tally<'s> {
             some if some == reported.len() => Attachment::Attached,
             _ => Attachment::Merged,
         };
-        self.policies(answer).into_iter().map(|(policy, _)| (policy, stands(policy))).collect()
+        self.policies(part).into_iter().map(|(policy, _)| (policy, stands(policy))).collect()
     }
 
     /// Whether upstream keeps origins under a name: there, the parts of a port go under the port.
@@ -305,9 +369,9 @@ impl<'s> Tally<'s> {
     }
 
     /// The policies of an answer with their best entries, the best first, each once.
-    fn policies(&self, answer: &Effective) -> Vec<(PolicyId, &'s Entry)> {
-        let mut seen = FxHashSet::with_capacity_and_hasher(answer.order.len(), FxBuildHasher);
-        let entries = (0..answer.order.len()).filter_map(|place| self.entry(answer, place));
+    fn policies(&self, part: &Part<'_>) -> Vec<(PolicyId, &'s Entry)> {
+        let mut seen = FxHashSet::with_capacity_and_hasher(part.places.len(), FxBuildHasher);
+        let entries = part.places.clone().filter_map(|place| self.entry(part.answer, place));
         entries.filter(|entry| seen.insert(entry.policy)).map(|entry| (entry.policy, entry)).collect()
     }
 

@@ -95,7 +95,7 @@ fn a_policy_that_matches_by_name_and_by_label_counts_once() {
     assert_eq!(attached(&documents, &usual()), ["twice"]);
     let snapshot = load(&documents, &usual());
     let answer = route(&snapshot, "TrafficPolicy").effective();
-    let value = &answer.in_scope(ROUTE).unwrap().fields["httpACL"].value;
+    let value = &answer.in_scope(ROUTE).unwrap().get("httpACL").unwrap().value;
     assert_eq!(value.get("rules").unwrap().items().len(), 1);
 }
 

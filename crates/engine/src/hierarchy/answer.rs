@@ -1,5 +1,6 @@
 //! What holds at a target: fields with their origins, and who lost them to whom.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -19,7 +20,7 @@ pub struct Effective {
     /// Everything that was folded, in the order of folding.
     pub order: Vec<Member>,
     /// What holds in each scope by itself, the nearest first; for kinds with named fields.
-    pub scopes: Vec<(u8, Folded)>,
+    pub scopes: Vec<InScope>,
     /// The configuration as a whole; for kinds without named fields.
     pub merged: Option<Merged>,
     /// What holds, by name.
@@ -28,6 +29,17 @@ pub struct Effective {
     pub hidden: Vec<Lost>,
     /// Who is broken. With any, nothing holds.
     pub broken: Vec<usize>,
+}
+
+/// What holds in one scope by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InScope {
+    /// The scope.
+    pub scope: u8,
+    /// Those that were folded there: places in [`Effective::order`].
+    pub members: Range<usize>,
+    /// What they come to.
+    pub folded: Folded,
 }
 
 /// Who says something, in ascending order: places in [`Effective::order`]. Most things are said by one.

@@ -21,7 +21,6 @@ pub mod rules;
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -56,11 +55,11 @@ pub struct Level<'f> {
     pub inheritance: Inheritance,
 }
 
-/// What levels come to.
+/// What levels come to: each field that somebody sets, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Folded {
-    /// Each field that somebody sets, by name.
-    pub fields: BTreeMap<SmolStr, Joined>,
+    /// In the order of names. There are few, and answers keep many of these: a list is smaller than a map.
+    fields: Vec<(SmolStr, Joined)>,
 }
 
 /// Folds levels, the most specific first.
@@ -70,14 +69,15 @@ pub fn fold(rules: &Rules, levels: &[Level<'_>]) -> Folded {
         let join = rules.across(level.inheritance);
         let new = within(rules, level);
         if folded.fields.is_empty() {
-            folded.fields = new.into_iter().collect();
+            folded.fields = new;
             continue;
         }
-        for (name, new) in new {
-            let meeting = rules.meeting(&name);
+        let known = std::mem::take(&mut folded.fields);
+        folded.fields = met(known, new, |name, known, new| {
+            let meeting = rules.meeting(name);
             let act = join.act(meeting);
-            meet(&mut folded.fields, name, act, meeting, new, despite(level.inheritance, act));
-        }
+            join::join(act, meeting, known, new, despite(level.inheritance, act))
+        });
     }
     folded
 }
@@ -108,27 +108,34 @@ fn within(rules: &Rules, level: &Level<'_>) -> Vec<(SmolStr, Joined)> {
     joined
 }
 
+/// Two lists by name as one; what both have is joined.
+fn met(
+    known: Vec<(SmolStr, Joined)>,
+    new: Vec<(SmolStr, Joined)>,
+    join: impl Fn(&str, Joined, Joined) -> Joined,
+) -> Vec<(SmolStr, Joined)> {
+    let mut met = Vec::with_capacity(known.len() + new.len());
+    let mut new = new.into_iter().peekable();
+    for (name, joined) in known {
+        while let Some(before) = new.next_if(|(other, _)| *other < name) {
+            met.push(before);
+        }
+        let joined = match new.next_if(|(other, _)| *other == name) {
+            Some((_, other)) => join(&name, joined, other),
+            None => joined,
+        };
+        met.push((name, joined));
+    }
+    met.extend(new);
+    met
+}
+
 /// Whether an act is the opposite of what a level says that merges deep.
 fn despite(Inheritance { reach, prefer }: Inheritance, act: Act) -> Despite {
     match (reach, prefer, act) {
         (Reach::Deep, Prefer::Parent, Act::Keep) | (Reach::Deep, Prefer::Child, Act::Take) => Despite::Plain,
         _ => Despite::Nothing,
     }
-}
-
-fn meet(
-    fields: &mut BTreeMap<SmolStr, Joined>,
-    name: SmolStr,
-    act: Act,
-    meeting: &Meeting,
-    new: Joined,
-    despite: Despite,
-) {
-    let joined = match fields.remove(&name) {
-        Some(acc) => join::join(act, meeting, acc, new, despite),
-        None => new,
-    };
-    fields.insert(name, joined);
 }
 
 /// Nothing, an empty text and an empty list are not set; `false` and an empty map are.
@@ -142,8 +149,23 @@ pub fn is_set(value: &Config) -> bool {
 }
 
 impl Folded {
+    /// A field, if somebody sets it.
+    pub fn get(&self, name: &str) -> Option<&Joined> {
+        let place = self.place(name).ok()?;
+        self.fields.get(place).map(|(_, joined)| joined)
+    }
+
+    /// All fields by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&SmolStr, &Joined)> {
+        self.fields.iter().map(|(name, joined)| (name, joined))
+    }
+
     /// Whose words the fields are made of.
     pub fn origins(&self) -> Origins {
-        self.fields.iter().map(|(name, joined)| (name.clone(), joined.origins.clone())).collect()
+        self.iter().map(|(name, joined)| (name.clone(), joined.origins.clone())).collect()
+    }
+
+    fn place(&self, name: &str) -> Result<usize, usize> {
+        self.fields.binary_search_by(|(known, _)| known.as_str().cmp(name))
     }
 }

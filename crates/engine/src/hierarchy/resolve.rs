@@ -8,7 +8,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use smol_str::{SmolStr, format_smolstr};
 use upheld_model::{Act, Code, Config, LayerContent, Meets, Param, Reason, State};
 
-use super::answer::{Effective, Field, Member};
+use super::answer::{Effective, Field, InScope, Member};
 use super::fields::{self, FieldLayer, Folded, Level, Rules};
 use super::index::{Entry, Hierarchy, Sitting};
 use super::question::{Looks, OwnContent, OwnLayer, Question, Usable};
@@ -83,9 +83,10 @@ impl Hierarchy {
         let scope = |member: &Member| site(member).map(|site| site.scope);
         let level = |member: &Member| site(member).map(|site| site.level);
         let own_words = self.own_words(question, &answer.order);
-        let mut scopes: Vec<(u8, Folded)> = Vec::new();
+        let mut scopes: Vec<InScope> = Vec::new();
         let mut first = 0;
         for group in answer.order.chunk_by(|a, b| scope(a) == scope(b)) {
+            let members = first..first + group.len();
             let mut levels: Vec<Level<'_>> = Vec::new();
             let mut rules = policies;
             for group in group.chunk_by(|a, b| level(a) == level(b)) {
@@ -104,16 +105,14 @@ impl Hierarchy {
                 let number = group.first().and_then(level).unwrap_or_default();
                 levels.push(Level { layers, inheritance: question.level(number).inheritance });
             }
-            scopes.extend(group.first().and_then(scope).map(|scope| (scope, fields::fold(rules, &levels))));
+            if let Some(scope) = group.first().and_then(scope) {
+                scopes.push(InScope { scope, members, folded: fields::fold(rules, &levels) });
+            }
         }
         // What a target says itself is behind all entries, each part under a number of its own.
         let who = |place: usize| answer.order.get(place).map_or(EntryId::new(usize::MAX), |member| member.entry);
-        let named = scopes.iter().map(|(_, folded)| {
-            folded
-                .fields
-                .iter()
-                .map(|(name, joined)| (own_words.parts.get(name).map_or((name, None), Key::borrowed), joined))
-        });
+        let key = |name| own_words.parts.get(name).map_or((name, None), Key::borrowed);
+        let named = scopes.iter().map(|own| own.folded.iter().map(|(name, joined)| (key(name), joined)));
         answer.fields = scopes::across(named, |name| policies.apart(name), who, question.omits);
         answer.scopes = scopes;
     }
@@ -235,7 +234,7 @@ fn own_layer<'q>(question: &Question<'q>, member: &Member) -> Option<&'q OwnLaye
 impl Effective {
     /// What holds in one scope by itself.
     pub fn in_scope(&self, scope: u8) -> Option<&Folded> {
-        self.scopes.iter().find(|(known, _)| *known == scope).map(|(_, folded)| folded)
+        self.scopes.iter().find(|known| known.scope == scope).map(|known| &known.folded)
     }
 
     /// A field by its name, and the part of it that is meant.

@@ -100,7 +100,7 @@ fn name(asked: &Asked<'_>, answer: &Effective, place: usize) -> String {
 /// The names of the policies that the fields of what was asked come from.
 fn origins(asked: &Asked<'_>) -> Origins {
     let answer = asked.effective();
-    let fields = answer.scopes.iter().flat_map(|(_, folded)| &folded.fields);
+    let fields = answer.scopes.iter().flat_map(|own| own.folded.iter());
     let names = |places: &[usize]| places.iter().map(|place| name(asked, &answer, *place)).collect();
     fields.map(|(field, joined)| (field.to_string(), names(&joined.origins))).collect()
 }
@@ -358,7 +358,7 @@ fn policies_merge_within_a_level_and_then_across_levels() {
 
 /// The value of the transformed header, or all of them in the order in which they are set.
 fn headers(documents: &str, semantics: &str) -> Vec<String> {
-    let value = folded(documents, semantics).fields["transformation"].value.clone();
+    let value = folded(documents, semantics).get("transformation").unwrap().value.clone();
     let set = value.get("request").unwrap().get("set").unwrap().clone();
     set.items().iter().map(|item| item.get("value").unwrap().as_text().unwrap().to_owned()).collect()
 }
@@ -403,7 +403,7 @@ fn shallow_merging_looks_at_top_level_fields_only() {
         ask(&(example("") + &older + &newer), semantics, |network| {
             let asked = route_of(network, "TrafficPolicy");
             let answer = asked.effective();
-            let joined = &answer.in_scope(ROUTE).unwrap().fields["timeouts"];
+            let joined = answer.in_scope(ROUTE).unwrap().get("timeouts").unwrap();
             assert_eq!(joined.value.entries().len(), 1);
             let beaten: Vec<String> = joined.over.iter().map(|beaten| name(&asked, &answer, beaten.by)).collect();
             assert_eq!(beaten, ["newer"]);

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use upheld_engine::hierarchy::{Column, Effective};
 use upheld_engine::{ObjectId, PolicyId};
 
-use super::{Ancestor, AncestorStatus, Attachment, Tally, fails, holds};
+use super::{Ancestor, AncestorStatus, Attachment, Part, Tally, fails, holds};
 use crate::document::Resource;
 use crate::gateway_api::gateways::GatewayKind;
 use crate::gateway_api::grants::End;
@@ -49,7 +49,7 @@ impl Tally<'_> {
         for (backend, port) in self.backends() {
             let asked = self.network.backend(self.kind, backend, port.as_deref());
             let answer = asked.effective();
-            self.count(&answer, 1);
+            self.count(&Part::whole(&answer), 1);
             for (place, policy) in self.contenders(&asked, &answer).into_iter().enumerate() {
                 let (ancestors, held) = trusted.entry(policy).or_insert((BTreeSet::new(), Held::Nowhere));
                 let of_backend = gateways.get(&backend).into_iter().flatten();
@@ -87,12 +87,12 @@ impl Tally<'_> {
         let mut configured: BTreeMap<(PolicyId, Ancestor), Held> = BTreeMap::new();
         for (backend, port) in self.backends() {
             let answer = self.network.backend(self.kind, backend, port.as_deref()).effective();
-            self.count(&answer, 1);
+            self.count(&Part::whole(&answer), 1);
             let has_trust = |kind: GatewayKind<'_>| {
                 self.network.backend(kind, backend, port.as_deref()).effective().field(TLS, None).is_some()
             };
             let trusted = !answer.order.is_empty() && trust.is_some_and(has_trust);
-            for (policy, _) in self.policies(&answer) {
+            for (policy, _) in self.policies(&Part::whole(&answer)) {
                 let held =
                     configured.entry((policy, Ancestor { object: backend, section: None })).or_insert(Held::Somewhere);
                 let own = |by: &usize| self.entry(&answer, *by).is_some_and(|entry| entry.policy == policy);

@@ -3,10 +3,10 @@
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use upheld_engine::PolicyId;
-use upheld_engine::hierarchy::{Effective, Entry};
+use upheld_engine::hierarchy::Entry;
 
-use super::Tally;
-use crate::gateway_api::survey::{Cell, Survey};
+use super::{Part, Tally};
+use crate::gateway_api::survey::Cell;
 use crate::kgateway::fields::said;
 
 /// At how many places a field of a policy holds.
@@ -51,12 +51,12 @@ impl Survivals {
 }
 
 impl Tally<'_> {
-    /// Counts places at which every scope was folded by itself.
-    pub(super) fn count(&mut self, answer: &Effective, places: usize) {
-        for place in 0..answer.order.len() {
-            let Some(entry) = self.entry(answer, place) else { continue };
+    /// Counts places at which scopes were folded by themselves.
+    pub(super) fn count(&mut self, part: &Part<'_>, places: usize) {
+        for place in part.places.clone() {
+            let Some(entry) = self.entry(part.answer, place) else { continue };
             let holds = |field: &str| {
-                let joined = answer.scopes.iter().filter_map(|(_, folded)| folded.fields.get(field));
+                let joined = part.scopes.iter().filter_map(|own| own.folded.get(field));
                 joined.into_iter().any(|joined| joined.origins.binary_search(&place).is_ok())
             };
             self.survival.add(entry, places, holds);
@@ -64,17 +64,15 @@ impl Tally<'_> {
     }
 
     /// At how many ways of requests each field holds: what a status hides, because it looks at one scope at a time.
-    pub(super) fn survive_on_ways(&mut self) {
-        let mut survey = Survey::default();
-        self.network.survey_ways(self.kind, &mut survey, |_, _| {});
+    pub(super) fn survive_on_ways(&mut self, ways: &[Cell]) {
         let mut reached = Survivals::default();
-        for Cell { answer, size } in survey.cells() {
+        for Cell { answer, size } in ways {
             let policy = |place: &usize| self.entry(answer, *place).map(|entry| entry.policy);
             let speaking = answer.fields.iter().flat_map(|field| field.by.iter().map(|place| (place, &field.name)));
             let mut holding: Vec<(PolicyId, &str)> =
                 speaking.filter_map(|(place, name)| Some((policy(place)?, name.as_str()))).collect();
             holding.sort_unstable();
-            for (policy, entry) in self.policies(answer) {
+            for (policy, entry) in self.policies(&Part::whole(answer)) {
                 reached.add(entry, *size, |name| holding.binary_search(&(policy, name)).is_ok());
             }
         }

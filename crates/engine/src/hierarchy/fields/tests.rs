@@ -60,7 +60,7 @@ const DEEP_PARENT: Inheritance = Inheritance { reach: Reach::Deep, prefer: Prefe
 #[track_caller]
 fn check(rules: &Rules, levels: &[Level<'_>], field: &str, value: &Config, origins: &[usize]) {
     let folded = fold(rules, levels);
-    let joined = &folded.fields[field];
+    let joined = folded.get(field).unwrap();
     assert_eq!(*joined.value, *value);
     assert_eq!(joined.origins.as_slice(), origins);
 }
@@ -92,7 +92,7 @@ fn what_deep_means_for_plain_fields_is_a_choice() {
     let winners = [(PlainWhenDeep::AsNamed, 0, 1), (PlainWhenDeep::Child, 0, 0), (PlainWhenDeep::Parent, 1, 1)];
     for (choice, with_child, with_parent) in winners {
         let rules = rules(choice, Within::ByField, SameLevel::First);
-        let winner = |inheritance| fold(&rules, &levels(inheritance)).fields["plain"].origins.to_vec();
+        let winner = |inheritance| fold(&rules, &levels(inheritance)).get("plain").unwrap().origins.to_vec();
         assert_eq!(winner(DEEP_CHILD), [with_child], "{choice:?}");
         assert_eq!(winner(DEEP_PARENT), [with_parent], "{choice:?}");
     }
@@ -115,7 +115,8 @@ fn whoever_disables_turns_all_off() {
         level(DEEP_PARENT, vec![layer(2, "providers", providers(&["b"]))]),
     ];
     check(&common(), &levels, "providers", &off(), &[1]);
-    let lost: Vec<usize> = fold(&common(), &levels).fields["providers"].over.iter().map(|beaten| beaten.by).collect();
+    let lost: Vec<usize> =
+        fold(&common(), &levels).get("providers").unwrap().over.iter().map(|beaten| beaten.by).collect();
     assert_eq!(lost, [0, 2]);
 }
 

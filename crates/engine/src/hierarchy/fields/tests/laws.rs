@@ -158,7 +158,7 @@ proptest! {
         let layers = levels.iter().flat_map(|level| &level.layers);
         let set = layers.flat_map(|layer| layer.fields.iter()).filter(|(_, value)| is_set(value));
         let names: std::collections::BTreeSet<SmolStr> = set.map(|(name, _)| name.clone()).collect();
-        prop_assert!(folded.fields.keys().eq(&names));
+        prop_assert!(folded.iter().map(|(name, _)| name).eq(&names));
     }
 
     #[test]
@@ -182,14 +182,14 @@ proptest! {
         let folded = fold(&rules, &levels);
         for by in everybody(&levels) {
             let other = fold(&rules, &without(&levels, by));
-            for (name, joined) in &folded.fields {
+            for (name, joined) in folded.iter() {
                 let keeps_out = match name.as_str() {
                     "plain" | "cumulative" => false,
                     "list" => joined.over.iter().any(|beaten| beaten.by != by),
                     _ => joined.over.iter().any(|beaten| beaten.under.contains(&by)),
                 };
                 if !joined.origins.contains(&by) && !keeps_out {
-                    let less = &other.fields[name];
+                    let less = other.get(name).unwrap();
                     // The order of the keys of a map means nothing.
                     prop_assert_eq!(sorted(&less.value), sorted(&joined.value), "{} without {}", name, by);
                     // Who only hid the loser of a patch has no part without it.
@@ -209,11 +209,12 @@ proptest! {
                 level.inheritance = inheritance;
             }
             let folded = fold(&rules, &two);
-            for (name, joined) in fold(&rules, two.get(preferred..=preferred).unwrap_or_default()).fields {
+            let alone = fold(&rules, two.get(preferred..=preferred).unwrap_or_default());
+            for (name, joined) in alone.iter() {
                 // Disabling wins in any case, and a patch may have nothing to win.
                 let special = name == "providers" || name == "patch";
                 if !special || inheritance.reach == Reach::Shallow {
-                    prop_assert!(joined.origins.iter().any(|by| folded.fields[&name].origins.contains(by)), "{}", name);
+                    prop_assert!(joined.origins.iter().any(|by| folded.get(name).unwrap().origins.contains(by)), "{}", name);
                 }
             }
         }
