@@ -1,6 +1,7 @@
 //! What holds for all policies, places and kinds.
 
 use proptest::prelude::*;
+use smol_str::SmolStr;
 use upheld_model::State;
 
 use super::super::reference::{NaiveAnswer, NaiveFold, answer};
@@ -77,6 +78,31 @@ proptest! {
                 less.policies.retain(|known| known != policy);
                 prop_assert_eq!(&naive(&less).fields, &before, "without {}", policy.name);
             }
+        }
+    }
+
+    #[test]
+    fn a_scope_comes_to_the_same_whether_it_is_asked_alone_or_among_others(world in worlds()) {
+        let built = Built::new(&world);
+        let among_others = asked::<Silent>(&built);
+        for own in &among_others.scopes {
+            let alone = built.ask(|hierarchy, question| {
+                let sites: Vec<Site<'_>> = question.sites.iter().filter(|site| site.scope == own.scope).copied().collect();
+                ask(hierarchy, &Question { sites: &sites, ..*question }, &mut Scratch::default(), &mut Silent)
+            });
+            let [only] = &alone.scopes[..] else { panic!("one scope was asked") };
+            prop_assert_eq!(only.members.clone(), 0..own.members.len());
+            let entries = |answer: &Effective| answer.order.iter().map(|member| built.title(member.entry)).collect::<Vec<_>>();
+            prop_assert_eq!(&entries(&alone)[..], &entries(&among_others)[own.members.clone()]);
+            let fields = |own: &InScope| {
+                let place = |by: &usize| by - own.members.start;
+                let field = |(name, joined): (&SmolStr, &Joined)| {
+                    let lost: Vec<usize> = joined.over.iter().map(|beaten| place(&beaten.by)).collect();
+                    (name.clone(), joined.value.clone(), joined.origins.iter().map(place).collect::<Vec<_>>(), lost)
+                };
+                own.folded.iter().map(field).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(fields(only), fields(own));
         }
     }
 
