@@ -4,4 +4,5 @@ mod evaluation;
 mod laws;
 mod sharing;
 mod steps;
+mod waivers;
 mod world;

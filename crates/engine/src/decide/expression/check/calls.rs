@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use smol_str::SmolStr;
 use upheld_model::Timestamp;
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::{did_you_mean, nearest};
 
 use super::signatures::{SIGNATURES, Signature, Style};
 use super::{Checker, unclear};
@@ -64,10 +64,8 @@ impl Checker<'_> {
             None => {
                 let problem = Problem::new(word.range.clone(), format!("there is no function `{name}`"));
                 let names = SIGNATURES.iter().filter(|signature| fits(signature)).map(|signature| signature.name);
-                match nearest(name, names.clone()) {
-                    Some(meant) => problem.help(format!("did you mean `{meant}`?")),
-                    None => problem.help(format!("there are {}", names.collect::<Vec<_>>().join(", "))),
-                }
+                let near = nearest(name, names.clone()).map(did_you_mean);
+                problem.help(near.unwrap_or_else(|| format!("there are {}", names.collect::<Vec<_>>().join(", "))))
             }
         };
         self.problems.push(problem);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::{did_you_mean, nearest};
 
 use super::{Checker, unclear};
 use crate::decide::expression::Problem;
@@ -20,7 +20,7 @@ impl Checker<'_> {
         let names = Root::PARTS.into_iter().map(|(name, _)| name).chain([Root::Request.name()]);
         let problem = Problem::new(range.clone(), format!("there is no `{name}`"));
         self.problems.push(match nearest(name, names) {
-            Some(meant) => problem.help(format!("did you mean `{meant}`?")),
+            Some(meant) => problem.help(did_you_mean(meant)),
             None => problem
                 .help("facts are under `subject`, `action`, `resource` and `environment`; a text stands in quotes"),
         });
@@ -91,7 +91,7 @@ impl Checker<'_> {
     fn no_field(&mut self, of: &str, word: &Word, names: &[&str]) {
         let problem = Problem::new(word.range.clone(), format!("`{of}` has no field `{}`", word.text));
         self.problems.push(match nearest(&word.text, names.iter().copied()) {
-            Some(meant) => problem.help(format!("did you mean `{meant}`?")),
+            Some(meant) => problem.help(did_you_mean(meant)),
             None if of == "subject" => {
                 problem.help(format!("it has {}; anything else is under `subject.claims`", names.join(", ")))
             }
