@@ -27,6 +27,18 @@ impl World {
         Self::new(NaiveEdition::Current)
     }
 
+    /// One in which policies leave the provider's own scopes alone.
+    pub(super) fn exempting_partners() -> Self {
+        Self { draft: Draft::new(Arc::new(NaiveEdition::Classic.profile()), Partners::Exempt) }
+    }
+
+    /// An object is the provider's own.
+    pub(super) fn partner(mut self, reference: &str) -> Self {
+        let object = refer(&mut self.draft, reference);
+        self.draft.describe(object, Described { partner: Partner::Yes, ..Described::default() }).unwrap();
+        self
+    }
+
     /// An object with tags.
     pub(super) fn object(mut self, reference: &str, tags: &str) -> Self {
         let object = refer(&mut self.draft, reference);

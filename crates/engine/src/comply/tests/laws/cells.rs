@@ -84,3 +84,21 @@ fn a_waiver_for_one_pair_makes_it_a_cell_of_its_own() {
         .grant(Waiver { a: Some("project/2".into()), ..super::super::super::reference::random::waiver("later", "p") });
     assert_eq!(comply.cells(&filter).cells().count(), 2);
 }
+
+#[test]
+fn a_pair_that_policies_leave_alone_is_like_no_other() {
+    let comply = World::exempting_partners()
+        .partner("workspace/own")
+        .object("workspace/w", "env=dev")
+        .object("project/1", "env=prod")
+        .policy("p", "workspace.env", "project.env")
+        .build();
+    let project = comply.lookup("project/1").unwrap();
+    let kind = PairKind(0);
+    let alike = |workspace: &str| {
+        let workspace = comply.lookup(workspace).unwrap();
+        comply.alike(Pair { kind, a: workspace, b: project, scope: Some(workspace) })
+    };
+    assert!(alike("workspace/w").is_some());
+    assert!(alike("workspace/own").is_none());
+}
