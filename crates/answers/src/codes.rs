@@ -42,10 +42,10 @@ pub fn like(wanted: &str) -> Result<Vec<Meaning>, Diagnostic> {
     }
     if found.is_empty() {
         let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no code `{wanted}`"));
-        return Err(match nearest(wanted, all().map(|meaning| meaning.code)) {
-            Some(code) => diagnostic.help(format!("did you mean `upheld codes {code}`?")),
-            None => diagnostic.help("`upheld codes` lists all of them"),
-        });
+        return Err(diagnostic.suggest_or(
+            nearest(wanted, all().map(|meaning| meaning.code)).map(|code| format!("upheld codes {code}")),
+            || "`upheld codes` lists all of them".to_owned(),
+        ));
     }
     Ok(found)
 }

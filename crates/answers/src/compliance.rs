@@ -99,10 +99,10 @@ fn organisation_of<'s>(
             return Ok(found);
         }
         let diagnostic = Diagnostic::error(Fault::NotFound, format!("no objects of the kind `{named}` were read"));
-        return Err(match nearest(named, all.iter().map(|(name, _)| *name)) {
-            Some(meant) => diagnostic.help(format!("did you mean `--policies {meant}`?")),
-            None => diagnostic.help("`upheld list policies` shows what was read"),
-        });
+        return Err(diagnostic.suggest_or(
+            nearest(named, all.iter().map(|(name, _)| *name)).map(|meant| format!("--policies {meant}")),
+            || "`upheld list policies` shows what was read".to_owned(),
+        ));
     }
     match all.as_slice() {
         [(_, only)] => Ok(only),
@@ -146,10 +146,7 @@ pub(crate) fn find(comply: &Comply, written: &str) -> Result<ObjectId, Diagnosti
             let all: Vec<SmolStr> = comply.objects().into_iter().map(|object| comply.reference(object)).collect();
             let ids = all.iter().filter_map(|reference| reference.split_once('/').map(|(_, id)| id));
             let diagnostic = Diagnostic::error(Fault::NotFound, format!("no object is called `{written}`"));
-            Err(match nearest(written, ids) {
-                Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-                None => diagnostic.help("`upheld list objects` shows what was read"),
-            })
+            Err(diagnostic.suggest_or(nearest(written, ids), || "`upheld list objects` shows what was read".to_owned()))
         }
         several => {
             let names: Vec<SmolStr> = several.iter().take(8).map(|object| comply.reference(*object)).collect();
@@ -206,10 +203,10 @@ fn actor(comply: &Comply, written: Option<&str>, usual: Option<Class>) -> Result
         None => {
             let known: Vec<&str> = profile.roles.iter().map(|role| role.name.as_str()).collect();
             let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no role `{word}`"));
-            Err(match nearest(word, known.iter().copied()) {
-                Some(meant) => diagnostic.help(format!("did you mean `--as {meant}`?")),
-                None => diagnostic.help(format!("write user, admin or a role: {}", known.join(", "))),
-            })
+            Err(diagnostic
+                .suggest_or(nearest(word, known.iter().copied()).map(|meant| format!("--as {meant}")), || {
+                    format!("write user, admin or a role: {}", known.join(", "))
+                }))
         }
     }
 }

@@ -8,7 +8,7 @@ use upheld_dialects::access::SCOPE;
 use upheld_dialects::kuma::ends::{Connection, Member, connect, proxies};
 use upheld_engine::select::cells::{Cell, Cells};
 use upheld_engine::{Each, KindId, PolicyKind, Resolve, Snapshot};
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::{Diagnostic, Fault, Lookup, Side};
 
 use crate::layers::{Layers, spoken};
@@ -42,8 +42,8 @@ pub(crate) fn told(
             let known: Vec<String> = explanation.fields.iter().map(|field| field.path.clone()).collect();
             explanation.fields.retain(|field| is_within(&field.path, path));
             if explanation.fields.is_empty() && explanation.outcome != Outcome::Undecided {
-                let hint =
-                    nearest(path, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
+                let near = nearest(path, known.iter().map(String::as_str));
+                let hint = near.map(|name| format!("; {}", did_you_mean(name)));
                 notes.push(format!("note: {}: `{path}` is not set{}", explanation.kind, hint.unwrap_or_default()));
             }
         }
@@ -182,10 +182,10 @@ pub(crate) fn find_kind(snapshot: &Snapshot, name: &str) -> Result<KindId, Diagn
     let found = snapshot.kinds().iter().find(|(_, kind)| text(kind).eq_ignore_ascii_case(name));
     found.map(|(id, _)| id).ok_or_else(|| {
         let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no kind `{name}`"));
-        let diagnostic = match nearest(name, snapshot.kinds().iter().map(|(_, kind)| text(kind))) {
-            Some(nearest) => diagnostic.help(format!("did you mean `--kind {nearest}`?")),
-            None => diagnostic,
-        };
+        let diagnostic = diagnostic.suggest(
+            nearest(name, snapshot.kinds().iter().map(|(_, kind)| text(kind)))
+                .map(|nearest| format!("--kind {nearest}")),
+        );
         diagnostic.help("`upheld kinds` lists all of them")
     })
 }

@@ -48,10 +48,10 @@ pub fn decider<'s>(snapshot: &'s Snapshot, named: Option<&str>) -> Result<(KindI
         }
         let message = format!("no policy of kind `{named}` decides requests here");
         let diagnostic = Diagnostic::error(Fault::NotFound, message);
-        return Err(match nearest(named, all.iter().map(|(id, _)| name(*id))) {
-            Some(meant) => diagnostic.help(format!("did you mean `--kind {meant}`?")),
-            None => diagnostic.help("`upheld list policies` shows what was read"),
-        });
+        return Err(diagnostic.suggest_or(
+            nearest(named, all.iter().map(|(id, _)| name(*id))).map(|meant| format!("--kind {meant}")),
+            || "`upheld list policies` shows what was read".to_owned(),
+        ));
     }
     match all.as_slice() {
         [only] => Ok(*only),

@@ -6,7 +6,7 @@ mod tests;
 
 use upheld_dialects::gateway_api::{GatewayKind, Network};
 use upheld_engine::{ObjectId, Snapshot};
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::{Diagnostic, Fault};
 
 use self::asker::Asker;
@@ -70,8 +70,8 @@ pub(crate) fn told(network: Network<'_>, question: &Question) -> Result<GatewayA
             report.fields.retain(|field| is_within(&field.field, path));
             report.overridden.retain(|field| is_within(&field.field, path));
             if report.fields.is_empty() {
-                let hint =
-                    nearest(path, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
+                let near = nearest(path, known.iter().map(String::as_str));
+                let hint = near.map(|name| format!("; {}", did_you_mean(name)));
                 notes.push(format!("note: {}: `{path}` is not set{}", report.target, hint.unwrap_or_default()));
             }
         }
@@ -106,10 +106,9 @@ fn find_kind<'s>(network: Network<'s>, name: &str) -> Result<GatewayKind<'s>, Di
     network.kind(name).ok_or_else(|| {
         let all: Vec<&str> = network.kinds().map(|known| network.snapshot.text(known.kind.name)).collect();
         let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no kind `{name}` for gateways"));
-        match nearest(name, all.iter().copied()) {
-            Some(near) => diagnostic.help(format!("did you mean `--kind {near}`?")),
-            None => diagnostic.help(format!("kinds: {}", all.join(", "))),
-        }
+        diagnostic.suggest_or(nearest(name, all.iter().copied()).map(|near| format!("--kind {near}")), || {
+            format!("kinds: {}", all.join(", "))
+        })
     })
 }
 
@@ -136,11 +135,10 @@ fn find<'w>(snapshot: &Snapshot, written: &'w str) -> Result<(ObjectId, Option<&
             let near = nearest(rest, names.iter().map(String::as_str)).or_else(|| {
                 nearest(name, names.iter().filter_map(|known| known.split_once('/')).map(|(_, name)| name))
             });
-            Err(match near {
-                Some(near) => diagnostic.help(format!("did you mean `{kind}/{near}`?")),
-                None if names.is_empty() => diagnostic.help("none was read; does `-f` point to the right files?"),
-                None => diagnostic.help(format!("there are: {}", names.join(", "))),
-            })
+            Err(diagnostic.suggest_or(near.map(|near| format!("{kind}/{near}")), || match names.as_slice() {
+                [] => "none was read; does `-f` point to the right files?".to_owned(),
+                names => format!("there are: {}", names.join(", ")),
+            }))
         }
         several => {
             let message = format!("`{written}` could be any of {} things", several.len());

@@ -242,8 +242,7 @@ fn unknown_type(snapshot: &Snapshot, kind: &str) -> Option<Diagnostic> {
         return None;
     }
     let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no type `{kind}`"));
-    Some(match nearest(kind, known.iter().copied()) {
-        Some(nearest) => diagnostic.help(format!("did you mean `--kind {nearest}`?")),
-        None => diagnostic.help(format!("types: {}", known.join(", "))),
-    })
+    Some(diagnostic.suggest_or(nearest(kind, known.iter().copied()).map(|nearest| format!("--kind {nearest}")), || {
+        format!("types: {}", known.join(", "))
+    }))
 }

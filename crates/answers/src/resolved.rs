@@ -1,7 +1,7 @@
 //! Just the result of a connection.
 
 use serde_json::{Map, Value as Json, json};
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::{Diagnostic, Fault};
 
 use crate::connections::Answers;
@@ -157,6 +157,6 @@ fn at_path(value: &Json, path: &str) -> Option<Json> {
 
 fn not_set(explanation: &Explanation, path: &str) -> String {
     let known = explanation.fields.iter().map(|field| field.path.as_str());
-    let hint = nearest(path, known).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    let hint = nearest(path, known).map(|name| format!("; {}", did_you_mean(name))).unwrap_or_default();
     format!("{}: `{path}` is not set{hint}", explanation.kind)
 }

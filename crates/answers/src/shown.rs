@@ -56,11 +56,9 @@ fn find(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<Thing,
             let names = policies.chain(snapshot.objects().iter().map(|(_, object)| object.name));
             let diagnostic = Diagnostic::error(Fault::NotFound, format!("nothing is called `{written}`"));
             let near = nearest(name, names.map(|name| snapshot.text(name)));
-            Err(match near {
-                Some(near) => diagnostic.help(format!("did you mean `upheld show {near}`?")),
-                None => diagnostic,
-            }
-            .help("`upheld list` shows everything"))
+            Err(diagnostic
+                .suggest(near.map(|near| format!("upheld show {near}")))
+                .help("`upheld list` shows everything"))
         }
         several => {
             let message = format!("`{written}` could be any of {} things", several.len());

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use upheld_engine::Snapshot;
 use upheld_engine::decide::Decide;
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::{Diagnostic, Diagnostics, Files};
 
 use self::coverage::Counter;
@@ -182,8 +182,8 @@ fn renamed(expect: &Json, policies: &Decide) -> Option<String> {
     if names().any(|name| name == expected) {
         return None;
     }
-    let hint = nearest(expected, names()).map(|near| format!("; did you mean `{near}`?"));
-    Some(format!(" There is no policy `{expected}`{}", hint.unwrap_or_else(|| ".".to_owned())))
+    let hint = nearest(expected, names()).map_or_else(|| ".".to_owned(), |near| format!("; {}", did_you_mean(near)));
+    Some(format!(" There is no policy `{expected}`{hint}"))
 }
 
 fn asked(asks: &Asks) -> Json {

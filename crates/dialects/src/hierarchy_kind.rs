@@ -274,10 +274,9 @@ fn read_rung(
             item,
             "unknown rung",
         );
-        found.push(match nearest(item.text(), names()) {
-            Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
-            None => diagnostic.help(format!("rungs: {}", names().collect::<Vec<_>>().join(", "))),
-        });
+        found.push(diagnostic.suggest_or(nearest(item.text(), names()), || {
+            format!("rungs: {}", names().collect::<Vec<_>>().join(", "))
+        }));
     }
     known.map(|(_, column, best)| (*column, *best))
 }

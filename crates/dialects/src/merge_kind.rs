@@ -151,10 +151,9 @@ fn read_ladder(
                     let names = || ["name", "identity", "item"].into_iter().chain(COLUMNS);
                     let diagnostic = Diagnostic::error(Fault::BrokenKind, format!("there is no rung `{other}`"))
                         .at_value(source, item, "unknown rung");
-                    found.push(match nearest(other, names()) {
-                        Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
-                        None => diagnostic.help(format!("rungs: {}", names().collect::<Vec<_>>().join(", "))),
-                    });
+                    found.push(diagnostic.suggest_or(nearest(other, names()), || {
+                        format!("rungs: {}", names().collect::<Vec<_>>().join(", "))
+                    }));
                     return None;
                 }
             };

@@ -274,11 +274,10 @@ fn read_rung(
             item,
             "unknown rung",
         );
-        found.push(match nearest(item.text(), names()) {
-            Some(name) if FIELD_RUNGS.contains(&name) => diagnostic.help(format!("did you mean `{name}: FIELD`?")),
-            Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
-            None => diagnostic.help(format!("rungs: {}", names().collect::<Vec<_>>().join(", "))),
-        });
+        let meant = nearest(item.text(), names());
+        let meant =
+            meant.map(|name| if FIELD_RUNGS.contains(&name) { format!("{name}: FIELD") } else { name.to_owned() });
+        found.push(diagnostic.suggest_or(meant, || format!("rungs: {}", names().collect::<Vec<_>>().join(", "))));
         return None;
     }
     let mut entries = item.entries();

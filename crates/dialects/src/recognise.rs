@@ -453,7 +453,7 @@ impl Recognised {
             (Some(Some(edition)), _) => {
                 diagnostic.help(format!("it belongs to the semantics `{edition}`: add `--semantics {edition}`"))
             }
-            (None, Some(nearest)) => diagnostic.help(format!("did you mean `{nearest}`?")),
+            (None, Some(nearest)) => diagnostic.suggest(Some(nearest)),
             (None, None) => diagnostic
                 .help(format!("types: {}", known.join(", ")))
                 .help("write a `PolicyKind` document to define a type of your own"),

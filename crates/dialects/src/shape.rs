@@ -177,12 +177,9 @@ impl<'c> Checker<'c> {
         let written = key.text();
         let names = fields.iter().map(|field| field.name.as_str());
         let message = format!("{} has no field `{written}`", self.here("this document"));
-        let mut diagnostic =
-            Diagnostic::error(Fault::UnknownField, message).at_value(self.source, key, "unknown field");
         let meant = nearest(written, names);
-        diagnostic = diagnostic.help(if let Some(name) = meant {
-            format!("did you mean `{name}`?")
-        } else {
+        let diagnostic = Diagnostic::error(Fault::UnknownField, message).at_value(self.source, key, "unknown field");
+        let mut diagnostic = diagnostic.suggest_or(meant, || {
             let names: Vec<_> = fields.iter().map(|field| format!("`{}`", field.name)).collect();
             format!("fields here: {}", names.join(", "))
         });
@@ -207,10 +204,7 @@ impl<'c> Checker<'c> {
             value,
             format!("expected {}", names.join(" or ")),
         );
-        self.found.push(match nearest(value.text(), choices.iter().copied()) {
-            Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
-            None => diagnostic,
-        });
+        self.found.push(diagnostic.suggest(nearest(value.text(), choices.iter().copied())));
         false
     }
 

@@ -3,6 +3,7 @@
 use smol_str::SmolStr;
 use upheld_engine::comply::{Class, NotFound, Profile, Tags};
 use upheld_engine::words::comply::{house_name, joined, list, pairs};
+use upheld_model::nearest::did_you_mean;
 
 use crate::{Action, BadDefinition, BadValue, By, Cause, Edit, Fix, Refusal, Seen};
 
@@ -111,7 +112,7 @@ pub fn who(profile: &Profile, cause: &Cause) -> String {
 /// Why an action makes no sense, or its actor may not.
 pub fn refusal(profile: &Profile, refusal: &Refusal) -> String {
     let meant = |sentence: String, nearest: &Option<SmolStr>| match nearest {
-        Some(nearest) => format!("{sentence}; did you mean `{nearest}`?"),
+        Some(nearest) => format!("{sentence}; {}", did_you_mean(nearest)),
         None => sentence,
     };
     match refusal {

@@ -202,10 +202,9 @@ fn resolve(folder: &str, path: &Path) -> Option<String> {
 fn unknown_revision(git: &Git<'_>, revision: &str) -> Diagnostic {
     let problem = Diagnostic::error(Fault::NotFound, format!("git knows no revision `{revision}`"));
     let names = git.references();
-    match nearest(revision, names.iter().map(String::as_str)) {
-        Some(name) => problem.help(format!("did you mean `{name}`?")),
-        None => problem.help("name a branch, a tag or a commit; `git log` shows them"),
-    }
+    problem.suggest_or(nearest(revision, names.iter().map(String::as_str)), || {
+        "name a branch, a tag or a commit; `git log` shows them".to_owned()
+    })
 }
 
 #[cfg(test)]

@@ -239,8 +239,7 @@ fn unknown_edition(name: &str, editions: &[String]) -> Option<Diagnostic> {
         return None;
     }
     let diagnostic = Diagnostic::error(Fault::BadSetting, format!("there are no semantics `{name}`"));
-    Some(match nearest(name, editions.iter().map(String::as_str)) {
-        Some(nearest) => diagnostic.help(format!("did you mean `{nearest}`?")),
-        None => diagnostic.help(format!("there are: {}", editions.join(", "))),
-    })
+    Some(diagnostic.suggest_or(nearest(name, editions.iter().map(String::as_str)), || {
+        format!("there are: {}", editions.join(", "))
+    }))
 }

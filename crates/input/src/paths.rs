@@ -89,10 +89,7 @@ pub(crate) fn unreadable(name: &str, error: &io::Error) -> Diagnostic {
 /// A path that nothing is at.
 pub(crate) fn missing(name: &str, place: &str, meant: Option<&str>) -> Diagnostic {
     let problem = Diagnostic::error(Fault::Unreadable, format!("`{name}` does not exist{place}"));
-    match meant {
-        Some(meant) => problem.help(format!("did you mean `{meant}`?")),
-        None => problem,
-    }
+    problem.suggest(meant)
 }
 
 /// A folder that has nothing to read.

@@ -1,5 +1,8 @@
 //! What is wrong with an input: one value, rendered elsewhere.
 
+use std::fmt::Display;
+
+use crate::nearest::did_you_mean;
 use crate::source::SourceId;
 use crate::tree::{Span, Value};
 
@@ -85,6 +88,21 @@ impl Diagnostic {
     pub fn related(mut self, source: SourceId, span: Span, text: impl Into<String>) -> Self {
         self.related.push(Label { source, span, text: text.into() });
         self
+    }
+
+    /// Asks whether a name was meant, if there is one that comes near: see [`nearest`](crate::nearest::nearest).
+    #[must_use]
+    pub fn suggest(self, meant: Option<impl Display>) -> Self {
+        match meant {
+            Some(meant) => self.help(did_you_mean(meant)),
+            None => self,
+        }
+    }
+
+    /// Asks whether a name was meant, or else says what to do next.
+    #[must_use]
+    pub fn suggest_or(self, meant: Option<impl Display>, otherwise: impl FnOnce() -> String) -> Self {
+        self.help(meant.map_or_else(otherwise, did_you_mean))
     }
 
     /// Adds what to do next.

@@ -1,5 +1,7 @@
 //! The nearest valid name, for "did you mean".
 
+use std::fmt::Display;
+
 /// The candidate that a typo most likely meant, if any is near enough.
 ///
 /// ```
@@ -24,6 +26,11 @@ pub fn nearest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>)
         })
         .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)))
         .map(|(_, candidate)| candidate)
+}
+
+/// The question after a name that does not exist. It goes with `nearest(…).map(did_you_mean)`.
+pub fn did_you_mean(name: impl Display) -> String {
+    format!("did you mean `{name}`?")
 }
 
 /// Edits between two texts, a swap of neighbours counting as one.

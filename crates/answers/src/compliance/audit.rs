@@ -1,7 +1,6 @@
 //! Who violates, hard or soft?
 
 use serde::{Deserialize, Serialize};
-use smol_str::SmolStr;
 use upheld_engine::comply::{self, Class, Comply};
 use upheld_governance::{Actor, words};
 use upheld_model::nearest::nearest;
@@ -169,11 +168,8 @@ fn cut_to_visible(
 pub(super) fn unknown_policy(comply: &Comply, written: &str) -> Diagnostic {
     let policies = comply.policies();
     let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no policy `{written}`"));
-    match nearest(written, policies.iter().map(|policy| policy.id.as_str())) {
-        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-        None => {
-            let names: Vec<SmolStr> = policies.iter().take(12).map(|policy| policy.id.clone()).collect();
-            diagnostic.help(format!("policies: {}", names.join(", ")))
-        }
-    }
+    diagnostic.suggest_or(nearest(written, policies.iter().map(|policy| policy.id.as_str())), || {
+        let names: Vec<&str> = policies.iter().take(12).map(|policy| policy.id.as_str()).collect();
+        format!("policies: {}", names.join(", "))
+    })
 }

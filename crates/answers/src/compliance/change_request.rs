@@ -92,10 +92,9 @@ fn action(asked: &Organisation<'_>, request: &ChangeRequest) -> Result<Action, V
         _ => {
             let verb = words.first().copied().unwrap_or_default();
             let diagnostic = Diagnostic::error(Fault::IncompleteQuestion, format!("`{verb}` is no change"));
-            Err(vec![match nearest(verb, VERBS) {
-                Some(meant) => diagnostic.help(format!("did you mean `upheld can {meant}`?")),
-                None => diagnostic.help(format!("changes: {}", VERBS.join(", "))),
-            }])
+            Err(vec![diagnostic.suggest_or(nearest(verb, VERBS).map(|meant| format!("upheld can {meant}")), || {
+                format!("changes: {}", VERBS.join(", "))
+            })])
         }
     }
 }

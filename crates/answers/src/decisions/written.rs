@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 use upheld_dialects::access::{Edition, request};
 use upheld_engine::decide::{Fact, Maybe, Names, Request};
 use upheld_input::{Format, parse};
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, Severity, SourceId, Timestamp};
 
 use crate::question::Question;
@@ -91,10 +91,11 @@ impl Words {
                         let message = format!("a subject has no `{key}`");
                         let diagnostic = Diagnostic::error(Fault::IncompleteQuestion, message);
                         let key = key.strip_prefix("claims.").unwrap_or(key);
-                        self.problems.push(match nearest(key, KEYS) {
-                            Some(meant) => diagnostic.help(format!("did you mean `{meant}={value}`?")),
-                            None => diagnostic.help(format!("for a claim write `--subject claim.{key}={value}`")),
-                        });
+                        self.problems.push(
+                            diagnostic.suggest_or(nearest(key, KEYS).map(|meant| format!("{meant}={value}")), || {
+                                format!("for a claim write `--subject claim.{key}={value}`")
+                            }),
+                        );
                     }
                 },
             }
@@ -118,7 +119,7 @@ impl Words {
                     action.method = text(value);
                     if let Some(meant) = nearest(value, METHODS) {
                         let message = format!("there is no method `{value}`");
-                        let help = format!("did you mean `{meant}`? If not, write `--action method={value}`");
+                        let help = format!("{} If not, write `--action method={value}`", did_you_mean(meant));
                         self.problems.push(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
                     }
                 }

@@ -148,10 +148,10 @@ impl<'s> Asker<'s> {
             rules.dedup();
             let message = format!("{} has no rule `{section}` that requests reach", self.network.title(route));
             let diagnostic = Diagnostic::error(Fault::NotFound, message);
-            return Err(match nearest(section, rules.iter().map(String::as_str)) {
-                Some(near) => diagnostic.help(format!("did you mean `#{near}`?")),
-                None => diagnostic.help(format!("rules: {}", rules.join(", "))),
-            });
+            return Err(diagnostic.suggest_or(
+                nearest(section, rules.iter().map(String::as_str)).map(|near| format!("#{near}")),
+                || format!("rules: {}", rules.join(", ")),
+            ));
         }
         if !found {
             return Err(self.unreached(route));

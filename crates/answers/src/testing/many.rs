@@ -149,10 +149,9 @@ impl<'t> Suite<'_, 't> {
                     let diagnostic = Diagnostic::error(Fault::NoEffect, message);
                     let diagnostic = diagnostic.at_value(self.source, *value, "not in the matrix");
                     let labels = || axis.values.iter().map(|value| value.label.as_str());
-                    self.found.push(match nearest(&wanted, labels()) {
-                        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-                        None => diagnostic.help(format!("it has {}", labels().collect::<Vec<_>>().join(", "))),
-                    });
+                    self.found.push(diagnostic.suggest_or(nearest(&wanted, labels()), || {
+                        format!("it has {}", labels().collect::<Vec<_>>().join(", "))
+                    }));
                 }
             }
         }
@@ -195,10 +194,7 @@ impl<'t> Suite<'_, 't> {
             let message = format!("there is no decision `{word}`");
             let expected = format!("expected `{}`", DECISIONS.join("` or `"));
             let diagnostic = Diagnostic::error(Fault::WrongValue, message).at_value(self.source, value, expected);
-            self.found.push(match nearest(word, DECISIONS) {
-                Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-                None => diagnostic,
-            });
+            self.found.push(diagnostic.suggest(nearest(word, DECISIONS)));
         }
         word
     }

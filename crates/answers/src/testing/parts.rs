@@ -143,10 +143,7 @@ impl Parts {
         let names = self.fixtures.keys().filter(|(of, _)| *of == part).map(|(_, name)| name.as_str());
         let message = format!("there is no {word} `{text}` among the fixtures");
         let diagnostic = Diagnostic::error(Fault::NotFound, message).at_value(self.source, value, "no such fixture");
-        let diagnostic = match nearest(text, names) {
-            Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
-            None => diagnostic.help(format!("add it to `fixtures.{word}s`")),
-        };
+        let diagnostic = diagnostic.suggest_or(nearest(text, names), || format!("add it to `fixtures.{word}s`"));
         diagnostic.help(format!("or describe it, for example `{}`", part.example()))
     }
 }

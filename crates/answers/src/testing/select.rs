@@ -25,17 +25,16 @@ pub(super) fn select<'c>(cases: &'c [Case], options: &TestQuestion) -> Result<Ve
     Err(match (unknown, &options.only) {
         (Some(tag), _) => {
             let diagnostic = Diagnostic::error(Fault::NotFound, format!("no case has the tag `{tag}`"));
-            match nearest(tag, tags) {
-                Some(near) => diagnostic.help(format!("did you mean `--tag {near}`?")),
-                None => diagnostic.help("cases have tags under `tags:`"),
-            }
+            diagnostic.suggest_or(nearest(tag, tags).map(|near| format!("--tag {near}")), || {
+                "cases have tags under `tags:`".to_owned()
+            })
         }
         (None, Some(only)) => {
             let diagnostic = Diagnostic::error(Fault::NotFound, format!("no case is called like `{only}`"));
-            match nearest(only, cases.iter().map(|case| case.own.as_str())) {
-                Some(near) => diagnostic.help(format!("did you mean `--only '{near}'`?")),
-                None => diagnostic.help(format!("`*` is any run of characters: `--only '*{only}*'`")),
-            }
+            diagnostic.suggest_or(
+                nearest(only, cases.iter().map(|case| case.own.as_str())).map(|near| format!("--only '{near}'")),
+                || format!("`*` is any run of characters: `--only '*{only}*'`"),
+            )
         }
         (None, None) => Diagnostic::error(Fault::NotFound, "no case has all that was asked for"),
     })

@@ -83,10 +83,7 @@ impl Reading<'_> {
             let message = format!("nobody reads `{}`", key.text());
             let diagnostic =
                 Diagnostic::warning(Fault::UnknownField, message).at_value(self.source, key, "unknown field");
-            self.found.push(match nearest(key.text(), known.iter().copied()) {
-                Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
-                None => diagnostic,
-            });
+            self.found.push(diagnostic.suggest(nearest(key.text(), known.iter().copied())));
         }
     }
 

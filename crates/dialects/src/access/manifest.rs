@@ -177,11 +177,8 @@ impl Reading<'_> {
                 let message = format!("the default effect cannot be `{}`", word.text());
                 let diagnostic = Diagnostic::error(Fault::WrongValue, message);
                 let diagnostic = diagnostic.at_value(self.source, word, "expected `permit` or `deny`");
-                self.found.push(match nearest(word.text(), ["permit", "deny"]) {
-                    Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-                    None if word.text() == "allow" => diagnostic.help("did you mean `permit`?"),
-                    None => diagnostic,
-                });
+                let allow = (word.text() == "allow").then_some("permit");
+                self.found.push(diagnostic.suggest(nearest(word.text(), ["permit", "deny"]).or(allow)));
                 None
             }
             (Edition::Compat, None) => {

@@ -10,7 +10,7 @@ use upheld_engine::decide::{
     ANY_METHOD, AddressLists, BadPattern, Binding, Condition, Duty, Effect, Expression, Fact, FactOf, FactTest, Glob,
     MAX_REGEX, Matcher, Operator, Order, PathPattern, Rule, Status, Target, Test, Truth, Validity, Wild,
 };
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::{Kind, Span, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, SourceId, Timestamp};
 
@@ -148,7 +148,7 @@ impl<'f> Reading<'f> {
             let expected =
                 format!("expected {}", words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or "));
             match meant {
-                Some(meant) => self.wrong_but(word, message, &expected, format!("did you mean `{meant}`?")),
+                Some(meant) => self.wrong_but(word, message, &expected, did_you_mean(meant)),
                 None => self.wrong(word, message, &expected),
             }
         }
@@ -355,10 +355,8 @@ impl<'f> Reading<'f> {
         if !OPERATORS.contains(&name) {
             let place = word.unwrap_or(test);
             let message = format!("there is no operator `{name}`");
-            let help = nearest(name, OPERATORS).map_or_else(
-                || format!("operators: {}", OPERATORS.join(", ")),
-                |meant| format!("did you mean `{meant}`?"),
-            );
+            let help =
+                nearest(name, OPERATORS).map_or_else(|| format!("operators: {}", OPERATORS.join(", ")), did_you_mean);
             self.wrong_but(place, message, "unknown operator", help);
             return None;
         }
@@ -493,8 +491,8 @@ impl<'f> Reading<'f> {
         if !shapes::CONDITIONS.contains(&kind) && item.get("type").is_some_and(|kind| kind.kind() == Kind::Text) {
             let place = item.get("type").unwrap_or(item);
             let message = format!("there is no condition of type `{kind}`");
-            let help = nearest(kind, shapes::CONDITIONS)
-                .map_or_else(|| "types: time, ip, custom".to_owned(), |meant| format!("did you mean `{meant}`?"));
+            let help =
+                nearest(kind, shapes::CONDITIONS).map_or_else(|| "types: time, ip, custom".to_owned(), did_you_mean);
             self.wrong_but(place, message, "expected `time`, `ip` or `custom`", help);
             return Vec::new();
         }

@@ -2,6 +2,7 @@
 
 use smol_str::SmolStr;
 use upheld_engine::decide::{Action, Environment, Fact, Facts, Maybe, Names, Request, Resource, Subject};
+use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId, Timestamp};
 
@@ -114,13 +115,10 @@ impl Reading<'_> {
             return;
         }
         for (key, _) in &fields.others {
-            let near = upheld_model::nearest::nearest(key.text(), fields.names.iter().copied());
+            let near = nearest(key.text(), fields.names.iter().copied());
             if refused(near.is_some()) {
                 let message = format!("{what} has no field `{}`", key.text());
-                let help = near.map_or_else(
-                    || format!("fields here: {}", fields.names.join(", ")),
-                    |name| format!("did you mean `{name}`?"),
-                );
+                let help = near.map_or_else(|| format!("fields here: {}", fields.names.join(", ")), did_you_mean);
                 let diagnostic = Diagnostic::error(Fault::UnknownField, message);
                 self.found.push(diagnostic.at_value(self.source, *key, "unknown field").help(help));
             }

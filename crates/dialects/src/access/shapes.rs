@@ -212,8 +212,5 @@ pub(crate) fn unknown_algorithm(source: SourceId, word: Value<'_>) -> Diagnostic
     let words = algorithms();
     let message = format!("there is no algorithm `{}`", word.text());
     let diagnostic = Diagnostic::error(Fault::WrongValue, message).at_value(source, word, "unknown algorithm");
-    match nearest(word.text(), words.iter().copied()) {
-        Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-        None => diagnostic.help(format!("algorithms: {}", words.join(", "))),
-    }
+    diagnostic.suggest_or(nearest(word.text(), words.iter().copied()), || format!("algorithms: {}", words.join(", ")))
 }

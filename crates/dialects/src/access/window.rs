@@ -2,7 +2,7 @@
 
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use upheld_engine::decide::{Midnight, TimeWindow, Validity, Weekdays};
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::{Kind, Value};
 
 use super::policy::Reading;
@@ -109,7 +109,7 @@ fn time_zone(reading: &mut Reading<'_>, value: Value<'_>) -> Option<TimeZone> {
         let message = format!("there is no time zone `{}`", value.text());
         let expected = "expected a name such as `Europe/Berlin`, or `UTC`";
         match nearest(value.text(), names.iter().map(String::as_str)) {
-            Some(meant) => reading.wrong_but(value, message, expected, format!("did you mean `{meant}`?")),
+            Some(meant) => reading.wrong_but(value, message, expected, did_you_mean(meant)),
             None => reading.wrong(value, message, expected),
         }
     }

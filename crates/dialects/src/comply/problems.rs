@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 use upheld_engine::comply::{Draft, ObjectId, Problem};
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef};
 
 /// Near names are looked for this often: with many missing objects a whole file is missing.
@@ -21,7 +21,7 @@ pub(super) fn report(draft: &Draft, files: &Files, found: &mut Diagnostics) {
                 looked_for += 1;
                 let near = (looked_for <= LOOKED_FOR).then(|| near(draft, &missing, &reference)).flatten();
                 let help = match near {
-                    Some(near) => format!("did you mean `{near}`?"),
+                    Some(near) => did_you_mean(near),
                     None => format!("describe it: `ref: {reference}`, with its tags"),
                 };
                 (Fault::DanglingReference, format!("there is no `{reference}`"), "not there", help, at)

@@ -1,6 +1,6 @@
 //! Names, titles and other names: no two things may answer to one.
 
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::Value;
 
 use super::Reading;
@@ -39,7 +39,7 @@ impl Names {
 pub(crate) fn or_nearest<'n>(written: &str, names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<&str> = names.collect();
     match nearest(written, names.iter().copied()) {
-        Some(name) => format!("did you mean `{name}`?"),
+        Some(name) => did_you_mean(name),
         None => format!("there are: {}", names.join(", ")),
     }
 }

@@ -131,10 +131,7 @@ impl ControllerSettings {
             "DelegationWildcardNamespace" => value.clone_into(&mut topology.delegation_wildcard_namespace),
             _ => {
                 let problem = wrong(format!("kgateway has no setting `{name}` that is read here"));
-                return Err(match nearest(name, NAMES) {
-                    Some(near) => problem.help(format!("did you mean `{near}`?")),
-                    None => problem.help(format!("settings: {}", NAMES.join(", "))),
-                });
+                return Err(problem.suggest_or(nearest(name, NAMES), || format!("settings: {}", NAMES.join(", "))));
             }
         }
         Ok(())

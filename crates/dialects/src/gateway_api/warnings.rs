@@ -1,6 +1,6 @@
 //! What is probably not meant, with its place.
 
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault};
 
@@ -63,7 +63,7 @@ impl Warnings {
         let message = format!("{} names the listener `{section}`, which `{owner}` does not have", route.title());
         let warning = Diagnostic::warning(Fault::DanglingReference, message);
         let help = match nearest(section, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(near) => did_you_mean(near),
             None => format!("listeners: {}", known.join(", ")),
         };
         self.push(warning.at_value(route.source, place, "no such listener").help(help));

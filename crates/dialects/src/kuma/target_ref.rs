@@ -195,10 +195,9 @@ fn unknown_kind(value: Value<'_>, written: Option<Value<'_>>, source: SourceId) 
                 format!("there is no targetRef kind `{}`", kind.text()),
             )
             .at_value(source, kind, "unknown kind");
-            match nearest(kind.text(), names()) {
-                Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
-                None => diagnostic.help(format!("kinds: {}", names().collect::<Vec<_>>().join(", "))),
-            }
+            diagnostic.suggest_or(nearest(kind.text(), names()), || {
+                format!("kinds: {}", names().collect::<Vec<_>>().join(", "))
+            })
         }
     }
 }

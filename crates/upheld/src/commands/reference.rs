@@ -90,10 +90,10 @@ pub(super) fn schema(session: &Session<'_>, wanted: Option<&str>) -> Exit {
         }
         None => {
             let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no document type `{wanted}`"));
-            refuse(&[match nearest(wanted, schemas.keys().map(String::as_str)) {
-                Some(name) => diagnostic.help(format!("did you mean `upheld schema {name}`?")),
-                None => diagnostic.help("`upheld schema -o name` lists all of them"),
-            }])
+            refuse(&[diagnostic.suggest_or(
+                nearest(wanted, schemas.keys().map(String::as_str)).map(|name| format!("upheld schema {name}")),
+                || "`upheld schema -o name` lists all of them".to_owned(),
+            )])
         }
     }
 }

@@ -116,7 +116,7 @@ pub(super) fn suggest(diagnostic: Diagnostic, written: &str, known: &[&str]) -> 
     known.sort_unstable();
     known.dedup();
     match nearest(written, known.iter().copied()) {
-        Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
+        Some(name) => diagnostic.suggest(Some(name)),
         None if known.is_empty() => {
             diagnostic.help("nothing of that sort was read; does `-f` point to the right files?")
         }
