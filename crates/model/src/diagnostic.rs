@@ -224,7 +224,7 @@ faults! {
     RefusedChange = "UP025",
     /// A policy that has no effect where it is attached.
     NoEffect = "UP030",
-    /// Looking a client up in Kuma's own listing would give another answer.
+    /// Looking a client up in the listing of the system itself would give another answer.
     ListingDiffers = "UP031",
     /// A policy lets more through than its author may think; its edition does so on purpose.
     FailsOpen = "UP040",

@@ -24,7 +24,7 @@ pub struct Draft {
 /// Anything that policies speak about: a proxy, a service, a mesh.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// Its type, for example `Dataplane`.
+    /// Its type, for example `Service`.
     pub kind: Sym,
     /// Where names are unique and policies reach: the mesh.
     pub scope: Sym,

@@ -66,7 +66,7 @@ pub struct Mark {
     pub column: Sym,
     /// Higher is better.
     pub number: i64,
-    /// For sentences, for example `Dataplane`.
+    /// For sentences, for example `Service`.
     pub word: Sym,
 }
 

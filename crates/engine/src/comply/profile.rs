@@ -26,7 +26,7 @@ pub struct Role(pub u8);
 /// Everything that differs between editions, and between our kinds and those of users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// How it is called, for example `meshstack/classic`.
+    /// How it is called, for example `acme/2026`.
     pub name: SmolStr,
     /// The kinds of objects.
     pub kinds: Vec<KindSpec>,

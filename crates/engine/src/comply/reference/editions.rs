@@ -25,7 +25,7 @@ pub fn classic() -> Profile {
     let direct = |pair: u8| vec![Given { pair: PairKind(pair), a: End::A, b: End::B }];
     let block = |of, with, by| EffectRow { on: Trigger::Tags, of: Some(of), with, by, effect: Effect::Block };
     Profile {
-        name: SmolStr::new_static("meshstack/classic"),
+        name: SmolStr::new_static("twin/classic"),
         kinds: kinds(),
         subjects: subjects(),
         scope: Some(SCOPE),
@@ -55,7 +55,7 @@ pub fn current() -> Profile {
     let role = |pair: u8| Given { pair: PairKind(pair), a: End::Role, b: End::B };
     let block = |on, of, with| EffectRow { on, of, with, by: Some(Class::EndUser), effect: Effect::Block };
     Profile {
-        name: SmolStr::new_static("meshstack/current"),
+        name: SmolStr::new_static("twin/current"),
         relations: vec![
             owns(vec![direct(0)]),
             related(WORKSPACE, PRINCIPAL, vec![direct(1)]),
