@@ -14,6 +14,7 @@
 //! Invariant: no I/O, no clock, no async, no panic; the same input gives the same bytes.
 
 pub mod ask;
+mod buckets;
 pub mod comply;
 pub mod decide;
 pub mod digest;
@@ -21,6 +22,7 @@ pub mod hierarchy;
 pub mod kind;
 pub mod ladder;
 pub mod merge;
+mod order;
 pub mod partition;
 pub mod ruling;
 pub mod select;

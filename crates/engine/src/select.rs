@@ -1,31 +1,38 @@
 //! Family *select*: policies with selectors for the two ends of a connection; the most specific one stands, or all count.
 //!
 //! - match: of each side, any selector of the policy matches any part of the object (`fit`, `index`)
-//! - rank: tags and exact values of the best matching selectors, then what the policy itself brings (`rank`)
+//! - rank: tags and exact values of the best matching selectors, then what the policy itself brings (`rank`, `ordinals`)
 //! - resolve: `first` is a maximum, not a sort; `all` keeps everything (`resolve`)
+//!
+//! Policies come and go (`update`): a clone shares what it does not change.
 //!
 //! Bulk questions go through [`cells`] and [`matrix`]; `reference` is the naive twin that tests and benches compare with.
 
 pub mod cells;
 mod fit;
 mod index;
+mod interning;
 pub mod matrix;
+mod ordinals;
 mod rank;
 #[cfg(any(test, feature = "reference"))]
 pub mod reference;
 mod resolve;
 #[cfg(test)]
 mod tests;
+mod update;
 
-use rustc_hash::FxHashMap;
-use upheld_model::{Id, Policy, Selector, Side, Sym, Symbols, TagSet, Timestamp};
+use std::sync::Arc;
+
+use upheld_model::{Id, Pages, Side, Sym, TagSet, Timestamp};
 
 use self::fit::Fitness;
-use self::index::{ListId, Matching, SideIndex, Wants, reading_order};
+use self::index::{ListId, Matching, SideIndex, Wants};
+use self::ordinals::Ordinals;
 pub use self::rank::{Column, Specificity, TooManyBits};
-use self::rank::{LaidOut, Layout};
 use crate::ask::{EntryId, Family, Fit, Hit, Place, Scratch, ask};
-use crate::kind::{Grants, Resolve, SelectKind};
+use crate::buckets::Buckets;
+use crate::kind::{Resolve, SelectKind};
 use crate::ladder::Ladder;
 use crate::snapshot::PolicyId;
 use crate::witness::{Silent, Witness};
@@ -41,7 +48,7 @@ pub struct Entry {
     created: Option<Timestamp>,
     lists: [ListId; 2],
     grants: Box<[Wants]>,
-    /// What the rungs read of the entry alone, in the order of the ladder.
+    /// What the rungs read of the entry alone, in the order of the ladder; places in orders are not among it, for they move.
     fixed: Box<[i64]>,
 }
 
@@ -89,19 +96,23 @@ pub enum Granted {
     Unknown,
 }
 
-/// The policies of one kind in one scope, compiled and indexed.
-#[derive(Debug)]
+/// The policies of one kind in one scope, indexed. A clone shares what it does not change.
+#[derive(Clone, Debug)]
 pub struct Select {
     kind: SelectKind,
-    entries: Vec<Entry>,
+    entries: Entries,
+    /// Ids that no entry has.
+    free: Vec<u32>,
+    /// How many policies there are; one may have no entry.
+    policies: usize,
     sides: [SideIndex; 2],
-    layout: Layout,
-    /// What each entry brings to its rank.
-    keys: Vec<u64>,
-    by_ordinal: Vec<u32>,
+    ordinals: Ordinals,
     /// Entries by source and destination list, best first.
-    pairs: FxHashMap<(ListId, ListId), Vec<u32>>,
+    pairs: Buckets<(ListId, ListId), u32>,
 }
+
+/// Entries by id; nothing where one was that is gone.
+type Entries = Pages<Option<Arc<Entry>>>;
 
 /// Room to work in.
 #[derive(Debug, Default)]
@@ -110,56 +121,6 @@ pub struct SelectScratch {
 }
 
 impl Select {
-    /// Compiles the policies of one kind and scope; they come in the order of their identity.
-    pub fn compile(
-        kind: &SelectKind,
-        policies: &[(PolicyId, &Policy)],
-        symbols: &Symbols,
-    ) -> Result<Self, TooManyBits> {
-        // Pieces of one policy share even their name.
-        let rank = if kind.split.is_some() { kind.rank.clone().with_identity() } else { kind.rank.clone() };
-        let kind = SelectKind { rank, ..kind.clone() };
-        let mut sides = Side::BOTH.map(|side| SideIndex::new(kind.side(side).cloned()));
-        let mut entries: Vec<Entry> = Vec::with_capacity(policies.len());
-        let mut most_tags = 0_usize;
-        for (place, (id, policy)) in policies.iter().enumerate() {
-            let pieces = match kind.split {
-                Some(field) => (0..policy.selectors(field).len()).map(Some).collect(),
-                None => vec![None],
-            };
-            for split in pieces {
-                let selectors_of = |field: Sym| match split {
-                    Some(piece) if kind.split == Some(field) => {
-                        policy.selectors(field).get(piece..=piece).unwrap_or_default()
-                    }
-                    _ => policy.selectors(field),
-                };
-                let lists = sides.each_mut().map(|side| {
-                    let written = side.field().map_or(&[][..], selectors_of);
-                    most_tags = written.iter().map(|selector| selector.wants().len()).fold(most_tags, usize::max);
-                    side.intern(written, symbols)
-                });
-                let fixed = (kind.rank.rungs().iter())
-                    .map(|rung| fixed_column(rung.column, policy, &selectors_of, place, entries.len()))
-                    .collect();
-                let grants = kind.grants.and_then(Grants::field).map_or(&[][..], selectors_of);
-                let grants = grants.iter().map(|selector| reading_order(selector, symbols)).collect();
-                let (policy, name, created) = (*id, policy.name, policy.created);
-                entries.push(Entry { policy, split, name, created, lists, grants, fixed });
-            }
-        }
-        let fixed = |entry: usize, column| {
-            let rung = kind.rank.position(column);
-            entries.get(entry).zip(rung).and_then(|(entry, rung)| entry.fixed.get(rung)).copied().unwrap_or_default()
-        };
-        let LaidOut { layout, keys, by_ordinal } = Layout::lay_out(&kind.rank, entries.len(), most_tags as u64, fixed)?;
-        for side in &mut sides {
-            side.finish(|specificity| layout.pack_side(specificity));
-        }
-        let pairs = pairs_of(&entries, &keys);
-        Ok(Self { kind, entries, sides, layout, keys, by_ordinal, pairs })
-    }
-
     /// The entries that count for a question, best first.
     pub fn standing(&self, question: &Question<'_>, scratch: &mut Scratch<Self>) -> Vec<&Entry> {
         let selected = ask(self, question, scratch, &mut Silent);
@@ -171,7 +132,7 @@ impl Select {
 
     /// One entry.
     pub fn entry(&self, id: EntryId) -> Option<&Entry> {
-        self.entries.get(id.index())
+        self.entries.get(id.index())?.as_deref()
     }
 
     /// How it ranks.
@@ -186,12 +147,23 @@ impl Select {
 
     /// How many entries there are.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.ordinals.by_identity().len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
+    }
+
+    /// How many policies there are.
+    pub fn policies(&self) -> usize {
+        self.policies
+    }
+
+    /// How many pages and shards two indexes do not share: what a change has copied.
+    pub fn unshared(&self, other: &Self) -> usize {
+        let sides = self.sides.iter().zip(&other.sides).map(|(own, other)| own.unshared(other));
+        self.entries.unshared(&other.entries) + self.pairs.unshared(&other.pairs) + sides.sum::<usize>()
     }
 
     fn side(&self, side: Side) -> &SideIndex {
@@ -215,7 +187,7 @@ impl Select {
         let [source, destination] = entry.lists;
         let source = self.side(Side::Source).fitness(source, question.source, Side::Source);
         let destination = self.side(Side::Destination).fitness(destination, question.destination, Side::Destination);
-        source.and(destination, |specificity| self.layout.pack(specificity))
+        source.and(destination, |specificity| self.ordinals.layout().pack(specificity))
     }
 }
 
@@ -226,7 +198,7 @@ impl Family for Select {
     type Scratch = SelectScratch;
 
     fn entries(&self) -> impl Iterator<Item = EntryId> {
-        (0..self.entries.len()).map(Id::new)
+        self.ordinals.by_identity().iter().map(|entry| Id::new(*entry as usize))
     }
 
     fn find<W: Witness<Specificity>>(
@@ -236,9 +208,10 @@ impl Family for Select {
         hits: &mut Vec<Hit<Specificity>>,
     ) {
         if self.needs_sweep(question) {
-            for (index, entry) in self.entries.iter().enumerate() {
+            for id in self.entries() {
+                let Some(entry) = self.entry(id) else { continue };
                 let fitness = self.fitness(entry, question);
-                hits.extend(fitness.fits().map(|fit| Hit::new(Id::new(index), Place::default(), fit)));
+                hits.extend(fitness.fits().map(|fit| Hit::new(id, Place::default(), fit)));
             }
             return;
         }
@@ -248,7 +221,7 @@ impl Family for Select {
         let only_best = !W::RECORDS && self.kind.resolve == Resolve::First;
         for source in sources.iter() {
             for destination in destinations.iter() {
-                let Some(bucket) = self.pairs.get(&(source.list, destination.list)) else { continue };
+                let bucket = self.pairs.get(&(source.list, destination.list));
                 let measure = source.specificity.plus(destination.specificity);
                 let count = if only_best { 1 } else { bucket.len() };
                 let entries = bucket.iter().take(count).map(|&entry| Id::new(entry as usize));
@@ -286,37 +259,4 @@ impl Family for Select {
             Resolve::All => self.resolve_all(question, hits, witness),
         }
     }
-}
-
-/// What a rung of the entry alone reads. Policies come in the order of their names, so a place is a name's rank.
-fn fixed_column<'p>(
-    column: Column,
-    policy: &Policy,
-    selectors_of: &impl Fn(Sym) -> &'p [Selector],
-    place: usize,
-    entry: usize,
-) -> i64 {
-    let first = |field: Sym| {
-        selectors_of(field).first().map(|selector| fit::specificity_of(selector.wants())).unwrap_or_default()
-    };
-    match column {
-        Column::Tags | Column::ExactTags | Column::WildTags => 0,
-        Column::TagsIn(field) => i64::from(first(field).tags()),
-        Column::ExactTagsIn(field) => i64::from(first(field).exact),
-        Column::Created => policy.created.map_or(i64::MIN, |Timestamp(nanoseconds)| nanoseconds),
-        Column::Number(field) => policy.number(field).unwrap_or(i64::MIN),
-        Column::Name => i64::try_from(place).unwrap_or(i64::MAX),
-        Column::Identity => i64::try_from(entry).unwrap_or(i64::MAX),
-    }
-}
-
-fn pairs_of(entries: &[Entry], keys: &[u64]) -> FxHashMap<(ListId, ListId), Vec<u32>> {
-    let mut pairs: FxHashMap<(ListId, ListId), Vec<u32>> = FxHashMap::default();
-    let mut best_first: Vec<usize> = (0..entries.len()).collect();
-    best_first.sort_by_key(|&entry| std::cmp::Reverse(keys.get(entry).copied()));
-    for index in best_first {
-        let Some(Entry { lists: [source, destination], .. }) = entries.get(index) else { continue };
-        pairs.entry((*source, *destination)).or_default().push(u32::try_from(index).unwrap_or(u32::MAX));
-    }
-    pairs
 }

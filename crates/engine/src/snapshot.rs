@@ -2,20 +2,20 @@
 //!
 //! - `roster`: objects and policies, each with an id that it keeps
 //! - `documents`: the fingerprint of everything that was read
+//! - `compile`: policies of selections and merges, into their indexes and out again
 //! - `companions`: what other rooms keep beside the indexes
 //!
 //! The next snapshot is made of the last one ([`Snapshot::after`]): whatever a change does not touch is shared.
 
 mod companions;
+mod compile;
 mod documents;
 mod roster;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use upheld_model::{
-    Diagnostic, Draft, Fault, Files, Id, Lookup, NodeRef, Object, Policy, SourceId, Sym, Symbols, Table,
-};
+use upheld_model::{Diagnostic, Draft, Files, Id, Lookup, NodeRef, Object, Policy, SourceId, Sym, Symbols, Table};
 
 pub use self::companions::Companions;
 use self::documents::{DocumentSet, fingerprints};
@@ -26,7 +26,7 @@ use crate::decide::Decide;
 use crate::digest::{Encoder, Fingerprint, hex};
 use crate::hierarchy::Hierarchy;
 use crate::kind::{Choices, PolicyKind};
-use crate::merge::{Merge, Targets};
+use crate::merge::Merge;
 use crate::select::Select;
 
 /// Which [`Policy`].
@@ -119,7 +119,6 @@ impl Snapshot {
         });
         let objects = Roster::new(objects.into_vec(), &symbols);
         let policies = Roster::new(policies.into_vec(), &symbols);
-        let groups: BTreeSet<Group> = policies.iter().map(|(_, policy)| (policy.kind, policy.scope)).collect();
         let mut snapshot = Self {
             texts,
             symbols: Arc::new(symbols),
@@ -136,13 +135,13 @@ impl Snapshot {
             digest: OnceLock::new(),
         };
         snapshot.take(indexed);
-        let problems = snapshot.compile(&groups);
+        let came: Vec<(PolicyId, Arc<Policy>)> =
+            snapshot.policies.shared().map(|(id, policy)| (id, Arc::clone(policy))).collect();
+        let problems = snapshot.compile(&[], &came, &BTreeSet::new());
         if !problems.is_empty() {
             return Err((snapshot.texts.files, problems));
         }
-        let attached = snapshot.policies.shared().filter(|(_, policy)| policy.attachments().is_some());
-        let attached: Vec<(PolicyId, Arc<Policy>)> = attached.map(|(id, policy)| (id, Arc::clone(policy))).collect();
-        snapshot.attach(&[], &attached);
+        snapshot.attach(&[], &came);
         Ok(snapshot)
     }
 
@@ -163,17 +162,12 @@ impl Snapshot {
         let objects = next.objects.replace(&changed, objects, &next.symbols);
         let policies = next.policies.replace(&changed, policies, &next.symbols);
         next.take(indexed);
-        let group = |policy: &Policy| (policy.kind, policy.scope);
         let Replaced { gone, came } = &policies;
-        let mut groups: BTreeSet<Group> =
-            gone.iter().map(|policy| group(policy)).chain(came.iter().map(|(_, policy)| group(policy))).collect();
         // What references mean depends on the objects there are.
         let Replaced { gone: old, came: new } = &objects;
         let scopes: BTreeSet<Sym> =
             old.iter().map(|object| object.scope).chain(new.iter().map(|(_, object)| object.scope)).collect();
-        let merged = next.merges.keys().filter(|(_, scope)| scopes.contains(scope));
-        groups.extend(merged.filter_map(|(kind, scope)| Some((next.kinds.get(*kind)?.governs, *scope))));
-        if !next.compile(&groups).is_empty() {
+        if !next.compile(gone, came, &scopes).is_empty() {
             return None;
         }
         next.attach(gone, came);
@@ -184,54 +178,6 @@ impl Snapshot {
     fn take(&mut self, Indexed { decides, complies }: Indexed) {
         self.decides = by_kind(&self.kinds, decides);
         self.complies = by_kind(&self.kinds, complies);
-    }
-
-    /// Compiles the policies of some types in some scopes; tells what an index cannot hold.
-    fn compile(&mut self, groups: &BTreeSet<Group>) -> Vec<Diagnostic> {
-        let mut problems = Vec::new();
-        let is_compiled = |kind: &PolicyKind| matches!(kind.choices, Choices::Select(_) | Choices::Merge(_));
-        let compiled: Vec<(KindId, &PolicyKind)> = self.kinds.iter().filter(|(_, kind)| is_compiled(kind)).collect();
-        let governs = |group: &Group| compiled.iter().any(|(_, kind)| kind.governs == group.0);
-        let mut members: BTreeMap<Group, Vec<(PolicyId, &Policy)>> = BTreeMap::new();
-        if groups.iter().any(governs) {
-            for (id, policy) in self.policies.iter() {
-                if groups.contains(&(policy.kind, policy.scope)) {
-                    members.entry((policy.kind, policy.scope)).or_default().push((id, policy));
-                }
-            }
-        }
-        let targets = OnceLock::new();
-        for (id, kind) in compiled {
-            for (governs, scope) in groups.range((kind.governs, Sym::MIN)..=(kind.governs, Sym::MAX)) {
-                let group = members.get(&(*governs, *scope)).map_or(&[][..], Vec::as_slice);
-                let key = (id, *scope);
-                match &kind.choices {
-                    _ if group.is_empty() => {
-                        self.selects.remove(&key);
-                        self.merges.remove(&key);
-                    }
-                    Choices::Select(select) => match Select::compile(select, group, &self.symbols) {
-                        Ok(select) => drop(self.selects.insert(key, Arc::new(select))),
-                        Err(_) => problems.push(Diagnostic::error(
-                            Fault::Limit,
-                            format!(
-                                "more policies of kind `{}` than a rank can tell apart",
-                                self.symbols.text(kind.name)
-                            ),
-                        )),
-                    },
-                    Choices::Merge(merge) => {
-                        let targets = targets.get_or_init(|| Targets::new(self.objects.iter()));
-                        let merge = Merge::compile(merge, group, &self.symbols, targets);
-                        self.merges.insert(key, Arc::new(merge));
-                    }
-                    // The dialect knows the order of policies that decide, and the state that others are held against;
-                    // those of a hierarchy come and go one by one.
-                    Choices::Decide(_) | Choices::Comply(_) | Choices::Hierarchy(_) => {}
-                }
-            }
-        }
-        problems
     }
 
     /// Takes policies of hierarchies out, and puts others in.
@@ -389,17 +335,16 @@ impl Snapshot {
     /// How many pages, shards and buckets two snapshots do not share: what a change has copied.
     pub fn unshared(&self, other: &Self) -> usize {
         let documents = self.documents.get().zip(other.documents.get());
+        let selects = self.selects.iter().filter_map(|(key, own)| Some(own.unshared(other.selects.get(key)?)));
         let hierarchies =
             self.hierarchies.iter().filter_map(|(kind, own)| Some(own.unshared(other.hierarchies.get(kind)?)));
         self.objects.unshared(&other.objects)
             + self.policies.unshared(&other.policies)
+            + selects.sum::<usize>()
             + hierarchies.sum::<usize>()
             + documents.map_or(0, |(own, other)| own.unshared(other))
     }
 }
-
-/// The type of policies, and where they reach.
-type Group = (Sym, Sym);
 
 fn by_kind<T>(kinds: &Table<PolicyKind>, named: impl IntoIterator<Item = (Sym, T)>) -> BTreeMap<KindId, T> {
     let id = |name: Sym| kinds.iter().find(|(_, kind)| kind.name == name).map(|(id, _)| id);

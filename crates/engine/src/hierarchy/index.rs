@@ -14,6 +14,7 @@ use upheld_model::{
 use super::answer::Effective;
 use super::question::{Listed, Looks, Question, Section, Site};
 use crate::ask::{EntryId, Family, Fit, Hit, Place};
+use crate::buckets::Buckets;
 use crate::kind::HierarchyKind;
 use crate::snapshot::PolicyId;
 use crate::witness::Witness;
@@ -84,9 +85,9 @@ type LabelKey = (Sym, Sym, Option<(Sym, Sym)>);
 pub struct Hierarchy {
     pub(super) kind: Arc<HierarchyKind>,
     entries: Pages<Option<Arc<Entry>>>,
-    named: Shards<TargetKey, Arc<[(EntryId, NodeRef)]>>,
+    named: Buckets<TargetKey, (EntryId, NodeRef)>,
     /// Selectors by a label that their objects cannot do without.
-    selecting: Shards<LabelKey, Arc<[(EntryId, u16)]>>,
+    selecting: Buckets<LabelKey, (EntryId, u16)>,
     by_policy: Shards<(Sym, Sym), Arc<[EntryId]>>,
     policies: usize,
 }
@@ -97,8 +98,8 @@ impl Hierarchy {
         Self {
             kind,
             entries: Pages::default(),
-            named: Shards::default(),
-            selecting: Shards::default(),
+            named: Buckets::default(),
+            selecting: Buckets::default(),
             by_policy: Shards::default(),
             policies: 0,
         }
@@ -164,11 +165,11 @@ impl Hierarchy {
                 identity: identity.clone(),
             })));
             for target in &attachments.targets {
-                add(&mut self.named, target_key(target), (entry, target.at));
+                self.named.add(target_key(target), (entry, target.at));
             }
             for (number, selector) in (0..).zip(&attachments.selectors) {
                 let key = self.label_key(policy.scope, selector);
-                add(&mut self.selecting, key, (entry, number));
+                self.selecting.add(key, (entry, number));
             }
             own.push(entry);
         }
@@ -182,12 +183,12 @@ impl Hierarchy {
         for id in own.iter() {
             let Some(entry) = self.entries.get(id.index()).cloned().flatten() else { continue };
             for target in &entry.attachments.targets {
-                take(&mut self.named, &target_key(target), |(known, _)| known == id);
+                self.named.take(&target_key(target), |(known, _)| known == id);
             }
             for selector in &entry.attachments.selectors {
                 for label in labels_of(selector).map(Some).chain([None]) {
                     let key = (namespace, selector.kind, label);
-                    take(&mut self.selecting, &key, |(known, _)| known == id);
+                    self.selecting.take(&key, |(known, _)| known == id);
                 }
             }
             if let Some(place) = self.entries.get_mut(id.index()) {
@@ -201,7 +202,7 @@ impl Hierarchy {
     /// The label under which the fewest selectors stand so far.
     fn label_key(&self, namespace: Sym, selector: &TargetSelector) -> LabelKey {
         let key = |label| (namespace, selector.kind, label);
-        let filed = |label: &(Sym, Sym)| self.selecting.get(&key(Some(*label))).map_or(0, |filed| filed.len());
+        let filed = |label: &(Sym, Sym)| self.selecting.get(&key(Some(*label))).len();
         key(labels_of(selector).min_by_key(filed))
     }
 
@@ -214,7 +215,7 @@ impl Hierarchy {
         mut sit: impl FnMut(EntryId, Sitting),
     ) {
         let section = section.map(|section| section.symbol);
-        let named = self.named.get(&(object.kind, object.scope, object.name, section)).map_or(&[][..], |named| named);
+        let named = self.named.get(&(object.kind, object.scope, object.name, section));
         for (place, (entry, at)) in named.iter().enumerate() {
             // A policy that names an object twice counts once.
             if !named.iter().take(place).any(|(known, _)| known == entry) {
@@ -226,7 +227,7 @@ impl Hierarchy {
         for namespace in namespaces {
             for label in labels().map(Some).chain([None]) {
                 let key = (*namespace, object.kind, label);
-                for (entry, number) in self.selecting.get(&key).map_or(&[][..], |filed| filed) {
+                for (entry, number) in self.selecting.get(&key) {
                     let selector =
                         self.entry(*entry).and_then(|own| own.attachments.selectors.get(usize::from(*number)));
                     found.extend(selector.filter(|own| selects(own, object, section)).map(|own| (*entry, own.at)));
@@ -262,26 +263,6 @@ fn labels_of(selector: &TargetSelector) -> impl Iterator<Item = (Sym, Sym)> {
         LabelWant::Is(key, value) => Some((*key, *value)),
         _ => None,
     })
-}
-
-fn add<K: Clone + Eq + std::hash::Hash, T: Copy>(map: &mut Shards<K, Arc<[T]>>, key: K, item: T) {
-    let known = map.get(&key).map_or(&[][..], |known| known);
-    let all = known.iter().copied().chain([item]).collect();
-    map.insert(key, all);
-}
-
-fn take<K: Clone + Eq + std::hash::Hash, T: Copy>(
-    map: &mut Shards<K, Arc<[T]>>,
-    key: &K,
-    is_gone: impl Fn(&T) -> bool,
-) {
-    let Some(known) = map.get(key).filter(|known| known.iter().any(&is_gone)) else { return };
-    let rest: Arc<[T]> = known.iter().filter(|item| !is_gone(item)).copied().collect();
-    if rest.is_empty() {
-        map.remove(key);
-    } else {
-        map.insert(key.clone(), rest);
-    }
 }
 
 impl Family for Hierarchy {

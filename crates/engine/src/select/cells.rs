@@ -26,7 +26,11 @@ pub struct Cell {
 impl<'o> Cells<'o> {
     /// No ends yet.
     pub fn new(select: &Select) -> Self {
-        let granted = select.entries.iter().flat_map(|entry| entry.grants.iter().flatten().copied());
+        let granted = select
+            .entries
+            .iter()
+            .flatten()
+            .flat_map(|entry| entry.grants.iter().flat_map(|wants| wants.iter().copied()));
         Self { sources: Ends::of(select, Side::Source, granted), destinations: Ends::of(select, Side::Destination, []) }
     }
 

@@ -2,20 +2,26 @@
 //!
 //! Equal selectors are one, and so are equal lists; most policies have a list of one. Each selector is found through its
 //! rarest exact tag, those with wildcards alone through a key. So the cost follows the selectors that nearly match, not all
-//! of them.
+//! of them. How they get in, and out again, is in [`super::interning`].
 
-use rustc_hash::{FxHashMap, FxHashSet};
-use upheld_model::{Selector, Sym, Symbols, TagSet, Want};
+use std::sync::Arc;
 
-use super::fit::specificity_of;
+use rustc_hash::FxHashMap;
+use upheld_model::{Pages, Selector, Shards, Sym, Symbols, TagSet, Want};
+
 use super::rank::Specificity;
-use crate::kind::{Counts, Empty, Match};
+use crate::buckets::Buckets;
+use crate::kind::Match;
 
 /// A distinct selector of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct SelectorId(u32);
 
 impl SelectorId {
+    pub(super) fn new(index: usize) -> Self {
+        Self(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+
     pub(super) fn index(self) -> usize {
         self.0 as usize
     }
@@ -26,19 +32,23 @@ impl SelectorId {
 pub(super) struct ListId(u32);
 
 impl ListId {
+    pub(super) fn new(index: usize) -> Self {
+        Self(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+
     pub(super) fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 /// A selector in the alphabetical order of its keys, so that reasons name the first tag that fails.
-pub(super) type Wants = Box<[(Sym, Want)]>;
+pub(super) type Wants = Arc<[(Sym, Want)]>;
 
 /// The wants of a selector in the order in which people read them.
 pub(super) fn reading_order(selector: &Selector, symbols: &Symbols) -> Wants {
-    let mut wants: Wants = selector.wants().into();
+    let mut wants = selector.wants().to_vec();
     wants.sort_by(|(a, _), (b, _)| symbols.text(*a).cmp(symbols.text(*b)));
-    wants
+    wants.into()
 }
 
 /// A list that matches, with what its best matching selector brings.
@@ -49,34 +59,85 @@ pub(super) struct Matching {
     pub(super) specificity: Specificity,
 }
 
-#[derive(Debug)]
-struct Distinct {
-    wants: Wants,
+#[derive(Clone, Debug)]
+pub(super) struct Distinct {
+    pub(super) wants: Wants,
     /// What a match adds to the specificity of the whole.
-    specificity: Specificity,
-    packed: u64,
+    pub(super) specificity: Specificity,
+    pub(super) packed: u64,
     /// The lists that have it.
-    lists: Vec<ListId>,
+    pub(super) lists: Vec<ListId>,
+    /// What it is found through.
+    pub(super) filed: Option<(Sym, Want)>,
 }
 
-/// The selectors of one side of a kind.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug)]
+pub(super) struct List {
+    pub(super) selectors: Arc<[SelectorId]>,
+    /// How many entries have it.
+    pub(super) users: u32,
+}
+
+/// The selectors of one side of a kind: only those that some entry has.
+#[derive(Clone, Debug, Default)]
 pub(super) struct SideIndex {
-    item: Option<Match>,
-    selectors: Vec<Distinct>,
-    lists: Vec<Box<[SelectorId]>>,
-    known: FxHashMap<Wants, SelectorId>,
-    known_lists: FxHashMap<Box<[SelectorId]>, ListId>,
-    postings: Postings,
+    pub(super) item: Option<Match>,
+    /// By id; nothing where no list has the selector any more.
+    pub(super) selectors: Pages<Option<Distinct>>,
+    /// By id; nothing where no entry has the list any more.
+    pub(super) lists: Pages<Option<List>>,
+    pub(super) known: Shards<Wants, SelectorId>,
+    pub(super) known_lists: Shards<Arc<[SelectorId]>, ListId>,
+    /// How many selectors want something.
+    pub(super) users: Shards<(Sym, Want), u32>,
+    pub(super) postings: Postings,
+    /// Ids that nobody has.
+    pub(super) free_selectors: Vec<SelectorId>,
+    pub(super) free_lists: Vec<ListId>,
 }
 
 /// Where selectors are found.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Postings {
-    by_tag: FxHashMap<(Sym, Sym), Vec<SelectorId>>,
-    by_key: FxHashMap<Sym, Vec<SelectorId>>,
+    by_tag: Buckets<(Sym, Sym), SelectorId>,
+    by_key: Buckets<Sym, SelectorId>,
     /// Selectors that want nothing.
     always: Vec<SelectorId>,
+}
+
+impl Postings {
+    /// Files selectors under what they are found through.
+    pub(super) fn add(&mut self, selectors: &[(SelectorId, Option<(Sym, Want)>)]) {
+        let (mut by_tag, mut by_key) = (Vec::new(), Vec::new());
+        for (id, through) in selectors {
+            match through {
+                Some((key, Want::Exactly(value))) => by_tag.push(((*key, *value), *id)),
+                Some((key, Want::Any)) => by_key.push((*key, *id)),
+                None => self.always.push(*id),
+            }
+        }
+        self.by_tag.add_all(by_tag);
+        self.by_key.add_all(by_key);
+    }
+
+    /// Takes a selector out from where it is found.
+    pub(super) fn remove(&mut self, id: SelectorId, through: Option<(Sym, Want)>) {
+        match through {
+            Some((key, Want::Exactly(value))) => self.by_tag.take(&(key, value), |known| *known == id),
+            Some((key, Want::Any)) => self.by_key.take(&key, |known| *known == id),
+            None => self.always.retain(|known| *known != id),
+        }
+    }
+
+    pub(super) fn unshared(&self, other: &Self) -> usize {
+        self.by_tag.unshared(&other.by_tag) + self.by_key.unshared(&other.by_key)
+    }
+}
+
+/// What a selector is found through: what the fewest want, and an exact value rather than any.
+pub(super) fn rarest(wants: &[(Sym, Want)], users: impl Fn(&(Sym, Want)) -> u32) -> Option<(Sym, Want)> {
+    let rank = |want: &&(Sym, Want)| (want.1 == Want::Any, users(want));
+    wants.iter().min_by_key(rank).copied()
 }
 
 impl SideIndex {
@@ -92,75 +153,23 @@ impl SideIndex {
         self.item.as_ref().map(|item| item.field)
     }
 
-    /// The list of one entry. A side that the kind does not look at has one selector that wants nothing.
-    pub(super) fn intern(&mut self, selectors: &[Selector], symbols: &Symbols) -> ListId {
-        let matches_all = self.item.as_ref().is_none_or(|item| item.empty == Empty::Everything);
-        let mut seen = FxHashSet::default();
-        let mut list: Vec<SelectorId> = Vec::with_capacity(selectors.len());
-        if selectors.is_empty() && matches_all {
-            list.push(self.intern_wants(Wants::default()));
-        }
-        for selector in selectors {
-            let id = self.intern_wants(reading_order(selector, symbols));
-            if seen.insert(id) {
-                list.push(id);
-            }
-        }
-        let list: Box<[SelectorId]> = list.into();
-        if let Some(known) = self.known_lists.get(&list) {
-            return *known;
-        }
-        let id = ListId(u32::try_from(self.lists.len()).unwrap_or(u32::MAX));
-        for selector in &list {
-            if let Some(selector) = self.selectors.get_mut(selector.0 as usize) {
-                selector.lists.push(id);
-            }
-        }
-        self.lists.push(list.clone());
-        self.known_lists.insert(list, id);
-        id
-    }
-
-    fn intern_wants(&mut self, wants: Wants) -> SelectorId {
-        if let Some(id) = self.known.get(&wants) {
-            return *id;
-        }
-        let id = SelectorId(u32::try_from(self.selectors.len()).unwrap_or(u32::MAX));
-        let counts = self.item.as_ref().map_or(Counts::No, |item| item.counts);
-        let specificity = counts.of(specificity_of(&wants));
-        self.selectors.push(Distinct { wants: wants.clone(), specificity, packed: 0, lists: Vec::new() });
-        self.known.insert(wants, id);
-        id
-    }
-
-    /// Builds the index once all selectors are known.
-    pub(super) fn finish(&mut self, pack: impl Fn(Specificity) -> u64) {
-        for selector in &mut self.selectors {
-            selector.packed = pack(selector.specificity);
-        }
-        self.postings = self.postings(|_| true);
+    fn selector(&self, id: SelectorId) -> Option<&Distinct> {
+        self.selectors.get(id.index())?.as_ref()
     }
 
     /// An index of some of the selectors, for bulk questions in which the others decide nothing.
     pub(super) fn postings(&self, is_meant: impl Fn(SelectorId) -> bool) -> Postings {
-        let ids = (0..self.selectors.len()).map(|index| SelectorId(u32::try_from(index).unwrap_or(u32::MAX)));
-        let meant = || ids.clone().zip(&self.selectors).filter(|(id, _)| is_meant(*id));
+        let all = self.selectors.iter().enumerate();
+        let all = all.filter_map(|(id, selector)| Some((SelectorId::new(id), selector.as_ref()?)));
+        let meant: Vec<(SelectorId, &Distinct)> = all.filter(|(id, _)| is_meant(*id)).collect();
         let mut users: FxHashMap<(Sym, Want), u32> = FxHashMap::default();
-        for want in meant().flat_map(|(_, selector)| &selector.wants) {
+        for want in meant.iter().flat_map(|(_, selector)| selector.wants.iter()) {
             *users.entry(*want).or_default() += 1;
         }
+        let through = |selector: &Distinct| rarest(&selector.wants, |want| users.get(want).copied().unwrap_or(0));
+        let filed: Vec<_> = meant.into_iter().map(|(id, selector)| (id, through(selector))).collect();
         let mut postings = Postings::default();
-        for (id, selector) in meant() {
-            let rarest = |exact: bool| {
-                let wants = selector.wants.iter().filter(|(_, want)| matches!(want, Want::Exactly(_)) == exact);
-                wants.min_by_key(|want| users.get(want).copied().unwrap_or_default())
-            };
-            match rarest(true).or_else(|| rarest(false)) {
-                Some((key, Want::Exactly(value))) => postings.by_tag.entry((*key, *value)).or_default().push(id),
-                Some((key, Want::Any)) => postings.by_key.entry(*key).or_default().push(id),
-                None => postings.always.push(id),
-            }
-        }
+        postings.add(&filed);
         postings
     }
 
@@ -168,8 +177,9 @@ impl SideIndex {
     pub(super) fn matching(&self, parts: &[TagSet], found: &mut Vec<Matching>) {
         found.clear();
         self.each_match(&self.postings, parts, |id| {
-            let (packed, specificity) = (self.packed(id), self.specificity(id));
-            found.extend(self.lists_of(id).iter().map(|&list| Matching { list, packed, specificity }));
+            let Some(Distinct { packed, specificity, lists, .. }) = self.selector(id) else { return };
+            let matching = |list: &ListId| Matching { list: *list, packed: *packed, specificity: *specificity };
+            found.extend(lists.iter().map(matching));
         });
         // Lists of several selectors, and sources of several parts, may be found more than once.
         found.sort_unstable_by_key(|found| {
@@ -188,12 +198,12 @@ impl SideIndex {
         let visible = |key: Sym| item.sees.as_ref().is_none_or(|keys| keys.contains(&key));
         for part in parts {
             for tag in part.as_slice().iter().filter(|tag| visible(tag.key)) {
-                let exact = tag.value.and_then(|value| postings.by_tag.get(&(tag.key, value)));
-                for &id in exact.into_iter().chain(postings.by_key.get(&tag.key)).flatten() {
+                let exact = tag.value.map_or(&[][..], |value| postings.by_tag.get(&(tag.key, value)));
+                for &id in exact.iter().chain(postings.by_key.get(&tag.key)) {
                     let holds = |(key, want): &(Sym, Want)| {
                         visible(*key) && part.get(*key).is_some_and(|tag| holds(*want, tag.value))
                     };
-                    if self.wants(id).iter().all(holds) {
+                    if self.selector(id).is_some_and(|selector| selector.wants.iter().all(holds)) {
                         take(id);
                     }
                 }
@@ -206,49 +216,50 @@ impl SideIndex {
         &self.postings
     }
 
-    /// How many selectors there are.
+    /// Ids of selectors are below this.
     pub(super) fn selectors(&self) -> usize {
         self.selectors.len()
     }
 
     /// The lists that have a selector.
     pub(super) fn lists_of(&self, id: SelectorId) -> &[ListId] {
-        self.selectors.get(id.index()).map_or(&[], |selector| &selector.lists)
+        self.selector(id).map_or(&[], |selector| &selector.lists)
     }
 
     /// What a match adds to the rank.
     pub(super) fn packed(&self, id: SelectorId) -> u64 {
-        self.selectors.get(id.index()).map_or(0, |selector| selector.packed)
-    }
-
-    fn specificity(&self, id: SelectorId) -> Specificity {
-        self.selectors.get(id.index()).map_or(Specificity::default(), |selector| selector.specificity)
+        self.selector(id).map_or(0, |selector| selector.packed)
     }
 
     /// The selectors of a list.
     pub(super) fn selectors_of(&self, list: ListId) -> &[SelectorId] {
-        self.lists.get(list.index()).map_or(&[], |list| list)
+        self.lists.get(list.index()).and_then(Option::as_ref).map_or(&[], |list| &list.selectors)
     }
 
-    /// How many lists there are.
-    pub(super) fn len(&self) -> usize {
+    /// Ids of lists are below this.
+    pub(super) fn lists(&self) -> usize {
         self.lists.len()
     }
 
     /// The selectors of a list, with what each brings when it matches.
     pub(super) fn list(&self, list: ListId) -> impl Iterator<Item = (&[(Sym, Want)], Specificity, u64)> {
-        let ids = self.lists.get(list.index()).map_or(&[][..], |list| list);
-        let selectors = ids.iter().filter_map(|id| self.selectors.get(id.0 as usize));
+        let selectors = self.selectors_of(list).iter().filter_map(|id| self.selector(*id));
         selectors.map(|selector| (&*selector.wants, selector.specificity, selector.packed))
-    }
-
-    fn wants(&self, id: SelectorId) -> &[(Sym, Want)] {
-        self.selectors.get(id.0 as usize).map_or(&[], |selector| &selector.wants)
     }
 
     /// Everything that some selector wants.
     pub(super) fn all_wants(&self) -> impl Iterator<Item = (Sym, Want)> {
-        self.selectors.iter().flat_map(|selector| selector.wants.iter().copied())
+        self.selectors.iter().flatten().flat_map(|selector| selector.wants.iter().copied())
+    }
+
+    /// How many pages and shards two indexes do not share.
+    pub(super) fn unshared(&self, other: &Self) -> usize {
+        self.selectors.unshared(&other.selectors)
+            + self.lists.unshared(&other.lists)
+            + self.known.unshared(&other.known)
+            + self.known_lists.unshared(&other.known_lists)
+            + self.users.unshared(&other.users)
+            + self.postings.unshared(&other.postings)
     }
 }
 
@@ -257,14 +268,5 @@ fn holds(want: Want, value: Option<Sym>) -> bool {
         (Want::Any, _) => true,
         (Want::Exactly(wanted), Some(value)) => wanted == value,
         (Want::Exactly(_), None) => false,
-    }
-}
-
-impl Counts {
-    fn of(self, specificity: Specificity) -> Specificity {
-        match self {
-            Self::Yes => specificity,
-            Self::No => Specificity::default(),
-        }
     }
 }

@@ -7,8 +7,8 @@
 
 use upheld_model::{Id, Side, TagSet};
 
-use super::Select;
 use super::index::{ListId, Postings, SelectorId};
+use super::{Entry, Select};
 use crate::ask::EntryId;
 
 /// Destinations prepared for bulk questions.
@@ -52,10 +52,10 @@ impl<'s> Matrix<'s> {
             });
             ends.push(matching.len());
         }
-        let mut by_source = vec![Vec::new(); source_index.len()];
+        let mut by_source = vec![Vec::new(); source_index.lists()];
         for (source, destination, best) in select.best_of_pairs() {
             // Zero is nobody.
-            let key = select.keys.get(best as usize).copied().unwrap_or_default() + 1;
+            let key = select.ordinals.key(best as usize) + 1;
             let Some(list) = by_source.get_mut(source.index()) else { continue };
             for &selector in destination_index.selectors_of(destination) {
                 let slot = slot_of.get(selector.index()).copied().flatten();
@@ -99,19 +99,18 @@ impl<'s> Matrix<'s> {
     }
 
     fn winner(&self, rank: u64) -> Option<EntryId> {
-        let ordinal = self.select.layout.ordinal(rank.checked_sub(1)?);
-        self.select.by_ordinal.get(ordinal).map(|&entry| Id::new(entry as usize))
+        self.select.ordinals.ranked(rank.checked_sub(1)?).map(|entry| Id::new(entry as usize))
     }
 }
 
 impl Select {
     /// The best entry of each pair of lists.
-    #[expect(clippy::iter_over_hash_type, reason = "every pair is visited once and a maximum has no order")]
-    fn best_of_pairs(&self) -> Vec<(ListId, ListId, u32)> {
-        let mut best = Vec::with_capacity(self.pairs.len());
-        for (&(source, destination), bucket) in &self.pairs {
-            best.extend(bucket.first().map(|&entry| (source, destination, entry)));
-        }
-        best
+    fn best_of_pairs(&self) -> impl Iterator<Item = (ListId, ListId, u32)> {
+        let entries =
+            self.ordinals.by_identity().iter().filter_map(|id| Some((*id, self.entry(Id::new(*id as usize))?)));
+        entries.filter_map(|(id, Entry { lists: [source, destination], .. })| {
+            let best = self.pairs.get(&(*source, *destination)).first() == Some(&id);
+            best.then_some((*source, *destination, id))
+        })
     }
 }

@@ -4,8 +4,6 @@
 //! entry, its source selector and its destination selector bring; sums keep the order, so the best selector of each side
 //! can be chosen on its own.
 
-use std::cmp::{Ordering, Reverse};
-
 use upheld_model::{Code, Sym};
 
 use crate::ladder::{self, Best, Ladder, Rung};
@@ -108,7 +106,9 @@ pub struct TooManyBits;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
     columns: Vec<PackedColumn>,
-    ordinal_mask: u64,
+    /// Where the numbers of entries sit, one for each group of rungs that read the entry alone, the lowest first.
+    fixed: Vec<Field>,
+    most_tags: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -120,61 +120,52 @@ struct PackedColumn {
     most: u64,
 }
 
-/// What laying out a ladder gives.
-#[derive(Debug)]
-pub(super) struct LaidOut {
-    pub(super) layout: Layout,
-    /// What each entry brings to its rank.
-    pub(super) keys: Vec<u64>,
-    /// Entries by their place in the order of what depends on them alone, the worst first.
-    pub(super) by_ordinal: Vec<u32>,
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    shift: u32,
+    /// The highest number that fits.
+    highest: u64,
 }
 
 impl Layout {
-    /// Lays out a ladder. `most_tags` is the most tags of one selector; `fixed` reads what depends on the entry alone.
-    pub(super) fn lay_out(
-        ladder: &Ladder<Column>,
-        entries: usize,
-        most_tags: u64,
-        fixed: impl Fn(usize, Column) -> i64,
-    ) -> Result<LaidOut, TooManyBits> {
-        let mut layout = Self::default();
-        let mut keys = vec![0_u64; entries];
-        let mut order: Vec<usize> = (0..entries).collect();
-        let mut by_ordinal: Vec<u32> = Vec::new();
+    /// Lays out a ladder. `most_tags` is the most tags of one selector, `highest` the highest number in each group of rungs
+    /// that read the entry alone, the lowest group first.
+    pub(super) fn new(ladder: &Ladder<Column>, most_tags: u64, highest: &[u64]) -> Result<Self, TooManyBits> {
+        let mut layout = Self { columns: Vec::new(), fixed: Vec::new(), most_tags };
+        let mut highest = highest.iter().copied();
         let mut shift = 0_u32;
         // From the last rung to the first, so that each knows how many bits lie below it.
         for group in grouped(ladder.rungs()).iter().rev() {
-            match group {
+            let bits = match group {
                 Group::Match(rung) => {
                     let (column, best) = (rung.column, rung.best);
                     layout.columns.push(PackedColumn { column, best, shift, most: most_tags });
-                    shift += bits_for(2 * most_tags);
+                    bits_for(2 * most_tags)
                 }
-                Group::Fixed(rungs) => {
-                    let compare = |a: usize, b: usize| {
-                        let orders =
-                            rungs.iter().map(|rung| rung.compare(fixed(a, rung.column), fixed(b, rung.column)));
-                        orders.reduce(Ordering::then).unwrap_or(Ordering::Equal)
-                    };
-                    // Worst first: the better one gets the higher number. Entries arrive in the order of their identity,
-                    // which in the lowest group separates what the rungs leave equal.
-                    order.sort_by(|a, b| compare(*a, *b).then_with(|| Reverse(a).cmp(&Reverse(b))));
-                    let lowest = shift == 0;
-                    let highest = number(&order, &mut keys, shift, |a, b| lowest || compare(a, b).is_ne());
-                    let bits = bits_for(highest);
-                    if lowest {
-                        layout.ordinal_mask = (1_u64 << bits.min(63)) - 1;
-                        by_ordinal = order.iter().map(|entry| u32::try_from(*entry).unwrap_or(u32::MAX)).collect();
-                    }
-                    shift += bits;
+                Group::Fixed(_) => {
+                    let bits = bits_for(highest.next().unwrap_or_default());
+                    layout.fixed.push(Field { shift, highest: (1_u64 << bits.min(63)) - 1 });
+                    bits
                 }
-            }
+            };
+            shift += bits;
             if shift > 62 {
                 return Err(TooManyBits);
             }
         }
-        Ok(LaidOut { layout, keys, by_ordinal })
+        Ok(layout)
+    }
+
+    /// Whether there is room for this.
+    pub(super) fn holds(&self, most_tags: u64, highest: &[u64]) -> bool {
+        most_tags <= self.most_tags
+            && self.fixed.len() == highest.len()
+            && self.fixed.iter().zip(highest).all(|(field, highest)| *highest <= field.highest)
+    }
+
+    /// What the numbers of an entry bring to its rank, the lowest group first.
+    pub(super) fn pack_fixed(&self, numbers: impl Iterator<Item = u64>) -> u64 {
+        self.fixed.iter().zip(numbers).fold(0, |packed, (field, number)| packed | (number << field.shift))
     }
 
     /// What a whole match, both sides together, brings to the rank.
@@ -198,34 +189,24 @@ impl Layout {
         })
     }
 
-    /// The place of the entry in the order of what depends on it alone.
+    /// The number of the entry in the lowest group.
     pub(super) fn ordinal(&self, key: u64) -> usize {
-        usize::try_from(key & self.ordinal_mask).unwrap_or(usize::MAX)
+        let mask = self.fixed.first().map_or(0, |lowest| lowest.highest);
+        usize::try_from(key & mask).unwrap_or(usize::MAX)
+    }
+
+    pub(super) fn most_tags(&self) -> u64 {
+        self.most_tags
     }
 }
 
-/// Numbers the entries in their order, a new number where two differ, and puts the numbers into the keys. Returns the
-/// highest.
-fn number(order: &[usize], keys: &mut [u64], shift: u32, differ: impl Fn(usize, usize) -> bool) -> u64 {
-    let mut rank = 0_u64;
-    let mut previous: Option<usize> = None;
-    for &entry in order {
-        rank += u64::from(previous.is_some_and(|previous| differ(previous, entry)));
-        if let Some(key) = keys.get_mut(entry) {
-            *key |= rank.checked_shl(shift).unwrap_or(0);
-        }
-        previous = Some(entry);
-    }
-    rank
-}
-
-enum Group {
+pub(super) enum Group {
     Match(Rung<Column>),
     Fixed(Vec<Rung<Column>>),
 }
 
 /// Groups neighbouring rungs of the entry alone: they become one dense number. The last group is always of this sort.
-fn grouped(rungs: &[Rung<Column>]) -> Vec<Group> {
+pub(super) fn grouped(rungs: &[Rung<Column>]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for &rung in rungs {
         match groups.last_mut() {

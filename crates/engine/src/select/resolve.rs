@@ -121,7 +121,7 @@ impl Select {
     }
 
     fn key(&self, hit: &Hit<Specificity>) -> u64 {
-        self.keys.get(hit.entry.index()).copied().unwrap_or_default() + self.layout.pack(hit.measure)
+        self.ordinals.key(hit.entry.index()) + self.ordinals.layout().pack(hit.measure)
     }
 
     /// Best first.
@@ -156,9 +156,8 @@ impl Select {
         if column.of_match() {
             return i64::from(hit.measure.column(column));
         }
-        let rung = self.kind.rank.position(column);
-        let entry = self.entry(hit.entry);
-        entry.zip(rung).and_then(|(entry, rung)| entry.fixed.get(rung)).copied().unwrap_or_default()
+        let id = u32::try_from(hit.entry.index()).unwrap_or(u32::MAX);
+        self.entry(hit.entry).map_or(0, |entry| self.ordinals.read(id, entry, &self.kind.rank, column))
     }
 }
 

@@ -4,4 +4,5 @@ mod cells;
 mod laws;
 mod ranks;
 mod unknown;
+mod update;
 mod world;

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use upheld_engine::decide::{Action, Maybe, Names, Request, Resource, Rule, Subject};
-use upheld_engine::{EntryId, Ruling, Snapshot};
+use upheld_engine::words::{Ends, Words};
+use upheld_engine::{EntryId, Family, PolicyId, Question, Ruling, Scratch, Select, Snapshot};
 use upheld_input::load::{Broken, Change, Choices, Loaded};
 use upheld_input::{Format, Input};
-use upheld_model::{Diagnostics, Files, NodeRef, SourceId};
+use upheld_model::{Diagnostics, Files, NodeRef, SourceId, TagSet};
 
 /// Documents of all sorts, those that are broken or clash with others too.
-const DOCUMENTS: [&str; 32] = [
+const DOCUMENTS: [&str; 37] = [
     r#"{"id": "a", "effect": "permit", "subjects": [{"role": "admin"}], "resources": [{"path": "/api/**"}], "actions": []}"#,
     r#"{"id": "b", "effect": "deny", "priority": 5, "subjects": [{"role": "ad*"}], "resources": [{"path": "/api/*/x"}], "actions": [{"method": "GET"}]}"#,
     r#"{"id": "c", "effect": "permit", "priority": -1, "subjects": [], "resources": [{"path": "/api/v?-*"}], "actions": []}"#,
@@ -44,6 +45,11 @@ const DOCUMENTS: [&str; 32] = [
     r#"{"type": "MeshHTTPRoute", "name": "api", "mesh": "default", "spec": {"targetRef": {"kind": "Mesh"}, "to": [{"targetRef": {"kind": "MeshService", "name": "web"}, "rules": [{"matches": [{"path": {"type": "PathPrefix", "value": "/api"}}], "default": {}}]}]}}"#,
     r#"{"type": "MeshService", "name": "web", "mesh": "default", "spec": {"selector": {"dataplaneTags": {"kuma.io/service": "web"}}, "ports": [{"port": 80, "targetPort": 80}]}}"#,
     r#"{"type": "MeshGateway", "name": "edge", "mesh": "default", "selectors": [{"match": {"kuma.io/service": "web"}}], "conf": {"listeners": [{"port": 80, "protocol": "HTTP"}]}}"#,
+    r#"{"type": "Dataplane", "name": "api-1", "mesh": "default", "networking": {"address": "10.0.0.2", "inbound": [{"port": 81, "tags": {"kuma.io/service": "api", "version": "1"}}]}}"#,
+    r#"{"type": "TrafficLog", "name": "any", "mesh": "default", "sources": [{"match": {"kuma.io/service": "*"}}, {"match": {"kuma.io/service": "api", "version": "1"}}], "destinations": [{"match": {"kuma.io/service": "*"}}], "conf": {"backend": "z"}}"#,
+    r#"{"type": "TrafficLog", "name": "back", "mesh": "default", "sources": [{"match": {"kuma.io/service": "*"}}], "destinations": [{"match": {"kuma.io/service": "api"}}, {"match": {"kuma.io/service": "web"}}], "conf": {"backend": "w"}}"#,
+    r#"{"type": "TrafficLog", "name": "web", "mesh": "default", "sources": [{"match": {"kuma.io/service": "api"}}], "destinations": [{"match": {"kuma.io/service": "web"}}], "conf": {"backend": "v"}}"#,
+    r#"{"type": "TrafficPermission", "name": "may", "mesh": "default", "sources": [{"match": {"kuma.io/service": "api"}}], "destinations": [{"match": {"kuma.io/service": "*"}}]}"#,
 ];
 
 /// What lies beside the store.
@@ -119,20 +125,48 @@ fn listed(snapshot: &Snapshot) -> String {
         let found = snapshot.object(object.kind, object.scope, object.name) == Some(id);
         let _ = writeln!(lines, "{kind} {scope} {name} {:?} {found} {}", at(object.at), object.parts.len());
     }
-    let title = |id| snapshot.policy(id).map(|policy| snapshot.text(policy.name));
     for (id, kind) in snapshot.kinds().iter() {
         let _ =
             writeln!(lines, "{id:?} {} {:?}", snapshot.text(kind.name), at(kind.at).map(|at| at.contains("builtin")));
         for (_, mesh) in snapshot.objects().iter().filter(|(_, object)| snapshot.text(object.kind) == "Mesh") {
-            let selects = snapshot.select(id, mesh.name).map(|select| {
-                (0..select.len())
-                    .map(|entry| select.entry(EntryId::new(entry)).and_then(|e| title(e.policy)))
-                    .collect::<Vec<_>>()
-            });
+            let selects = snapshot.select(id, mesh.name).map(|select| selected(snapshot, select));
             let merges = snapshot
                 .merge(id, mesh.name)
-                .map(|merge| merge.policies().map(|(_, p)| title(p.policy)).collect::<Vec<_>>());
+                .map(|merge| merge.policies().map(|(_, policy)| title(snapshot, policy.policy)).collect::<Vec<_>>());
             let _ = writeln!(lines, "  {} {selects:?} {merges:?}", snapshot.text(mesh.name));
+        }
+    }
+    lines
+}
+
+fn title(snapshot: &Snapshot, policy: PolicyId) -> String {
+    snapshot.policy(policy).map_or_else(String::new, |policy| snapshot.text(policy.name).to_owned())
+}
+
+/// What policies with selectors say to every pair of proxies, and to those of which nobody asks: all candidates in their order,
+/// with their reasons.
+fn selected(snapshot: &Snapshot, select: &Select) -> Vec<String> {
+    let name = |entry: EntryId| {
+        let entry = select.entry(entry)?;
+        Some((snapshot.text(snapshot.policy(entry.policy)?.name), entry.split))
+    };
+    let mut lines: Vec<String> = select.entries().map(|entry| format!("{:?}", name(entry))).collect();
+    let lookup = snapshot.lookup();
+    let words = Words { lookup: &lookup, ends: Ends { source: "one", destination: "other" } };
+    let ends: Vec<Option<Vec<TagSet>>> = (snapshot.objects().iter())
+        .map(|(_, object)| Some(object.parts.iter().map(|part| part.tags.clone()).collect()))
+        .chain([None])
+        .collect();
+    for source in &ends {
+        for destination in &ends {
+            let question = Question { source: source.as_deref(), destination: destination.as_deref() };
+            let ruling = Ruling::explain(select, &question);
+            lines.extend(ruling.candidates.iter().map(|one| {
+                let because = words.because(one.state, &one.reason);
+                format!("{:?} {} {:?} {} {because}", name(one.entry), one.state.word(), one.measure, one.distance)
+            }));
+            let standing = select.standing(&question, &mut Scratch::default());
+            lines.extend(standing.iter().map(|entry| title(snapshot, entry.policy)));
         }
     }
     lines
@@ -228,6 +262,17 @@ proptest! {
         check(&[], &DOCUMENTS, &steps)?;
     }
 
+    /// Policies with selectors, and the proxies that they are about: more of these.
+    #[test]
+    fn changed_selections_lead_where_loading_everything_leads(
+        steps in prop::collection::vec(
+            prop::collection::vec((0..10_usize, prop::option::weighted(0.8, prop_oneof![18..22_usize, 32..37_usize])), 1..3),
+            1..12,
+        ),
+    ) {
+        check(&[], &DOCUMENTS, &steps)?;
+    }
+
     /// Where nothing but policies changes that decide, all else is shared: more of these.
     #[test]
     fn changed_policies_lead_where_loading_everything_leads(
@@ -281,4 +326,34 @@ fn what_did_not_change_is_shared() {
         std::ptr::from_ref(snapshot.select(id, mesh).unwrap())
     };
     assert_eq!(select(before), select(after));
+}
+
+/// A mesh with so many policies and proxies.
+fn many(count: usize, document: impl Fn(usize) -> String) -> Loaded {
+    let documents = std::iter::once(DOCUMENTS[18].to_owned()).chain((0..count).map(document));
+    let inputs = documents.enumerate().map(|(place, text)| Input::text(format!("store:{place}"), Format::Json, text));
+    Choices::default().load_for_store(Vec::new(), inputs.collect()).unwrap()
+}
+
+/// How many pages, shards and buckets are copied when the last of so many says something else.
+fn copied(count: usize, document: fn(usize, usize) -> String) -> usize {
+    let before = many(count, |number| document(number, 0));
+    before.snapshot.digest();
+    let last = SourceId::new(before.first_stored().index() + count);
+    let changed = Input::text("store:x", Format::Json, document(count - 1, 1));
+    let after = before.after(vec![Change::Replaced(last, changed)]).unwrap();
+    after.snapshot.digest();
+    assert!(std::ptr::eq(before.snapshot.kinds(), after.snapshot.kinds()), "all of it was recognised once more");
+    after.snapshot.unshared(&before.snapshot)
+}
+
+#[test]
+fn a_selecting_policy_that_changes_copies_as_much_of_many_as_of_few() {
+    let document = |number: usize, time: usize| {
+        format!(
+            r#"{{"type": "TrafficLog", "name": "t{number}", "mesh": "default", "sources": [{{"match": {{"kuma.io/service": "s{number}", "time": "{time}"}}}}], "destinations": [{{"match": {{"kuma.io/service": "*"}}}}], "conf": {{"backend": "b{time}"}}}}"#
+        )
+    };
+    let (few, many) = (copied(200, document), copied(2_000, document));
+    assert!((1..=24).contains(&few) && many <= few + 4, "{few} of few, {many} of many");
 }

@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 
-use super::super::rank::{Column, LaidOut, Layout, Specificity};
+use super::super::rank::{Column, Layout, Specificity};
 use crate::ladder::{Best, Ladder, Rung};
 
 fn layout(rungs: &[(Column, Best)]) -> Layout {
     let rungs = rungs.iter().map(|(column, best)| Rung { column: *column, best: *best }).collect();
-    Layout::lay_out(&Ladder::new(rungs), 1, 100, |_, _| 0).expect("one entry fits").layout
+    Layout::new(&Ladder::new(rungs), 100, &[0, 0]).expect("one entry fits")
 }
 
 fn specificity() -> impl Strategy<Value = Specificity> {
@@ -33,20 +33,20 @@ proptest! {
 #[test]
 fn a_rank_that_needs_too_many_bits_is_refused() {
     let rungs = vec![Rung { column: Column::Tags, best: Best::Highest }];
-    let result = Layout::lay_out(&Ladder::new(rungs), 4, u64::MAX / 4, |entry, _| i64::try_from(entry).unwrap());
-    assert!(result.is_err());
+    assert!(Layout::new(&Ladder::new(rungs.clone()), u64::MAX / 4, &[3]).is_err());
+    assert!(Layout::new(&Ladder::new(rungs), 4, &[1 << 60]).is_err());
 }
 
 #[test]
 fn a_rung_of_the_entry_may_stand_before_one_of_the_match() {
-    // Entry 1 has the higher number and beats any number of tags of entry 0.
+    // The higher number beats any number of tags.
     let field = upheld_model::Symbols::default().intern("priority");
     let rungs = vec![
         Rung { column: Column::Number(field), best: Best::Highest },
         Rung { column: Column::Tags, best: Best::Highest },
     ];
-    let number = |entry: usize, column| if matches!(column, Column::Number(_)) { [1, 2][entry] } else { 0 };
-    let LaidOut { layout, keys, .. } = Layout::lay_out(&Ladder::new(rungs), 2, 10, number).expect("two entries fit");
+    let layout = Layout::new(&Ladder::new(rungs), 10, &[1, 1]).expect("two entries fit");
+    let [low, high] = [[1, 0], [0, 1]].map(|numbers| layout.pack_fixed(numbers.into_iter()));
     let many = layout.pack(Specificity { exact: 20, wild: 0 });
-    assert!(keys[1] > keys[0] + many);
+    assert!(high > low + many);
 }
