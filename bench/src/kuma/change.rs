@@ -42,7 +42,8 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
     for (name, policy) in picked(&snapshot, &rules, &subjects)? {
         let mut table = table.clone();
         let before: &Merge = rules.first().ok_or("no kind")?.merge;
-        let (after, put) = timed(|| before.put(policy.0, &policy.1, snapshot.symbols(), &references));
+        let (after, put) =
+            timed(|| before.clone().change(&[], &[(policy.0, &policy.1)], snapshot.symbols(), &references));
         let slot = after.slot_of(policy.1.name).ok_or("the policy is gone")?;
         let mut now = rules.clone();
         now.first_mut().ok_or("no kind")?.merge = &after;

@@ -26,7 +26,7 @@ use crate::decide::Decide;
 use crate::digest::{Encoder, Fingerprint, hex};
 use crate::hierarchy::Hierarchy;
 use crate::kind::{Choices, PolicyKind};
-use crate::merge::Merge;
+use crate::merge::{Merge, Targets};
 use crate::select::Select;
 
 /// Which [`Policy`].
@@ -46,6 +46,8 @@ pub struct Snapshot {
     policies: Roster<Policy>,
     selects: BTreeMap<(KindId, Sym), Arc<Select>>,
     merges: BTreeMap<(KindId, Sym), Arc<Merge>>,
+    /// What references mean; nothing as long as no policy refers to anything.
+    targets: Option<Targets>,
     hierarchies: BTreeMap<KindId, Hierarchy>,
     decides: BTreeMap<KindId, Arc<Decide>>,
     complies: BTreeMap<KindId, Arc<Comply>>,
@@ -127,6 +129,7 @@ impl Snapshot {
             policies,
             selects: BTreeMap::new(),
             merges: BTreeMap::new(),
+            targets: None,
             hierarchies: BTreeMap::new(),
             decides: BTreeMap::new(),
             complies: BTreeMap::new(),
@@ -137,7 +140,7 @@ impl Snapshot {
         snapshot.take(indexed);
         let came: Vec<(PolicyId, Arc<Policy>)> =
             snapshot.policies.shared().map(|(id, policy)| (id, Arc::clone(policy))).collect();
-        let problems = snapshot.compile(&[], &came, &BTreeSet::new());
+        let problems = snapshot.compile(&[], &came);
         if !problems.is_empty() {
             return Err((snapshot.texts.files, problems));
         }
@@ -163,11 +166,8 @@ impl Snapshot {
         let policies = next.policies.replace(&changed, policies, &next.symbols);
         next.take(indexed);
         let Replaced { gone, came } = &policies;
-        // What references mean depends on the objects there are.
-        let Replaced { gone: old, came: new } = &objects;
-        let scopes: BTreeSet<Sym> =
-            old.iter().map(|object| object.scope).chain(new.iter().map(|(_, object)| object.scope)).collect();
-        if !next.compile(gone, came, &scopes).is_empty() {
+        next.refer(&objects);
+        if !next.compile(gone, came).is_empty() {
             return None;
         }
         next.attach(gone, came);
@@ -181,7 +181,7 @@ impl Snapshot {
     }
 
     /// Takes policies of hierarchies out, and puts others in.
-    fn attach(&mut self, gone: &[Arc<Policy>], came: &[(PolicyId, Arc<Policy>)]) {
+    fn attach(&mut self, gone: &[(PolicyId, Arc<Policy>)], came: &[(PolicyId, Arc<Policy>)]) {
         for (id, kind) in self.kinds.iter() {
             let Choices::Hierarchy(choices) = &kind.choices else { continue };
             let is_own = |policy: &Policy| {
@@ -190,7 +190,7 @@ impl Snapshot {
             };
             // Objects say something themselves, also where no policy does.
             let index = self.hierarchies.entry(id).or_insert_with(|| Hierarchy::new(Arc::clone(choices)));
-            for policy in gone.iter().filter(|policy| is_own(policy)) {
+            for (_, policy) in gone.iter().filter(|(_, policy)| is_own(policy)) {
                 index.remove(policy.scope, policy.name);
             }
             for (id, policy) in came.iter().filter(|(_, policy)| is_own(policy)) {
@@ -287,6 +287,11 @@ impl Snapshot {
         self.merges.iter().map(|((kind, scope), merge)| (*kind, *scope, merge.as_ref()))
     }
 
+    /// What references of layered policies mean; `None` if there are none.
+    pub fn targets(&self) -> Option<&Targets> {
+        self.targets.as_ref()
+    }
+
     /// The policies of a kind that are attached to objects of a hierarchy; `None` if there are none.
     pub fn hierarchy(&self, kind: KindId) -> Option<&Hierarchy> {
         self.hierarchies.get(&kind)
@@ -336,11 +341,15 @@ impl Snapshot {
     pub fn unshared(&self, other: &Self) -> usize {
         let documents = self.documents.get().zip(other.documents.get());
         let selects = self.selects.iter().filter_map(|(key, own)| Some(own.unshared(other.selects.get(key)?)));
+        let merges = self.merges.iter().filter_map(|(key, own)| Some(own.unshared(other.merges.get(key)?)));
+        let targets = self.targets.as_ref().zip(other.targets.as_ref());
         let hierarchies =
             self.hierarchies.iter().filter_map(|(kind, own)| Some(own.unshared(other.hierarchies.get(kind)?)));
         self.objects.unshared(&other.objects)
             + self.policies.unshared(&other.policies)
             + selects.sum::<usize>()
+            + merges.sum::<usize>()
+            + targets.map_or(0, |(own, other)| own.unshared(other))
             + hierarchies.sum::<usize>()
             + documents.map_or(0, |(own, other)| own.unshared(other))
     }

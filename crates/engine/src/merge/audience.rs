@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use upheld_model::layers::{Audience, Condition};
-use upheld_model::{Object, Part, Sym, TagSet, Want};
+use upheld_model::{Object, Pages, Part, Shards, Sym, TagSet, Want};
+
+use crate::buckets::Buckets;
 
 /// What policies are attached to: an object as matching sees it.
 #[derive(Clone, Copy, Debug)]
@@ -112,17 +113,27 @@ pub(super) enum Need {
     Section(Sym),
 }
 
-/// All audiences of the policies of an index.
+/// All audiences of the policies of an index. A clone shares what it does not change.
 #[derive(Clone, Debug, Default)]
 pub struct Audiences {
     /// By slot.
-    all: Vec<Arc<[Audience]>>,
+    all: Pages<Alternatives>,
     /// Alternatives by what they cannot do without.
-    filed: FxHashMap<Need, Vec<(u32, u32)>>,
+    filed: Buckets<Need, (u32, u32)>,
+    /// How many alternatives cannot do without something.
+    shared: Shards<Need, u32>,
     /// Facts under whose absence some alternative is filed.
     absent: Vec<Sym>,
     /// Alternatives that need nothing in particular.
     open: Vec<(u32, u32)>,
+}
+
+/// The audiences of a policy.
+#[derive(Clone, Debug, Default)]
+struct Alternatives {
+    all: Arc<[Audience]>,
+    /// What each is filed under; nothing for those that are open.
+    under: Arc<[Option<Need>]>,
 }
 
 /// Room to work in, and how much was done.
@@ -134,27 +145,71 @@ pub struct AdmitScratch {
 }
 
 impl Audiences {
-    /// Files the audiences of policies, which get slots in the order given.
-    pub fn new(all: Vec<Arc<[Audience]>>) -> Self {
-        let mut index = Self { all, ..Self::default() };
-        index.file();
-        index
+    /// Takes the audiences of some slots out, and puts others in.
+    pub(super) fn change(&mut self, gone: &[u32], came: &[(u32, &[Audience])]) {
+        for slot in gone {
+            self.unfile(*slot);
+        }
+        // All are counted before the first is filed under what the fewest share.
+        for need in came.iter().flat_map(|(_, audiences)| audiences.iter()).flat_map(needs).map(|(need, _)| need) {
+            let count = self.shared.get(&need).copied().unwrap_or_default();
+            self.shared.insert(need, count + 1);
+        }
+        let mut filed = Vec::new();
+        for (slot, audiences) in came {
+            let under: Arc<[Option<Need>]> = audiences.iter().map(|audience| self.rarest(audience)).collect();
+            for ((number, audience), need) in (0..).zip(*audiences).zip(under.iter()) {
+                match need {
+                    Some(need) => filed.extend(both(audience, *need).map(|need| (need, (*slot, number)))),
+                    None => self.open.push((*slot, number)),
+                }
+            }
+            let alternatives = Alternatives { all: (*audiences).into(), under };
+            self.all.put(*slot as usize, alternatives, Alternatives::default);
+        }
+        self.absent.extend(filed.iter().filter_map(|(need, _)| need.absent()));
+        self.absent.sort_unstable();
+        self.absent.dedup();
+        self.open.sort_unstable();
+        self.filed.add_all(filed);
     }
 
-    /// The same with other audiences for a slot, which may be the next one.
-    #[must_use]
-    pub fn with(&self, slot: usize, audiences: Arc<[Audience]>) -> Self {
-        let mut all = self.all.clone();
-        match all.get_mut(slot) {
-            Some(old) => *old = audiences,
-            None => all.push(audiences),
+    fn unfile(&mut self, slot: u32) {
+        let Some(place) = self.all.get_mut(slot as usize) else { return };
+        let Alternatives { all, under } = std::mem::take(place);
+        for (audience, need) in all.iter().zip(under.iter()) {
+            for (need, _) in needs(audience) {
+                match self.shared.get(&need).copied() {
+                    Some(count) if count > 1 => drop(self.shared.insert(need, count - 1)),
+                    _ => drop(self.shared.remove(&need)),
+                }
+            }
+            for need in need.iter().flat_map(|need| both(audience, *need)) {
+                self.filed.take(&need, |(known, _)| *known == slot);
+                if let Some(key) = need.absent().filter(|_| self.filed.get(&need).is_empty()) {
+                    self.absent.retain(|known| *known != key);
+                }
+            }
         }
-        Self::new(all)
+        if under.contains(&None) {
+            self.open.retain(|(known, _)| *known != slot);
+        }
+    }
+
+    /// What an alternative is filed under: what the fewest share.
+    fn rarest(&self, audience: &Audience) -> Option<Need> {
+        let shared = |need: &Need| self.shared.get(need).copied().unwrap_or_default();
+        needs(audience).map(|(need, _)| need).min_by_key(shared)
     }
 
     /// The audiences of a slot.
     pub fn of(&self, slot: u32) -> &[Audience] {
-        self.all.get(slot as usize).map_or(&[], |audiences| audiences.as_ref())
+        self.all.get(slot as usize).map_or(&[], |alternatives| &alternatives.all)
+    }
+
+    /// How many pages and shards two of them do not share.
+    pub(super) fn unshared(&self, other: &Self) -> usize {
+        self.all.unshared(&other.all) + self.filed.unshared(&other.filed) + self.shared.unshared(&other.shared)
     }
 
     /// The policies that are attached to a subject, by slot.
@@ -169,7 +224,7 @@ impl Audiences {
             tags.chain([Need::Section(part.section)])
         });
         for need in facts.chain(absent).chain(tags) {
-            met.extend(self.filed.get(&need).into_iter().flatten());
+            met.extend(self.filed.get(&need));
         }
         met.sort_unstable();
         met.dedup();
@@ -192,37 +247,24 @@ impl Audiences {
 
     /// All audiences of all policies.
     pub fn iter(&self) -> impl Iterator<Item = &Audience> {
-        self.all.iter().flat_map(|audiences| audiences.iter())
+        self.all.iter().flat_map(|alternatives| alternatives.all.iter())
     }
+}
 
-    fn file(&mut self) {
-        let alternatives = || {
-            let all = self.all.iter().enumerate();
-            all.flat_map(|(slot, audiences)| audiences.iter().enumerate().map(move |(number, one)| (slot, number, one)))
-        };
-        let mut shared: FxHashMap<Need, usize> = FxHashMap::default();
-        for (_, _, audience) in alternatives() {
-            for (need, _) in needs(audience) {
-                *shared.entry(need).or_default() += 1;
-            }
+impl Need {
+    /// The fact that must not be there.
+    fn absent(self) -> Option<Sym> {
+        match self {
+            Self::NoFact(key) => Some(key),
+            Self::Fact(..) | Self::Tag(..) | Self::Section(_) => None,
         }
-        let (mut filed, mut open): (FxHashMap<Need, Vec<_>>, Vec<_>) = (FxHashMap::default(), Vec::new());
-        let mut absent = Vec::new();
-        for (slot, number, audience) in alternatives() {
-            let place = (u32::try_from(slot).unwrap_or(u32::MAX), u32::try_from(number).unwrap_or(u32::MAX));
-            let Some((need, or)) = needs(audience).min_by_key(|(need, _)| shared.get(need)) else {
-                open.push(place);
-                continue;
-            };
-            for need in std::iter::once(need).chain(or) {
-                filed.entry(need).or_default().push(place);
-                absent.extend(if let Need::NoFact(key) = need { Some(key) } else { None });
-            }
-        }
-        absent.sort_unstable();
-        absent.dedup();
-        (self.filed, self.open, self.absent) = (filed, open, absent);
     }
+}
+
+/// A need of an audience, and the one that does as well.
+fn both(audience: &Audience, need: Need) -> impl Iterator<Item = Need> {
+    let or = needs(audience).find(|(known, _)| *known == need).and_then(|(_, or)| or);
+    std::iter::once(need).chain(or)
 }
 
 /// What an audience cannot do without; where there is a second one, either of the two.

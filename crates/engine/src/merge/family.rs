@@ -91,7 +91,7 @@ impl Family for Merge {
     type Scratch = AdmitScratch;
 
     fn entries(&self) -> impl Iterator<Item = EntryId> {
-        (0..self.entries.len()).map(EntryId::new).filter(|id| self.entry(*id).is_some())
+        self.policies().flat_map(|(_, policy)| policy.entries.iter().copied())
     }
 
     fn find<W: Witness<()>>(&self, question: &Question<'_>, scratch: &mut AdmitScratch, hits: &mut Vec<Hit<()>>) {

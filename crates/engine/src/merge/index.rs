@@ -1,18 +1,19 @@
 //! All policies of one kind and scope, ready to be asked. How they get in, and out again, is in [`super::update`].
 
 use std::cmp::Ordering;
-use std::ops::Range;
 use std::sync::Arc;
 
 use upheld_model::layers::{Dangling, Pattern, Reference};
-use upheld_model::{Code, Config, Facet, NodeRef, Sym};
+use upheld_model::{Code, Config, Facet, NodeRef, Pages, Shards, Sym};
 
 use super::audience::{AdmitScratch, Audiences, Subject};
 use super::targets::Target;
 use super::{Strategy, fold};
 use crate::ask::EntryId;
+use crate::buckets::Buckets;
 use crate::kind::MergeKind;
 use crate::ladder::{Best, Ladder};
+use crate::order::Order;
 use crate::snapshot::PolicyId;
 
 /// What layers are ranked by.
@@ -90,31 +91,32 @@ pub struct Attached {
     pub name: Sym,
     /// How people call it.
     pub title: Sym,
-    /// Its entries.
-    pub entries: Range<usize>,
+    /// Its entries, in the order of the document.
+    pub entries: Arc<[EntryId]>,
     /// Its references that mean nothing.
     pub dangling: Arc<[Dangling]>,
     /// What the ladder of the kind reads of it, higher is better.
     pub(super) rank: Arc<[i64]>,
-    pub(super) standing: Standing,
 }
 
-/// The places of a policy's names in the order of all names. They move when a policy comes in, so entries do not have them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Standing {
-    pub(super) title: i64,
-    pub(super) identity: i64,
-}
-
-/// The policies of one kind in one scope. A clone shares what it says.
+/// The policies of one kind in one scope. A clone shares what it does not change.
 #[derive(Clone, Debug)]
 pub struct Merge {
     pub(super) kind: Arc<MergeKind>,
     /// By slot; nothing where a policy was removed.
-    pub(super) policies: Vec<Option<Attached>>,
+    pub(super) policies: Pages<Option<Attached>>,
+    pub(super) by_name: Shards<Sym, u32>,
     pub(super) audiences: Audiences,
     /// By id; nothing where the policy was removed or says something else by now.
-    pub(super) entries: Vec<Option<Arc<Entry>>>,
+    pub(super) entries: Pages<Option<Arc<Entry>>>,
+    /// Entries by the type that they refer to and the first fact that they name of it.
+    pub(super) referring: Buckets<(Sym, Option<(Sym, Sym)>), EntryId>,
+    /// The places of names and titles in the order of all, by slot. They move when a policy comes in, so entries do not have them.
+    pub(super) names: Order,
+    pub(super) titles: Order,
+    /// Slots and ids that nobody has.
+    pub(super) free_slots: Vec<u32>,
+    pub(super) free_entries: Vec<EntryId>,
 }
 
 impl Merge {
@@ -123,9 +125,9 @@ impl Merge {
         &self.kind
     }
 
-    /// Its policies with their slots.
+    /// Its policies with their slots, by name.
     pub fn policies(&self) -> impl Iterator<Item = (u32, &Attached)> {
-        (0..).zip(&self.policies).filter_map(|(slot, policy)| Some((slot, policy.as_ref()?)))
+        self.names.sorted().iter().filter_map(|slot| Some((*slot, self.policy(*slot)?)))
     }
 
     /// The policy of a slot, unless it was removed.
@@ -135,7 +137,7 @@ impl Merge {
 
     /// The slot of the policy with a name.
     pub fn slot_of(&self, name: Sym) -> Option<u32> {
-        self.policies().find(|(_, policy)| policy.name == name).map(|(slot, _)| slot)
+        self.by_name.get(&name).copied()
     }
 
     /// Whom its policies are attached to.
@@ -150,11 +152,8 @@ impl Merge {
 
     /// The entries of a policy about a facet, in the order of the document.
     pub fn entries_of(&self, slot: u32, facet: Facet) -> impl Iterator<Item = (EntryId, &Entry)> {
-        let range = self.policy(slot).map_or(0..0, |policy| policy.entries.clone());
-        range.filter_map(move |number| {
-            let id = EntryId::new(number);
-            self.entry(id).filter(|entry| entry.facet == facet).map(|entry| (id, entry))
-        })
+        let entries = self.policy(slot).map_or(&[][..], |policy| &policy.entries).iter();
+        entries.filter_map(move |id| self.entry(*id).filter(|entry| entry.facet == facet).map(|entry| (*id, entry)))
     }
 
     /// The entries about a facet of all policies that are attached to a subject, by slot and document.
@@ -174,12 +173,12 @@ impl Merge {
         };
         let rungs = self.kind.rank.rungs().iter().enumerate();
         let compared = rungs.map(|(place, rung)| match rung.column {
-            Column::Title => theirs.standing.title.cmp(&mine.standing.title),
-            Column::Identity => theirs.standing.identity.cmp(&mine.standing.identity),
+            Column::Title => self.titles.number(b).cmp(&self.titles.number(a)),
+            Column::Identity => self.names.number(b).cmp(&self.names.number(a)),
             Column::Mark(_) | Column::Item => mine.rank.get(place).cmp(&theirs.rank.get(place)),
         });
         let differs = compared.into_iter().find(|order| order.is_ne());
-        differs.unwrap_or_else(|| theirs.standing.identity.cmp(&mine.standing.identity))
+        differs.unwrap_or_else(|| self.names.number(b).cmp(&self.names.number(a)))
     }
 
     /// Orders entries of one facet, the best first.
@@ -203,10 +202,9 @@ impl Merge {
 
     /// What a rung reads of an entry.
     fn number(&self, entry: &Entry, place: usize, column: Column) -> i64 {
-        let standing = || self.policy(entry.slot).map(|policy| policy.standing).unwrap_or_default();
         match column {
-            Column::Title => -standing().title,
-            Column::Identity => -standing().identity,
+            Column::Title => -i64::from(self.titles.number(entry.slot)),
+            Column::Identity => -i64::from(self.names.number(entry.slot)),
             Column::Mark(_) | Column::Item => entry.rank.get(place).copied().unwrap_or_default(),
         }
     }
@@ -222,6 +220,15 @@ impl Merge {
             let (mine, theirs) = (read(mine, place, rung.column), read(theirs, place, rung.column));
             (mine.0 != theirs.0).then_some(Separation { rung: place, column: rung.column, mine, theirs })
         })
+    }
+
+    /// How many pages and shards two indexes do not share: what a change has copied.
+    pub fn unshared(&self, other: &Self) -> usize {
+        self.policies.unshared(&other.policies)
+            + self.by_name.unshared(&other.by_name)
+            + self.audiences.unshared(&other.audiences)
+            + self.entries.unshared(&other.entries)
+            + self.referring.unshared(&other.referring)
     }
 
     /// How the entries of a facet are ranked.

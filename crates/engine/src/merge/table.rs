@@ -41,7 +41,7 @@ pub struct Work {
 pub struct Change<'m> {
     /// The index as it was.
     pub before: &'m Merge,
-    /// The index as it is now, made from the other one by [`Merge::put`] and [`Merge::remove`].
+    /// The index as it is now, made from the other one by [`Merge::change`].
     pub after: &'m Merge,
     /// The slots of the policies.
     pub slots: &'m [u32],

@@ -1,141 +1,189 @@
 //! How policies get into an index, and out again.
 //!
-//! Slots and ids of entries stay what they are: a policy that changes keeps its slot, and what it says now gets ids of its
-//! own. Values that were computed for others stay valid. What was said before is forgotten and its ids are not used again.
+//! Slots and ids of entries stay what they are: a policy that changes keeps its slot, and what others say keeps its ids. So
+//! values that were computed for others stay valid. What a change costs follows what it touches, apart from flat lists of
+//! numbers.
 
 use std::sync::Arc;
 
-use upheld_model::layers::{Layers, Mark, Reach, Statement};
-use upheld_model::{Policy, Sym, Symbols};
+use rustc_hash::FxHashMap;
+use upheld_model::layers::{Audience, Layers, Mark, Reach, Statement};
+use upheld_model::{Object, Pages, Policy, Shards, Sym, Symbols};
 
 use super::audience::Audiences;
-use super::index::{Attached, Column, Entry, Merge, Reached, Standing};
-use super::targets::Targets;
+use super::index::{Attached, Column, Entry, Merge, Reached};
+use super::targets::{Targets, is_meant};
+use crate::ask::EntryId;
+use crate::buckets::Buckets;
 use crate::kind::{FacetChoice, MergeKind};
+use crate::order::Order;
 use crate::snapshot::PolicyId;
 
 impl Merge {
     /// Indexes policies, each with what references mean.
-    pub fn compile(kind: &MergeKind, group: &[(PolicyId, &Policy)], symbols: &Symbols, targets: &Targets<'_>) -> Self {
-        let kind = Arc::new(kind.clone());
-        let mut merge = Self {
-            kind,
-            policies: Vec::with_capacity(group.len()),
+    pub fn compile(kind: &MergeKind, group: &[(PolicyId, &Policy)], symbols: &Symbols, targets: &Targets) -> Self {
+        Self::new(kind).change(&[], group, symbols, targets)
+    }
+
+    /// No policies.
+    pub fn new(kind: &MergeKind) -> Self {
+        Self {
+            kind: Arc::new(kind.clone()),
+            policies: Pages::default(),
+            by_name: Shards::default(),
             audiences: Audiences::default(),
-            entries: Vec::new(),
-        };
-        let mut audiences = Vec::with_capacity(group.len());
-        for (id, policy) in group {
-            let Some(layers) = policy.layers() else { continue };
-            let slot = merge.policies.len();
-            let attached = merge.attach(slot, *id, policy, layers, targets);
-            merge.policies.push(Some(attached));
-            audiences.push(layers.audiences.as_slice().into());
+            entries: Pages::default(),
+            referring: Buckets::default(),
+            names: Order::default(),
+            titles: Order::default(),
+            free_slots: Vec::new(),
+            free_entries: Vec::new(),
         }
-        merge.audiences = Audiences::new(audiences);
-        merge.number_names(symbols);
-        merge
     }
 
-    /// The same index with a policy in it: in the place of the one with its name, or in the next slot. The policy is told
-    /// by its name, so the id may be another one. Symbols must be those of before, perhaps with more; what references mean
-    /// is looked up for this policy alone.
+    /// Takes policies out, by their names, and puts others in, each in the place of the one with its name. Symbols must be those
+    /// of before, perhaps with more; what references mean is looked up for those that come.
     #[must_use]
-    pub fn put(&self, id: PolicyId, policy: &Policy, symbols: &Symbols, targets: &Targets<'_>) -> Self {
-        let Some(layers) = policy.layers() else { return self.clone() };
-        let slot = self.slot_of(policy.name);
-        let mut merge = match slot {
-            Some(slot) => self.without_entries(slot),
-            None => self.clone(),
-        };
-        let slot = slot.map_or(merge.policies.len(), |slot| slot as usize);
-        let attached = merge.attach(slot, id, policy, layers, targets);
-        match merge.policies.get_mut(slot) {
-            Some(old) => *old = Some(attached),
-            None => merge.policies.push(Some(attached)),
+    pub fn change(mut self, gone: &[Sym], came: &[(PolicyId, &Policy)], symbols: &Symbols, targets: &Targets) -> Self {
+        let came: Vec<(PolicyId, &Policy, &Layers)> =
+            came.iter().filter_map(|(id, policy)| Some((*id, *policy, policy.layers()?))).collect();
+        let replaced = came.iter().map(|(_, policy, _)| policy.name);
+        let mut old: Vec<u32> = gone.iter().copied().chain(replaced).filter_map(|name| self.slot_of(name)).collect();
+        old.sort_unstable();
+        old.dedup();
+        let before: FxHashMap<Sym, u32> = old.iter().filter_map(|slot| Some((self.detach(*slot)?, *slot))).collect();
+        let mut new: Vec<(u32, &[Audience])> = Vec::with_capacity(came.len());
+        let mut referring = Vec::new();
+        for (id, policy, layers) in came {
+            let known = before.get(&policy.name).copied();
+            let next = u32::try_from(self.policies.len()).unwrap_or(u32::MAX);
+            let slot = known.or_else(|| self.free_slots.pop()).unwrap_or(next);
+            let attached = self.attach(slot, id, policy, layers, targets);
+            referring.extend(attached.entries.iter().filter_map(|entry| Some((self.refers(*entry)?, *entry))));
+            self.policies.put(slot as usize, Some(attached), || None);
+            self.by_name.insert(policy.name, slot);
+            new.push((slot, &layers.audiences));
         }
-        merge.audiences = merge.audiences.with(slot, layers.audiences.as_slice().into());
-        merge.number_names(symbols);
-        merge
+        self.referring.add_all(referring);
+        self.audiences.change(&old, &new);
+        let free: Vec<u32> = old.iter().copied().filter(|slot| self.policy(*slot).is_none()).collect();
+        self.free_slots.extend(free);
+        let slots: Vec<u32> = new.iter().map(|(slot, _)| *slot).collect();
+        self.number_names(&old, &slots, symbols);
+        self
     }
 
-    /// The same index without the policy of a slot. The slot stays empty; a policy of that name gets a new one.
+    /// Looks up once more what references mean that could mean one of these objects, which came or went or changed.
     #[must_use]
-    pub fn remove(&self, slot: u32) -> Self {
-        let mut merge = self.without_entries(slot);
-        if let Some(policy) = merge.policies.get_mut(slot as usize) {
-            *policy = None;
-            merge.audiences = merge.audiences.with(slot as usize, Arc::new([]));
+    pub fn with_objects(mut self, objects: &[&Object], targets: &Targets) -> Self {
+        let mut concerned: Vec<(EntryId, &Object)> = Vec::new();
+        for object in objects {
+            let facts = object.facts.as_slice().iter().filter_map(|tag| Some(Some((tag.key, tag.value?))));
+            for fact in facts.chain([None]) {
+                concerned.extend(self.referring.get(&(object.kind, fact)).iter().map(|entry| (*entry, *object)));
+            }
         }
-        merge
+        concerned.retain(|(id, object)| {
+            let reach = self.entry(*id).map(|entry| &entry.reach);
+            matches!(reach, Some(Reached::Objects(reference, _)) if is_meant(reference, object))
+        });
+        concerned.sort_unstable_by_key(|(id, _)| *id);
+        concerned.dedup_by_key(|(id, _)| *id);
+        for (id, object) in concerned {
+            let Some(Some(entry)) = self.entries.get(id.index()) else { continue };
+            let Reached::Objects(reference, known) = &entry.reach else { continue };
+            let found = targets.resolve(reference, object.scope);
+            if **known != *found {
+                let reach = Reached::Objects(reference.clone(), found.into());
+                let entry = Entry { reach, ..Entry::clone(entry) };
+                self.entries.put(id.index(), Some(Arc::new(entry)), || None);
+            }
+        }
+        self
     }
 
-    fn without_entries(&self, slot: u32) -> Self {
-        let mut merge = self.clone();
-        let gone = self.policy(slot).map_or(0..0, |policy| policy.entries.clone());
-        for entry in merge.entries.get_mut(gone).into_iter().flatten() {
-            *entry = None;
+    /// Takes out a policy with its entries; its name.
+    fn detach(&mut self, slot: u32) -> Option<Sym> {
+        let Attached { name, entries, .. } = self.policies.get_mut(slot as usize)?.take()?;
+        for id in entries.iter() {
+            if let Some(key) = self.refers(*id) {
+                self.referring.take(&key, |known| known == id);
+            }
+            if let Some(entry) = self.entries.get_mut(id.index()) {
+                *entry = None;
+            }
         }
-        merge
+        self.free_entries.extend(entries.iter());
+        self.by_name.remove(&name);
+        Some(name)
     }
 
-    fn attach(
-        &mut self,
-        slot: usize,
-        id: PolicyId,
-        policy: &Policy,
-        layers: &Layers,
-        targets: &Targets<'_>,
-    ) -> Attached {
-        let kind = self.kind.clone();
-        let start = self.entries.len();
+    fn attach(&mut self, slot: u32, id: PolicyId, policy: &Policy, layers: &Layers, targets: &Targets) -> Attached {
+        let kind = Arc::clone(&self.kind);
+        let spoken = |statement: &Statement| kind.facet(statement.facet).is_some();
+        let ids = self.free_ids(layers.entries.iter().filter(|statement| spoken(statement)).count());
+        let mut free = ids.iter();
         for statement in &layers.entries {
             let Some(choice) = kind.facet(statement.facet) else { continue };
+            let Some(entry) = free.next() else { continue };
             let (rank, words) = ranked(choice, statement, policy, layers);
-            self.entries.push(Some(Arc::new(Entry {
+            let reach = reached(&statement.reach, policy.scope, targets);
+            let new = Entry {
                 policy: id,
-                slot: u32::try_from(slot).unwrap_or(u32::MAX),
+                slot,
                 facet: statement.facet,
                 item: statement.item,
-                reach: reached(&statement.reach, policy.scope, targets),
+                reach,
                 config: statement.config.clone(),
                 at: statement.at,
                 rank,
                 words,
-            })));
+            };
+            self.entries.put(entry.index(), Some(Arc::new(new)), || None);
         }
         let rank = kind.rank.rungs().iter().map(|rung| match rung.column {
             Column::Mark(column) => number_of(find(&layers.marks, column)),
-            // Names are numbered when all of them are known.
+            // Places in orders are kept there.
             Column::Title | Column::Item | Column::Identity => 0,
         });
         Attached {
             policy: id,
             name: policy.name,
             title: policy.title,
-            entries: start..self.entries.len(),
+            entries: ids.into(),
             dangling: layers.dangling.as_slice().into(),
             rank: rank.collect(),
-            standing: Standing::default(),
         }
     }
 
-    /// Numbers titles and names in the order of their texts.
-    fn number_names(&mut self, symbols: &Symbols) {
-        let sorted = |read: fn(&Attached) -> Sym| {
-            let mut texts: Vec<&str> = self.policies().map(|(_, policy)| symbols.text(read(policy))).collect();
-            texts.sort_unstable();
-            texts.dedup();
-            texts
-        };
-        let (titles, names) = (sorted(|policy| policy.title), sorted(|policy| policy.name));
-        let place = |texts: &[&str], name: Sym| {
-            let place = texts.binary_search(&symbols.text(name)).unwrap_or_default();
-            i64::try_from(place).unwrap_or(i64::MAX)
-        };
-        for policy in self.policies.iter_mut().flatten() {
-            policy.standing = Standing { title: place(&titles, policy.title), identity: place(&names, policy.name) };
+    /// What the reference of an entry is filed under.
+    fn refers(&self, id: EntryId) -> Option<(Sym, Option<(Sym, Sym)>)> {
+        match &self.entry(id)?.reach {
+            Reached::Objects(reference, _) => Some((reference.kind, reference.facts.first().copied())),
+            Reached::Everything | Reached::Tags(_) | Reached::Callers(_) => None,
         }
+    }
+
+    /// Ids for new entries, in their order: below the ladder, the later statement of a policy ranks better.
+    fn free_ids(&mut self, count: usize) -> Vec<EntryId> {
+        let start = self.free_entries.len().saturating_sub(count);
+        let mut ids = self.free_entries.split_off(start);
+        let next = self.entries.len();
+        ids.extend((next..).take(count - ids.len()).map(EntryId::new));
+        ids.sort_unstable();
+        ids
+    }
+
+    /// Numbers titles and names in the order of their texts.
+    fn number_names(&mut self, old: &[u32], new: &[u32], symbols: &Symbols) {
+        let Self { policies, names, titles, .. } = self;
+        let text = |slot: u32, read: fn(&Attached) -> Sym| {
+            let policy = policies.get(slot as usize).and_then(Option::as_ref);
+            policy.map(|policy| symbols.text(read(policy)))
+        };
+        let by = |read: fn(&Attached) -> Sym| move |a: u32, b: u32| text(a, read).cmp(&text(b, read));
+        names.change(old, new, by(|policy| policy.name));
+        titles.change(old, new, by(|policy| policy.title));
     }
 }
 
@@ -167,14 +215,10 @@ fn number_of(mark: Option<&Mark>) -> i64 {
     mark.map_or(0, |mark| mark.number)
 }
 
-fn reached(reach: &Reach, scope: Sym, targets: &Targets<'_>) -> Reached {
+fn reached(reach: &Reach, scope: Sym, targets: &Targets) -> Reached {
     match reach {
         Reach::Everything => Reached::Everything,
-        Reach::Objects(reference) => {
-            let mut found = targets.resolve(reference, scope);
-            found.sort_unstable();
-            Reached::Objects(reference.clone(), found.into())
-        }
+        Reach::Objects(reference) => Reached::Objects(reference.clone(), targets.resolve(reference, scope).into()),
         Reach::Tags(tags) => Reached::Tags(tags.as_slice().into()),
         Reach::Callers(patterns) => Reached::Callers(patterns.as_slice().into()),
     }

@@ -50,7 +50,7 @@ pub struct Roster<T> {
 /// What a change did to a roster.
 #[derive(Debug)]
 pub(super) struct Replaced<T> {
-    pub(super) gone: Vec<Arc<T>>,
+    pub(super) gone: Vec<(Id<T>, Arc<T>)>,
     pub(super) came: Vec<(Id<T>, Arc<T>)>,
 }
 
@@ -143,7 +143,7 @@ impl<T: Described> Roster<T> {
                 }
                 self.items.put(id.index(), None, || None);
                 free.push((item.identity(), id));
-                replaced.gone.push(item);
+                replaced.gone.push((id, item));
             }
         }
         for item in came.into_iter().map(Arc::new) {

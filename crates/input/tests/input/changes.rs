@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use upheld_engine::decide::{Action, Maybe, Names, Request, Resource, Rule, Subject};
+use upheld_engine::merge::{self, About, Merge, Merged, Target};
 use upheld_engine::words::{Ends, Words};
 use upheld_engine::{EntryId, Family, PolicyId, Question, Ruling, Scratch, Select, Snapshot};
 use upheld_input::load::{Broken, Change, Choices, Loaded};
@@ -130,9 +131,7 @@ fn listed(snapshot: &Snapshot) -> String {
             writeln!(lines, "{id:?} {} {:?}", snapshot.text(kind.name), at(kind.at).map(|at| at.contains("builtin")));
         for (_, mesh) in snapshot.objects().iter().filter(|(_, object)| snapshot.text(object.kind) == "Mesh") {
             let selects = snapshot.select(id, mesh.name).map(|select| selected(snapshot, select));
-            let merges = snapshot
-                .merge(id, mesh.name)
-                .map(|merge| merge.policies().map(|(_, policy)| title(snapshot, policy.policy)).collect::<Vec<_>>());
+            let merges = snapshot.merge(id, mesh.name).map(|merge| merged(snapshot, merge));
             let _ = writeln!(lines, "  {} {selects:?} {merges:?}", snapshot.text(mesh.name));
         }
     }
@@ -153,7 +152,7 @@ fn selected(snapshot: &Snapshot, select: &Select) -> Vec<String> {
     let mut lines: Vec<String> = select.entries().map(|entry| format!("{:?}", name(entry))).collect();
     let lookup = snapshot.lookup();
     let words = Words { lookup: &lookup, ends: Ends { source: "one", destination: "other" } };
-    let ends: Vec<Option<Vec<TagSet>>> = (snapshot.objects().iter())
+    let ends: Vec<Option<Vec<TagSet>>> = (snapshot.objects().iter().filter(|(_, object)| !object.parts.is_empty()))
         .map(|(_, object)| Some(object.parts.iter().map(|part| part.tags.clone()).collect()))
         .chain([None])
         .collect();
@@ -167,6 +166,38 @@ fn selected(snapshot: &Snapshot, select: &Select) -> Vec<String> {
             }));
             let standing = select.standing(&question, &mut Scratch::default());
             lines.extend(standing.iter().map(|entry| title(snapshot, entry.policy)));
+        }
+    }
+    lines
+}
+
+/// What layered policies say to every object with parts, about itself, about every other object and about services: all
+/// candidates in their order, with their reasons.
+fn merged(snapshot: &Snapshot, merge: &Merge) -> Vec<String> {
+    let policies = merge.policies().map(|(_, policy)| (policy.policy, policy.dangling.len()));
+    let mut lines: Vec<String> = policies.map(|(id, count)| format!("{} {count}", title(snapshot, id))).collect();
+    let lookup = snapshot.lookup();
+    let words = Words { lookup: &lookup, ends: Ends { source: "one", destination: "other" } };
+    let objects = || snapshot.objects().iter();
+    for (_, subject) in objects().filter(|(_, object)| !object.parts.is_empty()) {
+        let targets: Vec<[Target; 1]> = objects()
+            .flat_map(|(object, described)| {
+                let ports = described.parts.iter().map(move |part| [Target { object, section: Some(part.section) }]);
+                ports.chain([[Target::whole(object)]])
+            })
+            .collect();
+        let services = subject.parts.iter().map(|part| About::Service(&part.tags));
+        let about = targets.iter().map(|target| About::Targets(target)).chain(services).chain([About::Whole]);
+        for about in about {
+            let ruling = Ruling::explain(merge, &merge::Question { subject: merge::Subject::of(subject), about });
+            lines.extend(ruling.candidates.iter().map(|one| {
+                let because = words.because(one.state, &one.reason);
+                let policy = merge.entry(one.entry).map(|entry| (title(snapshot, entry.policy), entry.item));
+                format!("{policy:?} {} {} {because}", one.state.word(), one.distance)
+            }));
+            for leaf in ruling.answer.results.iter().flat_map(Merged::leaves) {
+                lines.push(format!("{} {} {}", leaf.path, leaf.by, leaf.overridden.len()));
+            }
         }
     }
     lines
@@ -352,6 +383,17 @@ fn a_selecting_policy_that_changes_copies_as_much_of_many_as_of_few() {
     let document = |number: usize, time: usize| {
         format!(
             r#"{{"type": "TrafficLog", "name": "t{number}", "mesh": "default", "sources": [{{"match": {{"kuma.io/service": "s{number}", "time": "{time}"}}}}], "destinations": [{{"match": {{"kuma.io/service": "*"}}}}], "conf": {{"backend": "b{time}"}}}}"#
+        )
+    };
+    let (few, many) = (copied(200, document), copied(2_000, document));
+    assert!((1..=24).contains(&few) && many <= few + 4, "{few} of few, {many} of many");
+}
+
+#[test]
+fn a_layered_policy_that_changes_copies_as_much_of_many_as_of_few() {
+    let document = |number: usize, time: usize| {
+        format!(
+            r#"{{"type": "MeshTimeout", "name": "m{number}", "mesh": "default", "spec": {{"targetRef": {{"kind": "MeshSubset", "tags": {{"kuma.io/service": "s{number}", "time": "{time}"}}}}, "to": [{{"targetRef": {{"kind": "Mesh"}}, "default": {{"idleTimeout": "{time}s"}}}}]}}}}"#
         )
     };
     let (few, many) = (copied(200, document), copied(2_000, document));

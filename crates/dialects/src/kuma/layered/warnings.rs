@@ -49,7 +49,7 @@ pub(super) fn no_callers(parsed: &Parsed<'_, '_>, matches: Value<'_>, symbols: &
 pub(super) fn tell(
     files: &Files,
     policy: &Policy,
-    targets: &Targets<'_>,
+    targets: &Targets,
     offered: &FxHashSet<(Sym, Sym)>,
     draft: &Draft,
     found: &mut Diagnostics,

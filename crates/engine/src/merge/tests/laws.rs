@@ -142,7 +142,7 @@ proptest! {
             let entry = merge.entry(candidate.entry).unwrap();
             let attached = merge.policy(entry.slot).unwrap();
             let name = world.snapshot.text(attached.name);
-            let number = candidate.entry.index() - attached.entries.start;
+            let number = attached.entries.iter().position(|id| *id == candidate.entry).unwrap();
             let mut rest = naive.clone();
             rest.policies.iter_mut().find(|policy| policy.name == name).unwrap().statements.remove(number);
             prop_assert_eq!(&answer(&World::new(&rest), &proxy, &question), &before);

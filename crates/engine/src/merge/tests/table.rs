@@ -12,7 +12,7 @@ use super::update::{Step, stepped, stepped_naively, steps};
 use super::world::World;
 
 /// What a table is about here: the policies of a subject with their parts and entries.
-type Computed = Vec<(Admitted, std::ops::Range<usize>)>;
+type Computed = Vec<(Admitted, std::sync::Arc<[crate::EntryId]>)>;
 
 fn computed(merge: &Merge, subject: Subject<'_>, scratch: &mut AdmitScratch) -> Computed {
     let admitted = merge.audiences().admit(subject, scratch).into_iter();

@@ -1,12 +1,15 @@
 //! An index that changed answers like a fresh one, and what did not change keeps its numbers.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
+use upheld_model::Object;
 
 use super::super::reference::{NaivePolicy, NaiveWorld};
 use super::super::{Merge, Targets};
 use super::random::{policies, proxy, question, world};
 use super::world::{self, World, result};
-use crate::snapshot::PolicyId;
+use crate::snapshot::{ObjectId, PolicyId};
 use crate::{Scratch, Silent, ask};
 
 /// One change after the other: a policy comes, or another takes its name, or one goes.
@@ -36,13 +39,14 @@ pub(super) fn stepped(
         Step::Put(naive) => {
             let policy = world::policy(naive, symbols);
             let targets = Targets::new(world.snapshot.objects().iter());
-            let after = merge.put(PolicyId::new(99), &policy, symbols, &targets);
+            let after = merge.clone().change(&[], &[(PolicyId::new(99), &policy)], symbols, &targets);
             let slot = after.slot_of(policy.name).unwrap();
             Some((after, slot))
         }
         Step::Remove(name) => {
-            let slot = merge.slot_of(symbols.get(name)?)?;
-            Some((merge.remove(slot), slot))
+            let name = symbols.get(name)?;
+            let slot = merge.slot_of(name)?;
+            Some((merge.clone().change(&[name], &[], symbols, &Targets::default()), slot))
         }
     }
 }
@@ -93,5 +97,41 @@ proptest! {
         prop_assert_eq!(result(&answer), naive.answer(&proxy, &question));
         let explained = world.with(&proxy, &question, |question| crate::Ruling::explain(&merge, question));
         prop_assert_eq!(explained.answer.entries, answer.entries);
+    }
+
+    /// Objects go, come, and become others under their ids; each is in the one world, in the other, or nowhere.
+    #[test]
+    fn references_mean_what_they_mean_in_a_fresh_index(
+        naive in world(), other in world(), steps in proptest::collection::vec((0..6_usize, 0..3_u8), 1..8),
+    ) {
+        let world = World::new(&naive);
+        let Some(merge) = world.merge() else { return Ok(()) };
+        let objects = |naive: &NaiveWorld| naive.objects.iter().map(|object| world.object(object)).collect::<Vec<_>>();
+        let ways = [objects(&naive), objects(&other)];
+        let mut now: BTreeMap<ObjectId, &Object> = BTreeMap::new();
+        let mut targets = Targets::default();
+        let mut merge = Merge::new(merge.kind()).change(
+            &[], &world.snapshot.policies().iter().collect::<Vec<_>>(), world.snapshot.symbols(), &targets,
+        );
+        for (place, way) in steps {
+            let id = ObjectId::new(place);
+            let came = ways.get(usize::from(way)).and_then(|objects| objects.get(place));
+            let gone = now.remove(&id);
+            now.extend(came.map(|object| (id, object)));
+            let (old, new): (Vec<_>, Vec<_>) =
+                (gone.map(|object| (id, object)).into_iter().collect(), came.map(|object| (id, object)).into_iter().collect());
+            targets.change(&old, &new);
+            let touched: Vec<&Object> = old.iter().chain(&new).map(|(_, object)| *object).collect();
+            merge = merge.with_objects(&touched, &targets);
+            let fresh = Merge::compile(
+                merge.kind(),
+                &world.snapshot.policies().iter().collect::<Vec<_>>(),
+                world.snapshot.symbols(),
+                &Targets::new(now.iter().map(|(id, object)| (*id, *object))),
+            );
+            let reached = |merge: &Merge| merge.policies().flat_map(|(_, policy)| policy.entries.to_vec())
+                .map(|id| format!("{:?}", merge.entry(id).map(|entry| entry.reach.clone()))).collect::<Vec<_>>();
+            prop_assert_eq!(reached(&merge), reached(&fresh));
+        }
     }
 }
