@@ -31,29 +31,30 @@ pub(super) const QUICK: Plan = Plan { written: [40, 80], routes: [10, 20], works
 /// A sort of documents: what stands beside them, and one of them by its number; each time it says something else.
 struct Sort {
     name: &'static str,
-    beside: &'static [&'static str],
+    beside: fn() -> Vec<String>,
     document: fn(number: usize, time: usize) -> String,
 }
 
 const GATEWAY: &str = r#"{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": {"name": "edge", "namespace": "infra"}, "spec": {"gatewayClassName": "g", "listeners": [{"name": "http", "port": 80, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}]}}"#;
 const MESH: &str = r#"{"type": "Mesh", "name": "default"}"#;
+const WORKSPACE: &str = r#"{"ref": "workspace/w", "tags": {"env": ["dev"]}}"#;
 const RULE: &str = r#"{"type": "MeshPolicy", "name": "env", "a": {"kind": "workspace", "tag": "env"}, "b": {"kind": "project", "tag": "env"}}"#;
 
-const SORTS: [Sort; 9] = [
+const SORTS: [Sort; 10] = [
     Sort {
         name: "access policy",
-        beside: &[],
+        beside: Vec::new,
         document: |number, time| {
             format!(
                 r#"{{"id": "p{number}", "effect": "permit", "subjects": [{{"role": "r{time}"}}], "resources": [{{"path": "/p{number}/**"}}], "actions": []}}"#
             )
         },
     },
-    Sort { name: "HTTPRoute", beside: &[GATEWAY], document: route },
-    Sort { name: "TrafficPolicy of a route", beside: &[GATEWAY], document: traffic_policy },
+    Sort { name: "HTTPRoute", beside: || vec![GATEWAY.to_owned()], document: route },
+    Sort { name: "TrafficPolicy of a route", beside: || vec![GATEWAY.to_owned()], document: traffic_policy },
     Sort {
         name: "Service beside gateways",
-        beside: &[GATEWAY],
+        beside: || vec![GATEWAY.to_owned()],
         document: |number, time| {
             format!(
                 r#"{{"apiVersion": "v1", "kind": "Service", "metadata": {{"name": "s{number}", "namespace": "team"}}, "spec": {{"ports": [{{"port": {}}}]}}}}"#,
@@ -63,26 +64,30 @@ const SORTS: [Sort; 9] = [
     },
     Sort {
         name: "TrafficLog of Kuma",
-        beside: &[MESH],
+        beside: || vec![MESH.to_owned()],
         document: |number, time| {
             format!(
                 r#"{{"type": "TrafficLog", "name": "t{number}", "mesh": "default", "sources": [{{"match": {{"kuma.io/service": "s{number}"}}}}], "destinations": [{{"match": {{"kuma.io/service": "*"}}}}], "conf": {{"backend": "b{time}"}}}}"#
             )
         },
     },
+    Sort { name: "Dataplane of Kuma", beside: || vec![MESH.to_owned()], document: dataplane },
     Sort {
-        name: "Dataplane of Kuma",
-        beside: &[MESH],
-        document: |number, time| {
-            format!(
-                r#"{{"type": "Dataplane", "name": "d{number}", "mesh": "default", "networking": {{"address": "10.0.0.1", "inbound": [{{"port": {}, "tags": {{"kuma.io/service": "s{number}"}}}}]}}}}"#,
-                80 + time
-            )
+        name: "Dataplane beside MeshTimeouts",
+        beside: || {
+            let policies = (0..300).map(|number| {
+                format!(
+                    r#"{{"type": "MeshTimeout", "name": "m{number}", "mesh": "default", "spec": {{"targetRef": {{"kind": "MeshSubset", "tags": {{"kuma.io/service": "s{number}"}}}}, "to": [{{"targetRef": {{"kind": "MeshService", "name": "s{}"}}, "default": {{"idleTimeout": "1s"}}}}]}}}}"#,
+                    number % 40
+                )
+            });
+            std::iter::once(MESH.to_owned()).chain(policies).collect()
         },
+        document: dataplane,
     },
     Sort {
         name: "MeshTimeout of Kuma",
-        beside: &[MESH],
+        beside: || vec![MESH.to_owned()],
         document: |number, time| {
             format!(
                 r#"{{"type": "MeshTimeout", "name": "m{number}", "mesh": "default", "spec": {{"targetRef": {{"kind": "MeshSubset", "tags": {{"kuma.io/service": "s{number}"}}}}, "to": [{{"targetRef": {{"kind": "Mesh"}}, "default": {{"idleTimeout": "{time}s"}}}}]}}}}"#
@@ -91,14 +96,14 @@ const SORTS: [Sort; 9] = [
     },
     Sort {
         name: "related object",
-        beside: &[RULE, r#"{"ref": "workspace/w", "tags": {"env": ["dev"]}}"#],
+        beside: || vec![RULE.to_owned(), WORKSPACE.to_owned()],
         document: |number, time| {
             format!(r#"{{"ref": "project/p{number}", "workspace": "w", "tags": {{"env": ["e{}"]}}}}"#, time % 3)
         },
     },
     Sort {
         name: "policy of related objects",
-        beside: &[r#"{"ref": "workspace/w", "tags": {"env": ["dev"]}}"#],
+        beside: || vec![WORKSPACE.to_owned()],
         document: |number, time| {
             let level = if time.is_multiple_of(2) { "warn" } else { "enforce" };
             format!(
@@ -107,6 +112,13 @@ const SORTS: [Sort; 9] = [
         },
     },
 ];
+
+fn dataplane(number: usize, time: usize) -> String {
+    format!(
+        r#"{{"type": "Dataplane", "name": "d{number}", "mesh": "default", "networking": {{"address": "10.0.0.1", "inbound": [{{"port": {}, "tags": {{"kuma.io/service": "s{number}"}}}}]}}}}"#,
+        80 + time
+    )
+}
 
 fn route(number: usize, time: usize) -> String {
     format!(
@@ -128,7 +140,7 @@ pub(super) fn run(plan: Plan, runtime: &Runtime, targets: &mut Targets) -> Resul
     for sort in &SORTS {
         progress(&format!("one {} written", sort.name));
         let servers = plan.written.map(|count| {
-            let documents = sort.beside.iter().map(|text| (*text).to_owned());
+            let documents = (sort.beside)().into_iter();
             Server::with(runtime, documents.chain((0..count).map(|number| (sort.document)(number, 0))))
         });
         let write = |server: &mut Server, time: usize| server.put(&[(sort.document)(7, time + 1)]);

@@ -1,6 +1,7 @@
 //! From documents to objects, policies and kinds.
 
 mod after;
+mod concerned;
 mod decisions;
 mod kinds;
 
@@ -168,7 +169,7 @@ pub fn recognise_with<'f>(reading: Reading<'_>, files: &'f Files, before: Option
     let Recognised { draft, diagnostics, .. } = &mut recognised;
     let edition = kuma_edition(semantics);
     kuma::served::attach(files, edition, &mut draft.objects, &mut draft.symbols);
-    kuma::layered::read_all(files, &layered, edition, draft, diagnostics);
+    kuma::layered::read_all(files, &layered, edition, None, draft, diagnostics);
     let Recognised { documents, aside, .. } = &mut recognised;
     documents.retain(|at| !aside.contains(at));
     recognised.diagnostics.sort();

@@ -41,4 +41,4 @@ pub use index::{Attached, Column, Entry, Merge, Reached};
 pub use listing::{Rule, Surroundings, TargetRules, chain};
 pub use strategy::{Depth, ItemOrder, Keyed, Nulls, Strategy};
 pub use table::{Change, ClassTable, Work};
-pub use targets::{Target, Targets};
+pub use targets::{Target, Targets, alike};

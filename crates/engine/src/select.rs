@@ -31,7 +31,7 @@ use self::index::{ListId, Matching, SideIndex, Wants};
 use self::ordinals::Ordinals;
 pub use self::rank::{Column, Specificity, TooManyBits};
 use crate::ask::{EntryId, Family, Fit, Hit, Place, Scratch, ask};
-use crate::buckets::Buckets;
+use crate::buckets::FlatBuckets;
 use crate::kind::{Resolve, SelectKind};
 use crate::ladder::Ladder;
 use crate::snapshot::PolicyId;
@@ -108,7 +108,7 @@ pub struct Select {
     sides: [SideIndex; 2],
     ordinals: Ordinals,
     /// Entries by source and destination list, best first.
-    pairs: Buckets<(ListId, ListId), u32>,
+    pairs: FlatBuckets<(ListId, ListId), u32>,
 }
 
 /// Entries by id; nothing where one was that is gone.

@@ -6,13 +6,14 @@
 //! - `statements`: what it says (items of `to`, `from` and `rules`); `reach`: what each of them is about
 //! - `conf`: configurations with the defaults of the schema
 //! - `marks`: what ranks policies and statements
-//! - `warnings`: what has no effect
+//! - `warnings`: what has no effect; `known`: what they see of the objects there are
 //!
 //! They are read when all other documents are: a policy may be attached through a route, and what a reference means depends
 //! on the resources that exist.
 
 mod attach;
 mod conf;
+mod known;
 mod marks;
 mod parsed;
 mod reach;
@@ -20,17 +21,18 @@ mod shapes;
 mod statements;
 mod warnings;
 
+pub(crate) use known::{Others, services};
 pub use marks::COLUMNS;
 pub use shapes::shapes;
 
 use std::collections::BTreeMap;
 
 use upheld_engine::PolicyKind;
-use upheld_engine::merge::Targets;
 use upheld_model::layers::{Dangling, Layers, Unresolved};
 use upheld_model::{Diagnostics, Draft, Files, Policy, Says, SourceId, Sym};
 
 use self::attach::{Attach, MOST_STEPS};
+use self::known::Known;
 use self::parsed::{Parsed, Route};
 use self::statements::Statements;
 use super::edition::Edition;
@@ -52,14 +54,19 @@ pub(crate) struct Written<'t, 'k> {
     pub(crate) kind: &'k PolicyKind,
 }
 
-/// Reads all of them into the draft; those that are broken are told and left out.
+/// Reads all of them into the draft; those that are broken are told and left out. There may be other objects than those of the
+/// draft.
 pub(crate) fn read_all(
     files: &Files,
     written: &[Written<'_, '_>],
     edition: Edition,
+    others: Option<Others<'_>>,
     draft: &mut Draft,
     found: &mut Diagnostics,
 ) {
+    if written.is_empty() {
+        return;
+    }
     let mut ready = Vec::new();
     let mut known_shapes: BTreeMap<Sym, Shapes> = BTreeMap::new();
     for item in written {
@@ -84,10 +91,9 @@ pub(crate) fn read_all(
             draft.objects.push(object);
         }
     }
-    let targets = Targets::new(draft.objects.iter());
-    let offered = warnings::offered(draft);
+    let known = Known::new(draft, others);
     for policy in draft.policies.as_slice().get(first..).unwrap_or_default() {
-        warnings::tell(files, policy, &targets, &offered, draft, found);
+        warnings::tell(files, policy, &known, found);
     }
 }
 

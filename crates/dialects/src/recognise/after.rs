@@ -19,7 +19,7 @@ use crate::document::{Header, Resource};
 use crate::gateway_api;
 use crate::kuma;
 use crate::kuma::implied::{self, Stake};
-use crate::kuma::layered::ROUTE;
+use crate::kuma::layered::{Others, ROUTE};
 use crate::kuma::resources::ResourceType;
 use crate::policy_kind;
 
@@ -76,6 +76,8 @@ impl<'b> Before<'b> {
     /// be told, or because what some document means depends on all of them.
     pub fn after(self, reading: Reading<'_>, files: &Files, changed: &BTreeSet<SourceId>) -> Option<After> {
         let snapshot = self.snapshot;
+        let concerned = self.concerned(reading, files, changed)?;
+        let changed = &concerned;
         let gone = self.sorted(reading, snapshot.files(), changed)?;
         let came = self.sorted(reading, files, changed)?;
         self.keeps_meshes(&gone.meshes, &came.meshes)?;
@@ -208,11 +210,12 @@ impl<'b> Before<'b> {
         };
         // A type that nobody knew gets a kind of its own.
         let is_new = has_target_refs(resource) && !governed(|_| true);
-        // Policies may be attached through routes, and what they reach is listed by id.
-        let routes = || name == ROUTE || has_objects(snapshot, ROUTE) || !snapshot.objects().is_in_order();
-        // Policies with target references speak about the objects of their mesh, and proxies serve gateways.
+        let has = |kind: &str| snapshot.objects().has_kind(kind, snapshot.symbols());
+        // Policies may be attached through routes.
+        let routes = || name == ROUTE || has(ROUTE);
+        // Proxies serve gateways.
         let gateway = ResourceType::MeshGateway.name();
-        let others = || name == gateway || snapshot.merges().next().is_some() || has_objects(snapshot, gateway);
+        let others = || name == gateway || has(gateway);
         let depends = is_common || is_new || (is_layered && routes()) || (is_object && others());
         (!depends).then_some(())
     }
@@ -315,17 +318,25 @@ impl<'b> Before<'b> {
                 recognised.read_document(reading, files, *source, *header, &readers, &mut seen, &mut layered);
             }
         }
-        if !layered.is_empty() {
-            // What they say about objects that do not exist is told, so they see all of them.
-            let Recognised { draft, diagnostics, .. } = &mut recognised;
-            let own = std::mem::take(&mut draft.objects);
-            let others = self.snapshot.objects().iter().map(|(_, object)| object);
-            let others = others.filter(|object| !changed.contains(&object.at.source));
-            draft.objects = others.chain(own.as_slice()).cloned().collect();
-            kuma::layered::read_all(files, &layered, kuma_edition(reading.semantics), draft, diagnostics);
-            draft.objects = own;
-        }
+        let Recognised { draft, diagnostics, .. } = &mut recognised;
+        let others = Some(Others { snapshot: self.snapshot, changed });
+        kuma::layered::read_all(files, &layered, kuma_edition(reading.semantics), others, draft, diagnostics);
         recognised
+    }
+
+    /// Reads the objects of changed files; `None` if one of their documents says how others are read.
+    pub(super) fn objects(
+        self,
+        reading: Reading<'_>,
+        files: &Files,
+        changed: &BTreeSet<SourceId>,
+    ) -> Option<Recognised> {
+        let mut sorted = self.sorted(reading, files, changed)?;
+        let is_object = |header: &Header<'_>| {
+            Resource::with_header(*header).is_some_and(|resource| ResourceType::of(resource.kind.text()).is_some())
+        };
+        sorted.others.retain(|(_, header, _)| is_object(header));
+        Some(self.read(reading, files, &sorted, changed))
     }
 
     /// Which documents were left out; all others are known from before.
@@ -391,9 +402,4 @@ impl Meshes {
             None => {}
         }
     }
-}
-
-fn has_objects(snapshot: &Snapshot, kind: &str) -> bool {
-    let symbol = snapshot.symbols().get(kind);
-    symbol.is_some_and(|symbol| snapshot.objects().iter().any(|(_, object)| object.kind == symbol))
 }

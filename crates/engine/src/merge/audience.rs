@@ -8,7 +8,7 @@ use std::sync::Arc;
 use upheld_model::layers::{Audience, Condition};
 use upheld_model::{Object, Pages, Part, Shards, Sym, TagSet, Want};
 
-use crate::buckets::Buckets;
+use crate::buckets::FlatBuckets;
 
 /// What policies are attached to: an object as matching sees it.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +119,7 @@ pub struct Audiences {
     /// By slot.
     all: Pages<Alternatives>,
     /// Alternatives by what they cannot do without.
-    filed: Buckets<Need, (u32, u32)>,
+    filed: FlatBuckets<Need, (u32, u32)>,
     /// How many alternatives cannot do without something.
     shared: Shards<Need, u32>,
     /// Facts under whose absence some alternative is filed.

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use upheld_model::layers::{Dangling, Pattern, Reference};
-use upheld_model::{Code, Config, Facet, NodeRef, Pages, Shards, Sym};
+use upheld_model::{Code, Config, Facet, NodeRef, Object, Pages, Shards, Sym};
 
 use super::audience::{AdmitScratch, Audiences, Subject};
-use super::targets::Target;
+use super::targets::{Target, is_meant};
 use super::{Strategy, fold};
 use crate::ask::EntryId;
 use crate::buckets::Buckets;
@@ -150,13 +150,23 @@ impl Merge {
         self.entries.get(id.index())?.as_deref()
     }
 
+    /// The entries whose references mean an object of this scope, or a section that it may have.
+    pub fn referring_to(&self, object: &Object) -> impl Iterator<Item = EntryId> {
+        let facts = object.facts.as_slice().iter().filter_map(|tag| Some(Some((tag.key, tag.value?))));
+        let filed = facts.chain([None]).flat_map(|fact| self.referring.get(&(object.kind, fact)));
+        filed.copied().filter(|id| {
+            let reach = self.entry(*id).map(|entry| &entry.reach);
+            matches!(reach, Some(Reached::Objects(reference, _)) if is_meant(reference, object))
+        })
+    }
+
     /// The entries of a policy about a facet, in the order of the document.
     pub fn entries_of(&self, slot: u32, facet: Facet) -> impl Iterator<Item = (EntryId, &Entry)> {
         let entries = self.policy(slot).map_or(&[][..], |policy| &policy.entries).iter();
         entries.filter_map(move |id| self.entry(*id).filter(|entry| entry.facet == facet).map(|entry| (*id, entry)))
     }
 
-    /// The entries about a facet of all policies that are attached to a subject, by slot and document.
+    /// The entries about a facet of all policies that are attached to a subject, in no order that means something.
     pub fn entries_for(&self, subject: Subject<'_>, facet: Facet, scratch: &mut AdmitScratch) -> Vec<EntryId> {
         let admitted = self.audiences.admit(subject, scratch);
         admitted.iter().flat_map(|admitted| self.entries_of(admitted.slot, facet).map(|(id, _)| id)).collect()

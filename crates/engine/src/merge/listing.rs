@@ -124,7 +124,7 @@ impl TargetRules {
         keys.iter().find_map(|key| self.at(*key))
     }
 
-    /// All targets with their rules; objects by identity, their sections in no order that means something.
+    /// All targets with their rules, in an order that means nothing: whoever lists them sorts them by what is shown.
     pub fn iter(&self) -> impl Iterator<Item = (Target, &Arc<Rule>)> {
         let mut targets: Vec<Target> = self.rules.keys().copied().collect();
         targets.sort_unstable();

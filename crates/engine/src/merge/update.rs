@@ -12,7 +12,7 @@ use upheld_model::{Object, Pages, Policy, Shards, Sym, Symbols};
 
 use super::audience::Audiences;
 use super::index::{Attached, Column, Entry, Merge, Reached};
-use super::targets::{Targets, is_meant};
+use super::targets::Targets;
 use crate::ask::EntryId;
 use crate::buckets::Buckets;
 use crate::kind::{FacetChoice, MergeKind};
@@ -76,23 +76,15 @@ impl Merge {
     /// Looks up once more what references mean that could mean one of these objects, which came or went or changed.
     #[must_use]
     pub fn with_objects(mut self, objects: &[&Object], targets: &Targets) -> Self {
-        let mut concerned: Vec<(EntryId, &Object)> = Vec::new();
-        for object in objects {
-            let facts = object.facts.as_slice().iter().filter_map(|tag| Some(Some((tag.key, tag.value?))));
-            for fact in facts.chain([None]) {
-                concerned.extend(self.referring.get(&(object.kind, fact)).iter().map(|entry| (*entry, *object)));
-            }
-        }
-        concerned.retain(|(id, object)| {
-            let reach = self.entry(*id).map(|entry| &entry.reach);
-            matches!(reach, Some(Reached::Objects(reference, _)) if is_meant(reference, object))
-        });
-        concerned.sort_unstable_by_key(|(id, _)| *id);
-        concerned.dedup_by_key(|(id, _)| *id);
-        for (id, object) in concerned {
+        let referring =
+            |object: &'_ &Object| self.referring_to(object).map(|id| (id, object.scope)).collect::<Vec<_>>();
+        let mut concerned: Vec<(EntryId, Sym)> = objects.iter().flat_map(referring).collect();
+        concerned.sort_unstable();
+        concerned.dedup();
+        for (id, scope) in concerned {
             let Some(Some(entry)) = self.entries.get(id.index()) else { continue };
             let Reached::Objects(reference, known) = &entry.reach else { continue };
-            let found = targets.resolve(reference, object.scope);
+            let found = targets.resolve(reference, scope);
             if **known != *found {
                 let reach = Reached::Objects(reference.clone(), found.into());
                 let entry = Entry { reach, ..Entry::clone(entry) };

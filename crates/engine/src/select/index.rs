@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use upheld_model::{Pages, Selector, Shards, Sym, Symbols, TagSet, Want};
 
 use super::rank::Specificity;
-use crate::buckets::Buckets;
+use crate::buckets::FlatBuckets;
 use crate::kind::Match;
 
 /// A distinct selector of one side.
@@ -99,8 +99,8 @@ pub(super) struct SideIndex {
 /// Where selectors are found.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Postings {
-    by_tag: Buckets<(Sym, Sym), SelectorId>,
-    by_key: Buckets<Sym, SelectorId>,
+    by_tag: FlatBuckets<(Sym, Sym), SelectorId>,
+    by_key: FlatBuckets<Sym, SelectorId>,
     /// Selectors that want nothing.
     always: Vec<SelectorId>,
 }
@@ -153,6 +153,7 @@ impl SideIndex {
         self.item.as_ref().map(|item| item.field)
     }
 
+    #[inline]
     fn selector(&self, id: SelectorId) -> Option<&Distinct> {
         self.selectors.get(id.index())?.as_ref()
     }
@@ -176,8 +177,7 @@ impl SideIndex {
     /// The lists with a selector that matches any of these sets of tags, each once with its best.
     pub(super) fn matching(&self, parts: &[TagSet], found: &mut Vec<Matching>) {
         found.clear();
-        self.each_match(&self.postings, parts, |id| {
-            let Some(Distinct { packed, specificity, lists, .. }) = self.selector(id) else { return };
+        self.each_match(&self.postings, parts, |_, Distinct { packed, specificity, lists, .. }| {
             let matching = |list: &ListId| Matching { list: *list, packed: *packed, specificity: *specificity };
             found.extend(lists.iter().map(matching));
         });
@@ -189,10 +189,17 @@ impl SideIndex {
     }
 
     /// The selectors of an index that match some part; more than once if several parts do.
-    pub(super) fn each_match(&self, postings: &Postings, parts: &[TagSet], mut take: impl FnMut(SelectorId)) {
+    pub(super) fn each_match(
+        &self,
+        postings: &Postings,
+        parts: &[TagSet],
+        mut take: impl FnMut(SelectorId, &Distinct),
+    ) {
         // Nothing at all matches no selector, not even an empty one, unless the kind does not look at this side.
         if !parts.is_empty() || self.item.is_none() {
-            postings.always.iter().copied().for_each(&mut take);
+            for id in &postings.always {
+                self.selector(*id).into_iter().for_each(|selector| take(*id, selector));
+            }
         }
         let Some(item) = &self.item else { return };
         let visible = |key: Sym| item.sees.as_ref().is_none_or(|keys| keys.contains(&key));
@@ -203,8 +210,8 @@ impl SideIndex {
                     let holds = |(key, want): &(Sym, Want)| {
                         visible(*key) && part.get(*key).is_some_and(|tag| holds(*want, tag.value))
                     };
-                    if self.selector(id).is_some_and(|selector| selector.wants.iter().all(holds)) {
-                        take(id);
+                    if let Some(selector) = self.selector(id).filter(|selector| selector.wants.iter().all(holds)) {
+                        take(id, selector);
                     }
                 }
             }

@@ -42,7 +42,7 @@ impl<'s> Matrix<'s> {
         let mut slots = 0_u32;
         let (mut matching, mut ends) = (Vec::new(), Vec::new());
         for parts in destinations {
-            destination_index.each_match(destination_index.all(), parts, |id| {
+            destination_index.each_match(destination_index.all(), parts, |id, _| {
                 let Some(slot) = slot_of.get_mut(id.index()) else { return };
                 if slot.is_none() {
                     *slot = Some(slots);
@@ -72,9 +72,9 @@ impl<'s> Matrix<'s> {
         let RowScratch { best, touched } = scratch;
         best.resize(self.slots, 0);
         let source_index = self.select.side(Side::Source);
-        source_index.each_match(&self.sources, source, |id| {
-            let brings = source_index.packed(id);
-            let slots = source_index.lists_of(id).iter().filter_map(|list| self.by_source.get(list.index())).flatten();
+        source_index.each_match(&self.sources, source, |_, selector| {
+            let brings = selector.packed;
+            let slots = selector.lists.iter().filter_map(|list| self.by_source.get(list.index())).flatten();
             for &(slot, rank) in slots {
                 if let Some(best) = best.get_mut(slot as usize) {
                     if *best == 0 {

@@ -11,7 +11,7 @@ use super::interning::Unfiled;
 use super::ordinals::{Laid, Ordinals};
 use super::rank::{Column, TooManyBits};
 use super::{Entries, Entry, Select};
-use crate::buckets::Buckets;
+use crate::buckets::FlatBuckets;
 use crate::kind::{Grants, SelectKind};
 use crate::snapshot::PolicyId;
 
@@ -36,7 +36,7 @@ impl Select {
             policies: 0,
             sides: Side::BOTH.map(|side| SideIndex::new(kind.side(side).cloned())),
             ordinals: Ordinals::default(),
-            pairs: Buckets::default(),
+            pairs: FlatBuckets::default(),
             kind,
         }
     }

@@ -9,8 +9,7 @@ use upheld_model::{Diagnostic, Fault, Object, Policy, Sym};
 use super::roster::Replaced;
 use super::{KindId, ObjectId, PolicyId, Snapshot};
 use crate::kind::{Choices, MergeKind, PolicyKind, SelectKind};
-use crate::merge::targets::alike;
-use crate::merge::{Merge, Targets};
+use crate::merge::{Merge, Targets, alike};
 use crate::select::Select;
 
 /// The type of policies, and where they reach.

@@ -108,9 +108,11 @@ impl<T: Described> Roster<T> {
         self.sorted.is_empty()
     }
 
-    /// Whether ids are in the order of identities: so they are when everything was loaded at once.
-    pub fn is_in_order(&self) -> bool {
-        self.sorted.is_sorted()
+    /// Whether there is one of a type.
+    pub fn has_kind(&self, kind: &str, symbols: &Symbols) -> bool {
+        let kind_of = |id: &Id<T>| self.get(*id).map(|item| symbols.text(item.identity().0));
+        let first = self.sorted.partition_point(|id| kind_of(id) < Some(kind));
+        self.sorted.get(first).and_then(kind_of) == Some(kind)
     }
 
     /// How many pages and shards two rosters do not share: what a change has copied.

@@ -13,7 +13,7 @@ use upheld_input::{Format, Input};
 use upheld_model::{Diagnostics, Files, NodeRef, SourceId, TagSet};
 
 /// Documents of all sorts, those that are broken or clash with others too.
-const DOCUMENTS: [&str; 37] = [
+const DOCUMENTS: [&str; 41] = [
     r#"{"id": "a", "effect": "permit", "subjects": [{"role": "admin"}], "resources": [{"path": "/api/**"}], "actions": []}"#,
     r#"{"id": "b", "effect": "deny", "priority": 5, "subjects": [{"role": "ad*"}], "resources": [{"path": "/api/*/x"}], "actions": [{"method": "GET"}]}"#,
     r#"{"id": "c", "effect": "permit", "priority": -1, "subjects": [], "resources": [{"path": "/api/v?-*"}], "actions": []}"#,
@@ -51,6 +51,10 @@ const DOCUMENTS: [&str; 37] = [
     r#"{"type": "TrafficLog", "name": "back", "mesh": "default", "sources": [{"match": {"kuma.io/service": "*"}}], "destinations": [{"match": {"kuma.io/service": "api"}}, {"match": {"kuma.io/service": "web"}}], "conf": {"backend": "w"}}"#,
     r#"{"type": "TrafficLog", "name": "web", "mesh": "default", "sources": [{"match": {"kuma.io/service": "api"}}], "destinations": [{"match": {"kuma.io/service": "web"}}], "conf": {"backend": "v"}}"#,
     r#"{"type": "TrafficPermission", "name": "may", "mesh": "default", "sources": [{"match": {"kuma.io/service": "api"}}], "destinations": [{"match": {"kuma.io/service": "*"}}]}"#,
+    r#"{"type": "Dataplane", "name": "web-2", "mesh": "default", "networking": {"address": "10.0.0.3", "inbound": [{"port": 82, "tags": {"kuma.io/service": "web"}}]}}"#,
+    r#"{"type": "MeshService", "name": "web", "mesh": "default", "labels": {"team": "a", "kuma.io/zone": "east"}, "spec": {"selector": {"dataplaneTags": {"kuma.io/service": "web"}}, "ports": [{"name": "main", "port": 81, "targetPort": 81}]}}"#,
+    r#"{"type": "MeshTimeout", "name": "by-label", "mesh": "default", "spec": {"targetRef": {"kind": "Mesh"}, "to": [{"targetRef": {"kind": "MeshService", "labels": {"team": "a"}, "sectionName": "main"}, "default": {"idleTimeout": "5s"}}, {"targetRef": {"kind": "MeshService", "name": "api"}, "default": {"idleTimeout": "6s"}}]}}"#,
+    r#"{"type": "MeshExternalService", "name": "outside", "mesh": "default", "labels": {"team": "a"}, "spec": {"match": {"type": "HostnameGenerator", "port": 443, "protocol": "tls"}, "endpoints": [{"address": "example.com", "port": 443}]}}"#,
 ];
 
 /// What lies beside the store.
@@ -293,6 +297,20 @@ proptest! {
         check(&[], &DOCUMENTS, &steps)?;
     }
 
+    /// Policies with target references and objects that they speak about, no routes and no gateways: more of these.
+    #[test]
+    fn changed_objects_beside_layers_lead_where_loading_everything_leads(
+        steps in prop::collection::vec(
+            prop::collection::vec(
+                (0..12_usize, prop::option::weighted(0.8, prop::sample::select(vec![18, 19, 26, 27, 30, 32, 37, 38, 39, 40]))),
+                1..3,
+            ),
+            1..12,
+        ),
+    ) {
+        check(&[], &DOCUMENTS, &steps)?;
+    }
+
     /// Policies with selectors, and the proxies that they are about: more of these.
     #[test]
     fn changed_selections_lead_where_loading_everything_leads(
@@ -398,4 +416,42 @@ fn a_layered_policy_that_changes_copies_as_much_of_many_as_of_few() {
     };
     let (few, many) = (copied(200, document), copied(2_000, document));
     assert!((1..=24).contains(&few) && many <= few + 4, "{few} of few, {many} of many");
+}
+
+#[test]
+fn a_proxy_that_changes_beside_layered_policies_copies_as_much_of_many_as_of_few() {
+    // Every tenth is a policy about the proxies around it.
+    let document = |number: usize, time: usize| {
+        let service = number - number % 10 + 1;
+        if number.is_multiple_of(10) {
+            format!(
+                r#"{{"type": "MeshTimeout", "name": "m{number}", "mesh": "default", "spec": {{"targetRef": {{"kind": "Mesh"}}, "to": [{{"targetRef": {{"kind": "MeshService", "name": "s{service}"}}, "default": {{"idleTimeout": "1s"}}}}]}}}}"#
+            )
+        } else {
+            format!(
+                r#"{{"type": "Dataplane", "name": "d{number}", "mesh": "default", "networking": {{"address": "10.0.0.{time}", "inbound": [{{"port": {}, "tags": {{"kuma.io/service": "s{number}"}}}}]}}}}"#,
+                80 + time
+            )
+        }
+    };
+    let (few, many) = (copied(200, document), copied(2_000, document));
+    assert!((1..=24).contains(&few) && many <= few + 4, "{few} of few, {many} of many");
+}
+
+/// Objects, and policies with target references, beside each other: none of them needs all others.
+#[test]
+fn objects_and_layered_policies_are_taken_as_changes_beside_each_other() {
+    let documents = [18, 19, 26, 27, 30];
+    let inputs = documents.iter().map(|place| Stored::input(*place, DOCUMENTS[*place]));
+    let before = Choices::default().load_for_store(Vec::new(), inputs.collect()).unwrap();
+    let is_next = |after: &Loaded| std::ptr::eq(before.snapshot.kinds(), after.snapshot.kinds());
+    let first = before.first_stored().index();
+    let without = |place: usize| before.after(vec![Change::Gone(SourceId::new(first + place))]).unwrap();
+    assert!(is_next(&before.after(vec![Change::New(Stored::input(32, DOCUMENTS[32]))]).unwrap()));
+    // The policy that speaks of the service is warned of, or it is known by the tag of the proxy.
+    assert!(is_next(&without(4)) && is_next(&without(2)) && is_next(&without(3)));
+    // Nobody offers the service any more: whom that concerns is not indexed.
+    assert!(!is_next(&without(1)));
+    // Policies may be attached through routes.
+    assert!(!is_next(&before.after(vec![Change::New(Stored::input(29, DOCUMENTS[29]))]).unwrap()));
 }

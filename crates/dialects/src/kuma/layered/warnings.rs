@@ -1,13 +1,10 @@
 //! What a policy says that has no effect: it is told, never dropped in silence.
 
-use rustc_hash::FxHashSet;
-use upheld_engine::merge::Targets;
 use upheld_model::layers::{Reach, Reference, Section, Unresolved};
 use upheld_model::tree::{Kind, Value};
-use upheld_model::{
-    Diagnostic, Diagnostics, Draft, Facet, Fault, Files, Layers, NodeRef, Part, Policy, Span, Sym, Symbols,
-};
+use upheld_model::{Diagnostic, Diagnostics, Facet, Fault, Files, Layers, NodeRef, Policy, Span, Symbols};
 
+use super::known::Known;
 use super::parsed::Parsed;
 use crate::kuma::SERVICE_TAGS;
 use crate::kuma::edition::Edition;
@@ -46,16 +43,9 @@ pub(super) fn no_callers(parsed: &Parsed<'_, '_>, matches: Value<'_>, symbols: &
 }
 
 /// References that mean nothing.
-pub(super) fn tell(
-    files: &Files,
-    policy: &Policy,
-    targets: &Targets,
-    offered: &FxHashSet<(Sym, Sym)>,
-    draft: &Draft,
-    found: &mut Diagnostics,
-) {
+pub(super) fn tell(files: &Files, policy: &Policy, known: &Known<'_>, found: &mut Diagnostics) {
     let Some(layers) = policy.layers() else { return };
-    let text = |symbol| draft.symbols.text(symbol);
+    let text = |symbol| known.symbols().text(symbol);
     let (kind, name) = (text(policy.kind), text(policy.title));
     // Who only tries a policy knows it.
     for dangling in layers.dangling.iter().filter(|dangling| dangling.problem != Unresolved::Shadow) {
@@ -94,13 +84,13 @@ pub(super) fn tell(
     let mut told = Vec::new();
     for statement in layers.entries.iter().filter(|statement| statement.facet == Facet::Objects) {
         let Reach::Objects(reference) = &statement.reach else { continue };
-        if told.contains(&statement.at) || !targets.resolve(reference, policy.scope).is_empty() {
+        if told.contains(&statement.at) || known.resolves(reference, policy.scope) {
             continue;
         }
         told.push(statement.at);
         let to = text(reference.kind);
         // The mesh may be known only by what is in it, and older services only by their tag.
-        if to == "Mesh" || is_service_tag(layers, statement.item, draft, policy, offered) {
+        if to == "Mesh" || is_service_tag(layers, statement.item, policy, known) {
             continue;
         }
         let facts = reference.facts.iter().map(|(key, value)| match text(*key) {
@@ -111,33 +101,20 @@ pub(super) fn tell(
         let whole = Reference { section: None, ..reference.clone() };
         let message = match reference.section {
             _ if called.is_empty() => format!("{kind} `{name}` refers to a {to} without saying which by its labels"),
-            Some(Section::Named(section) | Section::Port(section))
-                if !targets.resolve(&whole, policy.scope).is_empty() =>
-            {
+            Some(Section::Named(section) | Section::Port(section)) if known.resolves(&whole, policy.scope) => {
                 format!("{kind} `{name}` refers to the port `{}`, which no {to} with {called} has", text(section))
             }
             _ => format!("{kind} `{name}` refers to a {to} that does not exist: {called}"),
         };
+        // References by name stay within the zone and namespace of their policy.
+        let elsewhere = known.elsewhere(reference);
+        let help = elsewhere.map(|kri| format!("there is {}; refer to it by `labels`", readable(&kri.to_string())));
         found.push(
             Diagnostic::warning(Fault::DanglingReference, message)
                 .at(statement.at.source, span_of(files, statement.at), "has no effect")
-                .help(
-                    elsewhere(reference, draft)
-                        .unwrap_or_else(|| "`upheld list objects` shows what there is".to_owned()),
-                ),
+                .help(help.unwrap_or_else(|| "`upheld list objects` shows what there is".to_owned())),
         );
     }
-}
-
-/// Where something of the same type and name is: references by name stay within the zone and namespace of their policy.
-fn elsewhere(reference: &Reference, draft: &Draft) -> Option<String> {
-    let identifier = reference.facts.iter().find(|(key, _)| draft.symbols.text(*key) == fact::KRI)?.1;
-    let wanted = draft.symbols.text(identifier).parse::<Kri>().ok()?;
-    let key = draft.symbols.get(fact::KRI)?;
-    let kris = draft.objects.iter().filter(|(_, object)| object.kind == reference.kind);
-    let kris = kris.filter_map(|(_, object)| draft.symbols.text(object.facts.get(key)?.value?).parse::<Kri>().ok());
-    let found = kris.into_iter().find(|kri| kri.name == wanted.name && kri.mesh == wanted.mesh)?;
-    Some(format!("there is {}; refer to it by `labels`", readable(&found.to_string())))
 }
 
 /// `orders in namespace shop` for an identifier.
@@ -153,20 +130,12 @@ fn span_of(files: &Files, place: NodeRef) -> Span {
     value.get("targetRef").unwrap_or(value).span()
 }
 
-/// Services that some proxy offers by its tag, with their mesh.
-pub(super) fn offered(draft: &Draft) -> FxHashSet<(Sym, Sym)> {
-    let Some(key) = draft.symbols.get(SERVICE_TAGS[0]) else { return FxHashSet::default() };
-    let objects = draft.objects.iter().map(|(_, object)| object);
-    let value = |part: &Part| part.tags.get(key).and_then(|tag| tag.value);
-    objects.flat_map(|object| object.parts.iter().filter_map(value).map(|service| (object.scope, service))).collect()
-}
-
 /// Whether the same item is about a service that some proxy offers by its tag.
-fn is_service_tag(layers: &Layers, item: u32, draft: &Draft, policy: &Policy, offered: &FxHashSet<(Sym, Sym)>) -> bool {
-    let Some(key) = draft.symbols.get(SERVICE_TAGS[0]) else { return false };
+fn is_service_tag(layers: &Layers, item: u32, policy: &Policy, known: &Known<'_>) -> bool {
+    let Some(key) = known.symbols().get(SERVICE_TAGS[0]) else { return false };
     let mut services = layers.entries.iter().filter(|other| other.facet == Facet::Services && other.item == item);
     services.any(|other| match &other.reach {
-        Reach::Tags(tags) => tags.iter().any(|(tag, value)| *tag == key && offered.contains(&(policy.scope, *value))),
+        Reach::Tags(tags) => tags.iter().any(|(tag, value)| *tag == key && known.is_offered(policy.scope, *value)),
         _ => false,
     })
 }
