@@ -137,7 +137,7 @@ fn compare_attached(expect: &Json, network: Network<'_>) -> anyhow::Result<Vec<S
         let (wanted, found) = if route.is_empty() {
             listener_policies(entry, network, place)?
         } else {
-            let attached = network.topology().attached.iter().find(|found| {
+            let attached = network.topology().attached().find(|found| {
                 (found.gateway, found.listener) == place && title(network.snapshot, found.route) == route
             });
             let Some(attached) = attached else {
@@ -239,7 +239,7 @@ fn listener_policies(entry: &Json, network: Network<'_>, place: (usize, usize)) 
 /// depends on what they contain, so only plain ones are sure to be.
 fn unexpected(network: Network<'_>, seen: &BTreeSet<((usize, usize), ObjectId, usize)>) -> anyhow::Result<Vec<String>> {
     let mut lines = Vec::new();
-    for attached in &network.topology().attached {
+    for attached in network.topology().attached() {
         let place = (attached.gateway, attached.listener);
         let Some(route) = View::of(network.snapshot, attached.route).map(Route::of) else { continue };
         if !at(network, place)?.1.is_plain() || !route.matches_requests() {

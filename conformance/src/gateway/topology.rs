@@ -198,7 +198,7 @@ fn envoy_match(matching: &Match) -> Json {
 /// How the status of routes differs: conditions as they are, of messages only which things they name.
 fn compare_status(expect: &Json, snapshot: &Snapshot, topology: &Topology, gateway: &Gateway) -> Vec<String> {
     let mut actual: BTreeMap<(String, String), (Map<String, Json>, String)> = BTreeMap::new();
-    for route in &topology.routes {
+    for route in &topology.reports(snapshot) {
         for report in route.parents.iter().filter(|report| concerns(snapshot, gateway, &report.parent)) {
             let conditions = report.conditions.iter().map(|condition| {
                 let status = if condition.status { "True" } else { "False" };

@@ -151,8 +151,8 @@ impl<'s> World<'s> {
     }
 
     /// What is odd about gateways.
-    pub fn gateway_warnings(&self) -> &'s [Diagnostic] {
-        Network::of(self.snapshot).map_or(&[], Network::warnings)
+    pub fn gateway_warnings(&self) -> Vec<Diagnostic> {
+        Network::of(self.snapshot).map(Network::warnings).unwrap_or_default()
     }
 
     /// Policies of gateways that have no effect.

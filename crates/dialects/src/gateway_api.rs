@@ -13,8 +13,10 @@
 //!
 //! ```text
 //! snapshot ──(resources, world)─▶ routes, found by name, namespace and label
-//!          ──(attach)───────────▶ which of them are at which listeners, under which hosts
-//!          ──(walk, inherit)────▶ the ways through them, in the order of (precedence)
+//! route    ──(attach)───────────▶ at which listeners it is, under which hosts
+//!          ──(walk, inherit)────▶ the ways from there
+//!          ──(entry)────────────▶ all of that, with what was looked for (dependents)
+//! entries  ──(build)────────────▶ a topology, with ways in the order of (precedence); the next one out of the last
 //!          ──(report)───────────▶ the status of routes
 //! request  ──(find)─────────────▶ its way
 //! way      ──(places)───────────▶ a question to the engine
@@ -25,8 +27,10 @@ mod attach;
 pub mod attachments;
 mod build;
 pub mod claim;
+mod dependents;
 pub mod draw;
 pub mod effective;
+mod entry;
 pub mod envoy;
 mod facts;
 pub mod find;

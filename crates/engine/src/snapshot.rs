@@ -240,6 +240,18 @@ impl Snapshot {
         self.object(symbol(kind)?, symbol(scope)?, symbol(name)?)
     }
 
+    /// The objects of a type in a scope, by name.
+    pub fn objects_in(&self, kind: &str, scope: &str) -> impl Iterator<Item = (ObjectId, &Object)> {
+        let symbols = self.symbols.get(kind).zip(self.symbols.get(scope));
+        symbols.into_iter().flat_map(|(kind, scope)| self.objects.in_scope(kind, scope, &self.symbols))
+    }
+
+    /// The policy of a type and a name in a scope, by their texts.
+    pub fn policy_named(&self, kind: &str, scope: &str, name: &str) -> Option<PolicyId> {
+        let symbol = |text: &str| self.symbols.get(text);
+        self.policies.find((symbol(kind)?, symbol(scope)?, symbol(name)?))
+    }
+
     /// What a dialect made of all documents together, by its type.
     pub fn companion<T: std::any::Any + Send + Sync>(&self) -> Option<&T> {
         self.companions.get()

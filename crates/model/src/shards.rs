@@ -86,6 +86,19 @@ impl<K: Clone + Eq + Hash, V: Clone, const SIZE: usize, S: BuildHasher> Shards<K
         }
     }
 
+    /// The value of a key, to change it. Clones do not see the change.
+    pub fn get_mut<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+    {
+        let hash = self.hasher.hash_one(key);
+        let place = place(hash, self.tables.len());
+        let shard = self.tables.get_mut(place)?;
+        // A key that is not there copies nothing.
+        shard.find(hash, |(known, _)| known.borrow() == key)?;
+        Arc::make_mut(shard).find_mut(hash, |(known, _)| known.borrow() == key).map(|(_, value)| value)
+    }
+
     /// Takes a key away; the value that it had. Clones do not see the change.
     pub fn remove<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
@@ -145,6 +158,7 @@ mod tests {
     enum Step {
         Insert(u8, u8),
         Remove(u8),
+        Set(u8, u8),
         /// From here on a clone is looked at, too.
         Clone,
     }
@@ -153,6 +167,7 @@ mod tests {
         prop_oneof![
             4 => (any::<u8>(), any::<u8>()).prop_map(|(key, value)| Step::Insert(key, value)),
             2 => any::<u8>().prop_map(Step::Remove),
+            2 => (any::<u8>(), any::<u8>()).prop_map(|(key, value)| Step::Set(key, value)),
             1 => Just(Step::Clone),
         ]
     }
@@ -175,6 +190,11 @@ mod tests {
                     Step::Remove(key) => {
                         prop_assert_eq!(shards.remove(&key.to_string()), map.remove(&key.to_string()));
                     }
+                    Step::Set(key, value) => {
+                        let (own, other) = (shards.get_mut(&key.to_string()), map.get_mut(&key.to_string()));
+                        prop_assert_eq!(own.is_some(), other.is_some());
+                        own.into_iter().chain(other).for_each(|place| *place = value);
+                    }
                     Step::Clone => clones.push((shards.clone(), map.clone())),
                 }
                 prop_assert_eq!(shards.is_empty(), map.is_empty());
@@ -191,6 +211,7 @@ mod tests {
         let before: Shards<usize, usize> = (0..10_000).map(|number| (number, number)).collect();
         let mut after = before.clone();
         assert_eq!(after.remove(&10_000), None);
+        assert_eq!(after.get_mut(&10_000), None);
         assert_eq!(after.unshared(&before), 0);
         assert_eq!(after.remove(&5_000), Some(5_000));
         assert_eq!(after.insert(5_000, 1), None);

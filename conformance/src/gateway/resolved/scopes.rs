@@ -18,7 +18,7 @@ pub(super) fn compare(compared: &Compared<'_>) -> anyhow::Result<Vec<String>> {
     let gateway = compared.gateway;
     let mut listeners = Shown::new();
     let mut configurations = Shown::new();
-    for listener in &gateway.listeners {
+    for listener in gateway.listeners.iter() {
         let (fields, _) = shown(compared, |asked, gateway: &Gateway| asked.port(gateway))?;
         keep(&mut listeners, format!("listener~{}", listener.port), json!({ "fields": fields }));
         let name = config_name(compared.snapshot(), gateway, listener);

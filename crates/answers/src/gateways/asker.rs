@@ -81,7 +81,7 @@ impl<'s> Asker<'s> {
             .topology()
             .gateways
             .iter()
-            .flat_map(|gateway| &gateway.listeners)
+            .flat_map(|gateway| gateway.listeners.iter())
             .map(|listener| listener.port)
             .collect();
         ports.sort_unstable();
@@ -199,8 +199,9 @@ impl<'s> Asker<'s> {
         if !children.is_empty() {
             diagnostic = diagnostic.help(format!("it hands all of them over to {}", children.join(", ")));
         }
-        let report = self.topology().report(route);
-        for condition in report.into_iter().flat_map(|report| &report.parents).flat_map(|parent| &parent.conditions) {
+        let report = self.topology().report(self.network.snapshot, route);
+        let parents = report.into_iter().flat_map(|report| report.parents);
+        for condition in parents.flat_map(|parent| parent.conditions) {
             if !condition.status {
                 let words = format!("{}=False/{}: {}", condition.name, condition.reason, condition.message);
                 diagnostic = diagnostic.help(words);

@@ -42,7 +42,7 @@ impl<'s> Scene<'s> {
             objects.push(id);
         }
         let mut attached: FxHashMap<ObjectId, Vec<_>> = FxHashMap::default();
-        for found in &topology.attached {
+        for found in topology.attached() {
             let Some(gateway) = topology.gateways.get(found.gateway) else { continue };
             let listener = gateway.listeners.get(found.listener).map(|listener| (gateway, listener));
             attached.entry(found.route).or_default().extend(listener);
@@ -94,7 +94,7 @@ impl<'s> Scene<'s> {
 
     /// The listeners that a Gateway or listener set has itself.
     fn own_listeners(&self, object: ObjectId) -> impl Iterator<Item = &'s Listener> + use<'s> {
-        let all = self.gateway(object).map_or(&[][..], |gateway| gateway.listeners.as_slice());
+        let all = self.gateway(object).map_or(&[][..], |gateway| &gateway.listeners);
         all.iter().filter(move |listener| listener.owner == object)
     }
 

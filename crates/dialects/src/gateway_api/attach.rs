@@ -1,7 +1,10 @@
 //! Which routes are at which listeners, and under which host names.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use upheld_engine::ObjectId;
+use upheld_model::Runs;
 use upheld_model::tree::Value;
 
 use super::hostname::{covers, intersect};
@@ -11,10 +14,11 @@ use super::topology::{Attached, Gateway, Listener, Parent};
 use super::warnings::Warnings;
 use super::world::World;
 
-/// Gateways with their listeners, and where the listeners of each resource are.
+/// The listeners of gateways, and which of them belong to whom.
 #[derive(Debug, Default)]
 pub(super) struct Sites {
-    pub(super) gateways: Vec<Gateway>,
+    /// By the place of the gateway.
+    listeners: Vec<Vec<Listener>>,
     by_owner: FxHashMap<ObjectId, Site>,
     /// The first listener with a host name on a plain port of a gateway; the empty name is for all hosts.
     plain: FxHashMap<(usize, u16, String), usize>,
@@ -29,20 +33,23 @@ struct Site {
 }
 
 impl Sites {
-    /// All gateways of a world.
-    pub(super) fn of(world: &World<'_>, warnings: &mut Warnings) -> Self {
+    /// All gateways, and the listener sets that they take.
+    pub(super) fn of(
+        world: &World<'_>,
+        gateways: &[View<'_>],
+        listener_sets: &[View<'_>],
+        warnings: &mut Warnings,
+    ) -> Self {
         let mut sites = Self::default();
-        for view in &world.gateways {
-            let gateway = sites.gateways.len();
-            sites.gateways.push(Gateway { object: view.object, listeners: Vec::new(), hosts: Vec::new() });
+        for (gateway, view) in gateways.iter().enumerate() {
+            sites.listeners.push(Vec::new());
             sites.add(gateway, view);
         }
-        for set in &world.listener_sets {
+        for set in listener_sets {
             let Some(parent) = set.spec_at(&["parentRef"]) else { continue };
             let namespace = text(parent, "namespace").unwrap_or(set.namespace);
             let owner = world.object("Gateway", namespace, text(parent, "name").unwrap_or_default());
-            let found = owner.and_then(|owner| Some((View::of(world.snapshot, owner)?, sites.by_owner.get(&owner)?)));
-            let Some((view, site)) = found else {
+            let Some((view, site)) = owner.and_then(|view| Some((view, sites.by_owner.get(&view.object)?))) else {
                 warnings.no_gateway(set, parent);
                 continue;
             };
@@ -56,8 +63,23 @@ impl Sites {
         sites
     }
 
+    /// The gateways, before any route is attached to them.
+    pub(super) fn gateways(&self, views: &[View<'_>]) -> Runs<Gateway> {
+        let gateways = views.iter().zip(&self.listeners).map(|(view, listeners)| Gateway {
+            object: view.object,
+            listeners: Arc::from(listeners.as_slice()),
+            hosts: Runs::default(),
+        });
+        gateways.collect()
+    }
+
+    /// A listener by its gateway and its place there.
+    pub(super) fn listener(&self, gateway: usize, listener: usize) -> Option<&Listener> {
+        self.listeners.get(gateway)?.get(listener)
+    }
+
     fn add(&mut self, gateway: usize, owner: &View<'_>) {
-        let Some(Gateway { listeners, .. }) = self.gateways.get_mut(gateway) else { return };
+        let Some(listeners) = self.listeners.get_mut(gateway) else { return };
         let first = listeners.len();
         for value in owner.spec_items("listeners") {
             let listener = Listener {
@@ -80,8 +102,7 @@ impl Sites {
     /// Whether a host is served by this listener. On a plain port all listeners share one list of hosts, and each host
     /// belongs to the listener whose name for it is the narrowest.
     pub(super) fn owns(&self, gateway: usize, listener: usize, host: &str) -> bool {
-        let found = self.gateways.get(gateway).and_then(|gateway| gateway.listeners.get(listener));
-        let Some(found) = found else { return false };
+        let Some(found) = self.listener(gateway, listener) else { return false };
         !found.is_plain() || self.owner(gateway, found.port, host) == Some(listener)
     }
 
@@ -103,7 +124,7 @@ pub(super) fn attach(
     reports: &mut Reports,
     warnings: &mut Warnings,
 ) -> Vec<Attached> {
-    let owner = world.object(reference.kind(), reference.namespace, reference.name);
+    let owner = world.object(reference.kind(), reference.namespace, reference.name).map(|view| view.object);
     let Some((owner, site)) = owner.and_then(|owner| Some((owner, *sites.by_owner.get(&owner)?))) else {
         if matches!(reference.kind(), "Gateway" | "ListenerSet" | "XListenerSet") && owner.is_none() {
             warnings.no_parent(&route.view, reference);
@@ -111,7 +132,7 @@ pub(super) fn attach(
         return Vec::new();
     };
     let parent = Parent { object: owner, section: reference.section.map(str::to_owned) };
-    let listeners = sites.gateways.get(site.gateway).map_or(&[][..], |gateway| gateway.listeners.as_slice());
+    let listeners = sites.listeners.get(site.gateway).map_or(&[][..], Vec::as_slice);
     let listeners: Vec<_> = listeners.iter().enumerate().skip(site.first).take(site.count).collect();
     if reference.section.is_some_and(|section| listeners.iter().all(|(_, listener)| listener.name != section)) {
         let names: Vec<&str> = listeners.iter().map(|(_, listener)| listener.name.as_str()).collect();

@@ -1,5 +1,7 @@
 //! Which way takes a request.
 
+use std::cmp::Reverse;
+
 use super::hostname::{covers, specificity};
 use super::matches::{FieldMatch, Match, PathKind};
 use super::pattern::Pattern;
@@ -65,7 +67,8 @@ fn host_on(gateway: &Gateway, port: u16, name: &str) -> Option<usize> {
     };
     let hosts = gateway.hosts.iter().enumerate();
     let hosts = hosts.filter(|(_, host)| serves(host.listener) && covers(&host.name, name));
-    hosts.rev().max_by_key(|(_, host)| specificity(Some(&host.name))).map(|(index, _)| index)
+    // Of equal ones the first.
+    hosts.min_by_key(|(_, host)| Reverse(specificity(Some(&host.name)))).map(|(index, _)| index)
 }
 
 impl Match {

@@ -28,16 +28,6 @@ pub struct Gateways {
     problems: RwLock<FxHashMap<PolicyId, Problems>>,
 }
 
-/// What a change of documents touches, the least first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Touched {
-    Nothing,
-    /// Policies and objects that lead nowhere.
-    Beside,
-    /// What leads where.
-    Topology,
-}
-
 /// What is wrong with a policy.
 pub type Problems = Arc<[String]>;
 
@@ -51,27 +41,21 @@ impl Gateways {
 
     /// Those of the next snapshot, in which some files are not as they were. Nothing if these are about something else.
     pub fn after(&self, before: &Snapshot, next: &Snapshot, changed: &BTreeSet<SourceId>) -> Option<Self> {
-        let both =
-            [before, next].into_iter().flat_map(|snapshot| changed.iter().map(move |source| (snapshot, *source)));
-        let mut touched = Touched::Nothing;
-        for (snapshot, source) in both {
-            let objects = snapshot.objects().of_source(source).map(|(_, object)| (object.kind, object.name));
-            let policies = snapshot.policies().of_source(source).filter(|(_, policy)| policy.attachments().is_some());
-            for (kind, name) in objects.chain(policies.map(|(_, policy)| (policy.kind, policy.name))) {
-                let leads = self.topology.may_change(snapshot.text(kind), snapshot.text(name));
-                touched = touched.max(if leads { Touched::Topology } else { Touched::Beside });
-            }
-        }
         let (settings, other_editions) = (self.settings.clone(), self.other_editions.clone());
-        match touched {
-            Touched::Nothing => None,
-            // What is wrong with policies may depend on it.
-            Touched::Beside => {
-                let (topology, grants) = (Arc::clone(&self.topology), Arc::clone(&self.grants));
-                Some(Self { topology, grants, settings, other_editions, problems: RwLock::default() })
-            }
-            Touched::Topology => Some(Self::of(next, settings, other_editions)),
-        }
+        let Some(topology) = self.topology.after([before, next], changed, &settings.topology, &self.grants) else {
+            return Some(Self::of(next, settings, other_editions));
+        };
+        let concerns = |snapshot: &Snapshot, source: &SourceId| {
+            let mut policies = snapshot.policies().of_source(*source);
+            snapshot.objects().of_source(*source).next().is_some()
+                || policies.any(|(_, policy)| policy.attachments().is_some())
+        };
+        let concerned = changed.iter().any(|source| concerns(before, source) || concerns(next, source));
+        // What is wrong with policies may depend on anything that gateways have to do with.
+        (concerned || !Arc::ptr_eq(&topology, &self.topology)).then(|| {
+            let grants = Arc::clone(&self.grants);
+            Self { topology, grants, settings, other_editions, problems: RwLock::default() }
+        })
     }
 
     /// What is wrong with a policy; `look` is asked once for each.
@@ -140,8 +124,8 @@ impl<'s> Network<'s> {
     }
 
     /// What is odd about the gateways.
-    pub fn warnings(self) -> &'s [Diagnostic] {
-        &self.gateways.topology.warnings
+    pub fn warnings(self) -> Vec<Diagnostic> {
+        self.gateways.topology.warnings()
     }
 }
 

@@ -66,7 +66,7 @@ impl Topology {
         for gateway in &self.gateways {
             sketch.gateway(gateway);
         }
-        for attached in &self.attached {
+        for attached in self.attached() {
             let gateway = self.gateways.get(attached.gateway);
             let Some(listener) = gateway.and_then(|gateway| gateway.listeners.get(attached.listener)) else { continue };
             let route = sketch.route(attached.route);
@@ -120,7 +120,7 @@ impl Sketch<'_> {
     fn gateway(&mut self, gateway: &Gateway) {
         let id = title(self.snapshot, gateway.object);
         self.node(NodeKind::Gateway, &id, id.clone(), Some(gateway.object));
-        for listener in &gateway.listeners {
+        for listener in gateway.listeners.iter() {
             let known = listener_id(self.snapshot, listener);
             let host = listener.hostname.as_deref().unwrap_or("*");
             let label = format!("{} {} {} {host}", listener.name, listener.protocol, listener.port);

@@ -1,14 +1,19 @@
 //! In which order requests try the ways of a host.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
+
+use smol_str::{SmolStr, format_smolstr};
+use upheld_model::Timestamp;
 
 use super::matches::{Match, PathKind};
+use super::resources::View;
 
 /// The annotation with the weight of a route.
 pub(super) const ROUTE_WEIGHT: &str = "kgateway.dev/route-weight";
 
 /// What a way is ranked by; the smallest comes first. The order of the fields is the order in which they decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     weight: Reverse<i32>,
     path_kind: PathKind,
@@ -19,11 +24,32 @@ pub(super) struct Rank {
     ages: Ages,
 }
 
-/// Places among all routes from old to new: of the route at the listener and of the one that answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Of the route at the listener and of the one that answers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Ages {
-    pub(super) root: usize,
-    pub(super) leaf: usize,
+    pub(super) root: Arc<Age>,
+    pub(super) leaf: Arc<Age>,
+}
+
+/// What routes are ordered by from old to new: no two of them are equal, and others do not change it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Age {
+    /// Unknown is before all others.
+    created: Option<Timestamp>,
+    /// Namespace and name as one text.
+    path: SmolStr,
+    /// Type, namespace and name.
+    pub(super) identity: [SmolStr; 3],
+}
+
+impl Age {
+    pub(super) fn of(view: &View<'_>) -> Self {
+        Self {
+            created: view.created,
+            path: format_smolstr!("{}/{}", view.namespace, view.name),
+            identity: [view.kind, view.namespace, view.name].map(SmolStr::new),
+        }
+    }
 }
 
 impl Rank {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use upheld_engine::ObjectId;
+use upheld_engine::{ObjectId, Snapshot};
 
 use super::topology::{Condition, Outcome, Parent, ParentReport, Place, RouteReport, Topology};
 
@@ -31,6 +31,9 @@ pub(super) struct Marks {
     pub(super) programmed: Vec<Mark>,
 }
 
+/// What is said of a route at a parent.
+type Said<'r> = (&'r (ObjectId, Parent), &'r Marks);
+
 /// Everything that is said of routes.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
@@ -41,6 +44,37 @@ impl Reports {
     /// What is said of a route at a parent. To ask is to say that the parent knows the route.
     pub(super) fn at(&mut self, route: ObjectId, parent: &Parent) -> &mut Marks {
         self.by_route.entry((route, parent.clone())).or_default()
+    }
+
+    /// The routes that something is said of, each once.
+    pub(super) fn routes(&self) -> Vec<ObjectId> {
+        let mut routes: Vec<ObjectId> = self.by_route.keys().map(|(route, _)| *route).collect();
+        routes.dedup();
+        routes
+    }
+
+    /// Everything.
+    pub(super) fn all(&self) -> impl Iterator<Item = Said<'_>> {
+        self.by_route.iter()
+    }
+
+    /// What is said of one route.
+    pub(super) fn about(&self, route: ObjectId) -> impl Iterator<Item = Said<'_>> {
+        let first = (route, Parent { object: ObjectId::new(0), section: None });
+        self.by_route.range(first..).take_while(move |((known, _), _)| *known == route)
+    }
+
+    /// Adds what others say.
+    pub(super) fn add<'r>(&mut self, said: impl Iterator<Item = Said<'r>>) {
+        for ((route, parent), marks) in said {
+            let Marks { accepted, resolved, programmed } = self.at(*route, parent);
+            let lists = [(accepted, &marks.accepted), (resolved, &marks.resolved), (programmed, &marks.programmed)];
+            for (own, others) in lists {
+                for Mark { reason, message } in others {
+                    note(own, reason, message.clone());
+                }
+            }
+        }
     }
 
     /// As conditions, by route.
@@ -93,12 +127,51 @@ impl Topology {
         let Some(way) = self.way_mut(place) else { return };
         way.outcome = Outcome::Replaced(why.to_owned());
         let Some(step) = way.chain.last().cloned() else { return };
-        let Ok(route) = self.routes.binary_search_by_key(&step.route, |report| report.route) else { return };
-        let parents = self.routes.get_mut(route).into_iter().flat_map(|report| &mut report.parents);
-        for report in parents.filter(|report| report.parent == step.parent) {
-            add(&mut report.conditions, &replaced(step.matched, why));
-        }
+        self.replaced.entry((step.route, step.parent)).or_default().push(replaced(step.matched, why));
     }
+
+    /// What became of every route at its parents, all of them by type, namespace and name.
+    pub fn reports(&self, snapshot: &Snapshot) -> Vec<RouteReport> {
+        let mut reports = Reports::default();
+        for entry in self.entries_by_name() {
+            reports.add(entry.reports.all());
+        }
+        let mut finished = self.finished(snapshot, reports);
+        finished.sort_by_key(|report| identity(snapshot, report.route));
+        finished
+    }
+
+    /// What became of a route, by all that lead to it.
+    pub fn report(&self, snapshot: &Snapshot, route: ObjectId) -> Option<RouteReport> {
+        let mut reports = Reports::default();
+        for entry in self.leading_to(route) {
+            reports.add(entry.reports.about(route));
+        }
+        self.finished(snapshot, reports).pop()
+    }
+
+    fn finished(&self, snapshot: &Snapshot, reports: Reports) -> Vec<RouteReport> {
+        let mut finished = reports.finish();
+        for RouteReport { route, parents } in &mut finished {
+            // Ids say nothing about the order.
+            parents.sort_by(|one, other| {
+                let key = |report: &ParentReport| identity(snapshot, report.parent.object);
+                key(one).cmp(&key(other)).then_with(|| one.parent.section.cmp(&other.parent.section))
+            });
+            for ParentReport { parent, conditions } in parents.iter_mut().filter(|_| !self.replaced.is_empty()) {
+                for message in self.replaced.get(&(*route, parent.clone())).into_iter().flatten() {
+                    add(conditions, message);
+                }
+            }
+        }
+        finished
+    }
+}
+
+/// Type, namespace and name.
+fn identity(snapshot: &Snapshot, object: ObjectId) -> Option<[&str; 3]> {
+    let object = snapshot.objects().get(object)?;
+    Some([object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol)))
 }
 
 fn add(conditions: &mut [Condition], message: &str) {

@@ -6,34 +6,48 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
-use upheld_engine::{ObjectId, Snapshot};
-use upheld_model::{Config, Diagnostic, NodeRef};
+use upheld_engine::ObjectId;
+use upheld_model::{Config, Diagnostic, NodeRef, Pages, Runs};
 
+use super::attach::Sites;
+use super::dependents::{RouteIndex, Sought};
+use super::entry::{RouteEntry, Served};
 use super::facts::RouteFacts;
 use super::matches::Match;
-use super::resources::Route;
+use super::precedence::Rank;
+use super::walk::Steps;
+use super::warnings::Warnings;
+use super::world::Namespaces;
 
 /// All gateways of a snapshot with what is attached to them.
+///
+/// When routes come, go or change, or backends and policies that routes refer to, the next topology comes out of this one: only
+/// the routes that changed and those that looked for something that changed (routes that delegate to them, directly or over
+/// others) are walked again, and everything else is shared. A Gateway, a listener set, a Namespace or a `ReferenceGrant`
+/// that changes makes all of it anew, and so does every change while the ways have more steps than are followed.
 #[derive(Clone, Debug)]
 pub struct Topology {
     /// By namespace and name.
-    pub gateways: Vec<Gateway>,
-    /// What became of each route at each of its parents, by id.
-    pub routes: Vec<RouteReport>,
-    /// Which routes are at which listeners.
-    pub attached: Vec<Attached>,
-    /// What is probably not meant.
-    pub warnings: Vec<Diagnostic>,
-    /// What is known of each route.
-    pub(super) facts: FxHashMap<ObjectId, Arc<RouteFacts>>,
-    /// Types and names of policies and backends that routes refer to.
-    pub(super) referred: FxHashSet<(SmolStr, SmolStr)>,
-    /// The ways that end at a route.
-    pub(super) by_route: FxHashMap<ObjectId, Vec<Place>>,
+    pub gateways: Runs<Gateway>,
+    pub(super) sites: Arc<Sites>,
+    /// What is probably not meant by gateways and listener sets.
+    pub(super) about_sites: Arc<[Diagnostic]>,
+    pub(super) namespaces: Arc<Namespaces>,
+    /// What each route leads to, by its id.
+    pub(super) entries: Pages<Option<Arc<RouteEntry>>>,
+    /// Routes for HTTP by the label by which they are delegated to.
+    pub(super) labelled: RouteIndex<SmolStr>,
+    /// Routes by what they looked for.
+    pub(super) sought: RouteIndex<Sought>,
+    /// By each route, those that lead to it: itself, if it is attached, and those that delegate to it.
+    pub(super) leading: RouteIndex<ObjectId>,
+    pub(super) steps: Steps,
+    /// What others said of routes at parents: rules that answer with an error.
+    pub(super) replaced: BTreeMap<(ObjectId, Parent), Vec<String>>,
 }
 
 impl Topology {
@@ -58,38 +72,67 @@ impl Topology {
 
     /// The ways that end at a route, in the order of gateways and hosts.
     pub fn ways_to(&self, route: ObjectId) -> impl Iterator<Item = (Place, &Way)> {
-        let places = self.by_route.get(&route).map_or(&[][..], Vec::as_slice);
-        places.iter().filter_map(|place| Some((*place, self.way(*place)?)))
+        let served = self.leading_to(route).into_iter().flat_map(|entry| &entry.served);
+        let mut places: Vec<Place> = served.flat_map(|served| self.places(served, route)).collect();
+        places.sort_unstable();
+        places.into_iter().filter_map(|place| Some((place, self.way(place)?)))
+    }
+
+    /// Where the ways are that end at a route.
+    fn places(&self, served: &Served, route: ObjectId) -> Vec<Place> {
+        let mut places = Vec::new();
+        let Some(found) = self.gateways.get(served.gateway) else { return places };
+        for name in &served.hosts {
+            let host = found.place_of(served.port, name, served.listener);
+            let Some(ways) = found.hosts.get(host).map(|host| &host.ways) else { continue };
+            let ends_there = |way: &Way| way.chain.last().is_some_and(|step| step.route == route);
+            for (way, count) in served.ranks().filter(|(way, _)| ends_there(way)) {
+                let first = ways.partition_point(|known| known.rank < way.rank);
+                places.extend((first..first + count).map(|way| Place { gateway: served.gateway, host, way }));
+            }
+        }
+        places
+    }
+
+    /// Which routes are at which listeners, by the name of the route.
+    pub fn attached(&self) -> impl Iterator<Item = &Attached> {
+        self.entries_by_name().into_iter().flat_map(|entry| &entry.attached)
+    }
+
+    /// What is probably not meant, by its place.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        let mut warnings = Warnings::default();
+        warnings.extend(&self.about_sites);
+        for entry in self.entries.iter().flatten() {
+            warnings.extend(&entry.warnings);
+        }
+        warnings.finish()
     }
 
     /// What is known of a route.
     pub(crate) fn facts(&self, route: ObjectId) -> Option<&RouteFacts> {
-        self.facts.get(&route).map(Arc::as_ref)
+        self.entry(route).map(|entry| &entry.facts)
     }
 
-    /// Whether something of this type and name has to do with what leads where: by what it is, or because a route refers to it.
-    pub(super) fn may_change(&self, kind: &str, name: &str) -> bool {
-        const LEADING: [&str; 5] = ["Gateway", "ListenerSet", "XListenerSet", "Namespace", "ReferenceGrant"];
-        LEADING.contains(&kind)
-            || Route::KINDS.contains(&kind)
-            || self.referred.contains(&(SmolStr::new(kind), SmolStr::new(name)))
+    pub(super) fn entry(&self, route: ObjectId) -> Option<&Arc<RouteEntry>> {
+        self.entries.get(route.index())?.as_ref()
     }
 
-    /// What became of every route, by type, namespace and name.
-    pub fn routes_by_name(&self, snapshot: &Snapshot) -> Vec<&RouteReport> {
-        let mut routes: Vec<&RouteReport> = self.routes.iter().collect();
-        routes.sort_by_cached_key(|report| {
-            let object = snapshot.objects().get(report.route);
-            object.map(|object| [object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol).to_owned()))
-        });
-        routes
+    /// All routes by type, namespace and name: ids say nothing about the order.
+    pub(super) fn entries_by_name(&self) -> Vec<&RouteEntry> {
+        by_name(self.entries.iter().flatten())
     }
 
-    /// What became of a route.
-    pub fn report(&self, route: ObjectId) -> Option<&RouteReport> {
-        let place = self.routes.binary_search_by_key(&route, |report| report.route).ok()?;
-        self.routes.get(place)
+    /// The routes that lead to a route, by type, namespace and name.
+    pub(super) fn leading_to(&self, route: ObjectId) -> Vec<&RouteEntry> {
+        by_name(self.leading.get(&route).iter().filter_map(|route| self.entry(*route)))
     }
+}
+
+fn by_name<'t>(entries: impl Iterator<Item = &'t Arc<RouteEntry>>) -> Vec<&'t RouteEntry> {
+    let mut entries: Vec<&RouteEntry> = entries.map(Arc::as_ref).collect();
+    entries.sort_by(|one, other| one.age.identity.cmp(&other.age.identity));
+    entries
 }
 
 /// Where a way is in a [`Topology`].
@@ -124,9 +167,17 @@ pub struct Gateway {
     /// The resource.
     pub object: ObjectId,
     /// Its own listeners, then those of its listener sets.
-    pub listeners: Vec<Listener>,
+    pub listeners: Arc<[Listener]>,
     /// Hosts with their ways: by port, then by host.
-    pub hosts: Vec<Host>,
+    pub hosts: Runs<Host>,
+}
+
+impl Gateway {
+    /// The place of a host among all: where it is, or where it belongs.
+    pub(super) fn place_of(&self, port: u16, name: &str, listener: usize) -> usize {
+        let key = (port, name, listener);
+        self.hosts.partition_point(|host| (host.port, host.name.as_str(), host.listener) < key)
+    }
 }
 
 /// Where a gateway listens.
@@ -149,12 +200,14 @@ pub struct Listener {
 /// A host name on a port, and the ways under it.
 #[derive(Clone, Debug)]
 pub struct Host {
+    /// The port.
+    pub port: u16,
     /// The name, `*` for all.
     pub name: String,
     /// The listener that owns it: a place in [`Gateway::listeners`].
     pub listener: usize,
     /// In the order in which requests try them.
-    pub ways: Vec<Way>,
+    pub ways: Runs<Way>,
 }
 
 /// One match of one rule, and how requests come there.
@@ -169,6 +222,8 @@ pub struct Way {
     pub chain: Vec<Step>,
     /// What happens to requests.
     pub outcome: Outcome,
+    /// Its order among the ways of a host.
+    pub(super) rank: Rank,
 }
 
 /// A rule of a route on the way.

@@ -11,21 +11,58 @@ use super::matches::Match;
 use super::pattern::{Mistake, Pattern};
 use super::precedence::{Ages, Rank};
 use super::report::{RULE_DROPPED, RULE_REPLACED, Reports, note, replaced};
-use super::resources::{Backend, Route, Rule};
+use super::resources::{Backend, Route, Rule, View};
+use super::settings::Settings;
 use super::topology::{Outcome, Parent, Step, Way};
 use super::warnings::Warnings;
-use super::world::World;
+use super::world::{ReadRoute, World};
 
 /// The annotation by which a route takes over the matches of those that delegate to it.
 pub(super) const INHERIT_MATCHER: &str = "delegation.kgateway.dev/inherit-parent-matcher";
 
-/// A way with what it is ranked by.
-pub(super) type Ranked = (Rank, Way);
+/// How many steps may still be taken on all ways of all routes together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps {
+    left: usize,
+    /// Whether somebody wanted more.
+    exhausted: bool,
+}
+
+impl Steps {
+    pub(super) fn up_to(limit: usize) -> Self {
+        Self { left: limit, exhausted: false }
+    }
+
+    /// Takes steps from those that are left; none if there are not enough, which is said once.
+    pub(super) fn take(&mut self, steps: usize, at: &View<'_>, settings: &Settings, warnings: &mut Warnings) -> bool {
+        let enough = self.left >= steps;
+        self.left = self.left.saturating_sub(steps);
+        if !enough && !std::mem::replace(&mut self.exhausted, true) {
+            warnings.too_many(at, settings);
+        }
+        enough
+    }
+
+    /// How many were taken since then.
+    pub(super) fn since(self, before: Self) -> usize {
+        before.left - self.left
+    }
+
+    /// With steps that are not taken any more. What was refused stays refused.
+    pub(super) fn give_back(&mut self, steps: usize) {
+        self.left += steps;
+    }
+
+    /// Whether some ways are left out: then what is left of one route depends on all before it.
+    pub(super) fn is_exhausted(self) -> bool {
+        self.exhausted
+    }
+}
 
 /// A rule of a route under one of its matches.
-struct Survivor<'w, 's> {
+struct Survivor<'r, 's> {
     rule_index: usize,
-    rule: &'w Rule<'s>,
+    rule: &'r Rule<'s>,
     matched: usize,
     matching: Arc<Match>,
 }
@@ -38,14 +75,13 @@ struct Unresolved {
 
 /// A walk from one route.
 pub(super) struct Walk<'w, 's> {
-    pub(super) world: &'w World<'s>,
-    pub(super) reports: &'w mut Reports,
-    pub(super) warnings: &'w mut Warnings,
-    /// How many steps may still be taken.
-    pub(super) left: &'w mut usize,
-    path: Vec<usize>,
+    world: &'w World<'s>,
+    reports: &'w mut Reports,
+    warnings: &'w mut Warnings,
+    steps: &'w mut Steps,
+    path: Vec<ReadRoute<'s>>,
     chain: Vec<Step>,
-    found: Vec<Ranked>,
+    found: Vec<Way>,
 }
 
 impl<'w, 's> Walk<'w, 's> {
@@ -53,37 +89,34 @@ impl<'w, 's> Walk<'w, 's> {
         world: &'w World<'s>,
         reports: &'w mut Reports,
         warnings: &'w mut Warnings,
-        left: &'w mut usize,
+        steps: &'w mut Steps,
     ) -> Self {
-        Self { world, reports, warnings, left, path: Vec::new(), chain: Vec::new(), found: Vec::new() }
+        Self { world, reports, warnings, steps, path: Vec::new(), chain: Vec::new(), found: Vec::new() }
     }
 
     /// All ways from a route that is attached to a parent.
-    pub(super) fn from(mut self, root: usize, parent: &Parent) -> Vec<Ranked> {
-        if let Some(route) = self.world.routes.get(root) {
-            let survivors = survivors(route, None);
-            self.walk(root, route, parent, &survivors);
-        }
+    pub(super) fn from(mut self, root: &ReadRoute<'s>, parent: &Parent) -> Vec<Way> {
+        self.walk(root, parent, &survivors(&root.route, None));
         self.found
     }
 
-    fn walk(&mut self, index: usize, route: &'w Route<'s>, parent: &Parent, survivors: &[Survivor<'w, 's>]) {
-        self.reports.at(route.view.object, parent);
-        self.path.push(index);
+    fn walk(&mut self, read: &ReadRoute<'s>, parent: &Parent, survivors: &[Survivor<'_, 's>]) {
+        let object = read.route.view.object;
+        self.reports.at(object, parent);
+        self.path.push(read.clone());
         for survivor in survivors {
-            let (object, rule, matched) = (route.view.object, survivor.rule_index, survivor.matched);
+            let (rule, matched) = (survivor.rule_index, survivor.matched);
             self.chain.push(Step { route: object, rule, matched, parent: parent.clone() });
-            self.matched(route, parent, survivor);
+            self.matched(&read.route, parent, survivor);
             self.chain.pop();
         }
         self.path.pop();
     }
 
-    fn matched(&mut self, route: &'w Route<'s>, parent: &Parent, survivor: &Survivor<'w, 's>) {
+    fn matched(&mut self, route: &Route<'s>, parent: &Parent, survivor: &Survivor<'_, 's>) {
         let Survivor { rule, matched, matching, .. } = survivor;
         let object = route.view.object;
-        if !take(self.left, 1) {
-            self.warnings.too_many(&route.view, self.world.settings);
+        if !self.steps.take(1, &route.view, self.world.settings, self.warnings) {
             return;
         }
         if let Some(message) = bad_pattern(matching) {
@@ -106,13 +139,7 @@ impl<'w, 's> Walk<'w, 's> {
     }
 
     /// Follows the references of a rule. Why none of its backends can be used, or one of its delegations.
-    fn follow(
-        &mut self,
-        route: &'w Route<'s>,
-        parent: &Parent,
-        rule: &'w Rule<'s>,
-        matching: &Match,
-    ) -> Option<String> {
+    fn follow(&mut self, route: &Route<'s>, parent: &Parent, rule: &Rule<'s>, matching: &Match) -> Option<String> {
         let object = route.view.object;
         let (mut failed, mut refused, mut usable) = (None, None, false);
         for backend in &rule.backends {
@@ -159,16 +186,16 @@ impl<'w, 's> Walk<'w, 's> {
     }
 
     /// Goes on to the routes that a reference means.
-    fn descend(&mut self, parent: &'w Route<'s>, backend: &Backend<'s>, matching: &Match) -> Result<(), Unresolved> {
+    fn descend(&mut self, parent: &Route<'s>, backend: &Backend<'s>, matching: &Match) -> Result<(), Unresolved> {
         let world = self.world;
         let title = backend.reference.title();
         let unresolved = || Unresolved { reason: "BackendNotFound", message: format!("{title}: unresolved reference") };
-        let candidates = world.delegates(&backend.reference).into_iter();
-        let candidates = candidates.filter_map(|index| world.routes.get(index).map(|child| (index, child)));
+        let candidates = world.delegates(&backend.reference).into_iter().filter_map(|route| world.route(route));
         let name = (parent.view.namespace, parent.view.name);
-        let children: Vec<_> = candidates.filter(|(_, child)| accepts_parent(&child.parents, name)).collect();
+        let children: Vec<_> = candidates.filter(|child| accepts_parent(&child.route.parents, name)).collect();
         // One route that leads back spoils the whole reference.
-        if let Some((_, child)) = children.iter().find(|(index, _)| self.path.contains(index)) {
+        let leads_back = |child: &&ReadRoute<'s>| self.path.iter().any(|known| known.is(child));
+        if let Some(ReadRoute { route: child, .. }) = children.iter().find(leads_back) {
             self.warnings.cycle(&parent.view, &child.view, backend);
             let message = format!(
                 "{title}: ignoring child route {} for parent {}: cyclic reference detected while evaluating delegated routes",
@@ -184,14 +211,15 @@ impl<'w, 's> Walk<'w, 's> {
         }
         let led_here = Parent { object: parent.view.object, section: None };
         let mut followed = false;
-        for (index, child) in children {
+        for read in &children {
+            let child = &read.route;
             let survivors = survivors(child, Some(matching));
             if survivors.is_empty() {
                 continue;
             }
             if child.hostnames.is_empty() {
                 followed = true;
-                self.walk(index, child, &led_here, &survivors);
+                self.walk(read, &led_here, &survivors);
             } else {
                 let message =
                     "spec.hostnames must be unset on a route that is delegated to: they are those of the parent";
@@ -209,27 +237,18 @@ impl<'w, 's> Walk<'w, 's> {
 
     fn emit(&mut self, outcome: Outcome, matching: &Arc<Match>) {
         let (Some(root), Some(leaf)) = (self.path.first(), self.path.last()) else { return };
-        let Some(route) = self.world.routes.get(*leaf) else { return };
-        if !take(self.left, self.chain.len()) {
-            self.warnings.too_many(&route.view, self.world.settings);
+        if !self.steps.take(self.chain.len(), &leaf.route.view, self.world.settings, self.warnings) {
             return;
         }
-        let ages = Ages { root: self.world.age(*root), leaf: self.world.age(*leaf) };
-        let way =
-            Way { matching: matching.to_config(), wanted: Arc::clone(matching), chain: self.chain.clone(), outcome };
-        self.found.push((Rank::of(matching, self.world.weight(route), ages), way));
+        let ages = Ages { root: Arc::clone(&root.age), leaf: Arc::clone(&leaf.age) };
+        let rank = Rank::of(matching, self.world.weight(&leaf.route), ages);
+        let (wanted, chain) = (Arc::clone(matching), self.chain.clone());
+        self.found.push(Way { matching: matching.to_config(), wanted, chain, outcome, rank });
     }
 }
 
-/// Takes steps from those that are left; none if there are not enough.
-pub(super) fn take(left: &mut usize, steps: usize) -> bool {
-    let enough = *left >= steps;
-    *left = left.saturating_sub(steps);
-    enough
-}
-
 /// The rules and matches of a route that count under the match that leads to it.
-fn survivors<'w, 's>(route: &'w Route<'s>, parent: Option<&Match>) -> Vec<Survivor<'w, 's>> {
+fn survivors<'r, 's>(route: &'r Route<'s>, parent: Option<&Match>) -> Vec<Survivor<'r, 's>> {
     let inherits = route
         .view
         .annotation(INHERIT_MATCHER)

@@ -14,12 +14,18 @@ use crate::kgateway::delegation::{INHERITANCE, is_known};
 #[derive(Debug, Default)]
 pub(super) struct Warnings {
     found: Diagnostics,
-    too_many: bool,
 }
 
 impl Warnings {
     pub(super) fn push(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic);
+    }
+
+    /// Adds what was found elsewhere.
+    pub(super) fn extend(&mut self, found: &[Diagnostic]) {
+        for diagnostic in found {
+            self.push(diagnostic.clone());
+        }
     }
 
     /// By place, each once: the same reference is met on many ways.
@@ -124,12 +130,9 @@ impl Warnings {
         self.push(error.at(route.source, route.name_span(), "here").help("what follows is left out"));
     }
 
-    /// There are more ways than are followed; said once, for the first route that is left out.
+    /// There are more ways than are followed; for the first route that is left out.
     pub(super) fn too_many(&mut self, route: &View<'_>, settings: &Settings) {
-        if !std::mem::replace(&mut self.too_many, true) {
-            let message = format!("the ways through the routes have more than {} steps", settings.step_limit);
-            self.limit(route, message);
-        }
+        self.limit(route, format!("the ways through the routes have more than {} steps", settings.step_limit));
     }
 }
 

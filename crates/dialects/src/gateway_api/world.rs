@@ -1,12 +1,19 @@
-//! The resources of a snapshot, read once and found by name, namespace and label.
+//! The resources of a snapshot as walks look for them: by name, namespace and label.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
 use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::tree::Value;
 
 use super::claim::{GATEWAY, KGATEWAY};
+use super::dependents::{RouteIndex, Sought};
 use super::grants::{End, Grants};
-use super::precedence::ROUTE_WEIGHT;
+use super::precedence::{Age, ROUTE_WEIGHT};
 use super::resources::{Backend, BackendReference, Route, View, port};
 use super::selector::selects;
 use super::settings::{ReferenceGrants, RoutePrecedence, Settings};
@@ -22,70 +29,108 @@ const FOREIGN_BACKENDS: [(&str, &str); 4] = [
     ("networking.istio.io", "ServiceEntry"),
 ];
 
-/// Everything that routes can be attached to or lead to.
+/// What a snapshot has that routes can be attached to or lead to, looked through once.
+#[derive(Debug, Default)]
+pub(super) struct Inventory<'s> {
+    /// By namespace and name.
+    pub(super) gateways: Vec<View<'s>>,
+    /// From old to new.
+    pub(super) listener_sets: Vec<View<'s>>,
+    /// By type, namespace and name.
+    pub(super) routes: Vec<ObjectId>,
+    pub(super) grants: Grants,
+    pub(super) namespaces: Namespaces,
+    pub(super) labelled: RouteIndex<SmolStr>,
+}
+
+/// Namespaces by name: they lie in none.
+pub(super) type Namespaces = FxHashMap<SmolStr, ObjectId>;
+
+impl<'s> Inventory<'s> {
+    pub(super) fn of(snapshot: &'s Snapshot) -> Self {
+        let mut found = Self::default();
+        for view in snapshot.objects().iter().filter_map(|(id, _)| View::of(snapshot, id)) {
+            match view.kind {
+                "Gateway" => found.gateways.push(view),
+                "ListenerSet" | "XListenerSet" => found.listener_sets.push(view),
+                "ReferenceGrant" => found.grants.add(&view),
+                "Namespace" => drop(found.namespaces.insert(SmolStr::new(view.name), view.object)),
+                kind if Route::KINDS.contains(&kind) => {
+                    found.routes.push(view.object);
+                    if let Some(label) = delegation_label(&view) {
+                        found.labelled.add(&label, view.object);
+                    }
+                }
+                _ => {}
+            }
+        }
+        found.listener_sets.sort_by_cached_key(|set| (set.created, set.path()));
+        found
+    }
+}
+
+/// The label by which a route is delegated to.
+pub(super) fn delegation_label(route: &View<'_>) -> Option<SmolStr> {
+    route.label(DELEGATION_LABEL).filter(|_| route.kind == "HTTPRoute").map(SmolStr::new)
+}
+
+/// A route that was read, to be shared by walks.
+#[derive(Clone, Debug)]
+pub(super) struct ReadRoute<'s> {
+    pub(super) route: Rc<Route<'s>>,
+    pub(super) age: Arc<Age>,
+}
+
+impl ReadRoute<'_> {
+    /// Whether two are the same route.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.route.view.object == other.route.view.object
+    }
+}
+
+/// Everything that walks look for. What they looked for is kept in mind, so that they are made again when it changes.
 #[derive(Debug)]
 pub(super) struct World<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) settings: &'s Settings,
-    pub(super) gateways: Vec<View<'s>>,
-    pub(super) listener_sets: Vec<View<'s>>,
-    pub(super) routes: Vec<Route<'s>>,
-    pub(super) grants: Grants,
-    objects: FxHashMap<(&'s str, &'s str, &'s str), ObjectId>,
-    policies: FxHashSet<(&'s str, &'s str, &'s str)>,
-    namespaces: FxHashMap<&'s str, Vec<(&'s str, &'s str)>>,
-    http_by_name: FxHashMap<(&'s str, &'s str), usize>,
-    http_by_namespace: FxHashMap<&'s str, Vec<usize>>,
-    http_by_label: FxHashMap<&'s str, Vec<usize>>,
-    /// The place of each route among all from old to new.
-    ages: Vec<usize>,
+    grants: &'s Grants,
+    namespaces: Arc<Namespaces>,
+    labelled: RouteIndex<SmolStr>,
+    /// Each route is read once.
+    read: RefCell<FxHashMap<ObjectId, ReadRoute<'s>>>,
+    sought: RefCell<BTreeSet<Sought>>,
 }
 
 impl<'s> World<'s> {
-    pub(super) fn new(snapshot: &'s Snapshot, settings: &'s Settings) -> Self {
-        let mut world = Self {
-            snapshot,
-            settings,
-            gateways: Vec::new(),
-            listener_sets: Vec::new(),
-            routes: Vec::new(),
-            grants: Grants::default(),
-            objects: FxHashMap::default(),
-            policies: FxHashSet::default(),
-            namespaces: FxHashMap::default(),
-            http_by_name: FxHashMap::default(),
-            http_by_namespace: FxHashMap::default(),
-            http_by_label: FxHashMap::default(),
-            ages: Vec::new(),
-        };
-        for (id, _) in snapshot.objects().iter() {
-            if let Some(view) = View::of(snapshot, id) {
-                world.add(view);
-            }
-        }
-        for (_, policy) in snapshot.policies().iter() {
-            let texts = [policy.kind, policy.scope, policy.name].map(|symbol| snapshot.text(symbol));
-            world.policies.insert(texts.into());
-        }
-        world.listener_sets.sort_by_cached_key(|set| (set.created, set.path()));
-        world.rank_by_age();
-        world
+    pub(super) fn new(
+        snapshot: &'s Snapshot,
+        settings: &'s Settings,
+        grants: &'s Grants,
+        namespaces: Arc<Namespaces>,
+        labelled: RouteIndex<SmolStr>,
+    ) -> Self {
+        let (read, sought) = (RefCell::default(), RefCell::default());
+        Self { snapshot, settings, grants, namespaces, labelled, read, sought }
     }
 
-    fn rank_by_age(&mut self) {
-        let mut order: Vec<usize> = (0..self.routes.len()).collect();
-        order.sort_by_cached_key(|index| self.routes.get(*index).map(|route| (route.view.created, route.view.path())));
-        self.ages = vec![0; order.len()];
-        for (age, index) in order.into_iter().enumerate() {
-            if let Some(place) = self.ages.get_mut(index) {
-                *place = age;
-            }
+    /// A route by its id.
+    pub(super) fn route(&self, id: ObjectId) -> Option<ReadRoute<'s>> {
+        if let Some(known) = self.read.borrow().get(&id) {
+            return Some(known.clone());
         }
+        let view = View::of(self.snapshot, id).filter(|view| Route::KINDS.contains(&view.kind))?;
+        let read = ReadRoute { age: Arc::new(Age::of(&view)), route: Rc::new(Route::of(view)) };
+        self.read.borrow_mut().insert(id, read.clone());
+        Some(read)
     }
 
-    /// The place of a route among all from old to new.
-    pub(super) fn age(&self, route: usize) -> usize {
-        self.ages.get(route).copied().unwrap_or_default()
+    /// What was looked for since somebody last asked, in order, each once.
+    pub(super) fn take_sought(&self) -> Vec<Sought> {
+        self.sought.take().into_iter().collect()
+    }
+
+    fn note(&self, sought: Sought) {
+        self.sought.borrow_mut().insert(sought);
     }
 
     /// The weight of a route, if weights count; what is no number counts as none.
@@ -99,39 +144,15 @@ impl<'s> World<'s> {
         }
     }
 
-    fn add(&mut self, view: View<'s>) {
-        self.objects.insert((view.kind, view.namespace, view.name), view.object);
-        match view.kind {
-            "Gateway" => self.gateways.push(view),
-            "ListenerSet" | "XListenerSet" => self.listener_sets.push(view),
-            "ReferenceGrant" => self.grants.add(&view),
-            // Namespaces lie in none.
-            "Namespace" => drop(self.namespaces.insert(view.name, view.labels().collect())),
-            kind if Route::KINDS.contains(&kind) => self.add_route(view),
-            _ => {}
-        }
-    }
-
-    fn add_route(&mut self, view: View<'s>) {
-        let index = self.routes.len();
-        if view.kind == "HTTPRoute" {
-            self.http_by_name.insert((view.namespace, view.name), index);
-            self.http_by_namespace.entry(view.namespace).or_default().push(index);
-            if let Some(label) = view.label(DELEGATION_LABEL) {
-                self.http_by_label.entry(label).or_default().push(index);
-            }
-        }
-        self.routes.push(Route::of(view));
-    }
-
     /// An object by type, namespace and name.
-    pub(super) fn object(&self, kind: &str, namespace: &str, name: &str) -> Option<ObjectId> {
-        self.objects.get(&(kind, namespace, name)).copied()
+    pub(super) fn object(&self, kind: &str, namespace: &str, name: &str) -> Option<View<'s>> {
+        View::of(self.snapshot, self.snapshot.object_named(kind, namespace, name)?)
     }
 
     /// Whether there is a policy of this type, namespace and name.
     pub(super) fn has_policy(&self, kind: &str, namespace: &str, name: &str) -> bool {
-        self.policies.contains(&(kind, namespace, name))
+        self.note(Sought::policy(kind, namespace, name));
+        self.snapshot.policy_named(kind, namespace, name).is_some()
     }
 
     /// Whether a namespace is one of those that a `namespaces` field allows to somebody in another.
@@ -143,26 +164,41 @@ impl<'s> World<'s> {
             "Selector" => {
                 // Kubernetes labels every namespace with its name.
                 let mut labels = vec![("kubernetes.io/metadata.name", asked)];
-                labels.extend(self.namespaces.get(asked).into_iter().flatten());
+                let namespace = self.namespaces.get(asked).and_then(|id| View::of(self.snapshot, *id));
+                labels.extend(namespace.iter().flat_map(View::labels));
                 namespaces.and_then(|value| value.get("selector")).is_some_and(|selector| selects(selector, &labels))
             }
             _ => false,
         }
     }
 
-    /// The routes that a delegating reference means, before anybody asks whether they agree.
-    pub(super) fn delegates(&self, reference: &BackendReference<'_>) -> Vec<usize> {
-        let none: &[usize] = &[];
-        if (reference.group, reference.kind) == BackendReference::LABEL {
-            let everywhere = reference.namespace == self.settings.delegation_wildcard_namespace;
-            let labelled = self.http_by_label.get(reference.name).map_or(none, Vec::as_slice);
-            let here = |route: &usize| self.routes.get(*route).is_some_and(|r| r.view.namespace == reference.namespace);
-            return labelled.iter().copied().filter(|route| everywhere || here(route)).collect();
+    /// The routes that a delegating reference means by namespace and name, before anybody asks whether they agree.
+    pub(super) fn delegates(&self, reference: &BackendReference<'_>) -> Vec<ObjectId> {
+        let BackendReference { group, kind, namespace, name, .. } = *reference;
+        if (group, kind) == BackendReference::LABEL {
+            self.note(Sought::RoutesLabelled(SmolStr::new(name)));
+            let everywhere = namespace == self.settings.delegation_wildcard_namespace;
+            let mut routes = self.labelled.get(name).to_vec();
+            routes.retain(|route| everywhere || self.path(*route).is_some_and(|(known, _)| known == namespace));
+            routes.sort_by_key(|route| self.path(*route));
+            return routes;
         }
-        match reference.name {
-            "" | "*" => self.http_by_namespace.get(reference.namespace).cloned().unwrap_or_default(),
-            name => self.http_by_name.get(&(reference.namespace, name)).copied().into_iter().collect(),
+        match name {
+            "" | "*" => {
+                self.note(Sought::RoutesIn(SmolStr::new(namespace)));
+                self.snapshot.objects_in("HTTPRoute", namespace).map(|(route, _)| route).collect()
+            }
+            name => {
+                self.note(Sought::object("HTTPRoute", namespace, name));
+                self.snapshot.object_named("HTTPRoute", namespace, name).into_iter().collect()
+            }
         }
+    }
+
+    /// Namespace and name of a route.
+    fn path(&self, route: ObjectId) -> Option<(&'s str, &'s str)> {
+        let object = self.snapshot.objects().get(route)?;
+        Some((self.snapshot.text(object.scope), self.snapshot.text(object.name)))
     }
 
     /// What is wrong with a reference of a route to a backend: the reason of a condition, and a message.
@@ -178,7 +214,8 @@ impl<'s> World<'s> {
         if self.settings.reference_grants != ReferenceGrants::Off && !self.grants.permit(from, to, name) {
             return Some(("RefNotPermitted", format!("{}: missing reference grant", backend.reference.title())));
         }
-        let Some(object) = self.object(kind, namespace, name).and_then(|id| View::of(self.snapshot, id)) else {
+        self.note(Sought::object(kind, namespace, name));
+        let Some(object) = self.object(kind, namespace, name) else {
             return Some(("BackendNotFound", format!("{kind} \"{namespace}/{name}\" not found")));
         };
         match (kind, wanted) {

@@ -239,7 +239,7 @@ impl<'s> Tally<'s> {
     /// Ports, all hosts behind a listener, and hosts.
     fn meet_gateway(&mut self, gateway: &'s Gateway) {
         let mut ports: Vec<u16> = Vec::new();
-        for listener in &gateway.listeners {
+        for listener in gateway.listeners.iter() {
             let first = gateway.listeners.iter().find(|other| other.port == listener.port).unwrap_or(listener);
             let of_port = self.ancestor(first.owner, None);
             let is_new = !ports.contains(&listener.port);

@@ -61,8 +61,8 @@ fn holders(policies: &[String]) -> Vec<String> {
     let network = Network::of(&snapshot).unwrap();
     let kind = network.kind("BackendTrafficPolicy").unwrap();
     let mut lines = Vec::new();
-    for found in &network.topology().attached {
-        let gateway = &network.topology().gateways[found.gateway];
+    for found in network.topology().attached() {
+        let gateway = network.topology().gateways.get(found.gateway).unwrap();
         for rule in 0..2 {
             let step = Step { route: found.route, rule, matched: 0, parent: found.parent.clone() };
             let asked = network.under(kind).route(&[step]).behind(gateway, &gateway.listeners[found.listener]);

@@ -87,7 +87,21 @@ impl<T: Described> Roster<T> {
         self.sorted.iter().filter_map(|id| Some((*id, self.get(*id)?)))
     }
 
-    /// The same, to be shared.
+    /// Those of a type in a scope, by name.
+    pub fn in_scope(&self, kind: Sym, scope: Sym, symbols: &Symbols) -> impl Iterator<Item = (Id<T>, &T)> {
+        let (kind_text, scope_text) = (symbols.text(kind), symbols.text(scope));
+        let first = self.sorted.partition_point(|id| {
+            self.get(*id).map(|item| texts(item, symbols)).is_some_and(|(k, s, _)| (k, s) < (kind_text, scope_text))
+        });
+        let rest = self.sorted.get(first..).unwrap_or_default().iter();
+        let rest = rest.filter_map(|id| Some((*id, self.get(*id)?)));
+        rest.take_while(move |(_, item)| {
+            let (of_kind, of_scope, _) = item.identity();
+            (of_kind, of_scope) == (kind, scope)
+        })
+    }
+
+    /// The same as [`Roster::iter`], to be shared.
     pub(super) fn shared(&self) -> impl Iterator<Item = (Id<T>, &Arc<T>)> {
         self.sorted.iter().filter_map(|id| Some((*id, self.items.get(id.index())?.as_ref()?)))
     }

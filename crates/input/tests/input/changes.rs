@@ -75,10 +75,9 @@ impl Stored {
         Input::text(format!("store:{place}"), Format::Json, text)
     }
 
-    pub(super) fn load(&self, semantics: &[&str]) -> Result<Loaded, Box<Broken>> {
+    pub(super) fn load(&self, choices: Choices) -> Result<Loaded, Box<Broken>> {
         let stored = self.0.iter().map(|(place, text, _)| Self::input(*place, text));
-        Choices::of_semantics(semantics)
-            .load_for_store(vec![Input::text("files/a", Format::Yaml, FILE)], stored.collect())
+        choices.load_for_store(vec![Input::text("files/a", Format::Yaml, FILE)], stored.collect())
     }
 
     /// Puts a document in its place, or takes away the one that is there.
@@ -249,8 +248,17 @@ pub(super) fn check(
     documents: &[&'static str],
     steps: &[Vec<(usize, Option<usize>)>],
 ) -> Result<(), TestCaseError> {
+    check_under(|| Choices::of_semantics(semantics), documents, steps)
+}
+
+/// The same, with other choices.
+pub(super) fn check_under(
+    choices: impl Fn() -> Choices,
+    documents: &[&'static str],
+    steps: &[Vec<(usize, Option<usize>)>],
+) -> Result<(), TestCaseError> {
     let mut stored = Stored::default();
-    let mut loaded = stored.load(semantics).expect("a file of ours can be read");
+    let mut loaded = stored.load(choices()).expect("a file of ours can be read");
     for step in steps {
         let mut after = stored.clone();
         let mut next = loaded.snapshot.files().next().index();
@@ -264,7 +272,7 @@ pub(super) fn check(
             next += usize::from(matches!(change, Some(Change::New(_))));
             changes.extend(change);
         }
-        let (changed, anew) = (loaded.after(changes), after.load(semantics));
+        let (changed, anew) = (loaded.after(changes), after.load(choices()));
         prop_assert_eq!(shown(&changed), shown(&anew), "after {:?}", steps);
         if let Ok(changed) = changed {
             (loaded, stored) = (changed, after);
@@ -356,7 +364,7 @@ fn what_did_not_change_is_shared() {
     for (place, document) in [0, 1, 18, 19, 20].into_iter().enumerate() {
         stored.change(place, Some(DOCUMENTS[document]), SourceId::new(0));
     }
-    let before = stored.load(&[]).unwrap();
+    let before = stored.load(Choices::default()).unwrap();
     let changed = before.first_stored();
     let after = before.after(vec![Change::Replaced(changed, Stored::input(0, DOCUMENTS[2]))]).unwrap();
     let (before, after) = (&before.snapshot, &after.snapshot);

@@ -136,7 +136,7 @@ fn is_taken(stored: &[usize], change: usize) -> bool {
     for (place, document) in stored.iter().enumerate() {
         documents.change(place, Some(DOCUMENTS[*document]), SourceId::new(0));
     }
-    let before = documents.load(&[]).unwrap();
+    let before = documents.load(Choices::default()).unwrap();
     let more = before.after(vec![Change::New(Stored::input(99, DOCUMENTS[change]))]).unwrap();
     let added = SourceId::new(before.snapshot.files().next().index());
     let less = more.after(vec![Change::Gone(added)]).unwrap();

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use upheld_dialects::gateway_api::Network;
+use upheld_dialects::gateway_api::topology::Step;
 use upheld_engine::Snapshot;
 use upheld_input::load::{Change, Choices, Loaded};
 use upheld_input::{Format, Input};
@@ -48,7 +49,7 @@ pub(super) fn led(snapshot: &Snapshot) -> String {
     let mut lines = String::new();
     let Some(network) = Network::of(snapshot) else { return lines };
     let policy = |id| snapshot.policy(id).map(|policy| (snapshot.text(policy.scope), snapshot.text(policy.name)));
-    for report in network.topology().routes_by_name(snapshot) {
+    for report in network.topology().reports(snapshot) {
         for parent in &report.parents {
             let _ = writeln!(
                 lines,
@@ -60,11 +61,26 @@ pub(super) fn led(snapshot: &Snapshot) -> String {
             );
         }
     }
+    for found in network.topology().attached() {
+        let (route, parent) = (network.title(found.route), network.title(found.parent.object));
+        let at = (found.gateway, found.listener, &found.parent.section, &found.hosts);
+        let _ = writeln!(lines, "{route} attached to {parent} {at:?}");
+    }
+    for gateway in &network.topology().gateways {
+        let _ = writeln!(lines, "{} {}", network.title(gateway.object), gateway.listeners.len());
+        for host in &gateway.hosts {
+            let _ = writeln!(lines, "  {}:{} {} {}", host.name, host.port, host.listener, host.ways.len());
+        }
+    }
+    for (place, way) in network.topology().ways() {
+        let step = |step: &Step| (network.title(step.route), step.rule, step.matched, step.parent.section.clone());
+        let chain: Vec<_> = way.chain.iter().map(step).collect();
+        let wanted = plain(&way.matching);
+        let _ = writeln!(lines, "{place:?} {chain:?} {wanted} {:?}", way.outcome);
+    }
     for kind in network.kinds() {
         for (place, answer) in network.effective_ways(kind) {
-            let way = network.topology().way(place).unwrap();
-            let chain: Vec<String> = way.chain.iter().map(|step| network.title(step.route)).collect();
-            let _ = writeln!(lines, "{} {place:?} {chain:?} {:?}", snapshot.text(kind.kind.name), way.outcome);
+            let _ = writeln!(lines, "{} {place:?}", snapshot.text(kind.kind.name));
             let who = |place: &usize| {
                 answer
                     .order
@@ -86,7 +102,7 @@ pub(super) fn led(snapshot: &Snapshot) -> String {
         }
         let _ = writeln!(lines, "{:?}", status.survival);
     }
-    for warning in &network.topology().warnings {
+    for warning in network.topology().warnings() {
         let _ = writeln!(lines, "{} {:?}", warning.message, warning.help);
     }
     lines

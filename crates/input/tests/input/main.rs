@@ -20,6 +20,7 @@ mod kuma_views;
 mod mutations;
 mod properties;
 mod read;
+mod route_changes;
 mod seed_combining_algorithms;
 mod seed_kgateway_policy_application_and_merging;
 mod seed_kuma_choosing_a_policy;

@@ -112,7 +112,7 @@ fn way(network: Network<'_>) -> &Way {
 }
 
 fn edge(network: Network<'_>) -> &Gateway {
-    &network.topology().gateways[0]
+    network.topology().gateways.first().unwrap()
 }
 
 fn route_of<'s>(network: Network<'s>, kind: &str) -> Asked<'s> {
@@ -183,7 +183,7 @@ fn a_policy_of_a_listener_goes_before_that_of_its_gateway() {
         ask(&documents, semantics, |network| {
             let gateway = edge(network);
             let host = gateway.hosts.iter().find(|host| gateway.listeners[host.listener].port == port).unwrap();
-            let asked = network.way(traffic_policies(network), gateway, host, &host.ways[0]);
+            let asked = network.way(traffic_policies(network), gateway, host, host.ways.first().unwrap());
             let answer = asked.effective();
             let row = |field: &upheld_engine::hierarchy::Field| {
                 let (scope, _) = asked.place(answer.order[field.by[0]].place).unwrap();
@@ -329,8 +329,8 @@ fn what_a_rule_says_itself_is_applied_first() {
         + &traffic("policy", 1, &on_route(), "timeouts: {request: 9s, streamIdle: 1s}");
     for semantics in BOTH {
         ask(&documents, semantics, |network| {
-            let host = &edge(network).hosts[0];
-            let asked = network.way(traffic_policies(network), edge(network), host, &host.ways[0]);
+            let host = edge(network).hosts.first().unwrap();
+            let asked = network.way(traffic_policies(network), edge(network), host, host.ways.first().unwrap());
             let answer = asked.effective();
             let scope = |place: usize| asked.place(answer.order[place].place).unwrap().0;
             let request = answer.field("timeouts", Some("request")).unwrap();
@@ -473,7 +473,7 @@ fn a_broken_policy_takes_its_route_down_and_is_named() {
         let programmed = network.programmed();
         let outcomes: Vec<&Outcome> = programmed.ways().map(|(_, way)| &way.outcome).collect();
         assert_eq!(outcomes, [&Outcome::Replaced(message.to_owned()), &Outcome::Replaced(message.to_owned())]);
-        let host = &edge(network).hosts[0];
+        let host = edge(network).hosts.first().unwrap();
         let asked = network.way(traffic_policies(network), edge(network), host, way(network));
         assert!(asked.effective().fields.is_empty());
         let statuses = network.kgateway_statuses();

@@ -13,7 +13,7 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     let options = session.options();
     let world = World::new(&loaded.snapshot, &options);
     let answers = world.gateways(&question.plain());
-    tell_odd(&loaded, world.gateway_warnings());
+    tell_odd(&loaded, &world.gateway_warnings());
     let answers = match answers {
         Ok(answers) => answers,
         Err(refused) => return tell_refused(&loaded, &refused),

@@ -12,7 +12,7 @@ pub(super) fn run(session: &Session<'_>) -> Exit {
     let options = session.options();
     let world = World::new(&loaded.snapshot, &options);
     let drawn = world.graph();
-    tell_odd(&loaded, world.gateway_warnings());
+    tell_odd(&loaded, &world.gateway_warnings());
     let drawn = match drawn {
         Ok(drawn) => drawn,
         Err(refused) => return tell_refused(&loaded, &refused),

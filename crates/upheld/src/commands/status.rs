@@ -16,7 +16,7 @@ pub(super) fn run(session: &Session<'_>) -> Exit {
     let options = session.options();
     let world = World::new(&loaded.snapshot, &options);
     let told = world.statuses();
-    tell_odd(&loaded, world.gateway_warnings());
+    tell_odd(&loaded, &world.gateway_warnings());
     let told = match told {
         Ok(told) => told,
         Err(refused) => return tell_refused(&loaded, &refused),

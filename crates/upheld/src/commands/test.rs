@@ -37,7 +37,7 @@ pub(super) fn run(session: &Session<'_>, options: &Test) -> Exit {
         no_coverage: options.no_coverage,
     };
     let tested = world.test(&question);
-    tell_odd(&loaded, world.gateway_warnings());
+    tell_odd(&loaded, &world.gateway_warnings());
     match tested {
         Ok(report) => {
             print(session, &report, loaded.snapshot.digest());

@@ -98,7 +98,7 @@ fn ways(topology: &Built<'_>) -> Vec<String> {
 /// One line a route and parent: the conditions that do not hold.
 fn status(topology: &Built<'_>) -> Vec<String> {
     let mut lines = Vec::new();
-    for report in &topology.routes {
+    for report in &topology.reports(topology.snapshot) {
         for parent in &report.parents {
             let bad = parent.conditions.iter().filter(|condition| !condition.status);
             let bad: Vec<String> = bad.map(|condition| format!("{} {}", condition.name, condition.reason)).collect();
@@ -111,8 +111,8 @@ fn status(topology: &Built<'_>) -> Vec<String> {
     lines
 }
 
-fn warnings<'t>(topology: &'t Built<'_>) -> Vec<&'t str> {
-    topology.warnings.iter().map(|warning| warning.message.as_str()).collect()
+fn warnings(topology: &Built<'_>) -> Vec<String> {
+    topology.warnings().into_iter().map(|warning| warning.message).collect()
 }
 
 #[track_caller]

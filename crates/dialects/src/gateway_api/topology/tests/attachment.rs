@@ -80,7 +80,8 @@ fn an_unknown_section_is_reported() {
     let snapshot = snapshot(&[&gateway(listeners), &route]);
     let topology = build(&snapshot, &Settings::default());
     assert_eq!(status(&topology), ["HTTPRoute default/r at Gateway default/web: Accepted NoMatchingParent"]);
-    let [warning] = topology.warnings.as_slice() else { panic!("{:?}", topology.warnings) };
+    let warnings = topology.warnings();
+    let [warning] = warnings.as_slice() else { panic!("{warnings:?}") };
     assert_eq!(warning.help, ["did you mean `http`?"]);
     assert!(warning.label.is_some());
 }
@@ -150,7 +151,7 @@ fn routes_for_connections_are_attached_without_ways() {
     let tcp = "apiVersion: gateway.networking.k8s.io/v1alpha2\nkind: TCPRoute\nmetadata: {name: db}\nspec: {parentRefs: [{name: web}], rules: [{backendRefs: [{name: app, port: 80}]}]}";
     let snapshot = snapshot(&[&gateway(listeners), tcp]);
     let topology = build(&snapshot, &Settings::default());
-    assert_eq!(topology.attached.len(), 1);
+    assert_eq!(topology.attached().count(), 1);
     assert_eq!(status(&topology), ["TCPRoute default/db at Gateway default/web: good"]);
     let ids: Vec<String> = topology.graph(&snapshot).nodes.into_iter().map(|node| node.id).collect();
     let expected = [

@@ -39,7 +39,7 @@ fn a_reference_to_a_gateway_does_not_make_a_child() {
     let topology = build(&lost, &Settings::default());
     assert_eq!(ways(&topology), ["*:http /a parent#0 500"]);
     let told = "HTTPRoute default/parent: gateway.networking.k8s.io/HTTPRoute/a/x: unresolved reference";
-    assert!(warnings(&topology).contains(&told));
+    assert!(warnings(&topology).contains(&told.to_owned()));
     let child = route(
         "a/x",
         &format!(
@@ -114,7 +114,7 @@ fn diamonds_multiply_up_to_a_limit() {
     let settings = Settings { step_limit: 1_000, ..Settings::default() };
     let topology = build(&large, &settings);
     assert!(ways(&topology).len() <= 1_000);
-    assert!(warnings(&topology).contains(&"the ways through the routes have more than 1000 steps"));
+    assert!(warnings(&topology).contains(&"the ways through the routes have more than 1000 steps".to_owned()));
     let deep = Settings { depth_limit: 2, ..Settings::default() };
     let topology = build(&small, &deep);
     assert_eq!(warnings(&topology), ["HTTPRoute a/r0 is more than 2 routes deep"]);

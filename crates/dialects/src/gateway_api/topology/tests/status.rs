@@ -42,7 +42,8 @@ fn references_to_other_namespaces_are_granted() {
     let settings = Settings { reference_grants: ReferenceGrants::Off, ..Settings::default() };
     assert_eq!(status(&build(&snapshot, &settings)), [good]);
     let topology = build(&snapshot, &Settings::default());
-    let [warning] = topology.warnings.as_slice() else { panic!("{:?}", topology.warnings) };
+    let warnings = topology.warnings();
+    let [warning] = warnings.as_slice() else { panic!("{warnings:?}") };
     assert_eq!(warning.help, ["add a ReferenceGrant in the namespace `other`"]);
 }
 
@@ -83,7 +84,7 @@ fn others_can_replace_a_way() {
     topology.replace(place, "a: broken");
     topology.replace(place, "b: broken");
     assert_eq!(ways(&topology), ["*:http / r#0 500"]);
-    let condition = &topology.routes[0].parents[0].conditions[2];
+    let condition = &topology.reports(&snapshot)[0].parents[0].conditions[2];
     assert_eq!(condition.message, "Replaced Rule (0): a: broken; Replaced Rule (0): b: broken");
     assert_eq!((condition.status, condition.reason.as_str()), (false, "RouteRuleReplaced"));
 }
@@ -93,7 +94,7 @@ fn a_parent_that_is_not_there_says_nothing_but_is_reported() {
     let route = route("r", "{parentRefs: [{name: gone}], rules: [{backendRefs: [{name: app, port: 80}]}]}");
     let snapshot = snapshot(&[GATEWAY, &route]);
     let topology = build(&snapshot, &Settings::default());
-    assert!(topology.routes.is_empty());
+    assert!(topology.reports(&snapshot).is_empty());
     assert_eq!(
         warnings(&topology),
         ["HTTPRoute default/r names the parent `Gateway default/gone`, which is not there"]
