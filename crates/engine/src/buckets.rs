@@ -24,10 +24,16 @@ impl<K, T, M: Default> Default for Buckets<K, T, M> {
 }
 
 impl<K: Clone, T: Clone, M: Map<K, Arc<[T]>>> Buckets<K, T, M> {
+    /// What is filed under a key; nothing, or something.
+    #[inline]
+    pub(crate) fn find(&self, key: &K) -> Option<&[T]> {
+        self.all.get(key).map(|bucket| &**bucket)
+    }
+
     /// What is filed under a key.
     #[inline]
     pub(crate) fn get(&self, key: &K) -> &[T] {
-        self.all.get(key).map_or(&[], |bucket| bucket)
+        self.find(key).unwrap_or_default()
     }
 
     /// Changes what is filed under a key.

@@ -221,7 +221,8 @@ impl Family for Select {
         let only_best = !W::RECORDS && self.kind.resolve == Resolve::First;
         for source in sources.iter() {
             for destination in destinations.iter() {
-                let bucket = self.pairs.get(&(source.list, destination.list));
+                // Most pairs have no policy.
+                let Some(bucket) = self.pairs.find(&(source.list, destination.list)) else { continue };
                 let measure = source.specificity.plus(destination.specificity);
                 let count = if only_best { 1 } else { bucket.len() };
                 let entries = bucket.iter().take(count).map(|&entry| Id::new(entry as usize));
