@@ -2,17 +2,23 @@
 
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
+
 /// An ordered list in runs of at most `SIZE` items. Runs and items are shared between clones, so a clone costs a pointer for
 /// each run. The place of an item is its number among all, and shifts when others come and go before it.
 #[derive(Debug)]
 pub struct Runs<T, const SIZE: usize = 64> {
-    runs: Vec<Run<T>>,
+    /// Short lists are the most: one run stands in place.
+    runs: SmallVec<[Run<T>; 1]>,
 }
+
+/// One item stands in place, too.
+type Items<T> = SmallVec<[Arc<T>; 1]>;
 
 #[derive(Debug)]
 struct Run<T> {
     /// At least one.
-    items: Arc<Vec<Arc<T>>>,
+    items: Arc<Items<T>>,
     /// How many items there are up to the end of this run.
     end: usize,
 }
@@ -31,7 +37,7 @@ impl<T, const SIZE: usize> Clone for Runs<T, SIZE> {
 
 impl<T, const SIZE: usize> Default for Runs<T, SIZE> {
     fn default() -> Self {
-        Self { runs: Vec::new() }
+        Self { runs: SmallVec::new() }
     }
 }
 
@@ -79,7 +85,7 @@ impl<T, const SIZE: usize> Runs<T, SIZE> {
         let number = self.runs.partition_point(|run| run.end < place).min(self.runs.len().saturating_sub(1));
         let start = self.start(number);
         let Some(run) = self.runs.get_mut(number) else {
-            self.runs.push(Run { items: Arc::new(vec![item]), end: 1 });
+            self.runs.push(Run { items: Arc::new(smallvec![item]), end: 1 });
             return;
         };
         let items = Arc::make_mut(&mut run.items);
@@ -88,7 +94,7 @@ impl<T, const SIZE: usize> Runs<T, SIZE> {
         if items.len() > SIZE {
             // A list that grows at its end keeps full runs.
             let half = if within + 1 == items.len() { within } else { items.len() / 2 };
-            let rest = Arc::new(items.split_off(half));
+            let rest = Arc::new(items.drain(half..).collect());
             self.runs.insert(number + 1, Run { items: rest, end: 0 });
         }
         self.count_from(number);
