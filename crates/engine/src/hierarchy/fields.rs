@@ -84,7 +84,8 @@ pub fn fold(rules: &Rules, levels: &[Level<'_>]) -> Folded {
 
 /// The layers of one level among themselves: their fields, by name.
 fn within(rules: &Rules, level: &Level<'_>) -> Vec<(SmolStr, Joined)> {
-    let mut said: Vec<(&SmolStr, Part)> = Vec::new();
+    let most = level.layers.iter().map(|layer| layer.fields.len()).sum();
+    let mut said: Vec<(&SmolStr, Part)> = Vec::with_capacity(most);
     let mut seen = FxHashSet::default();
     // A policy that is attached twice counts once, where it is better.
     let is_alone = level.layers.len() == 1;
@@ -153,6 +154,16 @@ impl Folded {
     pub fn get(&self, name: &str) -> Option<&Joined> {
         let place = self.place(name).ok()?;
         self.fields.get(place).map(|(_, joined)| joined)
+    }
+
+    /// How many fields there are.
+    pub fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// Whether nobody sets anything.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
     }
 
     /// All fields by name.

@@ -83,7 +83,8 @@ impl Hierarchy {
         let scope = |member: &Member| site(member).map(|site| site.scope);
         let level = |member: &Member| site(member).map(|site| site.level);
         let own_words = self.own_words(question, &answer.order);
-        let mut scopes: Vec<InScope> = Vec::new();
+        let count = answer.order.chunk_by(|a, b| scope(a) == scope(b)).count();
+        let mut scopes: Vec<InScope> = Vec::with_capacity(count);
         let mut first = 0;
         for group in answer.order.chunk_by(|a, b| scope(a) == scope(b)) {
             let members = first..first + group.len();
@@ -113,7 +114,8 @@ impl Hierarchy {
         let who = |place: usize| answer.order.get(place).map_or(EntryId::new(usize::MAX), |member| member.entry);
         let key = |name| own_words.parts.get(name).map_or((name, None), Key::borrowed);
         let named = scopes.iter().map(|own| own.folded.iter().map(|(name, joined)| (key(name), joined)));
-        answer.fields = scopes::across(named, |name| policies.apart(name), who, question.omits);
+        let most = scopes.iter().map(|own| own.folded.len()).sum();
+        answer.fields = scopes::across(named, most, |name| policies.apart(name), who, question.omits);
         answer.scopes = scopes;
     }
 

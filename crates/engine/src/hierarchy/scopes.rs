@@ -89,15 +89,16 @@ impl Key {
     }
 }
 
-/// What holds, given what each scope comes to by itself, the nearest first. `who` tells whether two are one policy: nobody
+/// What holds, given what each scope comes to by itself, the nearest first; `most` fields, if none has parts. `who` tells whether two are one policy: nobody
 /// loses to himself, and whoever is in several scopes loses a field once.
 pub(super) fn across<'f>(
     scopes: impl IntoIterator<Item = impl Iterator<Item = ((&'f SmolStr, Option<&'f SmolStr>), &'f Joined)>>,
+    most: usize,
     apart: impl Fn(&str) -> &'f Apart,
     who: impl Fn(usize) -> EntryId,
     omits: &[&str],
 ) -> Vec<Field> {
-    let mut found = Fields::default();
+    let mut found = Fields { sorted: Vec::with_capacity(most) };
     let mut off: Vec<SmolStr> = Vec::new();
     for fields in scopes {
         for ((name, own_part), joined) in fields.filter(|((name, _), _)| !omits.contains(&name.as_str())) {
