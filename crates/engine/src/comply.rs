@@ -57,6 +57,7 @@ pub use self::profile::{
     Class, Defaults, Effect, EffectRow, End, Given, Holds, Keys, Kind, KindSpec, NeedsScope, Order, PairKind, Profile,
     Relation, Right, Role, RoleSpec, Rules, Subject, SubjectSpec, Swapped, Trigger,
 };
+pub use self::relationships::Residence;
 pub use self::revision::Told;
 pub use self::steps::{Mark, NetChange};
 

@@ -44,6 +44,7 @@ impl Organisation {
         if comply.described(object).is_none_or(|own| own.standing != Standing::Live) {
             return offered;
         }
+        let own = comply.residence_of(object);
         let mut offers = Offers { comply, now, scratch: Scratch::default(), known: FxHashMap::default() };
         for kind in kinds {
             let like = comply.objects_of(*kind).find_map(|other| {
@@ -57,8 +58,14 @@ impl Organisation {
                 if !lives || other == object || !comply.is_live(other) {
                     continue;
                 }
-                let link = if like.a == object { like.between(object, other) } else { like.between(other, object) };
-                if comply.made_by(&link).all(|pair| offers.complies(pair)) {
+                let (link, residence) = if like.a == object {
+                    (like.between(object, other), own)
+                } else {
+                    (like.between(other, object), own.and_then(|_| comply.residence_of(other)))
+                };
+                // Where one of them takes no part, there is no pair.
+                if residence.is_none_or(|residence| comply.made_in(&link, residence).all(|pair| offers.complies(pair)))
+                {
                     offered.push(other);
                 }
             }

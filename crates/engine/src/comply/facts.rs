@@ -1,5 +1,6 @@
 //! Objects and what relates them.
 
+use std::cmp::Ordering;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -322,8 +323,15 @@ impl Comply {
 
     /// Sorts by reference.
     pub fn sort_objects(&self, objects: &mut [ObjectId]) {
-        let key = |id: &ObjectId| self.get(*id).map(|object| (self.profile.kind_name(object.kind), &object.id));
-        objects.sort_by(|a, b| key(a).cmp(&key(b)));
+        objects.sort_by(|a, b| {
+            let (a, b) = (self.get(*a), self.get(*b));
+            let kinds = |one: &Object, other: &Object| {
+                let name = |object: &Object| self.profile.kind_name(object.kind);
+                if one.kind == other.kind { Ordering::Equal } else { name(one).cmp(name(other)) }
+            };
+            let both = a.zip(b).map(|(a, b)| kinds(a, b).then_with(|| a.id.as_str().cmp(b.id.as_str())));
+            both.unwrap_or_else(|| a.is_some().cmp(&b.is_some()))
+        });
     }
 
     /// What an object lives in.

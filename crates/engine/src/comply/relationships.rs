@@ -5,7 +5,8 @@ use super::facts::{Link, LinkId, ObjectId, Pair, Standing};
 use super::profile::{End, Holds, Order, PairKind, Relation};
 
 /// Where an object that takes part lives.
-struct Residence {
+#[derive(Clone, Copy, Debug)]
+pub struct Residence {
     scope: Option<ObjectId>,
 }
 
@@ -57,10 +58,16 @@ impl Comply {
 
     /// The pairs that a relationship makes, or would make.
     pub fn made_by(&self, link: &Link) -> impl Iterator<Item = Pair> + use<'_> {
-        let Link { a, b, role, .. } = *link;
-        let residence = self.residence_of(a).filter(|_| self.is_live(b)).filter(|own| !self.is_exempt(own.scope));
-        let scope = residence.as_ref().and_then(|own| own.scope);
-        let given = residence.and_then(|_| self.relation_of(link)).map_or(&[][..], |relation| &relation.gives);
+        let link = *link;
+        let residence = self.residence_of(link.a).filter(|_| self.is_live(link.b));
+        residence.into_iter().flat_map(move |residence| self.made_in(&link, residence))
+    }
+
+    /// The pairs that a relationship makes, or would make, given where its first side lives, and that its second takes part.
+    pub fn made_in(&self, link: &Link, residence: Residence) -> impl Iterator<Item = Pair> + use<'_> {
+        let (Link { a, b, role, .. }, Residence { scope }) = (*link, residence);
+        let relation = self.relation_of(link).filter(|_| !self.is_exempt(scope));
+        let given = relation.map_or(&[][..], |relation| &relation.gives);
         given.iter().filter_map(move |given| {
             let end = |end: End| match end {
                 End::A => Some(a),
@@ -73,7 +80,7 @@ impl Comply {
     }
 
     /// The scope of an object that takes part, if it lives in one; nothing for those that take none.
-    fn residence_of(&self, object: ObjectId) -> Option<Residence> {
+    pub fn residence_of(&self, object: ObjectId) -> Option<Residence> {
         let mut residence = Residence { scope: None };
         for (id, own) in self.chain(object) {
             if own.described.standing == Standing::Deleted {

@@ -58,7 +58,7 @@ fn one_that_names_only_a_workspace_covers_what_lives_there() {
 #[test]
 fn one_that_names_a_side_covers_no_other() {
     let second = Waiver { b: Some("project/2".into()), ..waiver("w", "p") };
-    assert_eq!(covered(&[second.clone()]), expected(None, Some("w")));
+    assert_eq!(covered(std::slice::from_ref(&second)), expected(None, Some("w")));
     let nowhere = Waiver { scope: Some("workspace/here".into()), ..second };
     assert_eq!(covered(&[nowhere]), expected(None, None));
 }
