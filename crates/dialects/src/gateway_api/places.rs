@@ -6,9 +6,14 @@
 //! backend   port, whole
 //! ```
 
+use std::cell::RefCell;
+
+use smallvec::SmallVec;
 use smol_str::SmolStr;
 use upheld_engine::hierarchy::{Effective, Entry, LevelJoin, Listed, Looks, OwnLayer, Question, Section, Site, Usable};
-use upheld_engine::{Family, Hierarchy, HierarchyKind, Levels, ObjectId, Place, Ruling, Scratch, Silent, ask};
+use upheld_engine::{
+    Family, Hierarchy, HierarchyKind, Levels, ObjectId, Place, PolicyId, Ruling, Scratch, Silent, ask,
+};
 use upheld_model::tree::Value;
 use upheld_model::{Lookup, NodeRef, Object, SourceId, Sym};
 
@@ -33,6 +38,9 @@ pub struct Asked<'s> {
     /// The listener in question, by its gateway: some policies cannot be used at all listeners.
     listener: Option<(&'s Gateway, &'s Listener)>,
 }
+
+/// Policies of a question whose use is remembered.
+const REMEMBERED: usize = 8;
 
 #[derive(Debug)]
 struct Planned<'s> {
@@ -317,7 +325,20 @@ impl<'s> Asked<'s> {
     /// Asks with the question in the words of the engine.
     pub fn with<T>(&self, ask: impl FnOnce(&Hierarchy, &Question<'_>) -> T) -> T {
         let sites: Vec<Site<'_>> = self.sites.iter().filter_map(Planned::site).collect();
-        let usable = |entry: &Entry, place| self.usable(entry, place);
+        // Asked more than once for each: to see what is alike, and to rank.
+        let known: RefCell<SmallVec<[(PolicyId, Place, Usable); REMEMBERED]>> = RefCell::default();
+        let usable = |entry: &Entry, place| {
+            let find = |(policy, at, _): &&(PolicyId, Place, Usable)| *policy == entry.policy && *at == place;
+            let found = known.borrow().iter().find(find).map(|(_, _, usable)| *usable);
+            found.unwrap_or_else(|| {
+                let usable = self.usable(entry, place);
+                // A crowd is looked up again: to search all of it each time would take longer.
+                if known.borrow().len() < REMEMBERED {
+                    known.borrow_mut().push((entry.policy, place, usable));
+                }
+                usable
+            })
+        };
         let question = Question { sites: &sites, levels: &self.levels, omits: self.omits, usable: &usable };
         ask(self.kind.policies, &question)
     }

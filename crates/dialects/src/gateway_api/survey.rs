@@ -28,6 +28,14 @@ pub struct Cell {
 }
 
 impl Survey {
+    /// For about so many different places.
+    pub fn expecting(places: usize) -> Self {
+        let (mut known, mut cells) = (FxHashMap::default(), Vec::new());
+        known.reserve(places);
+        cells.reserve(places);
+        Self { known, cells, scratch: Scratch::default() }
+    }
+
     /// The cell of a place, which is asked if it is a new one.
     pub fn meet(&mut self, asked: &Asked<'_>) -> usize {
         let Self { known, cells, scratch } = self;
@@ -67,8 +75,9 @@ impl Asked<'_> {
 impl<'s> Network<'s> {
     /// What holds on every way, in the order of ways.
     pub fn effective_ways(self, kind: GatewayKind<'s>) -> Vec<(Place, Arc<Effective>)> {
-        let mut survey = Survey::default();
-        let mut found = Vec::new();
+        let ways = self.topology().way_count();
+        let mut survey = Survey::expecting(ways);
+        let mut found = Vec::with_capacity(ways);
         self.survey_ways(kind, &mut survey, |place, cell| {
             found.push((place, Arc::clone(&cell.answer)));
         });

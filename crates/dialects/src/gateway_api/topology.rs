@@ -61,6 +61,11 @@ impl Topology {
         self.gateways.get_mut(place.gateway)?.hosts.get_mut(place.host)?.ways.get_mut(place.way)
     }
 
+    /// How many ways there are.
+    pub fn way_count(&self) -> usize {
+        self.gateways.iter().flat_map(|gateway| gateway.hosts.iter()).map(|host| host.ways.len()).sum()
+    }
+
     /// All ways, in the order of gateways and hosts.
     pub fn ways(&self) -> impl Iterator<Item = (Place, &Way)> {
         self.gateways.iter().enumerate().flat_map(|(gateway, found)| {

@@ -162,7 +162,10 @@ impl<'s> Tally<'s> {
             kind,
             policy,
             scopes: Survey::default(),
-            ways: Survey::default(),
+            ways: match policy {
+                PolicyType::Traffic => Survey::expecting(network.topology().way_count()),
+                _ => Survey::default(),
+            },
             ancestors: IndexSet::default(),
             met: Meetings::default(),
             met_on_ways: Meetings::default(),
