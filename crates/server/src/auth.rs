@@ -15,10 +15,10 @@ mod endpoint;
 mod error;
 mod jwt;
 mod origin;
+pub(crate) mod redaction;
 mod refusal;
 mod rights;
 mod secret;
-pub(crate) mod sight;
 mod tokens;
 
 use std::sync::Arc;
@@ -172,7 +172,7 @@ impl Auth {
     }
 
     /// Which policies of an answer a caller may see.
-    pub(crate) fn sight(&self, caller: &Caller, peer: Option<&Peer>) -> impl Fn(&str, &str, &str) -> bool + use<> {
+    pub(crate) fn visibility(&self, caller: &Caller, peer: Option<&Peer>) -> impl Fn(&str, &str, &str) -> bool + use<> {
         let (rights, everything) = (self.rights.load_full(), self.settings.admission == Admission::Everybody);
         let subject = caller.subject();
         let environment = environment(address(peer));

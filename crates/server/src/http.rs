@@ -6,11 +6,11 @@ mod authzen;
 pub(crate) mod decide;
 mod description;
 mod documents;
-mod door;
 mod events;
 mod forward;
 mod inventory;
 mod kuma;
+mod middleware;
 mod operations;
 mod paging;
 mod parts;
@@ -28,7 +28,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 use self::description::{Group, complete, join};
-use self::door::Door;
+use self::middleware::Middleware;
 use crate::app::Shared;
 use crate::grpc;
 use crate::problem::Problem;
@@ -74,7 +74,7 @@ pub(crate) fn router(app: Shared) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(Shared::clone(&app))
         .merge(grpc::router(&app))
-        .layer(Door(app))
+        .layer(Middleware(app))
 }
 
 /// The endpoint is there, but it is asked in another way; which one, the router says in `Allow`.

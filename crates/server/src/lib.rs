@@ -26,7 +26,7 @@ mod http;
 mod limits;
 mod live;
 mod problem;
-mod room;
+mod scratch;
 mod serve;
 pub mod telemetry;
 mod tls;

@@ -144,8 +144,8 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     ];
     let (stop, stopped) = watch::channel(false);
     let router = http::router(Arc::clone(&app));
-    let door = Door { router, app: Arc::clone(&app), stopped };
-    let serving = tokio::spawn(accept(listener, door));
+    let acceptor = Acceptor { router, app: Arc::clone(&app), stopped };
+    let serving = tokio::spawn(accept(listener, acceptor));
     Ok(Running { address, app, bootstrap, stop, serving, helpers })
 }
 
@@ -164,29 +164,29 @@ const LAST_ANSWERS: Duration = Duration::from_secs(20);
 
 /// What every connection is served with.
 #[derive(Clone)]
-struct Door {
+struct Acceptor {
     router: Router,
     app: Shared,
     stopped: watch::Receiver<bool>,
 }
 
-async fn accept(listener: TcpListener, mut door: Door) {
+async fn accept(listener: TcpListener, mut acceptor: Acceptor) {
     let graceful = GracefulShutdown::new();
     loop {
         let stream = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = door.stopped.wait_for(|stop| *stop) => break,
+            _ = acceptor.stopped.wait_for(|stop| *stop) => break,
         };
         match stream {
-            Ok((stream, peer)) => match Arc::clone(&door.app.gate.connections).try_acquire_owned() {
+            Ok((stream, peer)) => match Arc::clone(&acceptor.app.gate.connections).try_acquire_owned() {
                 Ok(place) => {
-                    let serving = door.clone().serve(stream, peer, graceful.watcher());
+                    let serving = acceptor.clone().serve(stream, peer, graceful.watcher());
                     tokio::spawn(async move {
                         serving.await;
                         drop(place);
                     });
                 }
-                Err(_) => turn_away(&stream, door.app.tls.is_some()),
+                Err(_) => turn_away(&stream, acceptor.app.tls.is_some()),
             },
             // Out of files, mostly: trying again at once would not help.
             Err(error) => {
@@ -211,7 +211,7 @@ fn turn_away(stream: &TcpStream, encrypted: bool) {
     }
 }
 
-impl Door {
+impl Acceptor {
     async fn serve(mut self, stream: TcpStream, peer: SocketAddr, watcher: Watcher) {
         // Answers are small, and are wanted now.
         drop(stream.set_nodelay(true));

@@ -10,7 +10,7 @@ use upheld_input::{Format, Input};
 use upheld_model::tree::Value;
 
 use super::error::SecurityError;
-use crate::room;
+use crate::scratch;
 
 /// The policies when nobody brings others.
 const BUILTIN: &str = include_str!("rights.yaml");
@@ -59,7 +59,7 @@ impl Rights {
         let Some((_, decide)) = snapshot.decides().next() else {
             return Verdict::Refused { policy: None, reason: None };
         };
-        let decided = room::decide(decide, request);
+        let decided = scratch::decide(decide, request);
         if decided.outcome == Outcome::Permit {
             return Verdict::Permitted;
         }

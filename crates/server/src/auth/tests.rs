@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use super::sight::redact;
+use super::redaction::redact;
 use super::*;
 use crate::config::Config;
 
@@ -32,26 +32,26 @@ policies:
     fs::write(&rights, text).unwrap();
     let auth = auth(Security { rights: Some(rights), ..Security::default() }).await;
     let caller = Caller { groups: caller::names(&["logs".to_owned()]), ..Caller::new("ann", How::Token) };
-    let sight = auth.sight(&caller, Some(&here()));
-    assert!(sight("TrafficLog", "default", "all"));
-    assert!(sight("TrafficLog", "default", "with space/../and slash"));
-    assert!(!sight("TrafficLog", "other", "all"));
-    assert!(!sight("TrafficTrace", "default", "all"));
-    assert!(!sight("..", "default", "TrafficLog"));
+    let visible = auth.visibility(&caller, Some(&here()));
+    assert!(visible("TrafficLog", "default", "all"));
+    assert!(visible("TrafficLog", "default", "with space/../and slash"));
+    assert!(!visible("TrafficLog", "other", "all"));
+    assert!(!visible("TrafficTrace", "default", "all"));
+    assert!(!visible("..", "default", "TrafficLog"));
     let mut answer =
         json!({"kind": "TrafficTrace", "mesh": "default", "candidates": [{"state": "wins", "policy": "a"}]});
-    assert_eq!(redact(&mut answer, &sight), 1);
+    assert_eq!(redact(&mut answer, &visible), 1);
     assert_eq!(answer["redacted"], 1);
-    assert!(!auth.sight(&Caller::anonymous(), Some(&here()))("TrafficLog", "default", "all"));
+    assert!(!auth.visibility(&Caller::anonymous(), Some(&here()))("TrafficLog", "default", "all"));
 }
 
 #[tokio::test]
 async fn the_built_in_rights_let_this_machine_see_everything() {
     let auth = auth(Security::default()).await;
-    assert!(auth.sight(&Caller::anonymous(), Some(&here()))("TrafficLog", "default", "all"));
+    assert!(auth.visibility(&Caller::anonymous(), Some(&here()))("TrafficLog", "default", "all"));
     let elsewhere = Peer::new("192.0.2.7".parse().unwrap());
-    assert!(!auth.sight(&Caller::anonymous(), Some(&elsewhere))("TrafficLog", "default", "all"));
-    assert!(!auth.sight(&Caller::anonymous(), None)("TrafficLog", "default", "all"));
+    assert!(!auth.visibility(&Caller::anonymous(), Some(&elsewhere))("TrafficLog", "default", "all"));
+    assert!(!auth.visibility(&Caller::anonymous(), None)("TrafficLog", "default", "all"));
 }
 
 #[tokio::test]

@@ -42,7 +42,7 @@ use super::stamp::Editions;
 use super::writing::{Intent, answer, tag};
 use crate::app::Shared;
 use crate::auth::Caller;
-use crate::auth::sight::forget;
+use crate::auth::redaction::forget;
 use crate::connection::Connection;
 use crate::documents::{Body, format};
 use crate::problem::Problem;
@@ -214,7 +214,7 @@ async fn explain(
     Whole(bytes): Whole,
 ) -> Result<Response, Refused> {
     let context = Context::read(&view, &headers, &bytes)?;
-    let may_see = app.auth.sight(&caller, connection.as_ref().map(|Extension(connection)| connection.peer()));
+    let may_see = app.auth.visibility(&caller, connection.as_ref().map(|Extension(connection)| connection.peer()));
     let listed = Listed::of(&view);
     let (seen, hidden): (Vec<_>, Vec<_>) = listed.iter().partition(|policy| may_see(POLICY, SCOPE, policy.id()));
     let policies: Vec<Json_> = seen.into_iter().map(listed::Policy::summary).collect();

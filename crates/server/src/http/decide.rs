@@ -22,7 +22,7 @@ use super::stamp::{Editions, Stamp, stamped_text};
 use crate::app::Shared;
 use crate::documents::Body;
 use crate::problem::Problem;
-use crate::room;
+use crate::scratch;
 use crate::telemetry::{Details, Made, Observed, Surface};
 use crate::view::{Decider, View};
 
@@ -93,7 +93,7 @@ async fn decide(
     let document = body.only()?;
     let request = read(&view, &body, document)?;
     let begun = Instant::now();
-    let decided = room::decide(decider.decide, &request);
+    let decided = scratch::decide(decider.decide, &request);
     let (surface, took) = (Surface::Http, begun.elapsed());
     let decision = Decision::of(decider, &decided);
     let made = Made { surface, outcome: decided.outcome, observed: &observed, place: None, took };
@@ -133,7 +133,7 @@ async fn decide_batch(
     let mut answers = Vec::with_capacity(requests.len());
     for request in &requests {
         let begun = Instant::now();
-        let decided = room::decide(decider.decide, request);
+        let decided = scratch::decide(decider.decide, request);
         answers.push((Decision::of(decider, &decided), decided.outcome, begun.elapsed()));
     }
     for (place, ((decision, outcome, took), document)) in answers.iter().zip(documents.items()).enumerate() {

@@ -35,7 +35,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
     }
 }
 
-/// The body, which the door has read.
+/// The body, which the middleware has read.
 #[derive(Debug)]
 pub(super) struct Whole(pub(super) Bytes);
 

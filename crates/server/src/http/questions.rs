@@ -21,7 +21,7 @@ use super::parts::Whole;
 use super::stamp::{Editions, answered, stamped};
 use crate::app::Shared;
 use crate::auth::Caller;
-use crate::auth::sight::redact;
+use crate::auth::redaction::redact;
 use crate::connection::Connection;
 use crate::documents::format_of_question;
 use crate::problem::Problem;
@@ -51,7 +51,10 @@ async fn explain(
 ) -> Result<Response, Problem> {
     let question: Question = read(&headers, &body)?;
     let mut answer = ask(&view, move |world| world.explain(&question)).await?;
-    redact(&mut answer, &app.auth.sight(&caller, connection.as_ref().map(|Extension(connection)| connection.peer())));
+    redact(
+        &mut answer,
+        &app.auth.visibility(&caller, connection.as_ref().map(|Extension(connection)| connection.peer())),
+    );
     Ok(answered(&view, answer))
 }
 

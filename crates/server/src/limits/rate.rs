@@ -11,9 +11,9 @@ use smol_str::SmolStr;
 use crate::auth::{Caller, How};
 use crate::connection::Peer;
 
-/// Addresses are kept in so many drawers, so that a large network cannot fill the memory. Two that share one share its
+/// Addresses are kept in so many buckets, so that a large network cannot fill the memory. Two that share one share its
 /// rate; which do is different in each process.
-const DRAWERS: u64 = 1 << 16;
+const BUCKETS: u64 = 1 << 16;
 /// Verified names are few, but tokens of others can have any name.
 const NAMES: usize = 1 << 16;
 
@@ -22,14 +22,14 @@ const NAMES: usize = 1 << 16;
 pub(super) struct Rate {
     limiter: DefaultKeyedRateLimiter<Client>,
     clock: DefaultClock,
-    drawers: RandomState,
+    buckets: RandomState,
 }
 
 /// Whose requests are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Client {
     Name(How, SmolStr),
-    Drawer(u64),
+    Bucket(u64),
 }
 
 impl Rate {
@@ -38,7 +38,7 @@ impl Rate {
         Self {
             limiter: DefaultKeyedRateLimiter::keyed(quota),
             clock: DefaultClock::default(),
-            drawers: RandomState::new(),
+            buckets: RandomState::new(),
         }
     }
 
@@ -46,8 +46,8 @@ impl Rate {
     pub(super) fn check(&self, caller: Option<&Caller>, peer: Option<&Peer>) -> Result<(), u64> {
         let client = match caller.filter(|caller| caller.how != How::Anonymous) {
             Some(caller) if self.limiter.len() < NAMES => Client::Name(caller.how, caller.name.clone()),
-            Some(caller) => Client::Drawer(self.drawers.hash_one(&caller.name) % DRAWERS),
-            None => Client::Drawer(self.drawers.hash_one(peer.map(|peer| network(peer.ip))) % DRAWERS),
+            Some(caller) => Client::Bucket(self.buckets.hash_one(&caller.name) % BUCKETS),
+            None => Client::Bucket(self.buckets.hash_one(peer.map(|peer| network(peer.ip))) % BUCKETS),
         };
         self.limiter.check_key(&client).map_err(|until| {
             let wait = until.wait_time_from(self.clock.now());

@@ -6,10 +6,10 @@ use upheld_engine::decide::{Decide, Decided, Request};
 use upheld_engine::{Scratch, Silent, ask};
 
 thread_local! {
-    static ROOM: RefCell<Scratch<Decide>> = RefCell::default();
+    static SCRATCH: RefCell<Scratch<Decide>> = RefCell::default();
 }
 
 /// Decides a request.
 pub(crate) fn decide(policies: &Decide, request: &Request) -> Decided {
-    ROOM.with_borrow_mut(|room| ask(policies, &request, room, &mut Silent))
+    SCRATCH.with_borrow_mut(|scratch| ask(policies, &request, scratch, &mut Silent))
 }

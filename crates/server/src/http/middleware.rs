@@ -32,19 +32,19 @@ const WORTH_IT: u64 = 1024;
 
 /// Puts the way in before handlers.
 #[derive(Clone, Debug)]
-pub(super) struct Door(pub(super) Shared);
+pub(super) struct Middleware(pub(super) Shared);
 
-impl<S> Layer<S> for Door {
-    type Service = Behind<S>;
+impl<S> Layer<S> for Middleware {
+    type Service = Guarded<S>;
 
-    fn layer(&self, handler: S) -> Behind<S> {
-        Behind { app: Shared::clone(&self.0), handler }
+    fn layer(&self, handler: S) -> Guarded<S> {
+        Guarded { app: Shared::clone(&self.0), handler }
     }
 }
 
-/// A handler behind the door.
+/// A handler behind it.
 #[derive(Clone, Debug)]
-pub(super) struct Behind<S> {
+pub(super) struct Guarded<S> {
     app: Shared,
     handler: S,
 }
@@ -54,7 +54,7 @@ trait Handler: Service<Request, Response = Response, Error = Infallible, Future:
 
 impl<S: Service<Request, Response = Response, Error = Infallible, Future: Send> + Send> Handler for S {}
 
-impl<S: Handler + Clone + 'static> Service<Request> for Behind<S> {
+impl<S: Handler + Clone + 'static> Service<Request> for Guarded<S> {
     type Response = Response;
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Response, Infallible>>;
