@@ -88,6 +88,5 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     table::print(&found);
     table::judge(&found, &mut targets);
     let wrong = contest::wrong(&found) + adversarial::run(plan)? + change::run(plan, &mut targets)?;
-    targets.print();
-    if wrong == 0 { Ok(()) } else { Err(format!("{wrong} wrong answers")) }
+    targets.finish(wrong)
 }

@@ -90,6 +90,5 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     wrong += worst::run(plan, &mut targets)?;
     wrong += changes::run(plan, &mut targets)?;
     wrong += growth::run(plan, &mut targets)?;
-    targets.print();
-    if wrong == 0 { Ok(()) } else { Err(format!("{wrong} wrong answers")) }
+    targets.finish(wrong)
 }

@@ -42,6 +42,5 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     wrong += crowd::run(plan, &mut targets)?;
     wrong += change::run(plan, &mut targets)?;
     wrong += chain::run(plan, &mut targets)?;
-    targets.print();
-    if wrong == 0 { Ok(()) } else { Err(format!("{wrong} wrong answers")) }
+    targets.finish(wrong)
 }

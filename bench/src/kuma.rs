@@ -65,6 +65,5 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     wrong += clients::run(plan, &mut targets)?;
     wrong += change::run(plan, &mut targets)?;
     wrong += lookup::run(plan, &mut targets)?;
-    targets.print();
-    if wrong == 0 { Ok(()) } else { Err(format!("{wrong} wrong answers")) }
+    targets.finish(wrong)
 }

@@ -92,6 +92,12 @@ impl Targets {
         self.lines.push(format!("  {verdict:<8}{name:<72}{:>8}   target {target}", figure(value)));
     }
 
+    /// Prints them; fails if there were wrong answers.
+    pub(crate) fn finish(&self, wrong: usize) -> Result<(), String> {
+        self.print();
+        if wrong == 0 { Ok(()) } else { Err(format!("{wrong} wrong answers")) }
+    }
+
     /// Prints a line for each.
     pub(crate) fn print(&self) {
         heading("Targets");

@@ -41,6 +41,5 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     let wrong = pairs::run(plan, &mut targets)? + idle::run(plan, &mut targets)?;
     reading::run(plan, &mut targets)?;
     explaining::run(plan)?;
-    targets.print();
-    if wrong == 0 { Ok(()) } else { Err(format!("{wrong} wrong answers")) }
+    targets.finish(wrong)
 }

@@ -21,7 +21,7 @@ use crate::case::Case;
 use crate::outcome::Outcome;
 
 /// Which adapter reads which family.
-const ADAPTERS: [(&str, Adapter); 7] = [
+pub(crate) const ADAPTERS: [(&str, Adapter); 7] = [
     ("buntime-docs", judged::run_documented),
     ("buntime-http", administration::run),
     ("buntime-pdp", judged::run_original),
@@ -30,11 +30,6 @@ const ADAPTERS: [(&str, Adapter); 7] = [
     ("xacml-oasis", trees::run),
     ("xacml-tables", tables::run),
 ];
-
-/// The adapter of a family, if it is supported.
-pub(crate) fn adapter(family: &str) -> Option<Adapter> {
-    ADAPTERS.iter().find(|(name, _)| *name == family).map(|(_, adapter)| *adapter)
-}
 
 /// What stands around decisions; each case says by its fields what it is about.
 fn around(case: &Case) -> anyhow::Result<Outcome> {

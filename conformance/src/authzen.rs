@@ -12,12 +12,8 @@ use serde_json::Value as Json;
 use crate::Adapter;
 
 /// Which adapter reads which family.
-const ADAPTERS: [(&str, Adapter); 2] = [("authzen-cert", certification::run), ("authzen-interop", interop::run)];
-
-/// The adapter of a family, if it is supported.
-pub(crate) fn adapter(family: &str) -> Option<Adapter> {
-    ADAPTERS.iter().find(|(name, _)| *name == family).map(|(_, adapter)| *adapter)
-}
+pub(crate) const ADAPTERS: [(&str, Adapter); 2] =
+    [("authzen-cert", certification::run), ("authzen-interop", interop::run)];
 
 /// What a case writes where either truth is right.
 const EITHER: &str = "boolean";

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json};
-use upheld_input::Format;
+use upheld_loader::Format;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Severity, SourceId};
 
@@ -129,7 +129,7 @@ fn text(path: &Path) -> anyhow::Result<String> {
 }
 
 fn documents(format: Format, text: &str) -> anyhow::Result<Vec<Json>> {
-    let (file, problems) = upheld_input::parse("case", format, text.to_owned(), SourceId::new(0));
+    let (file, problems) = upheld_syntax::parse("case", format, text.to_owned(), SourceId::new(0));
     if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
         bail!("the case file is broken: {}", problem.message);
     }

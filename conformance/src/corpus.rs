@@ -5,7 +5,7 @@
 //! (`a.input.yaml` and `a.golden.yaml` are one). With a folder `a` beside them, each name in that folder is a case of its
 //! own, `a/b`, that has the files of both. A file `a_00.golden.json` belongs to `a` if there is an `a.input.yaml`. A folder that
 //! says what is expected is one case with all files below it, and one with nothing but folders is a group of cases. Texts about a
-//! corpus are no cases, nor is a fixture, which cases share.
+//! corpus are not cases, nor is a fixture, which cases share.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -25,7 +25,7 @@ use crate::case::Case;
 use crate::outcome::Outcome;
 
 /// Which adapter reads which family.
-const ADAPTERS: [(&str, Adapter); 13] = [
+pub(crate) const ADAPTERS: [(&str, Adapter); 13] = [
     ("gateway-api/envoy-gateway", spec_merge::run),
     ("gateway-api/gep-2649", gep_2649::run),
     ("gateway-api/gep-713", gep_713::run),
@@ -40,11 +40,6 @@ const ADAPTERS: [(&str, Adapter); 13] = [
     ("kgateway/traffic-policy", resolved::run),
     ("kgateway/unit", unit),
 ];
-
-/// The adapter of a family, if it is supported.
-pub(crate) fn adapter(family: &str) -> Option<Adapter> {
-    ADAPTERS.iter().find(|(name, _)| *name == family).map(|(_, adapter)| *adapter)
-}
 
 /// Tables of unit tests; each says by its fields what it is about.
 fn unit(case: &Case) -> anyhow::Result<Outcome> {

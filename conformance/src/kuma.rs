@@ -26,13 +26,16 @@ mod world;
 use std::sync::Arc;
 
 use anyhow::Context;
-use upheld_input::Format;
+use upheld_loader::Format;
 use upheld_model::{Config, SourceId};
 
-use crate::Adapter;
+use crate::{Adapter, Adapters};
 
 /// Which adapter reads which family.
-const ADAPTERS: [(&str, Adapter); 18] = [
+pub(crate) const ADAPTERS: [&Adapters; 3] = [&OLDER, &layers::ADAPTERS, &inspect_api::ADAPTERS];
+
+/// Those of policies with sources and destinations, and of single parts.
+const OLDER: [(&str, Adapter); 18] = [
     ("derived-clique-divergence", subsets::run_divergence),
     ("legacy-dataplane-policy", dataplane_policy::run),
     ("legacy-destination-map", destination_map::run),
@@ -53,16 +56,10 @@ const ADAPTERS: [(&str, Adapter); 18] = [
     ("unit-subset", subsets::run),
 ];
 
-/// The adapter of a family, if it is supported.
-pub(crate) fn adapter(family: &str) -> Option<Adapter> {
-    let mut all = ADAPTERS.iter().chain(&layers::ADAPTERS).chain(&inspect_api::ADAPTERS);
-    all.find(|(name, _)| *name == family).map(|(_, adapter)| *adapter)
-}
-
 /// A part of a case as a configuration.
 fn config(conf: &serde_json::Value) -> anyhow::Result<Arc<Config>> {
     let source = SourceId::new(0);
-    let (file, _) = upheld_input::parse("conf", Format::Json, conf.to_string(), source);
+    let (file, _) = upheld_syntax::parse("conf", Format::Json, conf.to_string(), source);
     let document = file.tree.documents().next().context("the conf is empty")?;
     Ok(Config::of(source, document))
 }

@@ -16,6 +16,7 @@ mod case;
 mod compliance;
 mod corpus;
 mod difference;
+mod documents;
 mod gateway;
 mod kuma;
 mod outcome;
@@ -36,6 +37,9 @@ use crate::outcome::{Outcome, Tally};
 
 /// Runs the cases of one family.
 type Adapter = fn(&Case) -> anyhow::Result<Outcome>;
+
+/// Which adapter reads which family.
+type Adapters = [(&'static str, Adapter)];
 
 /// Run corpora of real cases against the engine.
 #[derive(Debug, Parser)]
@@ -100,14 +104,16 @@ fn run_file(family: &Family, file: &CaseFile) -> Vec<(String, Outcome)> {
     }
 }
 
+/// The adapter of a family, if it is supported.
 fn adapter(family: &str) -> Option<Adapter> {
-    match family.split_once('/') {
-        Some(("authz", family)) => access::adapter(family).or_else(|| authzen::adapter(family)),
-        Some(("compliance", _)) => Some(compliance::run),
-        Some(("gateway-api" | "kgateway", _)) => gateway::adapter(family),
-        Some(("kuma", family)) => kuma::adapter(family),
-        _ => None,
-    }
+    let (name, adapters): (&str, &[&Adapters]) = match family.split_once('/')? {
+        ("authz", name) => (name, &[&access::ADAPTERS, &authzen::ADAPTERS]),
+        ("compliance", _) => return Some(compliance::run),
+        ("gateway-api" | "kgateway", _) => (family, &[&gateway::ADAPTERS]),
+        ("kuma", name) => (name, &kuma::ADAPTERS),
+        _ => return None,
+    };
+    adapters.iter().copied().flatten().find(|(known, _)| *known == name).map(|(_, adapter)| *adapter)
 }
 
 /// Whoever reads the output has seen enough.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
 use tokio::runtime::Runtime;
-use upheld_server::config::Admission;
+use upheld_server::config::{Admission, Trust};
 use upheld_server::{Config, Running, start};
 
 use crate::outcome::Outcome;
@@ -29,7 +29,7 @@ pub(crate) struct Answer {
 pub(crate) struct NotTaken(String);
 
 impl Answer {
-    /// The body; text that is no JSON is itself.
+    /// The body; text that is not JSON is itself.
     pub(crate) fn json(&self) -> Json {
         serde_json::from_str(&self.text).unwrap_or_else(|_| Json::String(self.text.clone()))
     }
@@ -50,6 +50,15 @@ impl Server {
     pub(crate) fn start(semantics: &[&str]) -> anyhow::Result<Self> {
         let semantics = semantics.iter().map(|name| (*name).to_owned()).collect();
         Self::with(Config { semantics, ..Config::default() })
+    }
+
+    /// Starts one that believes what proxies on this machine pass on.
+    pub(crate) fn behind_proxy(semantics: &[&str]) -> anyhow::Result<Self> {
+        let semantics = semantics.iter().map(|name| (*name).to_owned()).collect();
+        let mut config = Config { semantics, ..Config::default() };
+        let trusted = ["peer=127.0.0.0/8", "app-header=x-app"].map(str::to_owned);
+        config.access.trust = Trust::read(&trusted).map_err(|problem| anyhow::anyhow!(problem.message))?;
+        Self::with(config)
     }
 
     /// Starts one with settings.

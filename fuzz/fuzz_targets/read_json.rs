@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use upheld_input::Format;
+use upheld_loader::Format;
 
 fuzz_target!(|bytes: &[u8]| {
     upheld_fuzz::check(Format::Json, bytes);

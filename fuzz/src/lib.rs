@@ -1,6 +1,6 @@
 //! What must hold for whatever was read: no place outside of its text, no kind without its value.
 
-use upheld_input::{Format, Input, read};
+use upheld_loader::{Format, Input, read};
 use upheld_model::{Kind, Span, Tree, Value};
 
 /// Reads bytes as a file of a format would be read, and checks what comes out.

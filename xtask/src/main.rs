@@ -3,10 +3,12 @@
 //! ```text
 //! cargo xtask test            all tests
 //! cargo xtask ci              everything a change must pass
+//! cargo xtask soak 10         the properties again, on ten other sets of random cases
 //! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `kuma`, `gateway`, `access`, `comply`, `server`
 //! cargo xtask dist            an archive to give away, with its checksum
 //! ```
 
+mod debian;
 mod dist;
 mod postgres;
 mod python;
@@ -23,9 +25,15 @@ cargo xtask COMMAND
   lint           clippy, warnings denied
   doc            build the documentation, warnings denied
   conformance    run the corpora, where they are
+  soak [ROUNDS]  the properties on other random cases than those of `test`; a round that fails prints its seed
   bench NAME     measure; NAME is one of: select, kuma, gateway, access, comply, server
   dist           an archive to give away in target/dist-archive, with checksum, SBOM and third-party notices
 ";
+
+/// What random cases are made of, for proptest. With one seed a change is held against the same cases as the one before it:
+/// what fails is the change, not the luck of the day. `soak` looks further.
+const SEED: &str = "PROPTEST_RNG_SEED";
+const USUAL_SEED: &str = "20260101";
 
 /// Where the corpora are, seen from the project.
 const CORPORA: &str = "../shared/corpora";
@@ -40,6 +48,14 @@ fn main() -> ExitCode {
         ["lint"] => lint(),
         ["doc"] => doc(),
         ["conformance", rest @ ..] => conformance(rest),
+        ["soak"] => soak(4),
+        ["soak", rounds] => match rounds.parse() {
+            Ok(rounds) => soak(rounds),
+            Err(_) => {
+                eprintln!("`{rounds}` is not a number of rounds");
+                return ExitCode::from(2);
+            }
+        },
         ["bench", rest @ ..] => bench(rest),
         ["dist"] => dist::dist(),
         [] | ["help" | "--help" | "-h"] => {
@@ -83,6 +99,9 @@ fn test(rest: &[&str]) -> bool {
     }
     let arguments = [&["test", "--workspace"], rest].concat();
     let mut command = cargo_command(&arguments);
+    if std::env::var_os(SEED).is_none() {
+        command.env(SEED, USUAL_SEED);
+    }
     if !postgres::is_there() && !postgres::install() {
         command.env(postgres::WITHOUT, "1");
     }
@@ -91,7 +110,30 @@ fn test(rest: &[&str]) -> bool {
             command.env(package.without, "1");
         }
     }
+    for package in &debian::ALL {
+        if !package.is_there() {
+            command.env(package.without, "1");
+        }
+    }
     run(command, &format!("cargo {}", arguments.join(" ")))
+}
+
+/// The properties of everything that needs nothing installed, on random cases that no run had before.
+fn soak(rounds: u64) -> bool {
+    let arguments = ["test", "--workspace", "--exclude", "upheld-store", "--exclude", "upheld-server", "--lib", "--tests"];
+    let start = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs());
+    let mut failed = Vec::new();
+    for seed in (start..).take(usize::try_from(rounds).unwrap_or(usize::MAX)) {
+        let mut command = cargo_command(&arguments);
+        command.arg("--no-fail-fast").env(SEED, seed.to_string());
+        if !run(command, &format!("{SEED}={seed} cargo {}", arguments.join(" "))) {
+            failed.push(seed);
+        }
+    }
+    for seed in &failed {
+        eprintln!("failed: {SEED}={seed} cargo xtask test");
+    }
+    failed.is_empty()
 }
 
 fn format() -> bool {
@@ -99,8 +141,10 @@ fn format() -> bool {
 }
 
 fn lint() -> bool {
-    // Code that only a feature builds must not rot.
+    // Code that only a feature builds must not rot, nor what is built without one.
     cargo(&["clippy", "--workspace", "--all-targets", "--features", "bench/peers", "--", "-D", "warnings"])
+        && cargo(&["clippy", "-p", "upheld", "--no-default-features", "--", "-D", "warnings"])
+        && cargo(&["clippy", "-p", "upheld", "--no-default-features", "--features", "cli", "--", "-D", "warnings"])
 }
 
 fn doc() -> bool {

@@ -9,7 +9,7 @@ use upheld_dialects::access::claim::Claim;
 use upheld_dialects::access::policy_set::{PolicySet, PolicySetBuilder, Withdrawn};
 use upheld_dialects::access::shapes::Fields;
 use upheld_engine::decide::{Algorithm, Decide, Effect, Rule, RuleChange};
-use upheld_input::{Format, Input, read};
+use upheld_loader::{Format, Input, read};
 use upheld_model::{Diagnostics, Files, SourceId};
 
 use super::ours::{Ours, rule};
@@ -162,7 +162,7 @@ impl Documents {
             let (own, other) = policies.get(place).zip(policies.get(other)).ok_or("no policy")?;
             let text = document(&Policy { id: own.id.clone(), ..other.clone() });
             let source = SourceId::new(place);
-            let (parsed, _) = upheld_input::parse(format!("store:{place}"), Format::Json, text, source);
+            let (parsed, _) = upheld_syntax::parse(format!("store:{place}"), Format::Json, text, source);
             let mut files = self.files.clone();
             files.put(source, Some(parsed));
             let [gone, came] = [&self.files, &files].map(|files| files.get(source)?.tree.documents().next());

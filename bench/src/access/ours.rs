@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::decide::{
-    Algorithm, Decide, Effect, Fact, FactOf, FactTest, Glob, Manner, Matcher, Member, Operator, Outcome, PathPattern,
-    Rule, Set, Status, Target, Test, Truth, Wild,
+    Algorithm, Decide, Effect, Fact, FactOf, FactTest, Glob, Matcher, Member, Operator, Outcome, PathPattern, Rule,
+    Set, Status, Strictness, Target, Test, Truth, Wildcard,
 };
 use upheld_engine::{Scratch, Silent, ask};
 use upheld_model::{NodeRef, SourceId};
@@ -38,7 +38,7 @@ impl Ours {
             members: rules.map(Member::Rule).collect(),
             at: None,
         };
-        Self { decide: Decide::new(root, Manner::Sound), scratch: Scratch::default() }
+        Self { decide: Decide::new(root, Strictness::Strict), scratch: Scratch::default() }
     }
 
     /// Lists the policies that match, and counts them.
@@ -68,12 +68,13 @@ pub(super) fn rule(policy: &Policy, place: u32) -> Result<Rule, String> {
     let alone = |test: Test| Matcher { tests: vec![test] };
     let subject = |test: &SubjectTest| {
         Ok(alone(match test {
-            SubjectTest::Role(role) => Test::Role(vec![Wild::parse(role).map_err(|_| format!("bad role {role}"))?]),
+            SubjectTest::Role(role) => Test::Role(vec![Wildcard::parse(role).map_err(|_| format!("bad role {role}"))?]),
             SubjectTest::Group(group) => Test::Group(vec![SmolStr::new(group)]),
             SubjectTest::Id(id) => Test::Id(vec![SmolStr::new(id)]),
             SubjectTest::Claim(name, value) => Test::Fact(FactTest {
                 of: FactOf::Subject,
                 name: SmolStr::new(name),
+                called: None,
                 path: vec![SmolStr::new(name)],
                 operator: Operator::In(vec![Fact::Text(SmolStr::new(value))]),
                 absent: Truth::False,
@@ -86,6 +87,7 @@ pub(super) fn rule(policy: &Policy, place: u32) -> Result<Rule, String> {
     let methods: Vec<SmolStr> = policy.methods.iter().map(SmolStr::new).collect();
     let actions = if methods.is_empty() { Vec::new() } else { vec![alone(Test::Method(methods))] };
     Ok(Rule {
+        description: None,
         name: SmolStr::new(&policy.id),
         effect: match policy.effect {
             workload::Effect::Permit => Effect::Permit,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use smol_str::SmolStr;
-use upheld_engine::decide::{self, Fact, Facts, Maybe, Names};
+use upheld_engine::decide::{self, Fact, Maybe, Names};
 
 use crate::workload::random::Random;
 
@@ -82,7 +82,7 @@ impl Request {
             id: Maybe::Is(SmolStr::new(&user.id)),
             roles: Names::of(&user.roles),
             groups: Names::of(&user.groups),
-            claims: Facts(claims.collect()),
+            claims: claims.collect(),
             ..decide::Subject::default()
         };
         let action = decide::Action { method: Maybe::Is(SmolStr::new(&method)), ..decide::Action::default() };

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use upheld_input::Format;
+use upheld_loader::Format;
 
 use super::organisation::{Of, Organisation, Tag, Thing};
 

@@ -8,8 +8,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use upheld_engine::comply::Comply;
-use upheld_input::load::load;
-use upheld_input::{Format, discover};
+use upheld_loader::load::load;
+use upheld_loader::{Format, discover};
 
 use super::documents::{SEMANTICS, texts};
 use super::organisation::Organisation;

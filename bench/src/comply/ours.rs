@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::comply::{
-    Class, Defaults, Described, Effect, EffectRow, End, Given, Holds, Keys, KindSpec, Level, NeedsScope, Order,
+    Class, Defaults, DerivedPair, Described, Effect, EffectRow, End, Holds, Keys, KindSpec, NeedsScope, Order,
     PairKind, Policy, Profile, Relation, Right, Role, RoleSpec, Rule as Tags, Rules, Strategy, Subject, SubjectSpec,
     Trigger,
 };
-use upheld_governance::{
-    Actor, Definition, Draft, Immutable, Mandatory, Organisation as Governed, Restricted, Settings, TagType,
-};
+use upheld_governance::{Actor, Definition, Draft, Organisation as Governed, Settings, TagType};
 use upheld_model::Timestamp;
 
 use super::organisation::{Of, Organisation, Rule};
@@ -69,38 +67,18 @@ fn subject(profile: &Profile, of: Of) -> Result<Subject, String> {
 fn define(draft: &mut Draft, organisation: &Organisation, subject: Subject) {
     for tag in &organisation.tags {
         let numbers = if tag.open { 0 } else { u32::try_from(tag.values).unwrap_or(0) };
-        draft.define(Definition {
-            subject,
-            key: SmolStr::new(&tag.key),
-            tag: if tag.open { TagType::Text } else { TagType::MultiSelect },
-            options: (0..numbers).map(|number| SmolStr::new(tag.value(number))).collect(),
-            withdrawn: Vec::new(),
-            regex: None,
-            default: Vec::new(),
-            mandatory: Mandatory::No,
-            restricted: Restricted::No,
-            immutable: Immutable::No,
-            at: None,
-        });
+        let sort = if tag.open { TagType::Text } else { TagType::MultiSelect };
+        let options = (0..numbers).map(|number| SmolStr::new(tag.value(number))).collect();
+        draft.define(Definition { options, ..Definition::new(subject, SmolStr::new(&tag.key), sort) });
     }
 }
 
 /// A rule as a policy of its own.
 pub(super) fn policy(profile: &Profile, organisation: &Organisation, rule: &Rule) -> Result<Policy, String> {
     let key = organisation.tags.get(rule.tag).map(|tag| SmolStr::new(&tag.key)).ok_or("an unknown tag")?;
-    Ok(Policy {
-        id: SmolStr::new(&rule.name),
-        a: subject(profile, rule.a)?,
-        b: subject(profile, rule.b)?,
-        rules: vec![Tags { a: key.clone(), b: key }],
-        strategy: if rule.subset { Strategy::Subset } else { Strategy::Intersection },
-        level: Level::Enforce,
-        enforce_from: None,
-        description: None,
-        how_to_fix: None,
-        severity: None,
-        at: None,
-    })
+    let sides = [subject(profile, rule.a)?, subject(profile, rule.b)?];
+    let strategy = if rule.subset { Strategy::Subset } else { Strategy::Intersection };
+    Ok(Policy { strategy, ..Policy::new(SmolStr::new(&rule.name), sides, vec![Tags { a: key.clone(), b: key }]) })
 }
 
 /// The organisation in the engine, judged.
@@ -161,7 +139,7 @@ fn profile() -> Profile {
         (Of::Project, Of::Zone),
         (Of::Workspace, Of::Zone),
     ];
-    let direct = |pair| Given { pair: PairKind(pair), a: End::A, b: End::B };
+    let direct = |pair| DerivedPair { pair: PairKind(pair), a: End::A, b: End::B };
     let relation = |(a, b): (Of, Of), holds, needs_scope, gives| Relation {
         a: number(a),
         b: number(b),
@@ -179,7 +157,7 @@ fn profile() -> Profile {
             tenant,
             Holds::Related,
             NeedsScope::No,
-            vec![direct(3), Given { pair: PairKind(4), a: End::Scope, b: End::B }],
+            vec![direct(3), DerivedPair { pair: PairKind(4), a: End::Scope, b: End::B }],
         ),
     ];
     let effects =

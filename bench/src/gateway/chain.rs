@@ -1,6 +1,6 @@
 //! Routes that delegate to routes: what a way through ten of them costs, beside ways through one.
 
-use upheld_dialects::kgateway::Settings;
+use upheld_dialects::gateways::kgateway::Settings;
 
 use super::Plan;
 use super::documents::{Attachment, Documents, delegated, rules};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use upheld_dialects::gateway_api::Network;
-use upheld_dialects::kgateway::{PolicyStatus, Settings, Survival};
+use upheld_dialects::gateways::gateway_api::Network;
+use upheld_dialects::gateways::kgateway::{PolicyStatus, Settings, Survival};
 use upheld_engine::hierarchy::{Effective, Field};
 
 use super::Plan;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use upheld_dialects::kgateway::{PolicyMerge, Settings};
+use upheld_dialects::gateways::kgateway::{PolicyMerge, Settings};
 use upheld_engine::hierarchy::Effective;
 
 use super::Plan;
@@ -18,7 +18,7 @@ const PROVIDERS: usize = 10;
 
 /// What the policies of a crowd say.
 #[derive(Clone, Copy, Debug)]
-enum Says {
+enum PolicyContent {
     /// A field of which the best one counts.
     Plain,
     /// Access lists that are joined.
@@ -32,7 +32,7 @@ enum Says {
     Providers,
 }
 
-impl Says {
+impl PolicyContent {
     const ALL: [Self; 5] = [Self::Plain, Self::Lists, Self::Contradicting, Self::Transformations, Self::Providers];
 
     const fn words(self) -> &'static str {
@@ -85,25 +85,25 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
     let mut rows = Vec::new();
     for size in plan.sizes.iter().copied() {
         let of_size: Result<Vec<Measured>, String> =
-            Says::ALL.iter().map(|says| measure(*says, size, plan.rounds)).collect();
+            PolicyContent::ALL.iter().map(|says| measure(*says, size, plan.rounds)).collect();
         rows.push((size, of_size?));
     }
     report::heading("Many policies on one route: the effective policy and all statuses, without reading");
-    row("", Says::ALL.map(Says::words));
+    row("", PolicyContent::ALL.map(PolicyContent::words));
     for (size, found) in &rows {
         row(&format!("{} policies", grouped(*size)), found.iter().map(|found| time(found.spent)));
     }
-    let wrong: Vec<usize> = (0..Says::ALL.len())
+    let wrong: Vec<usize> = (0..PolicyContent::ALL.len())
         .map(|column| rows.iter().filter_map(|(_, found)| found.get(column)).map(|found| found.wrong).sum())
         .collect();
     row("answers that differ", wrong.iter().map(|wrong| grouped(*wrong)));
     if let (Some((few, first)), Some((many, last))) = (rows.first(), rows.last()) {
-        for ((says, first), last) in Says::ALL.iter().zip(first).zip(last) {
+        for ((says, first), last) in PolicyContent::ALL.iter().zip(first).zip(last) {
             let growth = ratio(last.spent, first.spent) / (number(*many) / number(*few));
             let sizes = format!("{} / {}", grouped(*many), grouped(*few));
             let name = format!("one route, {}:", says.words());
             match says {
-                Says::Contradicting => {
+                PolicyContent::Contradicting => {
                     let name = format!("{name} seconds for {}", grouped(*many));
                     targets.at_most(&name, last.spent.as_secs_f64(), 1.0);
                 }
@@ -115,7 +115,7 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
 }
 
 /// Policies that select a label that these routes have.
-fn crowd(says: Says, size: usize, routes: usize) -> Documents {
+fn crowd(says: PolicyContent, size: usize, routes: usize) -> Documents {
     let mut documents = Documents::new();
     for number in 0..routes {
         documents.labelled_route(number, BTreeMap::from([("app", "crowd".to_owned())]));
@@ -136,7 +136,7 @@ fn settings() -> Settings {
     Settings { policy_merge, ..Settings::default() }
 }
 
-fn measure(says: Says, size: usize, rounds: usize) -> Result<Measured, String> {
+fn measure(says: PolicyContent, size: usize, rounds: usize) -> Result<Measured, String> {
     let snapshot = read(&crowd(says, size, 1).text, &settings())?;
     let mut times = Vec::new();
     let mut wrong = 0;
@@ -159,7 +159,7 @@ fn measure(says: Says, size: usize, rounds: usize) -> Result<Measured, String> {
 fn everywhere(plan: &Plan) -> Result<usize, String> {
     let [policies, routes] = plan.everywhere;
     report::progress(&format!("{} policies on each of {} routes", grouped(policies), grouped(routes)));
-    let documents = crowd(Says::Lists, policies, routes);
+    let documents = crowd(PolicyContent::Lists, policies, routes);
     let mut all = Vec::new();
     let mut last = (None, 0);
     for _ in 0..plan.rounds {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use upheld_dialects::gateway_api::Network;
+use upheld_dialects::gateways::gateway_api::Network;
 
 use super::documents::Documents;
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use upheld_dialects::gateway_api::{ControllerSettings, Gateways, Network};
-use upheld_dialects::kgateway::{PolicyStatus, Settings};
+use upheld_dialects::gateways::gateway_api::{ControllerSettings, Gateways, Network};
+use upheld_dialects::gateways::kgateway::{PolicyStatus, Settings};
 use upheld_engine::Snapshot;
 use upheld_engine::hierarchy::Effective;
-use upheld_input::load::Choices;
-use upheld_input::{Format, Input};
+use upheld_loader::load::Choices;
+use upheld_loader::{Format, Input};
 
 use crate::measure::{forget_peak_memory, median, peak_memory, timed};
 
@@ -61,7 +61,7 @@ pub(super) struct Pass<'p> {
 pub(super) fn read(text: &str, settings: &Settings) -> Result<Snapshot, String> {
     let input = Input::text("workload.jsonl", Format::JsonLines, text);
     let controller = ControllerSettings { policies: settings.clone(), ..ControllerSettings::default() };
-    match (Choices { controller, ..Choices::default() }).load(vec![input]) {
+    match Choices::default().with(controller).load(vec![input]) {
         Ok(loaded) => Ok(loaded.snapshot),
         Err(broken) => Err(format!("the workload cannot be read: {:?}", broken.diagnostics.as_slice().first())),
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use upheld_dialects::kgateway::Settings;
+use upheld_dialects::gateways::kgateway::Settings;
 
 use super::Plan;
 use super::documents::{Attachment, Documents};

@@ -6,7 +6,7 @@ use upheld_dialects::kuma::rules::Rules;
 use upheld_engine::merge::{AdmitScratch, Change, ClassTable, Merge, Targets as References, Work};
 use upheld_engine::{PolicyId, Snapshot};
 use upheld_model::layers::Condition;
-use upheld_model::{Config, Content, Policy, Says};
+use upheld_model::{Config, Content, Policy, PolicyContent};
 
 use super::Plan;
 use super::all_rules::Table;
@@ -113,7 +113,7 @@ fn picked(
     for (name, pick) in picks {
         let attached = pick.and_then(|(_, slot)| merge.policy(*slot)).ok_or("no policy to change")?;
         let mut policy = snapshot.policy(attached.policy).ok_or("no policy to change")?.clone();
-        if let Says::Layers(layers) = &mut policy.says {
+        if let PolicyContent::Layers(layers) = &mut policy.says {
             for statement in &mut layers.entries {
                 let value = Config::made(Content::Text("7s".into()));
                 statement.config = Config::made(Content::Map(vec![("idleTimeout".into(), value)]));
@@ -124,7 +124,7 @@ fn picked(
     let symbol = |text: &str| snapshot.symbols().get(text).ok_or_else(|| format!("nothing is called `{text}`"));
     let (_, (id, mut policy)) = changed.first().cloned().ok_or("no policy to change")?;
     (policy.name, policy.title) = (symbol("proxy-000001")?, symbol("proxy-000001")?);
-    if let Says::Layers(layers) = &mut policy.says {
+    if let PolicyContent::Layers(layers) = &mut policy.says {
         for audience in &mut layers.audiences {
             audience.conditions = vec![Condition::Is(symbol("instance")?, symbol("1")?)];
         }

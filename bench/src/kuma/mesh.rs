@@ -7,11 +7,11 @@
 use upheld_dialects::kuma::rules::{Rules, kinds};
 use upheld_engine::Snapshot;
 use upheld_engine::merge::Subject;
-use upheld_input::load::load;
-use upheld_input::{Format, Input};
+use upheld_loader::load::load;
+use upheld_loader::{Format, Input};
 use upheld_model::Object;
 
-use crate::report::grouped;
+pub(super) use crate::workload::Size;
 use crate::workload::random::Random;
 
 /// The mesh that everything is in.
@@ -24,21 +24,6 @@ pub(super) const TYPES: [&str; 6] =
 const TEAMS: usize = 20;
 const VERSIONS: usize = 10;
 const ZONES: usize = 5;
-
-/// How large a mesh is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Size {
-    pub(super) proxies: usize,
-    pub(super) services: usize,
-    pub(super) policies: usize,
-}
-
-impl Size {
-    /// `10 000 x 1 000 x 1 000`
-    pub(super) fn words(self) -> String {
-        [self.proxies, self.services, self.policies].map(grouped).join(" x ")
-    }
-}
 
 /// How the proxies of an app differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use upheld_engine::select::cells::Cells;
 use upheld_engine::select::matrix::{Matrix, RowScratch};
 use upheld_engine::select::reference::Tags;
 use upheld_engine::{EntryId, Indexed, PolicyKind, Snapshot};
-use upheld_input::Format;
+use upheld_loader::Format;
 use upheld_model::{Draft, Files, TagSet};
 
 use super::model;

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use upheld_engine::{Question, Scratch, Silent, ask};
-use upheld_input::Format;
+use upheld_loader::Format;
 use upheld_model::TagSet;
 
 use super::{LARGE, SMALL, model};

@@ -2,8 +2,9 @@
 
 use upheld_dialects::{Recognised, builtin, recognise};
 use upheld_engine::{Indexed, KindId, Snapshot};
-use upheld_input::{Format, parse};
+use upheld_loader::Format;
 use upheld_model::{File, Files, SourceId, Sym};
+use upheld_syntax::parse;
 
 use crate::workload::documents::{KIND, MESH, SEMANTICS};
 

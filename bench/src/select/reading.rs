@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use granit_parser::{Event, Parser, Span, SpannedEventReceiver};
-use upheld_input::{Format, Input};
+use upheld_loader::{Format, Input};
 use upheld_model::SourceId;
 
 use super::{Plan, model};
@@ -126,7 +126,7 @@ pub(crate) fn read_files(count: &str) -> Result<(), String> {
         let texts = texts.clone().into_iter().enumerate();
         let inputs = texts.map(|(number, text)| Input::text(name(number), Format::Yaml, text)).collect();
         let started = Instant::now();
-        let (files, problems) = upheld_input::read(inputs);
+        let (files, problems) = upheld_loader::read(inputs);
         best = best.min(started.elapsed());
         if problems.errors() > 0 || files.iter().next().is_none() {
             return Err("the workload cannot be read".to_owned());

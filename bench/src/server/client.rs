@@ -67,7 +67,7 @@ impl Client {
     }
 }
 
-/// The body of an answer, once all of it is there; an error if it is no success.
+/// The body of an answer, once all of it is there; an error unless it is a success.
 fn whole(received: &[u8]) -> Option<Result<String, String>> {
     let end = received.windows(4).position(|window| window == b"\r\n\r\n")?;
     let head = std::str::from_utf8(received.get(..end)?).ok()?;

@@ -1,8 +1,8 @@
 //! Policies as files, and requests as bodies.
 
 use upheld_engine::decide::{Decide, Fact, Maybe, Names, Request};
-use upheld_input::load::load;
-use upheld_input::{Format, Input};
+use upheld_loader::load::load;
+use upheld_loader::{Format, Input};
 
 use crate::access::{Effect, Policy, SubjectTest, Workload};
 
@@ -63,7 +63,7 @@ fn body(request: &Request) -> String {
         |value: &Maybe<smol_str::SmolStr>| value.known().map(|text| format!("{:?}", text.as_str())).unwrap_or_default();
     let names =
         |names: &Names| names.known().iter().map(|name| format!("{:?}", name.as_str())).collect::<Vec<_>>().join(",");
-    let claims: Vec<String> = (request.subject.claims.0.iter())
+    let claims: Vec<String> = (request.subject.claims.iter())
         .filter_map(|(name, fact)| match fact {
             Fact::Text(value) => Some(format!("{:?}: {:?}", name.as_str(), value.as_str())),
             _ => None,

@@ -3,10 +3,9 @@
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
 use upheld_dialects::access::Edition;
-use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity, Why};
-use upheld_engine::decide::Outcome as Decision;
-use upheld_input::Format;
-use upheld_model::{Severity, SourceId, Timestamp};
+use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity, Judged, Why};
+use upheld_engine::decide::{Fact, Maybe, Outcome as Decision};
+use upheld_model::Timestamp;
 
 use super::judged::mentioned;
 use super::world::World;
@@ -21,27 +20,22 @@ const DEFAULTS: [(&str, &str); 2] = [("combiningAlgorithm", "deny-overrides"), (
 pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     let http = case.field("http");
     let identity = identity_text(http);
-    let parsed = identity.map(|text| upheld_input::parse("X-Identity", Format::Json, text, SourceId::new(0)));
-    let identity = match &parsed {
-        None => Identity::Absent,
-        Some((_, problems)) if problems.iter().any(|problem| problem.severity == Severity::Error) => {
-            Identity::Unreadable
-        }
-        Some((file, _)) => file.tree.documents().next().map_or(Identity::Unreadable, Identity::Known),
-    };
-    let path = http.get("path").and_then(Json::as_str).context("the request has no path")?;
-    let request = HttpRequest {
-        method: http.get("method").and_then(Json::as_str).context("the request has no method")?,
-        path: path.split('?').next().unwrap_or_default(),
-        app: http.get("app").and_then(Json::as_str),
-        identity,
-        forwarded_for: header(http, "X-Forwarded-For"),
-        real_ip: header(http, "X-Real-IP"),
-        peer: None,
-        now: now()?,
-        user_agent: header(http, "User-Agent"),
-    };
+    let identity = identity.map_or(Identity::Absent, |text| Identity::read(&text));
     let reported = matches!(identity, Identity::Unreadable);
+    let path = http.get("path").and_then(Json::as_str).context("the request has no path")?;
+    let agent = header(http, "User-Agent").map(|agent| ("user-agent".into(), Fact::Text(agent.into())));
+    let request = HttpRequest {
+        method: http.get("method").and_then(Json::as_str).context("the request has no method")?.to_owned(),
+        path: path.split('?').next().unwrap_or_default().to_owned(),
+        host: Maybe::Absent,
+        app: http.get("app").and_then(Json::as_str).map(Into::into).into(),
+        identity,
+        headers: agent.into_iter().collect(),
+        address: Maybe::Unknown,
+        forwarded_for: header(http, "X-Forwarded-For").map(str::to_owned),
+        real_ip: header(http, "X-Real-IP").map(str::to_owned),
+        time: Maybe::Is(now()?),
+    };
     let in_library = judge(case, &enforced(case, &request)?, reported);
     Ok(both(in_library, served(case, path)))
 }
@@ -57,7 +51,7 @@ fn judge(case: &Case, became: &Became, reported: bool) -> Outcome {
 
 /// The same request as a proxy asks about it.
 fn served(case: &Case, path: &str) -> anyhow::Result<Outcome> {
-    let server = Server::start(&[Edition::Compat.name()])?;
+    let server = Server::behind_proxy(&[Edition::Compat.name()])?;
     if server.put(&[settings(case)])?.is_err() {
         return Ok(judge(case, &Became::Stopped, true));
     }
@@ -97,13 +91,11 @@ enum Became {
     Stopped,
 }
 
-fn enforced(case: &Case, request: &HttpRequest<'_>) -> anyhow::Result<Became> {
+fn enforced(case: &Case, request: &HttpRequest) -> anyhow::Result<Became> {
     let Ok(world) = World::read(Edition::Compat, &settings(case)) else { return Ok(Became::Stopped) };
-    let (files, decide, manifest) = (world.files(), world.decide()?, world.manifest()?);
-    let point = EnforcementPoint { files, decide, manifest, edition: world.edition, understood: &[] };
-    let enforced = point.enforce(request);
-    let stopped = matches!(enforced, Enforced::Forbidden(_))
-        && world.decided(&point.request(request))?.outcome == Decision::Undecided;
+    let point = EnforcementPoint { decider: world.decider()?, understood: &[] };
+    let Judged { enforced, decision, .. } = point.judge(request, None);
+    let stopped = decision.is_some_and(|decision| decision.outcome == Decision::Undecided);
     Ok(if stopped { Became::Stopped } else { Became::Decided(enforced) })
 }
 

@@ -4,7 +4,7 @@ use anyhow::Context;
 use serde_json::{Map, Value as Json, json};
 use upheld_dialects::access::seeding::{DEFAULT_ENVIRONMENT, PolicyList, listed, seed};
 use upheld_dialects::access::{Edition, OnlyIfEmpty, PolicyStore, Seed, manifest};
-use upheld_input::Format;
+use upheld_loader::Format;
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
 use upheld_server::Config;
 
@@ -18,7 +18,7 @@ use crate::served::{Server, both};
 pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     let config = case.field("config");
     let source = SourceId::new(0);
-    let (file, _) = upheld_input::parse("manifest.json", Format::Json, config.to_string(), source);
+    let (file, _) = upheld_syntax::parse("manifest.json", Format::Json, config.to_string(), source);
     let document = file.tree.documents().next().context("the case has no config")?;
     let mut found = Diagnostics::default();
     let read = manifest::read(source, document, Edition::Compat, &mut found);
@@ -132,7 +132,7 @@ fn read_file(files: &Json, name: &str) -> Result<PolicyList<Json>, Diagnostic> {
         Some(text) => text.to_owned(),
         None => content.to_string(),
     };
-    let (file, problems) = upheld_input::parse(name, Format::Json, text, SourceId::new(0));
+    let (file, problems) = upheld_syntax::parse(name, Format::Json, text, SourceId::new(0));
     if let Some(problem) = problems.into_iter().next() {
         return Err(problem);
     }

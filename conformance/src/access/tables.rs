@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use serde_json::json;
-use upheld_engine::decide::{Algorithm, Could, Rank, Tally, Truth, Value, Vote};
+use upheld_engine::decide::{Algorithm, PossibleEffect, Rank, Tally, Truth, Value, Vote};
 
 use crate::case::Case;
 use crate::outcome::Outcome;
@@ -24,7 +24,7 @@ fn combined(algorithm: Algorithm, children: &str) -> anyhow::Result<Value> {
     for (order, child) in (0..).zip(children.chars()) {
         let (target, value) = match child {
             '-' => (Truth::False, Value::NotApplicable),
-            '!' => (Truth::Error, Value::Unknown(Could::Either)),
+            '!' => (Truth::Error, Value::Unknown(PossibleEffect::Either)),
             letter => (Truth::True, value(letter)?),
         };
         tally.add(Vote { order, rank: Rank::of(0.0), target, value, by: None });
@@ -36,9 +36,9 @@ const LETTERS: [(char, Value); 6] = [
     ('P', Value::Permit),
     ('D', Value::Deny),
     ('N', Value::NotApplicable),
-    ('p', Value::Unknown(Could::Permit)),
-    ('d', Value::Unknown(Could::Deny)),
-    ('x', Value::Unknown(Could::Either)),
+    ('p', Value::Unknown(PossibleEffect::Permit)),
+    ('d', Value::Unknown(PossibleEffect::Deny)),
+    ('x', Value::Unknown(PossibleEffect::Either)),
 ];
 
 fn value(letter: char) -> anyhow::Result<Value> {

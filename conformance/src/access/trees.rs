@@ -3,7 +3,7 @@
 use anyhow::bail;
 use serde_json::{Map, Value as Json, json};
 use upheld_dialects::access::Edition;
-use upheld_engine::decide::{Binding, Could, Truth, Value};
+use upheld_engine::decide::{Binding, PossibleEffect, Truth, Value};
 use upheld_engine::{Scratch, Silent, ask};
 
 use super::tables::truth;
@@ -60,9 +60,9 @@ fn words(value: Value) -> (&'static str, &'static str) {
         Value::Permit => ("permit", "permit"),
         Value::Deny => ("deny", "deny"),
         Value::NotApplicable => ("not-applicable", "not-applicable"),
-        Value::Unknown(Could::Permit) => ("indeterminate", "indeterminate-permit"),
-        Value::Unknown(Could::Deny) => ("indeterminate", "indeterminate-deny"),
-        Value::Unknown(Could::Either) => ("indeterminate", "indeterminate-deny-permit"),
+        Value::Unknown(PossibleEffect::Permit) => ("indeterminate", "indeterminate-permit"),
+        Value::Unknown(PossibleEffect::Deny) => ("indeterminate", "indeterminate-deny"),
+        Value::Unknown(PossibleEffect::Either) => ("indeterminate", "indeterminate-deny-permit"),
         Value::Foreign => ("foreign", "foreign"),
     }
 }

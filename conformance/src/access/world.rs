@@ -4,13 +4,13 @@ use std::fmt;
 
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
-use upheld_dialects::access::manifest::Manifest;
+use upheld_dialects::access::decider::{Decider, WhichKind};
 use upheld_dialects::access::{Edition, request, view};
 use upheld_engine::decide::{Decide, Decided, Request};
 use upheld_engine::{Ruling, Scratch, Silent, ask};
-use upheld_input::load::{Broken, Loaded, load};
-use upheld_input::{Format, Input};
-use upheld_model::{Diagnostics, Files, Severity, SourceId};
+use upheld_loader::load::{Broken, Loaded, load};
+use upheld_loader::{Format, Input};
+use upheld_model::{Diagnostics, Severity, SourceId};
 
 /// Policies with their settings, read under an edition.
 #[derive(Debug)]
@@ -60,14 +60,10 @@ impl World {
         decides.next().map(|(_, decide)| decide).context("nothing was read that decides requests")
     }
 
-    /// The settings beside them.
-    pub(super) fn manifest(&self) -> anyhow::Result<&Manifest> {
-        self.loaded.manifests.first().map(|(_, manifest)| manifest.as_ref()).context("no settings were read")
-    }
-
-    /// The documents.
-    pub(super) fn files(&self) -> &Files {
-        self.loaded.snapshot.files()
+    /// The policies with all that belongs to them.
+    pub(super) fn decider(&self) -> anyhow::Result<Decider<'_>> {
+        let decider = Decider::of(&self.loaded.snapshot, WhichKind::Only, self.edition);
+        decider.map_err(|problem| anyhow::anyhow!(problem.message))
     }
 
     /// What a request gets, with the index and without.
@@ -83,8 +79,12 @@ impl World {
 
     /// An answer in the words of the corpora: `{effect, policy, reason}`.
     pub(super) fn answer(&self, request: &Request) -> anyhow::Result<Json> {
-        let decided = self.decided(request)?;
-        let mut answer = view::decision(self.files(), self.decide()?, &decided, self.edition);
+        self.decided(request)?;
+        let decider = self.decider()?;
+        let mut request = request.clone();
+        decider.complete(&mut request, None);
+        let decision = decider.decision(&request, &mut Scratch::default());
+        let mut answer = view::decision(decider.files, decider.decide, &decision);
         if let Some(fields) = answer.as_object_mut()
             && let Some(policy) = fields.remove("matchedPolicy")
         {
@@ -102,7 +102,7 @@ pub(super) fn document(algorithm: &Json, default: &Json, policies: &Json) -> Jso
 /// Reads a request.
 pub(super) fn read_request(edition: Edition, request: &Json) -> anyhow::Result<Result<Request, Refused>> {
     let source = SourceId::new(0);
-    let (file, _) = upheld_input::parse("request", Format::Json, request.to_string(), source);
+    let (file, _) = upheld_syntax::parse("request", Format::Json, request.to_string(), source);
     let document = file.tree.documents().next().context("the case has no request")?;
     let mut found = Diagnostics::default();
     Ok(request::read(source, document, edition, &mut found).ok_or_else(|| Refused::of(&found)))

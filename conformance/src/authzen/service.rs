@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
 use serde_json::Value as Json;
+use upheld_dialects::access::Edition;
 use upheld_dialects::access::authzen::{AuthZen, BadRequest, Directory};
+use upheld_dialects::access::decider::{Decider, WhichKind};
 use upheld_engine::Snapshot;
-use upheld_input::load::{Loaded, load};
-use upheld_input::{Format, Input};
+use upheld_loader::load::{Loaded, load};
+use upheld_loader::{Format, Input};
 use upheld_server::Config;
 
+use crate::documents;
 use crate::served::Server;
 
 /// What answers the requests of a family.
@@ -61,11 +63,11 @@ impl Service {
         let policies = Input::text("policies.yaml", Format::Yaml, policies);
         let directory = Input::text("directory.json", Format::Json, directory.to_string());
         match load(vec![policies, directory], &["access/strict"]) {
-            Ok(Loaded { snapshot, directory, .. }) => Ok(Self { snapshot, directory }),
-            Err(broken) => {
-                let messages = broken.diagnostics.as_slice().iter().map(|problem| problem.message.as_str());
-                bail!("the documents of the case were refused: {}", messages.collect::<Vec<_>>().join("; "))
+            Ok(Loaded { snapshot, .. }) => {
+                let directory = snapshot.companion::<Directory>().cloned().unwrap_or_default();
+                Ok(Self { snapshot, directory: Arc::new(directory) })
             }
+            Err(broken) => Err(documents::refused(broken.diagnostics.as_slice())),
         }
     }
 
@@ -79,8 +81,9 @@ impl Service {
 
     /// Answers a request.
     pub(super) fn call(&self, endpoint: Endpoint, request: &Json) -> anyhow::Result<Response> {
-        let (_, decide) = self.snapshot.decides().next().context("there are no policies")?;
-        let authzen = AuthZen { files: self.snapshot.files(), decide, directory: &self.directory, now: None };
+        let decider = Decider::of(&self.snapshot, WhichKind::Only, Edition::Strict);
+        let decider = decider.map_err(|problem| anyhow::anyhow!(problem.message))?;
+        let authzen = AuthZen::new(Decider { directory: &self.directory, ..decider }, None);
         let answer: Result<Json, BadRequest> = match endpoint {
             Endpoint::Evaluation => authzen.evaluation(request).map(|answer| answer.json()),
             Endpoint::Evaluations => authzen.evaluations(request).map(|batch| batch.json()),

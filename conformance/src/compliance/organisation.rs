@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use serde_json::Value as Json;
-use upheld_engine::comply::{self, Described, Holds, Kind, ObjectId, Partners, Profile, Standing};
+use upheld_engine::comply::{self, Described, Holds, Kind, ObjectId, ObjectState, Partners, Profile};
 use upheld_governance::{Draft, Membership, Organisation, Preexisting, Settings};
 use upheld_model::Timestamp;
 
@@ -50,7 +50,7 @@ fn listed<'c>(case: &'c Case, name: &str) -> impl Iterator<Item = &'c Json> {
 /// The built-in edition that a case asks for.
 fn profile(edition: &str) -> anyhow::Result<Arc<Profile>> {
     let name = format!("meshstack/{edition}");
-    upheld_input::load::profile(&name).with_context(|| format!("there is no edition `{name}`"))
+    upheld_loader::load::profile(&name).with_context(|| format!("there is no edition `{name}`"))
 }
 
 fn settings(written: &Json) -> anyhow::Result<Settings> {
@@ -71,9 +71,9 @@ fn describe(draft: &mut comply::Draft, written: &Json) -> anyhow::Result<()> {
     let object = refer(draft, written, "ref")?.context("an object has no `ref`")?;
     let says = |name: &str| readable("switch", written, written::switch(written, name)).map(Option::unwrap_or_default);
     let standing = match (says("deleted")?, says("disabled")?) {
-        (true, _) => Standing::Deleted,
-        (false, true) => Standing::Disabled,
-        (false, false) => Standing::Live,
+        (true, _) => ObjectState::Deleted,
+        (false, true) => ObjectState::Disabled,
+        (false, false) => ObjectState::Live,
     };
     let partner = written::partner(written);
     let paid_by = refer(draft, written, "paymentMethod")?;

@@ -2,10 +2,10 @@
 
 use anyhow::bail;
 use serde_json::{Value as Json, json};
-use upheld_dialects::kgateway::DEFAULT_SEMANTICS;
+use upheld_dialects::gateways::kgateway::DEFAULT_SEMANTICS;
 use upheld_engine::HierarchyFold;
 use upheld_engine::hierarchy::fields::{FieldLayer, Inheritance, Level, Prefer, Reach, Rules, fold};
-use upheld_input::load::load;
+use upheld_loader::load::load;
 
 use super::values::{config, json};
 use crate::case::Case;

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use anyhow::Context;
 use serde_json::json;
-use upheld_dialects::gateway_api::Network;
-use upheld_dialects::gateway_api::topology::Way;
-use upheld_input::load::load;
-use upheld_input::{Format, Input};
+use upheld_dialects::gateways::gateway_api::Network;
+use upheld_dialects::gateways::gateway_api::topology::Way;
+use upheld_loader::load::load;
+use upheld_loader::{Format, Input};
 
 use crate::case::Case;
 use crate::outcome::Outcome;

@@ -2,9 +2,9 @@
 
 use anyhow::Context;
 use serde_json::json;
-use upheld_dialects::gateway_api::inherit::{accepts_parent, agrees};
-use upheld_dialects::gateway_api::matches::Match;
-use upheld_dialects::gateway_api::resources::ParentReference;
+use upheld_dialects::gateways::gateway_api::inherit::{accepts_parent, agrees};
+use upheld_dialects::gateways::gateway_api::matches::Match;
+use upheld_dialects::gateways::gateway_api::resources::ParentReference;
 use upheld_model::tree::Value;
 
 use super::values::{parsed, source};

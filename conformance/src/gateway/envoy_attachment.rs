@@ -8,20 +8,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::gateway_api::resources::{Route, View};
-use upheld_dialects::gateway_api::topology::{Attached, Gateway, Listener, Step};
-use upheld_dialects::gateway_api::{Asked, GatewayKind, Network};
+use upheld_dialects::gateways::gateway_api::resources::{Route, View};
+use upheld_dialects::gateways::gateway_api::topology::{Attached, Gateway, Listener, Step};
+use upheld_dialects::gateways::gateway_api::{Asked, GatewayKind, Network};
 use upheld_engine::hierarchy::Effective;
 use upheld_engine::{ObjectId, PolicyId, Snapshot};
-use upheld_input::{Format, Input, load::load};
+use upheld_loader::{Format, Input, load::load};
 
-use super::values::{json as written, texts};
+use super::values::{Conditions, conditions, json as written, texts};
 use crate::case::Case;
 use crate::difference::differences;
+use crate::documents;
 use crate::outcome::Outcome;
 
-/// What is said of a policy at its ancestors: conditions, and all messages as one text.
-type Ancestors = BTreeMap<String, (Map<String, Json>, String)>;
+/// What is said of a policy at its ancestors.
+type Ancestors = BTreeMap<String, Conditions>;
 
 pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     let expect = case.document("expect.yaml")?;
@@ -59,18 +60,14 @@ fn read(input: &Json, expect: &Json) -> anyhow::Result<Snapshot> {
         let [kind, name] = ["/kind", "/metadata/name"].map(|path| text(path).unwrap_or_default());
         let title = format!("{kind} {namespace}/{name}");
         let second = named.iter().position(|name| **name == title).unwrap_or(named.len() + lines.len());
-        let created = format!("1970-01-01T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60);
         if let Some(metadata) = resource.get_mut("metadata").and_then(Json::as_object_mut) {
-            metadata.insert("creationTimestamp".to_owned(), json!(created));
+            metadata.insert("creationTimestamp".to_owned(), json!(documents::created(second)));
         }
         lines.push(resource.to_string());
     }
     match load(vec![Input::text("case", Format::JsonLines, lines.join("\n"))], &[]) {
         Ok(loaded) => Ok(loaded.snapshot),
-        Err(broken) => {
-            let messages = broken.diagnostics.as_slice().iter().map(|problem| problem.message.as_str());
-            bail!("the documents of the case were refused: {}", messages.collect::<Vec<_>>().join("; "))
-        }
+        Err(broken) => Err(documents::refused(broken.diagnostics.as_slice())),
     }
 }
 
@@ -80,14 +77,9 @@ fn compare_status(expect: &Json, network: Network<'_>) -> Vec<String> {
     for status in network.envoy_statuses() {
         let ancestors = actual.entry(policy_title(snapshot, status.policy)).or_default();
         for found in status.ancestors {
-            let conditions = found.conditions.iter().map(|condition| {
-                let status = if condition.status { "True" } else { "False" };
-                (condition.name.clone(), json!(format!("{status}/{}", condition.reason)))
-            });
-            let messages: Vec<&str> = found.conditions.iter().map(|condition| condition.message.as_str()).collect();
             let section = found.ancestor.section.as_deref().unwrap_or_default();
             let ancestor = format!("{}#{section}", title(snapshot, found.ancestor.object));
-            ancestors.insert(ancestor, (conditions.collect(), messages.join("\n")));
+            ancestors.insert(ancestor, conditions(&found.conditions));
         }
     }
     let mut lines = Vec::new();
@@ -146,7 +138,7 @@ fn compare_attached(expect: &Json, network: Network<'_>) -> anyhow::Result<Vec<S
             };
             let rule = rule_of(text("irRoute"));
             seen.insert((place, attached.route, rule));
-            (wanted_of_route(entry), found_of_route(&Spot { network, attached, rule })?)
+            (wanted_of_route(entry), found_of_route(&PlaceTarget { network, attached, rule })?)
         };
         let found = differences(&wanted, &found).into_iter();
         lines.extend(found.map(|line| format!("{} at {listener}: {line}", text("irRoute"))));
@@ -156,13 +148,13 @@ fn compare_attached(expect: &Json, network: Network<'_>) -> anyhow::Result<Vec<S
 }
 
 /// A rule of a route at a listener.
-struct Spot<'a> {
+struct PlaceTarget<'a> {
     network: Network<'a>,
     attached: &'a Attached,
     rule: usize,
 }
 
-impl<'a> Spot<'a> {
+impl<'a> PlaceTarget<'a> {
     fn asked(&self, kind: &str) -> anyhow::Result<Asked<'a>> {
         let Attached { gateway, listener, route, parent, .. } = self.attached;
         let (gateway, listener) = at(self.network, (*gateway, *listener))?;
@@ -200,7 +192,7 @@ fn wanted_of_route(entry: &Json) -> Json {
 
 /// What holds for a rule, as cases write it. Of the policies only that for traffic is named, and of two that were merged only
 /// the more specific one.
-fn found_of_route(spot: &Spot<'_>) -> anyhow::Result<Json> {
+fn found_of_route(spot: &PlaceTarget<'_>) -> anyhow::Result<Json> {
     let spec = |answer: &Effective| -> anyhow::Result<Json> {
         let config = answer.merged.as_ref().and_then(upheld_engine::merge::Merged::config);
         config.map_or(Ok(Json::Null), |config| written(&config))
@@ -246,7 +238,7 @@ fn unexpected(network: Network<'_>, seen: &BTreeSet<((usize, usize), ObjectId, u
             continue;
         }
         for rule in 0..route.rules.len() {
-            let spot = Spot { network, attached, rule };
+            let spot = PlaceTarget { network, attached, rule };
             let mut holds = false;
             for kind in ["BackendTrafficPolicy", "EnvoyExtensionPolicy", "SecurityPolicy"] {
                 let asked = spot.asked(kind)?;

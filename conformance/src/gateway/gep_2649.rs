@@ -2,9 +2,9 @@
 
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
-use upheld_dialects::gateway_api::effective::Inherited;
-use upheld_dialects::gateway_api::policy::Side;
-use upheld_dialects::gateway_api::{Policy, Profile, Stanza, effective};
+use upheld_dialects::gateways::gateway_api::effective::Inherited;
+use upheld_dialects::gateways::gateway_api::policy::Side;
+use upheld_dialects::gateways::gateway_api::{Policy, Profile, Statement, effective};
 use upheld_engine::merge::{Keyed, Merged};
 use upheld_model::Timestamp;
 
@@ -30,7 +30,7 @@ fn shape(cell: &Json) -> anyhow::Result<Json> {
     let mut says = Vec::new();
     for (stanza, side) in [("default", Side::Defaults), ("override", Side::Overrides)] {
         if let Some(written) = cell.get(stanza) {
-            says.push(Stanza::on(side, config(written)?));
+            says.push(Statement::on(side, config(written)?));
         }
     }
     let policies = [policy("p", 0, says)];
@@ -91,7 +91,7 @@ impl Question<'_> {
                     "override" => Side::Overrides,
                     other => bail!("`{other}` is no stanza"),
                 };
-                says.push(Stanza::on(stanza, config(&json!({"retryOn": [word]}))?));
+                says.push(Statement::on(stanza, config(&json!({"retryOn": [word]}))?));
                 let level =
                     self.hierarchy.iter().position(|known| *known == target).context("there is no such level")?;
                 levels.get_mut(level).context("there is no such level")?.push(place);
@@ -114,6 +114,6 @@ fn who(inherited: &Inherited) -> &'static str {
     }
 }
 
-fn policy(name: &str, created: i64, says: Vec<Stanza>) -> Policy {
+fn policy(name: &str, created: i64, says: Vec<Statement>) -> Policy {
     Policy { kind: "Retry".into(), namespace: "".into(), name: name.into(), created: Some(Timestamp(created)), says }
 }

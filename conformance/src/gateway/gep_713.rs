@@ -2,8 +2,8 @@
 
 use anyhow::bail;
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::gateway_api::effective::Inherited;
-use upheld_dialects::gateway_api::{MergeStrategy, Profile, Stanza, effective};
+use upheld_dialects::gateways::gateway_api::effective::Inherited;
+use upheld_dialects::gateways::gateway_api::{MergeStrategy, Profile, Statement, effective};
 
 use super::paths::{Topology, shown};
 use super::policies::{Attached, extent, stanzas};
@@ -44,12 +44,12 @@ struct World<'c> {
 
 impl<'c> World<'c> {
     fn read(case: &'c Case) -> anyhow::Result<Self> {
-        let says = |written: &Json| -> anyhow::Result<Vec<Stanza>> {
+        let says = |written: &Json| -> anyhow::Result<Vec<Statement>> {
             let mut says = stanzas(written, without_strategy)?;
             if let Some(spec) = written.get("spec") {
                 let inside = stanzas(spec, without_strategy)?;
                 says.extend(if inside.is_empty() {
-                    vec![Stanza { extent: extent(written)?, ..Stanza::bare(config(spec)?) }]
+                    vec![Statement { extent: extent(written)?, ..Statement::bare(config(spec)?) }]
                 } else {
                     inside
                 });

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, anyhow, bail};
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::gateway_api::gwctl::{MergedPolicy, merge, stanzas, whole_spec};
-use upheld_dialects::gateway_api::{Policy, Profile, Stanza, effective};
+use upheld_dialects::gateways::gateway_api::gwctl::{MergedPolicy, merge, stanzas, whole_spec};
+use upheld_dialects::gateways::gateway_api::{Policy, Profile, Statement, effective};
 
 use super::paths::Topology;
 use super::policies::{Attached, read};
@@ -77,7 +77,7 @@ struct World<'c> {
 impl<'c> World<'c> {
     fn read(case: &'c Case) -> anyhow::Result<Self> {
         // Direct kinds have no effect below their targets and take no part.
-        let says = |written: &Json| -> anyhow::Result<Vec<Stanza>> {
+        let says = |written: &Json| -> anyhow::Result<Vec<Statement>> {
             let Some(spec) = written.get("spec").filter(|_| written.get("inherited") == Some(&Json::Bool(true))) else {
                 return Ok(Vec::new());
             };

@@ -2,8 +2,8 @@
 
 use anyhow::Context;
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::gateway_api::effective::Inherited;
-use upheld_dialects::gateway_api::{Profile, Stanza, effective};
+use upheld_dialects::gateways::gateway_api::effective::Inherited;
+use upheld_dialects::gateways::gateway_api::{Profile, Statement, effective};
 use upheld_engine::merge::Merged;
 
 use super::paths::{Topology, shown};
@@ -45,11 +45,11 @@ fn along_paths(case: &Case, profile: &Profile) -> anyhow::Result<Outcome> {
 }
 
 /// What a policy says: its rules, in a stanza or not.
-fn says(written: &Json) -> anyhow::Result<Vec<Stanza>> {
+fn says(written: &Json) -> anyhow::Result<Vec<Statement>> {
     let rules = |stanza: &Json| stanza.get("rules").cloned().unwrap_or_else(|| json!({}));
     let mut says = stanzas(written, rules)?;
     if says.is_empty() {
-        says.push(Stanza::bare(config(&rules(written))?));
+        says.push(Statement::bare(config(&rules(written))?));
     }
     Ok(says)
 }

@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use serde_json::{Value as Json, json};
-use upheld_engine::hierarchy::fields::{Origins, Standing};
+use upheld_engine::hierarchy::fields::{Origins, Share};
 
 use super::values::texts;
 use crate::case::Case;
@@ -15,10 +15,10 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     let by = case.field("ref").as_str().and_then(|name| number(name, &names));
     let operation = case.text("op")?;
     if operation == "refCount" {
-        let actual = match by.map_or(Standing::Nowhere, |by| origins.standing(by)) {
-            Standing::Nowhere => "None",
-            Standing::Partly => "Partial",
-            Standing::Everywhere => "All",
+        let actual = match by.map_or(Share::Nowhere, |by| origins.standing(by)) {
+            Share::Nowhere => "None",
+            Share::Partly => "Partial",
+            Share::Everywhere => "All",
         };
         return Ok(Outcome::compare(case.expected(), &json!(actual)));
     }

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, bail};
 use serde_json::Value as Json;
-use upheld_dialects::gateway_api::policy::{Extent, Side};
-use upheld_dialects::gateway_api::{Policy, Stanza};
+use upheld_dialects::gateways::gateway_api::policy::{Extent, Side};
+use upheld_dialects::gateways::gateway_api::{Policy, Statement};
 use upheld_model::Timestamp;
 
 use super::values::config;
@@ -17,7 +17,10 @@ pub(super) struct Attached<'c> {
 
 impl<'c> Attached<'c> {
     /// Reads policies; `says` is what each of them says.
-    pub(super) fn read(written: &'c Json, says: impl Fn(&Json) -> anyhow::Result<Vec<Stanza>>) -> anyhow::Result<Self> {
+    pub(super) fn read(
+        written: &'c Json,
+        says: impl Fn(&Json) -> anyhow::Result<Vec<Statement>>,
+    ) -> anyhow::Result<Self> {
         let mut attached = Self::default();
         for policy in written.as_array().into_iter().flatten() {
             attached.policies.push(read(policy, says(policy)?)?);
@@ -49,7 +52,7 @@ impl<'c> Attached<'c> {
 }
 
 /// One policy: its identity from `metadata` or beside what it says.
-pub(super) fn read(written: &Json, says: Vec<Stanza>) -> anyhow::Result<Policy> {
+pub(super) fn read(written: &Json, says: Vec<Statement>) -> anyhow::Result<Policy> {
     let field = |name: &str| written.get("metadata").unwrap_or(written).get(name).and_then(Json::as_str);
     Ok(Policy {
         kind: written.get("kind").and_then(Json::as_str).unwrap_or_default().into(),
@@ -70,12 +73,12 @@ fn moment(text: &str) -> anyhow::Result<Timestamp> {
 }
 
 /// The stanzas `defaults` and `overrides`, each with its strategy, and what stands beside them. `part` picks what counts.
-pub(super) fn stanzas(written: &Json, part: fn(&Json) -> Json) -> anyhow::Result<Vec<Stanza>> {
+pub(super) fn stanzas(written: &Json, part: fn(&Json) -> Json) -> anyhow::Result<Vec<Statement>> {
     let mut says = Vec::new();
     for (name, side) in [("defaults", Side::Defaults), ("overrides", Side::Overrides)] {
         let Some(stanza) = written.get(name) else { continue };
         let extent = extent(stanza)?.or(extent(written)?);
-        says.push(Stanza { side: Some(side), extent, config: config(&part(stanza))? });
+        says.push(Statement { side: Some(side), extent, config: config(&part(stanza))? });
     }
     Ok(says)
 }

@@ -12,9 +12,9 @@ mod status;
 
 use anyhow::Context;
 use serde_json::Value as Json;
-use upheld_dialects::gateway_api::topology::Gateway;
-use upheld_dialects::gateway_api::{ControllerSettings, GatewayKind, Network};
-use upheld_dialects::kgateway::{PolicyMerge, Settings};
+use upheld_dialects::gateways::gateway_api::topology::Gateway;
+use upheld_dialects::gateways::gateway_api::{ControllerSettings, GatewayKind, Network};
+use upheld_dialects::gateways::kgateway::{PolicyMerge, Settings};
 use upheld_engine::Snapshot;
 
 use super::topology::{compare_topology, gateway, read, settings};

@@ -2,9 +2,9 @@
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::gateway_api::Network;
-use upheld_input::load::load;
-use upheld_input::{Format, Input};
+use upheld_dialects::gateways::gateway_api::Network;
+use upheld_loader::load::load;
+use upheld_loader::{Format, Input};
 
 use super::envoy_attachment;
 use super::values::{json as written, without_nulls};

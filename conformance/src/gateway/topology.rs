@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::gateway_api::ControllerSettings;
-use upheld_dialects::gateway_api::matches::{FieldMatch, Match, PathKind};
-use upheld_dialects::gateway_api::settings::{ReferenceGrants, RoutePrecedence, Settings};
-use upheld_dialects::gateway_api::topology::{Gateway, Listener, Parent, Step, Topology, Way};
+use upheld_dialects::gateways::gateway_api::ControllerSettings;
+use upheld_dialects::gateways::gateway_api::matches::{FieldMatch, Match, PathKind};
+use upheld_dialects::gateways::gateway_api::settings::{ReferenceGrants, RoutePrecedence, Settings};
+use upheld_dialects::gateways::gateway_api::topology::{Gateway, Listener, Parent, Step, Topology, Way};
 use upheld_engine::{ObjectId, Snapshot};
-use upheld_input::load::Choices;
-use upheld_input::{Format, Input, parse};
+use upheld_loader::load::Choices;
+use upheld_loader::{Format, Input};
 use upheld_model::SourceId;
+use upheld_syntax::parse;
 
+use super::values::{Conditions, conditions, names};
 use crate::difference::differences;
+use crate::documents;
 
 /// A snapshot of the input files of a case, given their texts in order. Objects are created one second after another,
 /// whatever they say themselves.
@@ -24,21 +27,16 @@ pub(super) fn read(texts: &[String], controller: ControllerSettings) -> anyhow::
         for document in file.tree.documents() {
             let mut document = serde_json::to_value(document)?;
             let Some(fields) = document.as_object_mut() else { continue };
-            let second = lines.len();
-            let created = format!("1970-01-01T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60);
             if let Some(metadata) = fields.entry("metadata").or_insert_with(|| json!({})).as_object_mut() {
-                metadata.insert("creationTimestamp".to_owned(), json!(created));
+                metadata.insert("creationTimestamp".to_owned(), json!(documents::created(lines.len())));
             }
             lines.push(document.to_string());
         }
     }
-    let choices = Choices { controller, ..Choices::default() };
+    let choices = Choices::default().with(controller);
     match choices.load(vec![Input::text("case", Format::JsonLines, lines.join("\n"))]) {
         Ok(loaded) => Ok(loaded.snapshot),
-        Err(broken) => {
-            let messages = broken.diagnostics.as_slice().iter().map(|problem| problem.message.as_str());
-            bail!("the documents of the case were refused: {}", messages.collect::<Vec<_>>().join("; "))
-        }
+        Err(broken) => Err(documents::refused(broken.diagnostics.as_slice())),
     }
 }
 
@@ -197,17 +195,12 @@ fn envoy_match(matching: &Match) -> Json {
 
 /// How the status of routes differs: conditions as they are, of messages only which things they name.
 fn compare_status(expect: &Json, snapshot: &Snapshot, topology: &Topology, gateway: &Gateway) -> Vec<String> {
-    let mut actual: BTreeMap<(String, String), (Map<String, Json>, String)> = BTreeMap::new();
+    let mut actual: BTreeMap<(String, String), Conditions> = BTreeMap::new();
     for route in &topology.reports(snapshot) {
         for report in route.parents.iter().filter(|report| concerns(snapshot, gateway, &report.parent)) {
-            let conditions = report.conditions.iter().map(|condition| {
-                let status = if condition.status { "True" } else { "False" };
-                (condition.name.clone(), json!(format!("{status}/{}", condition.reason)))
-            });
-            let messages: Vec<&str> = report.conditions.iter().map(|condition| condition.message.as_str()).collect();
             let section = report.parent.section.as_deref().unwrap_or_default();
             let parent = format!("{}#{section}", title(snapshot, report.parent.object));
-            actual.insert((title(snapshot, route.route), parent), (conditions.collect(), messages.join("\n")));
+            actual.insert((title(snapshot, route.route), parent), conditions(&report.conditions));
         }
     }
     let mut lines = Vec::new();
@@ -236,12 +229,6 @@ fn compare_status(expect: &Json, snapshot: &Snapshot, topology: &Topology, gatew
 fn concerns(snapshot: &Snapshot, gateway: &Gateway, parent: &Parent) -> bool {
     let owns = gateway.listeners.iter().any(|listener| listener.owner == parent.object);
     parent.object == gateway.object || owns || title(snapshot, parent.object).starts_with("HTTPRoute ")
-}
-
-/// What a message names: words with a slash within.
-fn names(message: &str) -> impl Iterator<Item = &str> {
-    let words = message.split_whitespace().map(|word| word.trim_matches([':', ';', ',', '.', '\'', '"', '(', ')']));
-    words.filter(|word| word.contains('/') && !word.starts_with('/'))
 }
 
 /// Type, namespace and name of an object.

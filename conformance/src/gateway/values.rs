@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use serde_json::{Map, Value as Json};
-use upheld_dialects::gateway_api::effective::Inherited;
-use upheld_input::Format;
+use upheld_dialects::gateways::gateway_api::effective::Inherited;
+use upheld_dialects::gateways::gateway_api::topology::Condition;
+use upheld_loader::Format;
 use upheld_model::{Config, File, SourceId};
 
 /// A part of a case as a configuration.
@@ -22,7 +23,7 @@ pub(super) fn source() -> SourceId {
 
 /// A part of a case as a file of its own.
 pub(super) fn parsed(written: &Json) -> File {
-    upheld_input::parse("part", Format::Json, written.to_string(), source()).0
+    upheld_syntax::parse("part", Format::Json, written.to_string(), source()).0
 }
 
 /// A configuration as cases have it.
@@ -59,4 +60,23 @@ pub(super) fn without_nulls(written: &Json) -> Json {
         Json::Array(items) => Json::Array(items.iter().map(without_nulls).collect()),
         other => other.clone(),
     }
+}
+
+/// Conditions as cases have them, and all their messages as one text.
+pub(super) type Conditions = (Map<String, Json>, String);
+
+/// As `Accepted: True/Accepted`.
+pub(super) fn conditions(all: &[Condition]) -> Conditions {
+    let fields = all.iter().map(|condition| {
+        let status = if condition.status { "True" } else { "False" };
+        (condition.name.clone(), Json::String(format!("{status}/{}", condition.reason)))
+    });
+    let messages: Vec<&str> = all.iter().map(|condition| condition.message.as_str()).collect();
+    (fields.collect(), messages.join("\n"))
+}
+
+/// What a message names: words with a slash within.
+pub(super) fn names(message: &str) -> impl Iterator<Item = &str> {
+    let words = message.split_whitespace().map(|word| word.trim_matches([':', ';', ',', '.', '\'', '"', '(', ')']));
+    words.filter(|word| word.contains('/') && !word.starts_with('/'))
 }

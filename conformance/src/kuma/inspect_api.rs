@@ -5,14 +5,15 @@
 use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json};
 use upheld_dialects::kuma::view;
-use upheld_engine::{Indexed, Snapshot};
-use upheld_input::{Format, Input};
+use upheld_engine::Snapshot;
+use upheld_loader::Format;
 use upheld_model::tree::{Kind, Span, Value};
-use upheld_model::{Diagnostic, Fault, Severity, SourceId};
+use upheld_model::{Diagnostic, Fault, SourceId};
 
 use super::layers::durations::counted;
 use crate::Adapter;
 use crate::case::Case;
+use crate::documents;
 use crate::outcome::Outcome;
 use crate::served::{Server, both};
 
@@ -137,10 +138,10 @@ fn documents(input: &str) -> anyhow::Result<Vec<Json>> {
     }
     let mut documents = Vec::new();
     for part in parts {
-        let (file, problems) = upheld_input::parse("case", Format::Yaml, part.trim_end().to_owned(), SourceId::new(0));
+        let (file, problems) = upheld_syntax::parse("case", Format::Yaml, part.trim_end().to_owned(), SourceId::new(0));
         let others: Vec<Diagnostic> =
             problems.into_iter().filter(|problem| problem.fault != Fault::DuplicateKey).collect();
-        accept(&others)?;
+        documents::accept(&others)?;
         for document in file.tree.documents() {
             let mut document = serde_json::to_value(document)?;
             end_without_newline(&mut document);
@@ -168,24 +169,12 @@ fn end_without_newline(value: &mut Json) {
 /// them, so they are left out.
 fn snapshot(mut documents: Vec<Json>, editions: &[&str]) -> anyhow::Result<(Snapshot, Vec<Json>)> {
     loop {
-        let builtin = upheld_dialects::builtin();
-        let mut inputs: Vec<Input> = builtin.map(|kinds| Input::text(kinds.name, Format::Yaml, kinds.text)).collect();
-        let lines: Vec<String> = documents.iter().map(Json::to_string).collect();
-        inputs.push(Input::text("case", Format::JsonLines, lines.join("\n")));
-        let (files, problems) = upheld_input::read(inputs);
-        accept(problems.as_slice())?;
+        let files = documents::read(&documents)?;
         let recognised = upheld_dialects::recognise(&files, editions);
         let unknown = recognised.diagnostics.as_slice().iter().filter(|problem| problem.fault == Fault::UnknownField);
         let unknown: Vec<Span> = unknown.filter_map(|problem| problem.label.as_ref()).map(|label| label.span).collect();
         if unknown.is_empty() {
-            accept(recognised.diagnostics.as_slice())?;
-            return match Snapshot::build(recognised.draft, recognised.kinds, Indexed::default(), files.into()) {
-                Ok(snapshot) => Ok((snapshot, documents)),
-                Err((_, problems)) => {
-                    accept(&problems)?;
-                    bail!("there is no snapshot, and no reason for that")
-                }
-            };
+            return Ok((documents::snapshot(recognised, files)?, documents));
         }
         let written = files.iter().filter(|(_, file)| file.name == "case").flat_map(|(_, file)| file.tree.documents());
         documents = written.map(|document| without(document, &unknown)).collect();
@@ -203,10 +192,4 @@ fn without(value: Value<'_>, unknown: &[Span]) -> Json {
         Kind::List => value.items().map(|item| without(item, unknown)).collect(),
         _ => serde_json::to_value(value).unwrap_or_default(),
     }
-}
-
-fn accept(problems: &[Diagnostic]) -> anyhow::Result<()> {
-    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
-    let messages: Vec<&str> = errors.map(|problem| problem.message.as_str()).collect();
-    if messages.is_empty() { Ok(()) } else { bail!("the documents of the case were refused: {}", messages.join("; ")) }
 }

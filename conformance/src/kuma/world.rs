@@ -5,12 +5,11 @@ use serde_json::Value as Json;
 use upheld_dialects::document::Resource;
 use upheld_dialects::kuma::ends::proxies;
 use upheld_dialects::kuma::resources::Dataplane;
-use upheld_engine::{
-    Entry, Indexed, KindId, PolicyKind, Question, Resolve, Ruling, Scratch, Select, SelectKind, Snapshot,
-};
-use upheld_input::{Format, Input};
+use upheld_engine::{Entry, KindId, PolicyKind, Question, Resolve, Ruling, Scratch, Select, SelectKind, Snapshot};
 use upheld_model::tree::Value;
-use upheld_model::{Diagnostic, Object, Policy, Severity, State, TagSet};
+use upheld_model::{Object, Policy, State, TagSet};
+
+use crate::documents;
 
 /// Everything that a case is about.
 #[derive(Debug)]
@@ -29,21 +28,9 @@ pub(super) struct Standing<'w> {
 impl World {
     /// Reads documents under an edition; questions are about one mesh. A document that is refused is an error.
     pub(super) fn new(edition: &str, mesh: &str, documents: &[Json]) -> anyhow::Result<Self> {
-        let builtin = upheld_dialects::builtin();
-        let mut inputs: Vec<Input> = builtin.map(|kinds| Input::text(kinds.name, Format::Yaml, kinds.text)).collect();
-        let lines: Vec<String> = documents.iter().map(Json::to_string).collect();
-        inputs.push(Input::text("case", Format::JsonLines, lines.join("\n")));
-        let (files, problems) = upheld_input::read(inputs);
-        accept(problems.as_slice())?;
+        let files = documents::read(documents)?;
         let recognised = upheld_dialects::recognise(&files, &[edition]);
-        accept(recognised.diagnostics.as_slice())?;
-        match Snapshot::build(recognised.draft, recognised.kinds, Indexed::default(), files.into()) {
-            Ok(snapshot) => Ok(Self { snapshot, mesh: mesh.to_owned() }),
-            Err((_, problems)) => {
-                accept(&problems)?;
-                bail!("there is no snapshot, and no reason for that")
-            }
-        }
+        Ok(Self { snapshot: documents::snapshot(recognised, files)?, mesh: mesh.to_owned() })
     }
 
     /// The proxy of the case.
@@ -138,10 +125,4 @@ pub(super) fn counting<'e>(select: &'e Select, question: &Question<'_>) -> Vec<&
 pub(super) fn pairs(tags: &Json) -> impl Iterator<Item = (&str, &str)> {
     let fields = tags.as_object().into_iter().flatten();
     fields.filter_map(|(key, value)| value.as_str().map(|value| (key.as_str(), value)))
-}
-
-fn accept(problems: &[Diagnostic]) -> anyhow::Result<()> {
-    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
-    let messages: Vec<&str> = errors.map(|problem| problem.message.as_str()).collect();
-    if messages.is_empty() { Ok(()) } else { bail!("the documents of the case were refused: {}", messages.join("; ")) }
 }

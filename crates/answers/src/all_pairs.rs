@@ -4,33 +4,21 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
-use upheld_dialects::kuma::ends::{caller_parts, destinations, find_mesh, meshes, proxies};
+use upheld_dialects::dialect::Ends;
+use upheld_dialects::dialects;
+use upheld_dialects::question::find_kind;
 use upheld_engine::select::cells::Cells;
 use upheld_engine::select::matrix::{Matrix, RowScratch};
 use upheld_engine::{
-    Each, EntryId, Granted, Grants, KindId, Partition, PolicyId, PolicyKind, Resolve, Scratch, Select, Silent,
+    EntryId, Granted, Grants, Granularity, KindId, Partition, PolicyId, PolicyKind, Resolve, Scratch, Select, Silent,
     Snapshot, ask,
 };
-use upheld_model::{Diagnostic, Fault, Side, Sym, TagSet};
+use upheld_model::{Diagnostic, Fault, Side, Sym};
 
-use crate::connections::find_kind;
-use crate::report::At;
-use crate::report::compliance::counted;
-use crate::stamp::edition;
-
-/// Who is told how far the work is.
-pub trait Progress: Sync {
-    /// So many more pairs will be looked at.
-    fn expect(&self, pairs: u64);
-    /// So many more were.
-    fn done(&self, pairs: u64);
-}
-
-/// Nobody is.
-impl Progress for () {
-    fn expect(&self, _: u64) {}
-    fn done(&self, _: u64) {}
-}
+use crate::progress::Progress;
+use upheld_report::At;
+use upheld_report::compliance::counted;
+use upheld_report::stamp::edition;
 
 /// All pairs of some meshes under one kind of policy.
 #[derive(Debug)]
@@ -109,17 +97,14 @@ pub struct Tally {
 
 /// Computes all pairs of a mesh for a kind: asks one pair of each cell.
 pub(crate) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, progress: &dyn Progress) -> Pairs {
-    let callers: Vec<(Sym, Vec<TagSet>)> = proxies(snapshot)
-        .filter(|(_, proxy)| proxy.scope == mesh)
-        .map(|(_, proxy)| (proxy.name, caller_parts(proxy)))
-        .collect();
     let choices = snapshot.kind(kind).and_then(PolicyKind::select);
-    let each = choices.and_then(|select| select.side(Side::Destination)).map_or(Each::Service, |item| item.each);
-    let called = destinations(snapshot, mesh, each);
+    let each = choices.and_then(|select| select.side(Side::Destination)).map_or(Granularity::Service, |item| item.each);
+    let ends = dialects().find_map(|dialect| dialect.ends(snapshot, mesh, each));
+    let Ends { callers, called } = ends.unwrap_or(Ends { callers: Vec::new(), called: Vec::new() });
     let mut pairs = Pairs {
         mesh,
         proxies: callers.iter().map(|(name, _)| *name).collect(),
-        destinations: called.iter().map(|member| member.label.clone()).collect(),
+        destinations: called.iter().map(|(label, _)| label.clone()).collect(),
         source_of: vec![0; callers.len()],
         destination_of: vec![0; called.len()],
         rows: vec![Row::One(vec![None])],
@@ -129,7 +114,7 @@ pub(crate) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, progress: &dyn
     let Some(select) = snapshot.select(kind, mesh) else { return pairs };
     let mut cells = Cells::new(select);
     pairs.source_of = callers.iter().map(|(_, parts)| cells.add_source(Some(parts))).collect();
-    pairs.destination_of = called.iter().map(|member| cells.add_destination(Some(&member.parts))).collect();
+    pairs.destination_of = called.iter().map(|(_, parts)| cells.add_destination(Some(parts))).collect();
     let row_length = cells.destinations().len() as u64;
     progress.expect(cells.sources().len() as u64 * row_length);
     let matrix = Matrix::new(select, cells.destinations().filter_map(|class| cells.destination(class)));
@@ -278,6 +263,11 @@ impl Tally {
     }
 }
 
+/// A scope of connections by its name.
+pub(crate) fn find_scope(snapshot: &Snapshot, name: &str) -> Option<Result<Sym, Diagnostic>> {
+    dialects().find_map(|dialect| dialect.find_scope(snapshot, name))
+}
+
 impl<'s> AllPairs<'s> {
     pub(crate) fn new(
         snapshot: &'s Snapshot,
@@ -288,11 +278,12 @@ impl<'s> AllPairs<'s> {
         let kind = find_kind(snapshot, kind)?;
         if snapshot.kind(kind).is_some_and(|kind| kind.merge().is_some()) {
             let message = "policies of this kind are layers, so no pair has a single winner";
-            let help = "ask for a proxy: `upheld explain dataplane/web-1`, or for all its rules: `upheld inspect /meshes/default/dataplanes/web-1/_rules`";
-            return Err(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
+            let problem = Diagnostic::error(Fault::IncompleteQuestion, message);
+            return Err(dialects().filter_map(|dialect| dialect.example(snapshot)).fold(problem, Diagnostic::help));
         }
-        let wanted = mesh.map(|name| find_mesh(snapshot, name)).transpose()?;
-        let chosen = wanted.map_or_else(|| meshes(snapshot), |mesh| vec![mesh]);
+        let wanted = mesh.and_then(|name| find_scope(snapshot, name)).transpose()?;
+        let all = || dialects().flat_map(|dialect| dialect.scopes(snapshot)).collect();
+        let chosen: Vec<Sym> = wanted.map_or_else(all, |mesh| vec![mesh]);
         let meshes = chosen.iter().map(|mesh| tally(snapshot, kind, *mesh, progress)).collect();
         Ok(Self { snapshot, kind: snapshot.kind(kind), meshes })
     }

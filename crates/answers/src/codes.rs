@@ -52,7 +52,7 @@ pub fn like(wanted: &str) -> Result<Vec<Meaning>, Diagnostic> {
 
 #[cfg(test)]
 mod tests {
-    use upheld_input::{Format, Input, load::load};
+    use upheld_loader::{Format, Input, load::load};
 
     use super::*;
 

@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
-use upheld_dialects::comply::SCOPE as RELATED;
-use upheld_dialects::kuma::ends::{find_mesh, meshes, services};
-use upheld_dialects::kuma::layered::ROUTE;
-use upheld_dialects::kuma::resources::ResourceType;
+use upheld_dialects::dialect::ListedObject;
+use upheld_dialects::dialects;
 use upheld_engine::{PolicyId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, NodeRef, Role, Sym, Timestamp};
 
-use crate::all_pairs::{Tally, tally};
+use crate::all_pairs::{Tally, find_scope, tally};
 use crate::report::At;
 
 /// What can be listed.
@@ -90,7 +88,7 @@ pub(crate) fn rows(snapshot: &Snapshot, mesh: Option<&str>, wanted: &Wanted) -> 
         Listed::Meshes => mesh_rows(snapshot),
     };
     if let Some(mesh) = mesh {
-        find_mesh(snapshot, mesh)?;
+        find_scope(snapshot, mesh).transpose()?;
         rows.retain(|row| row.mesh == mesh);
     }
     if let Some(kind) = &wanted.kind {
@@ -123,7 +121,7 @@ fn policies(snapshot: &Snapshot, counted: bool) -> Vec<Row> {
 fn tallies(snapshot: &Snapshot) -> BTreeMap<PolicyId, Tally> {
     let mut tallies: BTreeMap<PolicyId, Tally> = BTreeMap::new();
     for (id, kind) in snapshot.kinds().iter() {
-        for mesh in meshes(snapshot) {
+        for mesh in scopes(snapshot) {
             if snapshot.select(id, mesh).is_none() {
                 continue;
             }
@@ -157,33 +155,32 @@ fn objects(snapshot: &Snapshot) -> Vec<Row> {
         at: at(snapshot, object.at),
     };
     // Routes are listed as the policies that they are.
-    let own = snapshot.objects().iter().filter(|(_, object)| snapshot.text(object.kind) != ROUTE);
+    let own = snapshot.objects().iter().filter(|(_, object)| !is_policy_type(snapshot.text(object.kind)));
     own.map(|(_, object)| row(object)).collect()
 }
 
-/// Objects whose tags must agree with others; what they live in stands in place of the mesh.
+/// Objects that dialects keep apart from those of others.
 fn related(snapshot: &Snapshot) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for (_, comply) in snapshot.complies() {
-        for object in comply.objects() {
-            let reference = comply.reference(object);
-            let (kind, id) = reference.split_once('/').unwrap_or(("", &reference));
-            let tags = comply.tags_of(object);
-            let tags: Vec<String> = tags.iter().map(|(key, values)| format!("{key}={}", values.join("|"))).collect();
-            rows.push(Row {
-                stands: None,
-                kind: kind.to_owned(),
-                mesh: comply
-                    .owner_of(object)
-                    .map_or_else(|| RELATED.to_owned(), |owner| comply.reference(owner).into()),
-                name: id.to_owned(),
-                tags: tags.join(","),
-                created: None,
-                at: comply.described(object).and_then(|own| own.at).and_then(|node| at(snapshot, node)),
-            });
-        }
-    }
-    rows
+    let all = dialects().flat_map(|dialect| dialect.objects(snapshot));
+    let row = |object: ListedObject| Row {
+        stands: None,
+        kind: object.kind,
+        mesh: object.scope,
+        name: object.name,
+        tags: object.tags,
+        created: None,
+        at: object.at.and_then(|node| at(snapshot, node)),
+    };
+    all.map(row).collect()
+}
+
+fn scopes(snapshot: &Snapshot) -> Vec<Sym> {
+    dialects().flat_map(|dialect| dialect.scopes(snapshot)).collect()
+}
+
+/// Whether objects of a type are listed as the policies that they are, too.
+pub(crate) fn is_policy_type(kind: &str) -> bool {
+    dialects().any(|dialect| dialect.is_policy_type(kind))
 }
 
 fn service_rows(snapshot: &Snapshot) -> Vec<Row> {
@@ -196,11 +193,11 @@ fn service_rows(snapshot: &Snapshot) -> Vec<Row> {
         created: None,
         at: None,
     };
-    let services = services(snapshot).into_iter();
+    let services = dialects().flat_map(|dialect| dialect.services(snapshot));
     services
         .map(|service| {
             let tags = format!("{}={}", snapshot.text(service.tag), snapshot.text(service.name));
-            row("Service", service.mesh, service.name, tags)
+            row("Service", service.scope, service.name, tags)
         })
         .collect()
 }
@@ -215,7 +212,7 @@ fn mesh_rows(snapshot: &Snapshot) -> Vec<Row> {
         created: None,
         at: None,
     };
-    meshes(snapshot).into_iter().map(row).collect()
+    scopes(snapshot).into_iter().map(row).collect()
 }
 
 /// `key=value,…` by key.
@@ -233,7 +230,7 @@ fn at(snapshot: &Snapshot, node: NodeRef) -> Option<At> {
 
 fn unknown_type(snapshot: &Snapshot, kind: &str) -> Option<Diagnostic> {
     let mut known: Vec<&str> = snapshot.kinds().iter().map(|(_, known)| snapshot.text(known.governs)).collect();
-    known.extend(ResourceType::ALL.map(ResourceType::name));
+    known.extend(dialects().flat_map(|dialect| -> Vec<&str> { dialect.object_types() }));
     let related = snapshot.complies().flat_map(|(_, comply)| &comply.profile().kinds);
     known.extend(related.map(|kind| kind.name.as_str()));
     known.sort_unstable();

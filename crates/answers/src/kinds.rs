@@ -5,8 +5,8 @@ use upheld_engine::words::{layer_rung_name, place_rung_name, rung_name};
 use upheld_engine::{Choices, PolicyKind, Resolve, Snapshot};
 use upheld_model::{Diagnostic, Fault};
 
-use crate::connections::find_kind;
 use crate::report::At;
+use upheld_dialects::question::find_kind;
 
 /// A kind of policy, in words.
 #[derive(Clone, Debug)]

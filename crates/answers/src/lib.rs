@@ -13,30 +13,19 @@
 
 pub mod all_pairs;
 pub mod codes;
-pub mod compliance;
-pub mod connections;
-pub mod decisions;
 pub mod formats;
-pub mod gateways;
-mod graph;
 pub mod inventory;
-pub mod kinds;
-mod layers;
-mod options;
-mod question;
-mod refused;
-pub mod report;
+mod kinds;
+mod progress;
 mod resolved;
+pub mod schema;
 pub mod shown;
-pub mod stamp;
-pub mod status;
 pub mod testing;
 mod world;
 
-pub use graph::Drawn;
-pub use options::Options;
-pub use question::{About, Question};
-pub use refused::{Refused, diagnostic_json};
-pub use resolved::{Resolution, Resolved, Verdict};
-pub use stamp::{Stamp, document};
+pub use progress::Progress;
+pub use resolved::{Resolution, Resolved, verdict_of};
+pub use upheld_dialects::comply::questions as compliance;
+pub use upheld_dialects::question::{Options, Question, Thing, Words};
+pub use upheld_report::{self as report, Answer, Drawing, PolicyStatus, Refused, Stamp, diagnostic_json, stamp};
 pub use world::World;

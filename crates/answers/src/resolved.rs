@@ -1,110 +1,135 @@
-//! Just the result of a connection.
+//! Just the result of a question.
 
 use serde_json::{Map, Value as Json, json};
+use upheld_engine::Snapshot;
 use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::{Diagnostic, Fault};
 
-use crate::connections::Answers;
-use crate::question::Question;
-use crate::report::{Explanation, Outcome};
-use crate::stamp::{Stamp, distinct};
+use upheld_dialects::access::questions::short;
+use upheld_dialects::question::Question;
+use upheld_report::{Answer, Family, Outcome, Refused, Report, Stamp, Verdict};
 
 /// Just a result, and which rules gave it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolution {
-    /// The result.
-    pub result: Json,
-    /// Where it comes from.
-    pub stamp: Stamp,
-}
-
-/// What a connection gets.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Resolved {
-    /// The configuration, or the field that was asked for; none if that is not set.
+    /// The result: a configuration, the field that was asked for, a decision; none if the field is not set.
     pub value: Option<Json>,
     /// Remarks on it, for people.
     pub notes: Vec<String>,
     /// What scripts want to know of it.
-    pub verdict: Verdict,
-    /// The editions of the kinds that gave it.
-    pub semantics: Vec<String>,
+    pub verdict: Resolved,
+    /// Where it comes from.
+    pub stamp: Stamp,
+}
+
+impl Resolution {
+    /// The result, for callers who need one.
+    pub fn result(self) -> Result<(Json, Stamp), Refused> {
+        let Self { value, notes, stamp, .. } = self;
+        let value = value.ok_or_else(|| Diagnostic::error(Fault::NotFound, notes.join("; ")))?;
+        Ok((value, stamp))
+    }
 }
 
 /// What a result comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Resolved {
     /// There is one.
     Yes,
-    /// The connection is refused, or the field is not set.
+    /// It is denied or violated, or the field is not set.
     No,
     /// A fact is missing.
     Undecided,
 }
 
-/// The result that all pairs have in common.
-pub(crate) fn resolved(answers: &Answers, question: &Question) -> Result<Resolved, Diagnostic> {
-    let [group] = answers.groups.as_slice() else { return Err(several(answers)) };
-    let semantics = distinct(group.explanations.iter().filter_map(|explanation| explanation.semantics.as_deref()));
-    let undecided = group.explanations.iter().find(|explanation| explanation.outcome == Outcome::Undecided);
+/// What scripts want to know of some reports: no for one denial, undecided for one that nobody can tell, else yes.
+pub fn verdict_of<'r>(reports: impl IntoIterator<Item = &'r Report>) -> Resolved {
+    let mut undecided = false;
+    for report in reports {
+        match report.verdict {
+            Verdict::Deny | Verdict::Foreign | Verdict::Hard | Verdict::Error => return Resolved::No,
+            Verdict::Undecided => undecided = true,
+            Verdict::Set | Verdict::Unset | Verdict::Permit | Verdict::Pass | Verdict::Soft | Verdict::Waived => {}
+        }
+    }
+    if undecided { Resolved::Undecided } else { Resolved::Yes }
+}
+
+/// The result that everything has in common that was asked about.
+pub(crate) fn resolution(snapshot: &Snapshot, answer: &Answer, question: &Question) -> Result<Resolution, Diagnostic> {
+    let stamp = answer.stamp(snapshot);
+    let reports: Vec<&Report> = answer.reports.iter().collect();
+    if reports.iter().all(|report| report.family == Family::Decide) && !reports.is_empty() {
+        let value = match reports.as_slice() {
+            [one] => short(snapshot, one),
+            several => several.iter().map(|report| short(snapshot, report)).collect(),
+        };
+        let verdict = verdict_of(reports);
+        return Ok(Resolution { value: Some(value), notes: Vec::new(), verdict, stamp });
+    }
+    if answer.groups().len() > 1 && reports.iter().any(|report| matches!(report.family, Family::Select | Family::Merge))
+    {
+        return Err(several(answer));
+    }
+    let undecided = reports.iter().find(|report| report.outcome == Outcome::Undecided);
     if let Some(undecided) = undecided.filter(|_| question.field.is_some()) {
-        let notes = vec![format!("note: {}", undecided.answer)];
-        return Ok(Resolved { value: Some(Json::Null), notes, verdict: Verdict::Undecided, semantics });
+        let notes = vec![format!("note: {}", undecided.headline.text)];
+        return Ok(Resolution { value: Some(Json::Null), notes, verdict: Resolved::Undecided, stamp });
     }
     let mut missing = Vec::new();
-    let mut value_of = |explanation: &Explanation| {
-        let whole = result(explanation);
+    let mut value_of = |report: &Report| {
+        let whole = result(report);
         match &question.field {
             None => whole,
-            Some(path) => field_of(explanation, &whole, path).unwrap_or_else(|| {
-                missing.push(not_set(explanation, path));
+            Some(path) => field_of(report, &whole, path).unwrap_or_else(|| {
+                missing.push(not_set(report, path));
                 Json::Null
             }),
         }
     };
-    let value = match (group.explanations.as_slice(), &question.kind) {
+    let value = match (reports.as_slice(), &question.kind) {
         ([one], Some(_)) => value_of(one),
+        ([one], _) if one.family == Family::Comply => value_of(one),
         (several, _) => {
             let names = names_of(several);
             let map: Map<String, Json> =
-                several.iter().zip(names).map(|(explanation, name)| (name, value_of(explanation))).collect();
+                several.iter().zip(names).map(|(report, name)| (name, value_of(report))).collect();
             Json::Object(map)
         }
     };
     // Under all kinds, most have no such field; it is missing only if none has it.
-    if !missing.is_empty() && missing.len() == group.explanations.len() {
-        return Ok(Resolved { value: None, notes: missing, verdict: Verdict::No, semantics });
+    if !missing.is_empty() && missing.len() == reports.len() {
+        return Ok(Resolution { value: None, notes: missing, verdict: Resolved::No, stamp });
     }
-    let unspoken = group.explanations.iter().filter(|explanation| explanation.policies.is_empty());
-    let notes = unspoken.map(|explanation| format!("note: {}", explanation.answer)).collect();
-    Ok(Resolved { value: Some(value), notes, verdict: verdict(&group.explanations), semantics })
+    let silent = reports.iter().filter(|report| report.policies.is_empty());
+    let notes = silent.map(|report| format!("note: {}", report.headline.text)).collect();
+    // Of several kinds, a denial of one says nothing about the others.
+    let verdict = match reports.as_slice() {
+        [_] => verdict_of(reports),
+        several if several.iter().any(|report| report.verdict == Verdict::Undecided) => Resolved::Undecided,
+        _ => Resolved::Yes,
+    };
+    Ok(Resolution { value: Some(value), notes, verdict, stamp })
 }
 
-fn several(answers: &Answers) -> Diagnostic {
-    let examples: Vec<&str> =
-        answers.groups.iter().filter_map(|group| group.pairs.first()).map(String::as_str).collect();
-    let message = format!("{} has {} different results", answers.between, answers.groups.len());
+fn several(answer: &Answer) -> Diagnostic {
+    let groups = answer.groups();
+    let example = groups.iter().find_map(|(pairs, _)| pairs.first()).map_or("", String::as_str);
+    let message = format!("{} has {} different results", answer.about, groups.len());
     Diagnostic::error(Fault::Ambiguous, message)
-        .help(format!("ask for one pair, for example `{}`", pasteable(examples.first().copied().unwrap_or_default())))
+        .help(format!("ask for one pair, for example `{}`", pasteable(example)))
         .help("`upheld explain` shows all of them")
 }
 
-/// For scripts: a refused connection is a no.
-fn verdict(explanations: &[Explanation]) -> Verdict {
-    match explanations {
-        _ if explanations.iter().any(|explanation| explanation.outcome == Outcome::Undecided) => Verdict::Undecided,
-        [one] if one.granted == Some(false) => Verdict::No,
-        _ => Verdict::Yes,
-    }
-}
-
-/// The kind; where one has several results, with the place or the destination of each.
-fn names_of(explanations: &[Explanation]) -> Vec<String> {
-    let alone = |kind: &str| explanations.iter().filter(|other| other.kind == kind).count() == 1;
+/// The kind; where one has several results, with what each is about.
+fn names_of(reports: &[&Report]) -> Vec<String> {
+    let alone = |kind: &str| reports.iter().filter(|other| other.kind == kind).count() == 1;
     let mut names: Vec<String> = Vec::new();
-    for Explanation { kind, place, from, to, .. } in explanations {
-        let words = [Some(kind), place.as_ref(), from.as_ref(), to.as_ref()].into_iter().flatten();
-        let mut name = if alone(kind) { kind.clone() } else { words.cloned().collect::<Vec<_>>().join(" ") };
+    for Report { kind, about, family, .. } in reports {
+        let what = Some(&about.what).filter(|_| *family == Family::Hierarchy);
+        let words = [Some(kind), about.place.as_ref(), about.from.as_ref(), about.to.as_ref(), what];
+        let words = words.into_iter().flatten().cloned();
+        let mut name = if alone(kind) { kind.clone() } else { words.collect::<Vec<_>>().join(" ") };
         while names.contains(&name) {
             name.push('\'');
         }
@@ -122,22 +147,21 @@ fn pasteable(pair: &str) -> String {
     }
 }
 
-/// The configuration; for kinds that grant, whether it is granted and by whom.
-fn result(explanation: &Explanation) -> Json {
-    match explanation.granted {
-        Some(granted) => json!({"allowed": granted, "by": explanation.policies}),
+/// The configuration; for kinds that grant, whether it is granted and by whom; for related objects, what rules come to.
+fn result(report: &Report) -> Json {
+    match (report.family, report.verdict.granted()) {
+        (Family::Comply, _) => json!({"verdict": report.verdict, "policies": report.policies}),
+        (_, Some(granted)) => json!({"allowed": granted, "by": report.policies}),
         // Who grants, where it was not asked whom.
-        None if explanation.fields.is_empty() && !explanation.policies.is_empty() => {
-            json!({"by": explanation.policies})
-        }
-        None => explanation.result.clone(),
+        (_, None) if report.fields.is_empty() && !report.policies.is_empty() => json!({"by": report.policies}),
+        (_, None) => report.result.clone(),
     }
 }
 
 /// A leaf by its path as `explain` shows it, or whatever a path leads to.
-fn field_of(explanation: &Explanation, whole: &Json, path: &str) -> Option<Json> {
-    let leaf = explanation.fields.iter().find(|field| field.path == path);
-    leaf.map(|leaf| leaf.value.clone()).or_else(|| at_path(whole, path))
+fn field_of(report: &Report, whole: &Json, path: &str) -> Option<Json> {
+    let leaf = report.fields.iter().find(|field| field.path == path);
+    leaf.and_then(|leaf| leaf.value.clone()).or_else(|| at_path(whole, path))
 }
 
 /// Follows `a.b[0].c`.
@@ -155,8 +179,8 @@ fn at_path(value: &Json, path: &str) -> Option<Json> {
     Some(value.clone())
 }
 
-fn not_set(explanation: &Explanation, path: &str) -> String {
-    let known = explanation.fields.iter().map(|field| field.path.as_str());
+fn not_set(report: &Report, path: &str) -> String {
+    let known = report.fields.iter().map(|field| field.path.as_str());
     let hint = nearest(path, known).map(|name| format!("; {}", did_you_mean(name))).unwrap_or_default();
-    format!("{}: `{path}` is not set{hint}", explanation.kind)
+    format!("{}: `{path}` is not set{hint}", report.kind)
 }

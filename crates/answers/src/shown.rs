@@ -1,15 +1,13 @@
 //! One policy or object, with what it says and where it counts.
 
 use serde_json::{Value as Json, json};
-use upheld_dialects::kuma::ends::proxies;
-use upheld_dialects::kuma::layered::ROUTE;
-use upheld_dialects::kuma::rules::kinds;
+use upheld_dialects::dialects;
 use upheld_engine::{ObjectId, PolicyId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, NodeRef, Sym};
 
 use crate::all_pairs::{Tally, tally};
-use crate::inventory::tags_text;
+use crate::inventory::{is_policy_type, tags_text};
 use crate::report::At;
 
 #[derive(Clone, Copy)]
@@ -33,7 +31,7 @@ fn find(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<Thing,
     };
     let policies = snapshot.policies().iter().filter(|(_, p)| fits(p.kind, p.scope, p.name));
     // A route is a policy as well, and shown as such.
-    let is_route = |kind: Sym| snapshot.text(kind) == ROUTE;
+    let is_route = |kind: Sym| is_policy_type(snapshot.text(kind));
     let objects = snapshot.objects().iter().filter(|(_, o)| !is_route(o.kind) && fits(o.kind, o.scope, o.name));
     let mut things: Vec<Thing> =
         policies.map(|(id, _)| Thing::Policy(id)).chain(objects.map(|(id, _)| Thing::Object(id))).collect();
@@ -95,18 +93,6 @@ pub(crate) fn shown(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> R
     find(snapshot, written, mesh).map(|thing| Shown::of(snapshot, thing))
 }
 
-/// The proxies that a policy in layers is attached to.
-fn attached(snapshot: &Snapshot, id: PolicyId) -> Option<(Vec<String>, usize)> {
-    let policy = snapshot.policies().get(id)?;
-    let all = kinds(snapshot, policy.scope);
-    let rules = all.iter().find(|rules| rules.kind.governs == policy.kind)?;
-    let own_slot = rules.merge.policies().find(|(_, known)| known.policy == id)?.0;
-    let is_policy = |slot: u32| slot == own_slot;
-    let own: Vec<_> = proxies(snapshot).map(|(_, proxy)| proxy).filter(|proxy| proxy.scope == policy.scope).collect();
-    let reached = own.iter().filter(|proxy| rules.matched(proxy).iter().any(|admitted| is_policy(admitted.slot)));
-    Some((reached.map(|proxy| snapshot.text(proxy.name).to_owned()).collect(), own.len()))
-}
-
 impl Shown {
     fn of(snapshot: &Snapshot, thing: Thing) -> Self {
         let text = |symbol: Sym| snapshot.text(symbol).to_owned();
@@ -128,7 +114,7 @@ impl Shown {
                 node: policy.at,
                 created: policy.created.map(|created| created.to_string()),
                 parts: Vec::new(),
-                attached: attached(snapshot, id),
+                attached: dialects().find_map(|dialect| dialect.attached(snapshot, id)),
                 counts: (snapshot.kinds().iter())
                     .filter(|(_, kind)| kind.governs == policy.kind && kind.select().is_some())
                     .map(|(kind, described)| (text(described.name), tally(snapshot, kind, policy.scope, &()).of(id)))

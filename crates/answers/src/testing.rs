@@ -2,13 +2,16 @@
 //!
 //! ```text
 //! documents ──read──▶ cases ──select──▶ asked ──compare──▶ report
-//!                                         └──coverage──────▲
+//!                                         ├──coverage──────▲
+//!                                         └──mutate────────┘   the same cases, asked of policies with one thing otherwise
 //! ```
 
 mod compare;
 mod coverage;
+mod expectable;
 mod explained;
 mod many;
+mod mutate;
 mod parts;
 mod read;
 mod select;
@@ -16,20 +19,24 @@ mod shapes;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use upheld_engine::Snapshot;
 use upheld_engine::decide::Decide;
+use upheld_engine::{KindId, Snapshot};
 use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::{Diagnostic, Diagnostics, Files};
 
 use self::coverage::Counter;
+use self::expectable::expectable;
 use self::read::{Asks, Case, Setting, read};
 use self::select::select;
 pub use self::shapes::document;
-use crate::decisions::decider;
-use crate::options::Options;
-use crate::refused::Refused;
-use crate::report::{At, Detail, Difference, Summary, TestReport, TestState, Tested, decide, request_asked};
+use crate::progress::Progress;
+use crate::report::{At, Depth, Difference, Report, Summary, TestReport, TestState, Tested, decide, request_document};
 use crate::world::World;
+use upheld_dialects::access::arrivals::Arrived;
+use upheld_dialects::access::decider::{Decider, WhichKind};
+use upheld_dialects::access::questions::edition;
+use upheld_dialects::question::Options;
+use upheld_report::Refused;
 
 /// Which tests are run, and what is counted. Everything may be left out.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
@@ -46,6 +53,8 @@ pub struct TestQuestion {
     pub fail_under: Option<u8>,
     /// Whether to leave out what no test decides.
     pub no_coverage: bool,
+    /// Whether to change access policies one clause at a time, and to list the changes that no test notices.
+    pub mutate: bool,
 }
 
 /// What is wrong with the tests of files whose other documents may be broken.
@@ -56,15 +65,15 @@ pub fn mistakes(files: &Files, options: &Options) -> Diagnostics {
 }
 
 fn setting(options: &Options) -> Setting {
-    Setting { edition: options.edition(), now: options.now }
+    Setting { edition: edition(options), now: options.now }
 }
 
 /// Runs the tests that lie beside the policies.
-pub(crate) fn run(world: &World<'_>, question: &TestQuestion) -> Result<TestReport, Refused> {
+pub(crate) fn run(world: &World<'_>, question: &TestQuestion, progress: &dyn Progress) -> Result<TestReport, Refused> {
     let snapshot = world.snapshot();
     let mut found = Diagnostics::default();
     let cases = read(snapshot.files(), setting(world.options()), &mut found);
-    found.extend(without_policies(snapshot, &cases));
+    found.extend(without_policies(snapshot, world.options(), &cases));
     if found.errors() > 0 {
         found.sort();
         return Err(found.into_iter().collect::<Vec<_>>().into());
@@ -73,18 +82,25 @@ pub(crate) fn run(world: &World<'_>, question: &TestQuestion) -> Result<TestRepo
     // What some of the cases decide says little about all of them.
     let whole = question.only.is_none() && question.tag.is_empty();
     let counts = !question.no_coverage && (whole || question.fail_under.is_some());
-    let mut runner = Runner { snapshot, world, counter: counts.then(|| Counter::new(snapshot)) };
+    let mut runner = Runner { world, instead: None, counter: counts.then(|| Counter::new(snapshot)) };
     let cases: Vec<Tested> = selected.iter().map(|case| runner.case(case)).collect();
     let coverage = runner.counter.map(|counter| counter.finish(question.fail_under));
-    Ok(TestReport { summary: Summary::of(&cases), cases, coverage })
+    let mutation = question.mutate.then(|| mutate::mutate(world, &passed(&selected, &cases), progress));
+    Ok(TestReport { summary: Summary::of(&cases), cases, coverage, mutation })
+}
+
+/// The cases that came out as expected: only these can notice something.
+fn passed<'c>(selected: &[&'c Case], tested: &[Tested]) -> Vec<&'c Case> {
+    let ended = selected.iter().zip(tested);
+    ended.filter(|(_, tested)| tested.state == TestState::Passed).map(|(case, _)| *case).collect()
 }
 
 /// Cases that no policy could answer, told once for each reason.
-fn without_policies(snapshot: &Snapshot, cases: &[Case]) -> Vec<Diagnostic> {
+fn without_policies(snapshot: &Snapshot, options: &Options, cases: &[Case]) -> Vec<Diagnostic> {
     let mut problems: Vec<Diagnostic> = Vec::new();
     for case in cases {
-        let Asks::Decision { kind, .. } = &case.asks else { continue };
-        let Err(problem) = decider(snapshot, kind.as_deref()) else { continue };
+        let (Asks::Decision { kind, .. } | Asks::Arrival { kind, .. }) = &case.asks else { continue };
+        let Err(problem) = decider(snapshot, options, kind.as_deref()) else { continue };
         if problems.iter().all(|known| known.message != problem.message)
             && let Some(value) = snapshot.files().value(case.at)
         {
@@ -96,9 +112,15 @@ fn without_policies(snapshot: &Snapshot, cases: &[Case]) -> Vec<Diagnostic> {
     problems
 }
 
+/// Who decides what a case asks.
+fn decider<'s>(snapshot: &'s Snapshot, options: &Options, kind: Option<&str>) -> Result<Decider<'s>, Diagnostic> {
+    Decider::of(snapshot, WhichKind::of(kind, options.deciding_kind.as_deref()), edition(options))
+}
+
 struct Runner<'w, 's> {
-    snapshot: &'s Snapshot,
     world: &'w World<'s>,
+    /// Policies that are asked instead of those of their kind.
+    instead: Option<(KindId, &'w Decide)>,
     /// Where it is told what no case decides.
     counter: Option<Counter<'s>>,
 }
@@ -108,7 +130,7 @@ impl Runner<'_, '_> {
         let mut tested = Tested {
             name: case.name.clone(),
             state: TestState::Skipped,
-            at: At::of(self.snapshot.files(), case.at).unwrap_or_default(),
+            at: At::of(self.world.snapshot().files(), case.at).unwrap_or_default(),
             tags: case.tags.clone(),
             asked: asked(&case.asks),
             expected: case.expect.clone(),
@@ -117,17 +139,20 @@ impl Runner<'_, '_> {
         };
         if case.skip.is_none() {
             match &case.asks {
-                Asks::Decision { .. } => self.decision(case, &mut tested),
-                Asks::Explanation(question) => match self.world.answers(question) {
-                    Ok(answers) => {
-                        if let Some(counter) = &mut self.counter {
-                            counter.answers(&answers);
+                Asks::Decision { .. } | Asks::Arrival { .. } => self.decision(case, &mut tested),
+                Asks::Explanation(question) => {
+                    match self.world.question(question).and_then(|question| self.world.answer(&question)) {
+                        Ok(answer) => {
+                            if let Some(counter) = &mut self.counter {
+                                counter.reports(&answer.reports);
+                            }
+                            let expectable: Vec<Json> = answer.reports.iter().map(expectable).collect();
+                            tested.differences = compare::of_answers(&case.expect, &expectable);
+                            tested.because = sentences(&answer.reports, &tested.differences);
                         }
-                        tested.differences = compare::of_answers(&case.expect, &answers);
-                        tested.because = sentences(&answers, &tested.differences);
+                        Err(refused) => return unanswered(tested, &refused.diagnostics),
                     }
-                    Err(refused) => return unanswered(tested, &refused.diagnostics),
-                },
+                }
             }
             tested.state = if tested.differences.is_empty() { TestState::Passed } else { TestState::Failed };
         }
@@ -135,20 +160,38 @@ impl Runner<'_, '_> {
     }
 
     fn decision(&mut self, case: &Case, tested: &mut Tested) {
-        let Asks::Decision { request, kind } = &case.asks else { return };
-        let Ok((kind, policies)) = decider(self.snapshot, kind.as_deref()) else { return };
-        let told = |detail: Detail| decide(self.snapshot, kind, policies, request, detail);
-        // What only a full answer has takes longer.
-        let full = ["candidates", "answer"].iter().any(|part| case.expect.get(part).is_some());
-        let mut decision = told(if full { Detail::All } else { Detail::Answer });
+        let (Asks::Decision { kind, .. } | Asks::Arrival { kind, .. }) = &case.asks else { return };
+        let snapshot = self.world.snapshot();
+        let Ok(decider) = decider(snapshot, self.world.options(), kind.as_deref()) else { return };
+        let kind = decider.kind;
+        let instead = self.instead.filter(|(changed, _)| *changed == kind);
+        let policies = instead.map_or(decider.decide, |(_, instead)| instead);
+        let request = match case.arrived(decider) {
+            Some(Arrived::Asks(request)) => request,
+            Some(Arrived::Told(word, reason)) => {
+                tested.differences = compare::of_answer(&case.expect, &json!({"decision": word, "reason": reason}));
+                tested.because = reason;
+                return;
+            }
+            None => return,
+        };
+        let report = |depth: Depth| decide(snapshot, kind, policies, &request, depth);
+        let full = case.looks_closely();
+        let mut decision = report(if full { Depth::All } else { Depth::Answer });
         if let Some(counter) = &mut self.counter {
-            counter.decision(kind, policies, request, &decision);
+            counter.decision(kind, policies, &request, &decision);
         }
-        tested.differences = compare::of_answer(&case.expect, &decision.named());
+        let mut answer = expectable(&decision);
+        if case.is_held_back(decider, &decision)
+            && let Some(fields) = answer.as_object_mut()
+        {
+            fields.insert("decision".to_owned(), json!("deny"));
+        }
+        tested.differences = compare::of_answer(&case.expect, &answer);
         if !tested.differences.is_empty() && !full {
-            decision = told(Detail::All);
+            decision = report(Depth::All);
         }
-        tested.because = Some(decision.answer + &renamed(&case.expect, policies).unwrap_or_default());
+        tested.because = Some(decision.headline.text + &renamed(&case.expect, policies).unwrap_or_default());
     }
 }
 
@@ -162,15 +205,15 @@ fn unanswered(tested: Tested, problems: &[Diagnostic]) -> Tested {
 }
 
 /// What answers say in a sentence each; of several, those that differ from what was expected.
-fn sentences(answers: &[Json], differences: &[Difference]) -> Option<String> {
+fn sentences(reports: &[Report], differences: &[Difference]) -> Option<String> {
     let differs = |number: usize| {
         let path = format!("answers[{number}].");
         differences.iter().any(|difference| difference.path.starts_with(&path))
     };
-    let any = (0..answers.len()).any(differs);
-    let all: Vec<&str> = (answers.iter().enumerate())
+    let any = (0..reports.len()).any(differs);
+    let all: Vec<&str> = (reports.iter().enumerate())
         .filter(|(number, _)| !any || differs(*number))
-        .filter_map(|(_, answer)| answer.get("answer")?.as_str())
+        .map(|(_, report)| report.headline.text.as_str())
         .collect();
     (!all.is_empty()).then(|| all.join(" "))
 }
@@ -188,7 +231,8 @@ fn renamed(expect: &Json, policies: &Decide) -> Option<String> {
 
 fn asked(asks: &Asks) -> Json {
     match asks {
-        Asks::Decision { request, .. } => request_asked(request),
+        Asks::Decision { request, .. } => request_document(request),
+        Asks::Arrival { arrival, .. } => arrival.given().clone(),
         Asks::Explanation(question) => {
             let flags = [
                 ("kind", json!(question.kind)),
@@ -200,6 +244,7 @@ fn asked(asks: &Asks) -> Json {
                 ("path", json!(question.path)),
                 ("method", json!(question.method)),
                 ("port", json!(question.port)),
+                ("protocol", json!(question.protocol)),
                 ("header", if question.header.is_empty() { Json::Null } else { json!(question.header) }),
             ];
             let given = flags.into_iter().filter(|(_, value)| !value.is_null());

@@ -3,30 +3,21 @@
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
 use serde_json::{Value as Json, json};
-use upheld_dialects::gateway_api::Network;
-use upheld_engine::decide::Request;
+use upheld_dialects::comply::questions::{AuditQuestion, Audited, FixQuestion, Organisation, ShownObject};
+use upheld_dialects::question::{Asked, Options, Question, Thing, Words};
+use upheld_dialects::{comply, dialects};
 use upheld_engine::{PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, Fault};
+use upheld_report::compliance::FixPlan;
+use upheld_report::{Answer, Depth, Drawing, PolicyStatus, Refused, TestReport};
 
-use crate::all_pairs::{AllPairs, Progress};
-use crate::compliance::{self, AuditQuestion, Audited, FixQuestion, Organisation, ShownObject};
-use crate::connections::{self, Answers};
-use crate::decisions;
-use crate::gateways::{self, GatewayAnswers};
-use crate::graph::Drawn;
+use crate::all_pairs::AllPairs;
 use crate::inventory::{self, Listed, Row, Wanted};
 use crate::kinds::{self, KindLine};
-use crate::options::Options;
-use crate::question::{About, Question};
-use crate::refused::Refused;
-use crate::report::compliance::Remedy;
-use crate::report::{Decision, Detail, TestReport};
-use crate::resolved::{Resolution, Resolved, resolved};
+use crate::progress::Progress;
+use crate::resolved::{Resolution, resolution};
 use crate::shown::{self, Shown};
-use crate::stamp::{Stamp, document};
-use crate::status::{self, PolicyStatus};
 use crate::testing::{self, TestQuestion};
 
 /// Answers questions about one snapshot.
@@ -52,77 +43,59 @@ impl<'s> World<'s> {
         self.options
     }
 
+    /// What words mean: parsed once, by the dialect that owns them.
+    pub fn question(&self, words: &Words) -> Result<Question, Refused> {
+        Question::parse(words, self.options)
+    }
+
     /// What is the result, and why? The whole document, whatever the question is about.
     ///
     /// ```
-    /// use upheld_answers::{Options, Question, World};
-    /// use upheld_input::{Format, Input, load::load};
+    /// use upheld_answers::{Options, Words, World};
+    /// use upheld_loader::{Format, Input, load::load};
     /// use upheld_model::Timestamp;
     ///
     /// let policy = "{id: admins, effect: permit, subjects: [{role: admin}], resources: [{path: /**}], actions: [{method: '*'}]}";
     /// let loaded = load(vec![Input::text("policies.yaml", Format::Yaml, policy)], &[]).unwrap();
     /// let options = Options::at(Timestamp(0));
-    /// let question: Question = serde_json::from_str(
+    /// let words: Words = serde_json::from_str(
     ///     r#"{"subject": "role=admin", "action": "DELETE", "resource": "/api/audit/123"}"#,
     /// )?;
-    /// let answer = World::new(&loaded.snapshot, &options).explain(&question).unwrap();
-    /// assert_eq!(answer["answers"][0]["decision"], "permit");
+    /// let world = World::new(&loaded.snapshot, &options);
+    /// let answer = world.explain(&world.question(&words).unwrap()).unwrap();
+    /// assert_eq!(answer["answers"][0]["verdict"], "permit");
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn explain(&self, question: &Question) -> Result<Json, Refused> {
-        if question.about() == About::AllPairs {
+        if question.thing == Thing::AllConnections {
             let kind = question.kind.as_deref().ok_or_else(without_kind)?;
             return Ok(self.all_pairs(kind, &())?.document());
         }
-        let kind = if question.about() == About::Gateways { "GatewayExplanation" } else { "Explanation" };
-        Ok(document(self.snapshot, kind, &self.answers(question)?))
+        Ok(self.answer(question)?.document(self.snapshot))
     }
 
-    /// The answers of [`World::explain`], without what stands around them; none for all pairs.
-    pub fn answers(&self, question: &Question) -> Result<Vec<Json>, Refused> {
-        match question.about() {
-            About::AllPairs => Ok(Vec::new()),
-            About::Decision => {
-                let requests = decisions::asked(question, self.options)?;
-                Ok(listed(&self.decisions(&requests, question.kind.as_deref(), Detail::All)?))
-            }
-            About::Relation => {
-                let organisation = self.organisation(question.kind.as_deref())?;
-                Ok(vec![json!(organisation.relation(question.what.as_deref().unwrap_or_default())?)])
-            }
-            About::Gateways => Ok(listed(&self.gateways(question)?.reports)),
-            About::Connection => self.connections(question).map(|(answers, _)| answers.listed()),
+    /// The reports of [`World::explain`], without what stands around them; none for all pairs.
+    pub fn answer(&self, question: &Question) -> Result<Answer, Refused> {
+        self.answer_to(question, Depth::All)
+    }
+
+    /// As [`World::answer`], with as much as is wanted.
+    pub fn answer_to(&self, question: &Question, depth: Depth) -> Result<Answer, Refused> {
+        if question.thing == Thing::AllConnections {
+            return Ok(Answer::default());
         }
+        Asked { snapshot: self.snapshot, question, options: self.options, depth }.answer()
     }
 
-    /// Just the result: a configuration or a field of it, or a decision, or a list of several.
+    /// Just the result: a configuration or a field of it, a decision, a verdict, or a list of several.
     pub fn resolve(&self, question: &Question) -> Result<Resolution, Refused> {
-        if question.about() == About::Decision {
-            let requests = decisions::asked(question, self.options)?;
-            let decided = self.decisions(&requests, question.kind.as_deref(), Detail::Answer)?;
-            let short = |decision: &Decision| decisions::short(self.snapshot, decision);
-            let result = match decided.as_slice() {
-                [one] => short(one),
-                several => several.iter().map(short).collect(),
-            };
-            let stamp = Stamp::new(self.snapshot, decided.iter().map(|decision| decision.semantics.as_str()));
-            return Ok(Resolution { result, stamp });
+        // Which field is asked for matters only to the result.
+        let whole = Question { field: None, ..question.clone() };
+        if let (Some(_), None, Thing::Connection(_)) = (&question.field, &question.kind, &question.thing) {
+            return Err(field_without_kind().into());
         }
-        let (Resolved { value, notes, semantics, .. }, _) = self.resolved(question)?;
-        let stamp = Stamp::new(self.snapshot, semantics.iter().map(String::as_str));
-        let result = value.ok_or_else(|| Diagnostic::error(Fault::NotFound, notes.join("; ")))?;
-        Ok(Resolution { result, stamp })
-    }
-
-    /// The result of a connection with remarks on it, and who stands: `Kind/policy`.
-    pub fn resolved(&self, question: &Question) -> Result<(Resolved, Vec<String>), Refused> {
-        let answers = connections::answer(self.snapshot, self.options.mesh.as_deref(), question)?;
-        Ok((resolved(&answers, question)?, answers.names()))
-    }
-
-    /// What holds for a connection or a proxy, and remarks for people.
-    pub fn connections(&self, question: &Question) -> Result<(Answers, Vec<String>), Refused> {
-        Ok(connections::told(self.snapshot, self.options.mesh.as_deref(), question)?)
+        let answer = self.answer_to(&whole, Depth::Answer)?;
+        Ok(resolution(self.snapshot, &answer, question)?)
     }
 
     /// Every proxy and every service under a kind of policy.
@@ -130,44 +103,20 @@ impl<'s> World<'s> {
         Ok(AllPairs::new(self.snapshot, self.options.mesh.as_deref(), kind, progress)?)
     }
 
-    /// What becomes of requests under the policies of a kind, or under the only ones there are.
-    pub fn decisions(
-        &self,
-        requests: &[Request],
-        kind: Option<&str>,
-        detail: Detail,
-    ) -> Result<Vec<Decision>, Refused> {
-        Ok(decisions::told(self.snapshot, requests, kind, detail)?)
+    /// What is odd about what was read, where questions are asked about it.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        dialects().flat_map(|dialect| dialect.warnings(self.snapshot)).collect()
     }
 
-    /// What holds at places of gateways.
-    pub fn gateways(&self, question: &Question) -> Result<GatewayAnswers, Refused> {
-        Ok(gateways::told(self.network()?, question)?)
+    /// Objects and what leads where, with their policies, to be drawn.
+    pub fn graph(&self) -> Result<Box<dyn Drawing>, Refused> {
+        let drawing = dialects().find_map(|dialect| dialect.drawing(self.snapshot));
+        Ok(drawing.unwrap_or_else(|| Err(Diagnostic::error(Fault::NotFound, "there is nothing to draw")))?)
     }
 
-    /// The gateways, as their controller sees them.
-    pub fn network(&self) -> Result<Network<'s>, Refused> {
-        Ok(gateways::network(self.snapshot)?)
-    }
-
-    /// What is odd about gateways.
-    pub fn gateway_warnings(&self) -> Vec<Diagnostic> {
-        Network::of(self.snapshot).map(Network::warnings).unwrap_or_default()
-    }
-
-    /// Policies of gateways that have no effect.
-    pub fn unattached_policies(&self) -> Vec<Diagnostic> {
-        Network::of(self.snapshot).map(gateways::unattached).unwrap_or_default()
-    }
-
-    /// Gateways, routes and backends with their policies, to be drawn.
-    pub fn graph(&self) -> Result<Drawn, Refused> {
-        Ok(Drawn::new(self.network()?)?)
-    }
-
-    /// What controllers would report of each gateway policy.
-    pub fn statuses(&self) -> Result<Vec<PolicyStatus>, Refused> {
-        Ok(status::statuses(self.network()?))
+    /// What controllers would report of each policy.
+    pub fn statuses(&self) -> Vec<PolicyStatus> {
+        dialects().flat_map(|dialect| dialect.statuses(self.snapshot)).collect()
     }
 
     /// The objects whose tags must agree under a kind of policy, or under the only one there is.
@@ -180,14 +129,14 @@ impl<'s> World<'s> {
         Ok(self.organisation(question.policies.as_deref())?.audit(question)?)
     }
 
-    /// Which edits would mend violations?
-    pub fn fix(&self, question: &FixQuestion) -> Result<Remedy, Refused> {
-        Ok(self.organisation(question.policies.as_deref())?.remedy(question)?)
+    /// Which edits would fix violations?
+    pub fn fix(&self, question: &FixQuestion) -> Result<FixPlan, Refused> {
+        Ok(self.organisation(question.policies.as_deref())?.fix_plan(question)?)
     }
 
     /// Do policies decide as the tests beside them expect?
-    pub fn test(&self, question: &TestQuestion) -> Result<TestReport, Refused> {
-        testing::run(self, question)
+    pub fn test(&self, question: &TestQuestion, progress: &dyn Progress) -> Result<TestReport, Refused> {
+        testing::run(self, question, progress)
     }
 
     /// What was read.
@@ -216,7 +165,7 @@ impl<'s> World<'s> {
 
     /// An object whose tags must agree with others, by its reference or a name that only one has.
     pub fn show_related(&self, name: &str) -> Option<ShownObject> {
-        compliance::shown(self.snapshot, name)
+        comply::questions::shown(self.snapshot, name)
     }
 
     /// The documents of all kinds of policies.
@@ -245,6 +194,7 @@ fn without_kind() -> Refused {
     Diagnostic::error(Fault::IncompleteQuestion, message).help("add `--kind`, for example `--kind TrafficLog`").into()
 }
 
-fn listed(reports: &[impl Serialize]) -> Vec<Json> {
-    reports.iter().map(|report| json!(report)).collect()
+fn field_without_kind() -> Diagnostic {
+    let message = "`--field` needs `--kind`: fields of different kinds have nothing in common";
+    Diagnostic::error(Fault::IncompleteQuestion, message)
 }

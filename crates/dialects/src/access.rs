@@ -5,6 +5,10 @@
 //! - [`policy`], [`compat`]: one policy, read strictly or as the original system reads it
 //! - [`manifest`]: the settings beside policies
 //! - [`request`]: requests as documents have them
+//! - [`proxies`]: requests that wait in a proxy, and whom to believe what it says
+//! - [`mapping`]: the last step of every request before it is decided
+//! - [`decider`]: who decides
+//! - [`arrivals`]: how tests describe requests that arrive from outside
 //! - [`view`]: answers in the shape of the original
 //! - [`enforce`]: what an enforcement point does with a request
 //! - [`authzen`]: requests and answers of the Authorization API of `AuthZEN`
@@ -12,16 +16,24 @@
 //! - [`store`]: policies by id, in the order in which they came
 //! - [`seeding`]: which policies a store begins with
 
+pub mod arrivals;
 pub mod authzen;
 mod builder;
 pub mod claim;
 pub mod compat;
+pub mod decider;
 pub mod enforce;
 pub mod facts;
+pub mod identity;
 pub mod javascript;
+mod kind;
 pub mod manifest;
+pub mod mapping;
 pub mod policy;
 pub mod policy_set;
+pub mod proxies;
+pub mod questions;
+mod reader;
 pub mod request;
 pub mod seeding;
 pub mod shapes;
@@ -29,18 +41,109 @@ pub mod store;
 pub mod view;
 mod window;
 
-pub use builder::{Asker, BadPolicy, DecisionPoint, DecisionPointBuilder, Policy, PolicyProblem};
+pub use builder::{BadPolicy, DecisionPoint, DecisionPointBuilder, DecisionQuery, Policy, PolicyProblem};
 pub use javascript::JavaScriptRegex;
 pub use seeding::{OnlyIfEmpty, Plan, Seed, Seeds, Skipped};
 pub use store::PolicyStore;
 
-use crate::Builtin;
+use std::sync::Arc;
+
+use upheld_engine::{Companions, Snapshot};
+use upheld_model::tree::Value;
+use upheld_report::Answer;
+
+pub use self::reader::Deciding;
+use crate::dialect::{Builtin, Dialect, Inventory, Opening, Reader};
+use crate::identity::{Identity, named, own_name};
+use crate::policy_kind::KindForm;
+use crate::question::{Asked, Options, Refused, Thing, Words};
+use crate::shape::Shape;
+
+/// The dialect.
+#[derive(Debug)]
+pub struct Access;
+
+impl Dialect for Access {
+    fn name(&self) -> &'static str {
+        "access"
+    }
+
+    fn kinds(&self) -> &'static [Builtin] {
+        &[Builtin { name: "builtin:access.yaml", text: include_str!("access/kinds/access.yaml") }]
+    }
+
+    fn default_editions(&self) -> &'static [&'static str] {
+        &[DEFAULT_SEMANTICS]
+    }
+
+    fn kind_forms(&self) -> &'static [KindForm] {
+        &[kind::FORM]
+    }
+
+    /// What a manifest wants a store to begin with is no policy before it is in there.
+    fn for_store(&self, settings: Companions) -> Companions {
+        settings.with(Arc::new(Seeds::Apart))
+    }
+
+    fn claims(&self, document: Value<'_>, file: &str) -> bool {
+        claim::claim(document, file).is_some()
+    }
+
+    fn reader<'f>(&self, opening: Opening<'f, '_>) -> Box<dyn Reader<'f> + 'f> {
+        Box::new(reader::AccessReader::new(opening))
+    }
+
+    fn identity<'t>(&self, document: Value<'t>) -> Option<Option<Identity<'t>>> {
+        let own = |kind: &'t str| own_name(document).and_then(|name| named(kind, SCOPE, name));
+        let or = |kind: &'t str, name: &'t str| named(kind, SCOPE, own_name(document).unwrap_or(name));
+        Some(match claim::claim(document, "")? {
+            claim::Claim::Policy => own(POLICY),
+            claim::Claim::Set => own(claim::POLICY_SET),
+            claim::Claim::Manifest => or(MANIFEST, "manifest"),
+            claim::Claim::Directory => or(authzen::directory::DIRECTORY, "directory"),
+            claim::Claim::List => None,
+        })
+    }
+
+    fn shapes(&self, snapshot: &Snapshot) -> Vec<(String, Vec<Shape>)> {
+        let mut shapes: Vec<(String, Vec<Shape>)> = reader::governed(snapshot).collect();
+        shapes.push((claim::POLICY_SET.to_owned(), vec![policy_set::set_shape()]));
+        shapes.push(("manifest.yaml".to_owned(), vec![manifest::shape()]));
+        shapes.push((authzen::directory::DIRECTORY.to_owned(), vec![authzen::directory::shape()]));
+        shapes
+    }
+
+    fn parse(&self, words: &Words, options: &Options) -> Option<Result<Thing, Refused>> {
+        questions::parse(words, options)
+    }
+
+    fn example(&self, snapshot: &Snapshot) -> Option<&'static str> {
+        decider::deciders(snapshot).next().map(|_| questions::EXAMPLE)
+    }
+
+    fn usual_example(&self) -> Option<&'static str> {
+        Some(questions::EXAMPLE)
+    }
+
+    fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
+        questions::answer(asked)
+    }
+}
+
+impl Inventory for Access {
+    fn no_scope(&self) -> Option<&'static str> {
+        Some(SCOPE)
+    }
+}
 
 /// The edition that is used when users name no other.
 pub const DEFAULT_SEMANTICS: &str = "access/strict";
 
 /// The type of access policies.
 pub const POLICY: &str = "AccessPolicy";
+
+/// The id of those who do not say who they are.
+pub const ANONYMOUS: &str = "anonymous";
 
 /// What access policies are in where others are in a mesh.
 pub const SCOPE: &str = "access";
@@ -70,6 +173,5 @@ impl Edition {
     }
 }
 
-/// The built-in kind.
-pub(crate) const KINDS: [Builtin; 1] =
-    [Builtin { name: "builtin:access.yaml", text: include_str!("access/kinds/access.yaml") }];
+/// The type of settings beside policies.
+pub const MANIFEST: &str = "AccessManifest";

@@ -13,6 +13,9 @@
 //! - [`view`]: the shapes of Kuma's own inspection endpoints
 //! - `kinds/*.yaml`: the built-in kinds, by edition
 
+mod changed;
+mod common_kinds;
+mod concerned;
 pub mod edition;
 pub mod egress;
 pub mod ends;
@@ -20,10 +23,14 @@ pub mod gateway;
 pub mod http_match;
 pub mod implied;
 pub mod inbound_match;
+mod inventory;
 pub mod kri;
 pub mod layered;
+mod merge_kind;
 pub mod meta;
 pub mod permission;
+pub mod questions;
+mod reader;
 pub mod remarks;
 pub mod resources;
 pub mod role;
@@ -38,7 +45,99 @@ pub mod target_ref;
 mod testing;
 pub mod view;
 
-use crate::Builtin;
+use std::collections::BTreeSet;
+
+use upheld_engine::{Companions, Snapshot};
+use upheld_model::tree::Value;
+use upheld_model::{Files, SourceId};
+use upheld_report::Answer;
+
+use crate::dialect::{Builtin, Dialect, KnownTypes, Native, Opening, Reader};
+use crate::policy_kind::KindForm;
+use crate::question::{Asked, Refused};
+use crate::recognise::{Before, Documents, Reading, Recognised};
+use crate::shape::Shape;
+
+/// The dialect.
+#[derive(Debug)]
+pub struct Kuma;
+
+impl Dialect for Kuma {
+    fn name(&self) -> &'static str {
+        "kuma"
+    }
+
+    fn kinds(&self) -> &'static [Builtin] {
+        &[
+            Builtin { name: "builtin:kuma/0.3.yaml", text: include_str!("kuma/kinds/0.3.yaml") },
+            Builtin { name: "builtin:kuma/0.4.yaml", text: include_str!("kuma/kinds/0.4.yaml") },
+            Builtin { name: "builtin:kuma/2.yaml", text: include_str!("kuma/kinds/2.yaml") },
+            Builtin { name: "builtin:kuma/3.yaml", text: include_str!("kuma/kinds/3.yaml") },
+        ]
+    }
+
+    fn default_editions(&self) -> &'static [&'static str] {
+        &DEFAULT_SEMANTICS
+    }
+
+    fn kind_forms(&self) -> &'static [KindForm] {
+        &[merge_kind::FORM]
+    }
+
+    fn add_kinds(&self, documents: &Documents<'_>, recognised: &mut Recognised) {
+        common_kinds::add(documents, recognised);
+    }
+
+    fn resembles(&self, document: Value<'_>) -> bool {
+        reader::resembles(document)
+    }
+
+    fn known_types(&self) -> KnownTypes {
+        let hint = Some("a Kuma policy begins with `type: TrafficLog`, `name:` and `mesh:`");
+        KnownTypes { group: Some(GROUP), ignored: &OTHER_TYPES, hint }
+    }
+
+    fn reader<'f>(&self, opening: Opening<'f, '_>) -> Box<dyn Reader<'f> + 'f> {
+        Box::new(reader::KumaReader::new(opening))
+    }
+
+    fn implied(&self, documents: &Documents<'_>, settings: &Companions) -> Option<String> {
+        implied::meshes(documents, settings.get().copied().unwrap_or_default())
+    }
+
+    fn concerned(
+        &self,
+        before: Before<'_>,
+        _reading: Reading<'_>,
+        files: &Files,
+        changed: &BTreeSet<SourceId>,
+    ) -> Option<BTreeSet<SourceId>> {
+        concerned::concerned(before, files, changed)
+    }
+
+    fn shapes(&self, snapshot: &Snapshot) -> Vec<(String, Vec<Shape>)> {
+        reader::shapes(snapshot)
+    }
+
+    fn example(&self, snapshot: &Snapshot) -> Option<&'static str> {
+        questions::has_anything(snapshot).then_some(questions::EXAMPLE)
+    }
+
+    fn usual_example(&self) -> Option<&'static str> {
+        Some(questions::EXAMPLE)
+    }
+
+    fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
+        questions::answer(asked)
+    }
+
+    fn native(&self) -> Option<&'static dyn Native> {
+        Some(&view::InspectApi)
+    }
+}
+
+/// The API group of Kuma's own types.
+const GROUP: &str = "kuma.io";
 
 /// The editions that are used when users name no other: what the documentation of 0.3 describes for policies with sources
 /// and destinations, Kuma 2 for those with target references.
@@ -46,14 +145,6 @@ pub const DEFAULT_SEMANTICS: [&str; 2] = ["kuma/0.3", "kuma/2"];
 
 /// The tag that names the service of an inbound, and its name before 0.7.
 pub const SERVICE_TAGS: [&str; 2] = ["kuma.io/service", "service"];
-
-/// The built-in kinds.
-pub(crate) const KINDS: [Builtin; 4] = [
-    Builtin { name: "builtin:kuma/0.3.yaml", text: include_str!("kuma/kinds/0.3.yaml") },
-    Builtin { name: "builtin:kuma/0.4.yaml", text: include_str!("kuma/kinds/0.4.yaml") },
-    Builtin { name: "builtin:kuma/2.yaml", text: include_str!("kuma/kinds/2.yaml") },
-    Builtin { name: "builtin:kuma/3.yaml", text: include_str!("kuma/kinds/3.yaml") },
-];
 
 /// Types of Kuma that no policy is and that no policy speaks about: they are set aside, not refused.
 pub(crate) const OTHER_TYPES: [&str; 19] = [

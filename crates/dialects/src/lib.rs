@@ -1,12 +1,15 @@
-//! Dialects: documents of the source systems in, engine questions and native shapes out.
+//! Dialects: documents of policy systems in, answers and native shapes out.
 //!
 //! ```text
-//! documents ──recognise──▶ Draft + kinds          recognise (all dialects), document, shape, policy_kind, select_policy
+//! documents ──recognise──▶ objects, policies, kinds     every dialect takes its own documents
+//! question  ──answer─────▶ reports                       every dialect answers what it knows
+//!
+//! dialect                  what a dialect is, and which there are
 //! access                   policies that permit and deny requests
-//! comply, meshstack        objects that are related and must agree in their tags
-//! kuma                     documents, built-in kinds, names of ends, native shapes
-//! gateway_api              gateways and routes as a graph; effective policies by profile
-//! kgateway, envoy_gateway  their policies over that graph
+//! comply                   objects that are related and must agree in their tags
+//! kuma                     policies of a service mesh
+//! gateways                 gateways and routes as a graph, and the policies of controllers over it
+//! network_policy           which pods may reach which
 //! ```
 //!
 //! A dialect knows formats and leaves semantics to the engine's families. Built-in kinds are `PolicyKind` documents in the
@@ -16,40 +19,20 @@
 
 pub mod access;
 pub mod comply;
-mod comply_kind;
-mod decide_kind;
+pub mod dialect;
 pub mod document;
-pub mod envoy_gateway;
-pub mod gateway_api;
-mod hierarchy_kind;
+pub mod gateways;
 pub mod identity;
-pub mod kgateway;
 pub mod kuma;
-mod merge_kind;
-pub mod meshstack;
+mod merge_strategy;
+pub mod network_policy;
 pub mod policy_kind;
+pub mod question;
 pub mod recognise;
 pub mod select_policy;
 pub mod shape;
 
+pub use dialect::{Builtin, Dialect, builtin, default_editions, dialects, natives};
 pub use identity::{Identity, identity};
+pub use question::{Asked, Question, Refused, Thing};
 pub use recognise::{Reading, Recognised, SetAside, recognise, recognise_with};
-
-/// A document that is part of the program.
-#[derive(Clone, Copy, Debug)]
-pub struct Builtin {
-    /// How messages call it.
-    pub name: &'static str,
-    /// YAML.
-    pub text: &'static str,
-}
-
-/// The built-in kinds of all dialects.
-pub fn builtin() -> impl Iterator<Item = &'static Builtin> {
-    kuma::KINDS
-        .iter()
-        .chain(&access::KINDS)
-        .chain(&meshstack::KINDS)
-        .chain(&kgateway::KINDS)
-        .chain(&envoy_gateway::KINDS)
-}

@@ -1,36 +1,26 @@
-//! From documents to objects, policies and kinds.
+//! From documents to objects, policies and kinds: each document is offered to the dialects, and what none of them knows is
+//! said or set aside. Nothing is ignored in silence.
 
 mod after;
-mod concerned;
-mod decisions;
 mod kinds;
+mod unread;
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
-use upheld_engine::{HierarchyKind, PolicyKind};
+use rustc_hash::FxHashMap;
+use upheld_engine::{Companions, Indexed, PolicyKind};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, File, Files, NodeRef, SourceId, Sym};
 
+pub(crate) use self::after::changed_files;
 pub use self::after::{After, Before};
-pub use self::decisions::Deciding;
-use self::decisions::{Decisions, seed_files};
-use crate::access;
-use crate::access::Seeds;
-use crate::access::authzen::Directory;
-use crate::access::claim::Claim as AccessClaim;
-use crate::comply::documented::{Collector, Taken};
-use crate::comply::{self, Organisations};
-use crate::document::{Form, Header, Resource};
-use crate::gateway_api::{self, ControllerSettings};
-use crate::kuma;
-use crate::kuma::edition::Edition;
-use crate::kuma::layered::Written;
-use crate::kuma::resources::{ObjectReader, ResourceType};
+pub use self::unread::SetAside;
+use crate::dialect::{Dialect, Document, Known, Opening, Reader, Side, Taken, dialects};
+use crate::document::Header;
 use crate::policy_kind;
-use crate::select_policy::PolicyReader;
 
 /// Everything that was recognised.
 #[derive(Debug, Default)]
@@ -39,18 +29,16 @@ pub struct Recognised {
     pub draft: Draft,
     /// The kinds that are in force.
     pub kinds: Vec<PolicyKind>,
-    /// Kinds of gateways that belong to an edition that is not in force: answers say where it differs.
+    /// Kinds that belong to an edition that is not in force: answers may say where it differs.
     pub other_editions: Vec<PolicyKind>,
-    /// Policies that decide requests, by kind, with their settings.
-    pub deciding: Deciding,
-    /// What is known of those whom policies decide about.
-    pub directory: Directory,
-    /// Objects that are related and must agree in their tags, by kind of policy.
-    pub organisations: Organisations,
+    /// What dialects index themselves.
+    pub indexed: Indexed,
+    /// What dialects know of all their documents together.
+    pub companions: Companions,
     /// Editions that some kind belongs to.
     pub editions: Vec<String>,
     /// Types whose kinds are broken, or belong to an edition that is not in force.
-    not_in_force: BTreeMap<String, Option<String>>,
+    pub(crate) not_in_force: BTreeMap<String, Option<String>>,
     /// What is wrong.
     pub diagnostics: Diagnostics,
     /// Documents of other systems, or of types that are not resolved.
@@ -59,34 +47,8 @@ pub struct Recognised {
     aside: BTreeSet<NodeRef>,
     /// The documents that can change an answer.
     pub documents: Vec<NodeRef>,
-    /// How many documents are about gateways.
-    pub about_gateways: usize,
-}
-
-/// How many documents of which type were left out. Nothing is ignored in silence.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SetAside {
-    /// By type, for example `apps/v1 Deployment`.
-    pub by_type: BTreeMap<String, usize>,
-}
-
-impl SetAside {
-    /// Without some of them.
-    fn without(&self, gone: &Self) -> Self {
-        let left = |(name, count): (&String, &usize)| {
-            let left = count.saturating_sub(gone.by_type.get(name).copied().unwrap_or_default());
-            (left > 0).then(|| (name.clone(), left))
-        };
-        Self { by_type: self.by_type.iter().filter_map(left).collect() }
-    }
-
-    /// With some more.
-    fn with(mut self, came: &Self) -> Self {
-        for (name, count) in &came.by_type {
-            *self.by_type.entry(name.clone()).or_default() += count;
-        }
-        self
-    }
+    /// Where objects and policies were first described, by type, scope and name.
+    described: FxHashMap<(Sym, Sym, Sym), NodeRef>,
 }
 
 /// How documents are read.
@@ -94,330 +56,63 @@ impl SetAside {
 pub struct Reading<'r> {
     /// The editions in force; kinds of other editions are left out.
     pub semantics: &'r [&'r str],
-    /// What the seeds of manifests are.
-    pub seeds: Seeds,
-    /// What the controller of gateways was started with.
-    pub controller: &'r ControllerSettings,
+    /// What dialects are told besides, found by its type.
+    pub settings: &'r Companions,
 }
 
 /// Recognises all documents. `semantics` names the editions in force; kinds of other editions are left out.
 pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
-    let controller = ControllerSettings::default();
-    recognise_with(Reading { semantics, seeds: Seeds::Counted, controller: &controller }, files, None)
+    recognise_with(Reading { semantics, settings: &Companions::default() }, files, None)
 }
 
 /// As [`recognise`], with more choices. What is known from before need not be read again: files that are shared have the
 /// same ids in both.
-pub fn recognise_with<'f>(reading: Reading<'_>, files: &'f Files, before: Option<Before<'f>>) -> Recognised {
-    let Reading { semantics, .. } = reading;
+pub fn recognise_with<'f>(reading: Reading<'f>, files: &'f Files, before: Option<Before<'f>>) -> Recognised {
     let mut recognised = Recognised::default();
-    let Documents { typed: documents, about_access, untyped } = documents(files, &mut recognised.diagnostics);
-    let (kinds, others): (Vec<_>, Vec<_>) =
-        documents.into_iter().partition(|(_, header)| policy_kind::is_policy_kind(header));
+    let mut documents = Documents::of(files.iter(), &mut recognised.diagnostics);
+    let kinds = std::mem::take(&mut documents.kinds);
     recognised.read_kinds(files, kinds, reading);
-    recognised.add_common_kinds(&others);
-    let mut decisions = Decisions::new(reading, files, &recognised.kinds, &recognised.draft.symbols);
-    if let Some(before) = before.filter(|before| before.has_kinds(&recognised.kinds, files)) {
-        decisions = decisions.reusing(before.snapshot, before.are_sound(files));
+    for dialect in dialects() {
+        dialect.add_kinds(&documents, &mut recognised);
     }
+    let known = match before.filter(|before| before.has_kinds(&recognised.kinds, files)) {
+        Some(before) => Known::Reusable(before),
+        None => Known::Nothing,
+    };
     recognised.documents.extend(recognised.kinds.iter().map(|kind| kind.at));
-    let mut untyped_policies = Vec::new();
-    for (source, document, claim) in about_access {
-        let at = NodeRef { source, node: document.number() };
-        if claim != AccessClaim::Tests {
-            recognised.documents.push(at);
-        }
-        match claim {
-            AccessClaim::Directory => recognised.directory.read(source, document, &mut recognised.diagnostics),
-            claim => untyped_policies.push((at, claim)),
-        }
-    }
-    let seed_files = seed_files(files, &untyped_policies);
-    decisions.untyped(&untyped_policies, &seed_files, &mut recognised.diagnostics);
-    let mut compliance =
-        Collector::new(files, &recognised.kinds, &recognised.draft.symbols, |at| is_builtin(files, at));
-    for (source, document, claim) in untyped {
-        recognised.documents.push(NodeRef { source, node: document.number() });
-        if !compliance.untyped(source, document, claim) {
-            recognised.without_type(source, document);
-        }
-    }
-    let mut readers = recognised.readers(files);
-    readers.compliance = compliance.words();
-    recognised.about_gateways = others.iter().filter(|(_, header)| gateway_api::is_about_gateways(header)).count();
-    readers.gateways = recognised.about_gateways > 0;
-    let mut seen = Seen::with_capacity_and_hasher(others.len(), FxBuildHasher);
-    recognised.draft.policies.reserve(others.len());
-    let mut layered = Vec::new();
-    for (source, header) in others {
-        recognised.documents.push(NodeRef { source, node: header.document.number() });
-        if decisions.typed(source, header, &mut recognised.diagnostics) {
-            continue;
-        }
-        let taken = compliance.typed(source, header);
-        if taken == Taken::No || (taken == Taken::Mapped && readers.know(header)) {
-            recognised.read_document(reading, files, source, header, &readers, &mut seen, &mut layered);
-        }
-    }
-    let Draft { symbols, policies, .. } = &mut recognised.draft;
-    let mut listed = Vec::new();
-    decisions.list(|text| symbols.intern(text), &mut listed);
-    policies.extend(listed);
-    recognised.deciding = decisions.finish(seed_files);
-    let Recognised { draft, diagnostics, .. } = &mut recognised;
-    recognised.organisations = compliance.finish(draft, diagnostics);
-    let Recognised { draft, diagnostics, .. } = &mut recognised;
-    let edition = kuma_edition(semantics);
-    kuma::served::attach(files, edition, &mut draft.objects, &mut draft.symbols);
-    kuma::layered::read_all(files, &layered, edition, None, draft, diagnostics);
+    let mut readers = recognised.readers(reading, files, &documents, known);
+    readers.take_all(&documents, Side::Came, &mut recognised);
+    // Where all documents are read, nothing is missing.
+    let _complete: Option<()> = readers.finish(&mut recognised);
     let Recognised { documents, aside, .. } = &mut recognised;
     documents.retain(|at| !aside.contains(at));
     recognised.diagnostics.sort();
     recognised
 }
 
-/// The edition of policies with target references.
-fn kuma_edition(semantics: &[&str]) -> Edition {
-    semantics.iter().find_map(|name| Edition::of(name)).unwrap_or(Edition::V2)
-}
-
-/// Documents with a header, and those that need none.
-pub(crate) struct Documents<'f> {
-    pub(crate) typed: Vec<(SourceId, Header<'f>)>,
-    about_access: Vec<(SourceId, Value<'f>, AccessClaim)>,
-    untyped: Vec<(SourceId, Value<'f>, comply::documented::Claim)>,
-}
-
-/// All documents, those inside lists too.
-pub(crate) fn documents<'f>(files: &'f Files, found: &mut Diagnostics) -> Documents<'f> {
-    documents_of(files.iter(), found)
-}
-
-fn documents_of<'f>(files: impl Iterator<Item = (SourceId, &'f File)>, found: &mut Diagnostics) -> Documents<'f> {
-    let (mut documents, mut about_access, mut untyped) = (Vec::new(), Vec::new(), Vec::new());
-    for (source, file) in files {
-        let mut waiting: Vec<Value<'f>> = file.tree.documents().collect();
-        waiting.reverse();
-        while let Some(document) = waiting.pop() {
-            // The first look, because there can be a million of these.
-            if let Some(claim) = comply::documented::claim(document) {
-                untyped.push((source, document, claim));
-                continue;
-            }
-            if let Some(claim) = access::claim::claim(document, &file.name) {
-                about_access.push((source, document, claim));
-                continue;
-            }
-            let header = Header::of(document);
-            match (document.kind(), header.items) {
-                (Kind::Null, _) => {}
-                // A list from which the last item was taken.
-                (Kind::List, _) if document.items().next().is_none() => {}
-                (Kind::Map, Some(items)) if items.kind() == Kind::List && is_list(&header) => {
-                    let start = waiting.len();
-                    waiting.extend(items.items());
-                    if let Some(added) = waiting.get_mut(start..) {
-                        added.reverse();
-                    }
-                }
-                (Kind::Map, _) => documents.push((source, header)),
-                (Kind::List, _) if comply::documented::is_list_of_ours(document) => {
-                    let start = waiting.len();
-                    waiting.extend(document.items());
-                    if let Some(added) = waiting.get_mut(start..) {
-                        added.reverse();
-                    }
-                }
-                (kind, _) => found.push(
-                    Diagnostic::error(Fault::UnknownDocument, format!("a document must be a map, not {}", kind.noun()))
-                        .at_value(source, document, "expected `type:` or `kind:` with the fields of a resource"),
-                ),
-            }
-        }
-    }
-    Documents { typed: documents, about_access, untyped }
-}
-
-/// All documents with tests, wherever they lie.
-pub fn tests(files: &Files) -> Vec<(SourceId, Value<'_>)> {
-    // What is wrong with the other documents is said where they are read.
-    let Documents { about_access, .. } = documents(files, &mut Diagnostics::default());
-    let tests = about_access.into_iter().filter(|(_, _, claim)| *claim == AccessClaim::Tests);
-    tests.map(|(source, document, _)| (source, document)).collect()
-}
-
-/// What `kubectl get -o yaml` and the REST API print: items, and little else.
-fn is_list(header: &Header<'_>) -> bool {
-    header.universal_type.is_none() && header.kind.is_none_or(|kind| kind.text().ends_with("List"))
-}
-
-/// Who made a kind. Other systems have types with the names of Kuma's; the types of users are theirs, whatever the group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Maker {
-    Builtin,
-    User,
-}
-
-impl Maker {
-    fn of(files: &Files, kind: &PolicyKind) -> Self {
-        if is_builtin(files, kind.at) { Self::Builtin } else { Self::User }
-    }
-}
-
-/// One reader for each type.
-struct Readers {
-    policies: FxHashMap<String, (PolicyReader, Maker)>,
-    layered: FxHashMap<String, (PolicyKind, Maker)>,
-    /// Kinds of policies that are attached to gateways, by group and type.
-    attached: FxHashMap<(String, String), Arc<HierarchyKind>>,
-    /// Whether some document is about gateways: only then services, secrets and the like matter.
-    gateways: bool,
-    /// Types of documents about related objects.
-    compliance: Vec<String>,
-    objects: [ObjectReader; 9],
-}
-
-impl Readers {
-    /// Whether somebody reads the documents of a type.
-    fn know(&self, header: Header<'_>) -> bool {
-        let Some(resource) = Resource::with_header(header) else { return false };
-        let name = resource.kind.text();
-        let foreign = resource.group().is_some_and(|group| group != KUMA_GROUP);
-        self.policies.contains_key(name)
-            || self.layered.contains_key(name)
-            || (!foreign && self.objects.iter().any(|reader| reader.kind.name() == name))
-            || (foreign && self.gateways && gateway_api::claim(resource).is_some())
-    }
-}
-
-type Seen = FxHashMap<(Sym, Sym, Sym), NodeRef>;
-
 impl Recognised {
-    fn readers(&self, files: &Files) -> Readers {
-        let mut by_type: BTreeMap<&str, Vec<&PolicyKind>> = BTreeMap::new();
-        let (mut layered, mut attached) = (FxHashMap::default(), FxHashMap::default());
-        for kind in &self.kinds {
-            if let Some(hierarchy) = kind.hierarchy() {
-                let group = self.draft.symbols.text(hierarchy.group).to_owned();
-                attached.insert((group, self.draft.symbols.text(kind.governs).to_owned()), Arc::clone(hierarchy));
-                continue;
-            }
-            if kind.decide().is_some() || kind.comply().is_some() {
-                continue;
-            }
-            if kind.merge().is_some() {
-                let own = (kind.clone(), Maker::of(files, kind));
-                layered.insert(self.draft.symbols.text(kind.governs).to_owned(), own);
-                continue;
-            }
-            by_type.entry(self.draft.symbols.text(kind.governs)).or_default().push(kind);
-        }
-        let policies = by_type
-            .into_iter()
-            .map(|(name, kinds)| {
-                let user = kinds.iter().any(|kind| Maker::of(files, kind) == Maker::User);
-                let maker = if user { Maker::User } else { Maker::Builtin };
-                (name.to_owned(), (PolicyReader::new(&kinds, &self.draft.symbols), maker))
-            })
-            .collect();
-        Readers {
-            policies,
-            layered,
-            attached,
-            gateways: false,
-            compliance: Vec::new(),
-            objects: ResourceType::ALL.map(ObjectReader::new),
-        }
+    fn readers<'f>(
+        &self,
+        reading: Reading<'f>,
+        files: &'f Files,
+        documents: &Documents<'f>,
+        known: Known<'f>,
+    ) -> Readers<'f> {
+        let opening = Opening { reading, files, kinds: &self.kinds, symbols: &self.draft.symbols, documents, known };
+        Readers { readers: dialects().map(|dialect| (dialect, dialect.reader(opening))).collect() }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "it leads each document to its reader, and all of them need something else"
-    )]
-    fn read_document<'t, 'k>(
-        &mut self,
-        reading: Reading<'_>,
-        files: &Files,
-        source: SourceId,
-        header: Header<'t>,
-        readers: &'k Readers,
-        seen: &mut Seen,
-        layered: &mut Vec<Written<'t, 'k>>,
-    ) {
-        let Some(resource) = Resource::with_header(header) else {
-            self.without_type(source, header.document);
-            return;
-        };
-        let name = resource.kind.text();
-        // Other systems have types of the same name.
-        let foreign = resource.group().is_some_and(|group| group != KUMA_GROUP);
-        let (draft, found) = (&mut self.draft, &mut self.diagnostics);
-        if let Some((reader, _)) = readers.policies.get(name).filter(|(_, maker)| !foreign || *maker == Maker::User) {
-            if let Some(policy) = reader.read(source, resource, draft, found) {
-                let identity = (policy.kind, policy.scope, policy.name);
-                if self.is_new(files, identity, policy.at, seen) {
-                    self.draft.policies.push(policy);
-                }
-            }
-        } else if let Some((kind, _)) = readers.layered.get(name).filter(|(_, maker)| !foreign || *maker == Maker::User)
-        {
-            let symbols = &mut draft.symbols;
-            let identity = (symbols.intern(name), symbols.intern(resource.mesh()), symbols.intern(&resource.name()));
-            let at = NodeRef { source, node: resource.document.number() };
-            if self.is_new(files, identity, at, seen) {
-                layered.push(Written { source, resource, kind });
-            }
-        } else if let Some(reader) = readers.objects.iter().find(|reader| reader.kind.name() == name && !foreign) {
-            if let Some(object) = reader.read(source, resource, draft, found) {
-                let identity = (object.kind, object.scope, object.name);
-                if self.is_new(files, identity, object.at, seen) {
-                    self.draft.objects.push(object);
-                }
-            }
-        } else if let Some(kind) =
-            readers.attached.get(&(resource.group().unwrap_or_default().to_owned(), name.to_owned()))
-        {
-            if let Some(policy) = gateway_api::policy(source, resource, kind, reading.controller, draft, found)
-                && self.is_new(files, (policy.kind, policy.scope, policy.name), policy.at, seen)
-            {
-                self.draft.policies.push(policy);
-            }
-        } else if gateway_api::claim(resource).is_some() && foreign && readers.gateways {
-            if let Some(object) = gateway_api::object(source, resource, draft, found)
-                && self.is_new(files, (object.kind, object.scope, object.name), object.at, seen)
-            {
-                self.draft.objects.push(object);
-            }
-        } else {
-            self.other(source, resource, readers);
-        }
+    /// Keeps what is known of all documents together.
+    pub(crate) fn keep<T: Any + Send + Sync>(&mut self, item: T) {
+        self.companions = std::mem::take(&mut self.companions).with(Arc::new(item));
     }
 
-    /// Manifests of other tools lie in the same folders; what looks like ours is refused all the same.
-    fn without_type(&mut self, source: SourceId, document: Value<'_>) {
-        if !looks_like_ours(document) {
-            self.aside.insert(NodeRef { source, node: document.number() });
-            *self.set_aside.by_type.entry("documents without a type".to_owned()).or_default() += 1;
-            return;
-        }
-        self.diagnostics.push(
-            Diagnostic::error(
-                Fault::UnknownDocument,
-                "this document says neither `type:` nor `apiVersion:` and `kind:`",
-            )
-            .at(source, first_span(document), "what is it?")
-            .help("a Kuma policy begins with `type: TrafficLog`, `name:` and `mesh:`"),
-        );
-    }
-
-    fn is_new(&mut self, files: &Files, identity: (Sym, Sym, Sym), at: NodeRef, seen: &mut Seen) -> bool {
-        let Some(first) = seen.insert(identity, at) else { return true };
+    /// Whether nothing of the same type, scope and name was described before; else that is a mistake. `within` is what scopes
+    /// are called.
+    pub(crate) fn is_new(&mut self, files: &Files, identity: (Sym, Sym, Sym), at: NodeRef, within: &str) -> bool {
+        let Some(first) = self.described.insert(identity, at) else { return true };
         let text = |symbol| self.draft.symbols.text(symbol);
         let (kind, scope, name) = (text(identity.0), text(identity.1), text(identity.2));
-        let within = match files.value(at).and_then(Resource::of).and_then(gateway_api::claim) {
-            Some(_) => "namespace",
-            None => "mesh",
-        };
         let message = format!("{kind} `{name}` of {within} `{scope}` is defined twice");
         let span = files.value(at).map(first_span).unwrap_or_default();
         let diagnostic = Diagnostic::error(Fault::DefinedTwice, message).at(at.source, span, "second definition");
@@ -425,62 +120,161 @@ impl Recognised {
         self.diagnostics.push(diagnostic);
         false
     }
+}
 
-    /// A type that nobody reads: another system, a known type that is not resolved, or a typo.
-    fn other(&mut self, source: SourceId, resource: Resource<'_>, readers: &Readers) {
-        let name = resource.kind.text();
-        let mut known: Vec<&str> = readers.policies.keys().chain(readers.layered.keys()).map(String::as_str).collect();
-        known.extend(ResourceType::ALL.map(ResourceType::name));
-        known.extend(readers.compliance.iter().map(String::as_str));
-        known.sort_unstable();
-        let near = nearest(name, known.iter().copied());
-        let foreign = resource.group().is_some_and(|group| group != KUMA_GROUP);
-        let unlike = resource.form == Form::Universal && near.is_none() && !looks_like_ours(resource.document);
-        if foreign || unlike || kuma::OTHER_TYPES.contains(&name) {
-            let version = resource.document.get("apiVersion").filter(|_| foreign).map(Value::text);
-            let label = version.map_or_else(|| name.to_owned(), |version| format!("{version} {name}"));
-            self.aside.insert(NodeRef { source, node: resource.document.number() });
-            *self.set_aside.by_type.entry(label).or_default() += 1;
-            return;
-        }
-        let diagnostic = Diagnostic::error(Fault::UnknownDocument, format!("there is no type `{name}`")).at_value(
-            source,
-            resource.kind,
-            "unknown type",
-        );
-        self.diagnostics.push(match (self.not_in_force.get(name), near) {
-            // What is wrong with its kind was said already.
-            (Some(None), _) => return,
-            (Some(Some(edition)), _) => {
-                diagnostic.help(format!("it belongs to the semantics `{edition}`: add `--semantics {edition}`"))
+/// A reader for each dialect.
+struct Readers<'f> {
+    readers: Vec<(&'static dyn Dialect, Box<dyn Reader<'f> + 'f>)>,
+}
+
+impl<'f> Readers<'f> {
+    /// Offers documents to all readers; what nobody takes is said or set aside.
+    fn take_all(&mut self, documents: &Documents<'f>, side: Side, recognised: &mut Recognised) {
+        let mut words: Option<Vec<String>> = None;
+        for (document, claimed) in &documents.all {
+            recognised.documents.push(document.at());
+            if self.take(document, *claimed, side) {
+                continue;
             }
-            (None, Some(nearest)) => diagnostic.suggest(Some(nearest)),
-            (None, None) => diagnostic
-                .help(format!("types: {}", known.join(", ")))
-                .help("write a `PolicyKind` document to define a type of your own"),
-        });
+            match document.resource() {
+                Some(resource) => {
+                    recognised.unread(document.source, resource, words.get_or_insert_with(|| self.words()));
+                }
+                None => recognised.without_type(document.source, document.value),
+            }
+        }
+    }
+
+    /// Whether somebody takes a document.
+    fn take(&mut self, document: &Document<'f>, claimed: Option<usize>, side: Side) -> bool {
+        if let Some((_, reader)) = claimed.and_then(|place| self.readers.get_mut(place)) {
+            return reader.take(document, side) != Taken::No;
+        }
+        for (_, reader) in &mut self.readers {
+            reader.see(document, side);
+        }
+        let mut shared = false;
+        for (_, reader) in &mut self.readers {
+            match reader.take(document, side) {
+                Taken::Yes => return true,
+                Taken::Shared => shared = true,
+                Taken::No => {}
+            }
+        }
+        shared
+    }
+
+    /// Words that some reader knows.
+    fn words(&self) -> Vec<String> {
+        let mut words: Vec<String> = self.readers.iter().flat_map(|(_, reader)| reader.words()).collect();
+        words.sort_unstable();
+        words.dedup();
+        words
+    }
+
+    fn finish(self, recognised: &mut Recognised) -> Option<()> {
+        self.readers.into_iter().try_for_each(|(_, reader)| reader.finish(recognised))
     }
 }
 
-/// Whether a document has the fields of a policy with target references.
-pub(crate) fn has_target_refs(resource: Resource<'_>) -> bool {
-    let Some(spec) = resource.spec() else { return false };
-    let item = |name: &str| spec.get(name).and_then(|list| list.items().next());
-    let has = |item: Option<Value<'_>>| item.is_some_and(|item| item.get("targetRef").is_some());
-    has(Some(spec)) || has(item("to")) || has(item("from"))
+/// Documents by who looks at them first.
+#[derive(Debug, Default)]
+pub struct Documents<'f> {
+    /// Documents that say how policies are read.
+    kinds: Vec<(SourceId, Header<'f>)>,
+    /// Questions with their answers: whatever they say, no answer depends on it.
+    tests: Vec<(SourceId, Value<'f>)>,
+    /// All others, with the dialect that claims them.
+    all: Vec<(Document<'f>, Option<usize>)>,
 }
 
-/// The API group of Kuma's own types.
-const KUMA_GROUP: &str = "kuma.io";
+impl<'f> Documents<'f> {
+    /// All documents of some files, those inside lists too.
+    pub(crate) fn of(files: impl Iterator<Item = (SourceId, &'f File)>, found: &mut Diagnostics) -> Self {
+        let mut documents = Self::default();
+        for (source, file) in files {
+            let mut waiting: Vec<Value<'f>> = file.tree.documents().collect();
+            waiting.reverse();
+            while let Some(value) = waiting.pop() {
+                if let Some(items) = documents.add(source, value, &file.name, found) {
+                    let start = waiting.len();
+                    waiting.extend(items.items());
+                    if let Some(added) = waiting.get_mut(start..) {
+                        added.reverse();
+                    }
+                }
+            }
+        }
+        documents
+    }
 
-/// Whether a document has fields of a policy or an object.
-fn looks_like_ours(document: Value<'_>) -> bool {
-    let fields = ["mesh", "sources", "destinations", "selectors", "networking", "conf", "spec", "targetRef"];
-    let names_a_type = |value: Value<'_>| value.kind() == Kind::Text && ResourceType::of(value.text()).is_some();
-    fields.iter().any(|field| document.get(field).is_some()) || document.entries().any(|(_, value)| names_a_type(value))
+    /// Adds a document; a list gives its items back.
+    fn add(&mut self, source: SourceId, value: Value<'f>, file: &str, found: &mut Diagnostics) -> Option<Value<'f>> {
+        if is_tests(value) {
+            self.tests.push((source, value));
+            return None;
+        }
+        // The first look, because there can be a million of these.
+        if let Some(place) = dialects().position(|dialect| dialect.claims(value, file)) {
+            self.all.push((Document { source, value, header: None }, Some(place)));
+            return None;
+        }
+        let header = Header::of(value);
+        match (value.kind(), header.items) {
+            (Kind::Null, _) => {}
+            // A list from which the last item was taken.
+            (Kind::List, _) if value.items().next().is_none() => {}
+            (Kind::Map, Some(items)) if items.kind() == Kind::List && is_list(&header) => return Some(items),
+            (Kind::Map, _) if policy_kind::is_policy_kind(&header) => self.kinds.push((source, header)),
+            (Kind::Map, _) => self.all.push((Document { source, value, header: Some(header) }, None)),
+            (Kind::List, _) if dialects().any(|dialect| dialect.claims_items(value)) => return Some(value),
+            (kind, _) => found.push(
+                Diagnostic::error(Fault::UnknownDocument, format!("a document must be a map, not {}", kind.noun()))
+                    .at_value(source, value, "expected `type:` or `kind:` with the fields of a resource"),
+            ),
+        }
+        None
+    }
+
+    /// Those that say what they are.
+    pub fn typed(&self) -> impl Iterator<Item = &Document<'f>> {
+        self.all.iter().map(|(document, _)| document).filter(|document| document.header.is_some())
+    }
 }
 
-fn is_builtin(files: &Files, at: NodeRef) -> bool {
+/// How the file with documents is called that nobody wrote.
+pub const IMPLIED: &str = "(implied)";
+
+/// Documents that nobody wrote but that exist all the same, as YAML.
+pub fn implied(files: &Files, settings: &Companions) -> Option<String> {
+    // What is wrong with documents is told when they are recognised.
+    let documents = Documents::of(files.iter(), &mut Diagnostics::default());
+    let texts: Vec<String> = dialects().filter_map(|dialect| dialect.implied(&documents, settings)).collect();
+    (!texts.is_empty()).then(|| texts.join("---\n"))
+}
+
+/// The value of `kind:` of documents with tests.
+pub const TESTS: &str = "PolicyTests";
+
+/// All documents with tests, wherever they lie.
+pub fn tests(files: &Files) -> Vec<(SourceId, Value<'_>)> {
+    // What is wrong with the other documents is said where they are read.
+    Documents::of(files.iter(), &mut Diagnostics::default()).tests
+}
+
+/// Whether a document has tests. A misspelt word is a mistake in the tests, and told where they are run.
+pub(crate) fn is_tests(document: Value<'_>) -> bool {
+    let Some(typed) = document.get("kind").map(Value::text) else { return false };
+    typed == TESTS || (document.get("cases").is_some() && nearest(typed, [TESTS]).is_some())
+}
+
+/// What `kubectl get -o yaml` and the REST API print: items, and little else.
+fn is_list(header: &Header<'_>) -> bool {
+    header.universal_type.is_none() && header.kind.is_none_or(|kind| kind.text().ends_with("List"))
+}
+
+/// Whether a kind is part of the program.
+pub(crate) fn is_builtin(files: &Files, at: NodeRef) -> bool {
     files.get(at.source).is_some_and(|file| file.name.starts_with("builtin:"))
 }
 

@@ -3,7 +3,8 @@
 use upheld_engine::{Column, Empty, Grants, PolicyKind};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{
-    Diagnostic, Diagnostics, Draft, Fault, NodeRef, Policy, Says, Selector, SelectorList, SourceId, Sym, Symbols, Want,
+    Diagnostic, Diagnostics, Draft, Fault, NodeRef, Policy, PolicyContent, Selector, SelectorList, SourceId, Sym,
+    Symbols, Want,
 };
 
 use crate::document::{Form, Resource, Shapes};
@@ -94,13 +95,13 @@ impl PolicyReader {
             created,
             at: NodeRef { source, node: resource.document.number() },
             payload: payload.map(|value| NodeRef { source, node: value.number() }),
-            says: Says::Selectors { lists, numbers },
+            says: PolicyContent::Selectors { lists, numbers },
         })
     }
 }
 
 impl PolicyReader {
-    /// Numbers below an opaque field are no part of the shape, so they are checked here.
+    /// Numbers below an opaque field are not part of the shape, so they are checked here.
     fn read_numbers(&self, source: SourceId, resource: Resource<'_>, found: &mut Diagnostics) -> Vec<(Sym, i64)> {
         let mut numbers = Vec::new();
         for (field, path) in &self.number_fields {

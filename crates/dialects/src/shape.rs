@@ -79,7 +79,7 @@ pub fn map_of(shape: Shape) -> Shape {
 pub struct Checker<'c> {
     source: SourceId,
     found: &'c mut Diagnostics,
-    /// What is checked, where that is no whole document.
+    /// What is checked, where that is not a whole document.
     whole: Option<String>,
     /// The way to the value at hand; words are made of it only when something is wrong.
     path: Vec<Step<'c>>,

@@ -22,9 +22,8 @@ mod facts;
 mod family;
 mod finding;
 mod listing;
-mod lists;
-mod names;
-mod near;
+mod near_miss;
+mod object_names;
 mod pairs;
 mod policies;
 mod policy;
@@ -37,6 +36,7 @@ mod sharing;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod value_lists;
 mod waivers;
 
 use std::sync::Arc;
@@ -44,29 +44,29 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use upheld_model::{Pages, Sym, Symbols};
 
-pub use self::cells::{Alike, Cell, Cells};
+pub use self::cells::{Cell, Cells, PairKey};
 pub use self::draft::{Draft, Problem};
-pub use self::facts::{Described, Link, LinkId, NotFound, ObjectId, Pair, Partner, Standing};
-pub use self::family::{Complied, Held, Question, Verdict};
+pub use self::facts::{Described, Link, LinkId, NotFound, ObjectId, ObjectState, Pair, Partner};
+pub use self::family::{Complied, Question, RuleResult, Verdict};
 pub use self::finding::{Finding, FindingId, SideOf};
 pub use self::listing::{Filter, Tally, Violating};
-pub use self::lists::NO_VALUES;
-pub use self::near::{Likeness, NearMiss, near_misses};
+pub use self::near_miss::{NearMiss, NearMissKind, near_misses};
 pub use self::policy::{Level, Policy, Rule, Strategy, Waiver};
 pub use self::profile::{
-    Class, Defaults, Effect, EffectRow, End, Given, Holds, Keys, Kind, KindSpec, NeedsScope, Order, PairKind, Profile,
-    Relation, Right, Role, RoleSpec, Rules, Subject, SubjectSpec, Swapped, Trigger,
+    Class, Defaults, DerivedPair, Effect, EffectRow, End, Holds, Keys, Kind, KindSpec, NeedsScope, Order, PairKind,
+    Profile, Relation, Right, Role, RoleSpec, Rules, Subject, SubjectSpec, Swapped, Trigger,
 };
-pub use self::relationships::Residence;
-pub use self::revision::Told;
+pub use self::relationships::HomeScope;
+pub use self::revision::Mentions;
 pub use self::steps::{Mark, NetChange};
+pub use self::value_lists::NO_VALUES;
 
-use self::facts::{Near, Objects, Slot};
-use self::lists::Lists;
-use self::names::Names;
+use self::facts::{Neighbours, Objects, Slot};
+use self::object_names::ObjectNames;
 use self::pairs::PairTable;
 use self::policies::PolicySet;
 use self::steps::{Retired, Touch, Undo};
+use self::value_lists::ValueLists;
 use self::waivers::Waivers;
 
 /// Tags as they are written: keys with their values in order.
@@ -89,11 +89,11 @@ pub struct Comply {
     profile: Arc<Profile>,
     partners: Partners,
     symbols: Arc<Symbols>,
-    lists: Arc<Lists>,
+    lists: Arc<ValueLists>,
     objects: Objects,
     /// By object, what relates it.
-    near: Pages<Near>,
-    names: Arc<Names>,
+    near: Pages<Neighbours>,
+    names: Arc<ObjectNames>,
     by_kind: Vec<Pages<ObjectId, 1024>>,
     links: Pages<Option<Link>, 1024>,
     /// By pair of subjects, in the order of the profile.

@@ -5,6 +5,7 @@
 //!                        ── check   the same truth, policy by policy                                      rule, condition
 //!                        ── resolve votes are tallied set by set, inner ones first                        family, value
 //! why not                           every part of a policy held against the request                       examine
+//! what if                           policies with one thing otherwise, for tests of policies                mutant
 //! ```
 //!
 //! A fact that is missing is neither true nor false: the policy's answer is unknown, and so is the decision where that
@@ -19,6 +20,8 @@ mod family;
 mod flip;
 mod glob;
 mod index;
+mod mutant;
+mod number;
 mod path;
 #[cfg(any(test, feature = "reference"))]
 pub mod reference;
@@ -30,14 +33,21 @@ mod truth;
 mod value;
 
 pub use condition::{AddressLists, Condition, Midnight, TimeWindow, Validity, Weekdays};
-pub use examine::{Examined, Held, Miss, shown};
+pub use examine::{Examined, ExaminedPart, Miss, shown};
 pub use expression::{Cause, Expression, Failure, Problem};
 pub use fact_test::{FactOf, FactTest, Operator, Order};
-pub use family::{By, Decide, DecideScratch, Decided, Manner, Measure, Outcome, RuleChange, Rules, RulesIter};
+pub use family::{
+    By, Decide, DecideScratch, Decided, Doubtful, Measure, Outcome, RuleChange, Rules, RulesIter, Speaking, SpeaksBy,
+    Strictness,
+};
 pub use flip::{Change, Edit, changes};
-pub use glob::{BadPattern, ForeignPattern, Glob, MAX_LENGTH, MAX_REGEX, MAX_WILDCARDS, PatternProblem, Wild};
-pub use path::BadPath;
-pub use request::{Action, Asked, Environment, Fact, Facts, Maybe, Names, Request, Resource, Subject, View};
+pub use glob::{BadPattern, ForeignPattern, Glob, MAX_LENGTH, MAX_REGEX, MAX_WILDCARDS, PatternProblem, Wildcard};
+pub use mutant::{Mutant, MutantOf, Mutation, mutants};
+pub use number::Number;
+pub use path::{BadPath, PathReading, Readings};
+pub use request::{
+    Action, Environment, Fact, Facts, Maybe, Names, NormalizedRequest, Path, Request, Resource, Subject, View,
+};
 pub use rule::{ANY_METHOD, Binding, Clause, Duty, Matcher, Member, PathPattern, Rule, Set, Status, Target, Test};
 pub use truth::Truth;
-pub use value::{Algorithm, Combined, Could, Effect, Rank, Tally, Value, Vote};
+pub use value::{Algorithm, Combined, Effect, PossibleEffect, Rank, Tally, Value, Vote};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_model::{Act, Config, Facet, NodeRef, Side, Sym};
+use upheld_model::{Config, Facet, MergeAction, NodeRef, Side, Sym};
 
 use crate::comply::Profile;
 use crate::decide::{Algorithm, Clause, Effect};
@@ -93,7 +93,7 @@ pub struct HierarchyKind {
     /// The order of folding.
     pub rank: Ladder<hierarchy::Column>,
     /// From which end layers that override are read.
-    pub ends: hierarchy::rank::Ends,
+    pub ends: hierarchy::rank::RankDirection,
     /// How layers meet.
     pub fold: HierarchyFold,
     /// What a level is.
@@ -105,25 +105,30 @@ pub struct HierarchyKind {
     /// What the strategies of whole configurations are called, by which policies choose.
     pub strategies: Vec<Sym>,
     /// How layers meet that do not say it themselves.
-    pub unsaid: Unsaid,
+    pub unsaid: LayerDefaults,
 }
 
 /// How layers of a policy meet others where they do not say it themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unsaid {
+pub struct LayerDefaults {
     /// What stands in neither defaults nor overrides.
-    pub bare: Act,
+    pub bare: MergeAction,
     /// Defaults.
-    pub defaults: Act,
+    pub defaults: MergeAction,
     /// Overrides.
-    pub overrides: Act,
+    pub overrides: MergeAction,
     /// What an empty value of a default means.
     pub empty: EmptyValue,
 }
 
-impl Default for Unsaid {
+impl Default for LayerDefaults {
     fn default() -> Self {
-        Self { bare: Act::Keep, defaults: Act::Keep, overrides: Act::Take, empty: EmptyValue::Counts }
+        Self {
+            bare: MergeAction::Keep,
+            defaults: MergeAction::Keep,
+            overrides: MergeAction::Take,
+            empty: EmptyValue::Counts,
+        }
     }
 }
 
@@ -308,12 +313,12 @@ pub struct Match {
     /// Whether matching here adds to the rank.
     pub counts: Counts,
     /// What a service is asked as.
-    pub each: Each,
+    pub each: Granularity,
 }
 
 /// What a question about a service is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Each {
+pub enum Granularity {
     /// The service by its name, which is all that callers know of it.
     Service,
     /// Every inbound that offers it, with all of its tags.

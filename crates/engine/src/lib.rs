@@ -27,14 +27,16 @@ pub mod partition;
 pub mod ruling;
 pub mod select;
 pub mod snapshot;
+#[cfg(test)]
+mod support;
 pub mod witness;
 pub mod words;
 
 pub use ask::{EntryId, Family, Fit, Hit, Place, Scratch, ask, gather, settle};
 pub use hierarchy::Hierarchy;
 pub use kind::{
-    Choices, ComplyKind, DecideFields, DecideKind, Each, Empty, EmptyValue, FacetChoice, Grants, HierarchyFold,
-    HierarchyKind, Levels, Match, MergeKind, Payload, PlaceChoice, PolicyKind, Resolve, SelectKind, Unsaid,
+    Choices, ComplyKind, DecideFields, DecideKind, Empty, EmptyValue, FacetChoice, Grants, Granularity, HierarchyFold,
+    HierarchyKind, LayerDefaults, Levels, Match, MergeKind, Payload, PlaceChoice, PolicyKind, Resolve, SelectKind,
 };
 pub use ladder::{Best, Ladder, Rung};
 pub use partition::Partition;

@@ -37,7 +37,7 @@ pub use cells::Cells;
 pub use classes::{Classes, Seen, Sees};
 pub use family::{About, Layered, Question};
 pub use fold::{Layer, Leaf, Merged, Overridden, fold};
-pub use index::{Attached, Column, Entry, Merge, Reached};
+pub use index::{Attached, Column, Entry, Merge, ResolvedReach};
 pub use listing::{Rule, Surroundings, TargetRules, chain};
 pub use strategy::{Depth, ItemOrder, Keyed, Nulls, Strategy};
 pub use table::{Change, ClassTable, Work};

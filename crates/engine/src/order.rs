@@ -85,6 +85,12 @@ impl Order {
     }
 }
 
+/// A place as a number. Past all numbers it saturates, and is found nowhere.
+#[inline]
+pub(crate) fn number(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(ABSENT)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;

@@ -257,6 +257,13 @@ impl Snapshot {
         self.companions.get()
     }
 
+    /// With all that dialects made of all documents together.
+    #[must_use]
+    pub fn keeping_all(mut self, companions: Companions) -> Self {
+        self.companions = self.companions.with_all(companions);
+        self
+    }
+
     /// With something that a dialect made of all documents together.
     #[must_use]
     pub fn keeping<T: std::any::Any + Send + Sync>(mut self, companion: Arc<T>) -> Self {
@@ -344,7 +351,9 @@ impl Snapshot {
                 encoder.text(self.text(kind.name));
                 encoder.option(kind.semantics, |encoder, edition| encoder.text(self.text(edition)));
             });
-            encoder.list(self.decides.values(), |encoder, decide| decide.encode_order(encoder));
+            // A kind without policies says nothing, whether it is there or not.
+            let some = self.decides.values().filter(|decide| !decide.rules().is_empty());
+            encoder.list(some, |encoder, decide| decide.encode_order(encoder));
             hex(&encoder.finish())
         })
     }

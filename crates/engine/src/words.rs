@@ -12,7 +12,7 @@ use crate::select::Column;
 
 /// How the two ends of a connection are called in sentences.
 #[derive(Clone, Copy, Debug)]
-pub struct Ends<'n> {
+pub struct EndNames<'n> {
     /// Who calls, for example `web-1`.
     pub source: &'n str,
     /// Who is called.
@@ -25,7 +25,7 @@ pub struct Words<'w> {
     /// Texts of names and values.
     pub lookup: &'w Lookup<'w>,
     /// How the ends are called.
-    pub ends: Ends<'w>,
+    pub ends: EndNames<'w>,
 }
 
 impl Words<'_> {
@@ -76,20 +76,20 @@ impl Words<'_> {
                 let (mine, theirs) = (self.param(first), self.param(second));
                 format!("{} {mine} {} {theirs}", self.param(third), choose("before", "after"))
             }
-            Code::MergeLaterItem => choose("stands later in its list", "stands earlier in its list"),
+            Code::MergeLaterItem => choose("comes later in its list", "comes earlier in its list"),
             Code::MergeLevel => self.level(won, reason, "preferred"),
             Code::MergePlainField => self.level(won, reason, "wins fields that cannot be combined"),
             Code::MergeAttachment => choose(
                 "extension reference outranks target reference",
                 "target reference gives way to extension reference",
             ),
-            Code::MergePosition => choose("its filter stands first", "its filter stands later"),
+            Code::MergePosition => choose("its filter comes first", "its filter comes later"),
             Code::MergeLastPosition => choose(
-                "its filter stands last, and the last one counts",
-                "its filter stands earlier, and the last one counts",
+                "its filter comes last, and the last one counts",
+                "its filter comes earlier, and the last one counts",
             ),
             Code::MergeSection => {
-                choose("names this part, the other the whole", "names the whole, the other this part")
+                choose("names this section, the other the whole", "names the whole, the other this section")
             }
             Code::MergeOverrides => choose("overrides go before defaults", "defaults give way to overrides"),
             Code::MergeFromAbove => choose("overrides what is nearer", "overridden from above"),
@@ -100,7 +100,7 @@ impl Words<'_> {
                 let (near, wide) = if won { (first, second) } else { (second, first) };
                 format!("the {} is nearer than the {}", self.param(near), self.param(wide))
             }
-            Code::MergeBuiltIn => "what a rule says itself goes before any policy".to_owned(),
+            Code::MergeBuiltIn => "a rule's own setting goes before any policy".to_owned(),
             Code::MergeSwitchedOff => choose("switches all of them off", "switched off"),
             Code::MergeKnown => choose("configured first", "the same is configured already"),
             Code::MergeUncontested => "no other policy sets it".to_owned(),
@@ -111,7 +111,7 @@ impl Words<'_> {
             Code::SkipFact => self.fact(reason),
             Code::SkipNoPart => "the proxy has no inbounds, listeners or gateway to attach to".to_owned(),
             Code::SkipOtherPart => "is attached to other inbounds".to_owned(),
-            Code::SkipSection => format!("wants the section {}", self.param(first)),
+            Code::SkipSection => format!("is for the section {}", self.param(first)),
             Code::SkipOtherTarget => format!("is about {} resources, not this one", self.param(first)),
             Code::SkipOtherObject => format!("is attached to {} {}", self.param(first), self.param(second)),
             Code::SkipLabel => match second {
@@ -122,10 +122,10 @@ impl Words<'_> {
             },
             Code::SkipUnattached => "is attached to nothing".to_owned(),
             Code::SkipOtherSection => format!("is about another port: {}", self.param(first)),
-            Code::SkipShadow => "is only tried (shadow)".to_owned(),
-            Code::SkipDangling if *first == Param::Nothing => "its targetRef means nothing".to_owned(),
+            Code::SkipShadow => "is in shadow mode".to_owned(),
+            Code::SkipDangling if *first == Param::Nothing => "its targetRef refers to nothing".to_owned(),
             Code::SkipDangling => format!("refers to a {} that does not exist", self.param(first)),
-            Code::SkipOtherCaller => format!("wants another {}", self.param(first)),
+            Code::SkipOtherCaller => format!("is for another {}", self.param(first)),
             Code::SkipSomeCallers => format!("only for callers with a certain {}", self.param(first)),
             Code::SkipTag | Code::SkipTagAbsent | Code::UnknownTag => self.tag(reason),
             Code::SkipNoSelector => format!("has no selector for the {}", self.param(first)),
@@ -133,19 +133,20 @@ impl Words<'_> {
             Code::DecidePermitOverrides => "one permit outweighs every deny".to_owned(),
             Code::DecideFirstApplicable => "the first that applies".to_owned(),
             Code::DecideOnlyOne => "the only one that is about the request".to_owned(),
-            Code::DecideUnlessPermit => "denied unless somebody permits".to_owned(),
-            Code::DecideUnlessDeny => "permitted unless somebody denies".to_owned(),
+            Code::DecideUnlessPermit => "denied unless a policy permits".to_owned(),
+            Code::DecideUnlessDeny => "permitted unless a policy denies".to_owned(),
             Code::DecideUnanimous => "all that apply agree".to_owned(),
             Code::DecidePriority => "the highest priority that applies; there, one deny outweighs".to_owned(),
-            Code::DecideUnopposed => "nothing that applies says otherwise".to_owned(),
+            Code::DecideUnopposed => "no matching policy disagrees".to_owned(),
             Code::DecideSame => "says the same, later in order".to_owned(),
             Code::DecideOutweighed => "outweighed".to_owned(),
             Code::DecideInSet => "decides its set".to_owned(),
             Code::DecideClash => "applies, but the answer is not known".to_owned(),
             Code::DecideDefault => "no policy applies".to_owned(),
+            Code::DecideSetDefault => "no policy of the set says otherwise".to_owned(),
             Code::DecideOff => "switched off".to_owned(),
-            Code::OffBroken => "something is wrong with it, so requests are answered with an error".to_owned(),
-            Code::OffDiscarded => "not applied, because another policy here is broken".to_owned(),
+            Code::OffBroken => "it is invalid, so requests are answered with an error".to_owned(),
+            Code::OffDiscarded => "not applied, because another policy here is invalid".to_owned(),
             Code::OffSharedPort => {
                 "names only some of the plain listeners that share a port, which is not allowed".to_owned()
             }
@@ -157,16 +158,16 @@ impl Words<'_> {
             Code::UnknownFact => "a fact is missing".to_owned(),
             Code::ComplyCommon => "a value in common".to_owned(),
             Code::ComplyWithin => "all values are allowed".to_owned(),
-            Code::ComplyBothEmpty => "neither side carries the tag, passes by rule".to_owned(),
+            Code::ComplyBothEmpty => "passes only because neither side has the tag".to_owned(),
             Code::ComplyDisjoint => "nothing in common".to_owned(),
             Code::ComplyOneEmpty => "only one side carries the tag".to_owned(),
             Code::ComplyNotSubset => "values outside the allowed set".to_owned(),
             Code::ComplyWaived => "waived".to_owned(),
-            Code::ComplyExempt => "policies leave this scope alone".to_owned(),
+            Code::ComplyExempt => "this scope is exempt from policies".to_owned(),
             Code::SkipPair => "is about other pairs".to_owned(),
             Code::DefaultStands => "no policy of this kind matches".to_owned(),
             Code::DefaultNotReached | Code::DecideNotReached => "not reached".to_owned(),
-            Code::DefaultUnknown => "stands if none of the unknown ones matches".to_owned(),
+            Code::DefaultUnknown => "applies if none of the unknown ones matches".to_owned(),
         }
     }
 
@@ -251,7 +252,7 @@ impl Words<'_> {
             Code::SelectOnly => "it is the only one that matches".to_owned(),
             Code::MergeRung => format!("its {} is {mine}, the runner-up's {theirs}", self.param(third)),
             Code::MergeOnly => "it is the only layer".to_owned(),
-            Code::MergeLaterItem => "it stands later in the same list than the runner-up".to_owned(),
+            Code::MergeLaterItem => "it comes later in the same list than the runner-up".to_owned(),
             _ => self.because(State::Won, reason),
         }
     }
@@ -291,30 +292,11 @@ pub fn miss(miss: &decide::Miss) -> String {
         Code::UnknownFact if field == "custom" => format!("{has} in `{want}`"),
         Code::UnknownFact => match have {
             None => format!("{field}: wants {want}, the request has none"),
-            Some(have) => format!("{field}: wants {want}, cannot be told from {have}"),
+            Some(have) => format!("{field}: wants {want}, cannot be determined from {have}"),
         },
         Code::SkipCondition if field == "custom" => format!("does not hold: {want}"),
         Code::SkipCondition if field != "ip" => format!("{field}: only {want}, it is {has}"),
         _ => format!("{field}: wants {want}, has {has}"),
-    }
-}
-
-/// A change of a request, as a clause after "if": `the role editor were there`.
-pub fn edit(edit: &decide::Edit) -> String {
-    use decide::Edit;
-    match edit {
-        Edit::Role(role) => format!("the subject had role {role}"),
-        Edit::Group(group) => format!("the subject were in group {group}"),
-        Edit::NoRole(role) => format!("the subject did not have role {role}"),
-        Edit::NoGroup(group) => format!("the subject were not in group {group}"),
-        Edit::Id(id) => format!("the subject were {id}"),
-        Edit::Method(method) => format!("the method were {method}"),
-        Edit::Operation(operation) => format!("the operation were {operation}"),
-        Edit::Type(kind) => format!("the resource were of type {kind}"),
-        Edit::App(app) => format!("the application were {app}"),
-        Edit::Claim(name, fact) => format!("the claim {name} were {}", decide::shown(fact)),
-        Edit::Time(moment) => format!("it were asked at {moment}"),
-        Edit::Address(address) => format!("it came from {address}"),
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::comply::{
-    Finding, FindingId, Link, LinkId, NeedsScope, NetChange, ObjectId, Standing, Tags, Trigger,
+    Finding, FindingId, Link, LinkId, NeedsScope, NetChange, ObjectId, ObjectState, Tags, Trigger,
 };
 use upheld_model::{State, Timestamp};
 
@@ -51,7 +51,7 @@ struct Done {
     /// The tags of a new object.
     tags: Option<Tags>,
     /// What to write down as the cause of what violates now.
-    deed: Deed,
+    summary: ActionSummary,
 }
 
 /// A relationship that is asked for.
@@ -63,7 +63,7 @@ struct Asked {
 
 /// What was done, for the records.
 #[derive(Clone, Debug)]
-struct Deed {
+struct ActionSummary {
     action: &'static str,
     object: SmolStr,
     /// The tag that changed, with its values before and after.
@@ -72,7 +72,7 @@ struct Deed {
 
 /// What became of an action, in ids: names cost more than deciding.
 #[derive(Clone, Debug)]
-pub struct Tried {
+pub struct Attempt {
     /// In a word.
     pub outcome: Outcome,
     /// Those that block, in names: what they are about is not there any more.
@@ -86,7 +86,7 @@ pub struct Tried {
     /// When it is over; later than it began only if time passed.
     pub at: Timestamp,
     /// For the records, if it was done.
-    done: Option<(Deed, NetChange)>,
+    done: Option<(ActionSummary, NetChange)>,
 }
 
 impl Organisation {
@@ -98,11 +98,11 @@ impl Organisation {
     }
 
     /// As [`Self::act`], without names for what is new.
-    pub fn commit(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Tried {
+    pub fn commit(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Attempt {
         let schema = Arc::clone(&self.schema);
         let mut tried = self.try_out(now, actor, action);
-        if let Some((deed, change)) = tried.done.take() {
-            self.write_records(now, actor, deed, change);
+        if let Some((summary, change)) = tried.done.take() {
+            self.write_records(now, actor, summary, change);
             if self.comply.has_steps() || !Arc::ptr_eq(&schema, &self.schema) {
                 self.version += 1;
             }
@@ -121,8 +121,8 @@ impl Organisation {
     }
 
     /// What became of an action, in names.
-    pub fn decision(&self, tried: Tried) -> Decision {
-        let Tried { outcome, blocking, new, refusal, tags, at, done: _ } = tried;
+    pub fn decision(&self, tried: Attempt) -> Decision {
+        let Attempt { outcome, blocking, new, refusal, tags, at, done: _ } = tried;
         let violations = if outcome.is_done() { self.accepted(new, at) } else { blocking };
         Decision { outcome, violations, refusal, tags, version: self.version }
     }
@@ -142,34 +142,34 @@ impl Organisation {
     }
 
     /// Does what an actor wants if nothing refuses it; it can still be taken back.
-    pub(crate) fn try_out(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Tried {
+    pub(crate) fn try_out(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Attempt {
         let before = self.before();
         let at = match action {
             Action::Advance { to } => *to,
             _ => now,
         };
         let (blocking, new) = (Vec::new(), Vec::new());
-        let tried = Tried { outcome: Outcome::Allowed, blocking, new, refusal: None, tags: None, at, done: None };
+        let tried = Attempt { outcome: Outcome::Allowed, blocking, new, refusal: None, tags: None, at, done: None };
         let in_force = self.in_force_before(action, now);
         let done = match self.attempt(now, actor, action) {
             Ok(done) => done,
             Err(Refused { outcome, refusal }) => {
                 self.roll_back(before);
-                return Tried { outcome, refusal: Some(refusal), at: now, ..tried };
+                return Attempt { outcome, refusal: Some(refusal), at: now, ..tried };
             }
         };
         let change = self.comply.changed_since(before.steps);
         let blocking = self.blocking(now, actor, &done.looked, &change);
         if !blocking.is_empty() {
             self.roll_back(before);
-            return Tried { outcome: Outcome::Blocked, blocking, ..tried };
+            return Attempt { outcome: Outcome::Blocked, blocking, ..tried };
         }
-        // Nothing is looked at when something ends: what violates in another scope from then on is no news.
+        // Nothing is looked at when something ends: what violates in another scope from then on is not news.
         let (outcome, new) = match action {
             Action::Unlink { .. } | Action::Delete { .. } => (Outcome::Allowed, Vec::new()),
             _ => self.new_findings(in_force, &change, at),
         };
-        Tried { outcome, new, tags: done.tags, done: Some((done.deed, change)), ..tried }
+        Attempt { outcome, new, tags: done.tags, done: Some((done.summary, change)), ..tried }
     }
 
     fn attempt(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Result<Done, Refused> {
@@ -205,15 +205,15 @@ impl Organisation {
             (key, before, self.comply.texts(*after))
         });
         self.steps().retag(object, &changes);
-        let deed = Deed { action: "tags", object: self.comply.reference(object), change };
-        Ok(Done { looked: Looked::Around { trigger: Trigger::Tags, object }, tags: None, deed })
+        let summary = ActionSummary { action: "tags", object: self.comply.reference(object), change };
+        Ok(Done { looked: Looked::Around { trigger: Trigger::Tags, object }, tags: None, summary })
     }
 
     fn do_link(&mut self, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Result<Done, Refused> {
         let Asked { link, is_new } = self.asked_link(actor, a, b, role)?;
-        let deed = Deed { action: "link", object: self.comply.reference(link.a), change: None };
+        let summary = ActionSummary { action: "link", object: self.comply.reference(link.a), change: None };
         if !is_new {
-            return Ok(Done { looked: Looked::Nothing, tags: None, deed });
+            return Ok(Done { looked: Looked::Nothing, tags: None, summary });
         }
         self.steps().relate(link);
         // Whoever is added to a scope gets the default tags.
@@ -221,7 +221,7 @@ impl Organisation {
             self.add_defaults(link.b);
         }
         let pairs = self.comply.made_by(&link).collect();
-        Ok(Done { looked: Looked::Pairs { trigger: Trigger::Link, pairs }, tags: None, deed })
+        Ok(Done { looked: Looked::Pairs { trigger: Trigger::Link, pairs }, tags: None, summary })
     }
 
     /// A relationship that is asked for, if shape and rights allow it.
@@ -251,7 +251,7 @@ impl Organisation {
     fn takes_link(&self, link: &Link) -> Result<(), Refusal> {
         let comply = &self.comply;
         for end in link.ends() {
-            if comply.described(end).is_some_and(|end| end.standing == Standing::Disabled) {
+            if comply.described(end).is_some_and(|end| end.standing == ObjectState::Disabled) {
                 return Err(Refusal::Disabled { object: comply.reference(end) });
             }
         }
@@ -286,7 +286,7 @@ impl Organisation {
             return Err(invalid(Refusal::NoLink { a: comply.reference(a), b: comply.reference(b) }));
         }
         self.may(actor, Operation::Link, || comply.scope_of(a)).map_err(forbidden)?;
-        let deed = Deed { action: "unlink", object: comply.reference(a), change: None };
+        let summary = ActionSummary { action: "unlink", object: comply.reference(a), change: None };
         let leaves_scope = comply.kind_of(a) == self.profile().scope;
         for link in links {
             self.steps().unlink(link);
@@ -294,7 +294,7 @@ impl Organisation {
         if leaves_scope {
             self.end_within(a, b);
         }
-        Ok(Done { looked: Looked::Nothing, tags: None, deed })
+        Ok(Done { looked: Looked::Nothing, tags: None, summary })
     }
 
     /// Ends all relationships that rest on one between a scope and an object.
@@ -322,12 +322,12 @@ impl Organisation {
         if let Some(subject) = comply.subject_of(object) {
             self.may(actor, Operation::Delete(subject), || comply.scope_of(object)).map_err(forbidden)?;
         }
-        let deed = Deed { action: "delete", object: comply.reference(object), change: None };
+        let summary = ActionSummary { action: "delete", object: comply.reference(object), change: None };
         self.steps().delete(object);
-        Ok(Done { looked: Looked::Nothing, tags: None, deed })
+        Ok(Done { looked: Looked::Nothing, tags: None, summary })
     }
 
-    fn write_records(&mut self, now: Timestamp, actor: &Actor, deed: Deed, net: NetChange) {
+    fn write_records(&mut self, now: Timestamp, actor: &Actor, summary: ActionSummary, net: NetChange) {
         if net.is_empty() {
             return;
         }
@@ -337,15 +337,15 @@ impl Organisation {
                 (self.profile().role_spec(*role).map(|spec| spec.name.clone()), name.clone())
             }
         };
-        let Deed { action, object, change } = deed;
+        let ActionSummary { action, object, change } = summary;
         self.records.write(Entry { cause: Cause { action, object, change, role, name, at: now }, net });
     }
 }
 
 impl Done {
-    /// What changed is no pair: what violates from now on is only recorded.
+    /// What changed is not a pair: what violates from now on is only recorded.
     fn nothing_looked_at(action: &'static str, object: &str) -> Self {
-        let deed = Deed { action, object: SmolStr::new(object), change: None };
-        Self { looked: Looked::Nothing, tags: None, deed }
+        let summary = ActionSummary { action, object: SmolStr::new(object), change: None };
+        Self { looked: Looked::Nothing, tags: None, summary }
     }
 }

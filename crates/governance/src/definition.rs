@@ -156,6 +156,25 @@ pub struct Definition {
     pub at: Option<NodeRef>,
 }
 
+impl Definition {
+    /// A tag that takes any value of its type, or none.
+    pub fn new(subject: Subject, key: SmolStr, tag: TagType) -> Self {
+        Self {
+            subject,
+            key,
+            tag,
+            options: Vec::new(),
+            withdrawn: Vec::new(),
+            regex: None,
+            default: Vec::new(),
+            mandatory: Mandatory::No,
+            restricted: Restricted::No,
+            immutable: Immutable::No,
+            at: None,
+        }
+    }
+}
+
 /// What changes of a definition; what is left out stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redefinition {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{self, Comply, Profile, Tags, Told};
+use upheld_engine::comply::{self, Comply, Mentions, Profile, Tags};
 
 use crate::records::Records;
 use crate::schema::TagSchema;
@@ -42,15 +42,15 @@ impl Draft {
     /// Judges everything: numbers get their shortest form where definitions say that they are numbers, and everybody gets the
     /// default tags.
     pub fn build(self) -> Organisation {
-        self.build_told().0
+        self.build_with_mentions().0
     }
 
     /// As [`Self::build`], with how often everything was said: see [`Organisation::revised`].
-    pub fn build_told(self) -> (Organisation, Told) {
+    pub fn build_with_mentions(self) -> (Organisation, Mentions) {
         let Self { facts, schema, settings } = self.completed();
-        let (comply, told) = facts.build_told();
+        let (comply, mentions) = facts.build_with_mentions();
         let (comply, schema) = (Arc::new(comply), Arc::new(schema));
-        (Organisation { comply, schema, settings, records: Records::default(), version: 0 }, told)
+        (Organisation { comply, schema, settings, records: Records::default(), version: 0 }, mentions)
     }
 
     /// With what definitions and default tags make of the tags that were written.
@@ -81,11 +81,11 @@ impl Organisation {
 
     /// What this becomes if what `gone` says is said no more, and what `came` says is. Nothing if something is wrong then, or
     /// if it takes a look at everything that was said; nothing either if anything happened since it was built.
-    pub fn revised(&self, told: &Told, gone: &Draft, came: Draft) -> Option<(Self, Told)> {
+    pub fn revised(&self, mentions: &Mentions, gone: &Draft, came: Draft) -> Option<(Self, Mentions)> {
         if self.version > 0 {
             return None;
         }
-        let (comply, told) = self.comply.revised(told, &gone.facts, &came.completed().facts)?;
-        Some((Self { comply: Arc::new(comply), ..self.clone() }, told))
+        let (comply, mentions) = self.comply.revised(mentions, &gone.facts, &came.completed().facts)?;
+        Some((Self { comply: Arc::new(comply), ..self.clone() }, mentions))
     }
 }

@@ -289,7 +289,7 @@ impl Organisation {
         }
         links.sort_unstable();
         links.dedup();
-        // Too many at once are no simple way out.
+        // Too many at once are not a simple way out.
         if links.is_empty() || links.len() > 8 {
             return None;
         }

@@ -36,15 +36,15 @@ use std::sync::Arc;
 
 use upheld_engine::comply::{Comply, Mark, Partners, Profile};
 
-pub use self::act::Tried;
+pub use self::act::Attempt;
 pub use self::action::{Action, Actor, Decision, NewLink, NewObject, Outcome};
 pub use self::definition::{
     BadDefinition, BadValue, Definition, Immutable, Mandatory, Pattern, Redefinition, Restricted, TagType,
 };
 pub use self::draft::Draft;
 pub use self::fix::{By, Edit, Fix};
-pub use self::plan::{Flip, Plan, Step, Then};
-pub use self::records::{Cause, History, Seen};
+pub use self::plan::{AfterChange, Flip, Plan, Step};
+pub use self::records::{Cause, FirstSeen, History};
 pub use self::refusal::Refusal;
 pub use self::schema::TagSchema;
 pub use self::trial::Trial;

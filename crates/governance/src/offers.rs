@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use upheld_engine::comply::{
-    Alike, Comply, Effect, Finding, Kind, NotFound, ObjectId, Pair, Question, Relation, Standing,
+    Comply, Effect, Finding, Kind, NotFound, ObjectId, ObjectState, Pair, PairKey, Question, Relation,
 };
 use upheld_engine::{Ruling, Scratch, Silent, ask};
 use upheld_model::{State, Timestamp};
@@ -41,10 +41,10 @@ impl Organisation {
     /// As [`Self::candidates`], in no particular order. Pairs that rules cannot tell apart are asked about once.
     pub fn offered(&self, now: Timestamp, object: ObjectId, kinds: &[Kind], role: Option<ObjectId>) -> Vec<ObjectId> {
         let (comply, mut offered) = (&*self.comply, Vec::new());
-        if comply.described(object).is_none_or(|own| own.standing != Standing::Live) {
+        if comply.described(object).is_none_or(|own| own.standing != ObjectState::Live) {
             return offered;
         }
-        let own = comply.residence_of(object);
+        let own = comply.home_scope(object);
         let mut offers = Offers { comply, now, scratch: Scratch::default(), known: FxHashMap::default() };
         for kind in kinds {
             let like = comply.objects_of(*kind).find_map(|other| {
@@ -54,14 +54,14 @@ impl Organisation {
             });
             let Some(like) = like else { continue };
             for other in comply.objects_of(*kind) {
-                let lives = comply.described(other).is_some_and(|own| own.standing == Standing::Live);
+                let lives = comply.described(other).is_some_and(|own| own.standing == ObjectState::Live);
                 if !lives || other == object || !comply.is_live(other) {
                     continue;
                 }
                 let (link, residence) = if like.a == object {
                     (like.between(object, other), own)
                 } else {
-                    (like.between(other, object), own.and_then(|_| comply.residence_of(other)))
+                    (like.between(other, object), own.and_then(|_| comply.home_scope(other)))
                 };
                 // Where one of them takes no part, there is no pair.
                 if residence.is_none_or(|residence| comply.made_in(&link, residence).all(|pair| offers.complies(pair)))
@@ -158,7 +158,7 @@ impl Organisation {
     }
 }
 
-/// What is offered breaks nothing, whoever takes it, and that it was broken before is no excuse.
+/// What is offered breaks nothing, whoever takes it, and that it was broken before is not an excuse.
 fn enforced(pair: Pair, now: Timestamp) -> Question<'static> {
     Question { pair, now, effect: Effect::Block, accepted: &[] }
 }
@@ -169,7 +169,7 @@ struct Offers<'c> {
     now: Timestamp,
     scratch: Scratch<Comply>,
     /// Whether pairs that are alike break nothing that is enforced.
-    known: FxHashMap<Alike, bool>,
+    known: FxHashMap<PairKey, bool>,
 }
 
 impl Offers<'_> {
@@ -177,8 +177,8 @@ impl Offers<'_> {
     fn complies(&mut self, pair: Pair) -> bool {
         let Self { comply, now, scratch, known } = self;
         let mut ask = || ask(*comply, &enforced(pair, *now), scratch, &mut Silent).hard == 0;
-        match comply.alike(pair) {
-            Some(alike) => *known.entry(alike).or_insert_with(ask),
+        match comply.pair_key(pair) {
+            Some(pair_key) => *known.entry(pair_key).or_insert_with(ask),
             None => ask(),
         }
     }

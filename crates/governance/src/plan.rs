@@ -36,12 +36,12 @@ pub struct Flip {
     /// The other.
     pub b: SmolStr,
     /// What would be then.
-    pub then: Then,
+    pub then: AfterChange,
 }
 
 /// What would be after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Then {
+pub enum AfterChange {
     /// Nothing is against it any more.
     Allowed,
     /// A policy is against it.
@@ -125,8 +125,8 @@ fn flips(before: &[Finding], after: &[Finding]) -> Vec<Flip> {
         pairs
     };
     let (was, is) = (refused(before), refused(after));
-    let gone = was.iter().filter(|pair| is.binary_search(pair).is_err()).map(|pair| (pair, Then::Allowed));
-    let come = is.iter().filter(|pair| was.binary_search(pair).is_err()).map(|pair| (pair, Then::Refused));
+    let gone = was.iter().filter(|pair| is.binary_search(pair).is_err()).map(|pair| (pair, AfterChange::Allowed));
+    let come = is.iter().filter(|pair| was.binary_search(pair).is_err()).map(|pair| (pair, AfterChange::Refused));
     let mut flips: Vec<Flip> =
         gone.chain(come).map(|((a, b), then)| Flip { a: a.clone(), b: b.clone(), then }).collect();
     flips.sort();

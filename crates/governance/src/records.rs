@@ -12,7 +12,7 @@ use crate::Organisation;
 
 /// Since when something violates.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct FirstSeen {
     /// Since when.
     pub first: Timestamp,
     /// Because of what.
@@ -89,12 +89,12 @@ impl Organisation {
     }
 
     /// Since when something violates, if it began with a change.
-    pub fn seen(&self, finding: &Finding) -> Option<Seen> {
+    pub fn seen(&self, finding: &Finding) -> Option<FirstSeen> {
         self.history().seen(finding)
     }
 
     /// What violated once and does no more, in the order in which it ended: since when it did, and since when it does not.
-    pub fn resolved(&self, now: Timestamp) -> Vec<(Finding, Option<Seen>, Timestamp)> {
+    pub fn resolved(&self, now: Timestamp) -> Vec<(Finding, Option<FirstSeen>, Timestamp)> {
         let mut began: FxHashMap<FindingId, &Entry> = FxHashMap::default();
         let mut resolved = Vec::new();
         for entry in self.records.log.iter() {
@@ -110,8 +110,8 @@ impl Organisation {
 }
 
 impl Entry {
-    fn seen(&self) -> Seen {
-        Seen { first: self.cause.at, cause: self.cause.clone() }
+    fn seen(&self) -> FirstSeen {
+        FirstSeen { first: self.cause.at, cause: self.cause.clone() }
     }
 }
 
@@ -129,7 +129,7 @@ impl History<'_> {
     }
 
     /// Since when something violates, if it began with a change.
-    pub fn seen(&self, finding: &Finding) -> Option<Seen> {
+    pub fn seen(&self, finding: &Finding) -> Option<FirstSeen> {
         let id = self.organisation.comply.identify(finding)?;
         self.began.get(&id).map(|entry| entry.seen())
     }

@@ -120,7 +120,7 @@ impl TagSchema {
 }
 
 impl Organisation {
-    /// The changes that tags make to an object, checked against definitions; what stays the same is no change.
+    /// The changes that tags make to an object, checked against definitions; what stays the same is not a change.
     pub(crate) fn check_tags(
         &mut self,
         actor: &Actor,

@@ -5,7 +5,7 @@ use upheld_engine::comply::{Class, NotFound, Profile, Tags};
 use upheld_engine::words::comply::{house_name, joined, list, pairs};
 use upheld_model::nearest::did_you_mean;
 
-use crate::{Action, BadDefinition, BadValue, By, Cause, Edit, Fix, Refusal, Seen};
+use crate::{Action, BadDefinition, BadValue, By, Cause, Edit, FirstSeen, Fix, Refusal};
 
 /// A way to fix a violation; alternatives that differ only in the value are one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub fn edit(edit: &Edit, choices: &[SmolStr]) -> String {
 }
 
 /// What made something violate: `landingZone/lz-1 moved environment dev → prod on 2026-02-03 by an administrator`.
-pub fn cause(profile: &Profile, seen: &Seen) -> String {
+pub fn cause(profile: &Profile, seen: &FirstSeen) -> String {
     let Cause { action, object, change, at, .. } = &seen.cause;
     let moment = at.to_string();
     let day = moment.split_once('T').map_or(moment.as_str(), |(day, _)| day);
@@ -120,9 +120,9 @@ pub fn refusal(profile: &Profile, refusal: &Refusal) -> String {
             meant(format!("there is no kind `{written}`"), nearest)
         }
         Refusal::NotFound(NotFound::Object { written, nearest }) => meant(format!("there is no `{written}`"), nearest),
-        Refusal::ObjectExists { object } => format!("`{object}` is there already"),
-        Refusal::NoOwner { object } => format!("`{object}` has to live in something, and nothing was named"),
-        Refusal::Owned { object, owner } => format!("`{object}` lives in `{owner}` already"),
+        Refusal::ObjectExists { object } => format!("`{object}` already exists"),
+        Refusal::NoOwner { object } => format!("`{object}` must belong to something, and no owner was named"),
+        Refusal::Owned { object, owner } => format!("`{object}` already belongs to `{owner}`"),
         Refusal::NotRelated { a, b } => {
             format!(
                 "{} and {} are not related in this way (`{a}`, `{b}`)",
@@ -135,7 +135,7 @@ pub fn refusal(profile: &Profile, refusal: &Refusal) -> String {
         Refusal::NotInScope { object, scope } => {
             format!("`{object}` has no access to `{scope}`, which is needed first")
         }
-        Refusal::NotEmpty { object, inside } => format!("`{object}` is not empty: `{inside}` lives in it"),
+        Refusal::NotEmpty { object, inside } => format!("`{object}` is not empty: `{inside}` belongs to it"),
         Refusal::UnknownTag { subject, key, nearest } => meant(format!("{subject} has no tag `{key}`"), nearest),
         Refusal::Value { key, bad, options } => {
             let sentence = format!("the tag `{key}` {}", bad_value(bad));
@@ -146,19 +146,19 @@ pub fn refusal(profile: &Profile, refusal: &Refusal) -> String {
         Refusal::Immutable { key } => format!("the tag `{key}` cannot change after it was set"),
         Refusal::Right { role, what } => format!("the role {role} may not {what}"),
         Refusal::Scope { own } => format!("this role holds in `{own}` only"),
-        Refusal::PolicyExists { policy } => format!("the policy `{policy}` is there already"),
+        Refusal::PolicyExists { policy } => format!("the policy `{policy}` already exists"),
         Refusal::UnknownPolicy { written, nearest } => meant(format!("there is no policy `{written}`"), nearest),
         Refusal::NoPair { a, b } => format!("no policy can be about {a} and {b}; {}", pairs(profile)),
         Refusal::RuleCount { count: 0 } => "a policy needs at least one rule".to_owned(),
         Refusal::RuleCount { count } => format!("a policy has one rule here, not {count}"),
-        Refusal::Strategy { strategy } => format!("{} knows no strategy `{strategy}`", profile.name),
+        Refusal::Strategy { strategy } => format!("{} has no strategy `{strategy}`", profile.name),
         Refusal::Definition { key, bad } => format!("the tag definition `{key}` {}", bad_definition(bad)),
         Refusal::UnknownDefinition { subject, key } => format!("{subject} has no tag definition `{key}`"),
         Refusal::TagInUse { key, policy } => format!("the policy `{policy}` uses the tag `{key}`"),
-        Refusal::WaiverExists { waiver } => format!("the waiver `{waiver}` is there already"),
+        Refusal::WaiverExists { waiver } => format!("the waiver `{waiver}` already exists"),
         Refusal::UnknownWaiver { waiver } => format!("there is no waiver `{waiver}`"),
         Refusal::NoReason { waiver } => format!("the waiver `{waiver}` gives no reason"),
-        Refusal::Backwards => "time does not run backwards".to_owned(),
+        Refusal::Backwards => "time cannot go backwards".to_owned(),
     }
 }
 
@@ -181,7 +181,7 @@ pub fn bad_definition(bad: &BadDefinition) -> String {
     match bad {
         BadDefinition::Key => "has a key with other characters than letters, digits, - and _".to_owned(),
         BadDefinition::Alike(other) => format!("differs from `{other}` by case only"),
-        BadDefinition::Twice => "is there already".to_owned(),
+        BadDefinition::Twice => "already exists".to_owned(),
         BadDefinition::NoOptions => "has nothing to choose from: it needs `options`".to_owned(),
         BadDefinition::Regex => "has a `regex`, which only string and email can have".to_owned(),
         BadDefinition::Default(bad) => format!("has a default that it {}", bad_value(bad)),
@@ -215,6 +215,6 @@ pub fn action(action: &Action) -> String {
         Action::SetDefaults { tags: defaults } => format!("set default tags {}", tags(defaults)),
         Action::Grant(waiver) => format!("grant waiver {}", waiver.id),
         Action::Revoke { waiver } => format!("revoke waiver {waiver}"),
-        Action::Advance { to } => format!("let time pass until {to}"),
+        Action::Advance { to } => format!("advance the time to {to}"),
     }
 }

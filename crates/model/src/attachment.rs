@@ -107,7 +107,7 @@ pub struct AttachedLayer {
     /// What it says.
     pub says: LayerContent,
     /// How it meets others, where policies say that themselves.
-    pub meets: Option<Meets>,
+    pub meets: Option<LayerMerge>,
 }
 
 /// What a layer says.
@@ -126,7 +126,7 @@ pub enum LayerContent {
 
 /// How two layers meet: what was there before, which ranks better, and what comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Act {
+pub enum MergeAction {
     /// What was there stays.
     Keep,
     /// What comes replaces it.
@@ -139,9 +139,9 @@ pub enum Act {
 
 /// How a layer wants to meet others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Meets {
+pub struct LayerMerge {
     /// What happens.
-    pub act: Act,
+    pub act: MergeAction,
     /// By which of the strategies of its kind, where both count.
     pub strategy: u8,
 }

@@ -226,8 +226,20 @@ faults! {
     NoEffect = "UP030",
     /// Looking a client up in the listing of the system itself would give another answer.
     ListingDiffers = "UP031",
+    /// Another edition of the same kind comes to something else.
+    OtherEdition = "UP032",
+    /// A rule answers by itself, so that no backend is asked.
+    AnsweredDirectly = "UP033",
+    /// Something is wrong, so that requests are answered with an error.
+    BrokenPolicy = "UP034",
     /// A policy lets more through than its author may think; its edition does so on purpose.
     FailsOpen = "UP040",
+    /// The default effect permits whatever no policy matches.
+    OpenDefault = "UP041",
+    /// A combining algorithm ignores what is not known.
+    HiddenDoubt = "UP042",
+    /// Policies of equal priority say the opposite, and only their order decides.
+    OrderDecides = "UP043",
     /// Wildcards beat exact values, because the number of tags is compared first.
     WildcardsOutrank = "UP107",
     /// The winner was chosen by the last, arbitrary rung.

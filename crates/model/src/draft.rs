@@ -123,12 +123,12 @@ pub struct Policy {
     /// Its configuration, opaque and whole.
     pub payload: Option<NodeRef>,
     /// What it says.
-    pub says: Says,
+    pub says: PolicyContent,
 }
 
 /// What a policy says, by family.
 #[derive(Clone, Debug)]
-pub enum Says {
+pub enum PolicyContent {
     /// Selectors for the ends of a connection.
     Selectors {
         /// By field.
@@ -147,29 +147,29 @@ pub enum Says {
 impl Policy {
     /// The selectors of a field; none where there is no such field.
     pub fn selectors(&self, field: Sym) -> &[Selector] {
-        let Says::Selectors { lists, .. } = &self.says else { return &[] };
+        let PolicyContent::Selectors { lists, .. } = &self.says else { return &[] };
         lists.iter().find(|list| list.field == field).map_or(&[], |list| &list.selectors)
     }
 
     /// A whole number of a field.
     pub fn number(&self, field: Sym) -> Option<i64> {
-        let Says::Selectors { numbers, .. } = &self.says else { return None };
+        let PolicyContent::Selectors { numbers, .. } = &self.says else { return None };
         numbers.iter().find(|(known, _)| *known == field).map(|(_, number)| *number)
     }
 
     /// Its layers, if it has any.
     pub fn layers(&self) -> Option<&Layers> {
         match &self.says {
-            Says::Layers(layers) => Some(layers),
-            Says::Selectors { .. } | Says::Attached(_) | Says::Document => None,
+            PolicyContent::Layers(layers) => Some(layers),
+            PolicyContent::Selectors { .. } | PolicyContent::Attached(_) | PolicyContent::Document => None,
         }
     }
 
     /// What it is attached to in a hierarchy, if it is that sort of policy.
     pub fn attachments(&self) -> Option<&Arc<Attachments>> {
         match &self.says {
-            Says::Attached(attachments) => Some(attachments),
-            Says::Selectors { .. } | Says::Layers(_) | Says::Document => None,
+            PolicyContent::Attached(attachments) => Some(attachments),
+            PolicyContent::Selectors { .. } | PolicyContent::Layers(_) | PolicyContent::Document => None,
         }
     }
 }

@@ -27,13 +27,14 @@ pub mod symbols;
 pub mod tags;
 pub mod time;
 pub mod tree;
+pub mod uniques;
 
 pub use attachment::{
-    Act, AttachedLayer, Attachments, LabelWant, LayerContent, Meets, TargetReference, TargetSelector,
+    AttachedLayer, Attachments, LabelWant, LayerContent, LayerMerge, MergeAction, TargetReference, TargetSelector,
 };
 pub use config::{Config, Content};
 pub use diagnostic::{Diagnostic, Diagnostics, Fault, Label, Severity};
-pub use draft::{Draft, Object, Part, Policy, Role, Roles, Says, SelectorList};
+pub use draft::{Draft, Object, Part, Policy, PolicyContent, Role, Roles, SelectorList};
 pub use id::{Id, Table};
 pub use layers::{Facet, Layers};
 pub use pages::Pages;
@@ -45,3 +46,4 @@ pub use symbols::{Lookup, Sym, Symbols};
 pub use tags::{Selector, TagSet, Want};
 pub use time::Timestamp;
 pub use tree::{Kind, Span, Tree, TreeBuilder, Value};
+pub use uniques::Uniques;

@@ -291,6 +291,8 @@ codes! {
     DecideClash = "decide.clash" [],
     /// No policy says anything.
     DecideDefault = "decide.default" ["effect"],
+    /// No policy of a set says anything, and the set has a default.
+    DecideSetDefault = "decide.set-default" ["set"],
     /// It was switched off.
     DecideOff = "off.disabled" [],
     /// Something is wrong with it, so that nothing holds where it is attached.

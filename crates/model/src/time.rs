@@ -25,6 +25,14 @@ impl std::str::FromStr for Timestamp {
     }
 }
 
-/// The text is no RFC 3339 time with a zone, or one outside the years 1678 to 2262.
+/// The text is not an RFC 3339 time with a zone, or one outside the years 1678 to 2262.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotATime;
+
+impl fmt::Display for NotATime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a time with a zone, for example `2025-03-01T12:00:00Z`")
+    }
+}
+
+impl std::error::Error for NotATime {}

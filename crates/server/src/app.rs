@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::folders::Folders;
 use crate::limits::Gate;
 use crate::live::Live;
-use crate::telemetry::{Decisions, Metrics, Reloaded, Standing};
+use crate::telemetry::{Decisions, Metrics, Reloaded, ServerState};
 use crate::tls::Tls;
 use crate::writer::Writer;
 
@@ -49,7 +49,7 @@ impl App {
     pub(crate) fn numbers(&self) -> String {
         let (view, problem) = (self.live.view(), self.folders.problem());
         let head = *self.store.follow().borrow();
-        self.metrics.text(&Standing { view: &view, head, problem: problem.as_deref() })
+        self.metrics.text(&ServerState { view: &view, head, problem: problem.as_deref() })
     }
 }
 

@@ -30,7 +30,7 @@ use jiff::Timestamp;
 use smol_str::SmolStr;
 use upheld_engine::decide::{self, Action, Environment, Maybe, Resource};
 
-pub(crate) use self::caller::{Caller, How};
+pub(crate) use self::caller::{AuthMethod, Caller};
 pub(crate) use self::certificate::Certificate;
 pub use self::error::SecurityError;
 pub(crate) use self::secret::Secret;
@@ -45,7 +45,7 @@ use self::rights::{Rights, Verdict};
 use self::secret::PREFIX;
 use self::tokens::Tokens;
 use crate::app::Shared;
-use crate::config::{Admission, Config, Known, Security, StoreAt};
+use crate::config::{Admission, Config, Known, Security, StoreLocation};
 use crate::connection::{Connection, Peer};
 
 /// All that is known about callers.
@@ -67,8 +67,8 @@ impl Auth {
             None if !settings.needs_bootstrap() => (Tokens::default(), None),
             None => {
                 let Bootstrap { hash, token } = match &config.store {
-                    StoreAt::Folder(folder) => Bootstrap::of(folder)?,
-                    StoreAt::Ephemeral | StoreAt::Postgres(_) => Bootstrap::ephemeral()?,
+                    StoreLocation::Folder(folder) => Bootstrap::of(folder)?,
+                    StoreLocation::Ephemeral | StoreLocation::Postgres(_) => Bootstrap::ephemeral()?,
                 };
                 (Tokens::bootstrap(hash), token)
             }
@@ -86,20 +86,24 @@ impl Auth {
         if let Some(path) = &self.settings.tokens {
             match Tokens::read(path) {
                 Ok(tokens) => self.tokens.store(Arc::new(tokens)),
-                Err(error) => tracing::error!(%error, "the tokens cannot be read again; the last ones stay"),
+                Err(error) => {
+                    tracing::error!(%error, "the tokens could not be reloaded; the previous ones stay in use");
+                }
             }
         }
         if let Some(path) = &self.settings.rights {
             match Rights::open(Some(path)) {
                 Ok(rights) => self.rights.store(Arc::new(rights)),
-                Err(error) => tracing::error!(%error, "the rights cannot be read again; the last ones stay"),
+                Err(error) => {
+                    tracing::error!(%error, "the rights could not be reloaded; the previous ones stay in use");
+                }
             }
         }
         if let Some(Err(error)) = match &self.jwt {
             Some(jwt) => Some(jwt.refresh().await),
             None => None,
         } {
-            tracing::error!(%error, "the keys of the issuer cannot be read again; the last ones stay");
+            tracing::error!(%error, "the issuer's keys could not be reloaded; the previous ones stay in use");
         }
     }
 
@@ -132,7 +136,7 @@ impl Auth {
             return Ok(bare());
         }
         if given.next().is_some() {
-            return unknown("there are several headers `Authorization`");
+            return unknown("there is more than one `Authorization` header");
         }
         let Some(token) = token else { return unknown("the header `Authorization` must be `Bearer` and a token") };
         let found = match &self.jwt {
@@ -161,7 +165,7 @@ impl Auth {
             (None, _) => "no policy permits it".to_owned(),
         };
         let who = &caller.name;
-        Err(if caller.how == How::Anonymous {
+        Err(if caller.how == AuthMethod::Anonymous {
             Refusal::Unknown(format!(
                 "this needs the right `{right}` on `{sort}`, which {who} callers do not have here: {by}"
             ))
@@ -276,9 +280,18 @@ pub(crate) async fn admit(app: &Shared, parts: &Parts, endpoint: Endpoint) -> Re
     } else {
         Maybe::Unknown
     };
-    let wanted = Wanted { endpoint, method: parts.method.as_str(), path: parts.uri.path(), address };
+    let wanted =
+        Wanted { endpoint, method: parts.method.as_str(), path: own_path(endpoint, parts.uri.path()), address };
     app.auth.decide(&caller, &wanted)?;
     Ok(caller)
+}
+
+/// The path that rights are about. What follows the place where proxies ask is the path of somebody else's request.
+fn own_path(endpoint: Endpoint, path: &str) -> &str {
+    match endpoint.headers {
+        Headers::Own => path,
+        Headers::Another => "/forward-auth",
+    }
 }
 
 #[cfg(test)]

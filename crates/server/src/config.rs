@@ -4,18 +4,20 @@ mod operations;
 mod security;
 
 pub use operations::{DecisionLog, DecisionLogTo, LogFormat, Operations, WhenFull};
-pub use security::{Admission, Clients, Jwt, KeysAt, Known, Need, Security, Tls};
+pub use security::{Admission, Clients, Jwt, KeysLocation, Known, Need, Security, Tls};
 
 use std::fmt;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use ipnet::IpNet;
-use ipnet::{Ipv4Net, Ipv6Net};
-use upheld_dialects::gateway_api::ControllerSettings;
-use upheld_dialects::kuma::DEFAULT_SEMANTICS;
+use smol_str::SmolStr;
+use upheld_dialects::access::POLICY;
+pub use upheld_dialects::access::proxies::Trust;
+use upheld_dialects::default_editions;
+use upheld_engine::Companions;
 use upheld_store::{Memory, Postgres, Retention, Sqlite, Store};
 
 /// Everything that can be chosen.
@@ -24,18 +26,18 @@ pub struct Config {
     /// Where to listen; port zero takes a free one.
     pub listen: SocketAddr,
     /// Where revisions are kept.
-    pub store: StoreAt,
+    pub store: StoreLocation,
     /// How much of the past is kept.
     pub retention: Retention,
     /// Files and folders that are read and watched, and never written.
     pub watch: Vec<PathBuf>,
     /// The editions in force; what is not named is the default.
     pub semantics: Vec<String>,
-    /// What the controller of gateways was started with.
-    pub controller: ControllerSettings,
+    /// What dialects are told besides the documents, found by its type.
+    pub settings: Companions,
     /// The seed's administration API and enforcement point.
     pub access: AccessApi,
-    /// How the world calls this server, for documents that name it. Never taken from a request.
+    /// The public URL of this server, for documents that name it. Never taken from a request.
     pub public_url: Option<String>,
     /// How much a request may ask for.
     pub limits: Limits,
@@ -47,7 +49,7 @@ pub struct Config {
 
 /// Where revisions are kept.
 #[derive(Clone, PartialEq, Eq)]
-pub enum StoreAt {
+pub enum StoreLocation {
     /// Nowhere: they end with the process.
     Ephemeral,
     /// In a file in this folder.
@@ -56,7 +58,7 @@ pub enum StoreAt {
     Postgres(String),
 }
 
-impl fmt::Debug for StoreAt {
+impl fmt::Debug for StoreLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ephemeral => f.write_str("Ephemeral"),
@@ -67,7 +69,7 @@ impl fmt::Debug for StoreAt {
     }
 }
 
-impl StoreAt {
+impl StoreLocation {
     /// Opens it; what is not there is made.
     pub async fn open(&self) -> upheld_store::Result<Arc<dyn Store>> {
         Ok(match self {
@@ -85,14 +87,13 @@ pub struct AccessApi {
     pub base: String,
     /// Which environment it is, for policies that are seeded in some environments only.
     pub environment: String,
-    /// The header that carries the identity, as JSON.
-    pub identity_header: String,
-    /// The header that carries the name of the application.
-    pub app_header: String,
-    /// Networks of those whose identity header, application and original path are believed: `10.0.0.0/8`, `::1/128`.
-    pub trusted_peers: Vec<IpNet>,
-    /// How many proxies in front add to `X-Forwarded-For`; with none, the address is that of the peer.
-    pub trusted_hops: usize,
+    /// Whom to believe what proxies pass on.
+    pub trust: Trust,
+    /// The kind of policies that decides requests where nobody names another. What is enforced does not depend on which documents are
+    /// there.
+    pub kind: String,
+    /// The obligations that whoever asks below `/forward-auth` fulfils; with any other one, a permit does not open.
+    pub fulfilled: Vec<SmolStr>,
 }
 
 impl AccessApi {
@@ -132,11 +133,11 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
-            store: StoreAt::Ephemeral,
+            store: StoreLocation::Ephemeral,
             retention: Retention::default(),
             watch: Vec::new(),
-            semantics: DEFAULT_SEMANTICS.map(str::to_owned).to_vec(),
-            controller: ControllerSettings::default(),
+            semantics: default_editions().map(str::to_owned).collect(),
+            settings: Companions::default(),
             access: AccessApi::default(),
             public_url: None,
             limits: Limits::default(),
@@ -170,21 +171,11 @@ impl Default for AccessApi {
         Self {
             base: "/authz".to_owned(),
             environment: "development".to_owned(),
-            identity_header: "x-identity".to_owned(),
-            app_header: "x-app".to_owned(),
-            trusted_peers: loopback(),
-            trusted_hops: 0,
+            trust: Trust::default(),
+            kind: POLICY.to_owned(),
+            fulfilled: Vec::new(),
         }
     }
-}
-
-/// This machine.
-fn loopback() -> Vec<IpNet> {
-    let networks = [
-        Ipv4Net::new(Ipv4Addr::new(127, 0, 0, 0), 8).map(IpNet::V4),
-        Ipv6Net::new(Ipv6Addr::LOCALHOST, 128).map(IpNet::V6),
-    ];
-    networks.into_iter().flatten().collect()
 }
 
 impl Default for Limits {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use upheld_dialects::identity;
-use upheld_input::{Format, json, parse};
+use upheld_loader::Format;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Fault, Files, Severity, SourceId};
 use upheld_store::Key;
+use upheld_syntax::{json, parse};
 
 use crate::problem::Problem;
 
@@ -37,7 +38,7 @@ pub(crate) fn format(headers: &HeaderMap) -> Result<Format, Problem> {
             axum::http::StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "unsupported-media-type",
             format!(
-                "`{essence}` is not read here: expected application/json, application/yaml or application/x-ndjson"
+                "`{essence}` is not supported here: expected application/json, application/yaml or application/x-ndjson"
             ),
         )),
     }
@@ -59,7 +60,7 @@ pub(crate) struct Body {
 impl Body {
     /// Reads a body; everything that is wrong with it is said at once.
     pub(crate) fn read(bytes: &[u8], format: Format) -> Result<Self, Problem> {
-        let text = std::str::from_utf8(bytes).map_err(|_| Problem::bad_request("the body is no UTF-8 text"))?;
+        let text = std::str::from_utf8(bytes).map_err(|_| Problem::bad_request("the body is not UTF-8 text"))?;
         let (file, problems) = parse(BODY, format, text.to_owned(), SourceId::new(0));
         let files: Files = [file].into_iter().collect();
         if problems.iter().any(|problem| problem.severity == Severity::Error) {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use upheld_input::load::Broken;
-use upheld_input::{Content, Input, discover};
+use upheld_loader::load::Broken;
+use upheld_loader::{Content, Input, discover};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files};
 
 /// What files said when they were read. Cheap to copy.
@@ -28,7 +28,7 @@ impl Contents {
         self.0.iter().map(|(name, bytes)| Input::bytes(name.clone(), bytes.clone()))
     }
 
-    /// Names and texts; what is no text is shown as well as can be.
+    /// Names and texts; what is not text is shown as well as can be.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         self.0.iter().map(|(name, bytes)| (name.as_str(), String::from_utf8_lossy(bytes)))
     }

@@ -16,7 +16,7 @@ pub(crate) async fn log(app: Arc<App>) {
         if revision > app.live.view().revision()
             && let Err(refusal) = app.writer.refresh().await
         {
-            tracing::warn!(?refusal, "the log cannot be followed; the last snapshot stays");
+            tracing::warn!(?refusal, "the log cannot be followed; the last snapshot stays in use");
             tokio::time::sleep(Duration::from_millis(200)).await;
             head.mark_changed();
         }
@@ -60,7 +60,7 @@ pub(crate) async fn files(app: Arc<App>) {
     let mut watcher = match watcher {
         Ok(watcher) => Some(watcher),
         Err(error) => {
-            tracing::warn!(%error, "changes of files are not told here; they are looked for every {} s", LOOK.as_secs());
+            tracing::warn!(%error, "this system does not report changes of files; they are checked every {} s", LOOK.as_secs());
             None
         }
     };

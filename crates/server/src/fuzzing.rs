@@ -49,7 +49,7 @@ const DOCUMENTS: &[u8] = b"type: Mesh\nname: default\n---\ntype: Dataplane\nmesh
 /// An `AttributeContext` with a source, a method, a path, a host and a header.
 const CHECK: &[u8] = b"\x0aZ\x0a\x10\x0a\x0e\x0a\x0c\x12\x0810.0.0.7\x18P\"F\x12D\x12\x03GET\x1a/\x0a\x0ax-identity\x12!{\"sub\": \"ann\", \"roles\": [\"user\"]}\"\x06/api/x*\x04shop";
 
-/// Writes only say what would happen, so that every body meets the same server.
+/// Writes report what would happen, and change nothing, so that every body meets the same server.
 const ENDPOINTS: [Endpoint; 17] = [
     Endpoint { path: "/v1/decide", content: JSON, example: REQUEST },
     Endpoint { path: "/v1/decide", content: YAML, example: REQUEST },

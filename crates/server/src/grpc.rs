@@ -3,7 +3,6 @@
 mod answer;
 mod attributes;
 mod check;
-mod identity;
 pub(crate) mod proto;
 mod structs;
 

@@ -7,13 +7,13 @@ pub(crate) mod decide;
 mod description;
 mod documents;
 mod events;
+mod extract;
 mod forward;
 mod inventory;
-mod kuma;
 mod middleware;
+mod native;
 mod operations;
 mod paging;
-mod parts;
 mod questions;
 mod revisions;
 pub(crate) mod stamp;
@@ -37,7 +37,7 @@ use crate::problem::Problem;
 #[derive(OpenApi)]
 #[openapi(info(
     title = "upheld",
-    description = "Which policies apply, which one stands, what is the effective result, and why."
+    description = "Which policies apply, which one wins, what is the effective result, and why."
 ))]
 struct Description;
 
@@ -56,7 +56,7 @@ pub(crate) fn router(app: Shared) -> Router {
     let described = [
         (serde_json::to_value(&description), Group::Viewed),
         (Ok(administration::description(&app)), Group::Viewed),
-        (Ok(kuma::description()), Group::Viewed),
+        (Ok(native::description()), Group::Viewed),
         (serde_json::to_value(&described), Group::Operations),
     ];
     let base = &app.config.access.base;
@@ -65,7 +65,7 @@ pub(crate) fn router(app: Shared) -> Router {
     Router::new()
         .merge(api)
         .merge(administration::router(&app))
-        .merge(kuma::router())
+        .merge(native::router())
         .merge(operations)
         // Its queries are those of other servers, and choose no view here.
         .merge(forward::router())
@@ -79,6 +79,6 @@ pub(crate) fn router(app: Shared) -> Router {
 
 /// The endpoint is there, but it is asked in another way; which one, the router says in `Allow`.
 async fn method_not_allowed(method: Method) -> Problem {
-    let detail = format!("`{method}` cannot be done here: `Allow` says what can");
+    let detail = format!("{method} is not allowed here; see the `Allow` header");
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", detail)
 }

@@ -12,7 +12,6 @@
 
 mod app;
 mod auth;
-mod client_address;
 pub mod config;
 mod connection;
 mod documents;
@@ -22,6 +21,7 @@ mod follow;
 #[doc(hidden)]
 pub mod fuzzing;
 mod grpc;
+mod header_text;
 mod http;
 mod limits;
 mod live;
@@ -36,4 +36,3 @@ mod writer;
 pub use auth::SecurityError;
 pub use config::Config;
 pub use serve::{Running, StartError, start};
-pub use tls::provider as choose_encryption;

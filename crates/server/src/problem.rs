@@ -4,7 +4,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::Value as Json;
-use upheld_input::load::Broken;
+use upheld_loader::load::Broken;
 use upheld_model::{Diagnostic, Files};
 use upheld_store::StoreError;
 use utoipa::ToSchema;
@@ -108,7 +108,7 @@ impl From<NoView> for Problem {
             NoView::Unreadable => Self::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "unreadable-revision",
-                "the documents of that revision cannot be read with the editions that are in force now",
+                "the documents of that revision cannot be read with the semantics in use now",
             ),
         }
     }

@@ -2,14 +2,16 @@
 
 use std::cell::RefCell;
 
-use upheld_engine::decide::{Decide, Decided, Request};
-use upheld_engine::{Scratch, Silent, ask};
+use upheld_answers::report::Decision;
+use upheld_dialects::access::decider::Decider;
+use upheld_engine::Scratch;
+use upheld_engine::decide::{Decide, Request};
 
 thread_local! {
     static SCRATCH: RefCell<Scratch<Decide>> = RefCell::default();
 }
 
 /// Decides a request.
-pub(crate) fn decide(policies: &Decide, request: &Request) -> Decided {
-    SCRATCH.with_borrow_mut(|scratch| ask(policies, &request, scratch, &mut Silent))
+pub(crate) fn decide<'v>(decider: Decider<'v>, request: &Request) -> Decision<'v> {
+    SCRATCH.with_borrow_mut(|scratch| decider.decision(request, scratch))
 }

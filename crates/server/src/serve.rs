@@ -15,7 +15,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tower::Service;
-use upheld_input::load::{Broken, Choices};
+use upheld_dialects::access::decider::DecidingKind;
+use upheld_loader::load::{Broken, Choices};
 use upheld_store::{Revision, Store, StoreError};
 
 use crate::app::{App, Shared};
@@ -46,11 +47,11 @@ pub enum StartError {
     /// The documents make no snapshot.
     #[error("the documents cannot be read")]
     Broken(Box<Broken>),
-    /// The log of decisions cannot be written.
-    #[error("the log of decisions cannot be opened: {0}")]
+    /// The decision log cannot be written.
+    #[error("the decision log cannot be opened: {0}")]
     DecisionLog(io::Error),
     /// Something inside stopped.
-    #[error("the server stopped while it started")]
+    #[error("the server was stopped while it started")]
     Stopped,
 }
 
@@ -74,6 +75,11 @@ impl Running {
     /// Where it listens, as a URL.
     pub fn url(&self) -> String {
         self.app.config.own_url()
+    }
+
+    /// Whom it believes what proxies pass on, in words.
+    pub fn trusted(&self) -> Vec<String> {
+        self.app.config.access.trust.lines()
     }
 
     /// What kind of store it has.
@@ -151,8 +157,9 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
 
 async fn first_view(config: &Config, store: &dyn Store, folders: &Arc<Folders>) -> Result<View, StartError> {
     let state = Arc::new(store.state(None).await?);
-    let (semantics, controller) = (config.semantics.clone(), config.controller.clone());
-    let choices = Arc::new(Choices { semantics, controller, ..Choices::default() });
+    let deciding = DecidingKind(config.access.kind.clone());
+    let (semantics, settings) = (config.semantics.clone(), config.settings.clone().with(Arc::new(deciding)));
+    let choices = Arc::new(Choices { semantics, settings });
     let folders = Arc::clone(folders);
     let build = move || View::build(state, folders.read()?, &choices);
     let built = tokio::task::spawn_blocking(build).await.map_err(|_| StartError::Stopped)?;
@@ -190,14 +197,14 @@ async fn accept(listener: TcpListener, mut acceptor: Acceptor) {
             },
             // Out of files, mostly: trying again at once would not help.
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be taken");
+                tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
     }
     drop(listener);
     if tokio::time::timeout(LAST_ANSWERS, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some clients were still being answered when the server ended");
+        tracing::warn!("some clients were still waiting when the server ended");
     }
 }
 

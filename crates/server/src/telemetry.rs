@@ -1,8 +1,8 @@
-//! What operators see: logs, traces, metrics, and the log of decisions.
+//! What operators see: logs, traces, metrics, and the decision log.
 //!
 //! ```text
 //! request ──observe──▶ span, one line of the log, metrics     observe, logs, traces, metrics
-//! decision ──decided──▶ metrics, the log of decisions         decided, metrics, decisions
+//! decision ──decided──▶ metrics, the decision log         decided, metrics, decisions
 //! ```
 //!
 //! *Invariant: no secret is in any of them.* Bodies, headers and the query of a request are never logged; labels of metrics are
@@ -18,11 +18,11 @@ mod observe;
 mod traces;
 
 pub(crate) use counted_store::CountedStore;
-pub(crate) use decided::{Details, Made};
+pub(crate) use decided::{DecisionEvent, Details};
 pub(crate) use decisions::{Decisions, Line};
 pub(crate) use enforced::outcome;
-pub(crate) use metrics::{Metrics, Reloaded, Standing, Surface};
-pub(crate) use observe::{Observed, Watched};
+pub(crate) use metrics::{Metrics, Reloaded, ServerState, Surface};
+pub(crate) use observe::{Observed, ObservedRequest};
 
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing_subscriber::layer::SubscriberExt;
@@ -64,13 +64,13 @@ pub fn init(operations: &Operations) -> Guard {
         None => logging.try_init(),
     };
     if let Err(error) = begun {
-        tracing::debug!(%error, "somebody logs already");
+        tracing::debug!(%error, "a logger is already installed");
     }
     if let Some(error) = unusable {
-        tracing::warn!(error, "what to log cannot be read; it is `info` now");
+        tracing::warn!(error, "the log filter is invalid; `info` is used");
     }
     if let Some((endpoint, error)) = no_traces {
-        tracing::warn!(endpoint, error, "there are no traces");
+        tracing::warn!(endpoint, error, "traces are off");
     }
     Guard { traces }
 }

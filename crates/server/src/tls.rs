@@ -16,7 +16,7 @@ use crate::config;
 use crate::config::Need;
 
 /// The one implementation of cryptography; made the default of the process, for whatever else encrypts in it.
-pub fn provider() -> Arc<CryptoProvider> {
+pub(crate) fn provider() -> Arc<CryptoProvider> {
     if CryptoProvider::get_default().is_none() {
         // When somebody else was quicker, theirs is the default; that is fine.
         rustls::crypto::aws_lc_rs::default_provider().install_default().ok();
@@ -42,7 +42,9 @@ impl Tls {
     pub(crate) fn reload(&self) {
         match read(&self.files) {
             Ok(config) => self.current.store(Arc::new(config)),
-            Err(error) => tracing::error!(%error, "the certificate cannot be read again; the last one stays"),
+            Err(error) => {
+                tracing::error!(%error, "the certificate could not be reloaded; the previous one stays in use");
+            }
         }
     }
 

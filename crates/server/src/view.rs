@@ -9,15 +9,14 @@ use std::time::{Duration, Instant};
 
 use axum::http::HeaderValue;
 use jiff::Timestamp;
-use upheld_dialects::access::Edition;
-use upheld_dialects::access::manifest::Manifest;
-use upheld_dialects::kuma::DEFAULT_SEMANTICS;
-use upheld_dialects::kuma::view::EDITION;
-use upheld_engine::decide::Decide;
-use upheld_engine::{KindId, Snapshot};
-use upheld_input::load::{Broken, Choices, Loaded};
-use upheld_input::{Format, Input};
-use upheld_model::Files;
+use upheld_dialects::access::decider::{Decider, DecidingKind, WhichKind};
+use upheld_dialects::access::{Edition, POLICY};
+use upheld_dialects::default_editions;
+use upheld_dialects::dialect::Native;
+use upheld_engine::Snapshot;
+use upheld_loader::Input;
+use upheld_loader::load::{Broken, Choices, Loaded};
+use upheld_model::Diagnostic;
 use upheld_store::{Revision, State};
 
 use self::steps::{Sources, Steps};
@@ -41,12 +40,10 @@ pub(crate) struct View {
     headers: Headers,
     /// What answers say about it in their bodies, once somebody asked.
     pub(crate) stamp: OnceLock<String>,
-    /// What decides while there is no policy: nobody is let in.
-    closed: Option<Arc<Loaded>>,
     sources: Sources,
     /// How many documents changed since everything was loaded.
     changes: usize,
-    /// The same documents with the editions that Kuma's inspection endpoints show, once somebody asked for them.
+    /// The same documents with the editions that APIs of original systems show, once somebody asked for them.
     inspected: OnceLock<Option<Box<Loaded>>>,
 }
 
@@ -67,13 +64,8 @@ struct Made {
     loaded: Loaded,
     sources: Sources,
     changes: usize,
-    /// If it is there already.
-    closed: Option<Arc<Loaded>>,
     begun: Instant,
 }
-
-/// The editions that Kuma's inspection endpoints show, unless an operator names others of Kuma's.
-const INSPECTED: [&str; 2] = [EDITION, "kuma/2"];
 
 impl View {
     /// Builds the view of stored documents and files. Takes a while: not for threads that answer.
@@ -81,7 +73,7 @@ impl View {
         let begun = Instant::now();
         let loaded = Choices::clone(choices).load_for_store(files.inputs().collect(), stored(&state))?;
         let sources = Sources::of(&loaded, &state, &files);
-        Self::of(Made { loaded, sources, changes: 0, closed: None, begun }, state, files, choices)
+        Ok(Self::of(Made { loaded, sources, changes: 0, begun }, state, files, choices))
     }
 
     /// The view of other documents. Computes what is not as it was.
@@ -95,23 +87,14 @@ impl View {
             Some(Steps { changes, sources }) => {
                 let count = self.changes + changes.len();
                 let loaded = self.loaded.after(changes)?;
-                let closed = self.closed.clone();
-                Self::of(Made { loaded, sources, changes: count, closed, begun }, state, files, &self.choices)
+                Ok(Self::of(Made { loaded, sources, changes: count, begun }, state, files, &self.choices))
             }
             None => Self::build(state, files, &self.choices),
         }
     }
 
-    fn of(made: Made, state: Arc<State>, files: Contents, choices: &Arc<Choices>) -> Result<Self, Box<Broken>> {
-        let Made { loaded, sources, changes, closed, begun } = made;
-        let closed = match (loaded.snapshot.decides().next(), closed) {
-            (Some(_), _) => None,
-            (None, Some(closed)) => Some(closed),
-            (None, None) => {
-                let nothing = Input::text("builtin:nobody.json", Format::Json, r#"{"policies": []}"#);
-                Some(Arc::new(Choices::clone(choices).load_for_store(vec![nothing], Vec::new())?))
-            }
-        };
+    fn of(made: Made, state: Arc<State>, files: Contents, choices: &Arc<Choices>) -> Self {
+        let Made { loaded, sources, changes, begun } = made;
         let header = |text: &str| HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""));
         // The digest goes over all documents; nobody who asks should wait for that.
         let headers =
@@ -119,7 +102,7 @@ impl View {
         let choices = Arc::clone(choices);
         let (built, took) = (Timestamp::now(), begun.elapsed());
         let (stamp, inspected) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { loaded, state, files, built, took, choices, headers, stamp, closed, sources, changes, inspected })
+        Self { loaded, state, files, built, took, choices, headers, stamp, sources, changes, inspected }
     }
 
     /// The last revision of the store that is in it.
@@ -142,33 +125,29 @@ impl View {
         &self.headers
     }
 
-    /// The policies that decide requests: those of the kind that was named, or the first. There always are some: without
-    /// policies, the default effect decides.
-    pub(crate) fn decider(&self, named: Option<&str>) -> Option<Decider<'_>> {
-        let loaded = self.closed.as_deref().unwrap_or(&self.loaded);
-        let snapshot = &loaded.snapshot;
-        let name = |id: KindId| snapshot.kind(id).map_or("", |kind| snapshot.text(kind.name));
-        let mut all = snapshot.decides();
-        let (id, decide) = match named {
-            Some(named) => all.find(|(id, _)| name(*id).eq_ignore_ascii_case(named))?,
-            None => all.next()?,
-        };
-        let kind = snapshot.kind(id)?;
-        let manifest = loaded.manifests.iter().find(|(name, _)| *name == kind.name);
-        let manifest = manifest.map(|(_, manifest)| manifest.as_ref());
-        Some(Decider { decide, manifest, files: snapshot.files() })
+    /// Who decides requests: policies of the kind that was named, or of the one that is set.
+    pub(crate) fn decider(&self, named: Option<&str>) -> Result<Decider<'_>, Diagnostic> {
+        Decider::of(&self.loaded.snapshot, WhichKind::of(named, Some(self.deciding_kind())), self.edition())
     }
 
-    /// What Kuma's inspection endpoints are asked of. The first time may take a while: not for threads that answer.
-    pub(crate) fn inspected(&self) -> &Snapshot {
-        let of_kuma = || self.semantics().iter().map(String::as_str).filter(|name| name.starts_with("kuma/"));
+    /// The kind of policies that decides requests where nobody names another.
+    pub(crate) fn deciding_kind(&self) -> &str {
+        self.choices.settings.get::<DecidingKind>().map_or(POLICY, |kind| kind.0.as_str())
+    }
+
+    /// What the API of an original system is asked of. The first time may take a while: not for threads that answer.
+    pub(crate) fn inspected(&self, native: &dyn Native) -> &Snapshot {
+        let system = native.editions().first().and_then(|edition| edition.split_once('/')).map_or("", |(name, _)| name);
+        let is_own = |edition: &str| edition.split_once('/').is_some_and(|(name, _)| name == system);
+        let chosen = || self.semantics().iter().map(String::as_str).filter(|name| is_own(name));
+        let usual = default_editions().filter(|name| is_own(name));
         // What is in force unless somebody chooses is nobody's choice.
-        if of_kuma().next().is_some() && !of_kuma().eq(DEFAULT_SEMANTICS) {
+        if chosen().next().is_some() && !chosen().eq(usual) {
             return &self.loaded.snapshot;
         }
         let built = self.inspected.get_or_init(|| {
-            let others = self.semantics().iter().filter(|name| !name.starts_with("kuma/")).cloned();
-            let semantics = others.chain(INSPECTED.map(str::to_owned)).collect();
+            let others = self.semantics().iter().filter(|name| !is_own(name)).cloned();
+            let semantics = others.chain(native.editions().iter().map(|name| (*name).to_owned())).collect();
             let choices = Choices { semantics, ..Choices::clone(&self.choices) };
             choices.load_for_store(self.files.inputs().collect(), stored(&self.state)).ok().map(Box::new)
         });
@@ -184,15 +163,4 @@ impl View {
 
 fn stored(state: &State) -> Vec<Input> {
     state.iter().map(|(key, document)| steps::input(key, document)).collect()
-}
-
-/// Policies that decide requests, with all that belongs to them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Decider<'v> {
-    /// The policies.
-    pub(crate) decide: &'v Decide,
-    /// The settings beside them.
-    pub(crate) manifest: Option<&'v Manifest>,
-    /// Where they were written.
-    pub(crate) files: &'v Files,
 }

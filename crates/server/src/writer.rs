@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio::sync::{Mutex, MutexGuard};
-use upheld_input::load::Broken;
+use upheld_loader::load::Broken;
 use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State, Store, StoreError};
 
 use crate::folders::Folders;
@@ -204,7 +204,7 @@ impl Writer {
             Err(broken) => {
                 tracing::error!(
                     problems = broken.diagnostics.errors(),
-                    "what another server wrote cannot be read together with the files here; the last good snapshot stays"
+                    "what another server wrote cannot be read together with the files here; the last good snapshot stays in use"
                 );
                 self.folders.note(Some(broken));
             }
@@ -233,7 +233,7 @@ impl Writer {
         match tokio::task::spawn_blocking(move || before.after(state, contents)).await {
             Ok(Ok(view)) => {
                 self.folders.note(None);
-                tracing::info!(digest = view.digest(), "files were read again");
+                tracing::info!(digest = view.digest(), "files were reloaded");
                 self.live.swap(Arc::new(view));
                 Reloaded::Changed
             }
@@ -250,7 +250,7 @@ impl Writer {
         tracing::error!(
             problems = broken.diagnostics.errors(),
             first,
-            "files are broken; the last good snapshot stays"
+            "files are invalid; the last good snapshot stays in use"
         );
         self.folders.note(Some(broken));
     }

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use crate::key::Key;
 
 /// The fingerprint of a state: the sum, modulo 2²⁵⁶, of the hashes of its documents. A change of one document is one
-/// subtraction and one addition, however many documents there are. It finds damage and disagreement; it is no signature.
+/// subtraction and one addition, however many documents there are. It finds damage and disagreement; it is not a signature.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Digest([u8; 32]);
@@ -67,7 +67,7 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// A text that is no digest.
+/// A text that is not a digest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a digest has 64 digits of 0-9 and a-f")]
 pub struct BadDigest;

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct Key(Arc<str>);
 
-/// A text that is no key.
+/// A text that is not a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no id of a document: expected KIND/SCOPE/NAME")]
+#[error("`{0}` is not a valid document id: expected KIND/SCOPE/NAME")]
 pub struct BadKey(String);
 
 impl Key {

@@ -65,7 +65,7 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Somebody else was faster.
-    #[error("the log is at revision {0} already")]
+    #[error("the log is already at revision {0}")]
     Conflict(Revision),
     /// The same idempotency key for something else.
     #[error("the idempotency key `{0}` was used for another request")]
@@ -87,7 +87,7 @@ pub enum StoreError {
         last: Revision,
     },
     /// No store can keep it.
-    #[error("the batch cannot be kept: {0}")]
+    #[error("the batch cannot be stored: {0}")]
     Refused(String),
     /// Written by a newer program, or damaged.
     #[error("the store cannot be used: {0}")]

@@ -46,6 +46,6 @@ pub enum TransferError {
     #[error(transparent)]
     History(#[from] BadHistory),
     /// There is something in the store already.
-    #[error("the store has {0} revisions already; a history can only be taken over by an empty store")]
+    #[error("the store already has {0} revisions; a history can only be imported into an empty store")]
     NotEmpty(Revision),
 }

@@ -3,7 +3,9 @@
 mod access;
 mod compliance;
 mod formats;
+#[cfg(feature = "server")]
 mod operations;
+#[cfg(feature = "server")]
 mod serve;
 mod testing;
 
@@ -12,10 +14,12 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
+use upheld_answers::Words;
 
 pub(crate) use self::access::{AccessRequest, Can};
 pub(crate) use self::compliance::{Audit, Candidates, FailOn, Fix, Organisation, Values, Waivers, WhatIf};
 pub(crate) use self::formats::{Color, Drawing, Findings, Format, Output, Printer, Results};
+#[cfg(feature = "server")]
 pub(crate) use self::serve::{Kept, Serve};
 pub(crate) use self::testing::Test;
 use crate::complete;
@@ -26,7 +30,7 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Green.on_default())
     .placeholder(AnsiColor::Cyan.on_default());
 
-/// Which policies apply, which one stands, what is the effective result, and why.
+/// Which policies apply, which one wins, what is the effective result, and why.
 #[derive(Debug, Parser)]
 #[command(
     name = "upheld",
@@ -83,10 +87,10 @@ pub(crate) struct Common {
     /// File, folder, glob or `-` to read; repeatable [default: the files of upheld.yaml, else this folder]
     #[arg(short = 'f', long = "file", value_name = "PATH", global = true)]
     pub(crate) files: Vec<String>,
-    /// Ask what this server knows, in place of files; a token goes into `UPHELD_TOKEN`
+    /// Ask about the documents of this server instead of files; a token goes into `UPHELD_TOKEN`
     #[arg(long, value_name = "URL", global = true, conflicts_with = "files")]
     pub(crate) server: Option<String>,
-    /// Read the files as of a git revision, or what the server knew as of one of its revisions
+    /// Read the files as of a git revision, or the documents of the server as of one of its revisions
     #[arg(long, value_name = "REV", global = true)]
     pub(crate) at: Option<String>,
     /// Only this mesh
@@ -113,7 +117,7 @@ pub(crate) struct Common {
     /// Use plain symbols instead of arrows
     #[arg(long, global = true)]
     pub(crate) ascii: bool,
-    /// The moment at which requests are decided and from which ages are counted, for example 2025-03-01T12:00:00Z [default: the clock]
+    /// The time at which requests are decided and from which ages are counted, for example 2025-03-01T12:00:00Z [default: the clock]
     #[arg(long, value_name = "TIME", global = true)]
     pub(crate) now: Option<String>,
 }
@@ -145,7 +149,7 @@ pub(crate) enum Command {
         upheld can tag project/a environment=prod --as user\n  \
         upheld can --batch requests.jsonl -o jsonl")]
     Can(Can),
-    /// Who violates which policy, hard or soft, and what would mend it: 0 nobody, 1 somebody
+    /// Which objects violate which policy, hard or soft, and what would fix it: 0 none, 1 some
     #[command(before_help = "Examples:\n  \
         upheld audit                                       everything\n  \
         upheld audit --workspace managed-customer\n  \
@@ -161,25 +165,26 @@ pub(crate) enum Command {
     /// Which values a tag of an object could have without being refused
     #[command(before_help = "Examples:\n  upheld values project/my-project environment --as user")]
     Values(Values),
-    /// What changes would do: violations that begin and end, decisions that flip; nothing is changed
+    /// What changes would do: violations that begin and end, decisions that flip; nothing is written
     #[command(before_help = "Examples:\n  \
         upheld what-if changes.yaml\n  \
         upheld what-if changes.yaml --plan 3f2c9a10b4e1     refused if anything moved since")]
     WhatIf(WhatIf),
-    /// Edits that would mend violations, each tried before it is told
+    /// Edits that would fix violations, each tried before it is shown
     #[command(before_help = "Examples:\n  \
-        upheld fix                                         few edits that mend as much as possible\n  \
-        upheld fix project/a~workspace/b                   all ways to mend one pair\n  \
+        upheld fix                                         few edits that fix as much as possible\n  \
+        upheld fix project/a~workspace/b                   all ways to fix one pair\n  \
         upheld fix --workspace shop --as workspaceOwner@workspace/shop")]
     Fix(Fix),
     /// Waivers: which cover something, which are unused, expired or about to end
     #[command(before_help = "Examples:\n  upheld waivers\n  upheld waivers --unused\n  upheld waivers --expiring 30")]
     Waivers(Waivers),
-    /// Do policies decide as expected? Runs the tests that lie beside them, and says what no test decides
+    /// Run the tests beside policies, and report the policies that no test decides
     #[command(before_help = "Examples:\n  \
         upheld test                                       all tests in this folder\n  \
         upheld test -f policies/ --only 'admins *' -w     some of them, again on every change\n  \
-        upheld test -o junit --fail-under 90              for pipelines")]
+        upheld test -o junit --fail-under 90              for pipelines\n  \
+        upheld test --mutate                              which changes of policies would no test notice?")]
     Test(Test),
     /// Just the result, for pipes
     #[command(before_help = "Examples:\n  \
@@ -237,12 +242,14 @@ pub(crate) enum Command {
         document: Option<String>,
     },
     /// Answer over HTTP and gRPC, and keep policies
+    #[cfg(feature = "server")]
     #[command(before_help = "Examples:\n  \
         upheld serve                                      keeps policies in the data folder, listens on 127.0.0.1:8181\n  \
         upheld serve --watch policies/ --ephemeral        serves files, and reads them again when they change\n  \
         upheld serve --database postgres://db/upheld      several servers on one database")]
-    Serve(Serve),
+    Serve(Box<Serve>),
     /// Write all revisions of a store to standard output
+    #[cfg(feature = "server")]
     #[command(before_help = "Examples:\n  \
         upheld export > backup.jsonl\n  \
         upheld export | upheld import --database postgres://db/upheld")]
@@ -251,6 +258,7 @@ pub(crate) enum Command {
         kept: Kept,
     },
     /// Read revisions from standard input into an empty store
+    #[cfg(feature = "server")]
     #[command(before_help = "Examples:\n  upheld import < backup.jsonl\n  \
         upheld export --data old | upheld import --data new")]
     Import {
@@ -339,16 +347,19 @@ pub(crate) struct Request {
     /// A header of the request; repeatable
     #[arg(long, value_name = "NAME=VALUE", requires = "host")]
     pub(crate) header: Vec<String>,
-    /// The port of the listener; any when left out
-    #[arg(long, value_name = "PORT", requires = "host")]
+    /// The port of the listener, or the port that is called with --to; any when left out
+    #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
+    /// The protocol of a connection: TCP, UDP or SCTP [default: TCP]
+    #[arg(long, value_name = "PROTOCOL", requires = "to")]
+    pub(crate) protocol: Option<String>,
 }
 
 impl Question {
-    /// The question, without how it was written.
-    pub(crate) fn plain(&self) -> upheld_answers::Question {
-        let Request { host, path, method, header, port } = self.request.clone();
-        upheld_answers::Question {
+    /// The words of the question, whatever they were written as.
+    pub(crate) fn words(&self) -> Words {
+        let Request { host, path, method, header, port, protocol } = self.request.clone();
+        Words {
             what: self.what.clone(),
             from: self.from.clone(),
             to: self.to.clone(),
@@ -359,7 +370,8 @@ impl Question {
             method,
             header,
             port,
-            ..self.access.plain()
+            protocol,
+            ..self.access.words()
         }
     }
 }

@@ -5,7 +5,6 @@ mod compliance;
 mod config;
 mod decision;
 mod explain;
-mod gateway;
 mod graph;
 mod init;
 mod inspect;
@@ -13,22 +12,25 @@ mod inventory;
 mod kinds;
 mod reference;
 mod resolve;
+#[cfg(feature = "server")]
 mod serve;
 mod show;
 mod status;
 mod test;
+#[cfg(feature = "server")]
 mod transfer;
 
 use std::io::Write;
 
-use upheld_answers::{About, Options, Refused};
-use upheld_input::load::{Broken, Loaded};
+use upheld_answers::{Answer, Options, Question, Refused, Resolved, Words, World, verdict_of};
+use upheld_loader::load::{Broken, Loaded};
 use upheld_model::{Diagnostic, Fault, Files};
 
-use crate::cli::{Cli, Command, Common, Explain, Printer};
+use crate::cli::{self, Cli, Command, Common, Printer};
 use crate::config::{BadSettings, Setting, Settings, settings};
 use crate::exit::Exit;
 use crate::render::{Screen, diagnostics, screen};
+use crate::report::{Depth, Report};
 use crate::{demo, load, remote, watch};
 
 /// Runs a command, again and again if the user watches.
@@ -92,14 +94,8 @@ impl Session<'_> {
         }
         match command {
             Command::Explain(explain) if explain.all_pairs => all_pairs::run(self, &explain.question),
-            Command::Explain(Explain { question, .. }) if question.access.is_asked() => {
-                decision::explain(self, &question.access, question.kind.as_deref())
-            }
             Command::Can(can) if !can.change_request.change.is_empty() => compliance::can::run(self, can),
             Command::Can(can) => decision::can::run(self, can),
-            Command::Explain(Explain { question, .. }) if question.plain().about() == About::Relation => {
-                compliance::explain::run(self, question)
-            }
             Command::Audit(audit) => compliance::audit::run(self, audit),
             Command::Candidates(wanted) => compliance::offers::candidates(self, wanted),
             Command::Values(wanted) => compliance::offers::values(self, wanted),
@@ -107,12 +103,6 @@ impl Session<'_> {
             Command::Fix(wanted) => compliance::fix::run(self, wanted),
             Command::Waivers(wanted) => compliance::waivers::run(self, wanted),
             Command::Test(test) => test::run(self, test),
-            Command::Resolve(question) if question.access.is_asked() => {
-                decision::resolve(self, &question.access, question.kind.as_deref())
-            }
-            Command::Explain(Explain { question, .. }) if question.plain().about() == About::Gateways => {
-                gateway::run(self, question)
-            }
             Command::Explain(explain) => explain::run(self, &explain.question),
             Command::Resolve(question) => resolve::run(self, question),
             Command::Graph => graph::run(self),
@@ -123,8 +113,11 @@ impl Session<'_> {
             Command::Kinds(kinds) => kinds::run(self, kinds),
             Command::Codes { code } => reference::codes(self, code.as_deref()),
             Command::Schema { document } => reference::schema(self, document.as_deref()),
+            #[cfg(feature = "server")]
             Command::Serve(wanted) => serve::run(self, wanted),
+            #[cfg(feature = "server")]
             Command::Export { kept } => transfer::export(kept),
+            #[cfg(feature = "server")]
             Command::Import { kept } => transfer::import(kept),
             Command::Demo { write } => demo::run(self, write.as_deref()),
             Command::Init { paths } => init::run(paths),
@@ -141,32 +134,33 @@ impl Session<'_> {
             mesh: self.settings.mesh.value.clone(),
             semantics: self.settings.semantics.value.clone(),
             now: decision::now(self).unwrap_or_else(|_| decision::clock()),
+            deciding_kind: None,
         }
     }
 
     /// As [`Self::load`], without printing what is wrong.
     fn try_load(&self) -> Result<Loaded, Box<Broken>> {
         let loaded = load::try_snapshot(&self.settings, self.common.at.as_deref())?;
-        load::tell_warnings(&loaded);
-        self.tell_set_aside(&loaded);
+        load::print_warnings(&loaded);
+        self.report_set_aside(&loaded);
         Ok(loaded)
     }
 
     /// The snapshot of the user's files; problems were printed if there is none.
     fn load(&self) -> Option<Loaded> {
         let loaded = load::snapshot(&self.settings, self.common.at.as_deref())?;
-        self.tell_set_aside(&loaded);
+        self.report_set_aside(&loaded);
         Some(loaded)
     }
 
     /// As [`Self::load`], without a file that holds the question.
     fn load_beside(&self, question: Option<&str>) -> Option<Loaded> {
         let loaded = load::snapshot_beside(&self.settings, self.common.at.as_deref(), question)?;
-        self.tell_set_aside(&loaded);
+        self.report_set_aside(&loaded);
         Some(loaded)
     }
 
-    fn tell_set_aside(&self, loaded: &Loaded) {
+    fn report_set_aside(&self, loaded: &Loaded) {
         let by_type = &loaded.set_aside.by_type;
         let count: usize = by_type.values().sum();
         if count == 0 {
@@ -179,6 +173,54 @@ impl Session<'_> {
         let more = if more > 0 { format!(" and {more} more types") } else { String::new() };
         let noun = if count == 1 { "document" } else { "documents" };
         say(&format!("note: {count} {noun} of types that are not resolved here: {}{more}", types.join(", ")));
+    }
+}
+
+/// An answer, with its question and what it was made of.
+struct Asked {
+    loaded: Loaded,
+    question: Question,
+    answer: Answer,
+}
+
+/// Asks whatever the user asked; problems were printed if there is no answer.
+fn ask(session: &Session<'_>, asked: &cli::Question, depth: Depth) -> Option<Asked> {
+    let question = parsed(session, &asked.words(), asked.access.request.as_deref())?;
+    let loaded = session.load_beside(asked.access.request.as_deref())?;
+    let options = session.options();
+    match World::new(&loaded.snapshot, &options).answer_to(&question, depth) {
+        Ok(answer) => Some(Asked { loaded, question, answer }),
+        Err(refused) => {
+            print_refused(&loaded, &refused);
+            None
+        }
+    }
+}
+
+/// What the user's words mean, or what a file with requests asks; problems were printed if they mean nothing.
+fn parsed(session: &Session<'_>, words: &Words, requests: Option<&str>) -> Option<Question> {
+    let parse = || -> Result<Question, Refused> {
+        decision::now(session)?;
+        match requests {
+            Some(file) => Ok(Question::about_requests(decision::from_file(session, file)?, words.kind.as_deref())),
+            None => Question::parse(words, &session.options()),
+        }
+    };
+    parse().map_err(|refused| diagnostics::print(&refused.question.unwrap_or_default(), &refused.diagnostics)).ok()
+}
+
+/// What scripts learn from some reports.
+fn exit_of(reports: &[Report]) -> Exit {
+    verdict_of(reports).into()
+}
+
+impl From<Resolved> for Exit {
+    fn from(resolved: Resolved) -> Self {
+        match resolved {
+            Resolved::Yes => Self::Yes,
+            Resolved::No => Self::No,
+            Resolved::Undecided => Self::Undecided,
+        }
     }
 }
 
@@ -195,13 +237,13 @@ fn refuse(problems: &[Diagnostic]) -> Exit {
 }
 
 /// Prints why there is no answer.
-fn tell_refused(loaded: &Loaded, refused: &Refused) -> Exit {
+fn print_refused(loaded: &Loaded, refused: &Refused) -> Exit {
     diagnostics::print(refused.files(&loaded.snapshot), &refused.diagnostics);
     Exit::Failed
 }
 
 /// Prints what is odd about gateways.
-fn tell_odd(loaded: &Loaded, warnings: &[Diagnostic]) {
+fn print_warnings(loaded: &Loaded, warnings: &[Diagnostic]) {
     if !warnings.is_empty() {
         diagnostics::print(loaded.snapshot.files(), warnings);
     }

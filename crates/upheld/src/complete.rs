@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use clap_complete::engine::CompletionCandidate;
-use upheld_dialects::kuma::ends;
+use upheld_dialects::dialects;
 use upheld_engine::Snapshot;
 
 use crate::cli::Common;
@@ -16,14 +16,18 @@ pub(crate) fn kinds(current: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Meshes.
 pub(crate) fn meshes(current: &OsStr) -> Vec<CompletionCandidate> {
-    candidates(current, |snapshot| ends::meshes(snapshot).into_iter().map(|mesh| text(snapshot, mesh)).collect())
+    candidates(current, |snapshot| {
+        let scopes = dialects().flat_map(|dialect| dialect.scopes(snapshot));
+        scopes.map(|scope| text(snapshot, scope)).collect()
+    })
 }
 
 /// Ends of connections: proxies, services, external services.
 pub(crate) fn ends(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current, |snapshot| {
         let objects = snapshot.objects().iter().map(|(_, object)| text(snapshot, object.name));
-        let services = ends::services(snapshot).into_iter().map(|service| text(snapshot, service.name));
+        let services = dialects().flat_map(|dialect| dialect.services(snapshot));
+        let services = services.map(|service| text(snapshot, service.name));
         objects.chain(services).collect()
     })
 }

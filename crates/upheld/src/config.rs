@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use upheld_dialects::kuma;
+use upheld_dialects::default_editions;
 use upheld_dialects::shape::{Checker, Shape, list, optional};
-use upheld_input::Input;
+use upheld_loader::Input;
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId};
 
@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) color: Setting<Color>,
     /// Settings of the kgateway controller, as `name=value`.
     pub(crate) kgateway: Setting<Vec<String>>,
+    /// Whom a server believes what proxies pass on, as `name=value`.
+    pub(crate) trust: Setting<Vec<String>>,
     /// What a server knows, in place of files.
     pub(crate) remote: Option<Remote>,
 }
@@ -58,6 +60,12 @@ pub(crate) fn shape() -> Shape {
             texts(),
             "settings of the kgateway controller, for example GlobalPolicyNamespace=policies",
         ),
+        optional(
+            "trust",
+            texts(),
+            "whom `serve` believes what proxies pass on: peer=NETWORK, hops=COUNT, identity-header=NAME, app-header=NAME, \
+             host-header=NAME, headers=all",
+        ),
     ])
 }
 
@@ -75,7 +83,7 @@ pub(crate) fn settings(flags: &Common, environment: impl Fn(&str) -> Option<Stri
     let current = std::env::current_dir().unwrap_or_default();
     let paths: Vec<PathBuf> = project_file(&current).into_iter().chain(user_file(&environment)).collect();
     let inputs = paths.iter().map(|path| Input::file(shown(path, &current), path)).collect();
-    let (files, mut problems) = upheld_input::read(inputs);
+    let (files, mut problems) = upheld_loader::read(inputs);
     let bases = paths.iter().map(|path| path.parent().map(Path::to_path_buf).unwrap_or_default()).collect();
     for (source, file) in files.iter() {
         for document in file.tree.documents() {
@@ -104,12 +112,12 @@ fn given(flags: &Common, environment: &impl Fn(&str) -> Option<String>) -> Vec<(
     flag("output", named(flags.output.as_ref().map(name_of)), "flag --output");
     flag("kgateway", flags.kgateway.clone(), "flag --kgateway");
     flag("color", named(flags.color.as_ref().map(name_of)), "flag --color");
-    for name in ["files", "semantics", "mesh", "output", "color", "kgateway"] {
+    for name in ["files", "semantics", "mesh", "output", "color", "kgateway", "trust"] {
         let variable = format!("UPHELD_{}", name.to_uppercase());
         if let Some(value) = environment(&variable).filter(|value| !value.is_empty()) {
             let values = match name {
                 "files" => std::env::split_paths(&value).map(|path| path.display().to_string()).collect(),
-                "semantics" => value.split(',').map(str::to_owned).collect(),
+                "semantics" | "trust" => value.split(',').map(str::to_owned).collect(),
                 _ => vec![value],
             };
             given.push((name, values, format!("environment {variable}")));
@@ -129,11 +137,14 @@ impl Layers {
         let color = one("color", "auto");
         Settings {
             files: self.find("files", current).unwrap_or_else(|| default_of(&["."])),
-            semantics: self.find("semantics", current).unwrap_or_else(|| default_of(&kuma::DEFAULT_SEMANTICS)),
+            semantics: self
+                .find("semantics", current)
+                .unwrap_or_else(|| default_of(&default_editions().collect::<Vec<_>>())),
             mesh: Setting { value: Some(mesh.value).filter(|mesh| !mesh.is_empty()), origin: mesh.origin },
             output: choose(output, "output", problems),
             color: choose(color, "color", problems),
             kgateway: self.find("kgateway", current).unwrap_or_else(|| default_of(&[])),
+            trust: self.find("trust", current).unwrap_or_else(|| default_of(&[])),
             remote: None,
         }
     }
@@ -221,7 +232,7 @@ fn shown(path: &Path, current: &Path) -> String {
 /// A starting `upheld.yaml`.
 pub(crate) fn starter(paths: &[String]) -> String {
     let files: String = paths.iter().map(|path| format!("- {}\n", quoted(path))).collect();
-    let semantics: String = kuma::DEFAULT_SEMANTICS.iter().map(|name| format!("- {name}\n")).collect();
+    let semantics: String = default_editions().map(|name| format!("- {name}\n")).collect();
     format!(
         "# What `upheld` reads when no -f is given. All settings: upheld schema upheld.yaml\n\
          files:\n{files}\n\
@@ -238,7 +249,7 @@ fn quoted(path: &str) -> String {
 #[cfg(test)]
 /// Reads a text as settings, for checks.
 pub(crate) fn check_text(text: &str) -> Diagnostics {
-    let (file, found) = upheld_input::parse(FILE, upheld_input::Format::Yaml, text.to_owned(), SourceId::new(0));
+    let (file, found) = upheld_syntax::parse(FILE, upheld_loader::Format::Yaml, text.to_owned(), SourceId::new(0));
     let mut problems = Diagnostics::default();
     problems.extend(found);
     for document in file.tree.documents() {

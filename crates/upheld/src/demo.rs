@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use upheld_input::{Format as TextFormat, Input};
+use upheld_loader::{Format as TextFormat, Input};
 use upheld_model::{Diagnostic, Fault, Files};
 
 use crate::cli::{AccessRequest, Command, Common, Explain, Question};

@@ -31,7 +31,7 @@ impl From<Exit> for ExitCode {
 
 /// Prints what the argument parser has to say: help and version go to standard output and are fine.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    // A closed pipe is no reason to complain.
+    // A closed pipe is not a reason to complain.
     drop(error.print());
     if error.use_stderr() { Exit::Failed.into() } else { Exit::Yes.into() }
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use upheld_dialects::gateway_api::ControllerSettings;
-use upheld_input::load::{Broken, Choices, Loaded};
-use upheld_input::{Input, discover, discover_at};
+use upheld_dialects::gateways::gateway_api::ControllerSettings;
+use upheld_loader::load::{Broken, Choices, Loaded};
+use upheld_loader::{Input, discover, discover_at};
 use upheld_model::{Diagnostic, Files};
 
 use crate::config::{FILE, Settings};
@@ -24,7 +24,7 @@ pub(crate) fn snapshot_beside(settings: &Settings, revision: Option<&str>, quest
 fn told(read: Result<Loaded, Box<Broken>>) -> Option<Loaded> {
     match read {
         Ok(loaded) => {
-            tell_warnings(&loaded);
+            print_warnings(&loaded);
             Some(loaded)
         }
         Err(broken) => {
@@ -35,7 +35,7 @@ fn told(read: Result<Loaded, Box<Broken>>) -> Option<Loaded> {
 }
 
 /// Prints what is odd, but no error.
-pub(crate) fn tell_warnings(loaded: &Loaded) {
+pub(crate) fn print_warnings(loaded: &Loaded) {
     if !loaded.warnings.as_slice().is_empty() {
         diagnostics::print(loaded.snapshot.files(), loaded.warnings.as_slice());
     }
@@ -60,7 +60,8 @@ fn read(settings: &Settings, revision: Option<&str>, question: Option<&str>) -> 
         problems.extend(wrong);
         ControllerSettings::default()
     });
-    let choices = Choices { semantics: settings.semantics.value.clone(), controller, ..Choices::default() };
+    let semantics = settings.semantics.value.clone();
+    let choices = Choices { semantics, ..Choices::default() }.with(controller);
     match choices.load(inputs) {
         Ok(loaded) if problems.is_empty() => Ok(loaded),
         Ok(Loaded { warnings, .. }) => {
@@ -86,7 +87,7 @@ fn inputs(settings: &Settings, revision: Option<&str>) -> (Vec<Input>, Vec<Diagn
         (false, None) => discover(&named),
         (false, Some(revision)) => discover_at(revision, &named),
     };
-    // Settings are no documents; a folder that has both is the usual case.
+    // Settings are not documents; a folder that has both is the usual case.
     inputs.retain(|input| named.iter().any(|path| path.as_str() == input.name()) || !is_settings(input.name()));
     if !builtin.is_empty() {
         inputs.extend(demo::inputs());

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use rustls::crypto::CryptoProvider;
 use serde::Deserialize;
-use upheld_input::{Format, Input};
+use upheld_loader::{Format, Input};
 use upheld_model::{Diagnostic, Fault};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
@@ -50,7 +51,7 @@ impl Server<'_> {
         let base = self.url.trim_end_matches('/');
         let query = self.at.map(|at| format!("?at={at}")).unwrap_or_default();
         let unreachable = |why: &dyn std::fmt::Display| {
-            Diagnostic::error(Fault::Unreadable, format!("the server `{base}` cannot be asked: {why}"))
+            Diagnostic::error(Fault::Unreadable, format!("the server `{base}` cannot be reached: {why}"))
                 .help("is it running? `upheld serve` starts one; `--server URL` says where it is")
         };
         let mut request = self.agent()?.get(format!("{base}/v1/snapshot{query}"));
@@ -74,13 +75,12 @@ impl Server<'_> {
             });
         }
         let texts = body.lines().map(serde_json::from_str).collect::<Result<Vec<Text>, _>>();
-        let texts = texts.map_err(|error| unreachable(&format!("it answers something else: {error}")))?;
+        let texts = texts.map_err(|error| unreachable(&format!("it sends an unexpected answer: {error}")))?;
         Ok(Remote { texts, semantics })
     }
 
     fn agent(&self) -> Result<ureq::Agent, Diagnostic> {
-        // Whatever encrypts in this process does it in one way.
-        upheld_server::choose_encryption();
+        choose_encryption();
         let mut tls = TlsConfig::builder();
         if let Some(file) = &self.authority {
             let unreadable = |why: String| Diagnostic::error(Fault::Unreadable, format!("cannot read `{file}`: {why}"));
@@ -95,6 +95,14 @@ impl Server<'_> {
         }
         let config = ureq::Agent::config_builder().http_status_as_error(false).tls_config(tls.build());
         Ok(config.build().into())
+    }
+}
+
+/// Whatever encrypts in this process does it in one way, the one that the server takes, too.
+fn choose_encryption() {
+    if CryptoProvider::get_default().is_none() {
+        // When somebody else was quicker, theirs is the default; that is fine.
+        rustls::crypto::aws_lc_rs::default_provider().install_default().ok();
     }
 }
 

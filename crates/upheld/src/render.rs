@@ -1,10 +1,9 @@
 //! Reports as text: tables for people, JSON and YAML for programs, diagnostics with carets.
 
+pub(crate) mod bar;
 pub(crate) mod compliance;
-pub(crate) mod decision;
 pub(crate) mod diagnostics;
-pub(crate) mod explanation;
-pub(crate) mod gateway;
+pub(crate) mod report;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod tested;

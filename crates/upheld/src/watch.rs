@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use notify::{RecursiveMode, Watcher};
-use upheld_input::Format;
+use upheld_loader::Format;
 use upheld_model::{Diagnostic, Fault, Files};
 
 use crate::commands::say;

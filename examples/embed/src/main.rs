@@ -4,10 +4,7 @@
 
 use std::process::ExitCode;
 
-use upheld_dialects::kuma::ends::connect;
-use upheld_engine::{Question, Scratch, Silent, ask};
-use upheld_input::discover;
-use upheld_input::load::load;
+use upheld::{Policies, Problems, Question};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -16,42 +13,33 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     match answer(folder, kind, from, to) {
-        Ok(policy) => {
-            println!("{policy}");
+        Ok(text) => {
+            print!("{text}");
             ExitCode::SUCCESS
         }
-        Err(problem) => {
-            eprintln!("{problem}");
+        Err(problems) => {
+            eprintln!("{problems}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn answer(folder: &str, kind: &str, from: &str, to: &str) -> Result<String, String> {
-    let (inputs, problems) = discover(&[folder]);
-    if let Some(problem) = problems.first() {
-        return Err(problem.message.clone());
+/// What becomes of a connection under a kind of policy, and what each policy has to do with it.
+fn answer(folder: &str, kind: &str, from: &str, to: &str) -> Result<String, Problems> {
+    let policies = Policies::from_paths(&[folder])?;
+    let answer = policies.explain(&Question::between(from, to).kind(kind))?;
+    if answer.reports.is_empty() {
+        return Ok(format!("{kind} is not about connections.\n"));
     }
-    let loaded = load(inputs, &["kuma/0.3"]).map_err(|broken| {
-        let messages = broken.diagnostics.as_slice().iter().map(|diagnostic| diagnostic.message.clone());
-        messages.collect::<Vec<_>>().join("\n")
-    })?;
-    let snapshot = &loaded.snapshot;
-
-    let mut kinds = snapshot.kinds().iter();
-    let (kind, _) = kinds.find(|(_, known)| snapshot.text(known.name) == kind).ok_or("no such kind")?;
-    let mut lookup = snapshot.lookup();
-    let connection = connect(snapshot, &mut lookup, None, Some(from), Some(to))
-        .map_err(|problems| problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>().join("\n"))?;
-    let Some(select) = snapshot.select(kind, connection.mesh) else { return Ok("(default)".to_owned()) };
-
-    // The hot path: no strings and no allocation; `Ruling::explain` tells the whole story of the same evaluation.
-    let first = |end: &Option<upheld_dialects::kuma::ends::End>| {
-        end.as_ref()?.members.first().map(|member| member.parts.clone())
-    };
-    let (source, destination) = (first(&connection.source), first(&connection.destination));
-    let question = Question { source: source.as_deref(), destination: destination.as_deref() };
-    let winner = ask(select, &question, &mut Scratch::default(), &mut Silent).winner;
-    let policy = winner.and_then(|entry| snapshot.policy(select.entry(entry)?.policy));
-    Ok(policy.map_or("(default)", |policy| snapshot.text(policy.name)).to_owned())
+    let mut text = String::new();
+    for report in answer.reports {
+        text += &format!("{}\n", report.headline.text);
+        for field in &report.fields {
+            text += &format!("  {} = {}\n", field.path, field.text());
+        }
+        for candidate in &report.candidates {
+            text += &format!("  {:5} {}: {}\n", candidate.state.word(), candidate.title(), candidate.reason.text);
+        }
+    }
+    Ok(text)
 }

@@ -2,12 +2,12 @@
 //! there are, and the values that keep their form.
 
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::gateway_api::Asked;
+use upheld_dialects::gateways::gateway_api::Asked;
 use upheld_engine::hierarchy::Effective;
 use upheld_engine::merge::Merged;
 use upheld_model::LayerContent;
 
-/// Fields of the spec that are no feature of routes.
+/// Fields of the spec that are not features of routes.
 const ELSEWHERE: [&str; 2] = ["routingType", "useClientProtocol"];
 
 /// Load balancers under the names of the representation.

@@ -1,8 +1,8 @@
 //! Fields with the policies that they come from, as cases write them.
 
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::gateway_api::Asked;
-use upheld_engine::hierarchy::{Effective, Entry, Hierarchy, Question, Sitting, Via};
+use upheld_dialects::gateways::gateway_api::Asked;
+use upheld_engine::hierarchy::{Attachment, Effective, Entry, Hierarchy, Question, Via};
 use upheld_engine::{EntryId, Family, Hit, Silent};
 use upheld_model::Object;
 
@@ -17,7 +17,7 @@ pub(super) fn fields(asked: &Asked<'_>, answer: &Effective) -> Map<String, Json>
     let hits = asked.with(hits);
     for (name, joined) in answer.scopes.iter().flat_map(|own| own.folded.iter()) {
         // Upstream keeps the parts of a port under the port.
-        if !upheld_dialects::kgateway::fields::is_inside_port(name) {
+        if !upheld_dialects::gateways::kgateway::fields::is_inside_port(name) {
             let entries = joined.origins.iter().filter_map(|place| answer.order.get(*place));
             let origins = entries.filter_map(|member| origin(asked, &hits, member.entry));
             fields.insert(name.to_string(), sorted(origins.collect()));
@@ -26,14 +26,14 @@ pub(super) fn fields(asked: &Asked<'_>, answer: &Effective) -> Map<String, Json>
     fields
 }
 
-fn hits(policies: &Hierarchy, question: &Question<'_>) -> Vec<Hit<Sitting>> {
+fn hits(policies: &Hierarchy, question: &Question<'_>) -> Vec<Hit<Attachment>> {
     let mut hits = Vec::new();
     policies.find::<Silent>(question, &mut (), &mut hits);
     hits
 }
 
 /// A policy with the ways in which it is attached.
-fn origin(asked: &Asked<'_>, hits: &[Hit<Sitting>], id: EntryId) -> Option<Json> {
+fn origin(asked: &Asked<'_>, hits: &[Hit<Attachment>], id: EntryId) -> Option<Json> {
     let snapshot = asked.network().snapshot;
     let entry = asked.kind().policies.entry(id)?;
     let mut ways: Vec<Json> = Vec::new();

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::gateway_api::Asked;
-use upheld_dialects::gateway_api::scopes::{GATEWAY, HOST, ROUTE, RULE};
-use upheld_dialects::gateway_api::topology::{Host, Way};
+use upheld_dialects::gateways::gateway_api::Asked;
+use upheld_dialects::gateways::gateway_api::scopes::{GATEWAY, HOST, ROUTE, RULE};
+use upheld_dialects::gateways::gateway_api::topology::{Host, Way};
 use upheld_engine::hierarchy::{Effective, Field};
 
 use super::super::topology::config_name;

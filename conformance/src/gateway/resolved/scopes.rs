@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json, json};
-use upheld_dialects::gateway_api::Asked;
-use upheld_dialects::gateway_api::topology::Gateway;
+use upheld_dialects::gateways::gateway_api::Asked;
+use upheld_dialects::gateways::gateway_api::topology::Gateway;
 
 use super::super::topology::config_name;
 use super::Compared;

@@ -8,6 +8,7 @@ use upheld_engine::ObjectId;
 
 use super::Compared;
 use crate::difference::differences;
+use crate::gateway::values::{conditions, names};
 
 pub(super) fn compare(compared: &Compared<'_>) -> Vec<String> {
     let snapshot = compared.snapshot();
@@ -21,16 +22,8 @@ pub(super) fn compare(compared: &Compared<'_>) -> Vec<String> {
         for at in status.ancestors.iter().filter(|at| concerns(compared, at.ancestor.object)) {
             let section = at.ancestor.section.as_deref().unwrap_or_default();
             let ancestor = format!("{}#{section}", compared.network.title(at.ancestor.object));
-            let conditions: Map<String, Json> = at
-                .conditions
-                .iter()
-                .map(|condition| {
-                    let status = if condition.status { "True" } else { "False" };
-                    (condition.name.clone(), json!(format!("{status}/{}", condition.reason)))
-                })
-                .collect();
-            let said: Vec<&str> = at.conditions.iter().map(|condition| condition.message.as_str()).collect();
-            messages.insert((title.clone(), ancestor.clone()), said.join("\n"));
+            let (conditions, said) = conditions(&at.conditions);
+            messages.insert((title.clone(), ancestor.clone()), said);
             actual.entry(title.clone()).or_default().insert(ancestor, Json::Object(conditions));
         }
     }
@@ -50,12 +43,6 @@ pub(super) fn compare(compared: &Compared<'_>) -> Vec<String> {
     }
     lines.extend(differences(&json!(wanted), &json!(actual)).into_iter().map(|line| format!("status of {line}")));
     lines
-}
-
-/// What a message names: words with a slash within.
-fn names(message: &str) -> impl Iterator<Item = &str> {
-    let words = message.split_whitespace().map(|word| word.trim_matches([':', ';', ',', '.', '\'', '"', '(', ')']));
-    words.filter(|word| word.contains('/') && !word.starts_with('/'))
 }
 
 /// Whether an ancestor belongs to the gateway of the case, or to nobody.

@@ -17,7 +17,7 @@ pub(in crate::kuma) fn counted(value: &Json) -> Json {
 const UNITS: [(&str, f64); 7] =
     [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9)];
 
-/// How long a text such as `1m30s` is; `None` if it is no duration.
+/// How long a text such as `1m30s` is; `None` if it is not a duration.
 fn nanoseconds(text: &str) -> Option<f64> {
     let (sign, mut rest) = text.strip_prefix('-').map_or((1.0, text), |rest| (-1.0, rest));
     let mut sum = 0.0;

@@ -137,5 +137,5 @@ impl Matching {
     }
 }
 
-/// Types with such names that are no policies.
+/// Types with such names that are not policies.
 const NO_POLICIES: [&str; 5] = ["Mesh", "MeshGateway", "MeshService", "MeshExternalService", "MeshMultiZoneService"];

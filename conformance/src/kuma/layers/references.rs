@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json, json};
 use upheld_dialects::kuma::meta::Meta;
-use upheld_engine::merge::Reached;
+use upheld_engine::merge::ResolvedReach;
 use upheld_model::Facet;
 
 use super::scene::{Cast, text};
@@ -30,7 +30,7 @@ pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
     let mut actual = Vec::new();
     for entry in rules.entries(&rules.in_document_order(), Facet::Objects) {
         let reach = &rules.merge.entry(entry).context("there is no such entry")?.reach;
-        let Reached::Objects(_, targets) = reach else { bail!("the reference is not about resources") };
+        let ResolvedReach::Objects(_, targets) = reach else { bail!("the reference is not about resources") };
         for target in targets {
             let object = scene.snapshot().objects().get(target.object).context("a target is no object")?;
             let mut kri = Meta::of(scene.resource(object.at)?).kri();

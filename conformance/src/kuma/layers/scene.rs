@@ -108,7 +108,7 @@ impl Cast {
     }
 }
 
-/// The type that is no part of a mesh.
+/// The type that is not a part of a mesh.
 const MESH: &str = "Mesh";
 
 /// A field that is text.

@@ -179,6 +179,46 @@ pub(super) fn fault(fault: Fault) -> Meaning {
             "from {p: 1} Allow, {s: 1} Deny, {s: 2} Deny, for a client with p=1 and s=1",
             "items whose tags do not overlap",
         ),
+        Fault::OtherEdition => (
+            "another edition comes to something else",
+            "Releases of one system differ in how policies meet. The note names the fields that are different under another \
+             edition: look at them before an upgrade.",
+            "upheld explain httproute/shop/cart   with a note about --semantics kgateway/ep-11268",
+            "upheld explain httproute/shop/cart --semantics kgateway/ep-11268",
+        ),
+        Fault::AnsweredDirectly => (
+            "no backend is asked",
+            "A filter of the rule answers the request by itself, so policies about backends do not matter there.",
+            "filters: [{type: ExtensionRef, extensionRef: {kind: DirectResponse, name: gone}}]",
+            "backendRefs: [{name: cart, port: 8080}]",
+        ),
+        Fault::BrokenPolicy => (
+            "requests are answered with an error",
+            "A policy or a rule is wrong in a way that makes its controller replace the route by an error, so that nothing else \
+             that is configured there holds. The note says what is wrong.",
+            "backendRefs: [{name: crat, port: 8080}]",
+            "backendRefs: [{name: cart, port: 8080}]",
+        ),
+        Fault::OpenDefault => (
+            "the default effect is permit",
+            "Requests that no policy matches are permitted. A policy that is missing, or that has a typo, opens access in silence.",
+            "defaultEffect: permit",
+            "defaultEffect: deny",
+        ),
+        Fault::HiddenDoubt => (
+            "what is not known is ignored",
+            "Under deny-unless-permit and permit-unless-deny a policy that cannot be judged does not count. The note names one that \
+             would change the decision if it applied.",
+            "upheld explain --subject role=? … under permit-unless-deny",
+            "upheld explain --subject role=guest … under permit-unless-deny",
+        ),
+        Fault::OrderDecides => (
+            "only the order decides",
+            "Under first-applicable two policies apply that have the same priority and opposite effects. The one that comes first \
+             in the store decides: another name of a file, or another place in it, turns the decision round.",
+            "priority: 100   on a permit and on a deny that apply to the same request",
+            "priority: 110   on the one that should decide",
+        ),
         Fault::NotFound => (
             "no such name",
             "Nothing that was read has this name. The nearest name is suggested.",

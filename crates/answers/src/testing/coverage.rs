@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value as Json;
-use upheld_engine::decide::{Clause, Decide, Examined, Request, Rule, Status, Truth};
-use upheld_engine::{KindId, Snapshot};
+use upheld_dialects::access::decider::deciders;
+use upheld_engine::decide::{Clause, Decide, Examined, Readings, Request, Rule, Status, Truth};
+use upheld_engine::{KindId, PolicyKind, Snapshot};
+use upheld_model::NodeRef;
 use upheld_model::tree::Value;
-use upheld_model::{NodeRef, State};
 
-use crate::report::{At, Coverage, CoveredClause, CoveredPolicy, Decision};
+use crate::report::{At, Coverage, CoveredClause, CoveredPolicy, Report};
 
 /// Counts what cases decide.
 pub(super) struct Counter<'s> {
@@ -22,7 +22,7 @@ pub(super) struct Counter<'s> {
 struct Counted {
     place: Place,
     end: (usize, usize),
-    told: CoveredPolicy,
+    covered: CoveredPolicy,
 }
 
 /// A file, a line and a column.
@@ -36,7 +36,7 @@ impl<'s> Counter<'s> {
             .iter()
             .filter(|(_, policy)| !off.contains(&policy.at))
             .filter_map(|(_, policy)| {
-                let told = CoveredPolicy {
+                let covered = CoveredPolicy {
                     kind: snapshot.text(policy.kind).to_owned(),
                     policy: snapshot.text(policy.title).to_owned(),
                     cases: 0,
@@ -44,23 +44,23 @@ impl<'s> Counter<'s> {
                 };
                 let file = snapshot.files().get(policy.at.source)?;
                 let end = file.tree.position(snapshot.files().value(policy.at)?.span().end);
-                Some(Counted { place: place(snapshot, policy.at)?, end, told })
+                Some(Counted { place: place(snapshot, policy.at)?, end, covered })
             })
             .collect();
         policies.sort_by(|one, other| one.place.cmp(&other.place));
-        let clauses = snapshot.decides().map(|(kind, decide)| (kind, parts(snapshot, kind, decide))).collect();
+        let clauses = deciders(snapshot).map(|(kind, decide)| (kind, parts(snapshot, kind, decide))).collect();
         Self { snapshot, policies, clauses }
     }
 
     /// Counts a decision.
-    pub(super) fn decision(&mut self, kind: KindId, decide: &Decide, request: &Request, decision: &Decision) {
+    pub(super) fn decision(&mut self, kind: KindId, decide: &Decide, request: &Request, decision: &Report) {
         let rules = || decide.rules().iter();
-        let decider = decision.policy.as_deref().and_then(|name| rules().find(|rule| rule.name == name));
+        let decider = decision.policies.first().and_then(|name| rules().find(|rule| rule.name == name.as_str()));
         if let Some(place) = decider.and_then(|rule| place(self.snapshot, rule.at)) {
             self.count([place]);
         }
         let Some((_, counted)) = self.clauses.iter_mut().find(|(known, _)| *known == kind) else { return };
-        let mut buffer = String::new();
+        let mut buffer = Readings::default();
         let asked = decide.asked(request, &mut buffer);
         for (rule, parts) in rules().zip(counted) {
             // In the order in which they were listed.
@@ -74,17 +74,13 @@ impl<'s> Counter<'s> {
     }
 
     /// Counts the policies that stand in an answer: candidates that won, or that a field comes from.
-    pub(super) fn answers(&mut self, answers: &[Json]) {
-        let stands = |candidate: &&Json| {
-            let state = candidate.get("state").and_then(Json::as_str);
-            [State::Won, State::Kept].iter().any(|stands| Some(stands.word()) == state)
-        };
+    pub(super) fn reports(&mut self, reports: &[Report]) {
         let mut places = Vec::new();
-        for answer in answers {
-            let list = |name: &str| answer.get(name).and_then(Json::as_array).into_iter().flatten();
-            places.extend(list("candidates").filter(stands).filter_map(written_at));
-            let sources = list("fields").filter_map(|field| field.get("from")?.as_array()).flatten();
-            places.extend(sources.filter_map(written_at));
+        for report in reports {
+            let standing = report.candidates.iter().filter(|candidate| candidate.stands());
+            let sources = report.fields.iter().flat_map(|field| &field.from);
+            let written = standing.map(|candidate| &candidate.at).chain(sources.map(|source| &source.at));
+            places.extend(written.flatten().map(place_of));
         }
         self.count(places);
     }
@@ -96,7 +92,7 @@ impl<'s> Counter<'s> {
         found.dedup();
         for number in found {
             if let Some(policy) = self.policies.get_mut(number) {
-                policy.told.cases += 1;
+                policy.covered.cases += 1;
             }
         }
     }
@@ -110,7 +106,7 @@ impl<'s> Counter<'s> {
 
     /// What was counted.
     pub(super) fn finish(self, at_least: Option<u8>) -> Coverage {
-        let policies: Vec<CoveredPolicy> = self.policies.into_iter().map(|policy| policy.told).collect();
+        let policies: Vec<CoveredPolicy> = self.policies.into_iter().map(|policy| policy.covered).collect();
         let decided = policies.iter().filter(|policy| policy.cases > 0).count();
         let of = policies.len();
         Coverage {
@@ -126,14 +122,14 @@ impl<'s> Counter<'s> {
 
 /// Policies that are switched off, so that no test could decide them.
 fn switched_off(snapshot: &Snapshot) -> BTreeSet<NodeRef> {
-    let rules = snapshot.decides().flat_map(|(_, decide)| decide.rules());
+    let rules = deciders(snapshot).flat_map(|(_, decide)| decide.rules());
     rules.filter(|rule| rule.status == Status::Off).map(|rule| rule.at).collect()
 }
 
 /// All parts of the policies of a kind, none of them true yet.
 fn parts(snapshot: &Snapshot, kind: KindId, decide: &Decide) -> Vec<Vec<CoveredClause>> {
     let nothing = Request::default();
-    let mut buffer = String::new();
+    let mut buffer = Readings::default();
     let asked = decide.asked(&nothing, &mut buffer);
     let name = snapshot.kind(kind).map_or("", |kind| snapshot.text(kind.governs));
     let of = |rule: &Rule| {
@@ -155,11 +151,16 @@ fn parts(snapshot: &Snapshot, kind: KindId, decide: &Decide) -> Vec<Vec<CoveredC
     decide.rules().iter().map(|rule| if rule.status == Status::Off { Vec::new() } else { of(rule) }).collect()
 }
 
+/// What documents of a kind call a clause.
+pub(super) fn called(snapshot: &Snapshot, kind: KindId, clause: Clause) -> &str {
+    let fields = snapshot.kind(kind).and_then(PolicyKind::decide).map(|decide| &decide.fields.clauses);
+    let own = fields.into_iter().flatten().find(|(known, _)| *known == clause);
+    own.map_or(clause.word(), |(_, name)| snapshot.text(*name))
+}
+
 /// Where a part of a policy was written.
-fn written(snapshot: &Snapshot, kind: KindId, rule: &Rule, clause: Clause, index: usize) -> Option<NodeRef> {
-    let fields = &snapshot.kind(kind)?.decide()?.fields.clauses;
-    let own = fields.iter().find(|(known, _)| *known == clause).map(|(_, name)| snapshot.text(*name));
-    let field = own.unwrap_or(clause.word());
+pub(super) fn written(snapshot: &Snapshot, kind: KindId, rule: &Rule, clause: Clause, index: usize) -> Option<NodeRef> {
+    let field = called(snapshot, kind, clause);
     let policy = snapshot.files().value(rule.at)?;
     let body = if policy.get(field).is_some() { policy } else { policy.get("spec").unwrap_or(policy) };
     let list: Vec<Value<'_>> = body.get(field).into_iter().flat_map(Value::items).collect();
@@ -177,9 +178,6 @@ fn place(snapshot: &Snapshot, at: NodeRef) -> Option<Place> {
     Some((place.file.to_owned(), place.line, place.column))
 }
 
-/// The place that an answer names.
-fn written_at(of: &Json) -> Option<Place> {
-    let at = of.get("at")?;
-    let number = |name: &str| at.get(name)?.as_u64().and_then(|number| usize::try_from(number).ok());
-    Some((at.get("file")?.as_str()?.to_owned(), number("line")?, number("column")?))
+fn place_of(at: &At) -> Place {
+    (at.file().to_owned(), at.line(), at.column())
 }

@@ -3,10 +3,10 @@
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
 
-use crate::question::Question;
+use upheld_dialects::question::Words;
 
 /// The question of a case; none if it is wrong.
-pub(super) fn question(source: SourceId, case: Value<'_>, found: &mut Diagnostics) -> Option<Question> {
+pub(super) fn question(source: SourceId, case: Value<'_>, found: &mut Diagnostics) -> Option<Words> {
     let explain = case.get("explain")?;
     let before = found.errors();
     let text = |name: &str| explain.get(name).and_then(Value::as_text).map(str::to_owned);
@@ -16,7 +16,7 @@ pub(super) fn question(source: SourceId, case: Value<'_>, found: &mut Diagnostic
         let diagnostic = Diagnostic::error(Fault::WrongValue, format!("there is no port {}", port.text()));
         found.push(diagnostic.at_value(source, port, "expected 0 to 65535"));
     }
-    let question = Question {
+    let question = Words {
         what: text("what"),
         from: text("from"),
         to: text("to"),
@@ -27,16 +27,18 @@ pub(super) fn question(source: SourceId, case: Value<'_>, found: &mut Diagnostic
         method: text("method"),
         header: explain.get("header").map(headers).unwrap_or_default(),
         port: number,
-        ..Question::default()
+        protocol: text("protocol"),
+        ..Words::default()
     };
     check(source, explain, &question, found);
     (found.errors() == before).then_some(question)
 }
 
 /// What the command line refuses, tests refuse, too.
-fn check(source: SourceId, explain: Value<'_>, question: &Question, found: &mut Diagnostics) {
+fn check(source: SourceId, explain: Value<'_>, question: &Words, found: &mut Diagnostics) {
     for (key, _) in explain.entries().filter(|_| question.host.is_none()) {
-        if ["path", "method", "header", "port"].contains(&key.text()) {
+        let is_connection = question.from.is_some() || question.to.is_some();
+        if ["path", "method", "header"].contains(&key.text()) || (key.text() == "port" && !is_connection) {
             let message = format!("`{}` is about a request, so it needs `host`", key.text());
             let diagnostic = Diagnostic::error(Fault::IncompleteQuestion, message).at_value(source, key, "no host");
             found.push(diagnostic.help("add `host:`, for example `host: shop.example`"));

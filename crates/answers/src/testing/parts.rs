@@ -8,7 +8,7 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
 
-use crate::decisions::Words;
+use upheld_dialects::access::questions::RequestWords;
 
 /// A part of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,7 +126,7 @@ impl Parts {
             found.push(self.no_fixture(part, value));
             return;
         }
-        let mut flags = Words::default();
+        let mut flags = RequestWords::default();
         let given = [text.to_owned()];
         match part {
             Part::Subject => flags.subject(&given),

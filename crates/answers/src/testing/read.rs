@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 use upheld_dialects::access::Edition;
+use upheld_dialects::access::arrivals::{Arrival, Arrived};
+use upheld_dialects::access::decider::Decider;
 use upheld_dialects::recognise::tests;
 use upheld_dialects::shape::Checker;
-use upheld_engine::decide::Request;
+use upheld_engine::decide::{Maybe, Request};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, Timestamp};
@@ -14,8 +16,8 @@ use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, Tim
 use super::explained;
 use super::parts::{Part, Parts};
 use super::shapes::{Form, around};
-use crate::decisions::fill_time;
-use crate::question::Question;
+use upheld_dialects::question::Words;
+use upheld_report::{Report, Verdict};
 
 /// One question with its answer.
 #[derive(Debug)]
@@ -32,13 +34,43 @@ pub(super) struct Case {
     pub(super) expect: Json,
 }
 
+impl Case {
+    /// Whether it expects what only a full answer has, which takes longer.
+    pub(super) fn looks_closely(&self) -> bool {
+        ["candidates", "answer"].iter().any(|part| self.expect.get(part).is_some())
+    }
+
+    /// What policies are asked, with all that is known of it; nothing if it asks for no decision.
+    pub(super) fn arrived(&self, decider: Decider<'_>) -> Option<Arrived> {
+        match &self.asks {
+            Asks::Decision { request, .. } => {
+                let mut request = request.clone();
+                decider.complete(&mut request, None);
+                Some(Arrived::Asks(request))
+            }
+            Asks::Arrival { arrival, .. } => Some(arrival.arrived(decider)),
+            Asks::Explanation(_) => None,
+        }
+    }
+
+    /// Whether a permit does not open, because nobody fulfils what comes with it.
+    pub(super) fn is_held_back(&self, decider: Decider<'_>, report: &Report) -> bool {
+        match &self.asks {
+            Asks::Arrival { arrival, .. } => report.verdict == Verdict::Permit && arrival.is_held_back(decider, report),
+            Asks::Decision { .. } | Asks::Explanation(_) => false,
+        }
+    }
+}
+
 /// What a case asks.
 #[derive(Clone, Debug)]
 pub(super) enum Asks {
     /// May this go on?
     Decision { request: Box<Request>, kind: Option<String> },
+    /// May this go on that arrives from outside?
+    Arrival { arrival: Box<Arrival>, kind: Option<String> },
     /// What is the result here?
-    Explanation(Box<Question>),
+    Explanation(Box<Words>),
 }
 
 /// How documents are read.
@@ -77,7 +109,7 @@ pub(super) struct Suite<'d, 't> {
 
 impl<'t> Suite<'_, 't> {
     fn case(&mut self, case: Value<'t>) {
-        let fields = ["name", "request", "expect", "except", "skip", "tags", "kind", "now"];
+        let fields = ["name", "request", "expect", "except", "skip", "tags", "kind", "now", "trust", "fulfils"];
         let misspelt = |key: &str, word: &str| !fields.contains(&key) && nearest(key, [word]).is_some();
         let form = Form::of(|word| case.entries().any(|(key, _)| key.text() == word || misspelt(key.text(), word)));
         let called = match case.get("name").and_then(Value::as_text) {
@@ -96,6 +128,13 @@ impl<'t> Suite<'_, 't> {
             }
             Form::Matrix => self.matrix(case),
             Form::Table => self.table(case),
+            Form::Arrives => {
+                let now = moment(self.source, case, self.found).unwrap_or(self.now);
+                let arrival = Arrival::read(self.source, case, now, self.found);
+                let (Some(arrival), Some(expect)) = (arrival, self.expected(case)) else { return };
+                let kind = case.get("kind").and_then(Value::as_text).map(str::to_owned);
+                self.add(case, case, None, Asks::Arrival { arrival: Box::new(arrival), kind }, expect);
+            }
             Form::Explain => {
                 let question = explained::question(self.source, case, self.found);
                 let (Some(question), Some(expect)) = (question, self.expected(case)) else { return };
@@ -156,7 +195,9 @@ impl<'t> Suite<'_, 't> {
     ) {
         // What is wrong with it was said when the common part was read.
         let now = moment(self.source, case, &mut Diagnostics::default()).unwrap_or(self.now);
-        fill_time(&mut request, now);
+        if request.environment.time == Maybe::Absent {
+            request.environment.time = Maybe::Is(now);
+        }
         let kind = case.get("kind").and_then(Value::as_text).map(str::to_owned);
         self.add(case, at, which, Asks::Decision { request: Box::new(request), kind }, expect);
     }
@@ -180,7 +221,7 @@ fn moment(source: SourceId, of: Value<'_>, found: &mut Diagnostics) -> Option<Ti
     let now = of.get("now").filter(|now| now.kind() == Kind::Text)?;
     let moment = now.text().parse().ok();
     if moment.is_none() {
-        let diagnostic = Diagnostic::error(Fault::WrongValue, format!("`{}` is no moment", now.text()));
+        let diagnostic = Diagnostic::error(Fault::WrongValue, format!("`{}` is not a valid timestamp", now.text()));
         found.push(diagnostic.at_value(source, now, "expected for example `2025-03-01T12:00:00Z`"));
     }
     moment

@@ -1,10 +1,14 @@
 //! What documents with tests look like.
 
-use upheld_dialects::access::claim::TESTS;
+use upheld_dialects::access::arrivals;
+use upheld_dialects::recognise::TESTS;
 use upheld_dialects::shape::{Field, Shape, list, map_of, optional, required};
 
 /// What can be decided.
 pub(super) const DECISIONS: [&str; 3] = ["permit", "deny", "undecided"];
+
+/// What becomes of a request that arrives.
+const ENFORCED: [&str; 4] = ["permit", "deny", "undecided", "excluded"];
 
 /// The parts of a request, in the order of a row.
 pub(super) const PARTS: [&str; 4] = ["subject", "action", "resource", "environment"];
@@ -51,10 +55,12 @@ pub(super) enum Form {
     Table,
     /// A question to policies of another family.
     Explain,
+    /// A request as a proxy or a program asks.
+    Arrives,
 }
 
 impl Form {
-    const ALL: [Self; 4] = [Self::Request, Self::Matrix, Self::Table, Self::Explain];
+    const ALL: [Self; 5] = [Self::Request, Self::Matrix, Self::Table, Self::Explain, Self::Arrives];
 
     /// The field that tells the form.
     pub(super) fn word(self) -> &'static str {
@@ -63,12 +69,13 @@ impl Form {
             Self::Matrix => "matrix",
             Self::Table => "table",
             Self::Explain => "explain",
+            Self::Arrives => "arrives",
         }
     }
 
     /// The form of a case with these fields; a base for rows and combinations is a request, too.
     pub(super) fn of(has: impl Fn(&str) -> bool) -> Self {
-        let special = [Self::Explain, Self::Table, Self::Matrix];
+        let special = [Self::Arrives, Self::Explain, Self::Table, Self::Matrix];
         special.into_iter().find(|form| has(form.word())).unwrap_or(Self::Request)
     }
 
@@ -86,7 +93,7 @@ impl Form {
     fn asks(self) -> Vec<Field> {
         let kind = optional("kind", Shape::Name, "the kind of policies, if there are several that decide");
         let now = optional("now", Shape::Text, "the moment at which it asks");
-        let expect = required("expect", decision(), "what must come out");
+        let expect = required("expect", decision(&DECISIONS), "what must come out");
         match self {
             Self::Request => vec![required("request", request(), "who wants to do what with what"), kind, now, expect],
             Self::Matrix => vec![
@@ -110,6 +117,14 @@ impl Form {
                     now,
                 ]
             }
+            Self::Arrives => vec![
+                required("arrives", arrivals::shape(), "a request as a proxy or a program asks"),
+                optional("trust", names(), "whom to believe what, as `upheld serve` is told: peer=127.0.0.1, hops=1"),
+                optional("fulfils", names(), "obligations that the proxy fulfils"),
+                kind,
+                now,
+                required("expect", decision(&ENFORCED), "what must come out"),
+            ],
             Self::Explain => vec![
                 required("explain", question(), "a question, with the names of the flags of `upheld explain`"),
                 required(
@@ -140,7 +155,7 @@ fn exception() -> Shape {
     let when = Shape::Object(PARTS.map(|name| optional(name, values(), "one of these")).to_vec());
     Shape::Object(vec![
         required("when", when, "which combinations"),
-        required("expect", decision(), "what must come out there"),
+        required("expect", decision(&DECISIONS), "what must come out there"),
     ])
 }
 
@@ -153,11 +168,11 @@ fn stated() -> Shape {
     Shape::Either(vec![names(), map_of(Shape::Opaque)])
 }
 
-fn decision() -> Shape {
+fn decision(words: &'static [&'static str]) -> Shape {
     Shape::Either(vec![
-        Shape::Choice(&DECISIONS),
+        Shape::Choice(words),
         Shape::Object(vec![
-            optional("decision", Shape::Choice(&DECISIONS), "what becomes of the request"),
+            optional("decision", Shape::Choice(words), "what becomes of the request"),
             optional("policy", Shape::Text, "the policy that decides; (default) if none does"),
             optional("reason", Shape::Text, "what its description says"),
             optional("determining", names(), "all policies that apply and have the effect that stands"),
@@ -184,6 +199,7 @@ fn question() -> Shape {
         optional("method", Shape::Text, "its method; GET when left out"),
         optional("header", headers, "its headers"),
         optional("port", Shape::Integer, "the port of the listener"),
+        optional("protocol", Shape::Text, "the protocol of a connection"),
     ])
 }
 

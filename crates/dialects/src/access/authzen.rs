@@ -22,24 +22,29 @@ mod page;
 mod parts;
 mod search;
 
-use upheld_engine::decide::Decide;
-use upheld_model::{Files, Timestamp};
+use upheld_model::Timestamp;
 
-pub use answer::{Answer, Batch, Failure, Obligation, Verdict};
+pub use answer::{Answer, Batch, Failure, Verdict};
 pub use bad_request::{BadRequest, Problem};
-pub use directory::{Directory, KnownAction};
+pub use directory::{Directory, GroupMembership, KnownAction};
 pub use evaluate::{MOST_EVALUATIONS, Semantic};
 pub use search::{Found, Match};
+
+use super::Edition;
+use super::decider::Decider;
 
 /// Answers requests of the standard.
 #[derive(Clone, Copy, Debug)]
 pub struct AuthZen<'a> {
-    /// Where the policies were written: reasons and obligations are read there.
-    pub files: &'a Files,
-    /// The policies.
-    pub decide: &'a Decide,
-    /// What is known of entities beside what requests say.
-    pub directory: &'a Directory,
+    /// The policies, and what is known of entities beside what requests say.
+    pub decider: Decider<'a>,
     /// The moment, for requests that do not say one.
     pub now: Option<Timestamp>,
+}
+
+impl<'a> AuthZen<'a> {
+    /// With policies of one kind. The standard is no part of the original, so requests of it are always read strictly.
+    pub fn new(decider: Decider<'a>, now: Option<Timestamp>) -> Self {
+        Self { decider: Decider { edition: Edition::Strict, ..decider }, now }
+    }
 }

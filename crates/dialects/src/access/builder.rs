@@ -2,8 +2,8 @@
 
 use smol_str::SmolStr;
 use upheld_engine::decide::{
-    Algorithm, BadPattern, Condition, Decide, Decided, Effect, Fact, FactOf, FactTest, Glob, Manner, Matcher, Operator,
-    PathPattern, Request, Rule, Set, Status, Target, Test, Truth, Wild,
+    Algorithm, BadPattern, Condition, Decide, Decided, Effect, Fact, FactOf, FactTest, Glob, Matcher, Operator,
+    PathPattern, Request, Rule, Set, Status, Strictness, Target, Test, Truth, Wildcard,
 };
 use upheld_engine::{Scratch, Silent, ask};
 use upheld_model::{NodeRef, SourceId};
@@ -28,13 +28,13 @@ use upheld_model::{NodeRef, SourceId};
 ///     resource: Resource { path: Maybe::Is("/api/audit/123".into()), ..Resource::default() },
 ///     ..Request::default()
 /// };
-/// let mut asker = point.asker();
+/// let mut asker = point.query();
 /// assert_eq!(asker.decide(&request).outcome, Outcome::Deny);
 /// assert_eq!(point.decider(&asker.decide(&request)), Some("lockdown"));
 ///
 /// // Without a word about it: deny-overrides, and deny where nothing applies.
 /// let empty = DecisionPoint::builder().build().unwrap();
-/// assert_eq!(empty.asker().decide(&request).outcome, Outcome::Deny);
+/// assert_eq!(empty.query().decide(&request).outcome, Outcome::Deny);
 /// ```
 #[derive(Clone, Debug)]
 pub struct DecisionPoint {
@@ -53,8 +53,8 @@ impl DecisionPoint {
     }
 
     /// Somebody who asks; each thread has its own.
-    pub fn asker(&self) -> Asker<'_> {
-        Asker { decide: &self.decide, scratch: Scratch::default() }
+    pub fn query(&self) -> DecisionQuery<'_> {
+        DecisionQuery { decide: &self.decide, scratch: Scratch::default() }
     }
 
     /// The id of the policy that decided.
@@ -68,12 +68,12 @@ impl DecisionPoint {
 
 /// Asks again and again, and allocates nothing for it.
 #[derive(Debug)]
-pub struct Asker<'d> {
+pub struct DecisionQuery<'d> {
     decide: &'d Decide,
     scratch: Scratch<Decide>,
 }
 
-impl Asker<'_> {
+impl DecisionQuery<'_> {
     /// Decides a request.
     pub fn decide(&mut self, request: &Request) -> Decided {
         ask(self.decide, &request, &mut self.scratch, &mut Silent)
@@ -136,7 +136,7 @@ impl DecisionPointBuilder {
             members,
             at: None,
         };
-        Ok(DecisionPoint { decide: Decide::new(root, Manner::Sound) })
+        Ok(DecisionPoint { decide: Decide::new(root, Strictness::Strict) })
     }
 }
 
@@ -198,7 +198,7 @@ impl Policy {
         Self { priority, ..self }
     }
 
-    /// For subjects with a role; `*` is any run of characters.
+    /// For subjects with a role; `*` is any characters.
     #[must_use]
     pub fn role(mut self, role: &str) -> Self {
         self.subjects.push(Asks::Role(SmolStr::new(role)));
@@ -224,7 +224,7 @@ impl Policy {
     pub fn claim(mut self, name: &str, value: Fact) -> Self {
         let (name, path) = (SmolStr::new(name), vec![SmolStr::new(name)]);
         let (operator, absent, mismatch) = (Operator::In(vec![value]), Truth::False, Truth::Error);
-        let test = FactTest { of: FactOf::Subject, name, path, operator, absent, mismatch };
+        let test = FactTest { of: FactOf::Subject, name, called: None, path, operator, absent, mismatch };
         self.subjects.push(Asks::Test(Test::Fact(test)));
         self
     }
@@ -261,11 +261,12 @@ impl Policy {
         let alone = |test: Test| Matcher { tests: vec![test] };
         let subject = |asks: Asks| match asks {
             Asks::Test(test) => Ok(alone(test)),
-            Asks::Role(role) => Wild::parse(&role).map(|role| alone(Test::Role(vec![role]))),
+            Asks::Role(role) => Wildcard::parse(&role).map(|role| alone(Test::Role(vec![role]))),
         };
         let path = |path: SmolStr| Glob::parse(&path).map(|glob| alone(Test::Path(vec![PathPattern::Glob(glob)])));
         Ok(Rule {
             name: self.id,
+            description: None,
             effect: self.effect,
             target: Target {
                 subjects: self.subjects.into_iter().map(subject).collect::<Result<_, _>>()?,

@@ -17,8 +17,6 @@ pub enum Claim {
     Manifest,
     /// Policies with an algorithm of their own.
     Set,
-    /// Questions with their answers.
-    Tests,
     /// What is known of subjects, resources and actions.
     Directory,
 }
@@ -28,7 +26,7 @@ impl Claim {
     pub(super) fn lists_policies(self) -> bool {
         match self {
             Self::List | Self::Manifest => true,
-            Self::Policy | Self::Set | Self::Tests | Self::Directory => false,
+            Self::Policy | Self::Set | Self::Directory => false,
         }
     }
 }
@@ -40,17 +38,15 @@ pub fn claim(document: Value<'_>, file: &str) -> Option<Claim> {
         Kind::Map => {
             let has = |key: &str| document.get(key).is_some();
             let typed = document.get("kind").map_or("", Value::text);
-            // A misspelt word is a mistake in the tests, and told where they are run.
-            if typed == TESTS || (has("cases") && nearest(typed, [TESTS]).is_some()) {
-                return Some(Claim::Tests);
-            }
             if typed == DIRECTORY && !has("apiVersion") {
                 return Some(Claim::Directory);
             }
             if typed == POLICY_SET && !has("apiVersion") {
                 return Some(Claim::Set);
             }
-            if has("apiVersion") || (has("type") && !has("effect")) || has("kind") {
+            // A type of its own with a name is a kind of the user's own, whatever its fields are called.
+            let is_typed = has("type") && !(has("effect") && has("id"));
+            if has("apiVersion") || is_typed || has("kind") {
                 return None;
             }
             if manifest::OWN_KEYS.iter().any(|key| has(key)) {
@@ -76,10 +72,8 @@ pub fn claim(document: Value<'_>, file: &str) -> Option<Claim> {
 
 /// The value of `kind:` of a set of policies.
 pub const POLICY_SET: &str = "PolicySet";
-/// The value of `kind:` of tests.
-pub const TESTS: &str = "PolicyTests";
 
-/// Whether a file is one that a manifest names. Documents of a store are no files.
+/// Whether a file is one that a manifest names. Documents of a store are not files.
 pub(crate) fn is_named(file: &str, by_manifest: &str) -> bool {
     if file.starts_with(STORED) {
         return false;

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use smol_str::SmolStr;
 use upheld_engine::decide::{
     ANY_METHOD, AddressLists, Condition, Effect, Fact, FactOf, FactTest, ForeignPattern, Matcher, Midnight, Operator,
-    Order, PathPattern, Rule, Status, Target, Test, TimeWindow, Truth, Validity, Weekdays, Wild,
+    Order, PathPattern, Rule, Status, Target, Test, TimeWindow, Truth, Validity, Weekdays, Wildcard,
 };
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
@@ -36,11 +36,13 @@ pub fn read(source: SourceId, policy: Value<'_>, found: &mut Diagnostics) -> Opt
         conditions.push(Condition::Never);
     }
     reading.unknown_fields(policy, &FIELDS);
+    let description = policy.get("description").filter(|text| text.kind() != Kind::Null);
     if reading.found.errors() > before {
         return None;
     }
     Some(Rule {
         name: SmolStr::new(id?.text()),
+        description: description.map(|text| SmolStr::new(text.text())),
         effect,
         target,
         conditions,
@@ -80,7 +82,7 @@ impl Reading<'_> {
 
     fn unknown_fields(&mut self, map: Value<'_>, known: &[&'static str]) {
         for (key, _) in map.entries().filter(|(key, _)| !known.contains(&key.text())) {
-            let message = format!("nobody reads `{}`", key.text());
+            let message = format!("`{}` is not read", key.text());
             let diagnostic =
                 Diagnostic::warning(Fault::UnknownField, message).at_value(self.source, key, "unknown field");
             self.found.push(diagnostic.suggest(nearest(key.text(), known.iter().copied())));
@@ -91,10 +93,10 @@ impl Reading<'_> {
         let word = policy.get("effect");
         word.and_then(|word| Effect::of(word.text())).unwrap_or_else(|| {
             let message = match word {
-                Some(word) => format!("`{}` is no effect", word.text()),
+                Some(word) => format!("`{}` is not a valid effect", word.text()),
                 None => "this policy has no effect".to_owned(),
             };
-            let help = "under first-applicable it lets the request go on; others ignore it";
+            let help = "under first-applicable it lets the request through; other algorithms ignore it";
             self.opens(word.unwrap_or(policy), message, help);
             Effect::Foreign
         })
@@ -115,7 +117,7 @@ impl Reading<'_> {
             let told = self.found.as_slice().len();
             let matcher = read(self, item);
             if matcher.tests.is_empty() && self.found.as_slice().len() == told {
-                self.opens(item, "this alternative asks for nothing", "it fits everything");
+                self.opens(item, "this alternative has no fields", "it matches everything");
             }
             matchers.push(matcher);
         }
@@ -129,7 +131,7 @@ impl Reading<'_> {
             return Some(value);
         }
         if value.kind() != Kind::Null {
-            self.opens(value, format!("`{field}` is empty"), "an empty field is not looked at, so it fits everything");
+            self.opens(value, format!("`{field}` is empty"), "an empty field is ignored, so it matches everything");
         }
         None
     }
@@ -159,7 +161,7 @@ impl Reading<'_> {
         }
         tests.extend(self.field(item, "type").map(|kind| Test::Type(exact(kind))));
         if let Some(owner) = self.field(item, "owner") {
-            self.opens(owner, "`owner` is never looked at", "it fits the resources of everybody");
+            self.opens(owner, "`owner` is ignored", "it matches the resources of everybody");
         }
         Matcher { tests }
     }
@@ -175,7 +177,7 @@ impl Reading<'_> {
             }
         }
         tests.extend(self.field(item, "operation").map(|operation| Test::Operation(exact(operation))));
-        // Any method alone asks for nothing; still it is no opening.
+        // Any method alone asks for nothing; still it is not an opening.
         if tests.is_empty() && item.get("method").is_some_and(|method| method.text() == ANY_METHOD) {
             tests.push(Test::Method(vec![SmolStr::new_static(ANY_METHOD)]));
         }
@@ -205,18 +207,18 @@ impl Reading<'_> {
     fn fails(&mut self, value: Value<'_>, refused: Refused) {
         let diagnostic =
             Diagnostic::warning(Fault::FailsOpen, refused.to_string()).at_value(self.source, value, "here");
-        self.found.push(diagnostic.help("requests that reach it are undecided here; the original lets them go on"));
+        self.found.push(diagnostic.help("requests that reach it are undecided here; the original lets them through"));
     }
 
-    fn wild(&mut self, value: Value<'_>) -> Option<Vec<Wild>> {
+    fn wild(&mut self, value: Value<'_>) -> Option<Vec<Wildcard>> {
         let plain = |text: &str| text.chars().all(|one| one.is_ascii_alphanumeric() || "-_:/@ ".contains(one));
         if value.kind() == Kind::Text && plain(value.text()) {
-            return Some(vec![Wild::Exact(SmolStr::new(value.text()))]);
+            return Some(vec![Wildcard::Exact(SmolStr::new(value.text()))]);
         }
         let text = SmolStr::new(value.text());
         Some(vec![match self.pattern(value)? {
-            Pattern::Runs(pattern) => Wild::Foreign(text, pattern),
-            Pattern::Fails => Wild::Broken(text),
+            Pattern::Runs(pattern) => Wildcard::Foreign(text, pattern),
+            Pattern::Fails => Wildcard::Broken(text),
         }])
     }
 
@@ -240,11 +242,11 @@ impl Reading<'_> {
             ("neq", None) => Operator::Exists,
             ("eq", Some(value)) => Operator::In(list(value)),
             ("neq", Some(value)) => {
-                self.opens(claim, "`neq` holds also where there is no such claim", "who leaves the claim out passes");
+                self.opens(claim, "`neq` holds also where there is no such claim", "a caller without the claim passes");
                 Operator::NotIn(list(value))
             }
-            ("gt", _) => Operator::Order(Order::Greater, bound),
-            ("lt", _) => Operator::Order(Order::Less, bound),
+            ("gt", _) => Operator::Order(Order::Greater, bound.into()),
+            ("lt", _) => Operator::Order(Order::Less, bound.into()),
             ("contains", _) => Operator::Foreign(SmolStr::new(&text), Arc::new(Within(SmolStr::new(&text)))),
             ("regex", value) => {
                 let source = if value.is_none() { "(?:)" } else { text.as_str() };
@@ -272,7 +274,7 @@ impl Reading<'_> {
         let name = SmolStr::new(claim.get("name").map_or("undefined", Value::text));
         // Names with dots are looked up whole, so the path has one part.
         let (path, mismatch) = (vec![name.clone()], Truth::False);
-        Some(Test::Fact(FactTest { of: FactOf::Subject, name, path, operator, absent, mismatch }))
+        Some(Test::Fact(FactTest { of: FactOf::Subject, name, called: None, path, operator, absent, mismatch }))
     }
 
     fn conditions(&mut self, policy: Value<'_>) -> Vec<Condition> {
@@ -313,7 +315,7 @@ impl Reading<'_> {
             }
             let minutes = minutes(value.text());
             if minutes.is_nan() {
-                self.opens(value, format!("`{}` is no time of day", value.text()), "the bound is not looked at");
+                self.opens(value, format!("`{}` is not a valid time of day", value.text()), "the bound is ignored");
                 return None;
             }
             Some(seconds(minutes))
@@ -321,7 +323,7 @@ impl Reading<'_> {
         let (after, before) = (bound("after"), bound("before"));
         let days = item.get("dayOfWeek").filter(|days| is_truthy(*days)).and_then(|days| self.weekdays(days));
         if after.is_none() && before.is_none() && days.is_none() && self.found.as_slice().len() == told {
-            self.opens(item, "this condition names no time that is looked at", "it always holds");
+            self.opens(item, "this condition has no time that counts", "it always holds");
         }
         let (midnight, zone, dates) = (Midnight::Never, TimeZone::UTC, Validity::default());
         Condition::Time(TimeWindow { after, before, days, midnight, zone, dates })
@@ -345,7 +347,7 @@ impl Reading<'_> {
     fn addresses(&mut self, item: Value<'_>) -> Condition {
         let told = self.found.as_slice().len();
         if let Some(cidr) = item.get("cidr") {
-            self.opens(cidr, "`cidr` is never looked at", "every address passes; list the addresses in `allowlist`");
+            self.opens(cidr, "`cidr` is ignored", "every address passes; list the addresses in `allowlist`");
         }
         let mut list = |field: &str| {
             let list = item.get(field).filter(|list| is_truthy(*list))?;
@@ -356,7 +358,7 @@ impl Reading<'_> {
         };
         let (allow, block) = (list("allowlist"), list("blocklist"));
         if allow.is_none() && block.as_ref().is_none_or(Vec::is_empty) && self.found.as_slice().len() == told {
-            self.opens(item, "this condition names no address that is looked at", "it always holds");
+            self.opens(item, "this condition has no address that counts", "it always holds");
         }
         Condition::Address(AddressLists::Texts { allow, block: block.unwrap_or_default() })
     }

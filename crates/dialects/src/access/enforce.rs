@@ -2,51 +2,40 @@
 
 use serde_json::{Map, Value as Json, json};
 use smol_str::SmolStr;
+use upheld_engine::Scratch;
 use upheld_engine::decide::{
-    Action, Binding, Decide, Decided, Duty, Environment, Facts, Manner, Maybe, Names, Outcome, Request, Resource,
-    Subject,
+    Action, Environment, Fact, Facts, Maybe, Outcome, Path, Readings, Request, Resource, Strictness, Subject,
 };
-use upheld_engine::{Scratch, Silent, ask};
-use upheld_model::tree::{Kind, Value};
-use upheld_model::{Files, Timestamp};
+use upheld_model::Timestamp;
+use upheld_report::{Decision, Duty};
 
-use super::compat::is_truthy;
-use super::facts::facts_of;
-use super::manifest::Manifest;
-use super::{Edition, view};
+use super::Edition;
+use super::decider::Decider;
+pub use super::identity::Identity;
 
-/// A request of HTTP as an enforcement point sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct HttpRequest<'h> {
+/// A request of HTTP as an enforcement point sees it. What it cannot see is not known.
+#[derive(Debug)]
+pub struct HttpRequest {
     /// The method.
-    pub method: &'h str,
-    /// The path, without the query.
-    pub path: &'h str,
-    /// The application that it is for, if that is known.
-    pub app: Option<&'h str>,
-    /// The identity that an authentication in front has put there, as it was parsed.
-    pub identity: Identity<'h>,
-    /// `X-Forwarded-For`, whole.
-    pub forwarded_for: Option<&'h str>,
-    /// `X-Real-IP`.
-    pub real_ip: Option<&'h str>,
-    /// The address of the peer, where that is known.
-    pub peer: Option<&'h str>,
+    pub method: String,
+    /// The path, without the query, as it was sent.
+    pub path: String,
+    /// The host that the client asked for.
+    pub host: Maybe<SmolStr>,
+    /// The application that it is for.
+    pub app: Maybe<SmolStr>,
+    /// The identity that an authentication in front has put there.
+    pub identity: Identity,
+    /// The headers of the client, by their names in lower case.
+    pub headers: Facts,
+    /// The address of the client.
+    pub address: Maybe<SmolStr>,
+    /// `X-Forwarded-For`, whole: the original believes it.
+    pub forwarded_for: Option<String>,
+    /// `X-Real-IP`: the original believes it.
+    pub real_ip: Option<String>,
     /// The moment.
-    pub now: Timestamp,
-    /// `User-Agent`.
-    pub user_agent: Option<&'h str>,
-}
-
-/// Who asks, as the identity header says.
-#[derive(Clone, Copy, Debug)]
-pub enum Identity<'h> {
-    /// There is none.
-    Absent,
-    /// There is one that cannot be read.
-    Unreadable,
-    /// This one.
-    Known(Value<'h>),
+    pub time: Maybe<Timestamp>,
 }
 
 /// What becomes of it.
@@ -71,75 +60,89 @@ pub enum Why {
     Foreign,
 }
 
+/// What a request comes to before policies are asked.
+#[derive(Clone, Debug)]
+pub enum Arriving {
+    /// It goes on; nobody is asked.
+    GoesOn(Why),
+    /// Nothing can be asked about it, and this is why.
+    Undecided(&'static str),
+    /// This is asked.
+    Asks(Box<Request>),
+}
+
 /// What becomes of a request, with what else can be told about it.
 #[derive(Clone, Debug)]
 pub struct Judged<'e> {
     /// What becomes of it.
     pub enforced: Enforced,
     /// What the policies say, if they were asked.
-    pub decided: Option<Decided>,
-    /// What must and may be done along with it.
-    pub duties: Vec<&'e Duty>,
+    pub decision: Option<Decision<'e>>,
+    /// What they were asked.
+    pub request: Option<Request>,
 }
 
-/// The policies and settings that an enforcement point asks.
+/// The policies that an enforcement point asks, and what it can do.
 #[derive(Clone, Copy, Debug)]
 pub struct EnforcementPoint<'e> {
-    /// Where the documents are, for reasons.
-    pub files: &'e Files,
-    /// The policies.
-    pub decide: &'e Decide,
-    /// The settings.
-    pub manifest: &'e Manifest,
-    /// How the policies were read.
-    pub edition: Edition,
+    /// Who decides.
+    pub decider: Decider<'e>,
     /// The obligations that it can do; with any other one, a permit does not open.
     pub understood: &'e [SmolStr],
 }
 
+/// Why nothing can be asked about a caller.
+const UNREADABLE: &str = "undecided: the identity of the caller cannot be read, or is there twice";
+
 impl<'e> EnforcementPoint<'e> {
     /// Decides a request.
-    pub fn enforce(&self, http: &HttpRequest<'_>) -> Enforced {
-        self.judge(http).enforced
+    pub fn enforce(&self, http: &HttpRequest) -> Enforced {
+        self.judge(http, None).enforced
     }
 
     /// Decides a request, and says what led there.
-    pub fn judge(&self, http: &HttpRequest<'_>) -> Judged<'e> {
-        if self.is_excluded(http) {
-            return Judged::unasked(Why::Excluded);
-        }
-        // What JavaScript takes for nothing is no identity either.
-        let nobody = !matches!(http.identity, Identity::Known(identity) if is_truthy(identity));
-        if self.edition == Edition::Compat && nobody && self.decide.rules().is_empty() {
-            return Judged::unasked(Why::NoPolicies);
-        }
-        let request = self.request(http);
-        let mut scratch = Scratch::default();
-        let decided = ask(self.decide, &&request, &mut scratch, &mut Silent);
-        let duties: Vec<&'e Duty> =
-            self.decide.duties(&request, scratch.hits()).into_iter().map(|(duty, _)| duty).collect();
-        let enforced = self.enforced(&decided, &duties);
-        Judged { enforced, decided: Some(decided), duties }
+    pub fn judge(&self, http: &HttpRequest, now: Option<Timestamp>) -> Judged<'e> {
+        let (decision, request) = match self.arrives(http, now) {
+            Arriving::GoesOn(why) => return Judged::unasked(why),
+            Arriving::Undecided(reason) => (Decision::undecided(reason), None),
+            Arriving::Asks(request) => {
+                let decision = self.decider.decision(&request, &mut Scratch::default());
+                (decision, Some(*request))
+            }
+        };
+        Judged { enforced: self.enforced(&decision), decision: Some(decision), request }
     }
 
-    fn enforced(&self, decided: &Decided, duties: &[&Duty]) -> Enforced {
-        match decided.outcome {
-            Outcome::Permit => match self.not_understood(duties) {
+    /// What policies are asked about a request, if they are.
+    pub fn arrives(&self, http: &HttpRequest, now: Option<Timestamp>) -> Arriving {
+        let Decider { decide, edition, .. } = self.decider;
+        if self.is_excluded(http) {
+            return Arriving::GoesOn(Why::Excluded);
+        }
+        // What JavaScript takes for nothing is not an identity either.
+        if edition == Edition::Compat && !http.identity.is_somebody() && decide.rules().is_empty() {
+            return Arriving::GoesOn(Why::NoPolicies);
+        }
+        let asks = |request| Arriving::Asks(Box::new(request));
+        self.request(http, now).map_or(Arriving::Undecided(UNREADABLE), asks)
+    }
+
+    fn enforced(&self, decision: &Decision<'_>) -> Enforced {
+        match decision.outcome {
+            Outcome::Permit => match self.not_understood(&decision.obligations) {
                 None => Enforced::Continue(Why::Permitted),
                 Some(duty) => {
                     let reason = format!("the obligation {duty} is not understood here");
                     Enforced::Forbidden(json!({"error": "Forbidden", "reason": reason}))
                 }
             },
-            Outcome::Foreign if self.edition == Edition::Compat => Enforced::Continue(Why::Foreign),
+            Outcome::Foreign if self.decider.edition == Edition::Compat => Enforced::Continue(Why::Foreign),
             Outcome::Deny | Outcome::Undecided | Outcome::Foreign => {
-                let answer = view::decision(self.files, self.decide, decided, self.edition);
                 let mut body = Map::new();
                 body.insert("error".to_owned(), json!("Forbidden"));
-                for (own, other) in [("reason", "reason"), ("policy", "matchedPolicy")] {
-                    if let Some(value) = answer.get(other) {
-                        body.insert(own.to_owned(), value.clone());
-                    }
+                let parts = [("reason", decision.reason.as_deref()), ("policy", decision.policy)];
+                for (name, value) in parts.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+                    body.insert(name.to_owned(), json!(value));
                 }
                 Enforced::Forbidden(Json::Object(body))
             }
@@ -147,88 +150,87 @@ impl<'e> EnforcementPoint<'e> {
     }
 
     /// An obligation that comes with a permit and that nobody here can do.
-    fn not_understood<'d>(&self, duties: &[&'d Duty]) -> Option<&'d SmolStr> {
-        let mut binding = duties.iter().filter(|duty| duty.binding == Binding::Obligation);
-        binding.find(|duty| !self.understood.contains(&duty.id)).map(|duty| &duty.id)
+    pub fn not_understood<'d>(&self, obligations: &'d [Duty]) -> Option<&'d str> {
+        let strange = |duty: &&Duty| !self.understood.iter().any(|known| *known == duty.id);
+        obligations.iter().find(strange).map(|duty| duty.id.as_str())
     }
 
-    fn is_excluded(&self, http: &HttpRequest<'_>) -> bool {
-        // A path without a normal form is never excluded.
+    fn is_excluded(&self, http: &HttpRequest) -> bool {
+        // A path that nobody can read is never excluded, and one that can be read in several ways only if all are.
         let given = Request {
-            resource: Resource { path: Maybe::Is(SmolStr::new(http.path)), ..Resource::default() },
+            resource: Resource { path: Maybe::Is(SmolStr::new(&http.path)), ..Resource::default() },
             ..Request::default()
         };
-        let (mut buffer, pathname) = (String::new(), pathname(http.path));
-        let path = match self.manner() {
-            Manner::Original => Maybe::Is(pathname.as_str()),
-            Manner::Sound => self.decide.asked(&given, &mut buffer).path,
+        let Decider { decide, manifest, .. } = self.decider;
+        let (mut room, pathname) = (Readings::default(), pathname(&http.path));
+        let path = match decide.strictness() {
+            Strictness::Compat => Path::Is(pathname.as_str()),
+            Strictness::Strict => decide.asked(&given, &mut room).path,
         };
-        let Maybe::Is(path) = path else { return false };
-        self.manifest.excludes.iter().any(|exclude| exclude.covers(http.method, path))
-    }
-
-    fn manner(&self) -> Manner {
-        match self.edition {
-            Edition::Strict => Manner::Sound,
-            Edition::Compat => Manner::Original,
+        let covers = |path: &str| manifest.excludes.iter().any(|exclude| exclude.covers(&http.method, path));
+        match path {
+            Path::Is(path) => covers(path),
+            Path::Several(readings) => readings.iter().all(|reading| covers(reading)),
+            Path::Absent | Path::Unknown => false,
         }
     }
 
-    /// The request that the policies are asked about.
-    pub fn request(&self, http: &HttpRequest<'_>) -> Request {
-        let identity = match http.identity {
-            Identity::Known(identity) if identity.kind() == Kind::Map => Some(identity),
-            _ => None,
+    /// The request that the policies are asked about; nothing if nobody can tell who asks.
+    fn request(&self, http: &HttpRequest, now: Option<Timestamp>) -> Option<Request> {
+        let mut request = match self.decider.edition {
+            Edition::Strict => strict(http, http.identity.subject(Edition::Strict)?),
+            Edition::Compat => as_the_original(http, http.identity.subject(Edition::Compat)?),
         };
-        let get = |field: &str| identity.and_then(|identity| identity.get(field));
-        let names = |field: &str| match get(field).filter(|names| names.kind() != Kind::Null) {
-            None => Names::default(),
-            Some(names) if names.kind() == Kind::List => {
-                Names::Known(names.items().filter_map(Value::as_text).map(SmolStr::new).collect())
-            }
-            // The original fails on it, and nobody knows what is meant.
-            Some(_) => Names::Unknown,
-        };
-        let id = match get("sub").filter(|sub| is_truthy(*sub)) {
-            None => Maybe::Is(SmolStr::new_static(ANONYMOUS)),
-            // Somebody, but nobody that a policy can name.
-            Some(sub) => sub.as_text().map(SmolStr::new).into(),
-        };
-        let address = match self.edition {
-            Edition::Compat => Some(http.forwarded_for.or(http.real_ip).unwrap_or("unknown")),
-            // Headers are what clients say of themselves; whoever trusts them puts the address into the peer.
-            Edition::Strict => http.peer,
-        };
-        let mut facts = Facts::default();
-        if let Some(agent) = http.user_agent {
-            facts.set("userAgent", upheld_engine::decide::Fact::Text(SmolStr::new(agent)));
-        }
-        Request {
-            subject: Subject {
-                kind: Maybe::Absent,
-                id,
-                roles: names("roles"),
-                groups: names("groups"),
-                claims: get("claims").filter(|claims| claims.kind() == Kind::Map).map_or_else(Facts::default, facts_of),
-            },
-            action: Action { method: Maybe::Is(SmolStr::new(http.method)), ..Action::default() },
-            resource: Resource {
-                app: Maybe::Is(SmolStr::new(http.app.unwrap_or_default())),
-                path: Maybe::Is(match self.edition {
-                    Edition::Strict => SmolStr::new(http.path),
-                    Edition::Compat => pathname(http.path).into(),
-                }),
-                ..Resource::default()
-            },
-            environment: Environment { ip: address.map(SmolStr::new).into(), time: Maybe::Is(http.now), facts },
-        }
+        self.decider.complete(&mut request, now);
+        Some(request)
     }
+}
+
+fn strict(http: &HttpRequest, subject: Subject) -> Request {
+    let mut facts = Facts::default();
+    match &http.host {
+        Maybe::Is(host) => facts.set("host", Fact::Text(host.clone())),
+        Maybe::Absent => {}
+        Maybe::Unknown => facts.set("host", Fact::Unknown),
+    }
+    facts.set("headers", Fact::Map(http.headers.clone()));
+    Request {
+        subject,
+        action: Action { method: Maybe::Is(SmolStr::new(&http.method)), ..Action::default() },
+        resource: Resource {
+            app: http.app.clone(),
+            path: Maybe::Is(SmolStr::new(&http.path)),
+            facts,
+            ..Resource::default()
+        },
+        environment: Environment { ip: http.address.clone(), time: http.time, facts: user_agent(http) },
+    }
+}
+
+/// Headers are what clients say of themselves; the original believes them.
+fn as_the_original(http: &HttpRequest, subject: Subject) -> Request {
+    let address = http.forwarded_for.as_deref().or(http.real_ip.as_deref()).unwrap_or("unknown");
+    Request {
+        subject,
+        action: Action { method: Maybe::Is(SmolStr::new(&http.method)), ..Action::default() },
+        resource: Resource {
+            app: Maybe::Is(http.app.known().cloned().unwrap_or_default()),
+            path: Maybe::Is(pathname(&http.path).into()),
+            ..Resource::default()
+        },
+        environment: Environment { ip: Maybe::Is(address.into()), time: http.time, facts: user_agent(http) },
+    }
+}
+
+fn user_agent(http: &HttpRequest) -> Facts {
+    let agent = http.headers.get("user-agent").cloned();
+    agent.map(|agent| (SmolStr::new_static("userAgent"), agent)).into_iter().collect()
 }
 
 impl Judged<'_> {
     /// Nobody was asked.
     fn unasked(why: Why) -> Self {
-        Self { enforced: Enforced::Continue(why), decided: None, duties: Vec::new() }
+        Self { enforced: Enforced::Continue(why), decision: None, request: None }
     }
 }
 
@@ -269,6 +271,3 @@ fn pathname(path: &str) -> String {
     }
     if name.is_empty() { "/".to_owned() } else { name }
 }
-
-/// The id of those who do not say who they are.
-pub const ANONYMOUS: &str = "anonymous";

@@ -2,26 +2,35 @@
 
 use serde_json::{Map, Value as Json};
 use smol_str::SmolStr;
-use upheld_engine::decide::{Fact, Facts};
+use upheld_engine::decide::{Fact, Facts, Number};
 use upheld_model::tree::{Kind, Value};
+use upheld_report::of_number;
 
-/// A fact of a document.
+/// A fact of a document; a number beyond 64 bits is not known, since it would equal its neighbours.
 pub fn fact_of(value: Value<'_>) -> Fact {
     match value.kind() {
         Kind::Null => Fact::Null,
         Kind::Bool => Fact::Bool(value.as_bool().unwrap_or_default()),
-        Kind::Integer | Kind::Float => {
-            value.as_number().map_or_else(|| Fact::Text(SmolStr::new(value.text())), Fact::Number)
-        }
+        Kind::Integer | Kind::Float => number_of(value).map_or(Fact::Unknown, Fact::Number),
         Kind::Text => Fact::Text(SmolStr::new(value.text())),
         Kind::List => Fact::List(value.items().map(fact_of).collect()),
         Kind::Map => Fact::Map(facts_of(value)),
     }
 }
 
+/// The number of a document, if it is one that can be compared exactly.
+pub fn number_of(value: Value<'_>) -> Option<Number> {
+    if !matches!(value.kind(), Kind::Integer | Kind::Float) {
+        return None;
+    }
+    let whole = value.as_integer().map(Number::from);
+    let other = || Number::parse(value.text()).or_else(|| value.as_number().map(Number::from));
+    whole.or_else(other).filter(|number| number.is_exact())
+}
+
 /// The facts of a map.
 pub fn facts_of(map: Value<'_>) -> Facts {
-    Facts(map.entries().map(|(key, value)| (SmolStr::new(key.text()), fact_of(value))).collect())
+    map.entries().map(|(key, value)| (SmolStr::new(key.text()), fact_of(value))).collect()
 }
 
 /// A fact of JSON.
@@ -30,7 +39,9 @@ pub fn fact_of_json(value: &Json) -> Fact {
         Json::Null => Fact::Null,
         Json::Bool(truth) => Fact::Bool(*truth),
         Json::Number(number) => {
-            number.as_f64().map_or_else(|| Fact::Text(SmolStr::new(number.to_string())), Fact::Number)
+            let whole = number.as_i64().map(Number::from).or_else(|| number.as_u64().map(Number::from));
+            let number = whole.or_else(|| number.as_f64().map(Number::from));
+            number.filter(|number| number.is_exact()).map_or(Fact::Unknown, Fact::Number)
         }
         Json::String(text) => Fact::Text(SmolStr::new(text)),
         Json::Array(items) => Fact::List(items.iter().map(fact_of_json).collect()),
@@ -40,7 +51,7 @@ pub fn fact_of_json(value: &Json) -> Fact {
 
 /// The facts of an object of JSON.
 pub fn facts_of_json(fields: &Map<String, Json>) -> Facts {
-    Facts(fields.iter().map(|(name, value)| (SmolStr::new(name), fact_of_json(value))).collect())
+    fields.iter().map(|(name, value)| (SmolStr::new(name), fact_of_json(value))).collect()
 }
 
 /// A fact as JSON; what is not known is null.
@@ -48,11 +59,7 @@ pub fn json_of(fact: &Fact) -> Json {
     match fact {
         Fact::Null | Fact::Unknown => Json::Null,
         Fact::Bool(truth) => Json::Bool(*truth),
-        // Whole numbers are written without a fraction, as they came.
-        Fact::Number(number) => match number.to_string().parse::<i64>() {
-            Ok(whole) => Json::from(whole),
-            Err(_) => Json::from(*number),
-        },
+        Fact::Number(number) => of_number(*number),
         Fact::Text(text) => Json::from(text.as_str()),
         Fact::List(items) => items.iter().map(json_of).collect(),
         Fact::Map(facts) => Json::Object(json_of_facts(facts)),
@@ -61,5 +68,5 @@ pub fn json_of(fact: &Fact) -> Json {
 
 /// Facts as an object of JSON.
 pub fn json_of_facts(facts: &Facts) -> Map<String, Json> {
-    facts.0.iter().map(|(name, fact)| (name.to_string(), json_of(fact))).collect()
+    facts.iter().map(|(name, fact)| (name.to_string(), json_of(fact))).collect()
 }

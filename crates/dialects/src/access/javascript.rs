@@ -64,7 +64,7 @@ pub enum Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Invalid(why) => write!(formatter, "this is no JavaScript regular expression: {why}"),
+            Self::Invalid(why) => write!(formatter, "this is not a valid JavaScript regular expression: {why}"),
             Self::Unsupported(what) => write!(formatter, "a regular expression with {what} is not supported"),
         }
     }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_engine::decide::{Algorithm, Effect, ForeignPattern, Glob, PathPattern};
+use upheld_engine::decide::{Algorithm, Effect, ForeignPattern, Glob, PathPattern, PathReading};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, SourceId};
 
 use super::javascript::JavaScriptRegex;
+use super::policy::patterns::never_matches;
 use super::shapes::unknown_algorithm;
 use super::{Edition, OnlyIfEmpty};
 use crate::shape::{Checker, Shape, list, optional};
@@ -20,8 +21,10 @@ pub struct Manifest {
     pub algorithm: Option<Algorithm>,
     /// What stands when no policy applies, if it says so.
     pub default: Option<Effect>,
-    /// Manner that are not asked about.
+    /// Requests that are not asked about.
     pub excludes: Vec<Exclude>,
+    /// Who reads paths as policies mean them.
+    pub paths: PathReading,
     /// Policies that a store begins with.
     pub seed: SeedSettings,
     /// Where the policies are kept, if they are kept in a file.
@@ -30,7 +33,7 @@ pub struct Manifest {
     pub at: Option<NodeRef>,
 }
 
-/// Manner that are not asked about.
+/// Requests that are not asked about.
 #[derive(Clone, Debug)]
 pub struct Exclude {
     /// Which paths.
@@ -75,7 +78,8 @@ impl Default for SeedSettings {
 }
 
 /// The keys that only a manifest of ours has.
-pub(super) const OWN_KEYS: [&str; 4] = ["combiningAlgorithm", "defaultEffect", "excludePaths", "policySeed"];
+pub(super) const OWN_KEYS: [&str; 5] =
+    ["combiningAlgorithm", "defaultEffect", "excludePaths", "pathReading", "policySeed"];
 
 /// What a manifest looks like.
 pub fn shape() -> Shape {
@@ -93,10 +97,15 @@ pub fn shape() -> Shape {
     ]);
     Shape::Object(vec![
         optional("combiningAlgorithm", Shape::Text, "how policies are combined; deny-overrides when left out"),
-        optional("defaultEffect", Shape::Text, "what stands when no policy applies; deny when left out"),
-        optional("excludePaths", list(Shape::Either(vec![Shape::Name, exclude])), "paths that are not asked about"),
+        optional("defaultEffect", Shape::Text, "the effect when no policy applies; deny when left out"),
+        optional("excludePaths", list(Shape::Either(vec![Shape::Name, exclude])), "paths that need no decision"),
+        optional(
+            "pathReading",
+            Shape::Choice(&["every", "rfc3986", "decoded"]),
+            "who reads paths as policies mean them; every when left out: all readers must agree",
+        ),
         optional("policies", policies(), "policies"),
-        optional("policySeed", seed, "policies that a store begins with"),
+        optional("policySeed", seed, "policies to seed a store with"),
         optional("store", Shape::Choice(&["memory", "file"]), "where policies are kept"),
         optional("path", Shape::Text, "the file in which policies are kept"),
         optional("name", Shape::Text, "the name of the plug-in"),
@@ -130,7 +139,9 @@ pub fn read(source: SourceId, document: Value<'_>, edition: Edition, found: &mut
     let at = Some(NodeRef { source, node: document.number() });
     let store = get("path").map(|path| SmolStr::new(path.text()));
     let seed = get("policySeed").map_or_else(SeedSettings::default, seed);
-    Some(Manifest { algorithm: algorithm.flatten(), default: default.flatten(), excludes, seed, store, at })
+    let paths = get("pathReading").and_then(|word| PathReading::ALL.into_iter().find(|one| one.word() == word.text()));
+    let (algorithm, default, paths) = (algorithm.flatten(), default.flatten(), paths.unwrap_or_default());
+    Some(Manifest { algorithm, default, excludes, paths, seed, store, at })
 }
 
 fn seed(value: Value<'_>) -> SeedSettings {
@@ -182,7 +193,7 @@ impl Reading<'_> {
                 None
             }
             (Edition::Compat, None) => {
-                let message = format!("`{}` is no effect", word.text());
+                let message = format!("`{}` is not a valid effect", word.text());
                 let diagnostic = Diagnostic::warning(Fault::FailsOpen, message).at_value(self.source, word, "here");
                 self.found.push(diagnostic.help("only `deny` stops a request"));
                 Some(Effect::Foreign)
@@ -212,9 +223,13 @@ impl Reading<'_> {
                 }
             };
         }
-        if [".*", "\\.", "(", "|", "^", "$", "["].iter().any(|mark| text.contains(mark)) {
-            let message = format!("`{text}` looks like a regular expression");
+        let is_expression = ["\\.", "(", "|", "$"].iter().any(|mark| text.contains(mark));
+        let never = never_matches(&text);
+        if is_expression || never.is_some() {
+            let because = never.as_ref().map_or("looks like a regular expression", |never| never.because);
+            let message = format!("the pattern `{text}` excludes nothing: it {because}");
             let diagnostic = Diagnostic::error(Fault::WrongValue, message).at_value(self.source, path, "here");
+            let diagnostic = diagnostic.suggest(never.as_ref().map(|never| never.meant.as_str()));
             self.found.push(diagnostic.help(
                 "excludes are whole paths with `*` and `**`: `/public/**`; the semantics `access/compat` reads expressions",
             ));

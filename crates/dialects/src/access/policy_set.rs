@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smol_str::SmolStr;
-use upheld_engine::decide::{Algorithm, Decide, Effect, Manner, Member, Rule, Set, Status, Target};
+use upheld_engine::decide::{Algorithm, Decide, Effect, Member, Rule, Set, Status, Strictness, Target};
 use upheld_model::tree::{Span, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, TextShards};
 
@@ -123,8 +123,8 @@ impl<'f> PolicySetBuilder<'f> {
                     self.members.push((at, set.into()));
                 }
             }
-            // They are no policies; others read them.
-            Claim::Tests | Claim::Directory => {}
+            // They are not policies; others read them.
+            Claim::Directory => {}
         }
     }
 
@@ -266,12 +266,13 @@ impl<'f> PolicySetBuilder<'f> {
             members,
             at: manifest.at,
         };
-        let manner = match edition {
-            Edition::Strict => Manner::Sound,
-            Edition::Compat => Manner::Original,
+        let strictness = match edition {
+            Edition::Strict => Strictness::Strict,
+            Edition::Compat => Strictness::Compat,
         };
         let reused = known.before.and_then(|(before, before_files)| after::reused(before, before_files, &root, files));
-        let decide = Arc::new(reused.unwrap_or_else(|| Decide::new(root, manner)));
+        let decide = reused.unwrap_or_else(|| Decide::new(root, strictness)).reading_paths(manifest.paths);
+        let decide = Arc::new(decide);
         PolicySet { decide, manifest, names, lists, places }
     }
 
@@ -296,6 +297,11 @@ fn is_switched_off(at: NodeRef, manifest: &Manifest, environment: &str, files: &
 /// Whether a manifest is no more than a list of policies, and says nothing else.
 fn is_list(manifest: Value<'_>) -> bool {
     manifest.entries().all(|(key, _)| key.text() == "policies")
+}
+
+/// Where members stand that have the same priority.
+pub fn written_in<'f>(files: &'f Files) -> impl Fn(NodeRef) -> (&'f str, usize, u32, usize) + Copy {
+    place_in(files, files)
 }
 
 /// Where members stand that have the same priority: by the names of files. Documents of a store are one place, and have the order
@@ -340,7 +346,7 @@ enum New {
     No,
 }
 
-/// A priority that is no number equals every other in the original's sort, which keeps what was there before.
+/// A priority that is not a number equals every other in the original's sort, which keeps what was there before.
 fn sort_as_the_original(members: &mut Vec<Member>) {
     let priority = |member: &Member| match member {
         Member::Rule(rule) => rule.priority,

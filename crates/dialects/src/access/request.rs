@@ -1,10 +1,12 @@
 //! Requests as documents have them.
 
 use smol_str::SmolStr;
-use upheld_engine::decide::{Action, Environment, Fact, Facts, Maybe, Names, Request, Resource, Subject};
+use upheld_engine::decide::{Action, Environment, Fact, Facts, Maybe, Names, Number, Request, Resource, Subject};
 use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId, Timestamp};
+
+use upheld_report::OTHERS;
 
 use super::Edition;
 use super::facts::fact_of;
@@ -32,7 +34,7 @@ fn whole(mut reading: Reading<'_>, document: Value<'_>) -> Option<Request> {
     let parts = Fields::of(Some(document), ["subject", "action", "resource", "environment"]);
     let [subject, action, resource, environment] = parts.known;
     // At the top nothing else has a place.
-    reading.refuse(&parts, "a request", |near| subject.is_some() || near);
+    reading.refuse(&parts, "a request", |key| nearest(key, parts.names).map_or(Stray::Unknown, Stray::Typo));
     let subject = reading.subject(subject);
     let action = reading.action(action);
     let resource = reading.resource(resource);
@@ -109,19 +111,20 @@ impl Reading<'_> {
         self.found.push(Diagnostic::error(Fault::WrongType, message).at_value(self.source, value, "here"));
     }
 
-    /// Reports fields that have no place; whether one has is asked with whether it looks like a typo.
-    fn refuse<const N: usize>(&mut self, fields: &Fields<'_, N>, what: &str, refused: impl Fn(bool) -> bool) {
+    /// Reports fields that have no place, with what was probably meant.
+    fn refuse<const N: usize>(&mut self, fields: &Fields<'_, N>, what: &str, stray: impl Fn(&str) -> Stray) {
         if self.edition != Edition::Strict {
             return;
         }
         for (key, _) in &fields.others {
-            let near = nearest(key.text(), fields.names.iter().copied());
-            if refused(near.is_some()) {
-                let message = format!("{what} has no field `{}`", key.text());
-                let help = near.map_or_else(|| format!("fields here: {}", fields.names.join(", ")), did_you_mean);
-                let diagnostic = Diagnostic::error(Fault::UnknownField, message);
-                self.found.push(diagnostic.at_value(self.source, *key, "unknown field").help(help));
-            }
+            let help = match stray(key.text()) {
+                Stray::Property => continue,
+                Stray::Typo(meant) => did_you_mean(meant),
+                Stray::Unknown => format!("fields here: {}", fields.names.join(", ")),
+            };
+            let message = format!("{what} has no field `{}`", key.text());
+            let diagnostic = Diagnostic::error(Fault::UnknownField, message);
+            self.found.push(diagnostic.at_value(self.source, *key, "unknown field").help(help));
         }
     }
 
@@ -138,7 +141,7 @@ impl Reading<'_> {
         let part = self.map(part, "subject");
         let fields = Fields::of(part, ["type", "id", "roles", "groups", "claims"]);
         // What else is there may mean something to a policy; a typo must not.
-        self.refuse(&fields, "`subject`", |near| near);
+        self.refuse(&fields, "`subject`", |key| nearest(key, fields.names).map_or(Stray::Property, Stray::Typo));
         let [kind, id, roles, groups, claims] = fields.known;
         let mut claims = match claims {
             Some(claims) if claims.kind() == Kind::Map => self.facts(claims.entries()),
@@ -150,7 +153,7 @@ impl Reading<'_> {
         };
         // What else is said of a subject counts as a claim, where the claims do not say otherwise.
         if self.edition == Edition::Strict {
-            for (name, fact) in self.others(&fields).0 {
+            for (name, fact) in self.others(&fields) {
                 if claims.get(&name).is_none() {
                     claims.set(&name, fact);
                 }
@@ -169,6 +172,7 @@ impl Reading<'_> {
     fn action(&mut self, part: Option<Value<'_>>) -> Action {
         let part = self.map(part, "action");
         let fields = Fields::of(part, ["method", "operation"]);
+        self.refuse(&fields, "`action`", |key| typo(key, &fields.names));
         let [method, operation] = fields.known;
         let method = match (self.text(method, "method"), self.edition) {
             // The original fails on a request without a method.
@@ -182,6 +186,9 @@ impl Reading<'_> {
     fn resource(&mut self, part: Option<Value<'_>>) -> Resource {
         let part = self.map(part, "resource");
         let fields = Fields::of(part, ["app", "path", "type", "id"]);
+        let known: Vec<&'static str> =
+            fields.names.into_iter().chain(["host", "headers", "owner", "ownerId"]).collect();
+        self.refuse(&fields, "`resource`", |key| typo(key, &known));
         let [app, path, kind, id] = fields.known;
         let facts = self.others(&fields);
         let mut text = |value: Option<Value<'_>>, name: &str| match (self.text(value, name), self.edition, part) {
@@ -196,13 +203,14 @@ impl Reading<'_> {
     fn environment(&mut self, part: Option<Value<'_>>) -> Environment {
         let part = self.map(part, "environment");
         let fields = Fields::of(part, ["ip", "time"]);
+        self.refuse(&fields, "`environment`", |key| typo(key, &fields.names));
         let [ip, moment] = fields.known;
         let time = match self.text(moment, "time") {
             Maybe::Is(text) => match text.parse::<Timestamp>() {
                 Ok(moment) => Maybe::Is(moment),
                 Err(_) => {
                     if let Some(value) = moment {
-                        let message = format!("`{text}` is no moment");
+                        let message = format!("`{text}` is not a valid timestamp");
                         let expected = "expected for example `2025-03-01T12:00:00Z`";
                         let diagnostic = Diagnostic::error(Fault::WrongValue, message);
                         self.found.push(diagnostic.at_value(self.source, value, expected));
@@ -267,28 +275,63 @@ impl Reading<'_> {
     }
 
     fn others<const N: usize>(&self, fields: &Fields<'_, N>) -> Facts {
-        let Facts(all) = self.facts(fields.others.iter().copied());
-        Facts(all.into_iter().map(|(name, fact)| (name.clone(), in_small_letters(&name, fact))).collect())
+        self.facts(fields.others.iter().copied())
     }
 
     fn facts<'t>(&self, entries: impl Iterator<Item = (Value<'t>, Value<'t>)>) -> Facts {
-        Facts(entries.map(|(key, value)| (SmolStr::new(key.text()), self.fact(value))).collect())
+        let all: Vec<(Value<'t>, Value<'t>)> = entries.collect();
+        let is_others = |(key, value): &(Value<'t>, Value<'t>)| key.text() == OTHERS && self.is_unknown(*value);
+        let own = all.iter().filter(|entry| !is_others(entry));
+        let facts: Facts = own.map(|(key, value)| (SmolStr::new(key.text()), self.fact(*value))).collect();
+        if all.iter().any(is_others) { facts.and_others_unknown() } else { facts }
     }
 
     fn fact(&self, value: Value<'_>) -> Fact {
-        if self.is_unknown(value) { Fact::Unknown } else { fact_of(value) }
+        match value.kind() {
+            _ if self.is_unknown(value) => Fact::Unknown,
+            Kind::Map => Fact::Map(self.facts(value.entries())),
+            _ => fact_of(value),
+        }
     }
 }
 
-/// Hosts and names of headers are the same in capital and small letters.
-fn in_small_letters(name: &str, fact: Fact) -> Fact {
-    match (name, fact) {
-        ("host", Fact::Text(host)) => Fact::Text(host.to_lowercase().into()),
-        ("headers", Fact::Map(headers)) => {
-            Fact::Map(Facts(headers.0.into_iter().map(|(name, fact)| (name.to_lowercase().into(), fact)).collect()))
-        }
-        (_, fact) => fact,
-    }
+/// What a field is that is none of those that are known.
+enum Stray {
+    /// A property of the application's own.
+    Property,
+    /// This one, misspelt.
+    Typo(&'static str),
+    /// Nothing.
+    Unknown,
+}
+
+/// Beside the fields that are known, applications have properties of their own; what is nearly one of these is none.
+fn typo(key: &str, known: &[&'static str]) -> Stray {
+    let is_known = known.contains(&key);
+    let meant = known.iter().copied().find(|name| !is_known && is_typo(key, name));
+    meant.map_or(Stray::Property, Stray::Typo)
+}
+
+/// Whether a field is meant to be another one: it differs in case, or in one letter of a long name.
+fn is_typo(key: &str, name: &str) -> bool {
+    const LONG: usize = 4;
+    key != name
+        && (key.eq_ignore_ascii_case(name)
+            || name.len() >= LONG && key.len() >= LONG && nearest(key, [name]).is_some() && is_one_off(key, name))
+}
+
+/// Whether one letter was added, left out or mistaken, or two were swapped.
+fn is_one_off(key: &str, name: &str) -> bool {
+    let (key, name): (Vec<char>, Vec<char>) =
+        (key.to_lowercase().chars().collect(), name.to_lowercase().chars().collect());
+    let same_start = key.iter().zip(&name).take_while(|(a, b)| a == b).count();
+    let (rest, wanted) = (key.get(same_start..).unwrap_or_default(), name.get(same_start..).unwrap_or_default());
+    let after = |list: &[char], skip: usize| list.get(skip..).unwrap_or_default().to_vec();
+    let swapped = matches!((rest, wanted), ([a, b, ..], [c, d, ..]) if a == d && b == c);
+    after(rest, 1) == after(wanted, 1)
+        || after(rest, 1) == wanted
+        || after(wanted, 1) == rest
+        || swapped && after(rest, 2) == after(wanted, 2)
 }
 
 /// A fact as people write it: `true`, `5` and `null` are what they look like, everything else is text.
@@ -298,8 +341,14 @@ pub fn written(text: &str) -> Fact {
         "true" => Fact::Bool(true),
         "false" => Fact::Bool(false),
         "null" => Fact::Null,
-        text => match text.parse::<f64>() {
-            Ok(number) if text.bytes().any(|byte| byte.is_ascii_digit()) => Fact::Number(number),
+        text => match Number::parse(text) {
+            Some(number) if text.bytes().any(|byte| byte.is_ascii_digit()) => {
+                if number.is_exact() {
+                    Fact::Number(number)
+                } else {
+                    Fact::Unknown
+                }
+            }
             _ => Fact::Text(SmolStr::new(text.trim_matches('"'))),
         },
     }

@@ -91,18 +91,18 @@ impl Fields {
     pub fn body(&self) -> Vec<Field> {
         vec![
             required(&self.effect, Shape::Text, "what it does: permit or deny"),
-            required(&self.subjects, list(subject()), "who asks; an empty list is everybody"),
-            required(&self.resources, list(resource()), "with what; an empty list is everything"),
-            required(&self.actions, list(action()), "what is to be done; an empty list is anything"),
-            optional(&self.conditions, list(Shape::Opaque), "what must hold besides; all of them"),
+            required(&self.subjects, list(subject()), "the subjects; an empty list is everybody"),
+            required(&self.resources, list(resource()), "the resources; an empty list is everything"),
+            required(&self.actions, list(action()), "the actions; an empty list is anything"),
+            optional(&self.conditions, list(Shape::Opaque), "further conditions; all must hold"),
             optional(&self.priority, Shape::Number, "the higher, the earlier; 0 when left out"),
             optional("name", Shape::Text, "a name for people"),
-            optional("description", Shape::Text, "why it is there; the reason that callers get"),
-            optional("enabled", Shape::Bool, "whether it counts; true when left out"),
+            optional("description", Shape::Text, "what it is for; callers get it as the reason"),
+            optional("enabled", Shape::Bool, "whether it is in force; true when left out"),
             optional("version", Shape::Either(vec![Shape::Text, Shape::Number]), "for people"),
             optional("tags", list(Shape::Text), "for people"),
-            optional("owner", Shape::Text, "who looks after it"),
-            optional("valid", validity(), "how long it counts"),
+            optional("owner", Shape::Text, "who is responsible for it"),
+            optional("valid", validity(), "when it is in force"),
             optional("duties", list(duty()), "what comes with its effect"),
         ]
     }
@@ -118,21 +118,21 @@ fn fact() -> Shape {
         required("name", Shape::Name, "its name; dots lead into maps"),
         optional("value", value(), "what it is compared with"),
         optional("operator", Shape::Text, "how; `eq` when left out"),
-        optional("absent", Shape::Bool, "true: `neq`, `nin` hold also where there is none"),
+        optional("absent", Shape::Bool, "true: `neq` and `nin` also hold where the fact is absent"),
     ])
 }
 
 fn with_not(fields: Vec<Field>) -> Shape {
     let mut all = fields.clone();
-    all.push(optional("not", Shape::Object(fields), "an alternative that must not fit"));
+    all.push(optional("not", Shape::Object(fields), "an alternative that must not match"));
     Shape::Object(all)
 }
 
 pub(super) fn subject() -> Shape {
     with_not(vec![
         optional("id", one_or_many(), "the id of the subject"),
-        optional("type", one_or_many(), "the sort of subject"),
-        optional("role", one_or_many(), "a role; `*` is any run of characters"),
+        optional("type", one_or_many(), "the type of the subject"),
+        optional("role", one_or_many(), "a role; `*` is any characters"),
         optional("group", one_or_many(), "a group"),
         optional("claim", fact(), "a claim"),
     ])
@@ -140,9 +140,9 @@ pub(super) fn subject() -> Shape {
 
 pub(super) fn resource() -> Shape {
     with_not(vec![
-        optional("app", one_or_many(), "the application; `*` is any run of characters"),
+        optional("app", one_or_many(), "the application; `*` is any characters"),
         optional("path", one_or_many(), "the path; `*` within a segment, `**` across segments"),
-        optional("type", one_or_many(), "the sort of resource"),
+        optional("type", one_or_many(), "the type of the resource"),
         optional("id", one_or_many(), "the id of the resource"),
         optional("owner", Shape::Choice(&["self"]), "`self`: it belongs to the subject"),
         optional("host", one_or_many(), "the host of the request"),
@@ -161,8 +161,8 @@ pub(super) fn action() -> Shape {
 
 fn validity() -> Shape {
     Shape::Object(vec![
-        optional("from", Shape::Text, "the first moment, for example 2025-03-01T00:00:00Z"),
-        optional("until", Shape::Text, "the first moment that is too late"),
+        optional("from", Shape::Text, "the time it begins, for example 2025-03-01T00:00:00Z"),
+        optional("until", Shape::Text, "the time it ends; not included"),
     ])
 }
 
@@ -170,9 +170,9 @@ pub(super) fn duty() -> Shape {
     Shape::Object(vec![
         required("kind", Shape::Choice(&["obligation", "advice"]), "whether it must be done"),
         required("id", Shape::Name, "which duty"),
-        optional("type", Shape::Text, "the sort of duty"),
+        optional("type", Shape::Text, "the type of duty"),
         required("on", Shape::Choice(&["permit", "deny"]), "the effect that it comes with"),
-        optional("properties", Shape::Opaque, "what else is to be known"),
+        optional("properties", Shape::Opaque, "further properties"),
     ])
 }
 
@@ -185,17 +185,17 @@ pub(super) fn condition(kind: &str) -> Shape {
     let texts = || Shape::Either(vec![Shape::Text, list(Shape::Text)]);
     fields.extend(match kind {
         "time" => vec![
-            optional("after", Shape::Text, "the first time of day, HH:mm, or a moment"),
-            optional("before", Shape::Text, "the first time of day that is too late, or a moment"),
+            optional("after", Shape::Text, "the time of day it begins, HH:mm, or a timestamp"),
+            optional("before", Shape::Text, "the time of day it ends, not included, or a timestamp"),
             optional("dayOfWeek", list(Shape::Opaque), "days on which it begins; Sunday is 0"),
-            optional("timezone", Shape::Text, "where the clock hangs, for example Europe/Berlin; UTC when left out"),
-            optional("from", Shape::Text, "the first moment"),
-            optional("until", Shape::Text, "the first moment that is too late"),
+            optional("timezone", Shape::Text, "the time zone, for example Europe/Berlin; UTC when left out"),
+            optional("from", Shape::Text, "the time it begins"),
+            optional("until", Shape::Text, "the time it ends; not included"),
         ],
         "ip" => vec![
-            optional("allowlist", list(Shape::Text), "addresses and networks that may"),
-            optional("blocklist", list(Shape::Text), "addresses and networks that may not"),
-            optional("cidr", texts(), "networks that may"),
+            optional("allowlist", list(Shape::Text), "allowed addresses and networks"),
+            optional("blocklist", list(Shape::Text), "blocked addresses and networks"),
+            optional("cidr", texts(), "allowed networks"),
         ],
         _ => vec![required("expression", Shape::Name, "an expression that must be true")],
     });

@@ -26,7 +26,7 @@ pub(super) fn read(reading: &mut Reading<'_>, item: Value<'_>) -> Option<TimeWin
         return None;
     }
     if after.is_some() && after == before_time {
-        reading.wrong(item, "this window begins when it ends, so nothing is in it".to_owned(), "never holds");
+        reading.wrong(item, "this window begins when it ends, so it is empty".to_owned(), "never holds");
         return None;
     }
     Some(window)
@@ -44,13 +44,13 @@ fn bound(
     }
     match value.text().parse() {
         Ok(_) if moment.is_some() => {
-            let message = "this moment is given twice, as a time and as a date".to_owned();
+            let message = "this time is given twice, as a time of day and as a timestamp".to_owned();
             reading.wrong(value, message, "remove one of them");
         }
         Ok(parsed) => *moment = Some(parsed),
         Err(_) => {
-            let message = format!("`{}` is no time of day", value.text());
-            reading.wrong(value, message, "expected `HH:mm`, `HH:mm:ss` or a moment such as `2025-03-01T12:00:00Z`");
+            let message = format!("`{}` is not a valid time of day", value.text());
+            reading.wrong(value, message, "expected `HH:mm`, `HH:mm:ss` or a timestamp such as `2025-03-01T12:00:00Z`");
         }
     }
     None
@@ -85,7 +85,7 @@ fn weekdays(reading: &mut Reading<'_>, list: Value<'_>) -> Option<Weekdays> {
         match by_number.or_else(by_name) {
             Some(day) => days.push(day),
             None => {
-                let message = format!("`{}` is no day of the week", item.text());
+                let message = format!("`{}` is not a day of the week", item.text());
                 reading.wrong(item, message, "expected 0 (Sunday) to 6 (Saturday), or a name such as `mon`");
                 return None;
             }

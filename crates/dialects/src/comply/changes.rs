@@ -6,9 +6,9 @@ use upheld_governance::{Action, Actor, NewLink, NewObject};
 use upheld_model::tree::{Kind as ValueKind, Tree, Value};
 use upheld_model::{Diagnostics, Fault, NodeRef, SourceId, Timestamp};
 
+use super::kind::or_nearest;
 use super::reader::{Reader, partner, text};
 use super::shapes::{self, Whole};
-use crate::comply_kind::or_nearest;
 use crate::shape::{Checker, Field, Shape, list, map_of, optional, required};
 
 /// The value of `kind:` that marks documents with changes.
@@ -78,7 +78,13 @@ impl Reader<'_> {
     fn change(&mut self, written: Value<'_>, usual: &Actor) -> Option<Change> {
         let Some(verb) = written.get("verb") else {
             let message = "a change needs a `verb`".to_owned();
-            self.wrong(Fault::MissingField, written, message, "what is done?", &or_nearest("", VERBS.into_iter()));
+            self.wrong(
+                Fault::MissingField,
+                written,
+                message,
+                "`verb` is missing here",
+                &or_nearest("", VERBS.into_iter()),
+            );
             return None;
         };
         if !VERBS.contains(&verb.text()) {
@@ -104,7 +110,7 @@ impl Reader<'_> {
         let field = |name: &str| by.get(name).filter(|value| !value.text().is_empty());
         let word = by.as_text().map(|_| by).or_else(|| field("role")).or_else(|| field("class"));
         let Some(word) = word else {
-            self.wrong(Fault::MissingField, by, "who acts has no role".to_owned(), "expected `class` or `role`", "");
+            self.wrong(Fault::MissingField, by, "the actor has no role".to_owned(), "expected `class` or `role`", "");
             return None;
         };
         if word.text() == "system" {
@@ -218,14 +224,14 @@ impl Reader<'_> {
 /// What a change with a verb looks like.
 fn shape(verb: &str) -> Shape {
     let by = Shape::Object(vec![
-        optional("class", Shape::Choice(&["endUser", "admin", "administrator"]), "what the person counts as"),
+        optional("class", Shape::Choice(&["endUser", "admin", "administrator"]), "the class of the person"),
         optional("role", Shape::Name, "the role"),
         optional("workspace", Shape::Name, "where the role holds"),
         optional("name", Shape::Text, "who it is"),
     ]);
     let mut fields = vec![
         optional("at", Shape::Text, "when"),
-        optional("by", Shape::Either(vec![Shape::Name, by]), "by whom"),
+        optional("by", Shape::Either(vec![Shape::Name, by]), "who does it"),
         required("verb", Shape::Name, "what is done"),
         optional("why", Shape::Text, "for people"),
     ];
@@ -235,13 +241,13 @@ fn shape(verb: &str) -> Shape {
 
 fn arguments(verb: &str) -> Vec<Field> {
     let name = |field: &str, about: &'static str| required(field, Shape::Name, about);
-    let tags = || required("tags", map_of(Shape::Opaque), "keys with values; none takes the tag away");
+    let tags = || required("tags", map_of(Shape::Opaque), "keys with values; an empty value removes the tag");
     let definition = || required("definition", shapes::redefinition(), "the tag definition");
     match verb {
         "deleteObject" => vec![name("object", "which, `kind/id`")],
         "setTags" => vec![name("object", "which, `kind/id`"), tags()],
         "link" | "unlink" => {
-            vec![name("a", "one side"), name("b", "the other side"), optional("role", Shape::Name, "what qualifies it")]
+            vec![name("a", "one side"), name("b", "the other side"), optional("role", Shape::Name, "the role")]
         }
         // What is in these is checked where each is read.
         "createPolicy" | "updatePolicy" => vec![required("policy", map_of(Shape::Opaque), "the policy")],
@@ -258,23 +264,23 @@ fn arguments(verb: &str) -> Vec<Field> {
 
 fn creation() -> Vec<Field> {
     let object = Shape::Object(vec![
-        required("ref", Shape::Name, "who it is, `kind/id`"),
-        optional("name", Shape::Text, "how people call it"),
+        required("ref", Shape::Name, "its reference, `kind/id`"),
+        optional("name", Shape::Text, "its display name"),
         optional("tags", map_of(Shape::Opaque), "keys with values"),
-        optional("workspace", Shape::Name, "what it lives in"),
-        optional("class", Shape::Choice(&["partner", "managed"]), "whether it is the provider's own"),
-        optional("paymentMethod", Shape::Name, "what pays for it"),
+        optional("workspace", Shape::Name, "what it belongs to"),
+        optional("class", Shape::Choice(&["partner", "managed"]), "`partner` if it is the provider's own"),
+        optional("paymentMethod", Shape::Name, "the payment method"),
     ]);
     let other = || {
         let with_role = Shape::Object(vec![
             optional("ref", Shape::Name, "the other side, `kind/id`"),
             optional("to", Shape::Name, "the other side, `kind/id`"),
-            optional("role", Shape::Name, "what qualifies it"),
+            optional("role", Shape::Name, "the role"),
         ]);
         list(Shape::Either(vec![Shape::Name, with_role]))
     };
     vec![
-        required("object", object, "who is to be"),
+        required("object", object, "the object to create"),
         optional("landingZones", other(), "what it uses from the beginning"),
         optional("principals", other(), "who has access from the beginning"),
         optional("links", other(), "what it is related to from the beginning"),

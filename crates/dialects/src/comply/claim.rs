@@ -29,7 +29,7 @@ pub(crate) fn claim(document: Value<'_>) -> Option<Claim> {
     None
 }
 
-/// Whether a list, which is no document for others, holds documents of ours.
+/// Whether a list, which is not a document for others, holds documents of ours.
 pub(crate) fn is_list_of_ours(document: Value<'_>) -> bool {
     document.items().next().is_some_and(|first| claim(first).is_some())
 }

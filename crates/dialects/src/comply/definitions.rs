@@ -9,9 +9,9 @@ use upheld_governance::{
 use upheld_model::Fault;
 use upheld_model::tree::Value;
 
+use super::kind::or_nearest;
 use super::reader::Reader;
 use super::shapes::{self, Whole};
-use crate::comply_kind::or_nearest;
 use crate::shape::Checker;
 
 impl Reader<'_> {
@@ -99,7 +99,7 @@ impl Reader<'_> {
         let kind = written.get("kind").filter(|kind| kind.text() != super::documented::DEFINITION);
         let word = written.get("of").or(kind);
         if word.is_none() {
-            let message = "this definition does not say whose tag it is".to_owned();
+            let message = "this definition does not say which objects have the tag".to_owned();
             let at = written.entries().next().map_or(written, |(key, _)| key);
             self.wrong(Fault::MissingField, at, message, "of which objects?", "add `of: project` or the like");
         }
@@ -135,7 +135,7 @@ impl Reader<'_> {
         if let Ok(regex) = Pattern::new(written.text()) {
             return Some(Some(regex));
         }
-        let message = format!("`{}` is no pattern", written.text());
+        let message = format!("`{}` is not a valid pattern", written.text());
         self.wrong(Fault::WrongValue, written, message, "not a regular expression", "");
         None
     }

@@ -2,22 +2,25 @@
 
 mod after;
 mod build;
+mod taken;
 
 use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::PolicyKind;
-use upheld_engine::comply::{Profile, Told};
+use upheld_engine::comply::{Mentions, Profile};
 use upheld_governance::Organisation;
 use upheld_model::tree::Value;
-use upheld_model::{Diagnostics, Draft, Files, NodeRef, Policy, Says, SourceId, Sym, Symbols, Timestamp};
+use upheld_model::{Diagnostics, Draft, Files, NodeRef, Policy, PolicyContent, SourceId, Sym, Symbols, Timestamp};
 
-pub(crate) use self::after::{Listing, Related};
+use self::after::{Listing, Related};
+pub(super) use self::taken::ComplianceReader;
 use super::SCOPE;
 use super::changes::CHANGES;
-pub(crate) use super::claim::{Claim, claim, has_own_fields, is_list_of_ours};
+use super::claim::{Claim, claim, has_own_fields};
 use super::mapping::Mapping;
 use super::shapes::Whole;
+use crate::dialect::Taken;
 use crate::document::Header;
 
 /// The value of `kind:` of a document that collects everything.
@@ -40,7 +43,7 @@ pub struct Documented {
     /// The same before anything happened.
     base: Organisation,
     /// How often they say what they say of that.
-    told: Told,
+    told: Mentions,
     /// How many there are.
     documents: usize,
     /// Where documents with changes stand.
@@ -214,7 +217,7 @@ impl<'f> Collector<'f> {
         let mut taken = Taken::No;
         for kind in self.kinds.iter_mut().filter(|kind| kind.builtin != users && mapped(kind)) {
             kind.mapped.push((source, document));
-            taken = Taken::Mapped;
+            taken = Taken::Shared;
         }
         if taken == Taken::No && header.api_version.is_none() && document.get("name").is_some() {
             let kind = self.kinds.iter_mut().find(|kind| kind.profile.kind(word).is_some());
@@ -276,18 +279,7 @@ impl<'f> Collector<'f> {
 
 /// A policy as it is listed with those of all families.
 fn listed(kind: Sym, scope: Sym, name: Sym, at: NodeRef) -> Policy {
-    Policy { kind, scope, name, title: name, created: None, at, payload: None, says: Says::Document }
-}
-
-/// Whether a document was ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
-    /// It was not.
-    No,
-    /// It was, and nobody else's.
-    Yes,
-    /// It belongs to another system; others may read it, too.
-    Mapped,
+    Policy { kind, scope, name, title: name, created: None, at, payload: None, says: PolicyContent::Document }
 }
 
 fn knows(profile: &Profile, word: &str) -> bool {

@@ -89,12 +89,12 @@ pub(super) fn relate(
     let Some(kind) = relation.role else {
         let (one, other) = (profile.kind_name(one.0), profile.kind_name(other.0));
         let message = format!("a relationship of `{one}` and `{other}` has no role");
-        reader.wrong(Fault::NotRelated, role, message, "take this away", "");
+        reader.wrong(Fault::NotRelated, role, message, "remove this", "");
         return;
     };
     let word = role.text().split_once('/').map(|(word, _)| word);
     if word.is_some_and(|word| profile.kind(word).is_some_and(|own| own != kind)) {
-        let message = format!("`{}` is no {}", role.text(), profile.kind_name(kind));
+        let message = format!("`{}` is not of kind `{}`", role.text(), profile.kind_name(kind));
         let help = format!("a role is written `{}/ID`", profile.kind_name(kind));
         reader.wrong(Fault::NotRelated, role, message, "another kind", &help);
         return;
@@ -118,7 +118,7 @@ fn not_related(reader: &mut Reader<'_>, one: Kind, other: Kind, same: bool, writ
     }
     let message = format!("`{first}` and `{second}` are not related in `{}`", profile.name);
     let help = format!("`{first}` can be related to: {}", partners(profile, one).join(", "));
-    reader.wrong(Fault::NotRelated, written, message, "cannot be", &help);
+    reader.wrong(Fault::NotRelated, written, message, "not possible", &help);
 }
 
 /// Whom objects of a kind can be related to.

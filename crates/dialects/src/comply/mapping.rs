@@ -8,7 +8,7 @@ use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
 
 pub use self::path::Paths;
-use crate::comply_kind::or_nearest;
+use super::kind::or_nearest;
 
 /// The documents that a kind reads, by their `kind` or `type`.
 #[derive(Debug, Default)]
@@ -137,9 +137,9 @@ impl Reading<'_> {
         let Some(written) = item.get(field) else { return Paths::default() };
         let (paths, bad) = Paths::read(written);
         if let Some(bad) = bad {
-            let message = format!("`{}` is no path", bad.text());
+            let message = format!("`{}` is not a valid path", bad.text());
             let help = "a path is names with dots between them; `[]` after a name stands for every item of a list";
-            let diagnostic = Diagnostic::error(Fault::BrokenKind, message).at_value(self.source, bad, "no path");
+            let diagnostic = Diagnostic::error(Fault::BrokenKind, message).at_value(self.source, bad, "invalid path");
             self.found.push(diagnostic.help(help));
         }
         paths

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Described, Draft, Holds, Kind, ObjectId, Partner, Profile, Standing};
+use upheld_engine::comply::{Described, Draft, Holds, Kind, ObjectId, ObjectState, Partner, Profile};
 use upheld_model::tree::{Kind as ValueKind, Value};
 use upheld_model::{Fault, NodeRef};
 
@@ -198,11 +198,11 @@ fn live_in_scope(reader: &mut Reader<'_>, draft: &mut Draft, object: (Kind, Obje
     }
 }
 
-fn standing(deleted: bool, disabled: bool) -> Standing {
+fn standing(deleted: bool, disabled: bool) -> ObjectState {
     match (deleted, disabled) {
-        (true, _) => Standing::Deleted,
-        (false, true) => Standing::Disabled,
-        (false, false) => Standing::Live,
+        (true, _) => ObjectState::Deleted,
+        (false, true) => ObjectState::Disabled,
+        (false, false) => ObjectState::Live,
     }
 }
 
@@ -231,5 +231,5 @@ fn joined<'v>(within: Option<&'v str>, id: &'v str) -> Cow<'v, str> {
 fn missing(reader: &mut Reader<'_>, written: Value<'_>, paths: &Paths) {
     let kind = written.get("kind").or_else(|| written.get("type"));
     let message = format!("this {} has no {}", kind.map_or("document", Value::text), paths.told());
-    reader.wrong(Fault::MissingField, kind.unwrap_or(written), message, "who is it?", "");
+    reader.wrong(Fault::MissingField, kind.unwrap_or(written), message, "no id", "");
 }

@@ -6,10 +6,10 @@ use upheld_governance::words;
 use upheld_model::Fault;
 use upheld_model::tree::Value;
 
+use super::kind::or_nearest;
 use super::reader::{Reader, text, title};
 use super::shapes::{self, Whole};
 use super::tagged::Schema;
-use crate::comply_kind::or_nearest;
 use crate::shape::Checker;
 
 impl Reader<'_> {
@@ -29,11 +29,11 @@ impl Reader<'_> {
         if self.profile.pair(a, b).is_none() {
             let (one, other) = (title(self.profile, a), title(self.profile, b));
             let message = match self.profile.pair(b, a) {
-                Some(_) => format!("{one} has no say over {other}: only the other way round"),
+                Some(_) => format!("{one} does not govern {other}: only the other way round"),
                 None => format!("no policy can be about {one} and {other}"),
             };
             let help = upheld_engine::words::comply::pairs(self.profile);
-            self.wrong(Fault::NotRelated, second, message, "this pair cannot be", &help);
+            self.wrong(Fault::NotRelated, second, message, "this pair is not possible", &help);
         }
         if let Some(schema) = schema {
             for (rule, at_a, at_b) in &rules {
@@ -84,7 +84,7 @@ impl Reader<'_> {
                 Some(_) => format!("`{name}` has: {}", known.collect::<Vec<_>>().join(", ")),
                 None => or_nearest(word.text(), known),
             };
-            let message = format!("`{name}` knows no strategy `{}`", word.text());
+            let message = format!("`{name}` has no strategy `{}`", word.text());
             self.wrong(Fault::WrongValue, word, message, "unknown strategy", &help);
         }
         strategy
@@ -169,13 +169,13 @@ impl Reader<'_> {
             let help = or_nearest(&waiver.policy, ids.iter().map(SmolStr::as_str));
             let message = format!("there is no policy `{}`", waiver.policy);
             let at = written.get("policy").unwrap_or(written);
-            self.wrong(Fault::DanglingReference, at, message, "not there", &help);
+            self.wrong(Fault::DanglingReference, at, message, "does not exist", &help);
         }
         for side in [&waiver.a, &waiver.b, &waiver.scope].into_iter().flatten() {
             if let Err(not_found) = known.lookup(side) {
                 let message = words::refusal(self.profile, &not_found.into());
                 let at = written.get("match").unwrap_or(written);
-                self.wrong(Fault::DanglingReference, at, message, "not there", "");
+                self.wrong(Fault::DanglingReference, at, message, "does not exist", "");
             }
         }
     }

@@ -24,17 +24,17 @@ pub(super) fn report(draft: &Draft, files: &Files, found: &mut Diagnostics) {
                     Some(near) => did_you_mean(near),
                     None => format!("describe it: `ref: {reference}`, with its tags"),
                 };
-                (Fault::DanglingReference, format!("there is no `{reference}`"), "not there", help, at)
+                (Fault::DanglingReference, format!("there is no `{reference}`"), "does not exist", help, at)
             }
             Problem::TwoOwners { object, first, second, at } => {
-                let message = format!("`{}` lives in `{}` and in `{}`", told(*object), told(*first), told(*second));
-                (Fault::LivesTwice, message, "the second one", "take one of them away".to_owned(), at)
+                let message = format!("`{}` belongs to `{}` and to `{}`", told(*object), told(*first), told(*second));
+                (Fault::LivesTwice, message, "the second one", "remove one of them".to_owned(), at)
             }
             Problem::Cycle { through, at } => {
                 let mut names: Vec<SmolStr> = through.iter().map(|object| told(*object)).collect();
                 names.extend(names.first().cloned());
-                let message = format!("objects live in each other: {}", names.join(" in "));
-                (Fault::LivesTwice, message, "one of them", "take one of these relationships away".to_owned(), at)
+                let message = format!("objects belong to each other: {}", names.join(" in "));
+                (Fault::LivesTwice, message, "one of them", "remove one of these relationships".to_owned(), at)
             }
         };
         let diagnostic = Diagnostic::error(fault, message).help(help);

@@ -5,7 +5,7 @@ use upheld_engine::comply::{Kind, Partner, Profile, Subject};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, SourceId, Timestamp};
 
-use crate::comply_kind::or_nearest;
+use super::kind::or_nearest;
 
 /// Reads the documents of one file.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl<'r> Reader<'r> {
         kind
     }
 
-    /// A subject by any of its names. A kind that is no subject of its own is refused, with the reason.
+    /// A subject by any of its names. A kind that is not a subject of its own is refused, with the reason.
     pub(super) fn subject(&mut self, word: Value<'_>) -> Option<Subject> {
         let known = self.profile.subject(word.text());
         if known.is_some() {
@@ -53,7 +53,7 @@ impl<'r> Reader<'r> {
             let title = title(self.profile, group);
             let message = format!("no policy can be about `{}` alone: only about {title}", word.text());
             let help = format!(
-                "all of them can be related to the same objects, so a rule for some would not hold back the others; write `{}`",
+                "all of them can be related to the same objects, so a rule for some would not cover the others; write `{}`",
                 self.profile.subject_name(group)
             );
             self.wrong(Fault::NotRelated, word, message, "no subject of its own", &help);
@@ -70,7 +70,7 @@ impl<'r> Reader<'r> {
         match value.text().split_once('/') {
             Some((word, id)) if !id.is_empty() => self.kind(word, value).map(|kind| (kind, id)),
             _ => {
-                let message = format!("`{}` is no reference", value.text());
+                let message = format!("`{}` is not a valid reference", value.text());
                 self.wrong(
                     Fault::BadReference,
                     value,
@@ -117,8 +117,8 @@ impl<'r> Reader<'r> {
         let value = item.get(field).filter(|value| !value.text().is_empty())?;
         let moment = value.text().parse().ok();
         if moment.is_none() {
-            let message = format!("`{field}` is no time: `{}`", value.text());
-            self.wrong(Fault::WrongValue, value, message, "expected a time such as 2026-02-03T12:00:00Z", "");
+            let message = format!("`{field}` is not a valid timestamp: `{}`", value.text());
+            self.wrong(Fault::WrongValue, value, message, "expected a timestamp such as 2026-02-03T12:00:00Z", "");
         }
         moment
     }

@@ -63,11 +63,11 @@ fn scope_fields(profile: &Profile, about: &'static str) -> Vec<Field> {
 pub fn object(profile: &Profile, whole: Whole) -> Shape {
     let link = Shape::Object(vec![
         required("to", Shape::Name, "the other side, `kind/id`"),
-        optional("role", Shape::Name, "what qualifies it"),
+        optional("role", Shape::Name, "the role"),
     ]);
     let mut fields = match whole {
         Whole::Item => {
-            vec![required("ref", Shape::Name, "who it is, `kind/id`"), optional("name", word(), "how people call it")]
+            vec![required("ref", Shape::Name, "its reference, `kind/id`"), optional("name", word(), "its display name")]
         }
         Whole::Document => vec![
             optional("apiVersion", Shape::Text, "the edition of this format"),
@@ -77,13 +77,13 @@ pub fn object(profile: &Profile, whole: Whole) -> Shape {
         ],
     };
     fields.push(optional("tags", tags(), "keys with values"));
-    fields.extend(scope_fields(profile, "what it lives in"));
+    fields.extend(scope_fields(profile, "what it belongs to"));
     fields.extend([
-        optional("class", Shape::Choice(&["partner", "managed"]), "whether it is the provider's own"),
+        optional("class", Shape::Choice(&["partner", "managed"]), "`partner` if it is the provider's own"),
         optional("deleted", truth(), "whether it is gone"),
-        optional("disabled", truth(), "whether it takes no new relationships"),
-        optional("members", list(Shape::Name), "who is in it, for people"),
-        optional("paymentMethod", word(), "what pays for it"),
+        optional("disabled", truth(), "whether new relationships are refused"),
+        optional("members", list(Shape::Name), "its members, for people only"),
+        optional("paymentMethod", word(), "the payment method"),
         optional("links", list(link), "what it is related to"),
     ]);
     Shape::Object(fields)
@@ -94,18 +94,18 @@ pub fn link() -> Shape {
     Shape::Object(vec![
         required("a", Shape::Name, "one side, `kind/id`"),
         required("b", Shape::Name, "the other side, `kind/id`"),
-        optional("role", Shape::Name, "what qualifies it"),
+        optional("role", Shape::Name, "the role"),
     ])
 }
 
 /// The fields of a definition that may change.
 fn definition_fields() -> Vec<Field> {
     vec![
-        optional("kind", Shape::Name, "whose tag it is"),
-        optional("of", Shape::Name, "whose tag it is, where `kind` says something else"),
+        optional("kind", Shape::Name, "the kind of object that has the tag"),
+        optional("of", Shape::Name, "the kind of object that has the tag, where `kind` says something else"),
         required("key", Shape::Name, "the key"),
         optional("options", list(Shape::Opaque), "what can be chosen"),
-        optional("default", Shape::Opaque, "what is filled in"),
+        optional("default", Shape::Opaque, "the default value"),
         optional("regex", Shape::Text, "what values must look like"),
         optional("restricted", Shape::Bool, "whether only administrators may set it"),
         optional("mandatory", Shape::Bool, "whether it must have a value"),
@@ -133,13 +133,13 @@ pub fn redefinition() -> Shape {
 pub fn manifest_definition() -> Shape {
     let opaque = |name: &str| optional(name, Shape::Opaque, "for people");
     let mut fields = vec![
-        required("targetKind", Shape::Name, "whose tag it is"),
+        required("targetKind", Shape::Name, "the kind of object that has the tag"),
         required("key", Shape::Name, "the key"),
         required(
             "valueType",
             map_of(Shape::Object(vec![
                 optional("options", list(Shape::Opaque), "what can be chosen"),
-                optional("defaultValue", Shape::Opaque, "what is filled in"),
+                optional("defaultValue", Shape::Opaque, "the default value"),
                 optional("validationRegex", Shape::Text, "what values must look like"),
             ])),
             "the type of its values",
@@ -175,12 +175,12 @@ pub fn policy(own: Whole) -> Shape {
         own,
         vec![
             optional("id", Shape::Name, "its name, unique"),
-            required("a", side(), "the first side, which has the say where order counts"),
+            required("a", side(), "the first side, which governs the second where order counts"),
             required("b", side(), "the second side"),
             optional("rules", list(rule), "pairs of tags; all must hold"),
             optional("strategy", Shape::Name, "what must hold between the values"),
-            optional("enforcement", Shape::Choice(&["enforce", "warn", "audit", "off"]), "how seriously it is taken"),
-            optional("enforceFrom", Shape::Text, "until then it only warns"),
+            optional("enforcement", Shape::Choice(&["enforce", "warn", "audit", "off"]), "how it is enforced"),
+            optional("enforceFrom", Shape::Text, "from when it is enforced; until then it only warns"),
             optional("severity", Shape::Choice(SEVERITIES), "how bad a violation is"),
             optional("description", Shape::Text, "what it is for"),
             optional("howToFix", Shape::Text, "what to do about a violation"),
@@ -215,7 +215,7 @@ pub fn waiver(profile: &Profile, own: Whole) -> Shape {
 fn settings() -> Shape {
     Shape::Object(vec![
         optional("preexisting", Shape::Choice(&["block", "tolerate"]), "whether old violations can refuse a change"),
-        optional("exemptPartnerWorkspaces", Shape::Bool, "whether policies leave the provider's own alone"),
+        optional("exemptPartnerWorkspaces", Shape::Bool, "whether the provider's own are exempt from policies"),
         optional(
             "requireWorkspaceMembership",
             Shape::Bool,
@@ -233,9 +233,9 @@ pub fn collection() -> Shape {
         optional("name", Shape::Text, "a name for people"),
         optional("policyKind", Shape::Name, "the kind of policies that it is about"),
         optional("settings", settings(), "switches"),
-        optional("userDefaultTags", tags(), "tags that are added to all whom they concern"),
+        optional("userDefaultTags", tags(), "tags that are added to every object that can have them"),
         items("tagDefinitions", "which tags there are"),
-        items("objects", "who there is"),
+        items("objects", "the objects"),
         items("relationships", "how they are related"),
         items("policies", "what must hold"),
         items("waivers", "what is exempt"),

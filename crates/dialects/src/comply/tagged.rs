@@ -8,8 +8,8 @@ use upheld_governance::{BadValue, Definition, TagSchema, TagType};
 use upheld_model::Fault;
 use upheld_model::tree::Value;
 
+use super::kind::or_nearest;
 use super::reader::{Reader, title};
-use crate::comply_kind::or_nearest;
 
 /// The definitions, found by subject and key.
 #[derive(Debug, Default)]

@@ -10,8 +10,8 @@ mod written;
 use std::collections::HashSet;
 
 use upheld_engine::merge::Target;
-use upheld_engine::{Each, ObjectId, Snapshot};
-use upheld_model::{Diagnostic, Fault, Lookup, Object, Part, Role, Says, Side, Sym, TagSet};
+use upheld_engine::{Granularity, ObjectId, Snapshot};
+use upheld_model::{Diagnostic, Fault, Lookup, Object, Part, PolicyContent, Role, Side, Sym, TagSet};
 
 use self::names::{Finder, offers};
 use self::written::suggest;
@@ -33,8 +33,8 @@ pub struct End {
 
 impl End {
     /// What to ask for a kind: some look at inbounds, others know a service by its name.
-    pub fn members_for(&self, each: Each) -> &[Member] {
-        if each == Each::Inbound && !self.inbounds.is_empty() { &self.inbounds } else { &self.members }
+    pub fn members_for(&self, each: Granularity) -> &[Member] {
+        if each == Granularity::Inbound && !self.inbounds.is_empty() { &self.inbounds } else { &self.members }
     }
 }
 
@@ -152,7 +152,7 @@ pub fn find_mesh(snapshot: &Snapshot, name: &str) -> Result<Sym, Diagnostic> {
 pub fn meshes(snapshot: &Snapshot) -> Vec<Sym> {
     let of_kuma = |kind: Sym| ResourceType::of(snapshot.text(kind)).is_some();
     let objects = snapshot.objects().iter().filter(|(_, object)| of_kuma(object.kind)).map(|(_, object)| object.scope);
-    let policies = snapshot.policies().iter().filter(|(_, policy)| !matches!(policy.says, Says::Document));
+    let policies = snapshot.policies().iter().filter(|(_, policy)| !matches!(policy.says, PolicyContent::Document));
     let mut meshes: Vec<Sym> = objects.chain(policies.map(|(_, policy)| policy.scope)).collect();
     meshes.sort_unstable();
     meshes.dedup();
@@ -214,13 +214,13 @@ pub fn caller_parts(object: &Object) -> Vec<TagSet> {
 }
 
 /// Everything that can be called in a mesh, as a kind looks at it: services, or inbounds and external services.
-pub fn destinations(snapshot: &Snapshot, mesh: Sym, each: Each) -> Vec<Member> {
+pub fn destinations(snapshot: &Snapshot, mesh: Sym, each: Granularity) -> Vec<Member> {
     let own = || proxies(snapshot).filter(|(_, proxy)| proxy.scope == mesh);
     let tags = |part: &Part| part.tags.as_slice().to_vec();
     let offered: HashSet<(Sym, Option<Sym>)> =
         own().flat_map(|(_, proxy)| called_parts(proxy)).flat_map(tags).map(|tag| (tag.key, tag.value)).collect();
     match each {
-        Each::Service => {
+        Granularity::Service => {
             let own = services(snapshot).into_iter().filter(|service| service.mesh == mesh);
             own.map(|service| {
                 // As a name does: an external service that alone offers a service of its name knows all tags.
@@ -234,7 +234,7 @@ pub fn destinations(snapshot: &Snapshot, mesh: Sym, each: Each) -> Vec<Member> {
             })
             .collect()
         }
-        Each::Inbound => {
+        Granularity::Inbound => {
             let inbounds = own().flat_map(|(id, proxy)| {
                 let inbounds = called_parts(proxy).filter(|part| part.role == Role::Inbound);
                 inbounds.map(move |part| inbound_member(snapshot, id, proxy, part))

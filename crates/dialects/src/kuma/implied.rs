@@ -3,14 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use upheld_model::{Diagnostics, Files};
-
+use super::reader::has_target_refs;
 use super::resources::ResourceType;
+use crate::dialect::Document;
 use crate::document::Resource;
-use crate::recognise::{documents, has_target_refs};
-
-/// How the file with these documents is called.
-pub const FILE: &str = "(implied)";
+use crate::recognise::Documents;
 
 /// What a document has to do with the existence of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +27,23 @@ pub(crate) fn stake(resource: Resource<'_>) -> Option<Stake> {
     lives.then_some(Stake::Uses)
 }
 
+/// Whether a mesh exists that no document describes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Meshes {
+    /// It does, if a policy with target references lives there: folders often leave it out.
+    #[default]
+    Implied,
+    /// It does not.
+    Described,
+}
+
 /// Documents for the meshes of policies with target references that have none. `None` if all are described.
-pub fn meshes(files: &Files) -> Option<String> {
+pub(super) fn meshes(documents: &Documents<'_>, choice: Meshes) -> Option<String> {
+    if choice == Meshes::Described {
+        return None;
+    }
     let (mut described, mut used): (BTreeSet<String>, BTreeSet<String>) = (BTreeSet::new(), BTreeSet::new());
-    // What is wrong with documents is told when they are recognised.
-    for (_, header) in documents(files, &mut Diagnostics::default()).typed {
-        let Some(resource) = Resource::with_header(header) else { continue };
+    for resource in documents.typed().filter_map(Document::resource) {
         match stake(resource) {
             Some(Stake::Describes) => drop(described.insert(resource.name().into_owned())),
             Some(Stake::Uses) => drop(used.insert(resource.mesh().to_owned())),

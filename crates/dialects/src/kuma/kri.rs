@@ -81,10 +81,10 @@ impl fmt::Display for Kri {
     }
 }
 
-/// Why a text is no identifier, with the text.
+/// Why a text is not an identifier, with the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KriError {
-    /// It has too few parts, or the second part is no short name of a type.
+    /// It has too few parts, or the second part is not a short name of a type.
     NotAnIdentifier(String),
     /// It has the parts, but starts with another word.
     WrongPrefix(String),

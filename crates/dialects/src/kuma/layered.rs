@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 
 use upheld_engine::PolicyKind;
 use upheld_model::layers::{Dangling, Layers, Unresolved};
-use upheld_model::{Diagnostics, Draft, Files, Policy, Says, SourceId, Sym};
+use upheld_model::{Diagnostics, Draft, Files, Policy, PolicyContent, SourceId, Sym};
 
 use self::attach::{Attach, MOST_STEPS};
 use self::known::Known;
@@ -138,6 +138,6 @@ fn read(
         created,
         at: parsed.at(resource.document),
         payload: resource.spec().map(|spec| parsed.at(spec)),
-        says: Says::Layers(Layers { audiences, marks, entries, dangling }),
+        says: PolicyContent::Layers(Layers { audiences, marks, entries, dangling }),
     }
 }

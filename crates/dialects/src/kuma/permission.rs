@@ -7,8 +7,11 @@ use upheld_model::{Config, Lookup, Object, Sym};
 use super::rules::{Rules, mesh_object};
 use crate::document::Resource;
 
-/// The kind that says who may.
-pub const KIND: &str = "MeshTrafficPermission";
+/// Whether the policies of a kind say who may; its document says so.
+pub fn grants(rules: &Rules<'_>) -> bool {
+    let document = rules.snapshot.files().value(rules.kind.at);
+    document.is_some_and(|document| document.get("grants").is_some())
+}
 
 /// Whether a caller may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +44,7 @@ pub fn enforcement(rules: &Rules<'_>, proxy: &Object) -> Enforcement {
     }
     let mesh = mesh_object(snapshot, proxy.scope).and_then(|mesh| snapshot.objects().get(mesh));
     let implied =
-        |mesh: &Object| snapshot.files().get(mesh.at.source).is_none_or(|file| file.name == super::implied::FILE);
+        |mesh: &Object| snapshot.files().get(mesh.at.source).is_none_or(|file| file.name == crate::recognise::IMPLIED);
     let Some(document) = mesh.filter(|mesh| !implied(mesh)).and_then(|mesh| snapshot.files().value(mesh.at)) else {
         return Enforcement::Unknown;
     };
@@ -51,8 +54,8 @@ pub fn enforcement(rules: &Rules<'_>, proxy: &Object) -> Enforcement {
 }
 
 /// What the layers for a caller come to; `None` for other kinds, and for questions about no caller.
-pub fn verdict(kind: &str, about: About<'_>, answer: &Layered, lookup: &Lookup<'_>) -> Option<Verdict> {
-    if kind != KIND {
+pub fn verdict(rules: &Rules<'_>, about: About<'_>, answer: &Layered, lookup: &Lookup<'_>) -> Option<Verdict> {
+    if !grants(rules) {
         return None;
     }
     let conf = answer.results.first().and_then(Merged::config);

@@ -1,5 +1,6 @@
 //! What else is worth knowing about an answer: references that mean nothing, policies without effect, listings that differ.
 
+use serde_json::{Map, Value as Json};
 use upheld_engine::ObjectId;
 use upheld_engine::merge::audience::holds;
 use upheld_engine::merge::{About, Merged};
@@ -20,14 +21,26 @@ pub enum Detail {
     Full,
 }
 
+/// Something worth knowing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Remark {
+    /// Which sort of thing.
+    pub fault: Fault,
+    /// The names that it is said with.
+    pub parameters: Map<String, Json>,
+    /// In words.
+    pub text: String,
+}
+
+impl Remark {
+    fn new<const N: usize>(fault: Fault, parameters: [(&str, &str); N], text: String) -> Self {
+        let parameters = parameters.into_iter().map(|(name, value)| (name.to_owned(), Json::from(value)));
+        Self { fault, parameters: parameters.collect(), text }
+    }
+}
+
 /// All remarks about an answer.
-pub fn of(
-    rules: &Rules<'_>,
-    lookup: &Lookup<'_>,
-    subject: ObjectId,
-    about: About<'_>,
-    detail: Detail,
-) -> Vec<(Fault, String)> {
+pub fn of(rules: &Rules<'_>, lookup: &Lookup<'_>, subject: ObjectId, about: About<'_>, detail: Detail) -> Vec<Remark> {
     let Some(object) = rules.snapshot.objects().get(subject) else { return Vec::new() };
     let mut remarks = dangling(rules, object);
     remarks.extend(without_mutual_tls(rules, object));
@@ -40,7 +53,7 @@ pub fn of(
 }
 
 /// Policies that would be attached here through something that does not exist.
-pub fn dangling(rules: &Rules<'_>, object: &Object) -> Vec<(Fault, String)> {
+pub fn dangling(rules: &Rules<'_>, object: &Object) -> Vec<Remark> {
     let text = |symbol| rules.snapshot.text(symbol);
     let mut remarks = Vec::new();
     for (_, attached) in rules.merge.policies() {
@@ -51,7 +64,8 @@ pub fn dangling(rules: &Rules<'_>, object: &Object) -> Vec<(Fault, String)> {
             }
             let (kind, name, policy) = (text(dangling.kind), text(dangling.name), text(policy.title));
             if dangling.problem == Unresolved::Shadow {
-                remarks.push((Fault::NoEffect, format!("{policy} is only tried (shadow), so it has no effect")));
+                let text = format!("{policy} is in shadow mode, so it has no effect");
+                remarks.push(Remark::new(Fault::NoEffect, [("policy", policy)], text));
                 continue;
             }
             let why = match dangling.problem {
@@ -62,25 +76,27 @@ pub fn dangling(rules: &Rules<'_>, object: &Object) -> Vec<(Fault, String)> {
                 Unresolved::TooMany => "it goes through too many routes".to_owned(),
                 Unresolved::Unsupported | Unresolved::Shadow => format!("policies cannot be attached to a {kind}"),
             };
-            remarks.push((Fault::DanglingReference, format!("{policy} is attached to nothing: {why}")));
+            let text = format!("{policy} is attached to nothing: {why}");
+            let parameters = [("policy", policy), ("kind", kind), ("name", name)];
+            remarks.push(Remark::new(Fault::DanglingReference, parameters, text));
         }
     }
     remarks
 }
 
 /// Permissions need the identities that mutual TLS proves.
-fn without_mutual_tls(rules: &Rules<'_>, object: &Object) -> Option<(Fault, String)> {
+fn without_mutual_tls(rules: &Rules<'_>, object: &Object) -> Option<Remark> {
     let text = match permission::enforcement(rules, object) {
-        _ if rules.name() != permission::KIND => return None,
+        _ if !permission::grants(rules) => return None,
         Enforcement::On => return None,
         Enforcement::Off => "the mesh has no mutual TLS, so this policy has no effect",
         Enforcement::Unknown => "no document describes the mesh; without mutual TLS this policy has no effect",
     };
-    Some((Fault::NoEffect, text.to_owned()))
+    Some(Remark::new(Fault::NoEffect, [], text.to_owned()))
 }
 
 /// Whether Kuma's own listing of clients leads this one elsewhere.
-fn listing_differs(rules: &Rules<'_>, object: &Object, part: u32, client: &Client) -> Option<(Fault, String)> {
+fn listing_differs(rules: &Rules<'_>, object: &Object, part: u32, client: &Client) -> Option<Remark> {
     if rules.edition == Edition::V3 {
         return None;
     }
@@ -105,5 +121,5 @@ fn listing_differs(rules: &Rules<'_>, object: &Object, part: u32, client: &Clien
         }
         Err(_) => "too many cells to compare this answer with the listing of late releases of Kuma 2",
     };
-    Some((Fault::ListingDiffers, text.to_owned()))
+    Some(Remark::new(Fault::ListingDiffers, [], text.to_owned()))
 }

@@ -85,7 +85,11 @@ impl ResourceType {
                 ["constraints", "logging", "meshServices", "metrics", "mtls", "networking", "routing", "tracing"]
                     .map(opaque)
                     .into_iter()
-                    .chain([optional("skipCreatingInitialPolicies", list(Shape::Text), "defaults that are not made")])
+                    .chain([optional(
+                        "skipCreatingInitialPolicies",
+                        list(Shape::Text),
+                        "defaults that are not created",
+                    )])
                     .collect()
             }
             Self::Dataplane => {
@@ -130,7 +134,7 @@ fn port_shape() -> Shape {
         optional("name", Shape::Text, "its name"),
         required("port", Shape::Integer, "its number"),
         optional("targetPort", Shape::Opaque, "the port of the proxies"),
-        optional("appProtocol", Shape::Text, "what is spoken there"),
+        optional("appProtocol", Shape::Text, "its protocol"),
     ])
 }
 

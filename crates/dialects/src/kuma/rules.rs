@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use upheld_engine::merge::{AdmitScratch, Admitted, Entry, Merge, Merged, Reached, Subject, Target, TargetRules};
+use upheld_engine::merge::{AdmitScratch, Admitted, Entry, Merge, Merged, ResolvedReach, Subject, Target, TargetRules};
 use upheld_engine::{EntryId, KindId, ObjectId, PolicyKind, Snapshot};
 use upheld_model::layers::{Extent, Pattern};
 use upheld_model::tree::Value;
@@ -181,7 +181,9 @@ impl<'s> Rules<'s> {
 
     /// The tags that an entry is about.
     pub fn subset(&self, id: EntryId) -> Subset {
-        let Some(Entry { reach: Reached::Tags(wants), .. }) = self.merge.entry(id) else { return Subset::default() };
+        let Some(Entry { reach: ResolvedReach::Tags(wants), .. }) = self.merge.entry(id) else {
+            return Subset::default();
+        };
         let text = |symbol: Sym| self.snapshot.text(symbol);
         let tag = |(key, value): &(Sym, Sym)| Tag { key: text(*key).into(), value: text(*value).into(), not: false };
         Subset { tags: wants.iter().map(tag).collect() }
@@ -252,7 +254,7 @@ impl<'s> Rules<'s> {
 
     /// The callers that an entry is about, as documents describe them.
     pub fn callers(&self, entry: &Entry) -> Option<Arc<Config>> {
-        let Reached::Callers(patterns) = &entry.reach else { return None };
+        let ResolvedReach::Callers(patterns) = &entry.reach else { return None };
         if patterns.is_empty() {
             return None;
         }

@@ -5,8 +5,13 @@ use upheld_model::tree::Value;
 use super::SERVICE_TAGS;
 use super::routes::{Route, Share};
 
+/// How configurations of a type are summed up; none where their fields say it best.
+pub fn of(policy_type: &str) -> Option<fn(Value<'_>) -> Option<String>> {
+    (policy_type == "TrafficRoute").then_some(route_summary)
+}
+
 /// `90% v1, 10% v2` for the conf of a `TrafficRoute`; `None` if it says nothing of the sort.
-pub fn route_summary(conf: Value<'_>) -> Option<String> {
+fn route_summary(conf: Value<'_>) -> Option<String> {
     let route = Route::of(conf);
     let total: i64 = route.split.iter().map(|share| share.weight).sum();
     if total <= 0 {

@@ -253,7 +253,7 @@ impl Judge<'_, '_> {
             // What the edition forgot was told already.
             if !allowed.contains(&field) && !forgotten.contains(&field) {
                 let message = format!("a reference to a {} has no `{field}`", kind.name());
-                self.warn(field, message, "means nothing here", &format!("it may have: kind, {}", allowed.join(", ")));
+                self.warn(field, message, "has no effect here", &format!("it may have: kind, {}", allowed.join(", ")));
             }
         }
     }

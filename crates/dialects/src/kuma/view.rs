@@ -31,33 +31,95 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use upheld_engine::Snapshot;
 
 use self::policies::Asked;
 use self::request::Request;
+use crate::dialect::{Endpoint, Native, NativeProblem};
 use crate::kuma::edition::Edition;
 use crate::kuma::rules::edition;
 
 pub use self::errors::InspectError;
 pub use self::older::EDITION;
 
+/// Kuma's Inspect API.
+#[derive(Debug)]
+pub struct InspectApi;
+
+impl Native for InspectApi {
+    fn system(&self) -> &'static str {
+        "Kuma"
+    }
+
+    fn prefix(&self) -> &'static str {
+        "/meshes"
+    }
+
+    fn endpoints(&self) -> &'static [Endpoint] {
+        &ENDPOINTS
+    }
+
+    fn editions(&self) -> &'static [&'static str] {
+        &[EDITION, "kuma/2"]
+    }
+
+    fn get(&self, snapshot: &Snapshot, path: &str) -> Result<Json, NativeProblem> {
+        inspect(snapshot, path).map_err(|problem| NativeProblem {
+            status: problem.status(),
+            body: problem.body(),
+            message: problem.to_string(),
+        })
+    }
+
+    fn problem(&self, status: u16, title: &str, detail: &str) -> Json {
+        json!({"type": "/std-errors", "status": status, "title": title, "detail": detail, "details": detail})
+    }
+}
+
 /// Where requests go, with what is shown there. Every kind of policy has the last two.
-pub const ENDPOINTS: [(&str, &str); 14] = [
-    ("/meshes/{mesh}/dataplanes/{name}/_rules", "All rules of a proxy, by kind."),
-    ("/meshes/{mesh}/meshgateways/{name}/_rules", "All rules of a gateway, by kind; not in Kuma 3."),
-    ("/meshes/{mesh}/dataplanes/{name}/_policies", "What holds for a proxy as a whole."),
-    ("/meshes/{mesh}/dataplanes/{name}/_inbounds/{kri}/_policies", "What holds where a proxy is called."),
-    ("/meshes/{mesh}/dataplanes/{name}/_outbounds/{kri}/_policies", "What holds where a proxy calls."),
-    ("/meshes/{mesh}/dataplanes/{name}/_outbounds/{kri}/_routes", "The routes where a proxy calls."),
-    ("/meshes/{mesh}/dataplanes/{name}/_outbounds/{kri}/_routes/{route}/_policies", "What holds on a route."),
-    ("/meshes/{mesh}/dataplanes/{name}/_layout", "Whom a proxy calls, and where it is called."),
-    ("/meshes/{mesh}/dataplanes/{name}/policies", "Policies that are attached to a proxy, as up to 2.14."),
-    ("/meshes/{mesh}/dataplanes/{name}/rules", "Rules of a proxy by tags, as up to 2.14."),
-    ("/meshes/{mesh}/meshservices/{name}/_dataplanes", "The proxies of a service."),
-    ("/meshes/{mesh}/meshservices/{name}/_resources/dataplanes", "The proxies of a service."),
-    ("/meshes/{mesh}/{policies}/{name}/_resources/dataplanes", "The proxies that a policy selects."),
-    ("/meshes/{mesh}/{policies}/{name}/dataplanes", "The proxies that a policy is attached to, as up to 2.14."),
+const ENDPOINTS: [Endpoint; 14] = [
+    Endpoint { path: "/meshes/{mesh}/dataplanes/{name}/_rules", summary: "All rules of a proxy, by kind." },
+    Endpoint {
+        path: "/meshes/{mesh}/meshgateways/{name}/_rules",
+        summary: "All rules of a gateway, by kind; not in Kuma 3.",
+    },
+    Endpoint { path: "/meshes/{mesh}/dataplanes/{name}/_policies", summary: "What holds for a proxy as a whole." },
+    Endpoint {
+        path: "/meshes/{mesh}/dataplanes/{name}/_inbounds/{kri}/_policies",
+        summary: "What holds where a proxy is called.",
+    },
+    Endpoint {
+        path: "/meshes/{mesh}/dataplanes/{name}/_outbounds/{kri}/_policies",
+        summary: "What holds where a proxy calls.",
+    },
+    Endpoint {
+        path: "/meshes/{mesh}/dataplanes/{name}/_outbounds/{kri}/_routes",
+        summary: "The routes where a proxy calls.",
+    },
+    Endpoint {
+        path: "/meshes/{mesh}/dataplanes/{name}/_outbounds/{kri}/_routes/{route}/_policies",
+        summary: "What holds on a route.",
+    },
+    Endpoint {
+        path: "/meshes/{mesh}/dataplanes/{name}/_layout",
+        summary: "Whom a proxy calls, and where it is called.",
+    },
+    Endpoint {
+        path: "/meshes/{mesh}/dataplanes/{name}/policies",
+        summary: "Policies that are attached to a proxy, as up to 2.14.",
+    },
+    Endpoint { path: "/meshes/{mesh}/dataplanes/{name}/rules", summary: "Rules of a proxy by tags, as up to 2.14." },
+    Endpoint { path: "/meshes/{mesh}/meshservices/{name}/_dataplanes", summary: "The proxies of a service." },
+    Endpoint { path: "/meshes/{mesh}/meshservices/{name}/_resources/dataplanes", summary: "The proxies of a service." },
+    Endpoint {
+        path: "/meshes/{mesh}/{policies}/{name}/_resources/dataplanes",
+        summary: "The proxies that a policy selects.",
+    },
+    Endpoint {
+        path: "/meshes/{mesh}/{policies}/{name}/dataplanes",
+        summary: "The proxies that a policy is attached to, as up to 2.14.",
+    },
 ];
 
 /// Answers a request by its path, which may have a query.

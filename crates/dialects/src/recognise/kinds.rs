@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use upheld_engine::PolicyKind;
-use upheld_model::nearest::nearest;
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Fault, Files, NodeRef, SourceId, Sym};
 
-use super::{KUMA_GROUP, Reading, Recognised, first_span, has_target_refs, is_builtin, with_first};
-use crate::document::{Header, Resource};
-use crate::kuma::resources::ResourceType;
-use crate::{access, envoy_gateway, kgateway, kuma, meshstack, policy_kind};
+use super::{Reading, Recognised, first_span, is_builtin, with_first};
+use crate::dialect::{default_editions, dialects};
+use crate::document::Header;
+use crate::policy_kind;
 
 impl Recognised {
     pub(super) fn read_kinds(&mut self, files: &Files, documents: Vec<(SourceId, Header<'_>)>, reading: Reading<'_>) {
@@ -37,12 +36,12 @@ impl Recognised {
         for (source, document, policy_kind::Written { mut kind, editions }) in written {
             let (name, governs) = (symbols.text(kind.name).to_owned(), symbols.text(kind.governs).to_owned());
             kind.semantics = editions.iter().copied().find(|edition| in_force.contains(&symbols.text(*edition)));
-            reading.controller.policies.apply(&mut kind, symbols);
+            for dialect in dialects() {
+                dialect.configure(&mut kind, symbols, reading.settings);
+            }
             if let (None, Some(edition)) = (kind.semantics, editions.first()) {
                 self.not_in_force.insert(governs, Some(symbols.text(*edition).to_owned()));
-                if kind.hierarchy().is_some() {
-                    self.other_editions.push(PolicyKind { semantics: Some(*edition), ..kind });
-                }
+                self.other_editions.push(PolicyKind { semantics: Some(*edition), ..kind });
                 continue;
             }
             match seen.get(&name) {
@@ -65,42 +64,6 @@ impl Recognised {
             }
         }
     }
-
-    /// A kind for every type that nobody knows but whose documents look like policies with target references. What could be
-    /// a typo gets none.
-    pub(super) fn add_common_kinds(&mut self, documents: &[(SourceId, Header<'_>)]) {
-        let symbols = &mut self.draft.symbols;
-        let Some(place) = self.kinds.iter().position(|kind| symbols.text(kind.governs) == EVERY_TYPE) else { return };
-        let common = self.kinds.remove(place);
-        let known: Vec<String> = (self.kinds.iter().map(|kind| symbols.text(kind.governs).to_owned()))
-            .chain(ResourceType::ALL.map(|kind| kind.name().to_owned()))
-            .chain(kuma::OTHER_TYPES.map(str::to_owned))
-            .chain(self.not_in_force.keys().cloned())
-            .collect();
-        let mut added: Vec<&str> = Vec::new();
-        for (source, header) in documents {
-            let Some(resource) = Resource::with_header(*header) else { continue };
-            let name = resource.kind.text();
-            let ours = resource.group().is_none_or(|group| group == KUMA_GROUP);
-            let is_new = !added.contains(&name) && !known.iter().any(|known| known == name);
-            if !ours
-                || !is_new
-                || !has_target_refs(resource)
-                || nearest(name, known.iter().map(String::as_str)).is_some()
-            {
-                continue;
-            }
-            added.push(name);
-            let (kind, about) = (symbols.intern(name), "read by the common rules of policies with target references");
-            self.kinds.push(PolicyKind { name: kind, governs: kind, ..common.clone() });
-            let message = format!("nobody here knows the type `{name}`");
-            self.diagnostics.push(
-                Diagnostic::warning(Fault::CommonRules, message).at_value(*source, resource.kind, about).help(
-                    "its policies match, rank and merge as all others do; what their configuration means is not known",
-                ),
-            );
-        }
-    }
 }
 
 /// What the user named, and what nobody named but does not clash with that: a default edition gives way to a named one
@@ -112,18 +75,10 @@ fn in_force<'e>(types_of: &BTreeMap<String, BTreeSet<Sym>>, named: &[&'e str]) -
         _ => false,
     };
     let gives_way = |default: &&str| named.contains(default) || named.iter().any(|name| clash(name, default));
-    let defaults = kuma::DEFAULT_SEMANTICS.into_iter().chain([
-        access::DEFAULT_SEMANTICS,
-        meshstack::DEFAULT_SEMANTICS,
-        kgateway::DEFAULT_SEMANTICS,
-        envoy_gateway::DEFAULT_SEMANTICS,
-    ]);
+    let defaults = default_editions().map(|name| -> &'e str { name });
     let kept = defaults.filter(|default| !gives_way(default));
     named.iter().copied().chain(kept).collect()
 }
-
-/// What a kind governs that is for all types without a kind of their own.
-pub(super) const EVERY_TYPE: &str = "*";
 
 fn kind_twice(files: &Files, source: SourceId, document: Value<'_>, name: &str, first: NodeRef) -> Diagnostic {
     let diagnostic = Diagnostic::error(Fault::DefinedTwice, format!("the kind `{name}` is defined twice"));

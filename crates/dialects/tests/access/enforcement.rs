@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use upheld_dialects::access::Edition;
+use upheld_dialects::access::decider::{Decider, WhichKind};
 use upheld_dialects::access::enforce::{Enforced, EnforcementPoint, HttpRequest, Identity, Why};
-use upheld_input::Format;
-use upheld_model::SourceId;
+use upheld_engine::decide::{Facts, Maybe};
 
 use crate::world::read;
 
@@ -12,26 +12,20 @@ const OPEN: &str = "- {id: open, effect: permit, subjects: [], resources: [], ac
 
 fn enforce(edition: Edition, text: &str, identity: Option<&str>, method: &str, path: &str) -> Enforced {
     let loaded = read(edition, text).unwrap();
-    let (_, decide) = loaded.snapshot.decides().next().unwrap();
-    let (_, manifest) = loaded.manifests.first().unwrap();
-    let parsed = identity.map(|text| upheld_input::parse("i", Format::Json, text.to_owned(), SourceId::new(0)));
-    let identity = parsed.as_ref().map_or(Identity::Absent, |(file, problems)| match file.tree.documents().next() {
-        Some(identity) if problems.is_empty() => Identity::Known(identity),
-        _ => Identity::Unreadable,
-    });
     let http = HttpRequest {
-        method,
-        path,
-        app: None,
-        identity,
-        forwarded_for: Some("203.0.113.9, 10.0.0.1"),
+        method: method.to_owned(),
+        path: path.to_owned(),
+        host: Maybe::Unknown,
+        app: Maybe::Unknown,
+        identity: identity.map_or(Identity::Absent, Identity::read),
+        headers: Facts::unknown(),
+        address: Maybe::Is("192.0.2.7".into()),
+        forwarded_for: Some("203.0.113.9, 10.0.0.1".to_owned()),
         real_ip: None,
-        peer: Some("192.0.2.7"),
-        now: "2024-06-15T10:00:00Z".parse().unwrap(),
-        user_agent: None,
+        time: Maybe::Is("2024-06-15T10:00:00Z".parse().unwrap()),
     };
-    let files = loaded.snapshot.files();
-    EnforcementPoint { files, decide, manifest, edition, understood: &["log".into()] }.enforce(&http)
+    let decider = Decider::of(&loaded.snapshot, WhichKind::Only, edition).unwrap();
+    EnforcementPoint { decider, understood: &["log".into()] }.enforce(&http)
 }
 
 fn goes_on(enforced: &Enforced) -> bool {

@@ -4,7 +4,9 @@
 
 mod compat;
 mod enforcement;
+mod facts;
 mod policy_sets;
+mod seed_combining_algorithms;
 mod sets;
 mod strict;
 mod strict_reading;

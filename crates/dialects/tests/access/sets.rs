@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use upheld_dialects::access::Edition;
-use upheld_engine::decide::{Could, Request, Value};
+use upheld_engine::decide::{PossibleEffect, Request, Value};
 use upheld_engine::{Scratch, Silent, ask};
 
 use crate::world::{decided, outcome, read, request};
@@ -35,7 +35,7 @@ fn value(text: &str) -> Value {
     decided(Edition::Strict, &read(Edition::Strict, text).unwrap(), &request(&[])).value
 }
 
-const UNKNOWN: Value = Value::Unknown(Could::Either);
+const UNKNOWN: Value = Value::Unknown(PossibleEffect::Either);
 
 #[test]
 fn unanimous_policies_agree() {
@@ -45,7 +45,7 @@ fn unanimous_policies_agree() {
         (&["permit", "deny"], UNKNOWN),
         (&["permit", "?deny"], UNKNOWN),
         (&["permit", "?permit"], Value::Permit),
-        (&["?deny"], Value::Unknown(Could::Deny)),
+        (&["?deny"], Value::Unknown(PossibleEffect::Deny)),
         (&["nothing"], Value::NotApplicable),
     ];
     for (members, expected) in table {
@@ -95,7 +95,7 @@ fn a_set_has_a_target_and_a_default() {
     assert_eq!(value(&text("default: permit")), Value::Permit);
     assert_eq!(value(&text("default: permit, target: {subjects: [{id: nobody}]}")), Value::NotApplicable);
     let unsure = "default: permit, target: {subjects: [{claim: {name: x, operator: gt, value: 1}}]}";
-    assert_eq!(value(&text(unsure)), Value::Unknown(Could::Permit));
+    assert_eq!(value(&text(unsure)), Value::Unknown(PossibleEffect::Permit));
 }
 
 #[test]

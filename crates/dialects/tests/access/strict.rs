@@ -19,13 +19,12 @@ fn paths_are_patterns_of_segments() {
         ("/**/x", "/x", false),
         ("/**/x", "/a/b/x", true),
         ("/a/**/z", "/a/z", false),
-        ("/a/**/z", "/a//z", true),
+        ("/a/**/z", "/a/x/z", true),
         ("/a**z", "/a/b/z", true),
         ("/a***z", "/a/b/z", true),
         ("/a/**.js", "/a/b/c.js", true),
         ("/a/**.js", "/a/b/c.css", false),
         ("*", "/a/b", true),
-        ("**", "", true),
         ("/*", "/a/b", false),
         ("/v?/x", "/v1/x", true),
         ("/v?/x", "/v12/x", false),
@@ -38,7 +37,7 @@ fn paths_are_patterns_of_segments() {
         ("/a|/b", "/a", false),
         (r"/\*", "/*", true),
         (r"/\*", "/a", false),
-        (r"/\?\\", r"/?\", true),
+        (r"/\?", "/%3F", true),
         ("/A", "/a", false),
         ("/é?", "/éé", true),
     ];
@@ -54,16 +53,20 @@ fn paths_are_patterns_of_segments() {
 }
 
 #[test]
-fn paths_are_matched_in_their_normal_form() {
+fn paths_are_matched_in_every_way_in_which_they_are_read() {
     let admin = "resources: [{path: '/admin/**'}]";
     check(
         STRICT,
         &[
-            (admin, &[("resource.path", json!("/public/../admin/x"))], "permit"),
+            (admin, &[("resource.path", json!("/public/../admin/x"))], "undecided"),
+            (admin, &[("resource.path", json!("/admin/./x"))], "permit"),
+            (admin, &[("resource.path", json!("/admin/x?y=/../z"))], "permit"),
             (admin, &[("resource.path", json!("/%61dmin/x"))], "permit"),
             (admin, &[("resource.path", json!("/admin%2Fx"))], "permit"),
-            (admin, &[("resource.path", json!("/%2561dmin/x"))], "deny"),
-            (admin, &[("resource.path", json!("//admin/x"))], "deny"),
+            (admin, &[("resource.path", json!("/%2561dmin/x"))], "undecided"),
+            (admin, &[("resource.path", json!("//admin/x"))], "undecided"),
+            (admin, &[("resource.path", json!("/public//x"))], "deny"),
+            (admin, &[("resource.path", json!("admin/x"))], "undecided"),
             (admin, &[("resource.path", json!("/admin/%zz"))], "undecided"),
             (admin, &[("resource.path", json!("/admin/%ff"))], "undecided"),
         ],
@@ -123,7 +126,7 @@ fn claims_are_compared_without_coercion() {
             ("subjects: [{claim: {name: x, value: at, operator: endsWith}}]", &claim(json!({"x": "cat"})), "permit"),
             ("subjects: [{claim: {name: x, value: '^c.t$', operator: regex}}]", &claim(json!({"x": "cat"})), "permit"),
             ("subjects: [{claim: {name: x, value: a, operator: regex}}]", &claim(json!({"x": "cat"})), "permit"),
-            ("subjects: [{claim: {name: x, operator: exists}}]", &claim(json!({"x": null})), "permit"),
+            ("subjects: [{claim: {name: x, operator: exists}}]", &claim(json!({"x": null})), "deny"),
             ("subjects: [{claim: {name: x, operator: exists}}]", &claim(json!({})), "deny"),
             ("subjects: [{claim: {name: x, operator: absent}}]", &claim(json!({})), "permit"),
             (

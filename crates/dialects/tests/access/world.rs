@@ -1,11 +1,12 @@
 //! Policies and a request in, a word out.
 
 use serde_json::{Value as Json, json};
+use upheld_dialects::access::decider::{Decider, WhichKind};
 use upheld_dialects::access::{Edition, request, view};
-use upheld_engine::decide::{Decided, Outcome};
+use upheld_engine::decide::{Decided, Outcome, Request};
 use upheld_engine::{Ruling, Scratch, Silent, ask};
-use upheld_input::load::{Broken, Loaded, load};
-use upheld_input::{Format, Input};
+use upheld_loader::load::{Broken, Loaded, load};
+use upheld_loader::{Format, Input};
 use upheld_model::{Diagnostics, Severity, SourceId};
 
 /// The policies of a text in YAML.
@@ -22,14 +23,21 @@ pub(crate) fn read(edition: Edition, text: &str) -> Result<Loaded, Vec<String>> 
     })
 }
 
-/// What a request gets: by the index, and the same without.
-pub(crate) fn decided(edition: Edition, loaded: &Loaded, asked: &Json) -> Decided {
+/// A request with all that is known of it.
+fn complete(edition: Edition, loaded: &Loaded, asked: &Json) -> Request {
     let source = SourceId::new(0);
-    let (file, _) = upheld_input::parse("request", Format::Json, asked.to_string(), source);
+    let (file, _) = upheld_syntax::parse("request", Format::Json, asked.to_string(), source);
     let mut found = Diagnostics::default();
     let document = file.tree.documents().next().unwrap();
     let request = request::read(source, document, edition, &mut found);
-    let request = &request.unwrap_or_else(|| panic!("{asked}: {:?}", found.as_slice()));
+    let mut request = request.unwrap_or_else(|| panic!("{asked}: {:?}", found.as_slice()));
+    Decider::of(&loaded.snapshot, WhichKind::Only, edition).unwrap().complete(&mut request, None);
+    request
+}
+
+/// What a request gets: by the index, and the same without.
+pub(crate) fn decided(edition: Edition, loaded: &Loaded, asked: &Json) -> Decided {
+    let request = &complete(edition, loaded, asked);
     let (_, decide) = loaded.snapshot.decides().next().unwrap();
     let decided = ask(decide, &request, &mut Scratch::default(), &mut Silent);
     assert_eq!(decided, Ruling::explain(decide, &request).answer, "with and without the index");
@@ -47,10 +55,10 @@ pub(crate) fn outcome(edition: Edition, text: &str, asked: &Json) -> &'static st
 /// The answer in the shape of the original.
 pub(crate) fn answer(edition: Edition, text: &str, asked: &Json) -> Json {
     let loaded = read(edition, text).unwrap();
-    let decided = decided(edition, &loaded, asked);
-    let (_, decide) = loaded.snapshot.decides().next().unwrap();
-    assert_ne!(decided.outcome, Outcome::Undecided);
-    view::decision(loaded.snapshot.files(), decide, &decided, edition)
+    assert_ne!(decided(edition, &loaded, asked).outcome, Outcome::Undecided);
+    let decider = Decider::of(&loaded.snapshot, WhichKind::Only, edition).unwrap();
+    let decision = decider.decision(&complete(edition, &loaded, asked), &mut Scratch::default());
+    view::decision(decider.files, decider.decide, &decision)
 }
 
 /// A policy that permits, with these fields; what is not mentioned is anything.

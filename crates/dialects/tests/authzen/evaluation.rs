@@ -44,7 +44,8 @@ fn undecided_is_false_with_an_error() {
     assert!(matches!(answer.verdict, Verdict::Failed(Failure::Undecided(_))));
     let message = "undecided: a fact is missing or of another type, so it is not known whether \
                    `authors-change-their-books` applies";
-    let expected = json!({"decision": false, "context": {"error": {"code": "undecided", "message": message}}});
+    let expected =
+        json!({"decision": false, "context": {"reason": message, "error": {"code": "undecided", "message": message}}});
     assert_eq!(answer.json(), expected);
 }
 

@@ -9,10 +9,12 @@ mod paging;
 mod search;
 
 use serde_json::{Value as Json, json};
+use upheld_dialects::access::Edition;
 use upheld_dialects::access::authzen::{AuthZen, Directory};
+use upheld_dialects::access::decider::{Decider, WhichKind};
 use upheld_engine::Snapshot;
-use upheld_input::load::load;
-use upheld_input::{Format, Input};
+use upheld_loader::load::load;
+use upheld_loader::{Format, Input};
 use upheld_model::{Diagnostics, SourceId};
 
 const POLICIES: &str = "
@@ -102,8 +104,8 @@ impl World {
     }
 
     fn authzen(&self) -> AuthZen<'_> {
-        let (_, decide) = self.snapshot.decides().next().expect("policies");
-        AuthZen { files: self.snapshot.files(), decide, directory: &self.directory, now: None }
+        let decider = Decider::of(&self.snapshot, WhichKind::Only, Edition::Strict).expect("policies");
+        AuthZen::new(Decider { directory: &self.directory, ..decider }, None)
     }
 
     #[track_caller]
@@ -115,7 +117,7 @@ impl World {
 /// A directory, and what is wrong with its document.
 fn read(text: &str) -> (Directory, Diagnostics) {
     let source = SourceId::new(0);
-    let (file, problems) = upheld_input::parse("directory.yaml", Format::Yaml, text.to_owned(), source);
+    let (file, problems) = upheld_syntax::parse("directory.yaml", Format::Yaml, text.to_owned(), source);
     assert!(problems.is_empty(), "{problems:#?}");
     let (mut directory, mut found) = (Directory::default(), Diagnostics::default());
     for document in file.tree.documents() {

@@ -91,8 +91,8 @@ fn the_application_and_the_path_are_properties() {
 fn an_action_of_http_is_its_method() {
     let world = world();
     assert!(world.decision(&asked("DELETE")));
-    // A word of the application.
-    assert!(!world.decision(&asked("delete")));
+    // What HTTP does is done in small letters as well.
+    assert!(world.decision(&asked("delete")));
     let property = json!({"name": "remove", "properties": {"method": "DELETE"}});
     assert!(world.decision(&with(asked("remove"), "action", property)));
 }

@@ -110,7 +110,7 @@ fn a_token_is_for_one_search() {
     }
     let asked = with(request("ann read book bible"), "page", page.clone());
     assert_eq!(authzen.search_resource(&asked).unwrap_err().to_string(), other);
-    // The order of fields is no parameter, nor is what nobody reads.
+    // The order of fields is not a parameter, nor is what nobody reads.
     let mut same = readers(page);
     same["resource"] = json!({"id": "bible", "type": "book"});
     same["color"] = json!("red");
@@ -127,8 +127,8 @@ fn a_broken_page_is_refused() {
         (json!({"limit": 1.5}), limit),
         (json!({"limit": "1"}), "`page.limit` must be a whole number from 0 on, not text"),
         (json!({"token": 5}), "`page.token` must be text, not a number"),
-        (json!({"token": "?"}), "`page.token` is no token of a search"),
-        (json!({"token": "AQID"}), "`page.token` is no token of a search"),
+        (json!({"token": "?"}), "`page.token` is not a token of a search"),
+        (json!({"token": "AQID"}), "`page.token` is not a token of a search"),
     ];
     for (page, expected) in table {
         assert_eq!(world.authzen().search_subject(&readers(page)).unwrap_err().to_string(), expected);

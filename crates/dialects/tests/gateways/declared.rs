@@ -1,10 +1,10 @@
 //! Gateway policies that a `PolicyKind` document declares.
 
 use serde_json::{Value as Json, json};
-use upheld_dialects::gateway_api::Network;
+use upheld_dialects::gateways::gateway_api::Network;
 use upheld_engine::merge::Merged;
-use upheld_input::load::load;
-use upheld_input::{Format, Input};
+use upheld_loader::load::load;
+use upheld_loader::{Format, Input};
 
 const TOPOLOGY: &str = "
 apiVersion: gateway.networking.k8s.io/v1

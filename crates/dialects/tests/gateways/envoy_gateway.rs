@@ -1,11 +1,11 @@
 //! Rules of Envoy Gateway on small worlds.
 
-use upheld_dialects::gateway_api::Network;
-use upheld_dialects::gateway_api::topology::Step;
+use upheld_dialects::gateways::gateway_api::Network;
+use upheld_dialects::gateways::gateway_api::topology::Step;
 use upheld_engine::Snapshot;
 use upheld_engine::hierarchy::Entry;
-use upheld_input::load::load;
-use upheld_input::{Format, Input};
+use upheld_loader::load::load;
+use upheld_loader::{Format, Input};
 
 /// A gateway `web` with the plain listeners `one` and `two`, a listener set `more` with `one`, and routes: `both` at the
 /// gateway, `set` at the set. Both have the rules `first` and `second`.

@@ -1,15 +1,15 @@
 //! Rules of attachment, order and errors that no example of the documents shows.
 
-use upheld_dialects::gateway_api::places::Asked;
-use upheld_dialects::gateway_api::scopes::ROUTE;
-use upheld_dialects::gateway_api::settings::ReferenceGrants;
-use upheld_dialects::gateway_api::{ControllerSettings, Network, Settings as TopologySettings};
-use upheld_dialects::kgateway::{PolicyMerge, PolicyStatus, PolicyType, Settings, problems};
+use upheld_dialects::gateways::gateway_api::places::Asked;
+use upheld_dialects::gateways::gateway_api::scopes::ROUTE;
+use upheld_dialects::gateways::gateway_api::settings::ReferenceGrants;
+use upheld_dialects::gateways::gateway_api::{ControllerSettings, Network, Settings as TopologySettings};
+use upheld_dialects::gateways::kgateway::{PolicyMerge, PolicyStatus, PolicyType, Settings, problems};
 use upheld_engine::Snapshot;
 use upheld_engine::hierarchy::Effective;
 use upheld_engine::hierarchy::fields::SameLevel;
-use upheld_input::load::Choices;
-use upheld_input::{Format, Input};
+use upheld_loader::load::Choices;
+use upheld_loader::{Format, Input};
 
 const WORLD: &str = "
 apiVersion: gateway.networking.k8s.io/v1
@@ -49,7 +49,7 @@ fn traffic(metadata: &str, spec: &str) -> String {
 
 fn load(documents: &str, controller: &ControllerSettings) -> Snapshot {
     let text = format!("{WORLD}{documents}");
-    let choices = Choices { controller: controller.clone(), ..Choices::default() };
+    let choices = Choices::default().with(controller.clone());
     choices.load(vec![Input::text("test", Format::Yaml, text)]).unwrap().snapshot
 }
 

@@ -4,3 +4,5 @@
 mod declared;
 mod envoy_gateway;
 mod kgateway;
+mod reasons;
+mod seed_kgateway_policy_application_and_merging;

@@ -12,7 +12,7 @@ use crate::partition::Partition;
 
 /// What rules can tell of a pair. Pairs that are alike fare alike, whenever one asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Alike {
+pub struct PairKey {
     kind: PairKind,
     /// The signatures of both sides.
     signatures: (u32, u32),
@@ -21,18 +21,18 @@ pub struct Alike {
 impl Comply {
     /// What rules can tell of a pair; nothing if a waiver names one of its sides, or where they meet, or if policies leave
     /// that alone.
-    pub fn alike(&self, pair: Pair) -> Option<Alike> {
+    pub fn pair_key(&self, pair: Pair) -> Option<PairKey> {
         let named = |object: ObjectId| self.waivers.mention(&self.reference(object));
-        self.alike_but(pair, |object| self.waivers.mention_any() && named(object))
+        self.pair_key_except(pair, |object| self.waivers.mention_any() && named(object))
     }
 
-    fn alike_but(&self, pair: Pair, named: impl Fn(ObjectId) -> bool) -> Option<Alike> {
+    fn pair_key_except(&self, pair: Pair, named: impl Fn(ObjectId) -> bool) -> Option<PairKey> {
         let table = self.table(pair.kind)?;
         let mut objects = [Some(pair.a), Some(pair.b), pair.scope].into_iter().flatten();
         if objects.any(named) || self.is_exempt(pair.scope) {
             return None;
         }
-        Some(Alike { kind: pair.kind, signatures: table.signatures_of(pair.a, pair.b) })
+        Some(PairKey { kind: pair.kind, signatures: table.signatures_of(pair.a, pair.b) })
     }
 
     /// All pairs within a filter, in cells.
@@ -60,7 +60,7 @@ pub struct Cells<'c> {
 /// What tells a cell from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Key {
-    Alike(Alike),
+    PairKey(PairKey),
     /// A waiver may be about this one alone.
     Alone(Pair),
 }
@@ -83,8 +83,8 @@ impl Cells<'_> {
     }
 
     fn key(&self, pair: Pair) -> Key {
-        let alike = self.comply.alike_but(pair, |object| self.named.contains(&object));
-        alike.map_or(Key::Alone(pair), Key::Alike)
+        let pair_key = self.comply.pair_key_except(pair, |object| self.named.contains(&object));
+        pair_key.map_or(Key::Alone(pair), Key::PairKey)
     }
 
     /// How many pairs there are that any rule within the filter is about, each counted once for its scope.

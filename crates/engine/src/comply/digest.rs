@@ -3,7 +3,7 @@
 use smol_str::SmolStr;
 use upheld_model::Timestamp;
 
-use super::facts::{Described, Link, ObjectId, Partner, Standing};
+use super::facts::{Described, Link, ObjectId, ObjectState, Partner};
 use super::policy::{Policy, Rule, Waiver};
 use super::{Comply, Partners};
 use crate::digest::{Encode, Encoder, Sum, hex};
@@ -62,7 +62,7 @@ impl Comply {
 struct ObjectFact {
     reference: SmolStr,
     name: Option<SmolStr>,
-    standing: Standing,
+    standing: ObjectState,
     partner: Partner,
     paid_by: Option<SmolStr>,
     tags: super::Tags,
@@ -136,7 +136,7 @@ impl Encode for Waiver {
     }
 }
 
-impl Standing {
+impl ObjectState {
     /// What it is called outside.
     pub fn word(self) -> &'static str {
         match self {

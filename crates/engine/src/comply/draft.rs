@@ -6,10 +6,12 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use upheld_model::{NodeRef, Pages, Sym, Symbols};
 
-use super::facts::{Described, Link, LinkId, Near, NearLink, NearPair, Object, ObjectId, Pair, Slot, Standing};
+use super::facts::{
+    Described, Link, LinkId, NeighbourLink, NeighbourPair, Neighbours, Object, ObjectId, ObjectState, Pair, Slot,
+};
 use super::pairs::{PairRow, PairTable};
 use super::profile::{Kind, Profile};
-use super::revision::{Count, Told};
+use super::revision::{Count, Mentions};
 use super::steps::Retired;
 use super::{Comply, Partners, Policy, Waiver};
 
@@ -39,7 +41,7 @@ impl Mention {
 }
 
 /// What relates an object, while it is being collected.
-type Unshared = (Vec<NearLink>, Vec<NearPair>);
+type Unshared = (Vec<NeighbourLink>, Vec<NeighbourPair>);
 
 /// Whether and where somebody said what an object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,22 +227,22 @@ impl Draft {
 
     /// Judges everything. Relationships with somebody whom nobody described count for nothing.
     pub fn build(self) -> Comply {
-        self.build_told().0
+        self.build_with_mentions().0
     }
 
     /// As [`Self::build`], with how often everything was said: who knows that can say less, or more, later.
-    pub fn build_told(self) -> (Comply, Told) {
+    pub fn build_with_mentions(self) -> (Comply, Mentions) {
         let Self { mut comply, mentions, links, .. } = self;
         let objects: Pages<Count, 1024> = mentions.iter().map(|mention| mention.count()).collect();
         for (index, _) in objects.iter().enumerate().filter(|(_, count)| !count.is_there()) {
             if let Some(object) = comply.objects.get_mut(index) {
-                object.described.standing = Standing::Deleted;
+                object.described.standing = ObjectState::Deleted;
             }
         }
         let mut near = vec![(Vec::new(), Vec::new()); comply.objects.len()];
         let repeated = comply.place_links(links.into_iter().map(|(link, _)| link).collect(), &mut near);
         comply.place_pairs(&mut near);
-        let shared = |(links, pairs)| Near { links: Arc::new(links), pairs: Arc::new(pairs) };
+        let shared = |(links, pairs)| Neighbours { links: Arc::new(links), pairs: Arc::new(pairs) };
         comply.near = near.into_iter().map(shared).collect();
         let names: Vec<SmolStr> = comply.policies().into_iter().map(|policy| policy.id.clone()).collect();
         for name in names {
@@ -252,7 +254,7 @@ impl Draft {
         comply.sweep_all();
         comply.journal.clear();
         comply.touched.clear();
-        (comply, Told { objects, repeated: Arc::new(repeated) })
+        (comply, Mentions { objects, repeated: Arc::new(repeated) })
     }
 
     /// Every object that is mentioned, with its kind and id and how often.
@@ -312,7 +314,7 @@ impl Comply {
             let count = u32::try_from(equal.len()).unwrap_or(u32::MAX);
             let Some(own) = self.tables.get_mut(usize::from(kind.0)) else { continue };
             let place = own.place(PairRow { a, b, scope, count });
-            for (end, seen) in NearPair::sides(Slot { table: kind, place }, a, b) {
+            for (end, seen) in NeighbourPair::sides(Slot { table: kind, place }, a, b) {
                 if let Some((_, pairs)) = near.get_mut(end.index()) {
                     pairs.push(seen);
                 }

@@ -1,6 +1,5 @@
 //! Objects and what relates them.
 
-use std::cmp::Ordering;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -8,8 +7,8 @@ use smol_str::SmolStr;
 use upheld_model::nearest::nearest;
 use upheld_model::{NodeRef, Pages, Sym, ValuesId};
 
-use super::lists::NO_VALUES;
 use super::profile::{Kind, PairKind, Subject};
+use super::value_lists::NO_VALUES;
 use super::{Comply, Partners, Tags};
 
 /// Which object. Numbers begin with one, so that nobody takes no room.
@@ -53,7 +52,7 @@ pub(super) struct Slot {
 
 /// What an object is good for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Standing {
+pub enum ObjectState {
     /// Everything.
     #[default]
     Live,
@@ -98,7 +97,7 @@ pub struct Described {
     /// How people call it.
     pub name: Option<SmolStr>,
     /// What it is good for.
-    pub standing: Standing,
+    pub standing: ObjectState,
     /// Whether it is the provider's own.
     pub partner: Partner,
     /// What pays for it: its tags count where it has none of its own.
@@ -122,21 +121,21 @@ pub(super) struct Object {
 
 /// What relates an object.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Near {
-    pub(super) links: Arc<Vec<NearLink>>,
-    pub(super) pairs: Arc<Vec<NearPair>>,
+pub(super) struct Neighbours {
+    pub(super) links: Arc<Vec<NeighbourLink>>,
+    pub(super) pairs: Arc<Vec<NeighbourPair>>,
 }
 
 /// A relationship, seen from one of its ends. The other end stands here as well, so that looking for one needs no others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NearLink {
+pub(super) struct NeighbourLink {
     pub(super) link: LinkId,
     pub(super) other: ObjectId,
 }
 
 /// A pair, seen from one of its sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NearPair {
+pub(super) struct NeighbourPair {
     pub(super) place: u32,
     pub(super) other: ObjectId,
     pub(super) table: PairKind,
@@ -144,7 +143,7 @@ pub(super) struct NearPair {
     pub(super) side: u8,
 }
 
-impl NearPair {
+impl NeighbourPair {
     /// Both sides of a pair, each with how it sees the pair.
     pub(super) fn sides(slot: Slot, a: ObjectId, b: ObjectId) -> [(ObjectId, Self); 2] {
         let Slot { table, place } = slot;
@@ -197,9 +196,9 @@ impl Link {
     }
 
     /// Everybody who knows of it, each with how it sees it from there.
-    pub(super) fn seen(&self, link: LinkId) -> impl Iterator<Item = (ObjectId, NearLink)> {
+    pub(super) fn seen(&self, link: LinkId) -> impl Iterator<Item = (ObjectId, NeighbourLink)> {
         let (a, b) = (self.a, self.b);
-        self.ends().map(move |end| (end, NearLink { link, other: if end == a { b } else { a } }))
+        self.ends().map(move |end| (end, NeighbourLink { link, other: if end == a { b } else { a } }))
     }
 }
 
@@ -208,11 +207,11 @@ impl Comply {
         self.objects.get(object.index())
     }
 
-    pub(super) fn near_links(&self, object: ObjectId) -> &[NearLink] {
+    pub(super) fn near_links(&self, object: ObjectId) -> &[NeighbourLink] {
         self.near.get(object.index()).map_or(&[], |near| &near.links)
     }
 
-    pub(super) fn near_pairs(&self, object: ObjectId) -> &[NearPair] {
+    pub(super) fn near_pairs(&self, object: ObjectId) -> &[NeighbourPair] {
         self.near.get(object.index()).map_or(&[], |near| &near.pairs)
     }
 
@@ -246,7 +245,7 @@ impl Comply {
         if let Some(object) = self.object(kind, id) {
             return Ok(object);
         }
-        let live = self.objects.iter().filter(|own| own.kind == kind && own.described.standing != Standing::Deleted);
+        let live = self.objects.iter().filter(|own| own.kind == kind && own.described.standing != ObjectState::Deleted);
         let nearest = nearest(id, live.map(|object| object.id.as_str()));
         let nearest = nearest.map(|id| self.profile.reference(kind, id));
         Err(NotFound::Object { written: SmolStr::new(reference), nearest })
@@ -323,15 +322,17 @@ impl Comply {
 
     /// Sorts by reference.
     pub fn sort_objects(&self, objects: &mut [ObjectId]) {
-        objects.sort_by(|a, b| {
-            let (a, b) = (self.get(*a), self.get(*b));
-            let kinds = |one: &Object, other: &Object| {
-                let name = |object: &Object| self.profile.kind_name(object.kind);
-                if one.kind == other.kind { Ordering::Equal } else { name(one).cmp(name(other)) }
-            };
-            let both = a.zip(b).map(|(a, b)| kinds(a, b).then_with(|| a.id.as_str().cmp(b.id.as_str())));
-            both.unwrap_or_else(|| a.is_some().cmp(&b.is_some()))
+        // Each is looked up once, and most lists are of one kind.
+        let mut named: Vec<(Option<(Kind, &str)>, ObjectId)> =
+            objects.iter().map(|id| (self.get(*id).map(|object| (object.kind, object.id.as_str())), *id)).collect();
+        let named_kind = |(kind, id)| (self.profile.kind_name(kind), id);
+        named.sort_by(|(one, _), (other, _)| match (one, other) {
+            (Some((kind, one)), Some((same, other))) if kind == same => one.cmp(other),
+            _ => one.map(named_kind).cmp(&other.map(named_kind)),
         });
+        for (place, (_, id)) in objects.iter_mut().zip(named) {
+            *place = id;
+        }
     }
 
     /// What an object lives in.
@@ -341,7 +342,7 @@ impl Comply {
 
     /// Whether an object takes part: it is there, and so is everything in which it lives.
     pub fn is_live(&self, object: ObjectId) -> bool {
-        self.chain(object).all(|(_, object)| object.described.standing != Standing::Deleted)
+        self.chain(object).all(|(_, object)| object.described.standing != ObjectState::Deleted)
     }
 
     /// The object and all in which it lives, innermost first.

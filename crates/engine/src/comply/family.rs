@@ -8,11 +8,11 @@ use upheld_model::{Code, Param, Reason, State, Sym, Timestamp, ValuesId};
 use super::Comply;
 use super::facts::Pair;
 use super::listing::ones;
-use super::lists::NO_VALUES;
 use super::pairs::RuleSlot;
 use super::policies::RuleOf;
 use super::policy::{Level, Policy, Strategy};
 use super::profile::{Class, Effect, Swapped, Trigger};
+use super::value_lists::NO_VALUES;
 use super::waivers::Covered;
 use crate::ask::{EntryId, Family, Fit, Hit, Place};
 use crate::witness::Witness;
@@ -32,7 +32,7 @@ pub struct Question<'q> {
 
 /// How a rule fares between two objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct RuleResult {
     /// Whether it holds, and why.
     pub verdict: Verdict,
     /// The values that it looked at, in the order of its policy.
@@ -48,7 +48,7 @@ pub enum Verdict {
     Common,
     /// It does: all values of the second side are among those of the first.
     Within,
-    /// It does because neither side has the tag, which is no evidence.
+    /// It does because neither side has the tag, which is not evidence.
     BothEmpty,
     /// It does not: nothing is in common.
     Disjoint,
@@ -130,7 +130,7 @@ impl Comply {
     }
 
     /// How one rule fares between two objects, by their tags alone; nothing if it is about other pairs, or not looked at.
-    pub(super) fn held(&self, entry: EntryId, pair: Pair, now: Timestamp) -> Option<Held> {
+    pub(super) fn held(&self, entry: EntryId, pair: Pair, now: Timestamp) -> Option<RuleResult> {
         let RuleOf { policy, rule, pair: kind, swapped, .. } = self.policies.rule(entry)?;
         if kind != pair.kind {
             return None;
@@ -139,10 +139,10 @@ impl Comply {
         let values = [self.values_of(first, &rule.a), self.values_of(second, &rule.b)];
         let strategy = policy.strategy;
         Some(if self.lists.hold(strategy, values) {
-            Held { verdict: Verdict::held(strategy, values), values, waiver: None }
+            RuleResult { verdict: Verdict::held(strategy, values), values, waiver: None }
         } else {
             let waiver = self.waiver_of(policy, swapped, pair, now);
-            Held { verdict: Verdict::violated(strategy, values), values, waiver }
+            RuleResult { verdict: Verdict::violated(strategy, values), values, waiver }
         })
     }
 
@@ -163,15 +163,15 @@ impl Comply {
     }
 
     /// What a rule that is violated comes to.
-    fn violated(&self, rule: &RuleSlot, values: [ValuesId; 2], question: &Question<'_>) -> Held {
+    fn violated(&self, rule: &RuleSlot, values: [ValuesId; 2], question: &Question<'_>) -> RuleResult {
         let waiver =
             if self.waivers.all().is_empty() { None } else { self.covering(rule.entry, question.pair, question.now) };
-        Held { verdict: Verdict::violated(rule.strategy, values), values, waiver }
+        RuleResult { verdict: Verdict::violated(rule.strategy, values), values, waiver }
     }
 
     /// What becomes of a rule that fares so: the one place where that is decided.
-    fn state(&self, hit: &Hit<Held>, question: &Question<'_>) -> State {
-        let Held { verdict, waiver, .. } = hit.measure;
+    fn state(&self, hit: &Hit<RuleResult>, question: &Question<'_>) -> State {
+        let RuleResult { verdict, waiver, .. } = hit.measure;
         if verdict.holds() {
             return State::Pass;
         }
@@ -196,7 +196,7 @@ impl Comply {
 
 impl Family for Comply {
     type Question<'q> = Question<'q>;
-    type Measure = Held;
+    type Measure = RuleResult;
     type Answer = Complied;
     type Scratch = ();
 
@@ -204,7 +204,7 @@ impl Family for Comply {
         self.policies.entries()
     }
 
-    fn find<W: Witness<Held>>(&self, question: &Question<'_>, (): &mut (), hits: &mut Vec<Hit<Held>>) {
+    fn find<W: Witness<RuleResult>>(&self, question: &Question<'_>, (): &mut (), hits: &mut Vec<Hit<RuleResult>>) {
         let Question { pair, .. } = *question;
         let Some(table) = self.table(pair.kind) else { return };
         if self.is_exempt(pair.scope) {
@@ -221,19 +221,19 @@ impl Family for Comply {
                 let held = if violated >> bit & 1 == 1 {
                     self.violated(rule, values, question)
                 } else {
-                    Held { verdict: Verdict::held(rule.strategy, values), values, waiver: None }
+                    RuleResult { verdict: Verdict::held(rule.strategy, values), values, waiver: None }
                 };
                 sit(rule.entry, held);
             }
         }
     }
 
-    fn check<W: Witness<Held>>(
+    fn check<W: Witness<RuleResult>>(
         &self,
         entry: EntryId,
         question: &Question<'_>,
         witness: &mut W,
-        mut sit: impl FnMut(Place, Fit<Held>),
+        mut sit: impl FnMut(Place, Fit<RuleResult>),
     ) {
         let Question { pair, now, .. } = *question;
         let Some(RuleOf { policy, .. }) = self.policies.rule(entry) else { return };
@@ -253,11 +253,11 @@ impl Family for Comply {
         }
     }
 
-    fn resolve<W: Witness<Held>>(
+    fn resolve<W: Witness<RuleResult>>(
         &self,
         question: &Question<'_>,
         (): &mut (),
-        hits: &mut Vec<Hit<Held>>,
+        hits: &mut Vec<Hit<RuleResult>>,
         witness: &mut W,
     ) -> Complied {
         let mut complied = Complied::default();
@@ -271,7 +271,7 @@ impl Family for Comply {
         }
         if W::RECORDS {
             // Entries are numbered as they came; that must not show.
-            let name = |hit: &Hit<Held>| self.policies.rule(hit.entry).map(|own| (&own.policy.id, own.number));
+            let name = |hit: &Hit<RuleResult>| self.policies.rule(hit.entry).map(|own| (&own.policy.id, own.number));
             hits.sort_by(|a, b| name(a).cmp(&name(b)));
         }
         let Complied { hard, soft, waived } = complied;
@@ -290,8 +290,8 @@ impl Family for Comply {
     }
 }
 
-fn reason(held: Held) -> Reason {
-    let Held { verdict, values, waiver } = held;
+fn reason(held: RuleResult) -> Reason {
+    let RuleResult { verdict, values, waiver } = held;
     match waiver {
         Some(waiver) => Reason::new(Code::ComplyWaived, &[Param::Text(waiver)]),
         None => Reason::new(verdict.code(), &values.map(Param::Values)),

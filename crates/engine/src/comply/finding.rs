@@ -5,7 +5,7 @@ use upheld_model::{State, Timestamp};
 
 use super::Comply;
 use super::facts::{ObjectId, Pair};
-use super::family::{Complied, Held, Question, Verdict};
+use super::family::{Complied, Question, RuleResult, Verdict};
 use super::policies::RuleOf;
 use super::policy::{Level, Policy, Rule, Strategy};
 use crate::ask::{EntryId, Hit, Scratch, ask};
@@ -77,7 +77,7 @@ impl Comply {
         &self,
         question: &Question<'_>,
         scratch: &mut Scratch<Self>,
-        mut tell: impl FnMut(State, &Hit<Held>),
+        mut tell: impl FnMut(State, &Hit<RuleResult>),
     ) -> Complied {
         let complied = ask(self, question, scratch, &mut Silent);
         for (place, hit) in scratch.hits().iter().enumerate() {
@@ -88,7 +88,7 @@ impl Comply {
 
     /// Everything that was found out about a pair, in names and in order: rules that do not speak to it are left out.
     pub fn findings_of(&self, question: &Question<'_>, ruling: &Ruling<Self>) -> Vec<Finding> {
-        let named = |candidate: &Candidate<Held>| {
+        let named = |candidate: &Candidate<RuleResult>| {
             self.named(question.pair, candidate.entry, &candidate.measure?, candidate.state, question.now)
         };
         let mut findings: Vec<Finding> = ruling.candidates.iter().filter_map(named).collect();
@@ -97,7 +97,14 @@ impl Comply {
     }
 
     /// A rule held against a pair, in names.
-    pub fn named(&self, pair: Pair, entry: EntryId, held: &Held, state: State, now: Timestamp) -> Option<Finding> {
+    pub fn named(
+        &self,
+        pair: Pair,
+        entry: EntryId,
+        held: &RuleResult,
+        state: State,
+        now: Timestamp,
+    ) -> Option<Finding> {
         let RuleOf { policy, rule, number, swapped, .. } = self.policies.rule(entry)?;
         let [first, second] = swapped.turn([pair.a, pair.b]);
         let [own, others] = held.values.map(|values| self.texts(values));

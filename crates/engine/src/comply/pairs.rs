@@ -13,9 +13,9 @@ use upheld_model::{Pages, Sym, ValuesId};
 
 pub(super) use self::rule_bits::{RuleBits, RuleSlot};
 use self::signatures::Signatures;
-use super::lists::Lists;
 use super::policy::Strategy;
 use super::profile::Swapped;
+use super::value_lists::ValueLists;
 use super::{ObjectId, Pair, PairKind};
 use crate::ask::EntryId;
 
@@ -87,7 +87,7 @@ impl PairTable {
     }
 
     /// Gives an object the signature of its values; `values` finds them by tag.
-    pub(super) fn sign(&mut self, side: usize, object: ObjectId, lists: &Lists, values: impl Fn(Sym) -> ValuesId) {
+    pub(super) fn sign(&mut self, side: usize, object: ObjectId, lists: &ValueLists, values: impl Fn(Sym) -> ValuesId) {
         let Some(signatures) = self.sides.get_mut(side) else { return };
         if let Some(row) = signatures.sign(object, values) {
             for bits in &mut self.bits {
@@ -103,7 +103,7 @@ impl PairTable {
         side: usize,
         object: ObjectId,
         changed: &[Sym],
-        lists: &Lists,
+        lists: &ValueLists,
         values: impl Fn(Sym) -> ValuesId,
     ) -> Vec<usize> {
         let Some(signatures) = self.sides.get_mut(side) else { return Vec::new() };
@@ -131,7 +131,7 @@ impl PairTable {
 
     /// Adds a rule, or puts it in the place that it had; the pairs are not held against it yet. A side whose tag nobody
     /// looked at before is stale then.
-    pub(super) fn add(&mut self, new: NewRule, place: Option<(usize, usize)>, lists: &Lists) -> (usize, usize) {
+    pub(super) fn add(&mut self, new: NewRule, place: Option<(usize, usize)>, lists: &ValueLists) -> (usize, usize) {
         let NewRule { entry, swapped, strategy, keys } = new;
         let mut columns = [0, 0];
         for ((column, key), side) in columns.iter_mut().zip(keys).zip(&mut self.sides) {
@@ -169,12 +169,12 @@ impl PairTable {
 
     /// What a pair of objects violates, whether or not there is such a pair.
     #[inline]
-    pub(super) fn verdict(&self, bits: &RuleBits, (a, b): (u32, u32), lists: &Lists) -> u64 {
+    pub(super) fn verdict(&self, bits: &RuleBits, (a, b): (u32, u32), lists: &ValueLists) -> u64 {
         bits.verdict(&self.sides, a, b, lists)
     }
 
     /// Whether two signatures violate a rule.
-    pub(super) fn is_violated(&self, bits: &RuleBits, bit: usize, (a, b): (u32, u32), lists: &Lists) -> bool {
+    pub(super) fn is_violated(&self, bits: &RuleBits, bit: usize, (a, b): (u32, u32), lists: &ValueLists) -> bool {
         bits.is_violated(bit, &self.sides, a, b, lists)
     }
 

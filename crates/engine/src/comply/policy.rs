@@ -93,6 +93,23 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Values have to meet, from now on; nothing else is said.
+    pub fn new(id: SmolStr, [a, b]: [Subject; 2], rules: Vec<Rule>) -> Self {
+        Self {
+            id,
+            a,
+            b,
+            rules,
+            strategy: Strategy::Intersection,
+            level: Level::Enforce,
+            enforce_from: None,
+            description: None,
+            how_to_fix: None,
+            severity: None,
+            at: None,
+        }
+    }
+
     /// The level at a moment.
     pub fn level_at(&self, now: Timestamp) -> Level {
         match (self.level, self.enforce_from) {

@@ -112,7 +112,7 @@ pub struct Relation {
     /// Whether the second side has to be related to the scope of the first, too.
     pub needs_scope: NeedsScope,
     /// The pairs that it makes.
-    pub gives: Vec<Given>,
+    pub gives: Vec<DerivedPair>,
 }
 
 /// Whether one side of a relation lives in the other.
@@ -135,7 +135,7 @@ pub enum NeedsScope {
 
 /// A pair that a relation makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Given {
+pub struct DerivedPair {
     /// Which pair.
     pub pair: PairKind,
     /// Who is its first side.

@@ -1,12 +1,12 @@
 //! What relates objects, and the pairs that come of it.
 
 use super::Comply;
-use super::facts::{Link, LinkId, ObjectId, Pair, Standing};
+use super::facts::{Link, LinkId, ObjectId, ObjectState, Pair};
 use super::profile::{End, Holds, Order, PairKind, Relation};
 
 /// Where an object that takes part lives.
 #[derive(Clone, Copy, Debug)]
-pub struct Residence {
+pub struct HomeScope {
     scope: Option<ObjectId>,
 }
 
@@ -59,13 +59,13 @@ impl Comply {
     /// The pairs that a relationship makes, or would make.
     pub fn made_by(&self, link: &Link) -> impl Iterator<Item = Pair> + use<'_> {
         let link = *link;
-        let residence = self.residence_of(link.a).filter(|_| self.is_live(link.b));
-        residence.into_iter().flat_map(move |residence| self.made_in(&link, residence))
+        let home = self.home_scope(link.a).filter(|_| self.is_live(link.b));
+        home.into_iter().flat_map(move |home| self.made_in(&link, home))
     }
 
     /// The pairs that a relationship makes, or would make, given where its first side lives, and that its second takes part.
-    pub fn made_in(&self, link: &Link, residence: Residence) -> impl Iterator<Item = Pair> + use<'_> {
-        let (Link { a, b, role, .. }, Residence { scope }) = (*link, residence);
+    pub fn made_in(&self, link: &Link, home: HomeScope) -> impl Iterator<Item = Pair> + use<'_> {
+        let (Link { a, b, role, .. }, HomeScope { scope }) = (*link, home);
         let relation = self.relation_of(link).filter(|_| !self.is_exempt(scope));
         let given = relation.map_or(&[][..], |relation| &relation.gives);
         given.iter().filter_map(move |given| {
@@ -80,17 +80,17 @@ impl Comply {
     }
 
     /// The scope of an object that takes part, if it lives in one; nothing for those that take none.
-    pub fn residence_of(&self, object: ObjectId) -> Option<Residence> {
-        let mut residence = Residence { scope: None };
+    pub fn home_scope(&self, object: ObjectId) -> Option<HomeScope> {
+        let mut home = HomeScope { scope: None };
         for (id, own) in self.chain(object) {
-            if own.described.standing == Standing::Deleted {
+            if own.described.standing == ObjectState::Deleted {
                 return None;
             }
-            if residence.scope.is_none() && Some(own.kind) == self.profile.scope {
-                residence.scope = Some(id);
+            if home.scope.is_none() && Some(own.kind) == self.profile.scope {
+                home.scope = Some(id);
             }
         }
-        Some(residence)
+        Some(home)
     }
 
     /// The relationships between two objects, whatever qualifies them.

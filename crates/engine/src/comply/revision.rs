@@ -9,14 +9,14 @@ use smol_str::SmolStr;
 use upheld_model::{Pages, Sym, ValuesId};
 
 use super::draft::Draft;
-use super::facts::{Described, Link, LinkId, ObjectId, Standing};
-use super::lists::NO_VALUES;
+use super::facts::{Described, Link, LinkId, ObjectId, ObjectState};
+use super::value_lists::NO_VALUES;
 use super::waivers::Waivers;
 use super::{Comply, Partners, Tags, Waiver};
 
 /// How often everything was said: what is said twice is still said when one of the two is taken back.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct Mentions {
     pub(super) objects: Pages<Count, 1024>,
     /// How often relationships were said besides the first time.
     pub(super) repeated: Arc<FxHashMap<Link, u32>>,
@@ -60,7 +60,7 @@ impl Count {
     }
 }
 
-impl Told {
+impl Mentions {
     fn count(&self, object: ObjectId) -> Count {
         self.objects.get(object.index()).copied().unwrap_or_default()
     }
@@ -93,35 +93,36 @@ struct Links {
 impl Comply {
     /// What this becomes if what `gone` says is said no more, and what `came` says is. Nothing if something is wrong then,
     /// or if it takes a look at everything that was said: whoever builds it anew finds out.
-    pub fn revised(&self, told: &Told, gone: &Draft, came: &Draft) -> Option<(Self, Told)> {
-        let (mut next, before) = (self.clone(), told);
-        let mut told = told.clone();
+    pub fn revised(&self, mentions: &Mentions, gone: &Draft, came: &Draft) -> Option<(Self, Mentions)> {
+        let (mut next, before) = (self.clone(), mentions);
+        let mut mentions = mentions.clone();
         let from = next.known_of(gone)?;
         for ((_, _, count), object) in gone.mentioned().zip(&from) {
-            told.set(*object, told.count(*object).without(count)?);
+            mentions.set(*object, mentions.count(*object).without(count)?);
         }
         let to = next.those_of(came)?;
         for ((_, _, count), object) in came.mentioned().zip(&to) {
-            told.set(*object, told.count(*object).with(count));
+            mentions.set(*object, mentions.count(*object).with(count));
         }
         let touched: BTreeSet<ObjectId> = from.iter().chain(&to).copied().collect();
         for object in &touched {
-            let (was, is) = (before.count(*object), told.count(*object));
+            let (was, is) = (before.count(*object), mentions.count(*object));
             // What it is by itself, without a description, is for all who imply it to say.
             let loses = was.described > is.described && is.is_there();
             if !is.is_sound() || loses {
                 return None;
             }
         }
-        let Links { ended, begun } = next.net_links(&mut told, (gone, &from), (came, &to))?;
+        let Links { ended, begun } = next.net_links(&mut mentions, (gone, &from), (came, &to))?;
         for link in ended {
             next.unlink(link);
         }
-        if gone.mentioned().any(|(_, own, count)| count.described > 0 && own.described.standing == Standing::Deleted) {
+        if gone.mentioned().any(|(_, own, count)| count.described > 0 && own.described.standing == ObjectState::Deleted)
+        {
             return None;
         }
         let gone_for_good: Vec<ObjectId> =
-            touched.iter().copied().filter(|object| !told.count(*object).is_there()).collect();
+            touched.iter().copied().filter(|object| !mentions.count(*object).is_there()).collect();
         for object in &gone_for_good {
             next.delete(*object);
         }
@@ -141,7 +142,7 @@ impl Comply {
             return None;
         }
         next.settle();
-        Some((next, told))
+        Some((next, mentions))
     }
 
     /// The objects that a draft mentions, by their numbers there; nothing if one was never heard of.
@@ -166,7 +167,7 @@ impl Comply {
     /// What ends and what begins, if each relationship is said less often and more often.
     fn net_links(
         &self,
-        told: &mut Told,
+        mentions: &mut Mentions,
         (gone, from): (&Draft, &[ObjectId]),
         (came, to): (&Draft, &[ObjectId]),
     ) -> Option<Links> {
@@ -183,10 +184,10 @@ impl Comply {
             let Some((link, ..)) = equal.first().copied() else { continue };
             let (less, more) = equal.iter().fold((0, 0), |(less, more), (_, gone, came)| (less + gone, more + came));
             let known = self.links_between(link.a, link.b).find(|(_, own)| own.role == link.role).map(|(id, _)| id);
-            let times = known.map_or(0, |_| told.times(&link));
+            let times = known.map_or(0, |_| mentions.times(&link));
             // What was said and is not there counts for nothing, because of one of its ends.
             let after = times.checked_sub(less)? + more;
-            told.set_times(link, after);
+            mentions.set_times(link, after);
             match known {
                 Some(known) if after == 0 => links.ended.push(known),
                 None if after > 0 => links.begun.push(link),
@@ -206,7 +207,7 @@ impl Comply {
         let described = Described { paid_by, ..said.described.clone() };
         let before = self.get(object)?;
         let moves = before.described.partner != described.partner && self.partners == Partners::Exempt;
-        if described.standing == Standing::Deleted || (moves && !self.near_links(object).is_empty()) {
+        if described.standing == ObjectState::Deleted || (moves && !self.near_links(object).is_empty()) {
             return None;
         }
         let old: Vec<Sym> = before.tags.iter().map(|(key, _)| *key).collect();

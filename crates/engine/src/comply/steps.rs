@@ -10,12 +10,12 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use upheld_model::{Sym, ValuesId};
 
-use super::facts::{Described, Link, LinkId, Near, Object, ObjectId, Slot, Standing};
+use super::facts::{Described, Link, LinkId, Neighbours, Object, ObjectId, ObjectState, Slot};
 use super::finding::FindingId;
 use super::listing::ones;
-use super::lists::NO_VALUES;
 use super::pairs::PairTable;
 use super::profile::{Kind, PairKind, Subject};
+use super::value_lists::NO_VALUES;
 use super::waivers::Waivers;
 use super::{Comply, Policy, Waiver};
 
@@ -92,7 +92,7 @@ impl Comply {
             let Some(step) = self.journal.pop() else { break };
             let length = self.journal.len();
             self.take_back(step);
-            // Taking back is no step of its own.
+            // Taking back is not a step of its own.
             self.journal.truncate(length);
         }
     }
@@ -234,7 +234,7 @@ impl Comply {
     pub(super) fn add_object(&mut self, object: Object) -> Option<ObjectId> {
         let id = ObjectId::new(self.objects.len());
         self.objects.push(object);
-        self.near.push(Near::default());
+        self.near.push(Neighbours::default());
         self.list_object(id);
         Arc::make_mut(&mut self.names).give(&self.objects, &self.profile, id)
     }
@@ -283,7 +283,7 @@ impl Comply {
             }
         }
         if let Some(described) = self.described(object).cloned() {
-            self.describe(object, Described { standing: Standing::Deleted, ..described });
+            self.describe(object, Described { standing: ObjectState::Deleted, ..described });
         }
     }
 

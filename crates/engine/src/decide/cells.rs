@@ -7,6 +7,7 @@
 //!                dimension      which part of a request a test reads
 //!                values         values of a part that tests tell apart
 //!                classes        texts by the patterns that cover them
+//! a request ──▶ nearby        the values that some policies tell apart, as changes of this request
 //! ```
 //!
 //! Law: asking a request gives the same answer as asking any other request of its cell.
@@ -15,6 +16,7 @@ mod addresses;
 mod classes;
 mod dimension;
 mod moments;
+mod nearby;
 mod suggested;
 mod values;
 
@@ -27,15 +29,18 @@ use smol_str::SmolStr;
 use super::condition::Condition;
 use super::fact_test::Operator;
 use super::family::Decide;
-use super::glob::Wild;
-use super::request::{Asked, Fact, Maybe, Request};
-use super::rule::{Matcher, PathPattern, Status, Target, Test};
+use super::glob::Wildcard;
+use super::path::Readings;
+use super::request::{Fact, NormalizedRequest, Path, Request};
+use super::rule::{Matcher, PathPattern, Rule, Set, Status, Target, Test};
 use super::truth::Truth;
+use crate::order::number;
 use crate::partition::{CellTable, Partition};
 
 #[cfg(test)]
 pub(super) use self::classes::{Text, classes};
-pub use self::dimension::Field;
+pub use self::dimension::{Field, Given};
+pub(super) use self::nearby::nearby;
 pub use self::suggested::{Bounds, Gap, Suggested};
 
 /// The tests that policies write, each once.
@@ -48,8 +53,6 @@ pub struct Atoms<'d> {
 /// One test. What decides is a function of the truths of all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Atom<'d> {
-    /// Whether the path has no normal form, so that nothing can be told.
-    BadPath,
     /// What a field of an alternative asks for, and what is true of something that the request does not have.
     Test(&'d Test, Truth),
     /// What must hold besides; an expression as a whole.
@@ -76,13 +79,23 @@ enum NotFalse {
 impl<'d> Atoms<'d> {
     /// All tests of policies that count, and of the sets that they are in.
     pub fn of(decide: &'d Decide) -> Self {
-        let mut collector = Collector { all: vec![Atom::BadPath], known: FxHashMap::default() };
-        for rule in decide.rules().into_iter().filter(|rule| rule.status == Status::On) {
-            collector.target(&rule.target);
-            rule.conditions.iter().for_each(|condition| collector.condition(condition));
+        let on = decide.rules().into_iter().filter(|rule| rule.status == Status::On);
+        Self::among(decide, on.map(Arc::as_ref), decide.sets())
+    }
+
+    /// The tests of some policies and sets.
+    fn among(
+        decide: &'d Decide,
+        rules: impl IntoIterator<Item = &'d Rule>,
+        sets: impl IntoIterator<Item = &'d Set>,
+    ) -> Self {
+        let mut builder = AtomsBuilder { all: Vec::new(), known: FxHashMap::default() };
+        for rule in rules {
+            builder.target(&rule.target);
+            rule.conditions.iter().for_each(|condition| builder.condition(condition));
         }
-        decide.sets().for_each(|set| collector.target(&set.target));
-        Self { decide, all: collector.all }
+        sets.into_iter().for_each(|set| builder.target(&set.target));
+        Self { decide, all: builder.all }
     }
 
     /// The policies that write them.
@@ -106,10 +119,19 @@ impl<'d> Atoms<'d> {
     }
 
     /// Which of some tests are not false for a request.
-    fn marks(&self, some: impl Iterator<Item = u32>, request: &Request) -> Vec<Mark> {
-        let mut buffer = String::new();
-        let asked = self.decide.asked(request, &mut buffer);
-        some.filter_map(|atom| mark(atom, self.all.get(atom as usize)?.holds(asked))).collect()
+    fn marks(&self, some: impl Iterator<Item = u32> + Clone, request: &Request) -> Vec<Mark> {
+        let mut room = Readings::default();
+        let asked = self.decide.asked(request, &mut room);
+        let Path::Several(readings) = asked.path else {
+            return some.filter_map(|atom| mark(atom, self.all.get(atom as usize)?.holds(asked))).collect();
+        };
+        // Whoever decides asks every reading: what holds in each of them counts.
+        let each = (0..).zip(readings).flat_map(|(place, reading): (u32, _)| {
+            let asked = NormalizedRequest { path: Path::Is(reading), ..asked };
+            let first = place * number(self.all.len());
+            some.clone().filter_map(move |atom| mark(first + atom, self.all.get(atom as usize)?.holds(asked)))
+        });
+        each.collect()
     }
 }
 
@@ -121,16 +143,9 @@ fn mark(atom: u32, truth: Truth) -> Option<Mark> {
     }
 }
 
-fn number(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
-}
-
 impl Atom<'_> {
-    fn holds(&self, asked: Asked<'_>) -> Truth {
+    fn holds(&self, asked: NormalizedRequest<'_>) -> Truth {
         match self {
-            Self::BadPath => {
-                matches!((asked.path, &asked.request.resource.path), (Maybe::Unknown, Maybe::Is(_))).into()
-            }
             Self::Test(test, absent) => test.holds_or(asked, *absent),
             Self::Condition(condition) => condition.holds(asked),
         }
@@ -138,13 +153,13 @@ impl Atom<'_> {
 }
 
 /// Keeps each test once.
-struct Collector<'d> {
+struct AtomsBuilder<'d> {
     all: Vec<Atom<'d>>,
     /// By what most tests differ in.
     known: FxHashMap<(Option<Discriminant<Test>>, &'d str), Vec<u32>>,
 }
 
-impl<'d> Collector<'d> {
+impl<'d> AtomsBuilder<'d> {
     fn target(&mut self, target: &'d Target) {
         for (_, alternatives) in target.clauses() {
             for matcher in alternatives {
@@ -196,7 +211,7 @@ fn hint(test: &Test) -> &str {
         | Test::ResourceId(texts)
         | Test::Method(texts)
         | Test::Operation(texts) => texts.first().map(SmolStr::as_str),
-        Test::Role(patterns) | Test::App(patterns) => patterns.first().map(Wild::text),
+        Test::Role(patterns) | Test::App(patterns) => patterns.first().map(Wildcard::text),
         Test::Path(patterns) => patterns.first().map(PathPattern::text),
         Test::Fact(test) => match &test.operator {
             Operator::In(values) | Operator::NotIn(values) => match values.first() {

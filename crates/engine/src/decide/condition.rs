@@ -9,7 +9,7 @@ use smol_str::{SmolStr, ToSmolStr, format_smolstr};
 use upheld_model::Timestamp;
 
 use super::expression::Expression;
-use super::request::{Asked, Maybe};
+use super::request::{Maybe, NormalizedRequest};
 use super::truth::Truth;
 
 /// A condition of a policy. Two that are equal hold for the same requests.
@@ -31,7 +31,11 @@ pub enum Condition {
 
 impl Condition {
     /// Whether it holds for a request.
-    pub fn holds(&self, asked: Asked<'_>) -> Truth {
+    pub fn holds(&self, asked: NormalizedRequest<'_>) -> Truth {
+        asked.in_every_reading(|asked| self.holds_in_one(asked))
+    }
+
+    fn holds_in_one(&self, asked: NormalizedRequest<'_>) -> Truth {
         let environment = &asked.request.environment;
         match self {
             Self::Time(window) => match environment.time {

@@ -6,22 +6,22 @@ use upheld_model::Code;
 
 use super::condition::{AddressLists, Condition};
 use super::fact_test::{FactTest, Operator, Order};
-use super::request::{Asked, Fact, Maybe, Names, View};
-use super::rule::{Clause, Matcher, Rule, Test};
+use super::request::{Fact, Maybe, Names, NormalizedRequest, Path, View};
+use super::rule::{Clause, Matcher, Rule, Target, Test};
 use super::truth::Truth;
 
 /// A policy held against a request, part by part.
 #[derive(Clone, Debug)]
 pub struct Examined {
     /// Subjects, resources and actions, in this order.
-    pub clauses: [Held; 3],
+    pub clauses: [ExaminedPart; 3],
     /// The conditions in order.
-    pub conditions: Vec<Held>,
+    pub conditions: Vec<ExaminedPart>,
 }
 
 /// A part of a policy held against a request: of several alternatives, the one that fits best.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct ExaminedPart {
     /// Which part.
     pub clause: Clause,
     /// Which alternative or condition, from zero; none where the part is empty and so fits all.
@@ -49,14 +49,20 @@ pub struct Miss {
 
 impl Examined {
     /// Holds all parts of a policy against a request.
-    pub fn of(rule: &Rule, asked: Asked<'_>) -> Self {
-        let clauses = rule.target.clauses().map(|(clause, alternatives)| held(clause, alternatives, asked));
+    pub fn of(rule: &Rule, asked: NormalizedRequest<'_>) -> Self {
+        let Self { clauses, .. } = Self::of_target(&rule.target, asked);
         let conditions = rule.conditions.iter().enumerate().map(|(place, one)| condition(place, one, asked)).collect();
         Self { clauses, conditions }
     }
 
+    /// Holds the target of a set against a request.
+    pub(super) fn of_target(target: &Target, asked: NormalizedRequest<'_>) -> Self {
+        let clauses = target.clauses().map(|(clause, alternatives)| held(clause, alternatives, asked));
+        Self { clauses, conditions: Vec::new() }
+    }
+
     /// Every alternative and every condition of a policy, not only the best of each clause.
-    pub fn alternatives(rule: &Rule, asked: Asked<'_>) -> Vec<Held> {
+    pub fn alternatives(rule: &Rule, asked: NormalizedRequest<'_>) -> Vec<ExaminedPart> {
         let clauses = rule.target.clauses().into_iter();
         let alternatives = clauses.flat_map(|(clause, all)| every(clause, all, asked));
         let conditions = rule.conditions.iter().enumerate().map(|(place, one)| condition(place, one, asked));
@@ -64,7 +70,7 @@ impl Examined {
     }
 
     /// All parts in order.
-    pub fn parts(&self) -> impl Iterator<Item = &Held> {
+    pub fn parts(&self) -> impl Iterator<Item = &ExaminedPart> {
         self.clauses.iter().chain(&self.conditions)
     }
 
@@ -80,24 +86,36 @@ impl Examined {
         of(Truth::False).or_else(|| of(Truth::Error))
     }
 
+    /// The first thing that is not known.
+    pub fn first_unknown(&self) -> Option<&Miss> {
+        let misses = self.parts().filter(|held| held.truth != Truth::True).flat_map(|held| &held.misses);
+        misses.into_iter().find(|miss| miss.code == Code::UnknownFact)
+    }
+
     pub(super) fn first_code(&self) -> Code {
         self.first_miss().map_or(Code::SkipCondition, |miss| miss.code)
     }
 }
 
-fn held(clause: Clause, alternatives: &[Matcher], asked: Asked<'_>) -> Held {
+fn held(clause: Clause, alternatives: &[Matcher], asked: NormalizedRequest<'_>) -> ExaminedPart {
     let badness = |truth: Truth| match truth {
         Truth::True => 0,
         Truth::Error => 1,
         Truth::False => 2,
     };
     let best = every(clause, alternatives, asked).min_by_key(|held| (badness(held.truth), held.misses.len()));
-    let any = || Held { clause, place: None, truth: Truth::True, asks: SmolStr::new_static("any"), misses: Vec::new() };
+    let any = || ExaminedPart {
+        clause,
+        place: None,
+        truth: Truth::True,
+        asks: SmolStr::new_static("any"),
+        misses: Vec::new(),
+    };
     best.unwrap_or_else(any)
 }
 
 /// Every alternative of a clause, held against a request.
-fn every(clause: Clause, alternatives: &[Matcher], asked: Asked<'_>) -> impl Iterator<Item = Held> {
+fn every(clause: Clause, alternatives: &[Matcher], asked: NormalizedRequest<'_>) -> impl Iterator<Item = ExaminedPart> {
     alternatives.iter().enumerate().map(move |(place, matcher)| {
         let truth = matcher.covers(asked);
         let misses = matcher.tests.iter().filter_map(|test| miss(clause, test, asked));
@@ -106,11 +124,11 @@ fn every(clause: Clause, alternatives: &[Matcher], asked: Asked<'_>) -> impl Ite
         let asks: Vec<String> = matcher.tests.iter().map(asks).collect();
         let asks = if asks.is_empty() { SmolStr::new_static("any") } else { asks.join(" ").into() };
         let misses = misses.into_iter().map(|(_, miss)| miss).collect();
-        Held { clause, place: Some(place), truth, asks, misses }
+        ExaminedPart { clause, place: Some(place), truth, asks, misses }
     })
 }
 
-fn condition(place: usize, condition: &Condition, asked: Asked<'_>) -> Held {
+fn condition(place: usize, condition: &Condition, asked: NormalizedRequest<'_>) -> ExaminedPart {
     let truth = condition.holds(asked);
     let field = SmolStr::new_static(condition.word());
     let want = wanted(condition);
@@ -128,10 +146,10 @@ fn condition(place: usize, condition: &Condition, asked: Asked<'_>) -> Held {
     };
     let misses = if truth == Truth::True { Vec::new() } else { vec![Miss { code, field, want: want.clone(), have }] };
     let asks = format_smolstr!("{} {want}", condition.word());
-    Held { clause: Clause::Conditions, place: Some(place), truth, asks, misses }
+    ExaminedPart { clause: Clause::Conditions, place: Some(place), truth, asks, misses }
 }
 
-fn wanted(condition: &Condition) -> SmolStr {
+pub(super) fn wanted(condition: &Condition) -> SmolStr {
     match condition {
         Condition::Time(window) => window.to_smolstr(),
         Condition::Validity(validity) => validity.to_smolstr(),
@@ -163,7 +181,7 @@ fn networks(networks: &[IpNet]) -> SmolStr {
     }))
 }
 
-fn miss(clause: Clause, test: &Test, asked: Asked<'_>) -> Option<(Truth, Miss)> {
+fn miss(clause: Clause, test: &Test, asked: NormalizedRequest<'_>) -> Option<(Truth, Miss)> {
     let truth = test.holds(asked);
     if truth == Truth::True {
         return None;
@@ -179,7 +197,7 @@ fn miss(clause: Clause, test: &Test, asked: Asked<'_>) -> Option<(Truth, Miss)> 
 }
 
 /// The field of a test, in the words of the document.
-fn field(test: &Test) -> SmolStr {
+pub(super) fn field(test: &Test) -> SmolStr {
     let word = match test {
         Test::Id(_) | Test::ResourceId(_) => "id",
         Test::Role(_) => "role",
@@ -190,14 +208,18 @@ fn field(test: &Test) -> SmolStr {
         Test::OwnedBySubject => "owner",
         Test::Method(_) => "method",
         Test::Operation(_) => "operation",
-        Test::Not(_) => "not",
-        Test::Fact(test) => return format_smolstr!("{} {}", test.of.word(), test.name),
+        // What must not be one thing is about that thing.
+        Test::Not(Matcher { tests }) => match tests.as_slice() {
+            [only] => return field(only),
+            _ => "not",
+        },
+        Test::Fact(test) => return test.title(),
     };
     SmolStr::new_static(word)
 }
 
 /// What a test asks for.
-fn want(test: &Test) -> SmolStr {
+pub(super) fn want(test: &Test) -> SmolStr {
     match test {
         Test::Id(wanted)
         | Test::ResourceId(wanted)
@@ -206,17 +228,21 @@ fn want(test: &Test) -> SmolStr {
         | Test::Type(wanted)
         | Test::Method(wanted)
         | Test::Operation(wanted) => listed(wanted.iter()),
-        Test::Role(wanted) | Test::App(wanted) => listed(wanted.iter().map(super::glob::Wild::text)),
+        Test::Role(wanted) | Test::App(wanted) => listed(wanted.iter().map(super::glob::Wildcard::text)),
         Test::Path(wanted) => listed(wanted.iter().map(super::rule::PathPattern::text)),
         Test::OwnedBySubject => SmolStr::new_static("self"),
-        Test::Not(matcher) => format_smolstr!("not {}", matcher.tests.iter().map(asks).collect::<Vec<_>>().join(" ")),
+        Test::Not(Matcher { tests }) => match tests.as_slice() {
+            [only] => format_smolstr!("not {}", want(only)),
+            several => format_smolstr!("not {}", several.iter().map(asks).collect::<Vec<_>>().join(" ")),
+        },
         Test::Fact(test) => operator(&test.operator),
     }
 }
 
-fn asks(test: &Test) -> String {
+pub(super) fn asks(test: &Test) -> String {
     match test {
-        Test::Path(_) | Test::Method(_) | Test::Not(_) => want(test).to_string(),
+        Test::Path(_) | Test::Method(_) => want(test).to_string(),
+        Test::Not(Matcher { tests }) => format!("not {}", tests.iter().map(asks).collect::<Vec<_>>().join(" ")),
         Test::Fact(fact) => match fact.operator {
             Operator::In(_) => format!("{}={}", fact.name, want(test)),
             _ => format!("{} {}", fact.name, want(test)),
@@ -239,7 +265,7 @@ fn operator(operator: &Operator) -> SmolStr {
         Operator::Within(within) => format_smolstr!("in {}", networks(within)),
         Operator::Exists => SmolStr::new_static("any value"),
         Operator::Absent => SmolStr::new_static("no value"),
-        Operator::Never => SmolStr::new_static("something that no value is"),
+        Operator::Never => SmolStr::new_static("a value that cannot exist"),
     }
 }
 
@@ -255,7 +281,7 @@ impl Order {
 }
 
 /// What the request has where a test looks.
-fn have(test: &Test, asked: Asked<'_>) -> Option<SmolStr> {
+fn have(test: &Test, asked: NormalizedRequest<'_>) -> Option<SmolStr> {
     let request = asked.request;
     let names = |names: &Names| match names {
         Names::Known(names) if names.is_empty() => None,
@@ -274,9 +300,10 @@ fn have(test: &Test, asked: Asked<'_>) -> Option<SmolStr> {
         Test::Group(_) => names(&request.subject.groups),
         Test::App(_) => text(&request.resource.app),
         Test::Path(_) => match asked.path {
-            Maybe::Is(path) => Some(path.to_smolstr()),
-            Maybe::Absent => None,
-            Maybe::Unknown => text(&request.resource.path),
+            Path::Is(path) => Some(path.to_smolstr()),
+            Path::Several(readings) => Some(readings.join(" or ").into()),
+            Path::Absent => None,
+            Path::Unknown => text(&request.resource.path),
         },
         Test::Type(_) => text(&request.resource.kind),
         Test::ResourceId(_) => text(&request.resource.id),
@@ -291,7 +318,7 @@ fn have(test: &Test, asked: Asked<'_>) -> Option<SmolStr> {
     }
 }
 
-fn fact_of(test: &FactTest, asked: Asked<'_>) -> Option<SmolStr> {
+fn fact_of(test: &FactTest, asked: NormalizedRequest<'_>) -> Option<SmolStr> {
     match test.find(asked) {
         View::Text(text) => Some(text.to_smolstr()),
         View::Fact(value) => Some(shown(value)),

@@ -18,6 +18,7 @@ mod functions;
 mod lexer;
 mod node;
 mod parse;
+mod suggest;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -29,7 +30,7 @@ use std::ops::Range;
 use smol_str::SmolStr;
 
 use self::node::Node;
-use super::request::Asked;
+use super::request::NormalizedRequest;
 use super::truth::Truth;
 
 /// How many bytes a text may have.
@@ -72,12 +73,12 @@ impl Expression {
     }
 
     /// Whether it holds for a request. What cannot be evaluated is an error.
-    pub fn holds(&self, asked: Asked<'_>) -> Truth {
+    pub fn holds(&self, asked: NormalizedRequest<'_>) -> Truth {
         evaluate::run(&self.root, asked).map_or(Truth::Error, Truth::from)
     }
 
     /// As [`Self::holds`], and why an error is one.
-    pub fn explain(&self, asked: Asked<'_>) -> Result<bool, Failure> {
+    pub fn explain(&self, asked: NormalizedRequest<'_>) -> Result<bool, Failure> {
         evaluate::run(&self.root, asked).map_err(evaluate::Stop::failure)
     }
 
@@ -137,7 +138,7 @@ pub enum Cause {
     DivisionByZero,
     /// A number or a moment left the range that can be represented.
     OutOfRange,
-    /// A text is no number, moment or duration.
+    /// A text is not a number, moment or duration.
     Unreadable,
     /// Lists or maps stand too deep in each other to be compared.
     TooDeep,

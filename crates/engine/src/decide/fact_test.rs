@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use ipnet::IpNet;
 use regex::Regex;
-use smol_str::SmolStr;
+use smol_str::{SmolStr, format_smolstr};
 
 use super::glob::ForeignPattern;
-use super::request::{Asked, Fact, View};
+use super::number::Number;
+use super::request::{Fact, NormalizedRequest, View};
 use super::truth::Truth;
 
 /// What a fact of the request must be.
@@ -18,6 +19,8 @@ pub struct FactTest {
     pub of: FactOf,
     /// Its name as it was written; a name with dots is looked up whole, then part by part.
     pub name: SmolStr,
+    /// What sentences call it, where whose fact it is says too little.
+    pub called: Option<SmolStr>,
     /// The parts of the name.
     pub path: Vec<SmolStr>,
     /// What it must be.
@@ -61,7 +64,7 @@ pub enum Operator {
     /// Equal to none of these.
     NotIn(Vec<Fact>),
     /// A number in this order to that one.
-    Order(Order, f64),
+    Order(Order, Number),
     /// A text with this in it, or a list with this among its items.
     Contains(Fact),
     /// A list with one of these among its items, or a text with one of these in it.
@@ -123,21 +126,42 @@ pub enum Order {
 }
 
 impl FactTest {
+    /// What sentences call the fact: `claim department`.
+    pub fn title(&self) -> SmolStr {
+        self.called.clone().unwrap_or_else(|| format_smolstr!("{} {}", self.of.word(), self.name))
+    }
+
     /// The fact that it is about.
-    pub fn find<'r>(&self, asked: Asked<'r>) -> View<'r> {
+    pub fn find<'r>(&self, asked: NormalizedRequest<'r>) -> View<'r> {
         let facts = match self.of {
             FactOf::Subject => View::Facts(&asked.request.subject.claims),
             FactOf::Resource => View::Resource(&asked.request.resource, asked.path),
             FactOf::Action => View::Action(&asked.request.action),
             FactOf::Environment => View::Environment(&asked.request.environment),
         };
-        match facts.field(&self.name) {
-            View::Absent => self.path.iter().fold(facts, |view, name| view.field(name)),
+        let found = match facts.field(&self.name) {
+            whole @ (View::Absent | View::Unknown) if self.path.len() > 1 => {
+                // Where nobody knows what else there is, names of several parts lead into maps only.
+                match self.path.iter().fold(facts, |view, name| view.field(name)) {
+                    View::Absent => whole,
+                    found => found,
+                }
+            }
             found => found,
+        };
+        match (found, &self.operator) {
+            // Some systems ask for null as for any other value.
+            (View::Fact(Fact::Null), Operator::In(wanted) | Operator::NotIn(wanted))
+                if wanted.contains(&Fact::Null) =>
+            {
+                found
+            }
+            (View::Fact(Fact::Null), _) => View::Absent,
+            (found, _) => found,
         }
     }
 
-    pub(super) fn holds(&self, asked: Asked<'_>) -> Truth {
+    pub(super) fn holds(&self, asked: NormalizedRequest<'_>) -> Truth {
         match (self.find(asked), &self.operator) {
             (View::Unknown, _) => Truth::Error,
             (View::Absent, Operator::Exists) => Truth::False,
@@ -189,7 +213,7 @@ impl Operator {
 }
 
 impl Order {
-    fn holds(self, number: f64, bound: f64) -> bool {
+    fn holds(self, number: Number, bound: Number) -> bool {
         match self {
             Self::Greater => number > bound,
             Self::AtLeast => number >= bound,

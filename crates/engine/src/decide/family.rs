@@ -5,6 +5,9 @@ mod duties;
 mod members;
 mod numbering;
 mod order;
+mod reading;
+mod replace;
+mod suppose;
 mod tell;
 
 use std::sync::Arc;
@@ -15,13 +18,14 @@ pub use self::change::RuleChange;
 pub use self::members::{Rules, RulesIter};
 use self::numbering::Numbering;
 use self::order::Order;
+pub use self::suppose::{Doubtful, Speaking, SpeaksBy};
 use super::examine::Examined;
 use super::index::{self, Index};
-use super::path::{self, BadPath};
-use super::request::{Asked, Maybe, Request};
+use super::path::{PathReading, Readings};
+use super::request::{NormalizedRequest, Path, Request};
 use super::rule::{Rule, Set, Status};
 use super::truth::Truth;
-use super::value::{Algorithm, Combined, Could, Effect, Rank, Tally, Value, Vote};
+use super::value::{Algorithm, Combined, Effect, PossibleEffect, Rank, Tally, Value, Vote};
 use crate::ask::{EntryId, Family, Fit, Hit, Place};
 use crate::digest::Encoder;
 use crate::witness::Witness;
@@ -37,7 +41,10 @@ pub struct Decide {
     /// What is known of each set besides.
     nodes: Vec<Node>,
     index: Arc<Index>,
-    manner: Manner,
+    strictness: Strictness,
+    paths: PathReading,
+    /// Whether anything is to be done along with some decision.
+    duties: bool,
     /// How many policies came and went since all was built.
     changes: usize,
 }
@@ -52,11 +59,11 @@ struct Policy {
 
 /// How requests are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
-    /// Paths in their normal form; what cannot be told of one policy does not touch the others.
-    Sound,
+pub enum Strictness {
+    /// Paths in every way in which they are read; what cannot be told of one policy does not touch the others.
+    Strict,
     /// As the original system does: paths as they are given, and the first thing that cannot be told ends it all.
-    Original,
+    Compat,
 }
 
 /// What resolving reads of a policy.
@@ -155,29 +162,31 @@ impl Measure {
 #[derive(Debug, Default)]
 pub struct DecideScratch {
     found: index::Scratch,
-    path: String,
+    path: Readings,
     tallies: Vec<Tally>,
     /// What each set says.
     said: Vec<Combined>,
     /// Whether each set is about the request.
     targets: Vec<Truth>,
-    /// Whether the path has no normal form.
-    bad_path: bool,
+    /// Policies that may be about the request, for one reading of its path or another.
+    some: Vec<u32>,
 }
 
 impl Decide {
     /// Numbers everything in the order of evaluation (priority, then position) and builds the index.
-    pub fn new(root: Set, manner: Manner) -> Self {
+    pub fn new(root: Set, strictness: Strictness) -> Self {
         let Numbering { policies, sets, nodes } = Numbering::of(root);
-        Self::build(policies, Arc::new(sets), nodes, manner)
+        Self::build(policies, Arc::new(sets), nodes, strictness)
     }
 
     /// For policies in the order of evaluation.
-    fn build(policies: Vec<Policy>, sets: Arc<Vec<Set>>, nodes: Vec<Node>, manner: Manner) -> Self {
+    fn build(policies: Vec<Policy>, sets: Arc<Vec<Set>>, nodes: Vec<Node>, strictness: Strictness) -> Self {
         let order = Order::of(policies.len());
         let policies: Pages<Policy> = policies.into_iter().collect();
         let index = Arc::new(Index::new(in_slots(&policies)));
-        Self { policies, order, sets, nodes, index, manner, changes: 0 }
+        let duties = in_slots(&policies).any(|(_, rule)| !rule.duties.is_empty())
+            || sets.iter().any(|set| !set.duties.is_empty());
+        Self { policies, order, sets, nodes, index, strictness, paths: PathReading::Every, duties, changes: 0 }
     }
 
     /// Which policy comes before which: whoever is named as the one that decided depends on it.
@@ -192,33 +201,14 @@ impl Decide {
     }
 
     /// How requests are looked at.
-    pub fn manner(&self) -> Manner {
-        self.manner
-    }
-
-    /// The form in which the path of a request is matched.
-    pub fn asked<'r>(&self, request: &'r Request, buffer: &'r mut String) -> Asked<'r> {
-        let path = match (&request.resource.path, self.manner) {
-            (Maybe::Is(path), Manner::Original) => Maybe::Is(path.as_str()),
-            (Maybe::Is(path), Manner::Sound) => path::normal(path, buffer).map_or(Maybe::Unknown, Maybe::Is),
-            (Maybe::Absent, _) => Maybe::Absent,
-            (Maybe::Unknown, _) => Maybe::Unknown,
-        };
-        Asked { request, path }
-    }
-
-    /// Why the path of a request cannot be matched.
-    pub fn bad_path(&self, request: &Request) -> Option<BadPath> {
-        match (&request.resource.path, self.manner) {
-            (Maybe::Is(path), Manner::Sound) => path::normal(path, &mut String::new()).err(),
-            _ => None,
-        }
+    pub fn strictness(&self) -> Strictness {
+        self.strictness
     }
 
     /// Every part of a policy held against a request.
     pub fn examine(&self, entry: EntryId, request: &Request) -> Option<Examined> {
-        let mut buffer = String::new();
-        let asked = self.asked(request, &mut buffer);
+        let mut room = Readings::default();
+        let asked = self.asked(request, &mut room);
         self.rule(entry).map(|rule| Examined::of(rule, asked))
     }
 }
@@ -239,9 +229,8 @@ impl Family for Decide {
         scratch: &mut DecideScratch,
         hits: &mut Vec<Hit<Measure>>,
     ) {
-        let DecideScratch { found, path, bad_path, .. } = scratch;
+        let DecideScratch { found, path, some, .. } = scratch;
         let asked = self.asked(question, path);
-        *bad_path = matches!((asked.path, &question.resource.path), (Maybe::Unknown, Maybe::Is(_)));
         let mut sit = |slot: u32, target: Truth| {
             let conditions = match self.policies.get(slot as usize) {
                 Some(Policy { head: Head { conditions: Conditions::None, .. }, .. }) => Truth::True,
@@ -252,15 +241,27 @@ impl Family for Decide {
             let measure = Measure { target, conditions };
             hits.push(Hit { entry, place: Place::default(), certain: measure.applies() != Truth::Error, measure });
         };
-        if index::is_known(asked) {
-            self.index.find(asked, |slot| self.policies.get(slot as usize)?.rule.as_deref(), found, sit);
-        } else {
+        let rule = |slot: u32| self.policies.get(slot as usize)?.rule.as_deref();
+        if !index::is_known(asked) {
             for (slot, rule) in in_slots(&self.policies).filter(|(_, rule)| rule.status == Status::On) {
                 match rule.target.covers(asked) {
                     Truth::False => {}
                     target => sit(slot, target),
                 }
             }
+        } else if let Path::Several(readings) = asked.path {
+            some.clear();
+            for reading in readings {
+                let asked = NormalizedRequest { path: Path::Is(reading), ..asked };
+                self.index.find(asked, rule, found, |slot, _| some.push(slot));
+            }
+            some.sort_unstable();
+            some.dedup();
+            for slot in some.iter().copied() {
+                sit(slot, rule(slot).map_or(Truth::Error, |rule| rule.target.covers(asked)));
+            }
+        } else {
+            self.index.find(asked, rule, found, sit);
         }
         once_each(hits);
     }
@@ -277,8 +278,8 @@ impl Family for Decide {
             witness.off(entry, || Reason::new(Code::DecideOff, &[]));
             return;
         }
-        let mut buffer = String::new();
-        let asked = self.asked(question, &mut buffer);
+        let mut room = Readings::default();
+        let asked = self.asked(question, &mut room);
         let target = rule.target.covers(asked);
         if target == Truth::False {
             let examined = Examined::of(rule, asked);
@@ -303,59 +304,74 @@ impl Family for Decide {
             scratch.said.clear();
             (Combined::NOTHING, false)
         } else {
-            self.fold(question, scratch, hits, self.algorithm())
+            let mut room = std::mem::take(&mut scratch.path);
+            // Policies were held against the request before; only targets of sets look at its path.
+            let has_targets = self.sets.iter().any(|set| !set.target.is_everything());
+            let asked = if has_targets {
+                self.asked(question, &mut room)
+            } else {
+                NormalizedRequest { request: question, path: Path::Absent }
+            };
+            let folded = self.fold(asked, scratch, hits, self.algorithm());
+            scratch.path = room;
+            folded
         };
-        if W::SWEEPS {
-            scratch.bad_path = self.bad_path(question).is_some();
-        }
-        let decided = if self.ends_in_error(question, scratch) {
-            Decided { value: Value::Unknown(Could::Either), outcome: Outcome::Undecided, by: By::Nobody, about }
+        let decided = if self.ends_in_error(question) {
+            Decided {
+                value: Value::Unknown(PossibleEffect::Either),
+                outcome: Outcome::Undecided,
+                by: By::Nobody,
+                about,
+            }
         } else {
             self.decided(root, about)
         };
+        let decided = self.in_every_reading(question, decided, hits);
         if W::RECORDS {
-            self.tell(&decided, scratch, hits, witness);
+            self.tell(question, &decided, scratch, hits, witness);
         }
         decided
     }
 }
 
 impl Decide {
-    /// Whether nothing can be told of a request as a whole: its path has no normal form, or the original would fail on it.
-    fn ends_in_error(&self, request: &Request, scratch: &DecideScratch) -> bool {
-        match self.manner {
-            Manner::Sound => scratch.bad_path,
-            Manner::Original => {
-                let mut buffer = String::new();
-                let asked = self.asked(request, &mut buffer);
-                let first = self.algorithm() == Algorithm::FirstApplicable;
-                for rule in self.rules().iter().filter(|rule| rule.status == Status::On) {
-                    match rule.in_order(asked) {
-                        Truth::Error => return true,
-                        Truth::True if first => return false,
-                        Truth::True | Truth::False => {}
-                    }
-                }
-                false
-            }
+    /// Whether nothing can be told of a request as a whole: the original would fail on it.
+    fn ends_in_error(&self, request: &Request) -> bool {
+        match self.strictness {
+            Strictness::Strict => false,
+            Strictness::Compat => self.failing(request).is_some(),
         }
     }
 
     /// What would be decided if only these policies matched, and the outermost set were combined in this way.
     pub fn decide_among(&self, request: &Request, hits: &[Hit<Measure>], outermost: Algorithm) -> Decided {
-        let (root, about) = self.fold(request, &mut DecideScratch::default(), hits, outermost);
+        let mut room = Readings::default();
+        let asked = self.asked(request, &mut room);
+        let (root, about) = self.fold(asked, &mut DecideScratch::default(), hits, outermost);
         self.decided(root, about)
     }
 
-    /// Tallies the votes set by set, inner ones first.
     fn fold(
         &self,
-        request: &Request,
+        asked: NormalizedRequest<'_>,
         scratch: &mut DecideScratch,
         hits: &[Hit<Measure>],
         outermost: Algorithm,
     ) -> (Combined, bool) {
-        let DecideScratch { tallies, said, targets, path, .. } = scratch;
+        self.fold_with(asked, scratch, hits, outermost, |_| None)
+    }
+
+    /// Tallies the votes set by set, inner ones first; of some sets it is known whether they are about the request.
+    #[inline]
+    fn fold_with(
+        &self,
+        asked: NormalizedRequest<'_>,
+        scratch: &mut DecideScratch,
+        hits: &[Hit<Measure>],
+        outermost: Algorithm,
+        known: impl Fn(usize) -> Option<Truth>,
+    ) -> (Combined, bool) {
+        let DecideScratch { tallies, said, targets, .. } = scratch;
         tallies.clear();
         tallies.resize(self.sets.len(), Tally::default());
         said.clear();
@@ -379,12 +395,16 @@ impl Decide {
             if !tally.is_about() && !self.must_be_asked(set, node.parent, outermost) {
                 continue;
             }
-            let target =
-                if set.target.is_everything() { Truth::True } else { set.target.covers(self.asked(request, path)) };
+            let target = match known(number) {
+                Some(target) => target,
+                None if set.target.is_everything() => Truth::True,
+                None => set.target.covers(asked),
+            };
             let combined = match (tally.combine(algorithm), set.default) {
                 // The default of the outermost set is a row of its own.
-                (Combined { value: Value::NotApplicable, .. }, Some(default)) if number > 0 => {
-                    Combined { value: default.into(), by: None }
+                (Combined { value, by }, Some(default)) if number > 0 => {
+                    let with_default = value.or(default);
+                    Combined { value: with_default, by: by.filter(|_| with_default == value) }
                 }
                 (combined, _) => combined,
             };
@@ -452,7 +472,7 @@ fn once_each(hits: &mut Vec<Hit<Measure>>) {
     hits.dedup_by_key(|hit| hit.entry);
 }
 
-fn conditions(rule: &Rule, asked: Asked<'_>) -> Truth {
+fn conditions(rule: &Rule, asked: NormalizedRequest<'_>) -> Truth {
     rule.conditions.iter().fold(Truth::True, |truth, condition| match truth {
         Truth::False => Truth::False,
         truth => truth.and(condition.holds(asked)),
@@ -461,7 +481,7 @@ fn conditions(rule: &Rule, asked: Asked<'_>) -> Truth {
 
 impl Decided {
     /// The effects that were possible, for an undecided answer.
-    pub fn could(&self) -> Option<Could> {
+    pub fn could(&self) -> Option<PossibleEffect> {
         match self.value {
             Value::Unknown(could) => Some(could),
             _ => None,

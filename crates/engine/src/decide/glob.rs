@@ -14,7 +14,7 @@ pub const MAX_WILDCARDS: usize = 16;
 /// The most that a compiled regular expression may take, in bytes.
 pub const MAX_REGEX: usize = 1 << 20;
 
-/// A pattern of paths: `*` is any run of characters but `/`, `**` any run, `?` one character but `/`; `\` before one of
+/// A pattern of paths: `*` is any characters but `/`, `**` any run, `?` one character but `/`; `\` before one of
 /// them takes its meaning away. A pattern that is `*` alone means any path.
 #[derive(Clone, Debug)]
 pub struct Glob {
@@ -34,12 +34,12 @@ pub enum Segment {
     /// `**`: one or more segments.
     Many,
     /// A segment with wildcards in it.
-    Like(Like),
+    Pattern(SegmentPattern),
 }
 
 /// A segment with wildcards in it.
 #[derive(Clone, Debug)]
-pub enum Like {
+pub enum SegmentPattern {
     /// Texts with any run between them.
     Runs(Vec<SmolStr>),
     /// Characters; `None` is any one.
@@ -74,7 +74,7 @@ impl PatternProblem {
     /// What to do about it.
     pub fn help(self) -> &'static str {
         match self {
-            Self::Empty => "leave the field out if anything is meant",
+            Self::Empty => "to match anything, leave the field out",
             Self::TooLong => "split it into several patterns",
             Self::TooManyWildcards => "in paths `**` covers any number of segments",
             Self::NeedlessEscape => "dots and all other characters stand for themselves: remove the `\\`",
@@ -87,7 +87,9 @@ impl PatternProblem {
             Self::Empty => "is empty, so it would match nothing".to_owned(),
             Self::TooLong => format!("is longer than {MAX_LENGTH} characters"),
             Self::TooManyWildcards => format!("has more than {MAX_WILDCARDS} wildcards"),
-            Self::NeedlessEscape => "has a `\\` that is not before `*`, `?` or `\\`".to_owned(),
+            Self::NeedlessEscape => {
+                "has a `\\` that is not before `*`, `?`, `\\`, `%`, a brace or a bracket".to_owned()
+            }
         }
     }
 }
@@ -183,7 +185,7 @@ impl Segment {
             [Token::Many] => Self::Many,
             _ => match literal(tokens) {
                 Some(text) => Self::Literal(text),
-                None => Self::Like(Like::of(tokens)),
+                None => Self::Pattern(SegmentPattern::of(tokens)),
             },
         }
     }
@@ -193,12 +195,12 @@ impl Segment {
         match self {
             Self::Literal(text) => text == given,
             Self::Any | Self::Many => true,
-            Self::Like(like) => like.covers(given),
+            Self::Pattern(like) => like.covers(given),
         }
     }
 }
 
-impl Like {
+impl SegmentPattern {
     /// Whether it was written in the same way, so that it covers the same.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         match (self, other) {
@@ -248,13 +250,13 @@ fn covers_runs(runs: &[SmolStr], given: &str) -> bool {
     left.ends_with(last.as_str())
 }
 
-/// A pattern of roles and applications: `*` is any run of characters, nothing else is special.
+/// A pattern of roles and applications: `*` is any characters, nothing else is special.
 #[derive(Clone, Debug)]
-pub enum Wild {
+pub enum Wildcard {
     /// This text.
     Exact(SmolStr),
     /// Texts with any run between them.
-    Runs(SmolStr, Like),
+    Runs(SmolStr, SegmentPattern),
     /// What another system makes of it.
     Foreign(SmolStr, Arc<dyn ForeignPattern>),
     /// What another system fails on.
@@ -267,7 +269,7 @@ pub trait ForeignPattern: fmt::Debug + Send + Sync {
     fn covers(&self, text: &str) -> bool;
 }
 
-impl PartialEq for Wild {
+impl PartialEq for Wildcard {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Exact(own), Self::Exact(other)) | (Self::Runs(own, _), Self::Runs(other, _)) => own == other,
@@ -278,13 +280,13 @@ impl PartialEq for Wild {
     }
 }
 
-impl Wild {
+impl Wildcard {
     /// Reads a pattern.
     pub fn parse(text: &str) -> Result<Self, BadPattern> {
         let tokens = tokens(text, Stars::Anything)?;
         Ok(match literal(&tokens) {
             Some(text) => Self::Exact(text),
-            None => Self::Runs(SmolStr::new(text), Like::of(&tokens)),
+            None => Self::Runs(SmolStr::new(text), SegmentPattern::of(&tokens)),
         })
     }
 
@@ -316,7 +318,7 @@ impl Wild {
     pub fn prefix(&self) -> &str {
         match self {
             Self::Exact(text) => text,
-            Self::Runs(_, Like::Runs(runs)) => runs.first().map_or("", SmolStr::as_str),
+            Self::Runs(_, SegmentPattern::Runs(runs)) => runs.first().map_or("", SmolStr::as_str),
             Self::Runs(..) | Self::Foreign(..) | Self::Broken(_) => "",
         }
     }
@@ -367,7 +369,7 @@ fn tokens(text: &str, stars: Stars) -> Result<Vec<Token>, BadPattern> {
     while let Some((at, character)) = characters.next() {
         let token = match (character, stars) {
             ('\\', Stars::BySegment) => match characters.next() {
-                Some((_, escaped @ ('*' | '?' | '\\'))) => Token::Character(escaped),
+                Some((_, escaped @ ('*' | '?' | '\\' | '{' | '}' | '[' | ']' | '%'))) => Token::Character(escaped),
                 _ => return bad(at..at + 1, PatternProblem::NeedlessEscape),
             },
             ('*', Stars::Anything) => Token::Any,

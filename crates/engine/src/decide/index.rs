@@ -2,7 +2,7 @@
 //!
 //! Whatever a policy asks for that can be looked up by equality becomes an *atom*: this role, that group, this operation.
 //! Each combination of alternatives becomes an *entry* at the end of its path pattern in a trie. A decision collects the
-//! atoms of its request, walks the path once, and keeps the entries whose atoms are there. What is no atom (orderings,
+//! atoms of its request, walks the path once, and keeps the entries whose atoms are there. What is not an atom (orderings,
 //! regular expressions, negations) is verified for those only.
 
 //!
@@ -11,18 +11,18 @@
 
 mod atoms;
 mod build;
+mod entry_list;
 mod keys;
 mod layers;
-mod lists;
 mod trie;
 
 use smol_str::SmolStr;
 use upheld_model::Pages;
 
 use self::atoms::{AtomKind, Atoms, Patterns};
-use self::lists::List;
+use self::entry_list::EntryList;
 use self::trie::{Trie, Walk};
-use super::request::{Asked, Fact, Maybe, Names, Request};
+use super::request::{Fact, Maybe, Names, NormalizedRequest, Path, Request};
 use super::rule::{Rule, Test};
 use super::truth::Truth;
 
@@ -41,7 +41,7 @@ pub(super) struct Index {
     counts: Pages<u32, 256>,
     trie: Trie,
     /// Lists of entries; the first holds those without a path.
-    lists: Pages<List, 256>,
+    lists: Pages<EntryList, 256>,
     combinations: Pages<Combination>,
 }
 
@@ -182,7 +182,7 @@ impl Index {
     /// once, then the best truth counts. Exact only for requests without unknown facts: see [`is_known`].
     pub(super) fn find<'r>(
         &self,
-        asked: Asked<'_>,
+        asked: NormalizedRequest<'_>,
         rule: impl Fn(u32) -> Option<&'r Rule>,
         scratch: &mut Scratch,
         mut sit: impl FnMut(u32, Truth),
@@ -195,7 +195,7 @@ impl Index {
         let Scratch { walk, .. } = scratch;
         let mut walk = std::mem::take(walk);
         self.scan(0, method, asked, &rule, scratch, &mut sit);
-        if let Maybe::Is(path) = asked.path {
+        if let Path::Is(path) = asked.path {
             self.trie.walk(path, &mut walk);
             for list in walk.lists() {
                 self.scan(*list, method, asked, &rule, scratch, &mut sit);
@@ -208,7 +208,7 @@ impl Index {
         &self,
         list: u32,
         method: Methods,
-        asked: Asked<'_>,
+        asked: NormalizedRequest<'_>,
         rule: &impl Fn(u32) -> Option<&'r Rule>,
         scratch: &mut Scratch,
         sit: &mut impl FnMut(u32, Truth),
@@ -232,8 +232,8 @@ impl Index {
         };
         match self.lists.get(list as usize) {
             None => {}
-            Some(List::Short(entries)) => look(entries.as_slice(), scratch),
-            Some(List::Long(runs)) => {
+            Some(EntryList::Short(entries)) => look(entries.as_slice(), scratch),
+            Some(EntryList::Long(runs)) => {
                 self.collect(asked.request, Kinds::ALL.without(scratch.collected), scratch);
                 let mut at = 0;
                 while let Some(atom) = scratch.present.get(at) {
@@ -246,7 +246,12 @@ impl Index {
         }
     }
 
-    fn verify<'r>(&self, entry: &Entry, asked: Asked<'_>, rule: &impl Fn(u32) -> Option<&'r Rule>) -> Truth {
+    fn verify<'r>(
+        &self,
+        entry: &Entry,
+        asked: NormalizedRequest<'_>,
+        rule: &impl Fn(u32) -> Option<&'r Rule>,
+    ) -> Truth {
         if entry.verify == NONE {
             return Truth::True;
         }
@@ -291,7 +296,7 @@ impl Index {
             }
         }
         if kinds.has(AtomKind::Claim) {
-            for (name, fact) in &subject.claims.0 {
+            for (name, fact) in &subject.claims {
                 if let Some(atom) = self.atoms.claim(name, fact) {
                     scratch.put(atom);
                 }
@@ -348,14 +353,15 @@ pub(super) struct Unshared {
 }
 
 /// Whether all is known that atoms stand for; otherwise every policy must be looked at.
-pub(super) fn is_known(asked: Asked<'_>) -> bool {
+pub(super) fn is_known(asked: NormalizedRequest<'_>) -> bool {
     let Request { subject, action, resource, .. } = asked.request;
     let known = |value: &Maybe<SmolStr>| !matches!(value, Maybe::Unknown);
     let names = |names: &Names| !matches!(names, Names::Unknown);
     let texts = [&subject.id, &subject.kind, &action.method, &action.operation, &resource.app, &resource.kind];
-    !matches!(asked.path, Maybe::Unknown)
+    !matches!(asked.path, Path::Unknown)
         && texts.into_iter().chain([&resource.id]).all(known)
         && names(&subject.roles)
         && names(&subject.groups)
-        && subject.claims.0.iter().all(|(_, fact)| *fact != Fact::Unknown)
+        && subject.claims.are_all_listed()
+        && subject.claims.iter().all(|(_, fact)| *fact != Fact::Unknown)
 }

@@ -9,19 +9,25 @@ pub mod random;
 use smol_str::SmolStr;
 
 use super::condition::Condition;
-use super::request::{Asked, Fact, Maybe, Names, Request};
+use super::request::{Fact, Maybe, Names, NormalizedRequest, Path, Request};
 use super::rule::{Matcher, Member, Rule, Set, Status, Target, Test};
 use super::truth::Truth;
-use super::value::{Algorithm, Could, Effect, Value};
+use super::value::{Algorithm, Effect, PossibleEffect, Value};
 
-/// What a set says of a request, and the id of the policy that made it say so. The path is in its normal form.
-pub fn decide(set: &Set, asked: Asked<'_>) -> (Value, Option<SmolStr>) {
-    let said = said(set, asked);
-    (said.value, said.by)
+/// What a set says of a request, and the id of the policy that made it say so. The path is as it is read.
+pub fn decide(set: &Set, asked: NormalizedRequest<'_>) -> (Value, Option<SmolStr>) {
+    let all = said(set, None, asked);
+    let effect = |value: Value| if value == Value::NotApplicable { set.default } else { value.effect() };
+    let differs = |path| effect(said(set, None, NormalizedRequest { path, ..asked }).value) != effect(all.value);
+    // A request is let through only if it is in whichever way its path is read.
+    if !matches!(effect(all.value), None | Some(Effect::Deny)) && readings(asked).into_iter().any(differs) {
+        return (Value::Unknown(PossibleEffect::Either), None);
+    }
+    (all.value, all.by)
 }
 
 /// Whether the original fails on a request: it looks from left to right and ends at the first thing that cannot be told.
-pub fn fails(set: &Set, asked: Asked<'_>) -> bool {
+pub fn fails(set: &Set, asked: NormalizedRequest<'_>) -> bool {
     let mut rules = Vec::new();
     in_order(set, &mut rules);
     for rule in rules {
@@ -50,7 +56,7 @@ fn in_order<'s>(set: &'s Set, rules: &mut Vec<&'s Rule>) {
     }
 }
 
-fn from_left(rule: &Rule, asked: Asked<'_>) -> Truth {
+fn from_left(rule: &Rule, asked: NormalizedRequest<'_>) -> Truth {
     for alternatives in [&rule.target.subjects, &rule.target.resources, &rule.target.actions] {
         let mut fits = alternatives.is_empty();
         'alternatives: for alternative in alternatives {
@@ -84,24 +90,15 @@ struct Said {
     priority: f64,
 }
 
-fn said(set: &Set, asked: Asked<'_>) -> Said {
+/// The default of the outermost set is the business of whoever asks.
+fn said(set: &Set, default: Option<Effect>, asked: NormalizedRequest<'_>) -> Said {
     let target = target(&set.target, asked);
     let mut members: Vec<(f64, Said)> = Vec::new();
     for member in &set.members {
         let said = match member {
             Member::Rule(rule) if rule.status == Status::Off => continue,
             Member::Rule(rule) => of_rule(rule, asked),
-            Member::Set(inner) => {
-                let mut said = said(inner, asked);
-                if said.value == Value::NotApplicable
-                    && said.target != Truth::False
-                    && let Some(default) = inner.default
-                {
-                    said.value = Value::from(default).under(said.target);
-                    said.by = None;
-                }
-                said
-            }
+            Member::Set(inner) => said(inner, inner.default, asked),
         };
         members.push((said.priority, said));
     }
@@ -117,10 +114,21 @@ fn said(set: &Set, asked: Asked<'_>) -> Said {
         sorted.push(members.remove(best).1);
     }
     let (value, by) = combine(set.algorithm, &sorted);
+    let (value, by) = match (value, default) {
+        (Value::NotApplicable, Some(default)) => (default.into(), None),
+        // What may be nothing may be the default; either way it may be the same.
+        (Value::Unknown(PossibleEffect::Permit), Some(Effect::Permit)) => (Value::Permit, None),
+        (Value::Unknown(PossibleEffect::Deny), Some(Effect::Deny)) => (Value::Deny, None),
+        (Value::Unknown(PossibleEffect::Permit), Some(Effect::Deny | Effect::Foreign))
+        | (Value::Unknown(PossibleEffect::Deny), Some(Effect::Permit | Effect::Foreign)) => {
+            (Value::Unknown(PossibleEffect::Either), by)
+        }
+        (value, _) => (value, by),
+    };
     Said { target, value: value.under(target), by, priority: set.priority }
 }
 
-fn of_rule(rule: &Rule, asked: Asked<'_>) -> Said {
+fn of_rule(rule: &Rule, asked: NormalizedRequest<'_>) -> Said {
     let target = target(&rule.target, asked);
     let conditions =
         rule.conditions.iter().map(|condition: &Condition| condition.holds(asked)).fold(Truth::True, Truth::and);
@@ -132,8 +140,8 @@ fn combine(algorithm: Algorithm, members: &[Said]) -> (Value, Option<SmolStr>) {
     let first = |wanted: Value| members.iter().find(|said| said.value == wanted);
     let has = |wanted: Value| first(wanted).is_some();
     let (permit, deny) = (Value::Permit, Value::Deny);
-    let (could_permit, could_deny) = (Value::Unknown(Could::Permit), Value::Unknown(Could::Deny));
-    let either = Value::Unknown(Could::Either);
+    let (could_permit, could_deny) = (Value::Unknown(PossibleEffect::Permit), Value::Unknown(PossibleEffect::Deny));
+    let either = Value::Unknown(PossibleEffect::Either);
     let by = |wanted: Value| first(wanted).and_then(|said| said.by.clone());
     let overrides = |strong: Value, weak: Value, could_strong: Value, could_weak: Value| {
         if has(strong) {
@@ -187,7 +195,7 @@ fn unanimous(members: &[Said]) -> (Value, Option<SmolStr>) {
         let permits = says.iter().any(|(_, effect)| *effect == Effect::Permit);
         let denies = says.iter().any(|(_, effect)| *effect == Effect::Deny);
         match (permits, denies) {
-            (true, true) => Value::Unknown(Could::Either),
+            (true, true) => Value::Unknown(PossibleEffect::Either),
             (true, false) => Value::Permit,
             (false, true) => Value::Deny,
             (false, false) => Value::NotApplicable,
@@ -217,9 +225,9 @@ fn by_worlds(members: &[Said], judge: impl Fn(&[(f64, Effect)]) -> Value) -> (Va
             Value::Permit => &[Some(Effect::Permit)],
             Value::Deny => &[Some(Effect::Deny)],
             Value::NotApplicable | Value::Foreign => &[None],
-            Value::Unknown(Could::Permit) => &[None, Some(Effect::Permit)],
-            Value::Unknown(Could::Deny) => &[None, Some(Effect::Deny)],
-            Value::Unknown(Could::Either) => &[None, Some(Effect::Permit), Some(Effect::Deny)],
+            Value::Unknown(PossibleEffect::Permit) => &[None, Some(Effect::Permit)],
+            Value::Unknown(PossibleEffect::Deny) => &[None, Some(Effect::Deny)],
+            Value::Unknown(PossibleEffect::Either) => &[None, Some(Effect::Permit), Some(Effect::Deny)],
         };
         let mut next: Vec<Vec<(f64, Effect)>> = Vec::new();
         for (world, outcome) in worlds.iter().flat_map(|world| outcomes.iter().map(move |outcome| (world, outcome))) {
@@ -236,18 +244,34 @@ fn by_worlds(members: &[Said], judge: impl Fn(&[(f64, Effect)]) -> Value) -> (Va
     }
     let values: Vec<Value> = worlds.iter().map(|world| judge(world)).collect();
     let (permit, deny) = (values.contains(&Value::Permit), values.contains(&Value::Deny));
-    let clash = values.contains(&Value::Unknown(Could::Either));
+    let clash = values.contains(&Value::Unknown(PossibleEffect::Either));
     let all_same = values.windows(2).all(|pair| matches!(pair, [one, other] if one == other));
     let value = match values.first() {
         Some(value) if all_same => *value,
-        _ if clash || (permit && deny) => Value::Unknown(Could::Either),
-        _ if permit => Value::Unknown(Could::Permit),
-        _ => Value::Unknown(Could::Deny),
+        _ if clash || (permit && deny) => Value::Unknown(PossibleEffect::Either),
+        _ if permit => Value::Unknown(PossibleEffect::Permit),
+        _ => Value::Unknown(PossibleEffect::Deny),
     };
     (value, members.iter().find(|said| said.value == value).and_then(|said| said.by.clone()))
 }
 
-fn target(target: &Target, asked: Asked<'_>) -> Truth {
+/// What is true of one reading of the path and not of another is not known.
+fn target(given: &Target, asked: NormalizedRequest<'_>) -> Truth {
+    let mut truths: Vec<Truth> =
+        readings(asked).into_iter().map(|path| in_one(given, NormalizedRequest { path, ..asked })).collect();
+    truths.dedup();
+    if let [same] = truths.as_slice() { *same } else { Truth::Error }
+}
+
+/// The ways in which the path of a request is read.
+fn readings(asked: NormalizedRequest<'_>) -> Vec<Path<'_>> {
+    match asked.path {
+        Path::Several(readings) => readings.iter().map(|reading| Path::Is(reading)).collect(),
+        path => vec![path],
+    }
+}
+
+fn in_one(target: &Target, asked: NormalizedRequest<'_>) -> Truth {
     let clause = |matchers: &[Matcher]| {
         if matchers.is_empty() {
             return Truth::True;
@@ -257,12 +281,12 @@ fn target(target: &Target, asked: Asked<'_>) -> Truth {
     clause(&target.subjects).and(clause(&target.resources)).and(clause(&target.actions))
 }
 
-fn matcher(matcher: &Matcher, asked: Asked<'_>) -> Truth {
+fn matcher(matcher: &Matcher, asked: NormalizedRequest<'_>) -> Truth {
     matcher.tests.iter().map(|test| holds(test, asked, Truth::False)).fold(Truth::True, Truth::and)
 }
 
 /// Whether a test holds; `absent` is what it means that there is nothing to look at.
-fn holds(test: &Test, asked: Asked<'_>, absent: Truth) -> Truth {
+fn holds(test: &Test, asked: NormalizedRequest<'_>, absent: Truth) -> Truth {
     let Request { subject, action, resource, .. } = asked.request;
     let one_of = |wanted: &[SmolStr], given: &Maybe<SmolStr>| match given {
         Maybe::Is(given) => Truth::from(wanted.iter().any(|wanted| wanted == given)),
@@ -291,9 +315,9 @@ fn holds(test: &Test, asked: Asked<'_>, absent: Truth) -> Truth {
             Maybe::Unknown => Truth::Error,
         },
         Test::Path(wanted) => match asked.path {
-            Maybe::Is(path) => wanted.iter().any(|wanted| patterns::path(wanted, path)).into(),
-            Maybe::Absent => absent,
-            Maybe::Unknown => Truth::Error,
+            Path::Is(path) => wanted.iter().any(|wanted| patterns::path(wanted, path)).into(),
+            Path::Absent => absent,
+            Path::Several(_) | Path::Unknown => Truth::Error,
         },
         Test::Method(wanted) if wanted.iter().any(|wanted| wanted == "*") => Truth::True,
         Test::Method(wanted) => match &action.method {
@@ -312,16 +336,18 @@ fn holds(test: &Test, asked: Asked<'_>, absent: Truth) -> Truth {
 }
 
 fn owned(request: &Request, absent: Truth) -> Truth {
-    let Maybe::Is(id) = &request.subject.id else {
-        return if request.subject.id == Maybe::Unknown { Truth::Error } else { absent };
+    let id = match &request.subject.id {
+        Maybe::Unknown => return Truth::Error,
+        Maybe::Is(id) if !id.is_empty() => Fact::Text(id.clone()),
+        Maybe::Is(_) | Maybe::Absent => return absent,
     };
-    if ["owner", "ownerId"].iter().all(|field| request.resource.facts.get(field).is_none()) {
-        return absent;
+    let says_nothing = |fact: &&Fact| **fact == Fact::Null || **fact == Fact::Text("".into());
+    let all = ["owner", "ownerId"].into_iter().filter_map(|field| request.resource.facts.get(field));
+    let mut owners: Vec<&Fact> = all.filter(|fact| !says_nothing(fact)).collect();
+    owners.dedup();
+    match owners.as_slice() {
+        [] => absent,
+        [owner @ Fact::Text(_)] => (**owner == id).into(),
+        _ => Truth::Error,
     }
-    let owners = ["owner", "ownerId"].map(|field| match request.resource.facts.get(field) {
-        Some(Fact::Unknown) => Truth::Error,
-        Some(fact) => (*fact == Fact::Text(id.clone())).into(),
-        None => Truth::False,
-    });
-    owners.into_iter().fold(Truth::False, Truth::or)
 }

@@ -3,6 +3,9 @@
 use smol_str::SmolStr;
 use upheld_model::Timestamp;
 
+use super::number::Number;
+use super::truth::Truth;
+
 /// A request: who wants to do what with what, and under which circumstances. What is left out is absent; what is not known
 /// is said to be unknown, which is something else.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -147,32 +150,114 @@ impl Names {
 
 /// Facts by name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Facts(pub Vec<(SmolStr, Fact)>);
+pub struct Facts {
+    listed: Vec<(SmolStr, Fact)>,
+    others: Others,
+}
+
+/// What is to be said of facts that are not listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Others {
+    /// There are none.
+    #[default]
+    Absent,
+    /// Nobody knows.
+    Unknown,
+}
 
 impl Facts {
+    /// Nobody knows any of them.
+    pub fn unknown() -> Self {
+        Self::default().and_others_unknown()
+    }
+
+    /// The same facts; whether there are others, nobody knows.
+    #[must_use]
+    pub fn and_others_unknown(self) -> Self {
+        Self { others: Others::Unknown, ..self }
+    }
+
     /// The fact of a name.
     pub fn get(&self, name: &str) -> Option<&Fact> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, fact)| fact)
+        let listed = self.listed.iter().find(|(known, _)| known == name).map(|(_, fact)| fact);
+        match self.others {
+            Others::Absent => listed,
+            Others::Unknown => listed.or(Some(&Fact::Unknown)),
+        }
     }
 
     /// Sets a fact, in place of an older one.
     pub fn set(&mut self, name: &str, fact: Fact) {
-        match self.0.iter_mut().find(|(known, _)| known == name) {
+        match self.listed.iter_mut().find(|(known, _)| known == name) {
             Some((_, old)) => *old = fact,
-            None => self.0.push((SmolStr::new(name), fact)),
+            None => self.listed.push((SmolStr::new(name), fact)),
         }
+    }
+
+    /// Keeps some of those that are listed.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
+        self.listed.retain(|(name, _)| keep(name));
+    }
+
+    /// Those that are listed.
+    pub fn iter(&self) -> std::slice::Iter<'_, (SmolStr, Fact)> {
+        self.listed.iter()
+    }
+
+    /// How many are listed.
+    pub fn len(&self) -> usize {
+        self.listed.len()
+    }
+
+    /// Whether none is listed.
+    pub fn is_empty(&self) -> bool {
+        self.listed.is_empty()
+    }
+
+    /// Whether it is known what is there, and what is not.
+    pub fn are_all_listed(&self) -> bool {
+        self.others == Others::Absent
+    }
+
+    /// Takes a fact away.
+    pub fn remove(&mut self, name: &str) {
+        self.listed.retain(|(known, _)| known != name);
     }
 }
 
-/// What is known of something. Numbers are those of JSON.
+impl FromIterator<(SmolStr, Fact)> for Facts {
+    fn from_iter<I: IntoIterator<Item = (SmolStr, Fact)>>(facts: I) -> Self {
+        Self { listed: facts.into_iter().collect(), others: Others::Absent }
+    }
+}
+
+impl IntoIterator for Facts {
+    type Item = (SmolStr, Fact);
+    type IntoIter = std::vec::IntoIter<(SmolStr, Fact)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.listed.into_iter()
+    }
+}
+
+impl<'f> IntoIterator for &'f Facts {
+    type Item = &'f (SmolStr, Fact);
+    type IntoIter = std::slice::Iter<'f, (SmolStr, Fact)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.listed.iter()
+    }
+}
+
+/// What is known of something.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
-    /// Nothing.
+    /// Nothing: as good as left out, where nobody compares with it.
     Null,
     /// A truth.
     Bool(bool),
     /// A number.
-    Number(f64),
+    Number(Number),
     /// A text.
     Text(SmolStr),
     /// Several facts.
@@ -187,13 +272,13 @@ pub enum Fact {
 #[derive(Clone, Copy, Debug)]
 pub enum View<'r> {
     /// The whole request.
-    Request(Asked<'r>),
+    Request(NormalizedRequest<'r>),
     /// Who asks.
     Subject(&'r Subject),
     /// What is to be done.
     Action(&'r Action),
-    /// With what; its path in its normal form.
-    Resource(&'r Resource, Maybe<&'r str>),
+    /// With what; its path as it is read.
+    Resource(&'r Resource, Path<'r>),
     /// Under which circumstances.
     Environment(&'r Environment),
     /// A list of names.
@@ -212,13 +297,36 @@ pub enum View<'r> {
     Unknown,
 }
 
-/// A request with its path in the form in which it is matched.
+/// A request with its path as it is read.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'r> {
+pub struct NormalizedRequest<'r> {
     /// The request.
     pub request: &'r Request,
-    /// Its path; unknown if it has no normal form.
-    pub path: Maybe<&'r str>,
+    /// Its path.
+    pub path: Path<'r>,
+}
+
+/// The path of a request, as far as it can be read.
+#[derive(Clone, Copy, Debug)]
+pub enum Path<'r> {
+    /// Everybody reads it like this.
+    Is(&'r str),
+    /// Some read it in one way, some in another.
+    Several(&'r [SmolStr]),
+    /// There is none.
+    Absent,
+    /// Nobody knows, or nobody can read it.
+    Unknown,
+}
+
+impl NormalizedRequest<'_> {
+    /// What is true in whichever way the path is read; what is true in some of them only cannot be told.
+    pub(super) fn in_every_reading(self, holds: impl Fn(Self) -> Truth) -> Truth {
+        let Path::Several(readings) = self.path else { return holds(self) };
+        let mut truths = readings.iter().map(|reading| holds(NormalizedRequest { path: Path::Is(reading), ..self }));
+        let first = truths.next().unwrap_or(Truth::Error);
+        if truths.all(|truth| truth == first) { first } else { Truth::Error }
+    }
 }
 
 impl<'r> View<'r> {
@@ -243,7 +351,11 @@ impl<'r> View<'r> {
             (Self::Action(action), "method") => text(&action.method),
             (Self::Action(action), "operation") => text(&action.operation),
             (Self::Resource(resource, _), "app") => text(&resource.app),
-            (Self::Resource(_, path), "path") => Self::text(path),
+            (Self::Resource(_, path), "path") => match path {
+                Path::Is(path) => Self::Text(path),
+                Path::Absent => Self::Absent,
+                Path::Several(_) | Path::Unknown => Self::Unknown,
+            },
             (Self::Resource(resource, _), "type") => text(&resource.kind),
             (Self::Resource(resource, _), "id") => text(&resource.id),
             (Self::Environment(environment), "ip") => text(&environment.ip),

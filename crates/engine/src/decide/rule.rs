@@ -7,8 +7,8 @@ use upheld_model::NodeRef;
 
 use super::condition::Condition;
 use super::fact_test::FactTest;
-use super::glob::{ForeignPattern, Glob, Token, Wild};
-use super::request::{Asked, Fact, Maybe, Names};
+use super::glob::{ForeignPattern, Glob, Token, Wildcard};
+use super::request::{Fact, Maybe, Names, NormalizedRequest, Path};
 use super::truth::Truth;
 use super::value::{Algorithm, Effect};
 
@@ -17,6 +17,8 @@ use super::value::{Algorithm, Effect};
 pub struct Rule {
     /// Its id.
     pub name: SmolStr,
+    /// What it says about itself; callers get it as the reason.
+    pub description: Option<SmolStr>,
     /// What it does.
     pub effect: Effect,
     /// Which requests it is about.
@@ -34,8 +36,14 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// A policy that is about these requests, without conditions and duties.
+    pub fn new(name: SmolStr, effect: Effect, target: Target, at: NodeRef) -> Self {
+        let (description, priority, status) = (None, 0.0, Status::On);
+        Self { name, description, effect, target, conditions: Vec::new(), duties: Vec::new(), priority, status, at }
+    }
+
     /// Whether it applies, from left to right: what cannot be told ends it at once.
-    pub(super) fn in_order(&self, asked: Asked<'_>) -> Truth {
+    pub(super) fn in_order(&self, asked: NormalizedRequest<'_>) -> Truth {
         for (_, alternatives) in self.target.clauses() {
             let mut fits = Truth::from(alternatives.is_empty());
             for matcher in alternatives {
@@ -151,15 +159,17 @@ impl Target {
     }
 
     /// Whether it is about a request.
-    pub fn covers(&self, asked: Asked<'_>) -> Truth {
-        self.clauses().into_iter().fold(Truth::True, |truth, (_, alternatives)| match truth {
-            Truth::False => Truth::False,
-            truth => truth.and(any(alternatives, asked)),
+    pub fn covers(&self, asked: NormalizedRequest<'_>) -> Truth {
+        asked.in_every_reading(|asked| {
+            self.clauses().into_iter().fold(Truth::True, |truth, (_, alternatives)| match truth {
+                Truth::False => Truth::False,
+                truth => truth.and(any(alternatives, asked)),
+            })
         })
     }
 }
 
-fn any(alternatives: &[Matcher], asked: Asked<'_>) -> Truth {
+fn any(alternatives: &[Matcher], asked: NormalizedRequest<'_>) -> Truth {
     if alternatives.is_empty() {
         return Truth::True;
     }
@@ -206,12 +216,12 @@ pub struct Matcher {
 
 impl Matcher {
     /// Whether all tests hold.
-    pub fn covers(&self, asked: Asked<'_>) -> Truth {
-        self.covers_but(asked, |_| false)
+    pub fn covers(&self, asked: NormalizedRequest<'_>) -> Truth {
+        asked.in_every_reading(|asked| self.covers_but(asked, |_| false))
     }
 
     /// Whether all tests hold but those that are known to.
-    pub(super) fn covers_but(&self, asked: Asked<'_>, known: impl Fn(&Test) -> bool) -> Truth {
+    pub(super) fn covers_but(&self, asked: NormalizedRequest<'_>, known: impl Fn(&Test) -> bool) -> Truth {
         self.all(|test| if known(test) { Truth::True } else { test.holds(asked) })
     }
 
@@ -231,13 +241,13 @@ pub enum Test {
     /// The subject is of one of these sorts.
     SubjectType(Vec<SmolStr>),
     /// A role of the subject looks like one of these.
-    Role(Vec<Wild>),
+    Role(Vec<Wildcard>),
     /// The subject is in one of these groups.
     Group(Vec<SmolStr>),
     /// A claim, property or other fact.
     Fact(FactTest),
     /// The application looks like one of these.
-    App(Vec<Wild>),
+    App(Vec<Wildcard>),
     /// The path looks like one of these.
     Path(Vec<PathPattern>),
     /// The resource is of one of these sorts.
@@ -308,19 +318,25 @@ pub const ANY_METHOD: &str = "*";
 
 impl Test {
     /// Whether a request passes. What it does not have fits nothing.
-    pub fn holds(&self, asked: Asked<'_>) -> Truth {
+    pub fn holds(&self, asked: NormalizedRequest<'_>) -> Truth {
         self.holds_or(asked, Truth::False)
     }
 
-    /// Whether a request passes, given what is true of something that it does not have.
-    pub(super) fn holds_or(&self, asked: Asked<'_>, absent: Truth) -> Truth {
-        let Asked { request, path } = asked;
+    /// Whether a request passes in whichever way its path is read, given what is true of something that it does not have.
+    pub(super) fn holds_or(&self, asked: NormalizedRequest<'_>, absent: Truth) -> Truth {
+        asked.in_every_reading(|asked| self.holds_in_one(asked, absent))
+    }
+
+    fn holds_in_one(&self, asked: NormalizedRequest<'_>, absent: Truth) -> Truth {
+        let NormalizedRequest { request, path } = asked;
         let one_of = |wanted: &[SmolStr], given: &Maybe<SmolStr>| known(given, absent, |given| wanted.contains(given));
         match self {
-            Self::Role(wanted) if wanted.iter().any(Wild::is_broken) && !request.subject.roles.known().is_empty() => {
+            Self::Role(wanted)
+                if wanted.iter().any(Wildcard::is_broken) && !request.subject.roles.known().is_empty() =>
+            {
                 Truth::Error
             }
-            Self::App(wanted) if wanted.iter().any(Wild::is_broken) => Truth::Error,
+            Self::App(wanted) if wanted.iter().any(Wildcard::is_broken) => Truth::Error,
             Self::Path(wanted) if wanted.iter().any(|wanted| matches!(wanted, PathPattern::Broken(_))) => Truth::Error,
             Self::Id(wanted) => one_of(wanted, &request.subject.id),
             Self::SubjectType(wanted) => one_of(wanted, &request.subject.kind),
@@ -333,9 +349,9 @@ impl Test {
                 known(&request.resource.app, absent, |given| wanted.iter().any(|wanted| wanted.covers(given)))
             }
             Self::Path(wanted) => match path {
-                Maybe::Is(given) => wanted.iter().any(|wanted| wanted.covers(given)).into(),
-                Maybe::Absent => absent,
-                Maybe::Unknown => Truth::Error,
+                Path::Is(given) => wanted.iter().any(|wanted| wanted.covers(given)).into(),
+                Path::Absent => absent,
+                Path::Several(_) | Path::Unknown => Truth::Error,
             },
             Self::Type(wanted) => one_of(wanted, &request.resource.kind),
             Self::ResourceId(wanted) => one_of(wanted, &request.resource.id),
@@ -369,17 +385,23 @@ fn names(given: &Names, fits: impl Fn(&str) -> bool) -> Truth {
 /// The fields that may name the owner of a resource.
 pub(super) const OWNER_FIELDS: [&str; 2] = ["owner", "ownerId"];
 
-fn owned(asked: Asked<'_>, absent: Truth) -> Truth {
+fn owned(asked: NormalizedRequest<'_>, absent: Truth) -> Truth {
     let facts = &asked.request.resource.facts;
     let id = match &asked.request.subject.id {
-        Maybe::Is(id) => id,
-        Maybe::Absent => return absent,
+        Maybe::Is(id) if !id.is_empty() => id,
+        Maybe::Is(_) | Maybe::Absent => return absent,
         Maybe::Unknown => return Truth::Error,
     };
-    let owners = OWNER_FIELDS.iter().filter_map(|field| facts.get(field)).map(|fact| match fact {
-        Fact::Text(owner) => (owner == id).into(),
-        Fact::Unknown => Truth::Error,
-        _ => Truth::False,
-    });
-    owners.reduce(Truth::or).unwrap_or(absent)
+    let mut owner: Option<&SmolStr> = None;
+    for fact in OWNER_FIELDS.iter().filter_map(|field| facts.get(field)) {
+        match (fact, owner) {
+            (Fact::Null, _) => {}
+            (Fact::Text(one), _) if one.is_empty() => {}
+            (Fact::Text(one), None) => owner = Some(one),
+            (Fact::Text(one), Some(other)) if one == other => {}
+            // Nobody knows whose it is of two, or of something that names nobody.
+            _ => return Truth::Error,
+        }
+    }
+    owner.map_or(absent, |owner| (owner == id).into())
 }

@@ -1,8 +1,10 @@
 mod cells;
 mod changes;
 mod combining;
+mod flips;
 mod found;
 mod laws;
+mod mutants;
 mod order;
 mod random;
 mod safety;

@@ -46,14 +46,14 @@ pub enum Value {
     /// Nothing: it is about something else.
     NotApplicable,
     /// It cannot be computed, and could have been nothing or this.
-    Unknown(Could),
+    Unknown(PossibleEffect),
     /// A word that no algorithm knows.
     Foreign,
 }
 
 /// What a value that could not be computed might have been.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Could {
+pub enum PossibleEffect {
     /// Permit.
     Permit,
     /// Deny.
@@ -70,9 +70,9 @@ impl Value {
             (Truth::True, Effect::Permit) => Self::Permit,
             (Truth::True, Effect::Deny) => Self::Deny,
             (Truth::True, Effect::Foreign) => Self::Foreign,
-            (Truth::Error, Effect::Permit) => Self::Unknown(Could::Permit),
-            (Truth::Error, Effect::Deny) => Self::Unknown(Could::Deny),
-            (Truth::Error, Effect::Foreign) => Self::Unknown(Could::Either),
+            (Truth::Error, Effect::Permit) => Self::Unknown(PossibleEffect::Permit),
+            (Truth::Error, Effect::Deny) => Self::Unknown(PossibleEffect::Deny),
+            (Truth::Error, Effect::Foreign) => Self::Unknown(PossibleEffect::Either),
         }
     }
 
@@ -81,10 +81,22 @@ impl Value {
     pub fn under(self, target: Truth) -> Self {
         match (target, self) {
             (Truth::False, _) => Self::NotApplicable,
-            (Truth::Error, Self::Permit) => Self::Unknown(Could::Permit),
-            (Truth::Error, Self::Deny) => Self::Unknown(Could::Deny),
-            (Truth::Error, Self::Foreign) => Self::Unknown(Could::Either),
+            (Truth::Error, Self::Permit) => Self::Unknown(PossibleEffect::Permit),
+            (Truth::Error, Self::Deny) => Self::Unknown(PossibleEffect::Deny),
+            (Truth::Error, Self::Foreign) => Self::Unknown(PossibleEffect::Either),
             (_, value) => value,
+        }
+    }
+
+    /// Of a set with a default. What may be nothing may be the default, and if both are the same, it is that.
+    #[must_use]
+    pub fn or(self, default: Effect) -> Self {
+        match (self, default) {
+            (Self::NotApplicable, default) => default.into(),
+            (Self::Unknown(PossibleEffect::Permit), Effect::Permit) => Self::Permit,
+            (Self::Unknown(PossibleEffect::Deny), Effect::Deny) => Self::Deny,
+            (Self::Unknown(_), _) => Self::Unknown(PossibleEffect::Either),
+            (value, _) => value,
         }
     }
 
@@ -259,9 +271,9 @@ impl Tally {
             Value::Permit => &mut self.permit,
             Value::Deny => &mut self.deny,
             Value::Foreign => &mut self.foreign,
-            Value::Unknown(Could::Permit) => &mut self.could_permit,
-            Value::Unknown(Could::Deny) => &mut self.could_deny,
-            Value::Unknown(Could::Either) => &mut self.could_either,
+            Value::Unknown(PossibleEffect::Permit) => &mut self.could_permit,
+            Value::Unknown(PossibleEffect::Deny) => &mut self.could_deny,
+            Value::Unknown(PossibleEffect::Either) => &mut self.could_either,
             Value::NotApplicable => return,
         };
         keep_first(place, vote);
@@ -291,7 +303,7 @@ impl Tally {
             Effect::Permit => (self.permit, self.deny, self.could_permit, self.could_deny),
             Effect::Deny | Effect::Foreign => (self.deny, self.permit, self.could_deny, self.could_permit),
         };
-        let either = |vote: Vote| Combined { value: Value::Unknown(Could::Either), by: vote.by };
+        let either = |vote: Vote| Combined { value: Value::Unknown(PossibleEffect::Either), by: vote.by };
         if let Some(vote) = wins {
             vote.into()
         } else if let Some(vote) = self.could_either {
@@ -313,7 +325,7 @@ impl Tally {
 
     /// Judged on who is about the request, whatever is said then.
     fn only_one(&self) -> Combined {
-        let either = |by| Combined { value: Value::Unknown(Could::Either), by };
+        let either = |by| Combined { value: Value::Unknown(PossibleEffect::Either), by };
         match (self.doubtful, self.applicable, self.only) {
             (Some(vote), _, _) => either(vote.by),
             (None, 0, _) => Combined::NOTHING,
@@ -324,8 +336,10 @@ impl Tally {
     }
 
     fn unanimous(&self) -> Combined {
-        let either =
-            |vote: Option<Vote>| Combined { value: Value::Unknown(Could::Either), by: vote.and_then(|vote| vote.by) };
+        let either = |vote: Option<Vote>| Combined {
+            value: Value::Unknown(PossibleEffect::Either),
+            by: vote.and_then(|vote| vote.by),
+        };
         let permits = self.permit.is_some() || self.could_permit.is_some();
         let denies = self.deny.is_some() || self.could_deny.is_some();
         if self.could_either.is_some() || (permits && denies) {
@@ -338,7 +352,7 @@ impl Tally {
     fn priority_deny_overrides(&self) -> Combined {
         let rank = |vote: Option<Vote>| vote.map_or(Rank::LAST, |vote| vote.rank);
         let winner = if rank(self.deny) <= rank(self.permit) { self.deny } else { self.permit };
-        let either = |vote: Vote| Combined { value: Value::Unknown(Could::Either), by: vote.by };
+        let either = |vote: Vote| Combined { value: Value::Unknown(PossibleEffect::Either), by: vote.by };
         let Some(winner) = winner else {
             return match (self.could_either, self.could_deny, self.could_permit) {
                 (Some(vote), ..) | (None, Some(vote), Some(_)) => either(vote),
@@ -347,8 +361,8 @@ impl Tally {
         };
         // A doubtful one counts if it would decide and says otherwise: a deny also at the same priority.
         let outweighs = |vote: &Vote| match (winner.value, vote.value) {
-            (Value::Deny, Value::Unknown(Could::Permit | Could::Either)) => vote.rank < winner.rank,
-            (Value::Permit, Value::Unknown(Could::Deny | Could::Either)) => vote.rank <= winner.rank,
+            (Value::Deny, Value::Unknown(PossibleEffect::Permit | PossibleEffect::Either)) => vote.rank < winner.rank,
+            (Value::Permit, Value::Unknown(PossibleEffect::Deny | PossibleEffect::Either)) => vote.rank <= winner.rank,
             _ => false,
         };
         let doubts = [self.could_either, self.could_deny, self.could_permit];

@@ -8,9 +8,9 @@ use smol_str::SmolStr;
 use upheld_model::{Code, Config, Param, Reason};
 
 use super::fields::Folded;
-use super::index::{Hierarchy, Sitting};
+use super::index::{Attachment, Hierarchy};
 use super::question::Question;
-use super::rank::{Separation, Teller};
+use super::rank::{Perspective, Separation};
 use crate::ask::{EntryId, Hit, Place};
 use crate::merge::Merged;
 
@@ -43,7 +43,7 @@ pub struct InScope {
 }
 
 /// Who says something, in ascending order: places in [`Effective::order`]. Most things are said by one.
-pub type Speakers = SmallVec<[usize; 2]>;
+pub type Contributors = SmallVec<[usize; 2]>;
 
 /// Something that was folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +53,12 @@ pub struct Member {
     /// Where it sits.
     pub place: Place,
     /// How it came there.
-    pub sitting: Sitting,
+    pub attachment: Attachment,
 }
 
 impl Member {
-    fn hit(self) -> Hit<Sitting> {
-        Hit { entry: self.entry, place: self.place, certain: true, measure: self.sitting }
+    fn hit(self) -> Hit<Attachment> {
+        Hit { entry: self.entry, place: self.place, certain: true, measure: self.attachment }
     }
 }
 
@@ -72,7 +72,7 @@ pub struct Field {
     /// Its value; `None` where it was removed.
     pub value: Option<Arc<Config>>,
     /// Who is in it, in ascending order. Never empty.
-    pub by: Speakers,
+    pub by: Contributors,
     /// Who set it in vain.
     pub lost: Vec<Lost>,
 }
@@ -87,15 +87,15 @@ pub struct Lost {
     /// To whom it lost.
     pub to: usize,
     /// Which rule let the winner win although the order of folding, or what a level says, would prefer the loser.
-    pub despite: Despite,
+    pub exception: Exception,
 }
 
 /// Whether the winner is the one that the names of things promise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Despite {
+pub enum Exception {
     /// It is.
     #[default]
-    Nothing,
+    None,
     /// A level prefers the other side, but only in fields that can be combined.
     Plain,
     /// It turns everything off.
@@ -137,7 +137,9 @@ impl Hierarchy {
         let hidden = || answer.hidden.iter().filter(|lost| says(&lost.value, &field.name));
         let beaten = field.lost.iter().min_by_key(|lost| lost.by).or_else(|| hidden().min_by_key(|lost| lost.by));
         match (field.by.as_slice(), beaten) {
-            ([winner], Some(lost)) => self.because(question, answer, *winner, lost.by, lost.despite, Teller::Winner),
+            ([winner], Some(lost)) => {
+                self.because(question, answer, *winner, lost.by, lost.exception, Perspective::Winner)
+            }
             ([_], None) => Reason::new(Code::MergeUncontested, &[]),
             (several, _) => {
                 let count = i64::try_from(several.len()).unwrap_or(i64::MAX);
@@ -148,7 +150,7 @@ impl Hierarchy {
 
     /// Why something was lost.
     pub fn why_lost(&self, question: &Question<'_>, answer: &Effective, lost: &Lost) -> Reason {
-        self.because(question, answer, lost.to, lost.by, lost.despite, Teller::Loser)
+        self.because(question, answer, lost.to, lost.by, lost.exception, Perspective::Loser)
     }
 
     /// The rung on which two that were folded differ.
@@ -169,18 +171,18 @@ impl Hierarchy {
         answer: &Effective,
         winner: usize,
         loser: usize,
-        despite: Despite,
-        teller: Teller,
+        exception: Exception,
+        perspective: Perspective,
     ) -> Reason {
         let ranked = |place: usize| self.ranked(question, &answer.order.get(place)?.hit());
         let (Some(winner), Some(loser)) = (ranked(winner), ranked(loser)) else {
             return Reason::new(Code::MergeIdentity, &[]);
         };
-        let reason = self.reason(question, &winner, &loser, teller);
-        match (despite, reason.code) {
-            (Despite::Plain, Code::MergeLevel) => Reason { code: Code::MergePlainField, ..reason },
-            (Despite::Off, _) => Reason::new(Code::MergeSwitchedOff, &[]),
-            (Despite::Known, Code::MergeLevel) => Reason::new(Code::MergeKnown, &[]),
+        let reason = self.reason(question, &winner, &loser, perspective);
+        match (exception, reason.code) {
+            (Exception::Plain, Code::MergeLevel) => Reason { code: Code::MergePlainField, ..reason },
+            (Exception::Off, _) => Reason::new(Code::MergeSwitchedOff, &[]),
+            (Exception::Known, Code::MergeLevel) => Reason::new(Code::MergeKnown, &[]),
             _ => reason,
         }
     }

@@ -1,9 +1,10 @@
 //! Targets at which the same entries meet in the same way: they have one answer.
 
+use smallvec::SmallVec;
 use smol_str::SmolStr;
 use upheld_model::NodeRef;
 
-use super::index::{Hierarchy, Sitting, Via};
+use super::index::{Attachment, Hierarchy, Via};
 use super::question::{LevelJoin, Question, Usable};
 use crate::ask::{EntryId, Hit, Scratch, gather};
 use crate::partition::{CellTable, Partition};
@@ -20,7 +21,7 @@ pub struct Cells<'q> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CellKey {
     hits: Vec<KeyHit>,
-    levels: Vec<LevelJoin>,
+    levels: SmallVec<[LevelJoin; 2]>,
     omits: Vec<SmolStr>,
 }
 
@@ -66,10 +67,10 @@ impl Hierarchy {
     }
 
     /// What the answer depends on, given what was gathered for the question.
-    pub fn cell_of(&self, question: &Question<'_>, hits: &[Hit<Sitting>]) -> CellKey {
-        let key = |hit: &Hit<Sitting>| {
+    pub fn cell_of(&self, question: &Question<'_>, hits: &[Hit<Attachment>]) -> CellKey {
+        let key = |hit: &Hit<Attachment>| {
             let site = question.site(hit.place.0 as usize)?;
-            let Sitting { via, position, at } = hit.measure;
+            let Attachment { via, position, at } = hit.measure;
             let counts = match self.usable(question, hit) {
                 Usable::Yes => Use::Yes,
                 Usable::Broken(_) => Use::Broken,
@@ -87,7 +88,7 @@ impl Hierarchy {
         keys.extend(hits.iter().filter_map(key));
         keys.sort_unstable();
         let omits = question.omits.iter().map(SmolStr::new).collect();
-        CellKey { hits: keys, levels: question.levels.to_vec(), omits }
+        CellKey { hits: keys, levels: SmallVec::from_slice(question.levels), omits }
     }
 }
 

@@ -23,19 +23,18 @@ mod tests;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
 use smallvec::smallvec;
 use smol_str::SmolStr;
-use upheld_model::Act;
 use upheld_model::config::{Config, Content};
+use upheld_model::{MergeAction, Uniques};
 
 pub use join::{Beaten, Joined, Part, Parts};
-pub use origins::{Origins, Standing};
+pub use origins::{Origins, Share};
 pub use rules::{
-    Combiner, FieldRule, Inheritance, Join, Meeting, PlainWhenDeep, Prefer, Reach, Rules, SameLevel, Within,
+    Combiner, FieldMerge, FieldRule, Inheritance, Join, PlainWhenDeep, Prefer, Reach, Rules, SameLevel, Within,
 };
 
-use super::answer::Despite;
+use super::answer::Exception;
 
 /// The fields of one policy.
 #[derive(Clone, Debug)]
@@ -76,7 +75,7 @@ pub fn fold(rules: &Rules, levels: &[Level<'_>]) -> Folded {
         folded.fields = met(known, new, |name, known, new| {
             let meeting = rules.meeting(name);
             let act = join.act(meeting);
-            join::join(act, meeting, known, new, despite(level.inheritance, act))
+            join::join(act, meeting, known, new, exception(level.inheritance, act))
         });
     }
     folded
@@ -86,10 +85,10 @@ pub fn fold(rules: &Rules, levels: &[Level<'_>]) -> Folded {
 fn within(rules: &Rules, level: &Level<'_>) -> Vec<(SmolStr, Joined)> {
     let most = level.layers.iter().map(|layer| layer.fields.len()).sum();
     let mut said: Vec<(&SmolStr, Part)> = Vec::with_capacity(most);
-    let mut seen = FxHashSet::default();
+    let mut seen = Uniques::default();
     // A policy that is attached twice counts once, where it is better.
     let is_alone = level.layers.len() == 1;
-    for layer in level.layers.iter().filter(|layer| is_alone || seen.insert(layer.by)) {
+    for layer in level.layers.iter().filter(|layer| is_alone || seen.is_new(layer.by)) {
         let set = layer.fields.iter().filter(|(_, value)| is_set(value));
         said.extend(set.map(|(name, value)| (name, Part { by: layer.by, value: value.clone() })));
     }
@@ -132,10 +131,12 @@ fn met(
 }
 
 /// Whether an act is the opposite of what a level says that merges deep.
-fn despite(Inheritance { reach, prefer }: Inheritance, act: Act) -> Despite {
+fn exception(Inheritance { reach, prefer }: Inheritance, act: MergeAction) -> Exception {
     match (reach, prefer, act) {
-        (Reach::Deep, Prefer::Parent, Act::Keep) | (Reach::Deep, Prefer::Child, Act::Take) => Despite::Plain,
-        _ => Despite::Nothing,
+        (Reach::Deep, Prefer::Parent, MergeAction::Keep) | (Reach::Deep, Prefer::Child, MergeAction::Take) => {
+            Exception::Plain
+        }
+        _ => Exception::None,
     }
 }
 

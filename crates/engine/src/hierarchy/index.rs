@@ -12,7 +12,7 @@ use upheld_model::{
 };
 
 use super::answer::Effective;
-use super::question::{Listed, Looks, Question, Section, Site};
+use super::question::{EntrySource, Listed, Question, Section, Site};
 use crate::ask::{EntryId, Family, Fit, Hit, Place};
 use crate::buckets::Buckets;
 use crate::kind::HierarchyKind;
@@ -52,7 +52,7 @@ impl Entry {
 
 /// How an entry came to a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sitting {
+pub struct Attachment {
     /// In which way.
     pub via: Via,
     /// Its number among those that the place lists; 0 for all others.
@@ -212,14 +212,14 @@ impl Hierarchy {
         object: &Object,
         section: Option<Section<'_>>,
         namespaces: &[Sym],
-        mut sit: impl FnMut(EntryId, Sitting),
+        mut sit: impl FnMut(EntryId, Attachment),
     ) {
         let section = section.map(|section| section.symbol);
         let named = self.named.get(&(object.kind, object.scope, object.name, section));
         for (place, (entry, at)) in named.iter().enumerate() {
             // A policy that names an object twice counts once.
             if !named.iter().take(place).any(|(known, _)| known == entry) {
-                sit(*entry, Sitting { via: Via::Named, position: 0, at: *at });
+                sit(*entry, Attachment { via: Via::Named, position: 0, at: *at });
             }
         }
         let labels = || object.facts.as_slice().iter().filter_map(|tag| Some((tag.key, tag.value?)));
@@ -238,7 +238,7 @@ impl Hierarchy {
         found.dedup_by_key(|(entry, _)| *entry);
         for (entry, at) in found {
             if !named.iter().any(|(known, _)| *known == entry) {
-                sit(entry, Sitting { via: Via::Selected, position: 0, at });
+                sit(entry, Attachment { via: Via::Selected, position: 0, at });
             }
         }
     }
@@ -267,7 +267,7 @@ fn labels_of(selector: &TargetSelector) -> impl Iterator<Item = (Sym, Sym)> {
 
 impl Family for Hierarchy {
     type Question<'q> = Question<'q>;
-    type Measure = Sitting;
+    type Measure = Attachment;
     type Answer = Effective;
     type Scratch = ();
 
@@ -275,46 +275,46 @@ impl Family for Hierarchy {
         (0..self.entries.len()).map(EntryId::new).filter(|id| self.entry(*id).is_some())
     }
 
-    fn find<W: Witness<Sitting>>(&self, question: &Question<'_>, (): &mut (), hits: &mut Vec<Hit<Sitting>>) {
+    fn find<W: Witness<Attachment>>(&self, question: &Question<'_>, (): &mut (), hits: &mut Vec<Hit<Attachment>>) {
         for (number, site) in (0..).zip(question.sites) {
             let place = Place(number);
-            let sit = |entry, sitting| hits.push(Hit::new(entry, place, Fit::Yes(sitting)));
+            let sit = |entry, attachment| hits.push(Hit::new(entry, place, Fit::Yes(attachment)));
             match site.looks {
-                Looks::Object { object, section, namespaces } => self.attached(object, section, namespaces, sit),
-                Looks::Listed(listed) => listed_at(listed, |_| true, sit),
-                Looks::Own(_) => {}
+                EntrySource::Object { object, section, namespaces } => self.attached(object, section, namespaces, sit),
+                EntrySource::Listed(listed) => listed_at(listed, |_| true, sit),
+                EntrySource::Own(_) => {}
             }
         }
     }
 
-    fn check<W: Witness<Sitting>>(
+    fn check<W: Witness<Attachment>>(
         &self,
         id: EntryId,
         question: &Question<'_>,
         witness: &mut W,
-        mut sit: impl FnMut(Place, Fit<Sitting>),
+        mut sit: impl FnMut(Place, Fit<Attachment>),
     ) {
         let Some(entry) = self.entry(id) else { return };
         let mut anywhere = false;
         for (number, site) in (0..).zip(question.sites) {
-            let mut here = |sitting| {
+            let mut here = |attachment| {
                 anywhere = true;
-                sit(Place(number), Fit::Yes(sitting));
+                sit(Place(number), Fit::Yes(attachment));
             };
             match site.looks {
-                Looks::Object { object, section, namespaces } => {
+                EntrySource::Object { object, section, namespaces } => {
                     let section = section.map(|section| section.symbol);
                     let named = entry.attachments.targets.iter().find(|target| names(target, object, section));
                     let mut selectors = entry.attachments.selectors.iter();
                     let may = namespaces.contains(&entry.namespace);
                     if let Some(target) = named {
-                        here(Sitting { via: Via::Named, position: 0, at: target.at });
+                        here(Attachment { via: Via::Named, position: 0, at: target.at });
                     } else if let Some(own) = selectors.find(|own| may && selects(own, object, section)) {
-                        here(Sitting { via: Via::Selected, position: 0, at: own.at });
+                        here(Attachment { via: Via::Selected, position: 0, at: own.at });
                     }
                 }
-                Looks::Listed(listed) => listed_at(listed, |known| known == id, |_, sitting| here(sitting)),
-                Looks::Own(_) => {}
+                EntrySource::Listed(listed) => listed_at(listed, |known| known == id, |_, attachment| here(attachment)),
+                EntrySource::Own(_) => {}
             }
         }
         if !anywhere {
@@ -323,23 +323,23 @@ impl Family for Hierarchy {
         }
     }
 
-    fn own(&self, question: &Question<'_>, mut sit: impl FnMut(EntryId, Place, Fit<Sitting>)) {
+    fn own(&self, question: &Question<'_>, mut sit: impl FnMut(EntryId, Place, Fit<Attachment>)) {
         let mut next = self.entries.len();
         for (number, site) in (0..).zip(question.sites) {
-            let Looks::Own(layers) = site.looks else { continue };
+            let EntrySource::Own(layers) = site.looks else { continue };
             for (position, layer) in (0..).zip(layers) {
-                let sitting = Sitting { via: Via::Own, position, at: layer.at };
-                sit(EntryId::new(next), Place(number), Fit::Yes(sitting));
+                let attachment = Attachment { via: Via::Own, position, at: layer.at };
+                sit(EntryId::new(next), Place(number), Fit::Yes(attachment));
                 next += 1;
             }
         }
     }
 
-    fn resolve<W: Witness<Sitting>>(
+    fn resolve<W: Witness<Attachment>>(
         &self,
         question: &Question<'_>,
         (): &mut (),
-        hits: &mut Vec<Hit<Sitting>>,
+        hits: &mut Vec<Hit<Attachment>>,
         witness: &mut W,
     ) -> Effective {
         self.resolved(question, hits, witness)
@@ -347,11 +347,11 @@ impl Family for Hierarchy {
 }
 
 /// Entries that a place refers to; of one that it refers to twice, the first counts.
-fn listed_at(listed: &[Listed], is_meant: impl Fn(EntryId) -> bool, mut sit: impl FnMut(EntryId, Sitting)) {
+fn listed_at(listed: &[Listed], is_meant: impl Fn(EntryId) -> bool, mut sit: impl FnMut(EntryId, Attachment)) {
     for (place, Listed { entry, position, at }) in listed.iter().enumerate() {
         let twice = listed.iter().take(place).any(|known| known.entry == *entry);
         if is_meant(*entry) && !twice {
-            sit(*entry, Sitting { via: Via::Listed, position: *position, at: *at });
+            sit(*entry, Attachment { via: Via::Listed, position: *position, at: *at });
         }
     }
 }
@@ -360,8 +360,8 @@ fn listed_at(listed: &[Listed], is_meant: impl Fn(EntryId) -> bool, mut sit: imp
 fn not_attached(entry: &Entry, sites: &[Site<'_>]) -> (u32, Reason) {
     let objects = || {
         sites.iter().filter_map(|site| match site.looks {
-            Looks::Object { object, .. } => Some(object),
-            Looks::Listed(_) | Looks::Own(_) => None,
+            EntrySource::Object { object, .. } => Some(object),
+            EntrySource::Listed(_) | EntrySource::Own(_) => None,
         })
     };
     let attachments = &entry.attachments;

@@ -38,12 +38,12 @@ pub struct Site<'q> {
     /// How specific it is among the places of its level: 0 is the most specific.
     pub section: u8,
     /// What is looked for.
-    pub looks: Looks<'q>,
+    pub looks: EntrySource<'q>,
 }
 
 /// What is looked for at a place.
 #[derive(Clone, Copy, Debug)]
-pub enum Looks<'q> {
+pub enum EntrySource<'q> {
     /// Entries that name or select an object or a section of it.
     Object {
         /// The object.

@@ -1,14 +1,14 @@
 //! The order of folding: the place first, then what the entry brings.
 //!
 //! Every column is a key, a number or a text, so every ladder is a total preorder that a document can name. Where layers
-//! override, they may want to be read from the other end ([`Ends`]).
+//! override, they may want to be read from the other end ([`RankDirection`]).
 
 use std::cmp::Ordering;
 
-use upheld_model::{Act, Code, Param, Reason, Sym, Timestamp};
+use upheld_model::{Code, MergeAction, Param, Reason, Sym, Timestamp};
 
-use super::index::{Entry, Hierarchy, Sitting};
-use super::question::{Looks, Question, Site};
+use super::index::{Attachment, Entry, Hierarchy};
+use super::question::{EntrySource, Question, Site};
 use crate::ask::Hit;
 use crate::kind::HierarchyFold;
 use crate::ladder::{self, Best, Rung};
@@ -75,7 +75,7 @@ impl ladder::Column for Column {
 
 /// From which end the rungs below [`Column::Side`] are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ends {
+pub enum RankDirection {
     /// As the ladder says.
     #[default]
     AsRanked,
@@ -99,15 +99,15 @@ pub struct Separation {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ranked<'h> {
     pub(super) site: &'h Site<'h>,
-    pub(super) sitting: Sitting,
+    pub(super) attachment: Attachment,
     /// Nothing for what a target says itself.
     pub(super) entry: Option<&'h Entry>,
 }
 
 impl Hierarchy {
-    pub(super) fn ranked<'h>(&'h self, question: &Question<'h>, hit: &Hit<Sitting>) -> Option<Ranked<'h>> {
+    pub(super) fn ranked<'h>(&'h self, question: &Question<'h>, hit: &Hit<Attachment>) -> Option<Ranked<'h>> {
         let site = question.site(hit.place.0 as usize)?;
-        Some(Ranked { site, sitting: hit.measure, entry: self.entry(hit.entry) })
+        Some(Ranked { site, attachment: hit.measure, entry: self.entry(hit.entry) })
     }
 
     /// The first rung on which two hits differ.
@@ -135,7 +135,7 @@ impl Hierarchy {
             Best::Highest => ascending.reverse(),
         };
         let below = || self.kind.rank.position(Column::Side).is_some_and(|side| side < number);
-        let turned = self.kind.ends == Ends::BySide && one.overrides() && other.overrides() && below();
+        let turned = self.kind.ends == RankDirection::BySide && one.overrides() && other.overrides() && below();
         if turned { ordered.reverse() } else { ordered }
     }
 
@@ -145,11 +145,11 @@ impl Hierarchy {
         question: &Question<'_>,
         winner: &Ranked<'_>,
         loser: &Ranked<'_>,
-        teller: Teller,
+        perspective: Perspective,
     ) -> Reason {
-        let (mine, theirs) = match teller {
-            Teller::Winner => (winner, loser),
-            Teller::Loser => (loser, winner),
+        let (mine, theirs) = match perspective {
+            Perspective::Winner => (winner, loser),
+            Perspective::Loser => (loser, winner),
         };
         let Some(Separation { rung, column, order }) = self.separate(winner, loser) else {
             return Reason::new(Code::MergeIdentity, &theirs.title());
@@ -179,7 +179,7 @@ impl Hierarchy {
                 Reason::new(code, &[steps(mine), steps(theirs), by])
             }
             Column::Position => {
-                let number = |ranked: &Ranked<'_>| Param::Number(i64::from(ranked.sitting.position) + 1);
+                let number = |ranked: &Ranked<'_>| Param::Number(i64::from(ranked.attachment.position) + 1);
                 Reason::new(code, &[number(mine), number(theirs)])
             }
             Column::Weight => {
@@ -199,7 +199,7 @@ impl Hierarchy {
 
 /// From whose side a reason is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Teller {
+pub(super) enum Perspective {
     Winner,
     Loser,
 }
@@ -211,7 +211,7 @@ impl Ranked<'_> {
             Column::Scope => self.site.scope.cmp(&other.site.scope),
             Column::Level => self.site.level.cmp(&other.site.level),
             Column::Reference => self.refers().cmp(&other.refers()),
-            Column::Position => self.sitting.position.cmp(&other.sitting.position),
+            Column::Position => self.attachment.position.cmp(&other.attachment.position),
             Column::Section => self.site.section.cmp(&other.site.section),
             Column::Side => other.overrides().cmp(&self.overrides()),
             Column::Weight => self.weight().cmp(&other.weight()),
@@ -236,15 +236,15 @@ impl Ranked<'_> {
     /// 0 if the place refers to it, else 1.
     fn refers(&self) -> u8 {
         match self.site.looks {
-            Looks::Listed(_) | Looks::Own(_) => 0,
-            Looks::Object { .. } => 1,
+            EntrySource::Listed(_) | EntrySource::Own(_) => 0,
+            EntrySource::Object { .. } => 1,
         }
     }
 
     /// Whether its layer wins over what is nearer.
     pub(super) fn overrides(&self) -> bool {
         let meets = self.entry.and_then(Entry::says).and_then(|layer| layer.meets);
-        meets.is_some_and(|meets| matches!(meets.act, Act::Take | Act::TakeOver))
+        meets.is_some_and(|meets| matches!(meets.act, MergeAction::Take | MergeAction::TakeOver))
     }
 
     fn number(&self, name: Sym) -> Option<i64> {
@@ -274,8 +274,8 @@ impl Ranked<'_> {
     /// `namespace/name`, with `/section` where a section is meant.
     fn identity(&self) -> impl Iterator<Item = u8> {
         let section = match self.site.looks {
-            Looks::Object { section, .. } => section.map(|section| section.text),
-            Looks::Listed(_) | Looks::Own(_) => None,
+            EntrySource::Object { section, .. } => section.map(|section| section.text),
+            EntrySource::Listed(_) | EntrySource::Own(_) => None,
         };
         let slash = section.map(|_| b'/');
         self.text().bytes().chain(slash).chain(section.unwrap_or_default().bytes())

@@ -4,15 +4,15 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::FxHashSet;
 use smol_str::{SmolStr, format_smolstr};
-use upheld_model::{Act, Code, Config, LayerContent, Meets, Param, Reason, State};
+use upheld_model::{Code, Config, LayerContent, LayerMerge, MergeAction, Param, Reason, State, Uniques};
 
 use super::answer::{Effective, Field, InScope, Member};
 use super::fields::{self, FieldLayer, Folded, Level, Rules};
-use super::index::{Entry, Hierarchy, Sitting};
-use super::question::{Looks, OwnContent, OwnLayer, Question, Usable};
-use super::rank::{Ranked, Teller};
+use super::index::{Attachment, Entry, Hierarchy};
+use super::question::{EntrySource, OwnContent, OwnLayer, Question, Usable};
+use super::rank::{Perspective, Ranked};
 use super::scopes::{self, Key};
 use super::wholes::{self, Stack, Whole, WholeRules};
 use crate::ask::{EntryId, Hit, Place};
@@ -20,10 +20,10 @@ use crate::kind::HierarchyFold;
 use crate::witness::Witness;
 
 impl Hierarchy {
-    pub(super) fn resolved<W: Witness<Sitting>>(
+    pub(super) fn resolved<W: Witness<Attachment>>(
         &self,
         question: &Question<'_>,
-        hits: &mut Vec<Hit<Sitting>>,
+        hits: &mut Vec<Hit<Attachment>>,
         witness: &mut W,
     ) -> Effective {
         // Asked once for each: to find out may take a look at other documents.
@@ -41,8 +41,8 @@ impl Hierarchy {
         });
         self.rank(question, hits);
         let order: Vec<Member> =
-            hits.iter().map(|hit| Member { entry: hit.entry, place: hit.place, sitting: hit.measure }).collect();
-        let is_broken = |hit: &Hit<Sitting>| broken.contains(&(hit.entry, hit.place));
+            hits.iter().map(|hit| Member { entry: hit.entry, place: hit.place, attachment: hit.measure }).collect();
+        let is_broken = |hit: &Hit<Attachment>| broken.contains(&(hit.entry, hit.place));
         let broken = hits.iter().enumerate().filter(|(_, hit)| is_broken(hit)).map(|(place, _)| place).collect();
         let mut answer = Effective { order, broken, ..Effective::default() };
         if answer.broken.is_empty() {
@@ -58,21 +58,21 @@ impl Hierarchy {
     }
 
     /// Whether an entry can be used where it is; what a target says itself can.
-    pub(super) fn usable(&self, question: &Question<'_>, hit: &Hit<Sitting>) -> Usable {
+    pub(super) fn usable(&self, question: &Question<'_>, hit: &Hit<Attachment>) -> Usable {
         self.entry(hit.entry).map_or(Usable::Yes, |entry| (question.usable)(entry, hit.place))
     }
 
     /// Puts hits into the order of folding. An entry that is at one level twice counts once, where it ranks better.
-    fn rank(&self, question: &Question<'_>, hits: &mut Vec<Hit<Sitting>>) {
-        let mut ranked: Vec<(Hit<Sitting>, Ranked<'_>)> =
+    fn rank(&self, question: &Question<'_>, hits: &mut Vec<Hit<Attachment>>) {
+        let mut ranked: Vec<(Hit<Attachment>, Ranked<'_>)> =
             hits.iter().filter_map(|hit| Some((*hit, self.ranked(question, hit)?))).collect();
         ranked.sort_by(|(one_hit, one), (other_hit, other)| {
             self.compare(one, other)
                 .then_with(|| (one_hit.place, one_hit.entry).cmp(&(other_hit.place, other_hit.entry)))
         });
         if ranked.len() > 1 {
-            let mut seen = FxHashSet::with_capacity_and_hasher(ranked.len(), FxBuildHasher);
-            ranked.retain(|(hit, ranked)| seen.insert((hit.entry, ranked.site.scope, ranked.site.level)));
+            let mut seen = Uniques::default();
+            ranked.retain(|(hit, ranked)| seen.is_new((hit.entry, ranked.site.scope, ranked.site.level)));
         }
         hits.clear();
         hits.extend(ranked.into_iter().map(|(hit, _)| hit));
@@ -153,7 +153,7 @@ impl Hierarchy {
             let OwnContent::Whole(config) = &own_layer(question, member)?.says else { return None };
             let config = config.clone();
             // Others may fill its gaps.
-            let meets = Some(Meets { act: Act::KeepOver, strategy: 0 });
+            let meets = Some(LayerMerge { act: MergeAction::KeepOver, strategy: 0 });
             return Some(Whole { by, entry: member.entry, config, merged: None, meets });
         };
         let layer = entry.says()?;
@@ -161,10 +161,10 @@ impl Hierarchy {
         Some(Whole { by, entry: member.entry, config: config.clone(), merged: merged.clone(), meets: layer.meets })
     }
 
-    fn tell<W: Witness<Sitting>>(
+    fn tell<W: Witness<Attachment>>(
         &self,
         question: &Question<'_>,
-        hits: &[Hit<Sitting>],
+        hits: &[Hit<Attachment>],
         answer: &Effective,
         witness: &mut W,
     ) {
@@ -187,7 +187,7 @@ impl Hierarchy {
                     witness.decided(separation.rung);
                 }
                 witness.state(hit, State::Won, || match beaten {
-                    Some(lost) => self.because(question, answer, place, lost.by, lost.despite, Teller::Winner),
+                    Some(lost) => self.because(question, answer, place, lost.by, lost.exception, Perspective::Winner),
                     None => Reason::new(Code::MergeOnly, &[]),
                 });
             } else if contributors.contains(&place) {
@@ -228,8 +228,8 @@ impl OwnWords {
 
 fn own_layer<'q>(question: &Question<'q>, member: &Member) -> Option<&'q OwnLayer> {
     match question.site(member.place.0 as usize)?.looks {
-        Looks::Own(layers) => layers.get(member.sitting.position as usize),
-        Looks::Object { .. } | Looks::Listed(_) => None,
+        EntrySource::Own(layers) => layers.get(member.attachment.position as usize),
+        EntrySource::Object { .. } | EntrySource::Listed(_) => None,
     }
 }
 

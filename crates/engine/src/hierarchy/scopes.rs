@@ -6,13 +6,13 @@ use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use upheld_model::Config;
 
-use super::answer::{Despite, Field, Lost, Speakers};
+use super::answer::{Contributors, Exception, Field, Lost};
 use super::fields::{Beaten, Joined, is_set};
 use crate::ask::EntryId;
 
 /// Which parts of a field hide each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Apart {
+pub enum FieldParts {
     /// The field is hidden as a whole.
     #[default]
     Whole,
@@ -36,7 +36,7 @@ pub enum Apart {
     },
 }
 
-impl Apart {
+impl FieldParts {
     /// Shows the parts of a value.
     fn for_each_part(&self, value: &Arc<Config>, mut show: impl FnMut(Option<SmolStr>, &Arc<Config>)) {
         let text = |value: &Config, key: &str| value.get(key).and_then(|name| name.as_text()).map(SmolStr::new);
@@ -62,13 +62,14 @@ impl Apart {
     }
 
     /// Who of those that are in a field are in a part of it.
-    fn speakers(&self, joined: &Joined, part: Option<&SmolStr>) -> Speakers {
+    fn speakers(&self, joined: &Joined, part: Option<&SmolStr>) -> Contributors {
         let Self::Items { list, key, .. } = self else { return joined.origins.clone() };
         let names = |value: &Config| {
             let items = value.get(list).map_or(&[][..], |list| list.items());
             items.iter().any(|item| item.get(key).and_then(|name| name.as_text()) == part.map(SmolStr::as_str))
         };
-        let mut naming: Speakers = joined.parts.iter().filter(|said| names(&said.value)).map(|said| said.by).collect();
+        let mut naming: Contributors =
+            joined.parts.iter().filter(|said| names(&said.value)).map(|said| said.by).collect();
         naming.retain(|by| joined.origins.contains(by));
         naming.sort_unstable();
         naming.dedup();
@@ -94,7 +95,7 @@ impl Key {
 pub(super) fn across<'f>(
     scopes: impl IntoIterator<Item = impl Iterator<Item = ((&'f SmolStr, Option<&'f SmolStr>), &'f Joined)>>,
     most: usize,
-    apart: impl Fn(&str) -> &'f Apart,
+    apart: impl Fn(&str) -> &'f FieldParts,
     who: impl Fn(usize) -> EntryId,
     omits: &[&str],
 ) -> Vec<Field> {
@@ -154,7 +155,7 @@ impl Fields {
 }
 
 /// What a switch turns off is lost to it.
-fn switch_off(name: &SmolStr, apart: &Apart, found: &mut Fields) {
+fn switch_off(name: &SmolStr, apart: &FieldParts, found: &mut Fields) {
     let is_turned_off = |field: &mut Field| field.name == *name && field.part.as_ref() != apart.off();
     let parts: Vec<Field> = found.sorted.extract_if(.., is_turned_off).collect();
     let Ok(switch) = found.get_mut(name, apart.off()) else { return };
@@ -162,7 +163,7 @@ fn switch_off(name: &SmolStr, apart: &Apart, found: &mut Fields) {
     for Field { value, by, lost, .. } in parts {
         let losing = by.into_iter().filter(|by| !switch.by.contains(by)).zip(std::iter::repeat(value));
         let losing: Vec<Lost> =
-            losing.filter_map(|(by, value)| Some(Lost { by, value: value?, to, despite: Despite::Off })).collect();
+            losing.filter_map(|(by, value)| Some(Lost { by, value: value?, to, exception: Exception::Off })).collect();
         switch.lost.extend(losing.into_iter().chain(lost));
     }
 }
@@ -171,7 +172,7 @@ fn switch_off(name: &SmolStr, apart: &Apart, found: &mut Fields) {
 fn hide(known: &mut Field, by: &[usize], value: &Arc<Config>, lost: Vec<Lost>, who: &impl Fn(usize) -> EntryId) {
     let Some(winner) = known.by.first().copied() else { return };
     let hidden =
-        by.iter().map(|loser| Lost { by: *loser, value: value.clone(), to: winner, despite: Despite::Nothing });
+        by.iter().map(|loser| Lost { by: *loser, value: value.clone(), to: winner, exception: Exception::None });
     let mut told: FxHashSet<EntryId> =
         known.by.iter().copied().chain(known.lost.iter().map(|lost| lost.by)).map(who).collect();
     known.lost.extend(lost.into_iter().chain(hidden).filter(|lost| told.insert(who(lost.by))));
@@ -180,5 +181,5 @@ fn hide(known: &mut Field, by: &[usize], value: &Arc<Config>, lost: Vec<Lost>, w
 /// What was lost within a scope.
 fn lost_in(beaten: &Beaten, who: &impl Fn(usize) -> EntryId) -> Option<Lost> {
     let to = beaten.under.iter().copied().find(|to| who(*to) != who(beaten.by))?;
-    Some(Lost { by: beaten.by, value: beaten.value.clone(), to, despite: beaten.despite })
+    Some(Lost { by: beaten.by, value: beaten.value.clone(), to, exception: beaten.exception })
 }

@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 use upheld_model::config::{Config, Content};
-use upheld_model::{Act, Meets};
+use upheld_model::{LayerMerge, MergeAction};
 
-use super::answer::{Despite, Field, Lost};
+use super::answer::{Exception, Field, Lost};
 use crate::ask::EntryId;
 use crate::merge::{Layer, Merged, Strategy, fold};
 
@@ -49,7 +49,7 @@ pub(super) struct Whole {
     pub(super) config: Arc<Config>,
     /// As it counts where it is merged with another.
     pub(super) merged: Option<Arc<Config>>,
-    pub(super) meets: Option<Meets>,
+    pub(super) meets: Option<LayerMerge>,
 }
 
 /// What came of some configurations.
@@ -80,27 +80,27 @@ impl Stack {
             WholeJoin::AsTheBetterSays => first(self),
             WholeJoin::AsTheNextSays => first(&next),
         };
-        let Meets { act, strategy } = meets.unwrap_or(Meets { act: Act::Keep, strategy: 0 });
+        let LayerMerge { act, strategy } = meets.unwrap_or(LayerMerge { act: MergeAction::Keep, strategy: 0 });
         self.hidden.extend(next.hidden);
         let next = next.best_first;
         // Where layers choose, whoever says nothing has nothing to win with; elsewhere it counts that somebody is there.
         let counts = |whole: &Whole| join != WholeJoin::AsTheNextSays || whole.speaks();
         match act {
-            Act::Keep | Act::Take if !next.iter().any(counts) => {}
-            Act::Keep if self.best_first.iter().any(counts) => self.hide(next),
-            Act::Keep | Act::Take => {
+            MergeAction::Keep | MergeAction::Take if !next.iter().any(counts) => {}
+            MergeAction::Keep if self.best_first.iter().any(counts) => self.hide(next),
+            MergeAction::Keep | MergeAction::Take => {
                 let before = std::mem::replace(&mut self.best_first, next);
                 self.hide(before);
             }
             // One that is at several places counts where it wins.
-            Act::KeepOver => {
+            MergeAction::KeepOver => {
                 let new =
                     next.into_iter().filter(|whole| !self.best_first.iter().any(|known| known.entry == whole.entry));
                 let new: Vec<Whole> = new.collect();
                 self.best_first.extend(new);
                 self.strategy = strategy;
             }
-            Act::TakeOver => {
+            MergeAction::TakeOver => {
                 self.best_first.retain(|known| !next.iter().any(|whole| whole.entry == known.entry));
                 self.best_first.splice(..0, next);
                 self.strategy = strategy;
@@ -118,7 +118,7 @@ impl Stack {
             by: whole.by,
             value: whole.config,
             to,
-            despite: Despite::Nothing,
+            exception: Exception::None,
         }));
     }
 
@@ -155,7 +155,7 @@ pub(super) fn fields(merged: Option<&Merged>) -> Vec<Field> {
             by: over.by,
             value: over.value.clone(),
             to: leaf.by,
-            despite: Despite::Nothing,
+            exception: Exception::None,
         });
         Field {
             name: leaf.path.into(),

@@ -51,7 +51,7 @@ impl Admitted {
 
 /// Why an audience does not have a subject; what it would take is counted in the order of the conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outside {
+pub enum AudienceMiss {
     /// A fact has another value, or none.
     Fact(Condition),
     /// No part has the role.
@@ -63,24 +63,24 @@ pub enum Outside {
 }
 
 /// The parts of a subject that an audience has; an error if there are none.
-pub fn parts_of(audience: &Audience, subject: Subject<'_>) -> Result<Vec<u32>, Outside> {
+pub fn parts_of(audience: &Audience, subject: Subject<'_>) -> Result<Vec<u32>, AudienceMiss> {
     if let Some(failed) = audience.conditions.iter().find(|condition| !holds(**condition, subject.facts)) {
-        return Err(Outside::Fact(*failed));
+        return Err(AudienceMiss::Fact(*failed));
     }
-    let mut why = Outside::NoPart;
+    let mut why = AudienceMiss::NoPart;
     let mut parts = Vec::new();
     for (number, part) in subject.parts.iter().enumerate().filter(|(_, part)| audience.roles.has(part.role)) {
         if subject.only.is_some_and(|only| only as usize != number) {
             continue;
         }
         if let Some(section) = audience.section.filter(|section| part.section != *section) {
-            if why == Outside::NoPart {
-                why = Outside::Section(section);
+            if why == AudienceMiss::NoPart {
+                why = AudienceMiss::Section(section);
             }
             continue;
         }
         match audience.tags.iter().find(|(key, want)| !wanted(&part.tags, *key, *want)) {
-            Some((key, want)) => why = Outside::Tag(*key, *want, part.tags.get(*key).and_then(|tag| tag.value)),
+            Some((key, want)) => why = AudienceMiss::Tag(*key, *want, part.tags.get(*key).and_then(|tag| tag.value)),
             None => parts.extend(u32::try_from(number)),
         }
     }

@@ -7,7 +7,7 @@ use upheld_model::{Facet, Sym, Want};
 use super::audience::Subject;
 use super::classes::Classes;
 use super::family::{About, Question};
-use super::index::{Entry, Merge, Reached};
+use super::index::{Entry, Merge, ResolvedReach};
 use super::targets::Target;
 use crate::partition::{CellTable, Partition, Visible, VisibleTags};
 
@@ -91,10 +91,10 @@ impl Looks {
             Facet::Whole | Facet::Objects | Facet::Services | Facet::Inbound => &mut self.services,
         };
         match &entry.reach {
-            Reached::Everything => {}
-            Reached::Objects(_, targets) => self.targets.extend(targets),
-            Reached::Tags(wants) => wants.iter().for_each(|(key, value)| tags.add(*key, Want::Exactly(*value))),
-            Reached::Callers(patterns) => {
+            ResolvedReach::Everything => {}
+            ResolvedReach::Objects(_, targets) => self.targets.extend(targets),
+            ResolvedReach::Tags(wants) => wants.iter().for_each(|(key, value)| tags.add(*key, Want::Exactly(*value))),
+            ResolvedReach::Callers(patterns) => {
                 for pattern in patterns {
                     let next = self.callers.len();
                     self.callers.entry(pattern.clone()).or_insert(next);

@@ -3,9 +3,9 @@
 use upheld_model::layers::{Condition, Unresolved};
 use upheld_model::{Code, Facet, Param, Reason, Side, State, Sym, TagSet, Want};
 
-use super::audience::{AdmitScratch, Outside, Subject, parts_of};
+use super::audience::{AdmitScratch, AudienceMiss, Subject, parts_of};
 use super::fold::Merged;
-use super::index::{Column, Entry, Merge, Reached, Separation};
+use super::index::{Column, Entry, Merge, ResolvedReach, Separation};
 use super::targets::Target;
 use crate::ask::{EntryId, Family, Fit, Hit, Place};
 use crate::witness::Witness;
@@ -218,7 +218,7 @@ impl Merge {
 fn reach(entry: &Entry, about: About<'_>) -> Result<(Place, Fit<()>), Reason> {
     let here = Ok((Place::default(), Fit::Yes(())));
     match (&entry.reach, about) {
-        (Reached::Objects(reference, found), About::Targets(targets)) => {
+        (ResolvedReach::Objects(reference, found), About::Targets(targets)) => {
             let place = targets.iter().position(|target| found.binary_search(target).is_ok());
             match place {
                 Some(place) => Ok((Place(u32::try_from(place).unwrap_or(u32::MAX)), Fit::Yes(()))),
@@ -229,9 +229,9 @@ fn reach(entry: &Entry, about: About<'_>) -> Result<(Place, Fit<()>), Reason> {
                 None => Err(Reason::new(Code::SkipOtherTarget, &[Param::Text(reference.kind)])),
             }
         }
-        (Reached::Tags(wants), About::Service(tags)) => fits(wants, tags, Side::Destination),
-        (Reached::Tags(wants), About::Client { tags, .. }) => fits(wants, tags, Side::Source),
-        (Reached::Callers(patterns), About::Inbound { caller, .. }) => {
+        (ResolvedReach::Tags(wants), About::Service(tags)) => fits(wants, tags, Side::Destination),
+        (ResolvedReach::Tags(wants), About::Client { tags, .. }) => fits(wants, tags, Side::Source),
+        (ResolvedReach::Callers(patterns), About::Inbound { caller, .. }) => {
             for pattern in patterns {
                 let want = [Param::Text(pattern.key)];
                 match caller.iter().find(|(key, _)| *key == pattern.key) {
@@ -286,16 +286,16 @@ fn unknown(entry: &Entry, about: About<'_>) -> Option<Reason> {
         About::Client { tags, .. } => (tags, Side::Source),
         _ => return None,
     };
-    let Reached::Tags(wants) = &entry.reach else { return None };
+    let ResolvedReach::Tags(wants) = &entry.reach else { return None };
     let (key, want) = wants.iter().find(|(key, _)| tags.get(*key).is_some_and(|tag| tag.value.is_none()))?;
     Some(Reason::new(Code::UnknownTag, &[Param::Side(side), Param::Text(*key), Param::Text(*want)]))
 }
 
 /// Why a subject is outside, and how far.
-fn outside_reason(outside: Outside, question: &Question<'_>) -> (u32, Reason) {
+fn outside_reason(outside: AudienceMiss, question: &Question<'_>) -> (u32, Reason) {
     let value = |value: Option<Sym>| value.map_or(Param::Nothing, Param::Text);
     match outside {
-        Outside::Fact(condition) => {
+        AudienceMiss::Fact(condition) => {
             let key = condition.key();
             let have = question.subject.facts.get(key).and_then(|tag| tag.value);
             let want = match condition {
@@ -304,9 +304,9 @@ fn outside_reason(outside: Outside, question: &Question<'_>) -> (u32, Reason) {
             };
             (4, Reason::new(Code::SkipFact, &[Param::Text(key), value(want), value(have)]))
         }
-        Outside::NoPart => (5, Reason::new(Code::SkipNoPart, &[])),
-        Outside::Section(section) => (3, Reason::new(Code::SkipSection, &[Param::Text(section)])),
-        Outside::Tag(key, want, have) => {
+        AudienceMiss::NoPart => (5, Reason::new(Code::SkipNoPart, &[])),
+        AudienceMiss::Section(section) => (3, Reason::new(Code::SkipSection, &[Param::Text(section)])),
+        AudienceMiss::Tag(key, want, have) => {
             let side = Param::Side(question.about.side());
             let want = match want {
                 Want::Exactly(want) => Param::Text(want),

@@ -344,7 +344,7 @@ impl Merged {
                 if fields.iter().all(|(_, field)| matches!(field, Self::Gone { .. })) {
                     all.push(*by);
                 }
-                // The first that is no map hides the maps below it.
+                // The first that is not a map hides the maps below it.
                 all.extend(overridden.first().map(|hiding| hiding.by));
                 for (_, field) in fields {
                     field.add_contributors(all);

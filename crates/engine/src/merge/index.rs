@@ -58,7 +58,7 @@ pub struct Entry {
     /// Its number in its list.
     pub item: u32,
     /// What it is about.
-    pub reach: Reached,
+    pub reach: ResolvedReach,
     /// The configuration.
     pub config: Arc<Config>,
     /// Where it was written.
@@ -71,7 +71,7 @@ pub struct Entry {
 
 /// What an entry is about, resolved.
 #[derive(Clone, Debug)]
-pub enum Reached {
+pub enum ResolvedReach {
     /// Everything that its facet has.
     Everything,
     /// These objects and sections, by identity; none for a reference that means nothing.
@@ -156,7 +156,7 @@ impl Merge {
         let filed = facts.chain([None]).flat_map(|fact| self.referring.get(&(object.kind, fact)));
         filed.copied().filter(|id| {
             let reach = self.entry(*id).map(|entry| &entry.reach);
-            matches!(reach, Some(Reached::Objects(reference, _)) if is_meant(reference, object))
+            matches!(reach, Some(ResolvedReach::Objects(reference, _)) if is_meant(reference, object))
         })
     }
 

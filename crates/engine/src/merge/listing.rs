@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::fold::Merged;
-use super::index::{Merge, Reached};
+use super::index::{Merge, ResolvedReach};
 use super::targets::Target;
 use crate::ask::EntryId;
 
@@ -102,7 +102,7 @@ impl Merge {
     /// The targets that an entry names, in order.
     fn named_by(&self, id: EntryId) -> &[Target] {
         match self.entry(id).map(|entry| &entry.reach) {
-            Some(Reached::Objects(_, targets)) => targets,
+            Some(ResolvedReach::Objects(_, targets)) => targets,
             _ => &[],
         }
     }

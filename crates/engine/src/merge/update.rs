@@ -11,7 +11,7 @@ use upheld_model::layers::{Audience, Layers, Mark, Reach, Statement};
 use upheld_model::{Object, Pages, Policy, Shards, Sym, Symbols};
 
 use super::audience::Audiences;
-use super::index::{Attached, Column, Entry, Merge, Reached};
+use super::index::{Attached, Column, Entry, Merge, ResolvedReach};
 use super::targets::Targets;
 use crate::ask::EntryId;
 use crate::buckets::Buckets;
@@ -83,10 +83,10 @@ impl Merge {
         concerned.dedup();
         for (id, scope) in concerned {
             let Some(Some(entry)) = self.entries.get(id.index()) else { continue };
-            let Reached::Objects(reference, known) = &entry.reach else { continue };
+            let ResolvedReach::Objects(reference, known) = &entry.reach else { continue };
             let found = targets.resolve(reference, scope);
             if **known != *found {
-                let reach = Reached::Objects(reference.clone(), found.into());
+                let reach = ResolvedReach::Objects(reference.clone(), found.into());
                 let entry = Entry { reach, ..Entry::clone(entry) };
                 self.entries.put(id.index(), Some(Arc::new(entry)), || None);
             }
@@ -151,8 +151,8 @@ impl Merge {
     /// What the reference of an entry is filed under.
     fn refers(&self, id: EntryId) -> Option<(Sym, Option<(Sym, Sym)>)> {
         match &self.entry(id)?.reach {
-            Reached::Objects(reference, _) => Some((reference.kind, reference.facts.first().copied())),
-            Reached::Everything | Reached::Tags(_) | Reached::Callers(_) => None,
+            ResolvedReach::Objects(reference, _) => Some((reference.kind, reference.facts.first().copied())),
+            ResolvedReach::Everything | ResolvedReach::Tags(_) | ResolvedReach::Callers(_) => None,
         }
     }
 
@@ -207,11 +207,13 @@ fn number_of(mark: Option<&Mark>) -> i64 {
     mark.map_or(0, |mark| mark.number)
 }
 
-fn reached(reach: &Reach, scope: Sym, targets: &Targets) -> Reached {
+fn reached(reach: &Reach, scope: Sym, targets: &Targets) -> ResolvedReach {
     match reach {
-        Reach::Everything => Reached::Everything,
-        Reach::Objects(reference) => Reached::Objects(reference.clone(), targets.resolve(reference, scope).into()),
-        Reach::Tags(tags) => Reached::Tags(tags.as_slice().into()),
-        Reach::Callers(patterns) => Reached::Callers(patterns.as_slice().into()),
+        Reach::Everything => ResolvedReach::Everything,
+        Reach::Objects(reference) => {
+            ResolvedReach::Objects(reference.clone(), targets.resolve(reference, scope).into())
+        }
+        Reach::Tags(tags) => ResolvedReach::Tags(tags.as_slice().into()),
+        Reach::Callers(patterns) => ResolvedReach::Callers(patterns.as_slice().into()),
     }
 }

@@ -7,39 +7,17 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use upheld_model::{Pages, Selector, Shards, Sym, Symbols, TagSet, Want};
+use upheld_model::{Id, Pages, Selector, Shards, Sym, Symbols, TagSet, Want};
 
 use super::rank::Specificity;
 use crate::buckets::FlatBuckets;
 use crate::kind::Match;
 
 /// A distinct selector of one side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct SelectorId(u32);
-
-impl SelectorId {
-    pub(super) fn new(index: usize) -> Self {
-        Self(u32::try_from(index).unwrap_or(u32::MAX))
-    }
-
-    pub(super) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+pub(super) type SelectorId = Id<Distinct>;
 
 /// A distinct list of selectors of one side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct ListId(u32);
-
-impl ListId {
-    pub(super) fn new(index: usize) -> Self {
-        Self(u32::try_from(index).unwrap_or(u32::MAX))
-    }
-
-    pub(super) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+pub(super) type ListId = Id<List>;
 
 /// A selector in the alphabetical order of its keys, so that reasons name the first tag that fails.
 pub(super) type Wants = Arc<[(Sym, Want)]>;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-use upheld_model::{Pages, Selector, Symbols};
+use upheld_model::{Pages, Selector, Symbols, Uniques};
 
 use super::fit::specificity_of;
 use super::index::{Distinct, List, ListId, SelectorId, SideIndex, Wants, rarest, reading_order};
@@ -18,14 +17,14 @@ impl SideIndex {
     /// The list of one more entry. A side that the kind does not look at has one selector that wants nothing.
     pub(super) fn intern(&mut self, selectors: &[Selector], symbols: &Symbols, unfiled: &mut Unfiled) -> ListId {
         let matches_all = self.item.as_ref().is_none_or(|item| item.empty == Empty::Everything);
-        let mut seen = FxHashSet::default();
+        let mut seen = Uniques::default();
         let mut list: Vec<SelectorId> = Vec::with_capacity(selectors.len());
         if selectors.is_empty() && matches_all {
             list.push(self.intern_wants(Wants::default(), unfiled));
         }
         for selector in selectors {
             let id = self.intern_wants(reading_order(selector, symbols), unfiled);
-            if seen.insert(id) {
+            if seen.is_new(id) {
                 list.push(id);
             }
         }

@@ -19,6 +19,14 @@ impl Companions {
         self
     }
 
+    /// With all of others, in place of those of the same types.
+    #[must_use]
+    pub fn with_all(mut self, others: Self) -> Self {
+        self.items.retain(|known| !others.items.iter().any(|other| (**other).type_id() == (**known).type_id()));
+        self.items.extend(others.items);
+        self
+    }
+
     /// The one of a type.
     pub fn get<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.items.iter().find_map(|item| item.downcast_ref())

@@ -10,7 +10,7 @@ pub fn because(finding: &Finding) -> String {
     let also = |value: &&SmolStr| a.values.contains(value);
     let (shared, extra): (Vec<SmolStr>, Vec<SmolStr>) = b.values.iter().cloned().partition(|value| also(&value));
     match verdict {
-        Verdict::BothEmpty => "neither side carries the tag, passes by rule".to_owned(),
+        Verdict::BothEmpty => "passes only because neither side has the tag".to_owned(),
         Verdict::Common => format!("both carry {}", list(&shared)),
         Verdict::Within => format!("{} {} allowed", list(&shared), is_or_are(shared.len())),
         Verdict::OneEmpty if a.values.is_empty() => format!("only the {} carries the tag", kind(&b.object)),

@@ -5,7 +5,7 @@ use upheld_engine::comply::{Described, Holds, Kind, Level, Link, NotFound, Objec
 use upheld_model::{Sym, Timestamp, ValuesId};
 
 use super::judge::Looked;
-use super::{Deed, Done, Refused, forbidden, invalid};
+use super::{ActionSummary, Done, Refused, forbidden, invalid};
 use crate::definition::{Definition, Restricted};
 use crate::rights::Operation;
 use crate::{Actor, NewObject, Organisation, Refusal};
@@ -46,9 +46,9 @@ impl Organisation {
         self.add_defaults(object);
         self.check_mandatory(actor, object).map_err(invalid)?;
         let pairs = unique(links.iter().flat_map(|link| self.comply.made_by(link)).collect());
-        let deed = Deed { action: "create", object: self.comply.reference(object), change: None };
+        let summary = ActionSummary { action: "create", object: self.comply.reference(object), change: None };
         let tags = Some(self.comply.tags_of(object));
-        Ok(Done { looked: Looked::Pairs { trigger: Trigger::Link, pairs }, tags, deed })
+        Ok(Done { looked: Looked::Pairs { trigger: Trigger::Link, pairs }, tags, summary })
     }
 
     /// The kind and id of a reference to something new.

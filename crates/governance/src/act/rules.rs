@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Defaults, NO_VALUES, ObjectId, Policy, Rules, Standing, Tags, Waiver};
+use upheld_engine::comply::{Defaults, NO_VALUES, ObjectId, ObjectState, Policy, Rules, Tags, Waiver};
 use upheld_model::nearest::nearest;
 
 use super::{Done, Refused, forbidden, invalid};
@@ -163,7 +163,7 @@ impl Organisation {
         let kinds = self.profile().kinds_with_defaults();
         let all = kinds.flat_map(|kind| self.comply.objects_of(kind));
         let is_there =
-            |object: &ObjectId| self.comply.described(*object).is_some_and(|own| own.standing != Standing::Deleted);
+            |object: &ObjectId| self.comply.described(*object).is_some_and(|own| own.standing != ObjectState::Deleted);
         all.filter(is_there).collect()
     }
 

@@ -1,6 +1,6 @@
 //! What a digest covers: whatever can change an answer, and nothing else.
 
-use upheld_engine::comply::{Described, Level, Partner, Partners, Policy, Standing, Waiver};
+use upheld_engine::comply::{Described, Level, ObjectState, Partner, Partners, Policy, Waiver};
 use upheld_model::{NodeRef, SourceId, Timestamp};
 
 use upheld_engine::comply::reference::NaiveEdition;
@@ -63,7 +63,7 @@ fn objects_tags_and_relationships_count() {
         ("none", digest(world())),
         ("one more", described(Described::default())),
         ("its name", described(Described { name: Some("V".into()), ..Described::default() })),
-        ("disabled", described(Described { standing: Standing::Disabled, ..Described::default() })),
+        ("disabled", described(Described { standing: ObjectState::Disabled, ..Described::default() })),
         ("partner", described(Described { partner: Partner::Yes, ..Described::default() })),
         ("its tags", digest(world().object("workspace/v", "env=dev"))),
         ("other values", digest(world().object("workspace/v", "env=qa"))),

@@ -8,7 +8,9 @@ use upheld_engine::comply::reference::NaiveEdition;
 use upheld_engine::comply::reference::editions;
 use upheld_engine::comply::reference::random;
 pub(super) use upheld_engine::comply::reference::random::{BEGIN, policy, tag_of, waiver};
-use upheld_engine::comply::{Comply, Described, Filter, Finding, NotFound, ObjectId, Policy, Standing, Tags, Waiver};
+use upheld_engine::comply::{
+    Comply, Described, Filter, Finding, NotFound, ObjectId, ObjectState, Policy, Tags, Waiver,
+};
 use upheld_model::Timestamp;
 
 use super::super::*;
@@ -50,7 +52,7 @@ impl World {
         self
     }
 
-    pub(super) fn standing(self, reference: &str, tags: &str, standing: Standing) -> Self {
+    pub(super) fn standing(self, reference: &str, tags: &str, standing: ObjectState) -> Self {
         self.described(reference, tags, Described { standing, ..Described::default() })
     }
 
@@ -155,11 +157,11 @@ impl Tested {
         self.organisation.violations_for(actor, self.now)
     }
 
-    pub(super) fn seen(&self, violation: &Finding) -> Option<Seen> {
+    pub(super) fn seen(&self, violation: &Finding) -> Option<FirstSeen> {
         self.organisation.seen(violation)
     }
 
-    pub(super) fn resolved(&self) -> Vec<(Finding, Option<Seen>, Timestamp)> {
+    pub(super) fn resolved(&self) -> Vec<(Finding, Option<FirstSeen>, Timestamp)> {
         self.organisation.resolved(self.now)
     }
 
@@ -238,19 +240,8 @@ pub(super) fn tags(text: &str) -> Tags {
 /// A tag that takes several of `dev`, `test`, `qa` and `prod`.
 pub(super) fn definition(tag: &str) -> Definition {
     let (subject, key) = tag_of(tag);
-    Definition {
-        subject,
-        key,
-        tag: TagType::MultiSelect,
-        options: ["dev", "test", "qa", "prod"].map(SmolStr::new).to_vec(),
-        withdrawn: Vec::new(),
-        regex: None,
-        default: Vec::new(),
-        mandatory: Mandatory::No,
-        restricted: Restricted::No,
-        immutable: Immutable::No,
-        at: None,
-    }
+    let options = ["dev", "test", "qa", "prod"].map(SmolStr::new).to_vec();
+    Definition { options, ..Definition::new(subject, key, TagType::MultiSelect) }
 }
 
 /// A change of a definition that changes nothing yet.

@@ -23,12 +23,12 @@ pub(crate) struct Caller {
     /// What else is claimed of them.
     pub(crate) claims: Arc<Facts>,
     /// How they proved it.
-    pub(crate) how: How,
+    pub(crate) how: AuthMethod,
 }
 
 /// How callers proved who they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum How {
+pub(crate) enum AuthMethod {
     /// Not at all.
     Anonymous,
     /// By a static token.
@@ -39,7 +39,7 @@ pub(crate) enum How {
     Certificate,
 }
 
-impl How {
+impl AuthMethod {
     /// The type of the subject in rights.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -54,12 +54,12 @@ impl How {
 impl Caller {
     /// Nobody that we know.
     pub(crate) fn anonymous() -> Self {
-        static ANONYMOUS: LazyLock<Caller> = LazyLock::new(|| Caller::new("anonymous", How::Anonymous));
+        static ANONYMOUS: LazyLock<Caller> = LazyLock::new(|| Caller::new("anonymous", AuthMethod::Anonymous));
         ANONYMOUS.clone()
     }
 
     /// Somebody without roles.
-    pub(crate) fn new(name: &str, how: How) -> Self {
+    pub(crate) fn new(name: &str, how: AuthMethod) -> Self {
         let nothing: Arc<[SmolStr]> = Arc::from([]);
         Self {
             name: SmolStr::new(name),
@@ -92,7 +92,7 @@ impl Caller {
 impl fmt::Display for Caller {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.how {
-            How::Anonymous => formatter.write_str(&self.name),
+            AuthMethod::Anonymous => formatter.write_str(&self.name),
             how => write!(formatter, "{}:{}", how.word(), self.name),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use upheld_engine::decide::{Fact, Facts};
 
-use super::caller::{Caller, How};
+use super::caller::{AuthMethod, Caller};
 use crate::config::Known;
 
 /// The names in a certificate, the common name first.
@@ -13,7 +13,7 @@ use crate::config::Known;
 pub(crate) struct Certificate(Arc<[SmolStr]>);
 
 impl Certificate {
-    /// Reads the names. `None` if there are none, or if it is no certificate.
+    /// Reads the names. `None` if there are none, or if it is not a certificate.
     pub(crate) fn read(der: &[u8]) -> Option<Self> {
         let mut names = Vec::new();
         let mut body = Der(Der(der).expect(SEQUENCE)?);
@@ -52,7 +52,7 @@ impl Certificate {
             roles: roles.into(),
             groups: groups.into(),
             claims: Arc::new(claims),
-            ..Caller::new(name, How::Certificate)
+            ..Caller::new(name, AuthMethod::Certificate)
         }
     }
 }

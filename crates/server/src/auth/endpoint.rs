@@ -1,6 +1,7 @@
 //! What a request wants, in the words of rights.
 
 use axum::http::Method;
+use upheld_dialects::natives;
 
 /// What is to be done, and how a refusal must look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +53,8 @@ pub(crate) enum Form {
     Text,
     /// `{"error", "reason", "policy"}`, as the seed has it.
     Seed,
-    /// `{"type", "status", "title", "detail", "details"}`, as Kuma has it.
-    Kuma,
+    /// As the original system has it whose API this is, by its place among all of them.
+    Native(usize),
     /// A status of gRPC.
     Grpc,
 }
@@ -99,13 +100,20 @@ impl Endpoint {
             ("v1", "revisions" | "events") => ours(by_method, "revision"),
             ("access", "v1") => new(Ask, "decision", Form::Text),
             ("forward-auth", _) => Self { headers: Headers::Another, ..new(Ask, "decision", Form::Seed) },
-            ("meshes", _) => new(by_method, "explanation", Form::Kuma),
             ("envoy.service.auth.v3.Authorization", _) => new(Ask, "decision", Form::Grpc),
             ("grpc.health.v1.Health", _) => new(Read, "server", Form::Grpc),
             (reflection, _) if reflection.starts_with("grpc.reflection.") => new(Read, "description", Form::Grpc),
-            _ => ours(by_method, "document"),
+            _ => match native(first) {
+                Some(place) => new(by_method, "explanation", Form::Native(place)),
+                None => ours(by_method, "document"),
+            },
         }
     }
+}
+
+/// The API of an original system whose paths begin like this.
+fn native(first: &str) -> Option<usize> {
+    natives().position(|native| native.prefix().trim_start_matches('/') == first)
 }
 
 #[cfg(test)]

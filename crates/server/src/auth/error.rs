@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use upheld_input::load::Broken;
+use upheld_loader::load::Broken;
 
 /// Why a server cannot know whom to trust. Never has a secret in it.
 #[derive(Debug, thiserror::Error)]

@@ -13,11 +13,11 @@ use smol_str::SmolStr;
 use upheld_dialects::access::facts::facts_of_json;
 
 use self::keys::KeySet;
-use super::caller::{Caller, How};
+use super::caller::{AuthMethod, Caller};
 use super::error::SecurityError;
 use super::secret::Hash;
 use crate::config;
-use crate::config::KeysAt;
+use crate::config::KeysLocation;
 
 /// How many verified tokens are remembered. Verifying one takes longer than answering.
 const REMEMBERED: usize = 4096;
@@ -40,7 +40,7 @@ impl Jwt {
     /// Reads the keys. A file must be there; a server may come later.
     pub(crate) async fn open(settings: config::Jwt) -> Result<Self, SecurityError> {
         if settings.audiences.is_empty() {
-            let problem = "tokens of others need an audience: without it, tokens for other services would do here";
+            let problem = "tokens of an issuer need an audience: without one, tokens meant for other services would be accepted here";
             return Err(SecurityError::Setting(problem.to_owned()));
         }
         keys::check(&settings.keys)?;
@@ -51,9 +51,9 @@ impl Jwt {
             remembered: Mutex::default(),
         };
         match (jwt.refresh().await, &jwt.settings.keys) {
-            (Err(error), KeysAt::File(_)) => Err(error),
-            (Err(error), KeysAt::Url { .. }) => {
-                tracing::warn!(%error, "the keys of the issuer cannot be fetched; until then no token of theirs is accepted");
+            (Err(error), KeysLocation::File(_)) => Err(error),
+            (Err(error), KeysLocation::Url { .. }) => {
+                tracing::warn!(%error, "the issuer's keys could not be fetched; none of its tokens is accepted until they are");
                 Ok(jwt)
             }
             (Ok(()), _) => Ok(jwt),
@@ -79,7 +79,7 @@ impl Jwt {
             let wait = if self.keys.load().is_empty() { SOON } else { self.settings.refresh };
             tokio::time::sleep(wait.max(Duration::from_secs(1))).await;
             if let Err(error) = self.refresh().await {
-                tracing::warn!(%error, "the keys of the issuer cannot be read again; the last ones stay");
+                tracing::warn!(%error, "the issuer's keys could not be reloaded; the previous ones stay in use");
             }
         }
     }
@@ -130,7 +130,7 @@ impl Jwt {
         }
         *looked = Some(Instant::now());
         if let Err(error) = self.refresh().await {
-            tracing::warn!(%error, "a token names a key that is not known, and the keys cannot be read again");
+            tracing::warn!(%error, "a token names a key that is not known, and the keys could not be reloaded");
         }
     }
 
@@ -140,7 +140,7 @@ impl Jwt {
             roles: listed(claims, &self.settings.roles),
             groups: listed(claims, &self.settings.groups),
             claims: Arc::new(facts_of_json(claims)),
-            ..Caller::new(name, How::Jwt)
+            ..Caller::new(name, AuthMethod::Jwt)
         })
     }
 }

@@ -22,7 +22,9 @@ fn inside(value: &mut Json, kind: &str, scope: &str, may_see: &impl Fn(&str, &st
                 let own = names.iter().find_map(|name| fields.get(*name).and_then(Json::as_str));
                 own.unwrap_or(otherwise).to_owned()
             };
-            let (kind, scope) = (text(&["kind"], kind), text(&["mesh", "scope", "namespace"], scope));
+            let about = fields.get("about").and_then(|about| about.get("scope")).and_then(Json::as_str);
+            let scope = about.map_or_else(|| text(&["mesh", "scope", "namespace"], scope), str::to_owned);
+            let kind = text(&["kind"], kind);
             let mut hidden = Vec::new();
             if let Some(Json::Array(candidates)) = fields.get_mut("candidates") {
                 for candidate in candidates {
@@ -54,14 +56,16 @@ fn hide(candidate: &mut Json, kind: &str, scope: &str, may_see: &impl Fn(&str, &
         own.unwrap_or(otherwise).to_owned()
     };
     let (kind, scope) = (text(&["kind"], kind), text(&["mesh", "scope", "namespace"], scope));
-    let name = text(&["policy", "name", "id"], "");
+    let full_name = text(&["policy", "name", "id"], "");
+    // Answers about several namespaces say which one is meant: `shop/cart`.
+    let name = full_name.strip_prefix(&format!("{scope}/")).unwrap_or(&full_name);
     let scope = if scope.is_empty() { upheld_dialects::access::SCOPE } else { &scope };
-    if may_see(&kind, scope, &name) {
+    if may_see(&kind, scope, name) {
         return None;
     }
     let state = candidate.get("state").cloned().unwrap_or_default();
     *candidate = json!({"state": state, "redacted": true});
-    Some(name)
+    Some(full_name)
 }
 
 /// Takes names out of all texts.
@@ -97,13 +101,14 @@ mod tests {
 
     fn answer() -> Json {
         json!({
-            "kind": "TrafficLog", "mesh": "default", "answer": "secret-log stands before open-log", "outcome": "decided",
+            "kind": "TrafficLog", "about": {"scope": "default"}, "outcome": "decided",
+            "headline": {"code": "headline.chosen", "text": "secret-log wins over open-log"},
             "policies": ["secret-log"], "result": {"backend": "splunk"},
-            "fields": [{"path": "backend", "value": "splunk", "from": "secret-log"}],
+            "fields": [{"field": "backend", "value": "splunk", "from": [{"policy": "secret-log"}]}],
             "candidates": [
-                {"state": "wins", "policy": "secret-log", "because": "it is more specific", "at": {"file": "secret.yaml"}},
-                {"state": "loses", "policy": "open-log", "because": "secret-log is more specific"},
-                {"state": "skip", "policy": "secret-log-2", "because": "no match"},
+                {"state": "wins", "policy": "secret-log", "reason": {"text": "it is more specific"}, "at": {"file": "secret.yaml"}},
+                {"state": "loses", "policy": "open-log", "reason": {"text": "secret-log is more specific"}},
+                {"state": "skip", "policy": "secret-log-2", "reason": {"text": "no match"}},
             ],
         })
     }
@@ -120,9 +125,12 @@ mod tests {
         assert_eq!(answer["redacted"], 1);
         assert_eq!(answer["candidates"][0], json!({"state": "wins", "redacted": true}));
         assert_eq!(answer["candidates"][1]["policy"], "open-log");
-        assert_eq!(answer["candidates"][1]["because"], HIDDEN_SENTENCE);
+        assert_eq!(answer["candidates"][1]["reason"]["text"], HIDDEN_SENTENCE);
         assert_eq!(answer["candidates"][2]["policy"], "secret-log-2");
-        assert_eq!((&answer["policies"][0], &answer["fields"][0]["from"]), (&json!(HIDDEN), &json!(HIDDEN)));
+        assert_eq!(
+            (&answer["policies"][0], &answer["fields"][0]["from"][0]["policy"]),
+            (&json!(HIDDEN), &json!(HIDDEN))
+        );
         assert_eq!(answer["result"]["backend"], "splunk");
         assert!(!given.to_string().replace("secret-log-2", "").contains("secret"), "{given}");
     }

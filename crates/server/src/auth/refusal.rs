@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, body::Body};
 use serde_json::json;
 use smol_str::SmolStr;
+use upheld_dialects::natives;
 
 use super::endpoint::Form;
 use crate::problem::Problem;
@@ -52,11 +53,9 @@ impl Refusal {
                 };
                 (status, Json(body)).into_response()
             }
-            Form::Kuma => {
-                let body = json!({
-                    "type": "/std-errors", "status": status.as_u16(), "title": reason, "detail": detail, "details": detail,
-                });
-                (status, Json(body)).into_response()
+            Form::Native(place) => {
+                let body = natives().nth(place).map(|native| native.problem(status.as_u16(), reason, &detail));
+                (status, Json(body.unwrap_or_default())).into_response()
             }
             Form::Grpc => return status_of_grpc(grpc, &detail),
         };

@@ -1,13 +1,14 @@
 //! Who may do what: access policies like any others, asked like any others.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use smol_str::SmolStr;
-use upheld_dialects::access::DEFAULT_SEMANTICS;
-use upheld_engine::decide::{By, Outcome, Request};
-use upheld_input::load::{Broken, Loaded, load};
-use upheld_input::{Format, Input};
-use upheld_model::tree::Value;
+use upheld_dialects::access::decider::{Decider, WhichKind};
+use upheld_dialects::access::{DEFAULT_SEMANTICS, Edition, POLICY};
+use upheld_engine::decide::{Outcome, Request};
+use upheld_loader::load::{Broken, Loaded, load};
+use upheld_loader::{Format, Input};
 
 use super::error::SecurityError;
 use crate::scratch;
@@ -55,23 +56,16 @@ impl Rights {
 
     /// Whether a request may go on. What is undecided may not.
     pub(crate) fn decide(&self, request: &Request) -> Verdict {
-        let snapshot = &self.0.snapshot;
-        let Some((_, decide)) = snapshot.decides().next() else {
+        let Ok(decider) = Decider::of(&self.0.snapshot, WhichKind::Named(POLICY), Edition::Strict) else {
             return Verdict::Refused { policy: None, reason: None };
         };
-        let decided = scratch::decide(decide, request);
-        if decided.outcome == Outcome::Permit {
+        let decision = scratch::decide(decider, request);
+        if decision.outcome == Outcome::Permit {
             return Verdict::Permitted;
         }
-        let rule = match decided.by {
-            By::Policy(entry) => decide.rule(entry),
-            By::Default | By::Algorithm | By::Nobody => None,
-        };
-        let document = rule.and_then(|rule| snapshot.files().value(rule.at));
-        Verdict::Refused {
-            policy: rule.map(|rule| rule.name.clone()),
-            reason: document.and_then(|it| it.get("description")).and_then(Value::as_text).map(str::to_owned),
-        }
+        let policy = decision.policy.map(SmolStr::new);
+        let reason = decision.reason.filter(|_| policy.is_some()).map(Cow::into_owned);
+        Verdict::Refused { policy, reason }
     }
 }
 

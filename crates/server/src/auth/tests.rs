@@ -31,7 +31,7 @@ policies:
 ";
     fs::write(&rights, text).unwrap();
     let auth = auth(Security { rights: Some(rights), ..Security::default() }).await;
-    let caller = Caller { groups: caller::names(&["logs".to_owned()]), ..Caller::new("ann", How::Token) };
+    let caller = Caller { groups: caller::names(&["logs".to_owned()]), ..Caller::new("ann", AuthMethod::Token) };
     let visible = auth.visibility(&caller, Some(&here()));
     assert!(visible("TrafficLog", "default", "all"));
     assert!(visible("TrafficLog", "default", "with space/../and slash"));
@@ -56,7 +56,7 @@ async fn the_built_in_rights_let_this_machine_see_everything() {
 
 #[tokio::test]
 async fn secrets_do_not_show_themselves() {
-    let config = Config { store: StoreAt::Postgres("postgres://u:hunter2@db/x".to_owned()), ..Config::default() };
+    let config = Config { store: StoreLocation::Postgres("postgres://u:hunter2@db/x".to_owned()), ..Config::default() };
     let (auth, secret) = Auth::open(&config).await.unwrap();
     let token = secret.clone().unwrap();
     let shown = format!("{config:?} {auth:?} {secret:?}");

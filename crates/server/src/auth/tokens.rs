@@ -4,11 +4,12 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use serde::Deserialize;
-use upheld_input::{Format, json, parse};
+use upheld_loader::Format;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Files, Severity, SourceId};
+use upheld_syntax::{json, parse};
 
-use super::caller::{Caller, How, names};
+use super::caller::{AuthMethod, Caller, names};
 use super::error::SecurityError;
 use super::secret::Hash;
 
@@ -39,7 +40,7 @@ struct Written {
 impl Tokens {
     /// One token for everything.
     pub(crate) fn bootstrap(hash: Hash) -> Self {
-        let caller = Caller { roles: names(&["admin".to_owned()]), ..Caller::new("bootstrap", How::Token) };
+        let caller = Caller { roles: names(&["admin".to_owned()]), ..Caller::new("bootstrap", AuthMethod::Token) };
         Self(vec![Token { hash, expires: None, caller }])
     }
 
@@ -91,12 +92,13 @@ fn token(item: Value<'_>) -> Result<Token, String> {
     let hash = Hash::read(&written.sha256)
         .ok_or_else(|| format!("`sha256` of `{}` must have 64 hexadecimal digits", written.name))?;
     let expires = written.expires.as_deref().map(str::parse).transpose();
-    let expires =
-        expires.map_err(|_| format!("`expires` of `{}` is no moment such as 2027-01-01T00:00:00Z", written.name))?;
+    let expires = expires.map_err(|_| {
+        format!("`expires` of `{}` is not a valid timestamp such as 2027-01-01T00:00:00Z", written.name)
+    })?;
     let caller = Caller {
         roles: names(&written.roles),
         groups: names(&written.groups),
-        ..Caller::new(&written.name, How::Token)
+        ..Caller::new(&written.name, AuthMethod::Token)
     };
     Ok(Token { hash, expires, caller })
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Logs, traces and the log of decisions.
+/// Logs, traces and the decision log.
 #[derive(Clone, Debug, Default)]
 pub struct Operations {
     /// What is logged, as `info` or `info,upheld_server::request=warn`. `UPHELD_LOG` decides when left out, then `RUST_LOG`, then it

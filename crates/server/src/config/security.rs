@@ -47,7 +47,7 @@ pub enum Admission {
 #[serde(deny_unknown_fields)]
 pub struct Jwt {
     /// Where its public keys are.
-    pub keys: KeysAt,
+    pub keys: KeysLocation,
     /// Whom tokens must be for: one of these. There must be one, or tokens for other services would do here.
     pub audiences: Vec<String>,
     /// Who must have issued them: one of these; empty for anybody with such a key.
@@ -72,7 +72,7 @@ pub struct Jwt {
 
 impl Jwt {
     /// With the usual names of claims.
-    pub fn new(keys: KeysAt, audience: impl Into<String>) -> Self {
+    pub fn new(keys: KeysLocation, audience: impl Into<String>) -> Self {
         Self {
             keys,
             audiences: vec![audience.into()],
@@ -89,7 +89,7 @@ impl Jwt {
 /// Where public keys are: a JSON Web Key Set.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "file::Keys")]
-pub enum KeysAt {
+pub enum KeysLocation {
     /// In a file.
     File(PathBuf),
     /// At a URL: `https`, or `http` on this machine.

@@ -2,12 +2,11 @@
 
 use serde_json::{Map, Value as Json, json};
 use tonic::Code;
+use upheld_answers::report::Duty;
+use upheld_dialects::access::decider::Decider;
 use upheld_dialects::access::enforce::{Enforced, Judged, Why};
-use upheld_engine::decide::{Binding, By, Duty};
-use upheld_model::Files;
-use upheld_model::tree::Value;
+use upheld_dialects::access::proxies::Headers;
 
-use super::attributes::Attributes;
 use super::proto::envoy::config::core::v3::header_value_option::HeaderAppendAction;
 use super::proto::envoy::config::core::v3::{HeaderValue, HeaderValueOption};
 use super::proto::envoy::service::auth::v3::check_response::HttpResponse;
@@ -15,8 +14,9 @@ use super::proto::envoy::service::auth::v3::{CheckResponse, DeniedHttpResponse, 
 use super::proto::envoy::r#type::v3::{HttpStatus, StatusCode};
 use super::proto::google::rpc::Status;
 use super::structs::struct_of;
+use crate::header_text::for_header;
 use crate::http::stamp::edition;
-use crate::view::{Decider, View};
+use crate::view::View;
 
 const DECISION: &str = "x-policy-decision";
 const POLICY: &str = "x-policy";
@@ -44,14 +44,10 @@ impl Answer {
             Enforced::Continue(_) => ("permit", None),
             Enforced::Forbidden(body) => ("deny", Some(body.clone())),
         };
-        let rule = match judged.decided.map(|decided| decided.by) {
-            Some(By::Policy(entry)) => decider.decide.rule(entry),
-            _ => None,
-        };
-        let policy = rule.map(|rule| rule.name.as_str());
+        let decision = judged.decision.as_ref();
+        let policy = decision.and_then(|decision| decision.policy);
         let said = forbidden.as_ref().and_then(|body| body.get("reason")).and_then(Json::as_str);
-        let described = || rule.and_then(|rule| decider.files.value(rule.at)?.get("description")?.as_text());
-        let reason = said.or_else(described).map(str::to_owned);
+        let reason = said.or_else(|| decision?.reason.as_deref()).map(str::to_owned);
 
         let mut answer = Self { forbidden, headers: Vec::new(), remove: Vec::new(), metadata: Map::new() };
         answer.say(DECISION, "decision", word);
@@ -61,10 +57,9 @@ impl Answer {
         if let Some(reason) = reason {
             answer.say(REASON, "reason", &reason);
         }
-        for (binding, header, name) in
-            [(Binding::Obligation, OBLIGATIONS, "obligations"), (Binding::Advice, ADVICE, "advice")]
-        {
-            answer.duties(header, name, decider.files, judged.duties.iter().filter(|duty| duty.binding == binding));
+        if let Some(decision) = decision {
+            answer.duties(OBLIGATIONS, "obligations", &decision.obligations);
+            answer.duties(ADVICE, "advice", &decision.advice);
         }
         if judged.enforced == Enforced::Continue(Why::Excluded) {
             answer.metadata.insert("excluded".to_owned(), json!(true));
@@ -81,20 +76,13 @@ impl Answer {
         self.metadata.insert(name.to_owned(), json!(text));
     }
 
-    fn duties<'d>(
-        &mut self,
-        header: &'static str,
-        name: &str,
-        files: &Files,
-        duties: impl Iterator<Item = &'d &'d Duty>,
-    ) {
-        let duties: Vec<Json> = duties.map(|duty| described(files, duty)).collect();
+    fn duties(&mut self, header: &'static str, name: &str, duties: &[Duty]) {
         if duties.is_empty() {
             return;
         }
-        let ids: Vec<&str> = duties.iter().filter_map(|duty| duty.get("id")?.as_str()).collect();
+        let ids: Vec<&str> = duties.iter().map(|duty| duty.id.as_str()).collect();
         self.headers.push((header, for_header(&ids.join(", "))));
-        self.metadata.insert(name.to_owned(), Json::Array(duties));
+        self.metadata.insert(name.to_owned(), json!(duties));
     }
 
     /// Takes a header out of the request that goes on.
@@ -103,14 +91,14 @@ impl Answer {
     }
 
     /// As the proxy gets it.
-    pub(super) fn response(mut self, attributes: Attributes<'_>) -> CheckResponse {
+    pub(super) fn response(mut self, client: &Headers) -> CheckResponse {
         let dynamic_metadata = Some(struct_of(self.metadata));
         let (code, response) = match self.forbidden {
             Some(body) => (Code::PermissionDenied, forbidden(&body, self.headers)),
             None => {
                 // What a client says in our name is not what we say.
                 let is_said = |name: &str| self.headers.iter().any(|(said, _)| *said == name);
-                let pretended = OURS.iter().filter(|name| !is_said(name) && attributes.header(name).is_some());
+                let pretended = OURS.iter().filter(|name| !is_said(name) && client.has(name));
                 self.remove.extend(pretended.map(|name| (*name).to_owned()));
                 let headers = self.headers.into_iter().map(|(name, value)| header(name, value)).collect();
                 let ok =
@@ -151,49 +139,5 @@ fn header(name: &str, value: String) -> HeaderValueOption {
     HeaderValueOption {
         header: Some(HeaderValue { key: name.to_owned(), value, raw_value: Vec::new() }),
         append_action: HeaderAppendAction::OverwriteIfExistsOrAdd.into(),
-    }
-}
-
-/// How much of a text a header carries; the body and the metadata have all of it.
-const LONGEST: usize = 1024;
-
-/// A text as a header can carry it: in ASCII, what is not is written as in URLs.
-fn for_header(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        if safe.len() >= LONGEST {
-            safe.push_str("...");
-            break;
-        }
-        match character {
-            ' '..='~' if character != '%' => safe.push(character),
-            _ => {
-                let mut bytes = [0; 4];
-                safe.extend(character.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")));
-            }
-        }
-    }
-    safe
-}
-
-/// A duty with all that its document says.
-fn described(files: &Files, duty: &Duty) -> Json {
-    let document = duty.at.and_then(|at| files.value(at));
-    let properties = document.and_then(|document| document.get("properties"));
-    let kind = document.and_then(|document| document.get("type")).map_or("custom", Value::text);
-    match properties.and_then(|properties| serde_json::to_value(properties).ok()) {
-        Some(properties) => json!({"id": duty.id.as_str(), "type": kind, "properties": properties}),
-        None => json!({"id": duty.id.as_str(), "type": kind}),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{LONGEST, for_header};
-
-    #[test]
-    fn headers_carry_every_text() {
-        assert_eq!(for_header("Löschen: 100 %\r\nx: y"), "L%C3%B6schen: 100 %25%0D%0Ax: y");
-        assert_eq!(for_header(&"a".repeat(5000)).len(), LONGEST + 3);
     }
 }

@@ -23,6 +23,11 @@ fn json_of_value(value: &Value) -> Json {
 /// All numbers of a message have a fraction; whole ones are what people wrote without.
 fn number(value: f64) -> Json {
     const EXACT: f64 = 9_007_199_254_740_992.0;
+    // What was rounded on its way here equals its neighbours; so large a number is not compared.
+    const BEYOND: f64 = 1e300;
+    if value.abs() >= EXACT {
+        return Number::from_f64(BEYOND).map_or(Json::Null, Json::Number);
+    }
     if value.fract() == 0.0 && value.abs() < EXACT {
         // The text of a whole number is short and has no exponent.
         if let Ok(whole) = format!("{value:.0}").parse::<i64>() {

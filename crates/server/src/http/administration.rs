@@ -13,7 +13,7 @@
 
 mod bodies;
 mod context;
-mod listed;
+mod policy_list;
 mod seeding;
 
 use std::time::Instant;
@@ -27,7 +27,7 @@ use axum::{Extension, Json, Router};
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_dialects::access::{POLICY, SCOPE};
-use upheld_input::Format;
+use upheld_loader::Format;
 use upheld_store::{Change, Key};
 use utoipa::{IntoParams, OpenApi};
 
@@ -35,9 +35,9 @@ pub(crate) use self::seeding::seed;
 
 use self::bodies::Refused;
 use self::context::Context;
-use self::listed::Listed;
+use self::policy_list::PolicyList;
 use super::asked::Asked;
-use super::parts::{Path, Query, Whole};
+use super::extract::{Path, Query, RawBody};
 use super::stamp::Editions;
 use super::writing::{Intent, answer, tag};
 use crate::app::Shared;
@@ -46,7 +46,7 @@ use crate::auth::redaction::forget;
 use crate::connection::Connection;
 use crate::documents::{Body, format};
 use crate::problem::Problem;
-use crate::telemetry::{Details, Made, Observed, Surface};
+use crate::telemetry::{DecisionEvent, Details, Observed, Surface};
 use crate::view::View;
 use crate::writer::{Condition, Mode};
 
@@ -92,9 +92,9 @@ struct Page {
     responses((status = 200, body = Vec<Object>)))]
 async fn list(Asked(view): Asked, page: Result<Query<Page>, Problem>) -> Result<Response, Refused> {
     let Query(page) = page.map_err(Refused::problem)?;
-    let listed = Listed::of(&view);
+    let listed = PolicyList::of(&view);
     let (offset, limit) = (page.offset.unwrap_or(0), page.limit.unwrap_or(usize::MAX));
-    let policies: Vec<Json_> = listed.iter().skip(offset).take(limit).map(listed::Policy::json).collect();
+    let policies: Vec<Json_> = listed.iter().skip(offset).take(limit).map(policy_list::Policy::json).collect();
     Ok(Json(policies).into_response())
 }
 
@@ -103,7 +103,7 @@ async fn list(Asked(view): Asked, page: Result<Query<Page>, Problem>) -> Result<
     params(("id" = String, Path, description = "which policy")), responses((status = 200, body = Object)))]
 async fn show(Asked(view): Asked, id: Result<Path<String>, Problem>) -> Result<Response, Refused> {
     let Path(id) = id.map_err(Refused::problem)?;
-    let listed = Listed::of(&view);
+    let listed = PolicyList::of(&view);
     let policy = listed.get(&id).ok_or_else(Refused::no_policy)?;
     let mut response = Json(policy.json()).into_response();
     set_tag(&mut response, &view, &key(&id)?);
@@ -112,7 +112,7 @@ async fn show(Asked(view): Asked, id: Result<Path<String>, Problem>) -> Result<R
 
 /// Puts a policy into the store, also in the place of one with its id.
 #[utoipa::path(post, path = "/api/policies", tag = "Administration",
-    params(("dryRun" = Option<bool>, Query, description = "only say what would happen")),
+    params(("dryRun" = Option<bool>, Query, description = "report what would happen, and change nothing")),
     request_body(content((Object = "application/json", example = json!({"id": "readers", "effect": "permit", "subjects": [{"role": "user"}], "resources": [{"path": "/orders/**"}], "actions": [{"method": "GET"}]})),
         (String = "application/yaml"))),
     responses((status = 200, body = Object), (status = 201, body = Object), (status = 409), (status = 412), (status = 415)))]
@@ -120,7 +120,7 @@ async fn create(
     State(app): State<Shared>,
     intent: Intent,
     headers: HeaderMap,
-    Whole(bytes): Whole,
+    RawBody(bytes): RawBody,
 ) -> Result<Response, Refused> {
     let format = format(&headers).map_err(Refused::problem)?;
     let body = Body::read(&bytes, format).map_err(Refused::unreadable)?;
@@ -147,7 +147,7 @@ async fn create(
 
 /// Takes a policy out of the store.
 #[utoipa::path(delete, path = "/api/policies/{id}", tag = "Administration",
-    params(("id" = String, Path, description = "which policy"), ("dryRun" = Option<bool>, Query, description = "only say what would happen")),
+    params(("id" = String, Path, description = "which policy"), ("dryRun" = Option<bool>, Query, description = "report what would happen, and change nothing")),
     responses((status = 200, body = Object), (status = 409), (status = 412)))]
 async fn delete(
     State(app): State<Shared>,
@@ -158,7 +158,7 @@ async fn delete(
     let Path(id) = id.map_err(Refused::problem)?;
     let key = key(&id)?;
     if view.state.get(&key).is_none()
-        && let Some(policy) = Listed::of(&view).get(&id)
+        && let Some(policy) = PolicyList::of(&view).get(&id)
     {
         return Err(Refused::read_only(policy.place()));
     }
@@ -183,13 +183,13 @@ async fn evaluate(
     Asked(view): Asked,
     observed: Observed,
     headers: HeaderMap,
-    Whole(bytes): Whole,
+    RawBody(bytes): RawBody,
 ) -> Result<Response, Refused> {
     let context = Context::read(&view, &headers, &bytes)?;
     let begun = Instant::now();
     let (decision, outcome) = context.decision(&view);
     let (surface, took) = (Surface::Seed, begun.elapsed());
-    let made = Made { surface, outcome, observed: &observed, place: None, took };
+    let made = DecisionEvent { surface, outcome, observed: &observed, place: None, took };
     let text = |field: &str| decision.get(field).and_then(Json_::as_str).map(str::to_owned);
     let details = || Details {
         revision: view.revision(),
@@ -211,13 +211,13 @@ async fn explain(
     caller: Caller,
     connection: Option<Extension<Connection>>,
     headers: HeaderMap,
-    Whole(bytes): Whole,
+    RawBody(bytes): RawBody,
 ) -> Result<Response, Refused> {
     let context = Context::read(&view, &headers, &bytes)?;
     let may_see = app.auth.visibility(&caller, connection.as_ref().map(|Extension(connection)| connection.peer()));
-    let listed = Listed::of(&view);
+    let listed = PolicyList::of(&view);
     let (seen, hidden): (Vec<_>, Vec<_>) = listed.iter().partition(|policy| may_see(POLICY, SCOPE, policy.id()));
-    let policies: Vec<Json_> = seen.into_iter().map(listed::Policy::summary).collect();
+    let policies: Vec<Json_> = seen.into_iter().map(policy_list::Policy::summary).collect();
     let mut body = json!({"context": context.json(), "decision": context.decision(&view).0, "policies": policies});
     if let (false, Some(fields)) = (hidden.is_empty(), body.as_object_mut()) {
         let names: Vec<String> = hidden.iter().map(|policy| policy.id().to_owned()).collect();
@@ -229,7 +229,7 @@ async fn explain(
 
 /// The edition of the policies that decide.
 fn editions(view: &View) -> Option<Extension<Editions>> {
-    listed::decider(view).map(|decider| Extension(Editions::of(view, decider)))
+    policy_list::decider(view).map(|decider| Extension(Editions::of(view, decider)))
 }
 
 fn key(id: &str) -> Result<Key, Refused> {

@@ -14,19 +14,20 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Value as Json_, json};
 use upheld_dialects::access::authzen::{Answer, AuthZen, BadRequest, Batch, Verdict};
+use upheld_dialects::access::decider::Decider;
 use upheld_engine::decide::Outcome;
-use upheld_input::Format;
+use upheld_loader::Format;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::asked::Asked;
 use super::decide::now;
-use super::parts::Whole;
+use super::extract::RawBody;
 use super::stamp::Editions;
 use crate::app::Shared;
 use crate::documents::Body;
-use crate::telemetry::{Details, Made, Observed, Surface};
-use crate::view::{Decider, View};
+use crate::telemetry::{DecisionEvent, Details, Observed, Surface};
+use crate::view::View;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -91,7 +92,7 @@ async fn evaluation(
     Asked(view): Asked,
     observed: Observed,
     headers: HeaderMap,
-    Whole(bytes): Whole,
+    RawBody(bytes): RawBody,
 ) -> Answered {
     let request = read(&headers, &bytes)?;
     let begun = Instant::now();
@@ -111,7 +112,7 @@ async fn evaluations(
     Asked(view): Asked,
     observed: Observed,
     headers: HeaderMap,
-    Whole(bytes): Whole,
+    RawBody(bytes): RawBody,
 ) -> Answered {
     let request = read(&headers, &bytes)?;
     let (count, most) =
@@ -139,7 +140,7 @@ async fn evaluations(
     request_body(content = Object, example = json!({"subject": {"type": "user"}, "action": {"name": "read"}, "resource": {"type": "document", "id": "7"}})),
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
-async fn search_subject(Asked(view): Asked, headers: HeaderMap, Whole(bytes): Whole) -> Answered {
+async fn search_subject(Asked(view): Asked, headers: HeaderMap, RawBody(bytes): RawBody) -> Answered {
     search(view, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_subject(request)?.json())).await
 }
 
@@ -148,7 +149,7 @@ async fn search_subject(Asked(view): Asked, headers: HeaderMap, Whole(bytes): Wh
     request_body(content = Object, example = json!({"subject": {"type": "user", "id": "ann"}, "action": {"name": "read"}, "resource": {"type": "document"}})),
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
-async fn search_resource(Asked(view): Asked, headers: HeaderMap, Whole(bytes): Whole) -> Answered {
+async fn search_resource(Asked(view): Asked, headers: HeaderMap, RawBody(bytes): RawBody) -> Answered {
     search(view, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_resource(request)?.json())).await
 }
 
@@ -157,7 +158,7 @@ async fn search_resource(Asked(view): Asked, headers: HeaderMap, Whole(bytes): W
     request_body(content = Object, example = json!({"subject": {"type": "user", "id": "ann"}, "resource": {"type": "document", "id": "7"}})),
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
-async fn search_action(Asked(view): Asked, headers: HeaderMap, Whole(bytes): Whole) -> Answered {
+async fn search_action(Asked(view): Asked, headers: HeaderMap, RawBody(bytes): RawBody) -> Answered {
     search(view, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_action(request)?.json())).await
 }
 
@@ -176,13 +177,13 @@ async fn configuration(State(app): State<Shared>) -> Json<Json_> {
     }))
 }
 
-fn made<'o>(answer: &Answer, observed: &'o Observed, place: Option<usize>, took: Duration) -> Made<'o> {
+fn made<'o>(answer: &Answer, observed: &'o Observed, place: Option<usize>, took: Duration) -> DecisionEvent<'o> {
     let outcome = match answer.verdict {
         Verdict::Permitted => Outcome::Permit,
         Verdict::Denied => Outcome::Deny,
         Verdict::Failed(_) => Outcome::Undecided,
     };
-    Made { surface: Surface::Authzen, outcome, observed, place, took }
+    DecisionEvent { surface: Surface::Authzen, outcome, observed, place, took }
 }
 
 fn details(view: &View, answer: &Answer, request: String) -> Details {
@@ -211,8 +212,7 @@ async fn search(view: Arc<View>, request: Json_, how: Search) -> Answered {
 }
 
 fn decider(view: &View) -> Result<Decider<'_>, Refused> {
-    let nobody = || Refused(StatusCode::INTERNAL_SERVER_ERROR, "no policies decide requests here".to_owned());
-    view.decider(None).ok_or_else(nobody)
+    view.decider(None).map_err(|problem| Refused(StatusCode::INTERNAL_SERVER_ERROR, problem.message))
 }
 
 fn editions(view: &View) -> Result<Extension<Editions>, Refused> {
@@ -220,9 +220,7 @@ fn editions(view: &View) -> Result<Extension<Editions>, Refused> {
 }
 
 fn asked(view: &View) -> Result<AuthZen<'_>, Refused> {
-    let decider = decider(view)?;
-    let directory = &view.loaded.directory;
-    Ok(AuthZen { files: decider.files, decide: decider.decide, directory, now: Some(now()) })
+    Ok(AuthZen::new(decider(view)?, Some(now())))
 }
 
 /// The body as JSON. What is said twice in it could be understood in two ways, and is refused.

@@ -1,5 +1,6 @@
 //! `/v1/decide`: may this request go on?
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use axum::Extension;
@@ -7,24 +8,26 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
-use upheld_dialects::access::{Edition, request};
-use upheld_engine::decide::{By, Decided, Maybe, Request};
-use upheld_input::json as json_text;
+use upheld_answers::report::{Decision, Duty};
+use upheld_dialects::access::decider::Decider;
+use upheld_dialects::access::request;
+use upheld_engine::decide::Request;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostics, SourceId, Timestamp};
+use upheld_syntax::json as json_text;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::asked::Asked;
-use super::parts::{Asking, Query};
+use super::extract::{Query, QuestionBody};
 use super::stamp::{Editions, Stamp, stamped_text};
 use crate::app::Shared;
 use crate::documents::Body;
 use crate::problem::Problem;
 use crate::scratch;
-use crate::telemetry::{Details, Made, Observed, Surface};
-use crate::view::{Decider, View};
+use crate::telemetry::{DecisionEvent, Details, Observed, Surface};
+use crate::view::View;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(decide)).routes(routes!(decide_batch))
@@ -41,23 +44,31 @@ struct Wanted {
 /// A decision.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Decision<'v> {
+struct Answer<'v> {
     #[serde(rename = "decision")]
     /// `permit`, `deny`, `undecided` or, in the compatibility edition, `foreign`; only `permit` opens.
     word: &'static str,
     /// The policy that decided; the default has no name.
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<&'v str>,
-    /// What the policy says about itself.
+    /// What the policy says about itself, or why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'v str>,
+    reason: Option<Cow<'v, str>>,
+    /// What must be done along with it: whoever cannot must not let the request through.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    obligations: Vec<Duty>,
+    /// What may be done along with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    advice: Vec<Duty>,
 }
 
 /// As `/v1/decide` answers: only for the description, since most of the stamp is written once for all answers of a view.
 #[derive(Debug, Serialize, ToSchema)]
 struct One<'v> {
     #[serde(flatten)]
-    decision: Decision<'v>,
+    decision: Answer<'v>,
     #[serde(flatten)]
     stamp: Stamp<'v>,
 }
@@ -74,7 +85,7 @@ struct Many<'v> {
 /// Decisions in the order of their requests.
 #[derive(Debug, Serialize, ToSchema)]
 struct Decisions<'v> {
-    decisions: Vec<Decision<'v>>,
+    decisions: Vec<Answer<'v>>,
 }
 
 /// Decides one request.
@@ -87,18 +98,17 @@ async fn decide(
     Asked(view): Asked,
     observed: Observed,
     Query(wanted): Query<Wanted>,
-    Asking(body): Asking,
+    QuestionBody(body): QuestionBody,
 ) -> Result<Response, Problem> {
     let decider = decider(&view, wanted.kind.as_deref())?;
     let document = body.only()?;
-    let request = read(&view, &body, document)?;
+    let request = read(decider, &body, document)?;
     let begun = Instant::now();
-    let decided = scratch::decide(decider.decide, &request);
+    let decision = scratch::decide(decider, &request);
     let (surface, took) = (Surface::Http, begun.elapsed());
-    let decision = Decision::of(decider, &decided);
-    let made = Made { surface, outcome: decided.outcome, observed: &observed, place: None, took };
-    app.decided(made, || decision.details(&view, document)).await;
-    Ok(json(&view, decider, &decision))
+    let made = DecisionEvent { surface, outcome: decision.outcome, observed: &observed, place: None, took };
+    app.decided(made, || details(&decision, &view, document)).await;
+    Ok(json(&view, decider, &Answer::of(decision)))
 }
 
 /// Decides many requests at once: `{"requests": […]}`.
@@ -112,7 +122,7 @@ async fn decide_batch(
     Asked(view): Asked,
     observed: Observed,
     Query(wanted): Query<Wanted>,
-    Asking(body): Asking,
+    QuestionBody(body): QuestionBody,
 ) -> Result<Response, Problem> {
     let decider = decider(&view, wanted.kind.as_deref())?;
     let document = body.only()?;
@@ -129,47 +139,35 @@ async fn decide_batch(
         ));
     }
     let requests: Vec<Request> =
-        documents.items().map(|request| read(&view, &body, request)).collect::<Result<_, Problem>>()?;
+        documents.items().map(|request| read(decider, &body, request)).collect::<Result<_, Problem>>()?;
     let mut answers = Vec::with_capacity(requests.len());
     for request in &requests {
         let begun = Instant::now();
-        let decided = scratch::decide(decider.decide, request);
-        answers.push((Decision::of(decider, &decided), decided.outcome, begun.elapsed()));
+        let decision = scratch::decide(decider, request);
+        answers.push((decision, begun.elapsed()));
     }
-    for (place, ((decision, outcome, took), document)) in answers.iter().zip(documents.items()).enumerate() {
-        let (surface, outcome, took) = (Surface::Http, *outcome, *took);
-        let made = Made { surface, outcome, observed: &observed, place: Some(place), took };
-        app.decided(made, || decision.details(&view, document)).await;
+    for (place, ((decision, took), document)) in answers.iter().zip(documents.items()).enumerate() {
+        let (surface, outcome, took) = (Surface::Http, decision.outcome, *took);
+        let made = DecisionEvent { surface, outcome, observed: &observed, place: Some(place), took };
+        app.decided(made, || details(decision, &view, document)).await;
     }
-    let decisions = answers.into_iter().map(|(decision, ..)| decision).collect();
+    let decisions = answers.into_iter().map(|(decision, _)| Answer::of(decision)).collect();
     Ok(json(&view, decider, &Decisions { decisions }))
 }
 
 fn decider<'v>(view: &'v View, kind: Option<&str>) -> Result<Decider<'v>, Problem> {
-    view.decider(kind).ok_or_else(|| {
-        Problem::not_found(format!("no policy of kind `{}` decides requests here", kind.unwrap_or_default()))
-    })
+    view.decider(kind).map_err(|problem| Problem::not_found(problem.message))
 }
 
-/// The parts of a request.
-const PARTS: [&str; 4] = ["subject", "action", "resource", "environment"];
-
 /// Whoever does not say when asks now.
-fn read(view: &View, body: &Body, document: Value<'_>) -> Result<Request, Problem> {
-    let unknown = document.entries().map(|(key, _)| key.text()).find(|key| !PARTS.contains(key));
-    if let Some(unknown) = unknown.filter(|_| view.edition() == Edition::Strict) {
-        let detail = format!("a request has no field `{unknown}`; there are {}", PARTS.join(", "));
-        return Err(Problem::bad_request(detail));
-    }
+fn read(decider: Decider<'_>, body: &Body, document: Value<'_>) -> Result<Request, Problem> {
     let mut found = Diagnostics::default();
-    let request = request::read(SourceId::new(0), document, view.edition(), &mut found);
+    let request = request::read(SourceId::new(0), document, decider.edition, &mut found);
     let Some(mut request) = request else {
-        let problem = Problem::new(StatusCode::BAD_REQUEST, "bad-request", "this is no request that can be decided");
+        let problem = Problem::new(StatusCode::BAD_REQUEST, "bad-request", "this is not a valid request");
         return Err(problem.with_diagnostics(body.files(), found.as_slice()));
     };
-    if request.environment.time == Maybe::Absent {
-        request.environment.time = Maybe::Is(now());
-    }
+    decider.complete(&mut request, Some(now()));
     Ok(request)
 }
 
@@ -178,30 +176,16 @@ pub(crate) fn now() -> Timestamp {
     Timestamp(i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX))
 }
 
-impl<'v> Decision<'v> {
-    /// Of what the engine said.
-    pub(crate) fn of(decider: Decider<'v>, decided: &Decided) -> Self {
-        let rule = match decided.by {
-            By::Policy(entry) => decider.decide.rule(entry),
-            By::Default | By::Algorithm | By::Nobody => None,
-        };
-        let document = rule.and_then(|rule| decider.files.value(rule.at));
-        Self {
-            word: decided.outcome.word(),
-            policy: rule.map(|rule| rule.name.as_str()),
-            reason: document.and_then(|document| document.get("description")).and_then(Value::as_text),
-        }
+impl<'v> Answer<'v> {
+    fn of(decision: Decision<'v>) -> Self {
+        let Decision { outcome, policy, reason, obligations, advice } = decision;
+        Self { word: outcome.word(), policy, reason, obligations, advice }
     }
+}
 
-    /// What the log of decisions has of it.
-    pub(crate) fn details(&self, view: &View, request: Value<'_>) -> Details {
-        Details {
-            revision: view.revision(),
-            request: json_text::write(request),
-            policy: self.policy.map(str::to_owned),
-            reason: self.reason.map(str::to_owned),
-        }
-    }
+/// What the decision log has of it.
+fn details(decision: &Decision<'_>, view: &View, request: Value<'_>) -> Details {
+    Details::of_decision(decision, view, json_text::write(request))
 }
 
 fn json(view: &View, decider: Decider<'_>, answer: &impl Serialize) -> Response {

@@ -68,7 +68,7 @@ fn add_responses(operation: &mut Fields, group: Group, form: Form) {
             responses.entry(*status).or_insert_with(|| json!({"description": words, "content": {}}));
         }
     }
-    for (status, words) in [("200", "The answer."), ("201", "It is done."), ("204", "It is done.")] {
+    for (status, words) in [("200", "The answer."), ("201", "Done."), ("204", "Done.")] {
         if let Some(response) = responses.get_mut(status).and_then(Json::as_object_mut) {
             describe(response, words);
         }
@@ -87,12 +87,12 @@ fn add_responses(operation: &mut Fields, group: Group, form: Form) {
         let own = match form {
             Form::Text if refused => Some(("text/plain", json!({"schema": {"type": "string"}}))),
             Form::Seed => Some((JSON, fields("error"))),
-            Form::Kuma => Some((JSON, fields("title"))),
+            Form::Native(_) => Some((JSON, fields("title"))),
             Form::Text | Form::Problem | Form::Grpc => None,
         };
         content.extend(own.map(|(sort, body)| (sort.to_owned(), body)));
         // What the way in refuses before anybody looks where it leads is a problem for all.
-        if !(refused && matches!(form, Form::Text | Form::Seed | Form::Kuma)) {
+        if !(refused && matches!(form, Form::Text | Form::Seed | Form::Native(_))) {
             content.insert(PROBLEM.to_owned(), problem());
         }
     }
@@ -123,20 +123,20 @@ enum Whose {
 
 /// Problems, in words.
 const ANSWERS: &[(&str, &str, Whose)] = &[
-    ("400", "The request cannot be understood.", Whose::All),
-    ("401", "Nobody knows who asks.", Whose::All),
-    ("403", "Whoever asks may not.", Whose::All),
-    ("404", "There is nothing of that name, or no such revision.", Whose::Viewed),
-    ("406", "It does not come in that format.", Whose::Named),
+    ("400", "The request is invalid.", Whose::All),
+    ("401", "The caller is not authenticated.", Whose::All),
+    ("403", "The caller is not permitted to do this.", Whose::All),
+    ("404", "There is no such name or revision.", Whose::Viewed),
+    ("406", "That format is not available.", Whose::Named),
     ("408", "The body took too long.", Whose::All),
-    ("409", "It cannot be changed here.", Whose::Named),
-    ("410", "The revision is forgotten.", Whose::Viewed),
-    ("412", "Somebody was faster.", Whose::Named),
+    ("409", "It is read-only.", Whose::Named),
+    ("410", "The revision was compacted away.", Whose::Viewed),
+    ("412", "It changed in the meantime.", Whose::Named),
     ("413", "The body is too large.", Whose::All),
-    ("415", "The format of the body is not read here.", Whose::Named),
-    ("422", "The request is understood, but there is no answer to it.", Whose::Viewed),
-    ("429", "Not so fast; `Retry-After` says when.", Whose::All),
-    ("503", "Nobody can answer now; `Retry-After` says when to try again.", Whose::All),
+    ("415", "The format of the body is not supported.", Whose::Named),
+    ("422", "The request is valid, but it cannot be answered.", Whose::Viewed),
+    ("429", "Too many requests; `Retry-After` says when to try again.", Whose::All),
+    ("503", "Not available now; `Retry-After` says when to try again.", Whose::All),
 ];
 
 fn problem() -> Json {
@@ -154,7 +154,7 @@ fn add_choice(operation: &mut Fields) {
         }));
         parameters.push(json!({
             "name": "minRevision", "in": "query", "required": false, "schema": revision,
-            "description": "wait a moment until this revision is there; 503 if it does not come",
+            "description": "wait until this revision has arrived; 503 if it does not",
         }));
     }
 }

@@ -12,8 +12,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::asked::Asked;
+use super::extract::{Path, Query, RawBody};
 use super::paging::Page;
-use super::parts::{Path, Query, Whole};
 use super::writing::{Intent, answer, refused, tag};
 use crate::app::Shared;
 use crate::documents::{Body, format};
@@ -91,7 +91,7 @@ async fn show(Asked(view): Asked, Path(named): Path<Named>) -> Result<Response, 
 }
 
 /// Puts a document in its place. `If-Match: "REV"` only if nobody changed it since; `If-None-Match: *` only if it is new.
-#[utoipa::path(put, path = "/v1/documents/{kind}/{scope}/{name}", params(Named, ("dryRun" = Option<bool>, Query, description = "only say what would happen")),
+#[utoipa::path(put, path = "/v1/documents/{kind}/{scope}/{name}", params(Named, ("dryRun" = Option<bool>, Query, description = "report what would happen, and change nothing")),
     request_body(content((Object = "application/json", example = json!({"id": "readers", "effect": "permit", "subjects": [{"role": "user"}], "resources": [{"path": "/orders/**"}], "actions": [{"method": "GET"}]})),
         (String = "application/yaml"))),
     responses((status = 200, body = Object), (status = 201, body = Object), (status = 400, body = Problem), (status = 404, body = Problem),
@@ -101,7 +101,7 @@ async fn put(
     Path(named): Path<Named>,
     intent: Intent,
     headers: HeaderMap,
-    Whole(bytes): Whole,
+    RawBody(bytes): RawBody,
 ) -> Result<Response, Problem> {
     let key = named.key()?;
     let body = Body::read(&bytes, format(&headers)?)?;
@@ -123,7 +123,7 @@ async fn put(
 }
 
 /// Deletes a document.
-#[utoipa::path(delete, path = "/v1/documents/{kind}/{scope}/{name}", params(Named, ("dryRun" = Option<bool>, Query, description = "only say what would happen")),
+#[utoipa::path(delete, path = "/v1/documents/{kind}/{scope}/{name}", params(Named, ("dryRun" = Option<bool>, Query, description = "report what would happen, and change nothing")),
     responses((status = 200, body = Object), (status = 201, body = Object), (status = 400, body = Problem), (status = 404, body = Problem),
         (status = 412, body = Problem), (status = 422, body = Problem), (status = 503, body = Problem)))]
 async fn delete(State(app): State<Shared>, Path(named): Path<Named>, intent: Intent) -> Result<Response, Problem> {

@@ -13,7 +13,7 @@ use upheld_store::{Change, Entry, Revision};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::parts::Query;
+use super::extract::Query;
 use crate::app::Shared;
 use crate::problem::Problem;
 
@@ -38,8 +38,7 @@ async fn events(
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let resumed = headers.get("last-event-id").and_then(|id| id.to_str().ok()).map(str::parse::<Revision>);
-    let resumed =
-        resumed.transpose().map_err(|_| Problem::bad_request("`Last-Event-ID` is no number of a revision"))?;
+    let resumed = resumed.transpose().map_err(|_| Problem::bad_request("`Last-Event-ID` is not a revision number"))?;
     let after = resumed.or(from.after).unwrap_or_else(|| app.live.view().revision());
     // Whoever asks for what is forgotten should know before the stream begins.
     app.store.entries(after, 1).await?;

@@ -5,14 +5,14 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_answers::inventory::Row;
-use upheld_answers::{Question, codes};
+use upheld_answers::{Words, codes};
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::asked::Asked;
+use super::extract::{Path, Query};
 use super::paging::Page;
-use super::parts::{Path, Query};
 use super::questions::{ask, ask_in};
 use super::stamp::{answered, stamped};
 use crate::app::Shared;
@@ -119,8 +119,8 @@ async fn shown(view: &std::sync::Arc<View>, id: String) -> Result<Json<Json_>, P
     responses((status = 200, body = Object), (status = 422, body = Problem)))]
 async fn effective(Asked(view): Asked, Path(Named { kind, scope, name }): Path<Named>) -> Result<Response, Problem> {
     let what = format!("{}/{name}", kind.to_lowercase());
-    let question = Question { what: Some(what), ..Question::default() };
-    let answer = ask_in(Some(scope), &view, move |world| world.explain(&question)).await?;
+    let words = Words { what: Some(what), ..Words::default() };
+    let answer = ask_in(Some(scope), &view, move |world| world.explain(&world.question(&words)?)).await?;
     Ok(answered(&view, answer))
 }
 

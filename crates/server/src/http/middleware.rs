@@ -24,7 +24,7 @@ use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove}
 use super::asked;
 use crate::app::Shared;
 use crate::auth::Endpoint;
-use crate::telemetry::{Observed, Watched};
+use crate::telemetry::{Observed, ObservedRequest};
 use crate::{auth, limits};
 
 /// Bytes below which packing an answer takes longer than sending it.
@@ -74,7 +74,7 @@ impl<S: Handler + Clone + 'static> Service<Request> for Guarded<S> {
 async fn enter(app: Shared, mut request: Request, handler: impl Handler) -> Result<Response, Infallible> {
     let app = &app;
     let endpoint = Endpoint::of(request.method(), request.uri().path(), &app.config.access.base);
-    let watched = Watched::begin(app, &mut request);
+    let watched = ObservedRequest::begin(app, &mut request);
     let limits = limits::Request::of(app, &request, endpoint);
     let unread = AtomicBool::new(request.version() <= Version::HTTP_11 && !request.body().is_end_stream());
     let mut response = {

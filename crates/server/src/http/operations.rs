@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::parts::Query;
+use super::extract::Query;
 use super::stamp::Stamp;
 use crate::app::{App, Shared};
 use crate::problem::Problem;
@@ -33,7 +33,7 @@ async fn healthz() -> &'static str {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct How {
+struct AuthMethod {
     /// Whether a server that is not quite well should say that it is not ready.
     #[serde(default)]
     strict: bool,
@@ -65,7 +65,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[utoipa::path(get, path = "/readyz",
     params(("strict" = Option<bool>, Query, description = "503 instead of 200 when degraded")),
     responses((status = 200, body = Readiness<'static>), (status = 400, body = Problem), (status = 503, body = Readiness<'static>)))]
-async fn readyz(State(app): State<Shared>, Query(how): Query<How>) -> Response {
+async fn readyz(State(app): State<Shared>, Query(how): Query<AuthMethod>) -> Response {
     let view = app.live.view();
     let kind = app.store.name();
     let (reachable, store) = match tokio::time::timeout(PATIENCE, app.store.head()).await {

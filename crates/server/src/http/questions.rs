@@ -11,13 +11,13 @@ use serde_json::Value as Json_;
 use upheld_answers::compliance::AuditQuestion;
 use upheld_answers::formats::audit::{Beside, Format};
 use upheld_answers::testing::TestQuestion;
-use upheld_answers::{Options, Question, Refused, Resolution, World};
+use upheld_answers::{Options, Refused, Words, World};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::asked::Asked;
 use super::decide::now;
-use super::parts::Whole;
+use super::extract::RawBody;
 use super::stamp::{Editions, answered, stamped};
 use crate::app::Shared;
 use crate::auth::Caller;
@@ -47,10 +47,10 @@ async fn explain(
     connection: Option<Extension<Connection>>,
     Asked(view): Asked,
     headers: HeaderMap,
-    Whole(body): Whole,
+    RawBody(body): RawBody,
 ) -> Result<Response, Problem> {
-    let question: Question = read(&headers, &body)?;
-    let mut answer = ask(&view, move |world| world.explain(&question)).await?;
+    let words: Words = read(&headers, &body)?;
+    let mut answer = ask(&view, move |world| world.explain(&world.question(&words)?)).await?;
     redact(
         &mut answer,
         &app.auth.visibility(&caller, connection.as_ref().map(|Extension(connection)| connection.peer())),
@@ -62,9 +62,9 @@ async fn explain(
 #[utoipa::path(post, path = "/v1/resolve",
     request_body(content = Object, example = json!({"from": "web-1", "to": "backend-1", "kind": "TrafficPermission"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn resolve(Asked(view): Asked, headers: HeaderMap, Whole(body): Whole) -> Result<Response, Problem> {
-    let question: Question = read(&headers, &body)?;
-    let Resolution { result, stamp } = ask(&view, move |world| world.resolve(&question)).await?;
+async fn resolve(Asked(view): Asked, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
+    let words: Words = read(&headers, &body)?;
+    let (result, stamp) = ask(&view, move |world| world.resolve(&world.question(&words)?)?.result()).await?;
     let answer = serde_json::json!({"kind": "Result", "result": result, "semantics": stamp.semantics});
     Ok(answered(&view, answer))
 }
@@ -73,7 +73,7 @@ async fn resolve(Asked(view): Asked, headers: HeaderMap, Whole(body): Whole) -> 
 #[utoipa::path(post, path = "/v1/audit", request_body = Object,
     responses((status = 200, content((Object = "application/json"), (Object = "application/sarif+json"), (String = "text/csv"),
             (String = "application/xml"), (String = "text/markdown"), (String = "text/html"), (String = "application/yaml"), (String = "application/jsonl"))), (status = 400, body = Problem), (status = 406, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn audit(Asked(view): Asked, headers: HeaderMap, Whole(body): Whole) -> Result<Response, Problem> {
+async fn audit(Asked(view): Asked, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
     let question: AuditQuestion = read(&headers, &body)?;
     let format = accepted(&headers)?;
     let question = AuditQuestion { list_passes: question.list_passes || format.lists_passes(), ..question };
@@ -97,9 +97,10 @@ async fn audit(Asked(view): Asked, headers: HeaderMap, Whole(body): Whole) -> Re
 /// Do policies decide as the tests beside them expect?
 #[utoipa::path(post, path = "/v1/test", request_body = Object,
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn test(Asked(view): Asked, headers: HeaderMap, Whole(body): Whole) -> Result<Json<Json_>, Problem> {
+async fn test(Asked(view): Asked, headers: HeaderMap, RawBody(body): RawBody) -> Result<Json<Json_>, Problem> {
     let question: TestQuestion = read(&headers, &body)?;
-    let report = ask(&view, move |world| Ok(serde_json::to_value(world.test(&question)?).unwrap_or_default())).await?;
+    let report =
+        ask(&view, move |world| Ok(serde_json::to_value(world.test(&question, &())?).unwrap_or_default())).await?;
     Ok(Json(stamped(&view, report)))
 }
 
@@ -131,7 +132,7 @@ fn read<Q: DeserializeOwned + Default>(headers: &HeaderMap, body: &[u8]) -> Resu
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Q::default());
     }
-    serde_json::from_slice(body).map_err(|error| Problem::bad_request(format!("this is no question: {error}")))
+    serde_json::from_slice(body).map_err(|error| Problem::bad_request(format!("this is not a valid question: {error}")))
 }
 
 /// Asks where others do not have to wait: an audit takes as long as there are objects.
@@ -150,7 +151,9 @@ pub(super) async fn ask_in<T: Send + 'static>(
 ) -> Result<T, Problem> {
     let view = Arc::clone(view);
     let asked = move || {
-        let options = Options { mesh, semantics: view.semantics().to_vec(), ..Options::at(now()) };
+        let deciding_kind = Some(view.deciding_kind().to_owned());
+        let semantics = view.semantics().to_vec();
+        let options = Options { mesh, semantics, deciding_kind, ..Options::at(now()) };
         let world = World::new(&view.loaded.snapshot, &options);
         question(&world).map_err(|refused| {
             let files = refused.files(&view.loaded.snapshot);
@@ -181,5 +184,5 @@ fn accepted(headers: &HeaderMap) -> Result<Format, Problem> {
             _ => {}
         }
     }
-    Err(Problem::new(StatusCode::NOT_ACCEPTABLE, "not-acceptable", format!("no audit comes as `{wanted}`")))
+    Err(Problem::new(StatusCode::NOT_ACCEPTABLE, "not-acceptable", format!("audits are not available as `{wanted}`")))
 }

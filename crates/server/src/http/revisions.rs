@@ -5,14 +5,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value as Json_, json};
-use upheld_input::Format;
+use upheld_loader::Format;
 use upheld_model::tree::{Kind, Value};
 use upheld_store::{Change, Entry, Key, Revision};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::extract::{Path, Query, RawBody};
 use super::paging::Page;
-use super::parts::{Path, Query, Whole};
 use super::writing::{Intent, answer};
 use crate::app::Shared;
 use crate::documents::{Body, format};
@@ -48,7 +48,7 @@ async fn show(State(app): State<Shared>, Path(revision): Path<String>) -> Result
 }
 
 fn number(text: &str) -> Result<Revision, Problem> {
-    text.parse().map_err(|_| Problem::bad_request(format!("`{text}` is no number of a revision")))
+    text.parse().map_err(|_| Problem::bad_request(format!("`{text}` is not a revision number")))
 }
 
 /// An entry, as programs get it.
@@ -73,14 +73,14 @@ pub(super) fn shown(entry: &Entry) -> Json_ {
 #[utoipa::path(post, path = "/v1/revisions", 
     request_body(content((Object = "application/json", example = json!({"message": "staff may read", "put": [{"id": "staff", "effect": "permit", "subjects": [{"role": "staff"}], "resources": [{"path": "/orders/**"}], "actions": [{"method": "GET"}]}]})),
         (String = "application/yaml"))),
-    params(("dryRun" = Option<bool>, Query, description = "only say what would happen")),
+    params(("dryRun" = Option<bool>, Query, description = "report what would happen, and change nothing")),
     responses((status = 200, body = Object), (status = 201, body = Object), (status = 400, body = Problem),
         (status = 412, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem), (status = 503, body = Problem)))]
 async fn append(
     State(app): State<Shared>,
     intent: Intent,
     headers: HeaderMap,
-    Whole(bytes): Whole,
+    RawBody(bytes): RawBody,
 ) -> Result<Response, Problem> {
     let format = format(&headers)?;
     let body = Body::read(&bytes, format)?;

@@ -6,9 +6,10 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::Value as Json;
 use upheld_answers::stamp;
+use upheld_dialects::access::decider::Decider;
 use utoipa::ToSchema;
 
-use crate::view::{Decider, View};
+use crate::view::View;
 
 /// Which snapshot answered.
 #[derive(Debug, Serialize, ToSchema)]
@@ -47,12 +48,7 @@ impl<'v> Stamp<'v> {
 /// The edition of the policies that decide; none for a kind that names none.
 pub(crate) fn edition<'v>(view: &'v View, decider: Decider<'v>) -> Option<&'v str> {
     let snapshot = &view.loaded.snapshot;
-    let own = snapshot.decides().find(|(_, decide)| std::ptr::eq(*decide, decider.decide));
-    match own.and_then(|(id, _)| snapshot.kind(id)) {
-        Some(kind) => stamp::edition(snapshot, kind),
-        // Without policies the built-in kind refuses.
-        None => Some(view.edition().name()),
-    }
+    stamp::edition(snapshot, snapshot.kind(decider.kind)?)
 }
 
 /// The editions that gave an answer, on their way from a handler to the headers.

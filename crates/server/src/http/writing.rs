@@ -66,7 +66,7 @@ impl<S: Sync> FromRequestParts<S> for Intent {
 
 fn text(headers: &HeaderMap, name: &header::HeaderName) -> Result<Option<String>, Problem> {
     let value = headers.get(name).map(|value| value.to_str().map(str::to_owned));
-    value.transpose().map_err(|_| Problem::bad_request(format!("the header `{name}` is no text")))
+    value.transpose().map_err(|_| Problem::bad_request(format!("the header `{name}` is not valid text")))
 }
 
 impl Intent {
@@ -114,9 +114,9 @@ impl Intent {
 /// The revision of an entity tag: `"17"`.
 fn revision(tag: &str) -> Result<Revision, Problem> {
     let number = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
-    number
-        .and_then(|number| number.parse().ok())
-        .ok_or_else(|| Problem::bad_request(format!("`{tag}` is no entity tag of ours: they look like \"17\"")))
+    number.and_then(|number| number.parse().ok()).ok_or_else(|| {
+        Problem::bad_request(format!("`{tag}` is not an entity tag of this server: they look like \"17\""))
+    })
 }
 
 /// The entity tag of a document that was last changed in a revision.

@@ -41,7 +41,7 @@ async fn read(mut body: Body, most: usize) -> Result<Bytes, Problem> {
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Problem::bad_request("the body broke off"))?;
+        let frame = frame.map_err(|_| Problem::bad_request("the body ended early"))?;
         let Ok(data) = frame.into_data() else { continue };
         if first.len() + whole.len() + data.len() > most {
             return too_large();

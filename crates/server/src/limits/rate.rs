@@ -8,7 +8,7 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota};
 use smol_str::SmolStr;
 
-use crate::auth::{Caller, How};
+use crate::auth::{AuthMethod, Caller};
 use crate::connection::Peer;
 
 /// Addresses are kept in so many buckets, so that a large network cannot fill the memory. Two that share one share its
@@ -28,7 +28,7 @@ pub(super) struct Rate {
 /// Whose requests are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Client {
-    Name(How, SmolStr),
+    Name(AuthMethod, SmolStr),
     Bucket(u64),
 }
 
@@ -44,7 +44,7 @@ impl Rate {
 
     /// Counts a request; when there were too many, the seconds to wait.
     pub(super) fn check(&self, caller: Option<&Caller>, peer: Option<&Peer>) -> Result<(), u64> {
-        let client = match caller.filter(|caller| caller.how != How::Anonymous) {
+        let client = match caller.filter(|caller| caller.how != AuthMethod::Anonymous) {
             Some(caller) if self.limiter.len() < NAMES => Client::Name(caller.how, caller.name.clone()),
             Some(caller) => Client::Bucket(self.buckets.hash_one(&caller.name) % BUCKETS),
             None => Client::Bucket(self.buckets.hash_one(peer.map(|peer| network(peer.ip))) % BUCKETS),
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn clients_are_counted_one_by_one() {
         let rate = Rate::new(1);
-        let named = |name: &str| Caller::new(name, How::Token);
+        let named = |name: &str| Caller::new(name, AuthMethod::Token);
         assert_eq!(rate.check(Some(&named("a")), Some(&from("192.0.2.1"))), Ok(()));
         assert_eq!(rate.check(Some(&named("a")), Some(&from("192.0.2.2"))), Err(1));
         assert_eq!(rate.check(Some(&named("b")), Some(&from("192.0.2.1"))), Ok(()));

@@ -11,7 +11,7 @@ use crate::app::App;
 
 /// A decision, as it is counted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Made<'o> {
+pub(crate) struct DecisionEvent<'o> {
     /// Where it was asked for.
     pub(crate) surface: Surface,
     /// What it is.
@@ -39,13 +39,13 @@ pub(crate) struct Details {
 
 impl App {
     /// Counts a decision and writes it down. The details are only asked for if somebody wants them.
-    pub(crate) async fn decided(&self, made: Made<'_>, details: impl FnOnce() -> Details) {
+    pub(crate) async fn decided(&self, made: DecisionEvent<'_>, details: impl FnOnce() -> Details) {
         let line = self.count(made, details);
         self.write_down(line).await;
     }
 
     /// Counts a decision; what comes back is to be written down, where one can wait.
-    pub(crate) fn count(&self, made: Made<'_>, details: impl FnOnce() -> Details) -> Option<Line> {
+    pub(crate) fn count(&self, made: DecisionEvent<'_>, details: impl FnOnce() -> Details) -> Option<Line> {
         self.metrics.decided(made.surface, made.outcome, made.took);
         self.decisions.line(made, details)
     }

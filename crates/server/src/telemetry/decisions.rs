@@ -1,4 +1,4 @@
-//! The log of decisions: one JSON object a line, each with the hash of the line before it.
+//! The decision log: one JSON object a line, each with the hash of the line before it.
 //!
 //! ```text
 //! decision ──sampled?──▶ Line ──bounded queue──▶ thread ──▶ file, standard output     decisions, line, output
@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 use upheld_engine::decide::Outcome;
 
 use super::metrics::{LogCounters, Metrics};
-use super::{Details, Made};
+use super::{DecisionEvent, Details};
 use crate::config::{DecisionLog, WhenFull};
 use output::Output;
 use redact::Redact;
@@ -61,7 +61,7 @@ impl Decisions {
     }
 
     /// What to write about a decision, if anything. When there is no log, this is one comparison.
-    pub(super) fn line(&self, made: Made<'_>, details: impl FnOnce() -> Details) -> Option<Line> {
+    pub(super) fn line(&self, made: DecisionEvent<'_>, details: impl FnOnce() -> Details) -> Option<Line> {
         let open = self.0.as_ref()?;
         if made.outcome == Outcome::Permit && !open.sample.takes(made.observed.id(), made.place) {
             return None;
@@ -176,7 +176,7 @@ impl Writing {
             }
             Err(error) if !self.failing => {
                 self.failing = true;
-                tracing::error!(%error, "the log of decisions cannot be written");
+                tracing::error!(%error, "the decision log cannot be written");
             }
             Ok(()) | Err(_) => {}
         }

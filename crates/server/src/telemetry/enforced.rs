@@ -1,17 +1,17 @@
-//! What is written down where requests are stopped or go on: Envoy's authorization and the enforcement point over HTTP.
+//! What is written down where requests are decided.
 
 use serde_json::{Value as Json, json};
-use upheld_dialects::access::enforce::{Enforced, HttpRequest, Identity, Judged};
-use upheld_engine::decide::{By, Outcome};
-use upheld_input::json as json_text;
+use upheld_answers::report::{Decision, request_document};
+use upheld_dialects::access::enforce::{Enforced, HttpRequest, Judged};
+use upheld_engine::decide::Outcome;
 use upheld_store::Revision;
 
 use super::Details;
-use crate::view::{Decider, View};
+use crate::view::View;
 
 /// The decision that counts: what becomes of the request. A permit whose obligations nobody can do is a denial.
 pub(crate) fn outcome(judged: &Judged<'_>) -> Outcome {
-    match (&judged.enforced, judged.decided.map(|decided| decided.outcome)) {
+    match (&judged.enforced, judged.decision.as_ref().map(|decision| decision.outcome)) {
         (Enforced::Continue(_), _) => Outcome::Permit,
         (Enforced::Forbidden(_), Some(Outcome::Undecided)) => Outcome::Undecided,
         (Enforced::Forbidden(_), _) => Outcome::Deny,
@@ -19,22 +19,28 @@ pub(crate) fn outcome(judged: &Judged<'_>) -> Outcome {
 }
 
 impl Details {
-    /// Of a request of HTTP that was judged. The query of its path is left out: it may have secrets in it.
-    pub(crate) fn of_enforced(view: &View, decider: Decider<'_>, http: &HttpRequest<'_>, judged: &Judged<'_>) -> Self {
-        let rule = match judged.decided.map(|decided| decided.by) {
-            Some(By::Policy(entry)) => decider.decide.rule(entry),
-            _ => None,
-        };
+    /// Of a request that was decided.
+    pub(crate) fn of_decision(decision: &Decision<'_>, view: &View, request: String) -> Self {
+        Self {
+            revision: view.revision(),
+            request,
+            policy: decision.policy.map(str::to_owned),
+            reason: decision.reason.as_deref().map(str::to_owned),
+        }
+    }
+
+    /// Of a request of HTTP that was judged.
+    pub(crate) fn of_enforced(view: &View, http: &HttpRequest, judged: &Judged<'_>) -> Self {
         let said = match &judged.enforced {
             Enforced::Forbidden(body) => body.get("reason").and_then(Json::as_str),
             Enforced::Continue(_) => None,
         };
-        let described = || rule.and_then(|rule| decider.files.value(rule.at)?.get("description")?.as_text());
+        let decision = judged.decision.as_ref();
         Self {
             revision: view.revision(),
-            request: asked(http).to_string(),
-            policy: rule.map(|rule| rule.name.to_string()),
-            reason: said.or_else(described).map(str::to_owned),
+            request: asked(http, judged).to_string(),
+            policy: decision.and_then(|decision| decision.policy).map(str::to_owned),
+            reason: said.or_else(|| decision?.reason.as_deref()).map(str::to_owned),
         }
     }
 
@@ -44,17 +50,14 @@ impl Details {
     }
 }
 
-/// A request of HTTP in the parts that every request has.
-fn asked(http: &HttpRequest<'_>) -> Json {
-    let subject = match http.identity {
-        Identity::Known(identity) => serde_json::from_str(&json_text::write(identity)).unwrap_or_default(),
-        Identity::Absent | Identity::Unreadable => Json::Null,
+/// A request of HTTP in the parts that every request has. Headers may have secrets in them.
+fn asked(http: &HttpRequest, judged: &Judged<'_>) -> Json {
+    let Some(request) = &judged.request else {
+        return json!({"action": {"method": http.method}, "resource": {"path": http.path}});
     };
-    let path = http.path.split(['?', '#']).next();
-    json!({
-        "subject": subject,
-        "action": {"method": http.method},
-        "resource": {"app": http.app, "path": path},
-        "environment": {"ip": http.peer, "userAgent": http.user_agent},
-    })
+    let mut document = request_document(request);
+    if let Some(resource) = document.get_mut("resource").and_then(Json::as_object_mut) {
+        resource.shift_remove("headers");
+    }
+    document
 }

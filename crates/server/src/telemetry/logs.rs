@@ -35,32 +35,32 @@ pub(super) fn filter(
 
 /// How a line looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum LogStyle {
     Text { coloured: bool },
     Json,
 }
 
 /// How a line looks where standard error goes.
-pub(super) fn format(operations: &Operations) -> Look {
+pub(super) fn format(operations: &Operations) -> LogStyle {
     let terminal = std::io::stderr().is_terminal();
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     match operations.log_format {
-        LogFormat::Json => Look::Json,
-        LogFormat::Fitting if !terminal => Look::Json,
-        LogFormat::Fitting | LogFormat::Text => Look::Text { coloured: terminal && !plain },
+        LogFormat::Json => LogStyle::Json,
+        LogFormat::Fitting if !terminal => LogStyle::Json,
+        LogFormat::Fitting | LogFormat::Text => LogStyle::Text { coloured: terminal && !plain },
     }
 }
 
 /// What writes lines.
-pub(super) fn layer<S, W>(look: Look, filter: EnvFilter, writer: W) -> Box<dyn Layer<S> + Send + Sync>
+pub(super) fn layer<S, W>(look: LogStyle, filter: EnvFilter, writer: W) -> Box<dyn Layer<S> + Send + Sync>
 where
     S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
     let layer = fmt::layer().with_writer(writer);
     match look {
-        Look::Text { coloured } => layer.with_ansi(coloured).with_target(false).with_filter(filter).boxed(),
-        Look::Json => {
+        LogStyle::Text { coloured } => layer.with_ansi(coloured).with_target(false).with_filter(filter).boxed(),
+        LogStyle::Json => {
             layer.with_ansi(false).json().flatten_event(true).with_span_list(false).with_filter(filter).boxed()
         }
     }

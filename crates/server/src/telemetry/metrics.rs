@@ -5,12 +5,12 @@
 
 mod cells;
 mod histogram;
-mod names;
+mod labels;
 mod routes;
 mod standing;
 
-pub(crate) use names::{Operation, Reloaded, Surface, method_name};
-pub(crate) use standing::Standing;
+pub(crate) use labels::{Operation, Reloaded, Surface, method_name};
+pub(crate) use standing::ServerState;
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ use upheld_store::StoreError;
 
 use cells::Cells;
 use histogram::Histogram;
-use names::{OUTCOMES, REFUSALS, STORE_ERRORS, place, refusal, store_error};
+use labels::{OUTCOMES, REFUSALS, STORE_ERRORS, place, refusal, store_error};
 use routes::{Answers, Routes, Times};
 use standing::Gauges;
 
@@ -46,7 +46,7 @@ pub(crate) struct Metrics {
     gauges: Gauges,
 }
 
-/// What is counted of the log of decisions.
+/// What is counted of the decision log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LogCounters {
     /// Lines that were written.
@@ -88,20 +88,24 @@ impl Metrics {
     fn register(&mut self) {
         let registry = &mut self.registry;
         let mut counter = |name: &str, help: &str, cells: &Cells<Counter>| registry.register(name, help, cells.clone());
-        counter("upheld_http_refused", "Requests that were refused before anybody looked at them", &self.refused);
-        counter("upheld_decisions", "Decisions, by where they were asked for and what they are", &self.decisions);
-        counter("upheld_store_errors", "What the store could not do, by sort", &self.store_errors);
-        counter("upheld_reloads", "Readings of the watched files, by what came of them", &self.reloads);
+        counter("upheld_http_refused", "Requests that were refused before they were handled", &self.refused);
+        counter("upheld_decisions", "Decisions, by API and outcome", &self.decisions);
+        counter("upheld_store_errors", "Errors of the store, by kind", &self.store_errors);
+        counter("upheld_reloads", "Reloads of the watched files, by result", &self.reloads);
         let mut single = |name: &str, help: &str, counter: &Counter| registry.register(name, help, counter.clone());
-        single("upheld_decision_log_lines", "Lines of the log of decisions", &self.log.lines);
-        single("upheld_decision_log_dropped", "Decisions that found no place in the queue", &self.log.dropped);
-        single("upheld_decision_log_failures", "Lines of the log that could not be written", &self.log.failed);
+        single("upheld_decision_log_lines", "Lines written to the decision log", &self.log.lines);
+        single(
+            "upheld_decision_log_dropped",
+            "Decisions that were dropped because the queue was full",
+            &self.log.dropped,
+        );
+        single("upheld_decision_log_failures", "Lines of the decision log that could not be written", &self.log.failed);
         registry.register("upheld_http_requests", "Answers, by route, method and status", Answers(self.routes.clone()));
-        let help = "Time to the head of the answer, by route";
+        let help = "Time to the headers of the answer, by route";
         registry.register("upheld_http_request_duration_seconds", help, Times(self.routes.clone()));
-        let help = "Time of one decision without reading the request, by where it was asked for";
+        let help = "Time of one decision without reading the request, by API";
         registry.register("upheld_decision_duration_seconds", help, self.decision_times.clone());
-        let help = "Time that the store took, by what was asked of it";
+        let help = "Time that the store took, by operation";
         registry.register("upheld_store_duration_seconds", help, self.store_times.clone());
         registry.register("upheld_http_requests_in_flight", "Requests without an answer yet", self.working.clone());
         registry.register(
@@ -110,7 +114,7 @@ impl Metrics {
             self.store_up.clone(),
         );
         let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
-        registry.register("upheld_build", "Which program this is", version);
+        registry.register("upheld_build", "The version of this program", version);
         self.gauges.register(registry);
     }
 
@@ -133,9 +137,9 @@ impl Metrics {
     }
 
     /// Counts a request that is worked on, until what is returned goes.
-    pub(super) fn working(&self) -> Working {
+    pub(super) fn working(&self) -> InFlight {
         self.working.inc();
-        Working(self.working.clone())
+        InFlight(self.working.clone())
     }
 
     /// Counts what the store did.
@@ -165,7 +169,7 @@ impl Metrics {
     }
 
     /// All numbers, as `OpenMetrics` text.
-    pub(crate) fn text(&self, standing: &Standing<'_>) -> String {
+    pub(crate) fn text(&self, standing: &ServerState<'_>) -> String {
         self.gauges.set(standing);
         let mut text = String::new();
         // Writing into a string does not fail.
@@ -176,9 +180,9 @@ impl Metrics {
 
 /// A request that is worked on.
 #[derive(Debug)]
-pub(super) struct Working(Gauge);
+pub(super) struct InFlight(Gauge);
 
-impl Drop for Working {
+impl Drop for InFlight {
     fn drop(&mut self) {
         self.0.dec();
     }

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use tracing::{Instrument, Span};
 
-use super::metrics::{Working, method_name};
+use super::metrics::{InFlight, method_name};
 use super::traces;
 use crate::app::Shared;
 use crate::auth::Caller;
@@ -98,17 +98,17 @@ const UNMATCHED: &str = "unmatched";
 
 /// A request that is being answered.
 #[derive(Debug)]
-pub(crate) struct Watched<'a> {
+pub(crate) struct ObservedRequest<'a> {
     app: &'a Shared,
     begun: Instant,
     observed: Observed,
     matched: Option<MatchedPath>,
     method: &'static str,
     trace: Span,
-    working: Working,
+    working: InFlight,
 }
 
-impl<'a> Watched<'a> {
+impl<'a> ObservedRequest<'a> {
     /// From its beginning.
     pub(crate) fn begin(app: &'a Shared, request: &mut Request) -> Self {
         let begun = Instant::now();
@@ -176,7 +176,7 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Ten thousand good answers a second are for the metrics and the log of decisions; whoever wants a line for each asks for
+    /// Ten thousand good answers a second are for the metrics and the decision log; whoever wants a line for each asks for
     /// more detail.
     fn log(self, status: StatusCode) {
         macro_rules! line {

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use upheld_dialects::access::claim::STORED;
-use upheld_input::load::{Change, Loaded};
-use upheld_input::{Format, Input};
+use upheld_loader::load::{Change, Loaded};
+use upheld_loader::{Format, Input};
 use upheld_model::{Pages, SourceId};
 use upheld_store::{Document, Key, State};
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
-use upheld_server::config::{Security, StoreAt};
+use upheld_server::config::{Security, StoreLocation};
 use upheld_server::{Config, SecurityError, StartError, start};
 
 use crate::support::{Answer, Served};
@@ -84,7 +84,7 @@ fn the_bootstrap_token_may_do_everything() {
 fn the_bootstrap_token_is_said_once_and_outlives_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let config = || Config { store: StoreAt::Folder(data.clone()), ..Config::default() };
+    let config = || Config { store: StoreLocation::Folder(data.clone()), ..Config::default() };
     let first = Served::guarded(config());
     let token = first.running().bootstrap_token().unwrap().to_owned();
     drop(first);

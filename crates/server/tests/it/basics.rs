@@ -103,7 +103,7 @@ fn questions_of_the_command_line_are_answered_with_their_reasons() {
     assert_eq!(explained["answers"][0]["policies"][0], "web-to-backend-policy", "{explained}");
     assert!(explained["digest"].is_string() && explained["semantics"].is_array());
     let request = format!(r#"{{"request": {REQUEST}}}"#);
-    assert_eq!(served.post("/v1/explain", &request).json()["answers"][0]["decision"], "permit");
+    assert_eq!(served.post("/v1/explain", &request).json()["answers"][0]["verdict"], "permit");
     let resolved = served.post("/v1/resolve", r#"{"kind": "TrafficLog", "from": "web-1", "to": "backend-1"}"#).json();
     assert_eq!(resolved["result"]["backend"], "splunk", "{resolved}");
     let misspelt = served.post("/v1/explain", r#"{"form": "web-1"}"#);

@@ -1,39 +1,17 @@
 //! A real Envoy in front of a small service, asking a server that can be killed.
 
-mod parts;
-
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use parts::{Child, Client, Envoy, Upstream, until};
-use upheld_server::config::{Security, StoreAt};
-use upheld_server::{Config, start};
-
-const GRPC: &str = include_str!("../../../../examples/envoy/envoy.yaml");
-const HTTP: &str = include_str!("../../../../examples/envoy/envoy-http.yaml");
-const POLICIES: &str = include_str!("../../../../examples/envoy/policies/policies.yaml");
-const STAFF: (&str, &str) = ("x-identity", r#"{"sub": "ann", "roles": ["staff"]}"#);
-
-/// Not a test by itself: the server of the others, as a process of its own. It ends when whoever started it does.
-#[test]
-fn server_of_its_own() {
-    let Some(told) = parts::told() else { return };
-    let (store, security) = (StoreAt::Folder(told.folder.clone()), Security::open());
-    let config = Config { listen: told.listen, store, security, ..Config::default() };
-    tokio::runtime::Runtime::new().unwrap().block_on(async {
-        let running = start(config).await.unwrap();
-        told.answer(running.address());
-        tokio::task::spawn_blocking(parts::wait_for_the_end).await.unwrap();
-        running.stop().await;
-    });
-}
+use crate::proxies::front::Front;
+use crate::proxies::parts::{Child, Client, Upstream, until};
+use crate::proxies::{POLICIES, STAFF};
 
 #[test]
 fn envoy_asks_over_grpc() {
-    let Some(binary) = parts::binary() else { return };
-    let (mut server, upstream) = (Child::start(), Upstream::start());
+    let (mut server, upstream) = (Child::start(&["peer=127.0.0.1"]), Upstream::start());
     server.put(POLICIES);
-    let envoy = Envoy::start(&binary, GRPC, server.address, upstream.address);
+    let Some(envoy) = Front::envoy_grpc(server.address, upstream.address) else { return };
     let client = Client::new(envoy.address);
 
     // Permitted: the service hears who decided, and nothing that a client only pretends.
@@ -59,7 +37,7 @@ fn envoy_asks_over_grpc() {
     assert_eq!(client.get("/orders/1", &[STAFF]).status, 200);
     assert_eq!(client.get("/salaries/7", &[STAFF]).status, 403);
 
-    upstream.forget();
+    upstream.take();
     killed_under_load(&mut server, &client);
     assert!(!upstream.saw("/salaries"), "what is denied came through");
 }
@@ -116,10 +94,9 @@ fn killed_under_load(server: &mut Child, client: &Client) {
 
 #[test]
 fn envoy_asks_over_http() {
-    let Some(binary) = parts::binary() else { return };
-    let (mut server, upstream) = (Child::start(), Upstream::start());
+    let (mut server, upstream) = (Child::start(&["peer=127.0.0.1"]), Upstream::start());
     server.put(POLICIES);
-    let envoy = Envoy::start(&binary, HTTP, server.address, upstream.address);
+    let Some(envoy) = Front::envoy_http(server.address, upstream.address) else { return };
     let client = Client::new(envoy.address);
     let seen = until("the first answer", || Some(client.get("/orders", &[STAFF])).filter(is(200)));
     assert_eq!(seen.json()["x-policy-decision"], "permit");

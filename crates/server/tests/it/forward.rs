@@ -2,7 +2,7 @@
 
 use upheld_server::Config;
 
-use crate::support::{Answer, Served};
+use crate::support::{Answer, Served, behind_proxy};
 
 const DOCUMENTS: &str = "
 defaultEffect: deny
@@ -37,7 +37,7 @@ fn decision(answer: &Answer) -> (u16, &str) {
 
 #[test]
 fn envoy_asks_with_the_path_of_the_request() {
-    let served = served(Config::default());
+    let served = served(behind_proxy(&[]));
     let answer = served.ask("DELETE", "/forward-auth/admin/users", &[ADMIN], "");
     assert_eq!(decision(&answer), (200, "permit"));
     assert_eq!(answer.header("upheld-revision"), Some("1"));
@@ -53,7 +53,7 @@ fn envoy_asks_with_the_path_of_the_request() {
 
 #[test]
 fn other_proxies_ask_with_headers() {
-    let served = served(Config::default());
+    let served = served(behind_proxy(&[]));
     let nginx = [ADMIN, ("x-original-uri", "/admin/users?x=1"), ("x-original-method", "PUT")];
     assert_eq!(decision(&served.ask("GET", "/forward-auth", &nginx, "")), (200, "permit"));
     let traefik = [("x-forwarded-uri", "/public/a"), ("x-forwarded-method", "GET")];
@@ -74,18 +74,34 @@ fn excludes_are_whole_paths_with_methods() {
 
 #[test]
 fn only_trusted_peers_say_who_asks() {
-    let mut config = Config::default();
-    config.access.trusted_peers.clear();
-    let served = served(config);
+    let served = served(Config::default());
     let answer = served.ask("GET", "/forward-auth/admin/users", &[ADMIN], "");
     assert_eq!((answer.status, answer.header("x-policy-identity")), (403, Some("ignored")));
     assert_eq!(answer.header("x-envoy-auth-headers-to-remove"), Some("x-identity"));
 }
 
 #[test]
-fn an_identity_that_cannot_be_read_is_nobody() {
-    let answer = served(Config::default()).ask("GET", "/forward-auth/admin/users", &[("x-identity", "{")], "");
+fn an_identity_that_cannot_be_read_or_is_there_twice_is_undecided() {
+    let served = served(behind_proxy(&[]));
+    let open = r#"{"put": [{"id": "open", "effect": "permit", "subjects": [], "resources": [], "actions": []}]}"#;
+    assert_eq!(served.post("/v1/revisions", open).status, 201);
+    assert_eq!(decision(&served.get("/forward-auth/x")), (200, "permit"), "whoever says nothing is anonymous");
+    for broken in ["{", "\"x\"", "[]", r#"{"sub": "a", "sub": "b"}"#] {
+        let answer = served.ask("GET", "/forward-auth/x", &[("x-identity", broken)], "");
+        assert_eq!(decision(&answer), (403, "undecided"), "{broken}");
+    }
+    let answer = served.ask("GET", "/forward-auth/x", &[ADMIN, ADMIN], "");
     assert_eq!((answer.status, answer.header("x-policy-identity")), (403, Some("unreadable")));
+}
+
+#[test]
+fn without_the_method_of_the_request_nothing_is_decided() {
+    let served = served(behind_proxy(&[]));
+    let open = r#"{"put": [{"id": "open", "effect": "permit", "subjects": [], "resources": [], "actions": [{"method": "GET"}]}]}"#;
+    assert_eq!(served.post("/v1/revisions", open).status, 201);
+    let named = [("x-original-uri", "/x"), ("x-original-method", "DELETE")];
+    assert_eq!(decision(&served.ask("GET", "/forward-auth", &named, "")), (403, "deny"));
+    assert_eq!(decision(&served.ask("GET", "/forward-auth", &named[..1], "")), (403, "undecided"));
 }
 
 #[test]
@@ -100,19 +116,23 @@ fn nobody_asks_for_a_decision_of_the_past() {
 }
 
 #[test]
-fn the_host_is_the_application_where_nobody_names_one() {
-    let served = served(Config::default());
+fn hosts_and_applications_come_from_headers_that_are_believed() {
     let shop = r#"{"put": [{"id": "shop", "effect": "permit", "subjects": [], "resources": [{"app": "shop.example.com"}],
         "actions": [{"method": "*"}]}]}"#;
-    assert_eq!(served.post("/v1/revisions", shop).status, 201);
-    for (name, value, status) in [
-        ("host", "Shop.Example.com.:8080", 200),
-        ("x-forwarded-host", "shop.example.com", 200),
-        ("x-app", "shop.example.com", 200),
-        ("x-app", "shop", 403),
+    for (trust, name, value, expected) in [
+        (&["host-header=host"][..], "host", "Shop.Example.com.:8080", (200, "permit")),
+        (&["host-header=x-forwarded-host"], "x-forwarded-host", "shop.example.com", (200, "permit")),
+        (&["app-header=x-app"], "x-app", "shop.example.com", (200, "permit")),
+        (&["app-header=x-app"], "x-app", "shop", (403, "deny")),
+        // What nobody is asked to believe is not known, whoever says it.
+        (&[], "x-forwarded-host", "shop.example.com", (403, "undecided")),
+        (&[], "x-app", "shop.example.com", (403, "undecided")),
+        (&["app-header=x-app"], "x-forwarded-host", "shop.example.com", (403, "undecided")),
     ] {
+        let served = served(behind_proxy(trust));
+        assert_eq!(served.post("/v1/revisions", shop).status, 201);
         let answer = served.ask("GET", "/forward-auth/x", &[(name, value)], "");
-        assert_eq!(answer.status, status, "{name}: {value}: {}", answer.text);
+        assert_eq!(decision(&answer), expected, "{trust:?} {name}: {value}: {}", answer.text);
     }
 }
 
@@ -121,17 +141,18 @@ fn addresses_come_from_the_trusted_hops() {
     let inside = r#"{"put": [{"id": "inside", "effect": "permit", "subjects": [], "resources": [{"path": "/inside"}],
         "actions": [{"method": "*"}], "conditions": [{"type": "ip", "cidr": "192.0.2.0/24"}]}]}"#;
     for (hops, forwarded, status) in [
-        (0, "192.0.2.1", 403),
-        (1, "192.0.2.1", 200),
-        (1, "192.0.2.1, 198.51.100.1", 403),
-        (2, "192.0.2.1, 198.51.100.1", 200),
-        (2, "192.0.2.1", 403),
+        (None, "192.0.2.1", 403),
+        (Some(0), "192.0.2.1", 403),
+        (Some(1), "192.0.2.1", 200),
+        (Some(1), "192.0.2.1, 198.51.100.1", 403),
+        (Some(2), "192.0.2.1, 198.51.100.1", 200),
+        (Some(2), "192.0.2.1", 403),
     ] {
-        let mut config = Config::default();
-        config.access.trusted_hops = hops;
+        let mut config = behind_proxy(&[]);
+        config.access.trust.hops = hops;
         let served = served(config);
         assert_eq!(served.post("/v1/revisions", inside).status, 201);
         let answer = served.ask("GET", "/forward-auth/inside", &[("x-forwarded-for", forwarded)], "");
-        assert_eq!(answer.status, status, "{hops} hops, {forwarded}: {}", answer.text);
+        assert_eq!(answer.status, status, "{hops:?} hops, {forwarded}: {}", answer.text);
     }
 }

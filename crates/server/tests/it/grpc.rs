@@ -29,7 +29,7 @@ use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 use upheld_server::Config;
 
-use crate::support::Served;
+use crate::support::{Served, behind_proxy};
 
 const POLICIES: &str = r#"{"put": [
     {"id": "admins", "effect": "permit", "description": "Admins may", "subjects": [{"role": "admin"}],
@@ -184,7 +184,7 @@ fn of(kind: Kind) -> Value {
 
 #[test]
 fn permitted() {
-    let bench = Bench::new(Config::default());
+    let bench = Bench::new(behind_proxy(&[]));
     let response = bench.check(admin("GET", "/api/%75sers?x=/../audit"));
     let headers = &ok(&response).headers;
     assert_eq!(header(headers, "x-policy-decision"), Some("permit"));
@@ -199,8 +199,8 @@ fn permitted() {
 
 #[test]
 fn denied_with_the_reason() {
-    let bench = Bench::new(Config::default());
-    let response = bench.check(admin("DELETE", "/api/x/../audit/7"));
+    let bench = Bench::new(behind_proxy(&[]));
+    let response = bench.check(admin("DELETE", "/api/audit/7"));
     let denied = denied(&response);
     assert_eq!(denied.status.unwrap().code, 403);
     assert_eq!(header(&denied.headers, "x-policy-decision"), Some("deny"));
@@ -217,7 +217,7 @@ fn denied_with_the_reason() {
 
 #[test]
 fn nobody_in_particular_is_denied() {
-    let bench = Bench::new(Config::default());
+    let bench = Bench::new(behind_proxy(&[]));
     let response = bench.check(asked("GET", "/api/users"));
     assert_eq!(header(&denied(&response).headers, "x-policy-reason"), Some("No applicable policy"));
     // A header that cannot be read says nothing, and neither does one that comes twice.
@@ -228,7 +228,7 @@ fn nobody_in_particular_is_denied() {
 
 #[test]
 fn the_header_of_a_stranger_is_not_believed_and_taken_away() {
-    let bench = Bench::new(Config::default());
+    let bench = Bench::new(behind_proxy(&[]));
     let stranger = |path: &str| AttributeContext { source: Some(peer("192.0.2.7")), ..admin("GET", path) };
     denied(&bench.check(stranger("/api/users")));
     denied(&bench.check(AttributeContext { source: None, ..admin("GET", "/api/users") }));
@@ -242,7 +242,7 @@ fn the_header_of_a_stranger_is_not_believed_and_taken_away() {
 
 #[test]
 fn raw_headers_are_read_too() {
-    let bench = Bench::new(Config::default());
+    let bench = Bench::new(behind_proxy(&[]));
     let mut attributes = asked("GET", "/api/users");
     let identity = HeaderValue { key: "X-Identity".to_owned(), raw_value: ADMIN.into(), ..HeaderValue::default() };
     let http = attributes.request.as_mut().unwrap().http.as_mut().unwrap();
@@ -252,7 +252,7 @@ fn raw_headers_are_read_too() {
 
 #[test]
 fn a_verified_token_says_who_asks() {
-    let bench = Bench::new(Config::default());
+    let bench = Bench::new(behind_proxy(&[]));
     let roles = Kind::ListValue(ListValue { values: vec![of(text("admin"))] });
     let payload = |roles: Kind| {
         let fields = [("sub".to_owned(), of(text("ann"))), ("roles".to_owned(), of(roles))];
@@ -281,7 +281,7 @@ fn a_verified_token_says_who_asks() {
 
 #[test]
 fn a_certificate_says_who_asks_and_duties_must_be_understood() {
-    let bench = Bench::new(Config::default());
+    let bench = Bench::new(behind_proxy(&[]));
     let mut attributes = asked("GET", "/stock?all");
     attributes.source.as_mut().unwrap().principal = "spiffe://mesh/robot".to_owned();
     let response = bench.check(attributes.clone());
@@ -297,7 +297,7 @@ fn a_certificate_says_who_asks_and_duties_must_be_understood() {
 
 #[test]
 fn what_is_no_request_is_denied() {
-    let bench = Bench::new(Config::default());
+    let bench = Bench::new(behind_proxy(&[]));
     denied(&bench.check(AttributeContext::default()));
     let mut attributes = admin("GET", "/api/users");
     attributes.request.as_mut().unwrap().time = Some(Timestamp { seconds: i64::MAX, nanos: 0 });
@@ -309,7 +309,7 @@ fn what_is_no_request_is_denied() {
 
 #[test]
 fn health_is_told() {
-    let bench = Bench::new(Config::default());
+    let bench = Bench::new(behind_proxy(&[]));
     let mut client = HealthClient::new(bench.channel.clone());
     for service in ["", "envoy.service.auth.v3.Authorization"] {
         let asked = client.check(HealthCheckRequest { service: service.to_owned() });
@@ -322,7 +322,7 @@ fn health_is_told() {
 
 #[test]
 fn reflection_lists_the_services_and_describes_them() {
-    let bench = Bench::new(Config::default());
+    let bench = Bench::new(behind_proxy(&[]));
     let ask = |message| {
         let mut client = ServerReflectionClient::new(bench.channel.clone());
         let request = ServerReflectionRequest { message_request: Some(message), ..ServerReflectionRequest::default() };
@@ -348,7 +348,7 @@ const CHECK: &str = "/envoy.service.auth.v3.Authorization/Check";
 
 #[test]
 fn what_cannot_be_read_is_refused_and_changes_nothing() {
-    let bench = Bench::new(Config::default());
+    let bench = Bench::new(behind_proxy(&[]));
     assert_eq!(bench.raw(CHECK, vec![0xff; 64]).code(), Code::Internal);
     let too_large = bench.raw(CHECK, vec![0; (1 << 20) + 1]).code();
     assert!(matches!(too_large, Code::OutOfRange | Code::ResourceExhausted), "{too_large:?}");
@@ -369,4 +369,69 @@ fn what_cannot_be_read_is_refused_and_changes_nothing() {
         stream.read_to_end(&mut Vec::new()).ok();
     }
     ok(&bench.check(admin("GET", "/api/users")));
+}
+
+/// Asks as Envoy does, for tests of other surfaces.
+pub(crate) struct Checker {
+    runtime: Runtime,
+    channel: Channel,
+}
+
+/// What Envoy is told.
+pub(crate) struct Checked {
+    /// Everything, as JSON.
+    pub(crate) metadata: serde_json::Value,
+    /// Whether the request goes on.
+    pub(crate) is_open: bool,
+}
+
+impl Checker {
+    pub(crate) fn new(base: &str) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let endpoint = Endpoint::from_shared(base.to_owned()).unwrap().timeout(Duration::from_secs(20));
+        let channel = runtime.block_on(async { endpoint.connect_lazy() });
+        Self { runtime, channel }
+    }
+
+    /// A request whose headers come one by one.
+    pub(crate) fn check(
+        &self,
+        method: &str,
+        path: &str,
+        host: &str,
+        headers: &[(&str, &str)],
+        obligations: &str,
+    ) -> Checked {
+        let mut attributes = asked(method, path);
+        attributes.context_extensions.insert("obligations".to_owned(), obligations.to_owned());
+        let http = attributes.request.as_mut().unwrap().http.as_mut().unwrap();
+        host.clone_into(&mut http.host);
+        let entry = |(name, value): &(&str, &str)| HeaderValue {
+            key: (*name).to_owned(),
+            raw_value: value.as_bytes().to_vec(),
+            ..HeaderValue::default()
+        };
+        http.header_map = Some(HeaderMap { headers: headers.iter().map(entry).collect() });
+        let mut client = AuthorizationClient::new(self.channel.clone());
+        let asked = client.check(CheckRequest { attributes: Some(attributes) });
+        let response = self.runtime.block_on(asked).unwrap().into_inner();
+        let is_open = response.status.as_ref().unwrap().code == 0;
+        let metadata = response.dynamic_metadata.map(json_of).unwrap_or_default();
+        Checked { metadata, is_open }
+    }
+}
+
+fn json_of(value: Struct) -> serde_json::Value {
+    value.fields.into_iter().map(|(name, value)| (name, json_of_value(value))).collect()
+}
+
+fn json_of_value(value: Value) -> serde_json::Value {
+    match value.kind {
+        Some(Kind::BoolValue(value)) => value.into(),
+        Some(Kind::NumberValue(value)) => value.into(),
+        Some(Kind::StringValue(value)) => value.into(),
+        Some(Kind::StructValue(value)) => json_of(value),
+        Some(Kind::ListValue(list)) => list.values.into_iter().map(json_of_value).collect(),
+        None | Some(Kind::NullValue(_)) => serde_json::Value::Null,
+    }
 }

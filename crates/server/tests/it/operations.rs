@@ -1,4 +1,4 @@
-//! What operators see of a server: health, numbers, the log of decisions, reloads, and its end.
+//! What operators see of a server: health, numbers, the decision log, reloads, and its end.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -130,7 +130,7 @@ fn a_log_that_cannot_be_opened_keeps_the_server_from_starting() {
     let operations = Operations { decision_log: Some(log), ..Operations::default() };
     let config = Config { listen: "127.0.0.1:0".parse().unwrap(), operations, ..Config::default() };
     let error = Runtime::new().unwrap().block_on(upheld_server::start(config)).unwrap_err();
-    assert!(error.to_string().contains("the log of decisions cannot be opened"), "{error}");
+    assert!(error.to_string().contains("the decision log cannot be opened"), "{error}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use upheld_server::Config;
-use upheld_server::config::StoreAt;
+use upheld_server::config::StoreLocation;
 use upheld_store::testing::Database;
 
 use crate::support::{Served, eventually};
@@ -17,7 +17,7 @@ fn policy(id: &str, role: &str) -> String {
 }
 
 fn on(database: &Database) -> Served {
-    Served::start(Config { store: StoreAt::Postgres(database.url()), ..Config::default() })
+    Served::start(Config { store: StoreLocation::Postgres(database.url()), ..Config::default() })
 }
 
 fn write(served: &Served, policy: &str) -> u16 {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use tokio::runtime::Runtime;
-use upheld_server::config::Security;
+use upheld_server::config::{Security, Trust};
 use upheld_server::{Config, Running, start};
 
 /// A server that ends with the test.
@@ -27,6 +27,16 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    pub(crate) fn of(mut response: ureq::http::Response<ureq::Body>) -> Self {
+        let headers = response.headers().iter();
+        let headers = headers.map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into()));
+        Self {
+            status: response.status().as_u16(),
+            headers: headers.collect(),
+            text: response.body_mut().read_to_string().unwrap(),
+        }
+    }
+
     pub(crate) fn json(&self) -> Json {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
@@ -97,14 +107,7 @@ impl Served {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let mut response = self.agent.run(request.body(body.to_owned()).unwrap()).unwrap();
-        let headers = response.headers().iter();
-        let headers = headers.map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into()));
-        Answer {
-            status: response.status().as_u16(),
-            headers: headers.collect(),
-            text: response.body_mut().read_to_string().unwrap(),
-        }
+        Answer::of(self.agent.run(request.body(body.to_owned()).unwrap()).unwrap())
     }
 }
 
@@ -140,4 +143,12 @@ pub(crate) fn eventually(what: impl Fn() -> bool) {
         assert!(begin.elapsed() < Duration::from_secs(20), "it never came");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// A server that believes what proxies on this machine pass on, as far as these settings say.
+pub(crate) fn behind_proxy(trust: &[&str]) -> Config {
+    let mut config = Config::default();
+    let settings = trust.iter().chain(&["peer=127.0.0.0/8"]).map(|setting| (*setting).to_owned());
+    config.access.trust = Trust::read(&settings.collect::<Vec<_>>()).unwrap();
+    config
 }

@@ -12,7 +12,7 @@ const TABLE: &str = "upheld_schema";
 /// Why a schema cannot be brought up to date.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SchemaError {
-    #[error("its schema has version {found}, and this program knows none after {known}: use a newer program")]
+    #[error("its schema has version {found}, and this program supports versions up to {known}: use a newer program")]
     Newer { found: i64, known: i64 },
     #[error("its schema cannot be brought to version {known}: {error}")]
     Failed { known: i64, error: MigrateError },

@@ -69,9 +69,11 @@ fn read(from: impl BufRead) -> Result<History, TransferError> {
 }
 
 fn header(line: &str) -> Result<Header, TransferError> {
-    let any: AnyHeader = parse(1, line).map_err(|_| at(1, &"this is no history: it does not begin as one"))?;
+    let any: AnyHeader =
+        parse(1, line).map_err(|_| at(1, &"this is not an exported history: its first line does not describe one"))?;
     if any.version > VERSION {
-        let reason = format!("its format has version {}, and this program knows none after {VERSION}", any.version);
+        let reason =
+            format!("its format has version {}, and this program supports versions up to {VERSION}", any.version);
         return Err(at(1, &reason));
     }
     parse(1, line)

@@ -148,6 +148,6 @@ fn a_history_of_a_newer_program_is_refused() {
     run(async {
         let text = example().await.replacen("\"version\":1", "\"version\":2", 1);
         let error = import(&Memory::new(), text.as_bytes()).await.unwrap_err().to_string();
-        assert_eq!(error, "line 1: its format has version 2, and this program knows none after 1");
+        assert_eq!(error, "line 1: its format has version 2, and this program supports versions up to 1");
     });
 }

@@ -1,6 +1,7 @@
 //! How a request for a decision is written on the command line.
 
 use clap::Args;
+use upheld_answers::Words;
 
 use super::compliance::ChangeRequest;
 
@@ -26,13 +27,13 @@ pub(crate) struct AccessRequest {
 
 impl AccessRequest {
     /// The parts of the request that were written as flags.
-    pub(crate) fn plain(&self) -> upheld_answers::Question {
-        upheld_answers::Question {
+    pub(crate) fn words(&self) -> Words {
+        Words {
             subject: self.subject.clone(),
             action: self.action.clone(),
             resource: self.resource.clone(),
             env: self.env.clone(),
-            ..upheld_answers::Question::default()
+            ..Words::default()
         }
     }
 

@@ -33,13 +33,13 @@ pub(crate) struct Audit {
     /// Only pairs with this object
     #[arg(long, value_name = "KIND/ID")]
     pub(crate) object: Option<String>,
-    /// The least level whose violations make the exit code 1
+    /// The lowest level whose violations make the exit code 1
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
     pub(crate) fail_on: FailOn,
     /// A SARIF file of an earlier run: says of each finding whether it is new
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<String>,
-    /// Do not look for ways to mend violations, which takes a while where there are thousands
+    /// Do not look for fixes, which takes a while where there are thousands of violations
     #[arg(long)]
     pub(crate) no_fixes: bool,
     #[command(flatten)]
@@ -97,7 +97,7 @@ pub(crate) struct WhatIf {
     /// A file with changes, or `-`
     #[arg(value_name = "CHANGES")]
     pub(crate) changes: String,
-    /// Refuse if this is not the plan any more, because the files or the changes moved
+    /// Refuse if the files or the changes are not those of this plan any more
     #[arg(long, value_name = "ID")]
     pub(crate) plan: Option<String>,
     #[command(flatten)]
@@ -130,10 +130,10 @@ pub(crate) struct Waivers {
     /// Only those that cover nothing
     #[arg(long)]
     pub(crate) unused: bool,
-    /// Only those that are over
+    /// Only those that have expired
     #[arg(long)]
     pub(crate) expired: bool,
-    /// Only those that end within so many days
+    /// Only those that end within this many days
     #[arg(long, value_name = "DAYS")]
     pub(crate) expiring: Option<u32>,
     #[command(flatten)]

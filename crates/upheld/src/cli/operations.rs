@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use upheld_server::config::{self, DecisionLog, DecisionLogTo};
 
-/// Logs, traces and the log of decisions.
+/// Logs, traces and the decision log.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Operations {
     #[arg(
@@ -23,19 +23,19 @@ pub(crate) struct Operations {
         help = "Send traces to this collector, by OTLP over gRPC [default: $OTEL_EXPORTER_OTLP_ENDPOINT]"
     )]
     otlp: Option<String>,
-    /// Write decisions down in this file, one JSON object a line; - is standard output
+    /// Log decisions to this file, one JSON object a line; - is standard output
     #[arg(long, value_name = "PATH")]
     decision_log: Option<PathBuf>,
-    /// Write only this part of the permits down, from 0 to 1
+    /// Log only this fraction of the permits, from 0 to 1
     #[arg(long, value_name = "PART", requires = "decision_log", value_parser = part)]
     sample_permits: Option<f64>,
-    /// Hide this in requests that are written down, for example /subject/claims/*; repeatable
+    /// Redact this in logged requests, for example /subject/claims/*; repeatable
     #[arg(long, value_name = "POINTER", requires = "decision_log")]
     redact: Vec<String>,
-    /// Put the file with decisions aside when it has so many bytes [default: 67108864]
+    /// Rotate the decision log at this many bytes [default: 67108864]
     #[arg(long, value_name = "BYTES", requires = "decision_log")]
     decision_log_bytes: Option<u64>,
-    /// Keep so many files that were put aside [default: 8]
+    /// Keep this many rotated files [default: 8]
     #[arg(long, value_name = "COUNT", requires = "decision_log")]
     decision_log_files: Option<usize>,
     /// When too many decisions wait to be written: drop them, or block their requests [default: drop]
@@ -53,7 +53,7 @@ enum LogFormat {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum WhenFull {
-    /// They are not written, and counted
+    /// They are dropped and counted
     Drop,
     /// Their requests wait
     Block,
@@ -95,5 +95,5 @@ impl Operations {
 /// A number from 0 to 1.
 fn part(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
-    number.ok_or_else(|| format!("`{text}` is no number from 0 to 1"))
+    number.ok_or_else(|| format!("`{text}` is not a number from 0 to 1"))
 }

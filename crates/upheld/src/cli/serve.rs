@@ -1,6 +1,6 @@
 //! How the server is started from the command line.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -28,19 +28,19 @@ pub(crate) struct Serve {
     pub(crate) listen: SocketAddr,
     #[command(flatten)]
     pub(crate) kept: Kept,
-    /// Keep nothing: revisions end with the process
+    /// Keep revisions in memory only, until the process ends
     #[arg(long, conflicts_with_all = ["data", "database"])]
     pub(crate) ephemeral: bool,
-    /// Forget older revisions, but keep at least so many [default: keep all]
+    /// Compact older revisions, but keep at least this many [default: keep all]
     #[arg(long, value_name = "COUNT")]
     pub(crate) keep_revisions: Option<u64>,
-    /// Forget older revisions, but keep them at least so long, for example 30d or 12h [default: keep all]
+    /// Compact older revisions, but keep them at least this long, for example 30d or 12h [default: keep all]
     #[arg(long, value_name = "TIME", value_parser = age)]
     pub(crate) keep_for: Option<SignedDuration>,
     /// Also serve these files, and read them again when they change; repeatable
     #[arg(long, value_name = "PATH")]
     pub(crate) watch: Vec<PathBuf>,
-    /// How the world calls this server, for documents that name it
+    /// The public URL of this server, for documents that name it
     #[arg(long, value_name = "URL", env = "UPHELD_PUBLIC_URL")]
     pub(crate) public_url: Option<String>,
     /// Where the administration API of access policies is
@@ -49,15 +49,8 @@ pub(crate) struct Serve {
     /// The environment, for policies that are seeded in some environments only
     #[arg(long, value_name = "NAME", env = "UPHELD_ENVIRONMENT", default_value = "development")]
     pub(crate) environment: String,
-    /// The header in which a proxy in front says who asks, as JSON
-    #[arg(long, value_name = "NAME", default_value = "x-identity")]
-    pub(crate) identity_header: String,
-    /// Believe that header, and forwarded addresses, from this network; repeatable [default: this machine]
-    #[arg(long, value_name = "NETWORK")]
-    pub(crate) trusted_peer: Vec<IpNet>,
-    /// How many proxies in front add to `X-Forwarded-For`
-    #[arg(long, value_name = "COUNT", default_value = "0")]
-    pub(crate) trusted_hops: usize,
+    #[command(flatten, next_help_heading = "Proxies in front")]
+    pub(crate) proxies: Proxies,
     /// Tokens, keys, rights and certificates: see docs/security.md [default: a token that is printed once]
     #[arg(long, value_name = "FILE", env = "UPHELD_SECURITY")]
     pub(crate) security: Option<PathBuf>,
@@ -67,16 +60,67 @@ pub(crate) struct Serve {
     /// The most documents or questions in one batch
     #[arg(long, value_name = "COUNT", default_value = "1000", help_heading = "Limits")]
     pub(crate) max_batch: usize,
-    /// The most requests of one client in a second [default: as many as they like]
+    /// The most requests of one client in a second [default: unlimited]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
     pub(crate) max_rate: Option<u32>,
     #[command(flatten, next_help_heading = "Operations")]
     pub(crate) operations: Operations,
 }
 
+/// Whom to believe what proxies pass on, and what they ask.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Proxies {
+    /// Believe proxies of this network what the settings below say; repeatable [default: nobody]
+    #[arg(long, value_name = "NETWORK", value_parser = network)]
+    trusted_peer: Vec<IpNet>,
+    /// How many proxies in front add to `X-Forwarded-For` [default: the address of clients is unknown]
+    #[arg(long, value_name = "COUNT")]
+    trusted_hops: Option<usize>,
+    /// The header in which they name the caller, as JSON [default: x-identity]
+    #[arg(long, value_name = "NAME")]
+    identity_header: Option<String>,
+    /// The header in which they name the application [default: none, the host stands for it]
+    #[arg(long, value_name = "NAME")]
+    app_header: Option<String>,
+    /// The header in which they name the host that clients asked for, for example x-forwarded-host [default: the host is unknown]
+    #[arg(long, value_name = "NAME")]
+    host_header: Option<String>,
+    /// They pass on all headers of clients [default: a header that is not there may have been sent]
+    #[arg(long)]
+    all_headers: bool,
+    /// An obligation that they fulfil; repeatable [default: none, permits with obligations do not open]
+    #[arg(long, value_name = "ID")]
+    pub(crate) fulfils: Vec<String>,
+    /// The kind of policies that decides requests where nobody names another
+    #[arg(long, value_name = "KIND", default_value = "AccessPolicy")]
+    pub(crate) deciding_kind: String,
+}
+
+impl Proxies {
+    /// As settings have it.
+    pub(crate) fn trust(&self) -> Vec<String> {
+        let peers = self.trusted_peer.iter().map(|network| format!("peer={network}"));
+        let others = [
+            self.trusted_hops.map(|hops| format!("hops={hops}")),
+            self.identity_header.as_ref().map(|name| format!("identity-header={name}")),
+            self.app_header.as_ref().map(|name| format!("app-header={name}")),
+            self.host_header.as_ref().map(|name| format!("host-header={name}")),
+            self.all_headers.then(|| "headers=all".to_owned()),
+        ];
+        peers.chain(others.into_iter().flatten()).collect()
+    }
+}
+
+/// A network, or an address for a network of one.
+fn network(text: &str) -> Result<IpNet, String> {
+    let address = || text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical()));
+    let network = text.parse::<IpNet>().or_else(|_| address());
+    network.map_err(|_| format!("`{text}` is neither a network nor an address; for example 10.0.0.0/8 or 127.0.0.1"))
+}
+
 /// A length of time: `90s`, `15m`, `12h`, `30d`.
 fn age(text: &str) -> Result<SignedDuration, String> {
-    let wrong = || format!("`{text}` is no length of time; for example 30d, 12h, 15m or 90s");
+    let wrong = || format!("`{text}` is not a valid duration; for example 30d, 12h, 15m or 90s");
     let digits = text.trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
     let number: i64 = digits.parse().map_err(|_| wrong())?;
     let seconds = match text.strip_prefix(digits).unwrap_or_default() {

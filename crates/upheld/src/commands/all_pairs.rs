@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use anstyle::Style;
-use indicatif::{ProgressBar, ProgressStyle};
-use upheld_answers::all_pairs::{AllPairs, Pairs, Progress};
+use upheld_answers::all_pairs::{AllPairs, Pairs};
 use upheld_answers::report::compliance::counted;
 use upheld_answers::{Stamp, World};
 use upheld_engine::{PolicyId, Snapshot};
 
-use super::{Session, tell_refused};
+use super::{Session, print_refused};
 use crate::cli::{Format, Question};
 use crate::exit::Exit;
+use crate::render::bar::Bar;
 use crate::render::style::{ANSWER, paint};
 use crate::render::table::{Align, Table, wrap};
 use crate::render::{self, print_plain};
@@ -20,37 +20,14 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     let Some(loaded) = session.load() else { return Exit::Failed };
     let options = session.options();
     let world = World::new(&loaded.snapshot, &options);
-    let bar = Bar::new();
+    let bar = Bar::new("pairs");
     let all = world.all_pairs(question.kind.as_deref().unwrap_or_default(), &bar);
-    bar.0.finish_and_clear();
+    bar.finish();
     match all {
         Ok(all) => print(session, &loaded.snapshot, &all),
-        Err(refused) => return tell_refused(&loaded, &refused),
+        Err(refused) => return print_refused(&loaded, &refused),
     }
     Exit::Yes
-}
-
-/// A bar on terminals; it hides itself elsewhere.
-struct Bar(ProgressBar);
-
-impl Bar {
-    fn new() -> Self {
-        let bar = ProgressBar::new(0);
-        Self(match ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len} pairs, {eta}") {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        })
-    }
-}
-
-impl Progress for Bar {
-    fn expect(&self, pairs: u64) {
-        self.0.inc_length(pairs);
-    }
-
-    fn done(&self, pairs: u64) {
-        self.0.inc(pairs);
-    }
 }
 
 fn print(session: &Session<'_>, snapshot: &Snapshot, all: &AllPairs<'_>) {

@@ -2,7 +2,6 @@
 
 pub(super) mod audit;
 pub(super) mod can;
-pub(super) mod explain;
 pub(super) mod fix;
 pub(super) mod offers;
 pub(super) mod show;
@@ -10,7 +9,7 @@ pub(super) mod waivers;
 pub(super) mod what_if;
 
 use upheld_answers::compliance::Organisation as Asked;
-use upheld_input::load::Loaded;
+use upheld_loader::load::Loaded;
 
 use super::decision::now;
 use super::{Session, refuse};

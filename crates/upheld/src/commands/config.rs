@@ -18,6 +18,7 @@ pub(super) fn run(session: &Session<'_>, show_origin: bool) -> Exit {
         ("output", name_of(&settings.output.value), &settings.output.origin),
         ("color", name_of(&settings.color.value), &settings.color.origin),
         ("kgateway", settings.kgateway.value.join(", "), &settings.kgateway.origin),
+        ("trust", settings.trust.value.join(", "), &settings.trust.origin),
     ];
     match session.screen.format {
         Format::Table | Format::Wide => {

@@ -1,171 +1,175 @@
-//! `explain`: what is the result here, and why?
+//! `explain`: what is the result here, and why? For every kind of question.
 
-use upheld_answers::connections::{Answers, Group, incomplete};
 use upheld_answers::stamp::line;
-use upheld_answers::{Question, Stamp, World, document};
+use upheld_answers::{Answer, Question, Thing, Words};
 
-use super::{Session, refuse, say, tell_refused};
+use super::{Asked, Session, ask, print_warnings, say};
 use crate::cli::{self, Format};
 use crate::exit::Exit;
-use crate::render::{self, explanation, print_plain, style, table};
-use crate::report::{Explanation, Outcome};
+use crate::render::{self, print_plain, report, style, table};
+use crate::report::{Depth, Family, Report};
+
+/// How many reports are shown in full where no kind was named.
+const IN_FULL: usize = 3;
 
 pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
-    let question = &question.plain();
-    if let Some(problem) = incomplete(question) {
-        return refuse(&[problem]);
-    }
-    let Some(loaded) = session.load() else { return Exit::Failed };
-    let options = session.options();
-    let (answers, notes) = match World::new(&loaded.snapshot, &options).connections(question) {
-        Ok(told) => told,
-        Err(refused) => return tell_refused(&loaded, &refused),
+    let Some(Asked { loaded, question: asked, answer }) = ask(session, question, Depth::All) else {
+        return Exit::Failed;
     };
-    for note in notes {
-        say(&note);
+    print_warnings(&loaded, &answer.warnings);
+    for note in &answer.notes {
+        say(note);
     }
-    match session.screen.format {
-        Format::Json | Format::Yaml => {
-            session.screen.print_data(&document(&loaded.snapshot, "Explanation", &answers.listed()));
-        }
-        Format::Jsonl => {
-            for group in &answers.groups {
-                for explanation in &group.explanations {
-                    session.screen.print_data(&line(&loaded.snapshot, &group.with_pairs(explanation)));
-                }
-            }
-        }
-        Format::Name => print_plain(&answers.names().iter().map(|name| format!("{name}\n")).collect::<String>()),
+    let (screen, snapshot) = (&session.screen, &loaded.snapshot);
+    match screen.format {
+        Format::Json | Format::Yaml => screen.print_data(&answer.document(snapshot)),
+        Format::Jsonl => answer.reports.iter().for_each(|report| screen.print_data(&line(snapshot, report))),
+        Format::Name => print_plain(&answer.names().iter().map(|name| format!("{name}\n")).collect::<String>()),
         Format::Table | Format::Wide => {
-            let stamp = Stamp::new(&loaded.snapshot, answers.editions());
-            let footer = render::stamp(&stamp, &session.screen);
-            session.screen.print(&(text(session, question, &answers) + &footer));
+            let footer = render::stamp(&answer.stamp(snapshot), screen);
+            let explained = Explained { session, words: &question.words(), question: &asked, answer: &answer };
+            screen.print(&(explained.text() + &footer));
         }
     }
     Exit::Yes
 }
 
-fn text(session: &Session<'_>, question: &Question, answers: &Answers) -> String {
-    let screen = &session.screen;
-    let several = answers.groups.len() > 1;
-    let mut text = String::new();
-    if several {
-        let pairs: usize = answers.groups.iter().map(|group| group.pairs.len()).sum();
-        let answer =
-            format!("{} is {pairs} connections with {} different answers.", answers.between, answers.groups.len());
-        text.push_str(&style::paint(style::ANSWER, &table::wrap(&answer, screen.width)));
-        text.push_str("\n\n");
-    }
-    for (index, group) in answers.groups.iter().enumerate() {
-        if index > 0 {
-            text.push('\n');
-        }
-        if several {
-            text.push_str(&style::paint(
-                style::HEADING,
-                &format!("{}. {}\n", index + 1, listed(&group.pairs, screen.verbose)),
-            ));
-        }
-        text.push_str(&group_text(session, question, group));
-        if !answers.incomplete.is_empty() {
-            let flag = if question.destination().is_some() { "--from" } else { "--to" };
-            let sentence = format!("Not asked, because they need {flag}: {}", answers.incomplete.join(", "));
-            text.push('\n');
-            text.push_str(&table::indented(&sentence, 2, screen.width));
-        }
-        if !several && group.pairs.len() > 1 {
-            let same = listed(&group.pairs, screen.verbose);
-            text.push_str(&format!("\n  The same holds for all {}: {same}\n", group.pairs.len()));
-        }
-    }
-    text
+/// An answer on its way to a terminal.
+struct Explained<'a> {
+    session: &'a Session<'a>,
+    words: &'a Words,
+    question: &'a Question,
+    answer: &'a Answer,
 }
 
-fn group_text(session: &Session<'_>, question: &Question, group: &Group) -> String {
-    let screen = &session.screen;
-    match (group.explanations.as_slice(), &question.kind, &question.field) {
-        ([one], Some(_), Some(path)) => explanation::field(path, one, screen),
-        ([one], Some(_), None) => explanation::one(one, screen),
-        // What a kind says at a few places of one connection is shown in full.
-        (few, Some(_), None) if (2..=3).contains(&few.len()) => {
-            few.iter().map(|one| explanation::one(one, screen)).collect::<Vec<_>>().join("\n")
+impl Explained<'_> {
+    fn text(&self) -> String {
+        let Self { session, answer, .. } = self;
+        let screen = &session.screen;
+        let separate = |report: &Report| !matches!(report.family, Family::Select | Family::Merge);
+        if answer.reports.iter().any(separate) {
+            return self.several(&answer.about, &answer.reports.iter().collect::<Vec<_>>());
         }
-        ([], ..) => "No kind of policy that can be asked here has a policy in this mesh.\n\n  \
-                     `upheld list policies` shows what was read; `upheld kinds` what is known.\n"
-            .to_owned(),
-        (several, _, _) => {
-            let answer = overview_sentence(several, group.pairs.first().map_or("", String::as_str));
-            let details = several.iter().find(|explanation| is_tie(explanation)).or_else(|| several.first());
-            let details = details.map(|explanation| command(session, question, explanation));
-            explanation::overview(&answer, several, details.as_deref(), screen)
+        let groups = answer.groups();
+        let mut text = String::new();
+        if groups.len() > 1 {
+            let pairs: usize = groups.iter().map(|(pairs, _)| pairs.len()).sum();
+            let sentence = format!("{} is {pairs} connections with {} different answers.", answer.about, groups.len());
+            text.push_str(&style::paint(style::ANSWER, &table::wrap(&sentence, screen.width)));
+            text.push_str("\n\n");
         }
+        if groups.is_empty() {
+            text.push_str(&self.several(&answer.about, &[]));
+            text.push_str(&self.not_asked());
+        }
+        for (index, (pairs, reports)) in groups.iter().enumerate() {
+            if index > 0 {
+                text.push('\n');
+            }
+            if groups.len() > 1 {
+                let heading = format!("{}. {}\n", index + 1, listed(pairs, screen.verbose));
+                text.push_str(&style::paint(style::HEADING, &heading));
+            }
+            text.push_str(&self.several(pairs.first().map_or("", String::as_str), reports));
+            text.push_str(&self.not_asked());
+            if groups.len() == 1 && pairs.len() > 1 {
+                text.push_str(&format!(
+                    "\n  The same holds for all {}: {}\n",
+                    pairs.len(),
+                    listed(pairs, screen.verbose)
+                ));
+            }
+        }
+        text
+    }
+
+    /// Kinds that need the other end, too.
+    fn not_asked(&self) -> String {
+        let Self { session, question, answer, .. } = self;
+        if answer.incomplete.is_empty() {
+            return String::new();
+        }
+        let called = matches!(&question.thing, Thing::Connection(ends) if ends.destination().is_some());
+        let flag = if called { "--from" } else { "--to" };
+        let sentence = format!("Not asked, because they need {flag}: {}", answer.incomplete.join(", "));
+        format!("\n{}", table::indented(&sentence, 2, session.screen.width))
+    }
+
+    /// Reports about one thing: in full, or a line each.
+    fn several(&self, about: &str, reports: &[&Report]) -> String {
+        let Self { session, question, .. } = self;
+        let screen = &session.screen;
+        let family = reports.first().map(|report| report.family);
+        let few = reports.len() <= IN_FULL;
+        let in_full = match (family, &question.kind) {
+            (Some(Family::Decide | Family::Comply), _) => true,
+            (Some(Family::Hierarchy), None) => few,
+            // What a kind says at a few places of one connection is shown in full.
+            (Some(_), Some(_)) => reports.len() == 1 || (few && question.field.is_none()),
+            (_, None) | (None, _) => false,
+        };
+        match (reports, &question.field) {
+            ([], _) => "No kind of policy that can be asked here has a policy in this mesh.\n\n  \
+                        `upheld list policies` shows what was read; `upheld kinds` what is known.\n"
+                .to_owned(),
+            ([one], Some(path)) if question.kind.is_some() => report::field(path, one, screen),
+            (reports, _) if in_full => {
+                reports.iter().map(|one| report::one(one, screen)).collect::<Vec<_>>().join("\n")
+            }
+            (reports, _) => {
+                let details = reports.iter().find(|report| report.is_tie()).or_else(|| reports.first());
+                let details = details.map(|report| self.command(report));
+                report::overview(about, reports, details.as_deref(), screen)
+            }
+        }
+    }
+
+    /// The command that shows one kind in full, ready to paste.
+    fn command(&self, report: &Report) -> String {
+        let Self { session, words: question, .. } = self;
+        let mut words = vec!["upheld".to_owned(), "explain".to_owned()];
+        let mut flag = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
+        for file in &session.common.files {
+            flag("-f", file);
+        }
+        if let Some(server) = &session.common.server {
+            flag("--server", server);
+        }
+        if let Some(revision) = &session.common.at {
+            flag("--at", revision);
+        }
+        flag("--kind", &report.kind);
+        // A proxy alone has many answers: the command is about one of them.
+        let alone = question.from.is_none() && question.to.is_none();
+        let called = report.about.to.as_deref().filter(|to| alone && to.contains('/') && !to.contains(' '));
+        let from = if question.to.is_none() { question.from.as_deref() } else { source(question) };
+        for (name, value) in [("--from", from), ("--to", question.to.as_deref().or(called))] {
+            if let Some(value) = value {
+                flag(name, value);
+            }
+        }
+        for (name, value) in [("--host", &question.host), ("--path", &question.path), ("--method", &question.method)] {
+            if let Some(value) = value {
+                flag(name, value);
+            }
+        }
+        for header in &question.header {
+            flag("--header", header);
+        }
+        if let Some(mesh) = &session.common.mesh {
+            flag("--mesh", mesh);
+        }
+        for semantics in &session.common.semantics {
+            flag("--semantics", semantics);
+        }
+        words.extend(question.what.as_deref().filter(|_| question.to.is_none()).map(quoted));
+        words.join(" ")
     }
 }
 
-fn is_tie(explanation: &Explanation) -> bool {
-    explanation.rung.as_ref().is_some_and(|rung| rung.arbitrary)
-}
-
-fn overview_sentence(explanations: &[Explanation], pair: &str) -> String {
-    let mut kinds: Vec<&str> = explanations
-        .iter()
-        .filter(|explanation| !explanation.policies.is_empty())
-        .map(|explanation| explanation.kind.as_str())
-        .collect();
-    kinds.dedup();
-    let applied = kinds.len();
-    let ties = explanations.iter().filter(|explanation| is_tie(explanation)).count();
-    let undecided = explanations.iter().filter(|explanation| explanation.outcome == Outcome::Undecided).count();
-    let kinds = match applied {
-        0 => "No kind applies".to_owned(),
-        1 => "1 kind applies".to_owned(),
-        applied => format!("{applied} kinds apply"),
-    };
-    let mut sentence = format!("{kinds} to {pair}");
-    let placed = explanations.iter().any(|explanation| explanation.place.is_some());
-    let of_them = if placed { "of the answers" } else { "of them" };
-    match ties {
-        0 => {}
-        1 => sentence.push_str(&format!("; 1 {of_them} rests on an arbitrary tie-break")),
-        ties => sentence.push_str(&format!("; {ties} {of_them} rest on arbitrary tie-breaks")),
-    }
-    if undecided > 0 {
-        sentence.push_str(&format!("; {undecided} undecided because a fact is missing"));
-    }
-    sentence + "."
-}
-
-/// The command that shows one kind in full, ready to paste.
-fn command(session: &Session<'_>, question: &Question, explanation: &Explanation) -> String {
-    let mut words = vec!["upheld".to_owned(), "explain".to_owned()];
-    let mut flag = |name: &str, value: &str| {
-        words.push(name.to_owned());
-        words.push(quoted(value));
-    };
-    for file in &session.common.files {
-        flag("-f", file);
-    }
-    if let Some(revision) = &session.common.at {
-        flag("--at", revision);
-    }
-    flag("--kind", &explanation.kind);
-    // A proxy alone has many answers: the command is about one of them.
-    let alone = question.from.is_none() && question.to.is_none();
-    let called = explanation.to.as_deref().filter(|to| alone && to.contains('/') && !to.contains(' '));
-    let from = if question.to.is_none() { question.from.as_deref() } else { question.source() };
-    for (name, value) in [("--from", from), ("--to", question.to.as_deref().or(called))] {
-        if let Some(value) = value {
-            flag(name, value);
-        }
-    }
-    if let Some(mesh) = &session.common.mesh {
-        flag("--mesh", mesh);
-    }
-    for semantics in &session.common.semantics {
-        flag("--semantics", semantics);
-    }
-    words.extend(question.what.as_deref().filter(|_| question.to.is_none()).map(quoted));
-    words.join(" ")
+/// Who calls: the one that was named without saying which, if it was not said.
+fn source(words: &Words) -> Option<&str> {
+    words.from.as_deref().or(words.what.as_deref())
 }
 
 /// As a shell takes it.

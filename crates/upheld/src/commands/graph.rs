@@ -1,8 +1,8 @@
-//! `graph`: gateways, routes and backends, drawn with the policies that are attached to them.
+//! `graph`: objects and what leads where, drawn with the policies that are attached to them.
 
 use upheld_answers::World;
 
-use super::{Session, tell_odd, tell_refused};
+use super::{Session, print_refused, print_warnings};
 use crate::cli::{Drawing, Format};
 use crate::exit::Exit;
 use crate::render::print_plain;
@@ -12,16 +12,16 @@ pub(super) fn run(session: &Session<'_>) -> Exit {
     let options = session.options();
     let world = World::new(&loaded.snapshot, &options);
     let drawn = world.graph();
-    tell_odd(&loaded, &world.gateway_warnings());
+    print_warnings(&loaded, &world.warnings());
     let drawn = match drawn {
         Ok(drawn) => drawn,
-        Err(refused) => return tell_refused(&loaded, &refused),
+        Err(refused) => return print_refused(&loaded, &refused),
     };
     match (session.settings.output.value.drawing(), session.screen.format) {
         (Some(Drawing::Mermaid), _) => print_plain(&drawn.mermaid()),
         (Some(Drawing::Svg), _) => print_plain(&drawn.svg()),
         (None, Format::Json | Format::Yaml | Format::Jsonl) => session.screen.print_data(&drawn.json()),
-        (None, Format::Name) => print_plain(&drawn.names().map(|name| format!("{name}\n")).collect::<String>()),
+        (None, Format::Name) => print_plain(&drawn.names().iter().map(|name| format!("{name}\n")).collect::<String>()),
         (Some(Drawing::Dot), _) | (None, Format::Table | Format::Wide) => print_plain(&drawn.dot()),
     }
     Exit::Yes

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use upheld_input::discover;
+use upheld_loader::discover;
 use upheld_model::Files;
 
 use super::{refuse, say};

@@ -4,12 +4,11 @@ use anstyle::Style;
 use serde_json::json;
 use upheld_answers::World;
 use upheld_answers::inventory::{Listed, Row, Wanted};
-use upheld_dialects::access::SCOPE;
-use upheld_dialects::comply::SCOPE as RELATED;
+use upheld_dialects::dialects;
 use upheld_model::{Diagnostic, Fault, Timestamp};
 
 use super::decision::clock;
-use super::{Session, refuse, tell_refused};
+use super::{Session, print_refused, refuse};
 use crate::cli::{self, Format, List};
 use crate::exit::Exit;
 use crate::render::print_plain;
@@ -35,7 +34,7 @@ pub(super) fn run(session: &Session<'_>, list: &List) -> Exit {
     };
     match World::new(&loaded.snapshot, &options).list(&wanted) {
         Ok(rows) => print(session, &rows, now),
-        Err(refused) => return tell_refused(&loaded, &refused),
+        Err(refused) => return print_refused(&loaded, &refused),
     }
     Exit::Yes
 }
@@ -62,7 +61,8 @@ fn print(session: &Session<'_>, rows: &[Row], now: Timestamp) {
             let mut table = Table::new(&columns);
             for row in rows {
                 // Policies about requests or about related objects are in no mesh.
-                let mesh = if row.mesh == SCOPE || row.mesh == RELATED { "-" } else { &row.mesh };
+                let nowhere = dialects().any(|dialect| dialect.no_scope() == Some(&row.mesh));
+                let mesh = if nowhere { "-" } else { &row.mesh };
                 let mut cells = vec![row.kind.clone(), mesh.to_owned(), row.name.clone()];
                 if wide {
                     cells.push(row.stands.map_or("-".to_owned(), |tally| tally.short()));

@@ -5,7 +5,7 @@ use serde_json::json;
 use upheld_answers::World;
 use upheld_engine::{PolicyKind, Snapshot};
 
-use super::{Session, tell_refused};
+use super::{Session, print_refused};
 use crate::cli::{Format, Kinds, KindsAction};
 use crate::exit::Exit;
 use crate::render::print_plain;
@@ -19,7 +19,7 @@ pub(super) fn run(session: &Session<'_>, kinds: &Kinds) -> Exit {
         None => list(session, &world),
         Some(KindsAction::Show { name }) => match world.kind(name) {
             Ok(kind) => show(session, &loaded.snapshot, kind),
-            Err(refused) => return tell_refused(&loaded, &refused),
+            Err(refused) => return print_refused(&loaded, &refused),
         },
     }
     Exit::Yes
@@ -82,7 +82,7 @@ fn document_only(written: &str) -> &str {
 
 impl Session<'_> {
     /// The user's files, for kinds of their own; the built-in kinds alone where there are no files.
-    pub(super) fn load_or_builtin(&self) -> Option<upheld_input::load::Loaded> {
+    pub(super) fn load_or_builtin(&self) -> Option<upheld_loader::load::Loaded> {
         if self.settings.files.origin != "default" {
             return self.load();
         }
@@ -90,7 +90,7 @@ impl Session<'_> {
             Ok(loaded) => Some(loaded),
             Err(_) => {
                 let semantics: Vec<&str> = self.settings.semantics.value.iter().map(String::as_str).collect();
-                upheld_input::load::load(Vec::new(), &semantics)
+                upheld_loader::load::load(Vec::new(), &semantics)
                     .map_err(|broken| {
                         crate::render::diagnostics::print(&broken.files, broken.diagnostics.as_slice());
                     })

@@ -6,19 +6,12 @@ use std::path::Path;
 use anstyle::Style;
 use serde_json::{Map, Value as Json, json};
 use upheld_answers::codes::{all, like};
-use upheld_answers::testing;
-use upheld_dialects::access;
-use upheld_dialects::access::claim::{POLICY_SET, TESTS};
-use upheld_dialects::access::shapes::Fields;
-use upheld_dialects::comply::changes::CHANGES;
-use upheld_dialects::comply::documented::{COLLECTION, DEFINITION, WAIVER};
-use upheld_dialects::comply::{self, shapes::Whole};
-use upheld_dialects::document::{Form, Shapes};
-use upheld_dialects::kuma::layered;
-use upheld_dialects::kuma::resources::ResourceType;
-use upheld_dialects::select_policy::PolicyReader;
-use upheld_dialects::{policy_kind, shape::Shape};
-use upheld_engine::{PolicyKind, Snapshot};
+use upheld_answers::{schema, testing};
+use upheld_dialects::recognise::TESTS;
+use upheld_dialects::shape::Shape;
+use upheld_dialects::{dialects, policy_kind};
+use upheld_engine::Snapshot;
+use upheld_loader::load::load;
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
@@ -106,58 +99,19 @@ fn schemas(snapshot: &Snapshot) -> BTreeMap<String, Json> {
         }
         whole
     };
-    let both = |universal: &Shape, kubernetes: &Shape| json!({"anyOf": [universal.schema(), kubernetes.schema()]});
+    let any_of = |shapes: &[Shape]| match shapes {
+        [only] => only.schema(),
+        several => json!({"anyOf": several.iter().map(Shape::schema).collect::<Vec<_>>()}),
+    };
     let mut schemas = BTreeMap::new();
-    let mut by_type: BTreeMap<&str, Vec<&PolicyKind>> = BTreeMap::new();
-    for (_, kind) in snapshot.kinds().iter() {
-        by_type.entry(snapshot.text(kind.governs)).or_default().push(kind);
+    for (name, shapes) in dialects().flat_map(|dialect| dialect.shapes(snapshot)) {
+        let schema = document(&name, any_of(&shapes));
+        schemas.insert(name, schema);
     }
-    for (name, kinds) in by_type {
-        if let Some(merge) = kinds.first().and_then(|kind| kind.merge()) {
-            let shapes = layered::shapes(merge, snapshot.symbols());
-            let schema = both(shapes.of(Form::Universal), shapes.of(Form::Kubernetes));
-            schemas.insert(name.to_owned(), document(name, schema));
-            continue;
-        }
-        if let Some(decide) = kinds.first().and_then(|kind| kind.decide()) {
-            let fields = Fields::of_kind(decide, snapshot.symbols());
-            let shapes = Shapes::new(&fields.body());
-            let mut forms = vec![shapes.of(Form::Universal).schema(), shapes.of(Form::Kubernetes).schema()];
-            if name == access::POLICY {
-                let policy = fields.policy().schema();
-                forms = vec![policy.clone(), json!({"type": "array", "items": policy}), forms.remove(1)];
-            }
-            schemas.insert(name.to_owned(), document(name, json!({"anyOf": forms})));
-            continue;
-        }
-        if let Some(own) = kinds.first().and_then(|kind| kind.comply()) {
-            schemas.insert(name.to_owned(), document(name, comply::shapes::policy(Whole::Document).schema()));
-            // Waivers of all kinds are alike but for what their scope is called.
-            let waiver = comply::shapes::waiver(&own.profile, Whole::Document).schema();
-            schemas.entry(WAIVER.to_owned()).or_insert_with(|| document(WAIVER, waiver));
-            continue;
-        }
-        let reader = PolicyReader::new(&kinds, snapshot.symbols());
-        let schema = both(reader.shape(Form::Universal), reader.shape(Form::Kubernetes));
-        schemas.insert(name.to_owned(), document(name, schema));
-    }
-    for kind in ResourceType::ALL {
-        let shapes = kind.shapes();
-        let schema = both(shapes.of(Form::Universal), shapes.of(Form::Kubernetes));
-        schemas.insert(kind.name().to_owned(), document(kind.name(), schema));
-    }
-    let families: Vec<Json> = policy_kind::shapes().iter().map(|(_, shape)| shape.schema()).collect();
+    let families: Vec<Json> = policy_kind::shapes().map(|(_, shape)| shape.schema()).collect();
     schemas.insert("PolicyKind".to_owned(), document("PolicyKind", json!({"anyOf": families})));
-    let parts = [
-        (POLICY_SET, access::policy_set::set_shape()),
-        ("manifest.yaml", access::manifest::shape()),
-        (COLLECTION, comply::shapes::collection()),
-        (CHANGES, comply::shapes::changes()),
-        (DEFINITION, comply::shapes::definition(Whole::Document)),
-    ];
-    for (name, shape) in parts {
-        schemas.insert(name.to_owned(), document(name, shape.schema()));
-    }
+    schemas.insert("Report".to_owned(), document("Report", schema::report().schema()));
+    schemas.insert("Explanation".to_owned(), document("Explanation", schema::explanation().schema()));
     schemas.insert(TESTS.to_owned(), document(TESTS, testing::document().schema()));
     schemas.insert(config::FILE.to_owned(), document(config::FILE, config::shape().schema()));
     schemas
@@ -205,18 +159,14 @@ pub(super) fn man(folder: Option<&Path>) -> Exit {
 /// `version`
 pub(super) fn version(session: &Session<'_>) -> Exit {
     let version = env!("CARGO_PKG_VERSION");
-    let semantics = [
-        "access/strict",
-        "access/compat",
-        "kgateway/2026",
-        "kgateway/ep-11268",
-        "kuma/0.3",
-        "kuma/0.4",
-        "kuma/2",
-        "kuma/2-cliques",
-        "kuma/3",
-    ];
-    let families = ["select", "merge", "decide"];
+    // What is built in has no mistakes; if it had, nothing would be claimed.
+    let semantics = load(Vec::new(), &[]).map(|loaded| loaded.editions.to_vec()).unwrap_or_default();
+    let mut families: Vec<&str> = Vec::new();
+    for form in policy_kind::forms() {
+        if !families.contains(&form.family) {
+            families.push(form.family);
+        }
+    }
     let facts = json!({
         "version": version,
         "semantics": semantics,

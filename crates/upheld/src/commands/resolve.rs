@@ -1,41 +1,60 @@
-//! `resolve`: just the result, for pipes.
+//! `resolve`: just the result, for pipes. For every kind of question.
 
 use serde_json::Value as Json;
-use upheld_answers::{Question, Verdict, World};
+use upheld_answers::{Question, World};
+use upheld_dialects::access::questions::short;
 
-use super::{Session, say, tell_refused};
+use super::{Asked, Session, ask, exit_of, parsed, print_refused, say};
 use crate::cli::{self, Format};
 use crate::exit::Exit;
-use crate::render::print_plain;
-use crate::render::yaml;
+use crate::render::{print_plain, yaml};
+use crate::report::Depth;
 
 pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
+    if question.access.is_asked() {
+        return decisions(session, question);
+    }
+    let Some(asked) = parsed(session, &question.words(), None) else { return Exit::Failed };
     let Some(loaded) = session.load() else { return Exit::Failed };
     let options = session.options();
     let world = World::new(&loaded.snapshot, &options);
-    let question = question.plain();
-    let by_name = session.screen.format == Format::Name;
-    // Who stands does not depend on the field.
-    let asked = if by_name { Question { field: None, ..question } } else { question };
-    let (resolved, names) = match world.resolved(&asked) {
-        Ok(resolved) => resolved,
-        Err(refused) => return tell_refused(&loaded, &refused),
+    if session.screen.format == Format::Name {
+        // Who stands does not depend on the field.
+        let asked = Question { field: None, ..asked };
+        return match world.answer(&asked) {
+            Ok(answer) => {
+                print_plain(&answer.names().iter().map(|name| format!("{name}\n")).collect::<String>());
+                exit_of(&answer.reports)
+            }
+            Err(refused) => print_refused(&loaded, &refused),
+        };
+    }
+    let resolution = match world.resolve(&asked) {
+        Ok(resolution) => resolution,
+        Err(refused) => return print_refused(&loaded, &refused),
     };
-    if by_name {
-        print_plain(&names.iter().map(|name| format!("{name}\n")).collect::<String>());
-    } else {
-        if let Some(value) = &resolved.value {
-            print(session, value);
-        }
-        for note in &resolved.notes {
-            say(note);
+    if let Some(value) = &resolution.value {
+        print(session, value);
+    }
+    for note in &resolution.notes {
+        say(note);
+    }
+    resolution.verdict.into()
+}
+
+/// Just the decisions.
+fn decisions(session: &Session<'_>, question: &cli::Question) -> Exit {
+    let Some(Asked { loaded, answer, .. }) = ask(session, question, Depth::Answer) else { return Exit::Failed };
+    for report in &answer.reports {
+        match session.screen.format {
+            Format::Table | Format::Wide => {
+                print_plain(&format!("{}{}\n", report.verdict.word(), super::decision::with_obligations(report)));
+            }
+            Format::Name => print_plain(&format!("{}/{}\n", report.kind, super::decision::by(report))),
+            Format::Json | Format::Yaml | Format::Jsonl => session.screen.print_data(&short(&loaded.snapshot, report)),
         }
     }
-    match resolved.verdict {
-        Verdict::Yes => Exit::Yes,
-        Verdict::No => Exit::No,
-        Verdict::Undecided => Exit::Undecided,
-    }
+    exit_of(&answer.reports)
 }
 
 fn print(session: &Session<'_>, value: &Json) {

@@ -1,11 +1,13 @@
 //! `serve`: the engine behind HTTP and gRPC.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
-use upheld_dialects::gateway_api::ControllerSettings;
+use upheld_dialects::gateways::gateway_api::ControllerSettings;
+use upheld_engine::Companions;
 use upheld_model::{Diagnostic, Fault};
-use upheld_server::config::{AccessApi, Limits, Security, StoreAt};
+use upheld_server::config::{AccessApi, Limits, Security, StoreLocation, Trust};
 use upheld_server::{Config, Running, StartError, start, telemetry};
 use upheld_store::Retention;
 
@@ -42,7 +44,7 @@ fn failed(message: &str) -> Exit {
 }
 
 fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
-    let store = if serve.ephemeral { StoreAt::Ephemeral } else { store(&serve.kept)? };
+    let store = if serve.ephemeral { StoreLocation::Ephemeral } else { store(&serve.kept)? };
     let security = serve.security.as_deref().map(Security::read).transpose();
     let security =
         security.map_err(|error| Diagnostic::error(Fault::BadSetting, error.to_string()))?.unwrap_or_default();
@@ -54,23 +56,27 @@ fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
         retention: Retention { keep_revisions: serve.keep_revisions, keep_for: serve.keep_for },
         watch: serve.watch.iter().cloned().chain(named).collect(),
         semantics: session.settings.semantics.value.clone(),
-        controller: controller(session)?,
+        settings: Companions::default().with(Arc::new(controller(session)?)),
         access: AccessApi {
             base: serve.access_base.clone(),
             environment: serve.environment.clone(),
-            identity_header: serve.identity_header.clone(),
-            trusted_peers: match serve.trusted_peer.as_slice() {
-                [] => AccessApi::default().trusted_peers,
-                named => named.to_vec(),
-            },
-            trusted_hops: serve.trusted_hops,
-            ..AccessApi::default()
+            trust: trust(session, serve)?,
+            kind: serve.proxies.deciding_kind.clone(),
+            fulfilled: serve.proxies.fulfils.iter().map(Into::into).collect(),
         },
         limits: Limits { body: serve.max_body, batch: serve.max_batch, rate: serve.max_rate, ..Limits::default() },
         security,
         public_url: serve.public_url.clone(),
         operations: serve.operations.config(),
     })
+}
+
+/// Whom to believe: as the settings say, and flags before them.
+fn trust(session: &Session<'_>, serve: &Serve) -> Result<Trust, Diagnostic> {
+    let flags = serve.proxies.trust();
+    let names_peers = flags.iter().any(|setting| setting.starts_with("peer="));
+    let set = session.settings.trust.value.iter().filter(|setting| !(names_peers && setting.starts_with("peer=")));
+    Trust::read(&set.chain(&flags).cloned().collect::<Vec<_>>())
 }
 
 /// What the controller of gateways was started with.
@@ -83,12 +89,12 @@ fn controller(session: &Session<'_>) -> Result<ControllerSettings, Diagnostic> {
 }
 
 /// The store that the user named, or the one in the data folder.
-pub(super) fn store(kept: &Kept) -> Result<StoreAt, Diagnostic> {
+pub(super) fn store(kept: &Kept) -> Result<StoreLocation, Diagnostic> {
     if let Some(url) = &kept.database {
-        return Ok(StoreAt::Postgres(url.clone()));
+        return Ok(StoreLocation::Postgres(url.clone()));
     }
     let folder = kept.data.clone().or_else(|| data_folder(|name| std::env::var(name).ok()));
-    folder.map(StoreAt::Folder).ok_or_else(|| {
+    folder.map(StoreLocation::Folder).ok_or_else(|| {
         Diagnostic::error(Fault::BadSetting, "there is no home folder to keep revisions in")
             .help("name one with `--data DIR`, or let `serve` keep nothing with `--ephemeral`")
     })
@@ -135,6 +141,9 @@ fn greet(running: &Running) {
     let url = running.url();
     say(&format!("upheld {} listens on {url}", env!("CARGO_PKG_VERSION")));
     say(&format!("  store  {}, revision {}", running.store(), running.revision()));
+    for (place, line) in running.trusted().into_iter().enumerate() {
+        say(&format!("  {}  {line}", if place == 0 { "trusts" } else { "      " }));
+    }
     if let Some(token) = running.bootstrap_token() {
         say(&format!("  token  {token}"));
         say("         may do everything, and is shown this once: put it into UPHELD_TOKEN");

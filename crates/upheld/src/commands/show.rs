@@ -2,11 +2,10 @@
 
 use upheld_answers::World;
 use upheld_answers::shown::Shown;
-use upheld_dialects::access::SCOPE;
-use upheld_dialects::comply::SCOPE as RELATED;
+use upheld_dialects::dialects;
 use upheld_engine::Snapshot;
 
-use super::{Session, tell_refused};
+use super::{Session, print_refused};
 use crate::cli::{Format, Show};
 use crate::exit::Exit;
 use crate::render::print_plain;
@@ -21,7 +20,7 @@ pub(super) fn run(session: &Session<'_>, show: &Show) -> Exit {
         Ok(shown) => shown,
         Err(refused) => match world.show_related(&show.name) {
             Some(related) => return super::compliance::show::run(session, &related),
-            None => return tell_refused(&loaded, &refused),
+            None => return print_refused(&loaded, &refused),
         },
     };
     match session.screen.format {
@@ -35,8 +34,8 @@ pub(super) fn run(session: &Session<'_>, show: &Show) -> Exit {
 fn text(shown: &Shown, snapshot: &Snapshot) -> String {
     let at = At::of(snapshot.files(), shown.node).map(|at| at.to_string()).unwrap_or_default();
     // Policies about requests are in no mesh.
-    let nowhere = shown.mesh == SCOPE || shown.mesh == RELATED;
-    let mesh = if nowhere { String::new() } else { format!(" of mesh {}", shown.mesh) };
+    let nowhere = dialects().any(|dialect| dialect.no_scope() == Some(&shown.mesh));
+    let mesh = if nowhere { String::new() } else { format!(" in {}", shown.mesh) };
     let mut text = paint(ANSWER, &format!("{} {}{mesh}", shown.kind, shown.name));
     text.push_str(&format!("   {}\n", paint(DIM, &at)));
     if let Some(created) = &shown.created {

@@ -1,11 +1,10 @@
-//! `status`: what kgateway would report of each policy, and at how many places each of its fields survives.
+//! `status`: what controllers would report of each policy, and at how many places each of its fields survives.
 
 use anstyle::Style;
 use serde_json::json;
-use upheld_answers::World;
-use upheld_answers::status::PolicyStatus;
+use upheld_answers::{PolicyStatus, World};
 
-use super::{Session, tell_odd, tell_refused};
+use super::{Session, print_warnings};
 use crate::cli::Format;
 use crate::exit::Exit;
 use crate::render::print_plain;
@@ -16,11 +15,7 @@ pub(super) fn run(session: &Session<'_>) -> Exit {
     let options = session.options();
     let world = World::new(&loaded.snapshot, &options);
     let told = world.statuses();
-    tell_odd(&loaded, &world.gateway_warnings());
-    let told = match told {
-        Ok(told) => told,
-        Err(refused) => return tell_refused(&loaded, &refused),
-    };
+    print_warnings(&loaded, &world.warnings());
     let screen = &session.screen;
     match screen.format {
         Format::Json | Format::Yaml => screen.print_data(&json!({"items": told})),
@@ -30,7 +25,9 @@ pub(super) fn run(session: &Session<'_>) -> Exit {
             }
         }
         Format::Name => print_plain(&told.iter().map(|one| format!("{}\n", one.policy)).collect::<String>()),
-        Format::Table | Format::Wide if told.is_empty() => super::say("There is no policy for gateways."),
+        Format::Table | Format::Wide if told.is_empty() => {
+            super::say("There is no policy that a controller reports on.");
+        }
         Format::Table | Format::Wide => screen.print(&table(&told).render(screen.width, 1)),
     }
     Exit::Yes

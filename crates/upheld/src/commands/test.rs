@@ -1,17 +1,18 @@
-//! `test`: do the policies decide as expected, and which of them does no test decide?
+//! `test`: do the policies decide as expected, which of them does no test decide, and which changes does no test notice?
 
 use serde_json::json;
 use upheld_answers::World;
 use upheld_answers::formats::tested::{junit, tap};
 use upheld_answers::testing::{TestQuestion, mistakes};
-use upheld_input::load::Broken;
+use upheld_loader::load::Broken;
 
 use super::decision::now;
-use super::{Session, refuse, tell_odd, tell_refused};
+use super::{Session, print_refused, print_warnings, refuse};
 use crate::cli::{Format, Results, Test};
 use crate::exit::Exit;
+use crate::render::bar::Bar;
 use crate::render::{diagnostics, print_plain, tested};
-use crate::report::{TestReport, TestState};
+use crate::report::{Survivor, TestReport, TestState};
 
 pub(super) fn run(session: &Session<'_>, options: &Test) -> Exit {
     if let Err(problem) = now(session) {
@@ -35,15 +36,18 @@ pub(super) fn run(session: &Session<'_>, options: &Test) -> Exit {
         tag: options.tag.clone(),
         fail_under: options.fail_under,
         no_coverage: options.no_coverage,
+        mutate: options.mutate,
     };
-    let tested = world.test(&question);
-    tell_odd(&loaded, &world.gateway_warnings());
+    let bar = Bar::new("changes");
+    let tested = world.test(&question, &bar);
+    bar.finish();
+    print_warnings(&loaded, &world.warnings());
     match tested {
         Ok(report) => {
             print(session, &report, loaded.snapshot.digest());
             if report.is_good() { Exit::Yes } else { Exit::No }
         }
-        Err(refused) => tell_refused(&loaded, &refused),
+        Err(refused) => print_refused(&loaded, &refused),
     }
 }
 
@@ -57,11 +61,17 @@ fn print(session: &Session<'_>, report: &TestReport, digest: &str) {
         }
         (None, Format::Jsonl) => {
             report.cases.iter().for_each(|case| screen.print_data(case));
-            screen.print_data(&json!({"summary": report.summary, "coverage": report.coverage}));
+            let mut rest = json!({"summary": report.summary, "coverage": report.coverage});
+            if let (Some(rest), Some(mutation)) = (rest.as_object_mut(), &report.mutation) {
+                rest.insert("mutation".to_owned(), json!(mutation));
+            }
+            screen.print_data(&rest);
         }
         (None, Format::Name) => {
             let failed = report.cases.iter().filter(|case| case.state == TestState::Failed);
-            print_plain(&failed.map(|case| format!("{}\n", case.name)).collect::<String>());
+            let survivors = report.mutation.iter().flat_map(|mutation| &mutation.survivors);
+            let names = failed.map(|case| case.name.clone()).chain(survivors.map(Survivor::name));
+            print_plain(&names.map(|name| format!("{name}\n")).collect::<String>());
         }
         (None, Format::Table | Format::Wide) => screen.print(&tested::all(report, screen)),
     }

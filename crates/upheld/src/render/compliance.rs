@@ -7,7 +7,7 @@ mod tests;
 
 use anstyle::{AnsiColor, Style};
 
-pub(crate) use answers::{planned, relation, remedy, ruled};
+pub(crate) use answers::{fix_plan, planned, ruled};
 use upheld_answers::formats::audit::{Beside, Format as Text};
 
 use super::{Screen, print_plain};

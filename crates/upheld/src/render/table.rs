@@ -17,7 +17,7 @@ pub(crate) enum Align {
 /// A table; the first row is the heading.
 #[derive(Debug)]
 pub(crate) struct Table {
-    columns: Vec<(&'static str, Align)>,
+    columns: Vec<(String, Align)>,
     rows: Vec<Row>,
 }
 
@@ -32,8 +32,9 @@ const GAP: usize = 2;
 
 impl Table {
     /// A table with these columns.
-    pub(crate) fn new(columns: &[(&'static str, Align)]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+    pub(crate) fn new(columns: &[(&str, Align)]) -> Self {
+        let columns = columns.iter().map(|(name, align)| ((*name).to_owned(), *align)).collect();
+        Self { columns, rows: Vec::new() }
     }
 
     /// Adds a row whose first cell has a style.
@@ -46,7 +47,7 @@ impl Table {
     pub(crate) fn render(&self, width: Option<usize>, foldable: usize) -> String {
         let widths: Vec<usize> = (0..self.columns.len()).map(|column| self.width(column)).collect();
         let kept = self.kept(&widths, width, foldable);
-        let heading: Vec<String> = self.columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let heading: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();
         let mut text = String::new();
         self.line(&heading, &widths, kept, |_, cell| paint(HEADING, cell), &mut text);
         for row in &self.rows {

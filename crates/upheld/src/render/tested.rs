@@ -1,15 +1,18 @@
-//! Tests for people: what failed and why, how many passed, and what no test decides.
+//! Tests for people: what failed and why, how many passed, what no test decides, and which changes no test notices.
 
 use anstyle::{AnsiColor, Style};
 
-use super::Screen;
 use super::style::{ANSWER, DIM, WARNING, paint};
 use super::table::{Align, Table, indented, wrap};
-use crate::report::{Coverage, TestReport, TestState, Tested};
+use super::{Screen, visible};
+use crate::report::{Coverage, MutationReport, Survivor, TestReport, TestState, Tested, untested};
 use upheld_answers::formats::tested::{coverage_sentence, difference, inner, summary};
 
 /// How many policies and parts are listed before "and N more".
 const ROWS: usize = 10;
+
+/// The same for changes that no test notices, which are what was asked for.
+const SURVIVORS: usize = 40;
 
 const FAILED: Style = AnsiColor::Red.on_default().bold();
 
@@ -22,6 +25,10 @@ pub(crate) fn all(report: &TestReport, screen: &Screen) -> String {
     if let Some(coverage) = &report.coverage {
         text.push('\n');
         text.push_str(&covered(coverage, screen));
+    }
+    if let Some(mutation) = &report.mutation {
+        text.push('\n');
+        text.push_str(&survived(mutation, screen));
     }
     text
 }
@@ -76,6 +83,42 @@ fn covered(coverage: &Coverage, screen: &Screen) -> String {
         text.push_str(&format!("\n{}{}", table.render(screen.width, 1), more(never.len(), limit, screen)));
     }
     text
+}
+
+/// Changes that no test notices, and a test that would.
+fn survived(mutation: &MutationReport, screen: &Screen) -> String {
+    let style = if mutation.survivors.is_empty() { ANSWER } else { FAILED };
+    let mut text = paint(style, &wrap(&mutation.headline.text, screen.width)) + "\n";
+    if mutation.survivors.is_empty() {
+        return text;
+    }
+    let rows: Vec<[String; 3]> = mutation.by_policy().flat_map(|survivors| rows(survivors, screen)).collect();
+    let limit = if screen.verbose { usize::MAX } else { SURVIVORS };
+    let mut table = Table::new(&["POLICY", "NO TEST NOTICES", "AT"].map(|name| (name, Align::Left)));
+    for row in rows.iter().take(limit) {
+        table.row(WARNING, row.clone());
+    }
+    text.push_str(&format!("\n{}{}", table.render(screen.width, 1), more(rows.len(), limit, screen)));
+    text.push_str(&format!("\n{}", indented(mutation.hint(), 2, screen.width)));
+    for line in mutation.suggested.iter().flat_map(|test| test.case().lines().map(visible).collect::<Vec<_>>()) {
+        text.push_str(&format!("    {line}\n"));
+    }
+    text
+}
+
+/// The changes of one policy, which is named once for all of them.
+fn rows(survivors: &[Survivor], screen: &Screen) -> Vec<[String; 3]> {
+    let row = |name: &str, survivor: &Survivor, text: &str| {
+        let at = survivor.at.as_ref().map(ToString::to_string).unwrap_or_default();
+        [name.to_owned(), text.to_owned(), at]
+    };
+    match untested(survivors).filter(|_| !screen.verbose) {
+        Some((survivor, text)) => vec![row(&survivor.policy, survivor, &text)],
+        None => {
+            let names = survivors.iter().take(1).map(|first| first.policy.as_str()).chain(std::iter::repeat(""));
+            survivors.iter().zip(names).map(|(survivor, name)| row(name, survivor, &survivor.change.text)).collect()
+        }
+    }
 }
 
 fn more(count: usize, limit: usize, screen: &Screen) -> String {

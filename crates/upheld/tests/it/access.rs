@@ -1,51 +1,25 @@
 //! Decisions as users ask for them, and policies broken on purpose.
 
-use std::fs;
-
-use crate::support::{root, run, shown};
+use crate::support::{in_root, snapshot, with_files};
 
 /// A line in the root of the project.
 macro_rules! asked {
     ($name:ident, $line:literal) => {
-        #[test]
-        fn $name() {
-            insta::with_settings!({omit_expression => true, description => $line, prepend_module_to_snapshot => false}, {
-                insta::assert_snapshot!(concat!("access_", stringify!($name)), shown(&run(&root(), $line)));
-            });
-        }
+        snapshot!("access_", $name, in_root($line), from $line);
     };
 }
 
 /// A line in a folder with these files.
-fn told(files: &[(&str, &str)], line: &str) -> String {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    for (name, text) in files {
-        fs::write(folder.path().join(name), text).expect("the folder is writable");
-    }
-    shown(&run(folder.path(), line))
-}
-
 macro_rules! told {
     ($name:ident, $line:literal, $($file:literal: $text:expr),+) => {
-        #[test]
-        fn $name() {
-            insta::with_settings!({omit_expression => true, description => $line, prepend_module_to_snapshot => false}, {
-                insta::assert_snapshot!(concat!("access_", stringify!($name)), told(&[$(($file, $text)),+], $line));
-            });
-        }
+        snapshot!("access_", $name, with_files(&[$(($file, $text)),+], $line), from $line);
     };
 }
 
 /// Broken policies, and what a request gets to hear.
 macro_rules! broken {
     ($name:ident, $($file:literal: $text:expr),+) => {
-        #[test]
-        fn $name() {
-            insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
-                let line = "can --subject role=admin --action GET --resource /x";
-                insta::assert_snapshot!(concat!("access_", stringify!($name)), told(&[$(($file, $text)),+], line));
-            });
-        }
+        snapshot!("access_", $name, with_files(&[$(($file, $text)),+], "can --subject role=admin --action GET --resource /x"));
     };
 }
 

@@ -2,16 +2,13 @@
 //! user finds, and a few that only some do.
 
 use std::fs;
-use std::path::Path;
 
-use crate::support::{root, run, shown};
+use crate::support::{example, run, shown, snapshot, with_files};
 
 /// Files of the second kind: policies with target references, and what the same question prints about them.
 fn told(document: &str, semantics: &str) -> String {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("mesh.yaml"), MESH).expect("the folder is writable");
-    fs::write(folder.path().join("policy.yaml"), document).expect("the folder is writable");
-    shown(&run(folder.path(), &format!("explain web-1 --semantics {semantics}")))
+    let files = [("mesh.yaml", MESH), ("policy.yaml", document)];
+    with_files(&files, &format!("explain web-1 --semantics {semantics}"))
 }
 
 const MESH: &str = "type: Mesh
@@ -24,12 +21,7 @@ networking: {address: 10.0.0.1, inbound: [{port: 8080, tags: {kuma.io/service: w
 
 macro_rules! told {
     ($name:ident, $semantics:literal, $document:literal) => {
-        #[test]
-        fn $name() {
-            insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
-                insta::assert_snapshot!(concat!("told_", stringify!($name)), told($document, $semantics));
-            });
-        }
+        snapshot!("told_", $name, told($document, $semantics));
     };
 }
 
@@ -86,20 +78,14 @@ told!(
 
 /// The gateway of the example with more documents, and what its status and one of its routes say.
 fn gateway(documents: &str, line: &str) -> String {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    copy(&root().join("examples/kgateway-policy-application-and-merging"), folder.path());
+    let folder = example("kgateway-policy-application-and-merging");
     fs::write(folder.path().join("more.yaml"), documents).expect("the folder is writable");
     shown(&run(folder.path(), line))
 }
 
 macro_rules! gateway {
     ($name:ident, $line:literal, $document:literal) => {
-        #[test]
-        fn $name() {
-            insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
-                insta::assert_snapshot!(concat!("gateway_", stringify!($name)), gateway($document, $line));
-            });
-        }
+        snapshot!("gateway_", $name, gateway($document, $line));
     };
 }
 
@@ -156,8 +142,7 @@ gateway!(unknown_setting, "status --kgateway GlobalPolicyNamspace=x", "");
 
 /// A copy of the demo with one text replaced in one file, and what `explain` then prints.
 fn broken(file: &str, from: &str, to: &str) -> String {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    copy(&root().join("examples/demo"), folder.path());
+    let folder = example("demo");
     let path = folder.path().join(file);
     let text = fs::read_to_string(&path).expect("a file of the demo");
     assert!(text.contains(from), "{file} has no {from:?}");
@@ -165,26 +150,9 @@ fn broken(file: &str, from: &str, to: &str) -> String {
     shown(&run(folder.path(), "explain --kind TrafficLog --from web-1 --to backend-1"))
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("the copy is writable");
-    for entry in fs::read_dir(from).expect("the demo is readable").flatten() {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).expect("the copy is writable");
-        }
-    }
-}
-
 macro_rules! broken {
     ($name:ident, $file:literal, $from:literal => $to:literal) => {
-        #[test]
-        fn $name() {
-            insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
-                insta::assert_snapshot!(concat!("broken_", stringify!($name)), broken($file, $from, $to));
-            });
-        }
+        snapshot!("broken_", $name, broken($file, $from, $to));
     };
 }
 

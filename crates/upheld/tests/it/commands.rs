@@ -1,16 +1,11 @@
 //! Commands as users type them, with all that they print.
 
-use crate::support::{root, run, shown, upheld};
+use crate::support::{in_root, root, run, shown, snapshot, upheld};
 
 /// Runs a line in the root of the project and compares all that it printed.
 macro_rules! command {
     ($name:ident, $line:literal) => {
-        #[test]
-        fn $name() {
-            insta::with_settings!({omit_expression => true, description => $line, prepend_module_to_snapshot => false}, {
-                insta::assert_snapshot!(stringify!($name), shown(&run(&root(), $line)));
-            });
-        }
+        snapshot!("", $name, in_root($line), from $line);
     };
 }
 

@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use tempfile::TempDir;
-
-use crate::support::{root, run, shown};
+use crate::support::{folder, in_root, root, run, shown, snapshot};
 
 /// The moment of all questions.
 const NOW: &str = "--now 2026-03-01T00:00:00Z";
@@ -13,26 +11,14 @@ const NOW: &str = "--now 2026-03-01T00:00:00Z";
 /// A question about the example.
 macro_rules! asked {
     ($name:ident, $line:literal) => {
-        #[test]
-        fn $name() {
-            let line = format!("{} -f examples/compliance {NOW}", $line);
-            insta::with_settings!({omit_expression => true, description => $line, prepend_module_to_snapshot => false}, {
-                insta::assert_snapshot!(concat!("compliance_", stringify!($name)), shown(&run(&root(), &line)));
-            });
-        }
+        snapshot!("compliance_", $name, in_root(&format!("{} -f examples/compliance {NOW}", $line)), from $line);
     };
 }
 
 /// A question about one document.
 macro_rules! read {
     ($name:ident, $line:literal, $text:expr) => {
-        #[test]
-        fn $name() {
-            insta::with_settings!({omit_expression => true, description => $line, prepend_module_to_snapshot => false}, {
-                let folder = folder(&[("organisation.yaml", $text)]);
-                insta::assert_snapshot!(concat!("compliance_", stringify!($name)), told(folder.path(), $line));
-            });
-        }
+        snapshot!("compliance_", $name, told(folder(&[("organisation.yaml", $text)]).path(), $line), from $line);
     };
 }
 
@@ -40,15 +26,6 @@ macro_rules! read {
 mod formats;
 mod inputs;
 mod waivers;
-
-/// A folder with these files.
-fn folder(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    for (name, text) in files {
-        fs::write(folder.path().join(name), text).expect("the folder is writable");
-    }
-    folder
-}
 
 /// A line in a folder, at the usual moment.
 fn told(folder: &Path, line: &str) -> String {
@@ -175,12 +152,7 @@ fn what_if(changes: &str, more: &str) -> String {
 
 macro_rules! what_if {
     ($name:ident, $changes:expr, $more:literal) => {
-        #[test]
-        fn $name() {
-            insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
-                insta::assert_snapshot!(concat!("compliance_", stringify!($name)), what_if($changes, $more));
-            });
-        }
+        snapshot!("compliance_", $name, what_if($changes, $more));
     };
 }
 

@@ -4,10 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
-use tokio::runtime::Runtime;
-use upheld_server::config::Security;
-use upheld_server::{Config, Running, start};
 
+use super::served::Client;
 use super::support::run;
 
 /// All families in one folder: one list of editions could never be right for all answers.
@@ -129,51 +127,6 @@ impl Editions {
     }
 }
 
-struct Client {
-    runtime: Runtime,
-    running: Option<Running>,
-    agent: ureq::Agent,
-}
-
-impl Client {
-    fn of(folder: &Path, semantics: Vec<String>) -> Self {
-        let runtime = Runtime::new().unwrap();
-        let listen = "127.0.0.1:0".parse().unwrap();
-        let security = Security::open();
-        let config = Config { listen, watch: vec![folder.to_owned()], semantics, security, ..Config::default() };
-        let running = runtime.block_on(start(config)).unwrap();
-        let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-        Self { runtime, running: Some(running), agent }
-    }
-
-    /// The headers with editions and digest, and the body.
-    fn asks(&self, path: &str, body: &Json) -> ([String; 2], Json) {
-        let address = self.running.as_ref().unwrap().address();
-        // What is not asked with a question is only looked at.
-        let method = if body.is_null() { "GET" } else { "POST" };
-        let request = ureq::http::Request::builder().method(method).uri(format!("http://{address}{path}"));
-        let request = request.header("content-type", "application/json").header("x-original-uri", "/a");
-        let request = request
-            .header("x-original-method", "GET")
-            .body(if body.is_null() { String::new() } else { body.to_string() })
-            .unwrap();
-        let mut response = self.agent.run(request).unwrap();
-        let header = |name: &str| response.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
-        let headers = [header("upheld-semantics"), header("upheld-digest")];
-        let status = response.status().as_u16();
-        assert!(matches!(status, 200 | 403), "{path}: {status}");
-        (headers, serde_json::from_str(&response.body_mut().read_to_string().unwrap()).unwrap_or_default())
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        if let Some(running) = self.running.take() {
-            self.runtime.block_on(running.stop());
-        }
-    }
-}
-
 fn told(folder: &Path, editions: &Editions, line: &str) -> String {
     let semantics: String = editions.chosen().iter().map(|name| format!(" --semantics {name}")).collect();
     let output = run(folder, &format!("{line} --now 2025-03-01T12:00:00Z{semantics}"));
@@ -190,7 +143,7 @@ fn every_answer_is_stamped(editions: &Editions) {
     fs::write(folder.path().join("access.yaml"), ACCESS).unwrap();
     let told = |line: &str| told(folder.path(), editions, line);
     let client = Client::of(folder.path(), editions.chosen());
-    // What is no answer of a policy says which editions are in force; its digest is that of the snapshot.
+    // What is not an answer of a policy says which editions are in force; its digest is that of the snapshot.
     let ([in_force, digest], _) = client.asks("/v1/kinds", &Json::Null);
     assert_eq!(in_force, editions.chosen().join(", "));
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::support::{root, run, shown, upheld, words};
+use crate::support::{folder, root, run, shown, upheld, words};
 
 const EXPLAIN: &str = "explain --from web-1 --to backend-1 -o json";
 
@@ -102,8 +102,7 @@ items:
   kind: Deployment
   metadata: {name: web}
 ";
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("list.yaml"), list).expect("writable");
+    let folder = folder(&[("list.yaml", list)]);
     let line = "resolve --kind TrafficLog --from kuma.io/service=a --to kuma.io/service=b";
     let expected = "exit 0\n--- stdout\nbackend: splunk\n--- stderr\n\
                     note: 1 document of types that are not resolved here: apps/v1 Deployment (1)\n";
@@ -159,8 +158,7 @@ fn settings_come_from_flag_then_environment_then_file() {
 
 #[test]
 fn a_misspelt_setting_is_refused_with_its_place() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("upheld.yaml"), "flies: [policies]\n").expect("writable");
+    let folder = folder(&[("upheld.yaml", "flies: [policies]\n")]);
     let text = shown(&run(folder.path(), "list"));
     assert!(text.starts_with("exit 2") && text.contains("upheld.yaml:1:1") && text.contains("`files`"), "{text}");
 }
@@ -240,8 +238,7 @@ spec: {networking: {inbound: [{port: 80, tags: {kuma.io/service: team/api}}]}}
 
 /// The first line of an answer, or of what was wrong; and the exit code.
 fn first_line(line: &str) -> (Option<i32>, String) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("many.yaml"), MANY).expect("writable");
+    let folder = folder(&[("many.yaml", MANY)]);
     let output = run(folder.path(), &format!("{line} --kind TrafficLog"));
     let text =
         String::from_utf8_lossy(if output.stdout.is_empty() { &output.stderr } else { &output.stdout }).into_owned();
@@ -281,8 +278,7 @@ fn names_that_leave_a_doubt_are_refused_with_the_words_to_use() {
 
 #[test]
 fn an_inbound_is_found_by_its_name_and_by_its_port() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("many.yaml"), MANY).expect("writable");
+    let folder = folder(&[("many.yaml", MANY)]);
     for section in ["main", "80"] {
         let line = format!("explain --mesh a --from web --to 'web#{section}' --kind TrafficPermission");
         assert!(shown(&run(folder.path(), &line)).contains("web → web#main"), "{section}");
@@ -291,8 +287,7 @@ fn an_inbound_is_found_by_its_name_and_by_its_port() {
 
 #[test]
 fn documents_of_other_systems_are_left_aside_with_a_note() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("many.yaml"), MANY).expect("writable");
+    let folder = folder(&[("many.yaml", MANY)]);
     let text = shown(&run(folder.path(), "list meshes -o name"));
     let note = "note: 3 documents of types that are not resolved here: appmesh.k8s.aws/v1beta2 Mesh (1), \
                 documents without a type (1), v1 Secret (1)";

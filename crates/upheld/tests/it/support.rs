@@ -1,7 +1,26 @@
 //! Runs the program as users do.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+use super::reports;
+
+/// A test that compares a text with the snapshot of its name, which says from which line it comes.
+macro_rules! snapshot {
+    ($prefix:literal, $name:ident, $text:expr $(, from $line:expr)?) => {
+        #[test]
+        fn $name() {
+            insta::with_settings!({omit_expression => true, $(description => $line,)? prepend_module_to_snapshot => false}, {
+                insta::assert_snapshot!(concat!($prefix, stringify!($name)), $text);
+            });
+        }
+    };
+}
+
+pub(crate) use snapshot;
 
 /// The root of the project.
 pub(crate) fn root() -> PathBuf {
@@ -27,9 +46,58 @@ pub(crate) fn shown(output: &Output) -> String {
     format!("exit {code}\n{}{}", section("stdout", &out), section("stderr", &err))
 }
 
-/// Runs with arguments as a shell would split them (no quotes inside quotes).
+/// A folder with these files.
+pub(crate) fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).expect("the folder is writable");
+    }
+    folder
+}
+
+/// A copy of an example, to change it.
+pub(crate) fn example(name: &str) -> TempDir {
+    let folder = folder(&[]);
+    copy(&root().join("examples").join(name), folder.path());
+    folder
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("the copy is writable");
+    for entry in fs::read_dir(from).expect("the example is readable").flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("the copy is writable");
+        }
+    }
+}
+
+/// What a line prints in the root of the project.
+pub(crate) fn in_root(line: &str) -> String {
+    shown(&run(&root(), line))
+}
+
+/// What a line prints in a folder with these files.
+pub(crate) fn with_files(files: &[(&str, &str)], line: &str) -> String {
+    shown(&run(folder(files).path(), line))
+}
+
+/// Runs with arguments as a shell would split them (no quotes inside quotes). Whatever is explained is also asked for as JSON,
+/// and its reports are looked at.
 pub(crate) fn run(folder: &Path, line: &str) -> Output {
-    upheld(folder).args(words(line)).output().expect("the program starts")
+    let words = words(line);
+    let output = upheld(folder).args(&words).output().expect("the program starts");
+    let explains = words.iter().any(|word| word == "explain") && !words.iter().any(|word| word == "--all-pairs");
+    if explains && output.status.success() {
+        let output = upheld(folder).args(&words).args(["-o", "json"]).output().expect("the program starts");
+        // A question that was asked in some format already is looked at in that one.
+        if let Ok(document) = serde_json::from_slice(&output.stdout) {
+            reports::look_at(&document);
+        }
+    }
+    output
 }
 
 /// Splits at spaces, except within single quotes.

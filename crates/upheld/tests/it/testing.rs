@@ -2,17 +2,12 @@
 
 use std::fs;
 
-use crate::support::{root, run, shown};
+use crate::support::{example, folder, in_root, root, run, shown, snapshot};
 
 /// Runs a line in the root of the project and compares all that it printed.
 macro_rules! tested {
     ($name:ident, $line:literal) => {
-        #[test]
-        fn $name() {
-            insta::with_settings!({omit_expression => true, description => $line, prepend_module_to_snapshot => false}, {
-                insta::assert_snapshot!(concat!("test_", stringify!($name)), shown(&run(&root(), $line)));
-            });
-        }
+        snapshot!("test_", $name, in_root($line), from $line);
     };
 }
 
@@ -47,12 +42,7 @@ fn with(tests: &str, line: &str) -> String {
 
 macro_rules! with {
     ($name:ident, $line:literal, $tests:expr) => {
-        #[test]
-        fn $name() {
-            insta::with_settings!({omit_expression => true, description => $line, prepend_module_to_snapshot => false}, {
-                insta::assert_snapshot!(concat!("test_", stringify!($name)), with($tests, $line));
-            });
-        }
+        snapshot!("test_", $name, with($tests, $line), from $line);
     };
 }
 
@@ -103,23 +93,15 @@ with!(
 );
 
 /// An example of another family with tests of its own.
-fn beside(example: &str, tests: &str) -> String {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    for entry in fs::read_dir(root().join("examples").join(example)).expect("an example").flatten() {
-        fs::copy(entry.path(), folder.path().join(entry.file_name())).expect("writable");
-    }
+fn beside(name: &str, tests: &str) -> String {
+    let folder = example(name);
     fs::write(folder.path().join("all.test.yaml"), tests).expect("writable");
     shown(&run(folder.path(), "test"))
 }
 
 macro_rules! beside {
     ($name:ident, $example:literal, $tests:literal) => {
-        #[test]
-        fn $name() {
-            insta::with_settings!({omit_expression => true, description => $example, prepend_module_to_snapshot => false}, {
-                insta::assert_snapshot!(concat!("test_", stringify!($name)), beside($example, $tests));
-            });
-        }
+        snapshot!("test_", $name, beside($example, $tests), from $example);
     };
 }
 
@@ -213,9 +195,10 @@ fn broken_tests_do_not_stop_other_commands() {
 
 #[test]
 fn what_is_wrong_with_policies_and_tests_is_told_together() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("policies.yaml"), "- {id: a, effect: alow, subjects: []}\n").expect("writable");
-    fs::write(folder.path().join("tests.yaml"), "kind: PolicyTests\ncases: [{nam: x}]\n").expect("writable");
+    let folder = folder(&[
+        ("policies.yaml", "- {id: a, effect: alow, subjects: []}\n"),
+        ("tests.yaml", "kind: PolicyTests\ncases: [{nam: x}]\n"),
+    ]);
     let text = shown(&run(folder.path(), "test"));
     assert!(
         text.starts_with("exit 2") && text.contains("policies.yaml:1") && text.contains("did you mean `name`"),

@@ -70,9 +70,9 @@ fn row(check: &Check) -> [String; COLUMNS.len()] {
         cause,
         waiver.map(|waiver| format!("{}: {}", waiver.id, waiver.reason)).unwrap_or_default(),
         waiver.and_then(|waiver| waiver.expires.clone()).unwrap_or_default(),
-        joined(check.near_miss.iter().map(NearMiss::told)),
+        joined(check.near_miss.iter().map(NearMiss::sentence)),
         text(&check.how_to_fix),
-        joined(check.fixes.iter().map(Fix::told)),
+        joined(check.fixes.iter().map(Fix::sentence)),
     ]
 }
 

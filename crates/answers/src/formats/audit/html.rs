@@ -30,7 +30,7 @@ pub(super) fn page(audit: &Audit) -> String {
         now = escaped(&audit.now)
     ));
     for filter in &audit.filters {
-        body.push_str(&format!("<p class=\"note\">Only {}</p>\n", name(&filter.told())));
+        body.push_str(&format!("<p class=\"note\">Only {}</p>\n", name(&filter.sentence())));
     }
     for (state, heading) in [
         (CheckState::Hard, "Hard: the change would be refused"),
@@ -80,11 +80,11 @@ fn article(check: &Check) -> String {
     text.push_str(&list([side(&check.a), side(&check.b)]));
     text.push_str(&format!("<p>{}</p>\n", escaped(&check.reason.text)));
     let told = (check.cause.iter().map(|cause| ("Cause", cause.text.clone())))
-        .chain(check.near_miss.iter().map(|miss| ("Nearly", NearMiss::told(miss))))
-        .chain(check.waiver.iter().map(|waiver| ("Excused by", waiver.told())))
+        .chain(check.near_miss.iter().map(|miss| ("Nearly", NearMiss::sentence(miss))))
+        .chain(check.waiver.iter().map(|waiver| ("Excused by", waiver.sentence())))
         .chain(check.first_seen.iter().map(|seen| ("Since", seen.clone())))
         .chain(check.how_to_fix.iter().map(|hint| ("How to fix", hint.clone())))
-        .chain(check.fixes.iter().map(|fix| ("Fix", Fix::told(fix))));
+        .chain(check.fixes.iter().map(|fix| ("Fix", Fix::sentence(fix))));
     text.extend(told.map(|(label, value)| format!("<p><b>{label}:</b> {}</p>\n", escaped(&value))));
     text.push_str(&format!(
         "<p class=\"note\">{} <a href=\"#{id}\"><code>{id}</code></a></p>\n</article>\n",

@@ -86,7 +86,7 @@ fn test_case(check: &Check) -> String {
     let inner = match check.state {
         CheckState::Pass => String::new(),
         CheckState::Waived => {
-            let told = check.waiver.as_ref().map_or_else(String::new, |waiver| format!("{}; ", waiver.told()));
+            let told = check.waiver.as_ref().map_or_else(String::new, |waiver| format!("{}; ", waiver.sentence()));
             element("skipped", &[("message", format!("{told}would fail: {message}"))], "")
         }
         CheckState::Hard | CheckState::Soft => {
@@ -106,9 +106,9 @@ fn details(check: &Check) -> String {
     let mut lines = vec![check.message.clone(), format!("level: {}", check.level.name())];
     lines.extend(check.workspace.iter().map(|workspace| format!("workspace: {workspace}")));
     lines.extend(check.cause.iter().map(|cause| format!("cause: {}", cause.text)));
-    lines.extend(check.near_miss.iter().map(|miss| format!("nearly: {}", NearMiss::told(miss))));
+    lines.extend(check.near_miss.iter().map(|miss| format!("nearly: {}", NearMiss::sentence(miss))));
     lines.extend(check.how_to_fix.iter().map(|hint| format!("how to fix: {hint}")));
-    lines.extend(check.fixes.iter().map(|fix| format!("fix: {}", Fix::told(fix))));
+    lines.extend(check.fixes.iter().map(|fix| format!("fix: {}", Fix::sentence(fix))));
     lines.join("\n")
 }
 

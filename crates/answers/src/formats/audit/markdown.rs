@@ -10,7 +10,7 @@ const MARK: &str = "<!-- upheld audit -->";
 pub(super) fn document(audit: &Audit) -> String {
     let mut text = format!("{MARK}\n## Compliance audit\n\n**{}**\n", escaped(&audit.answer));
     for filter in &audit.filters {
-        text.push_str(&format!("\nOnly {}.\n", escaped(&filter.told())));
+        text.push_str(&format!("\nOnly {}.\n", escaped(&filter.sentence())));
     }
     for (state, heading) in [
         (CheckState::Hard, "Hard: the change would be refused"),
@@ -66,17 +66,17 @@ fn side(side: &Side) -> String {
 fn why(check: &Check) -> String {
     let cause = check.cause.iter().map(|cause| cause.text.clone());
     let lines =
-        std::iter::once(check.reason.text.clone()).chain(cause).chain(check.near_miss.iter().map(NearMiss::told));
+        std::iter::once(check.reason.text.clone()).chain(cause).chain(check.near_miss.iter().map(NearMiss::sentence));
     lines.map(|line| escaped(&line)).collect::<Vec<_>>().join("<br>")
 }
 
 fn fixes(check: &Check) -> String {
-    let lines = check.how_to_fix.iter().cloned().chain(check.fixes.iter().map(Fix::told));
+    let lines = check.how_to_fix.iter().cloned().chain(check.fixes.iter().map(Fix::sentence));
     lines.map(|line| escaped(&line)).collect::<Vec<_>>().join("<br>")
 }
 
 fn waiver(check: &Check) -> String {
-    check.waiver.as_ref().map(|waiver| escaped(&waiver.told())).unwrap_or_default()
+    check.waiver.as_ref().map(|waiver| escaped(&waiver.sentence())).unwrap_or_default()
 }
 
 fn policies(audit: &Audit) -> String {

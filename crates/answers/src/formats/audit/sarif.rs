@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value as Json, json};
 
 use crate::report::At;
-use crate::report::compliance::{Audit, Check, Excuse, Level, PolicyLine, Side, word};
+use crate::report::compliance::{AppliedWaiver, Audit, Check, Level, PolicyLine, Side, word};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 /// What the fingerprint of a violation is called. The number changes if ever the fingerprint is made differently.
@@ -186,7 +186,7 @@ fn properties(check: &Check) -> Json {
     properties
 }
 
-fn suppression(waiver: &Excuse) -> Json {
+fn suppression(waiver: &AppliedWaiver) -> Json {
     json!({"kind": "external", "status": "accepted", "justification": waiver.reason, "properties": {"waiver": waiver.id}})
 }
 

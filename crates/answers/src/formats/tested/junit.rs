@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{coverage_sentence, difference};
 use crate::formats::xml::{element, parent};
-use crate::report::{Summary, TestReport, TestState, Tested};
+use crate::report::{At, MutationReport, Summary, TestReport, TestState, Tested, UNNOTICED};
 
 /// The whole document.
 pub fn document(report: &TestReport) -> String {
@@ -26,8 +26,38 @@ pub fn document(report: &TestReport) -> String {
         total.failed += own.failed;
         inner.push_str(&parent("testsuite", &counts("coverage", own), &case));
     }
+    if let Some(mutation) = &report.mutation {
+        let own = noticing(mutation);
+        total.passed += own.passed;
+        total.failed += own.failed;
+        inner.push_str(&parent("testsuite", &counts(MUTATION, own), &survivors(mutation)));
+    }
     let body = parent("testsuites", &counts("upheld test", total), &inner);
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{body}")
+}
+
+/// What the suite of changes is called.
+const MUTATION: &str = "changes of policies";
+
+/// A change that no test notices is a check that failed; that there is none is one that passed.
+fn noticing(mutation: &MutationReport) -> Summary {
+    let failed = mutation.survivors.len();
+    Summary { passed: usize::from(failed == 0), failed, skipped: 0 }
+}
+
+fn survivors(mutation: &MutationReport) -> String {
+    if mutation.survivors.is_empty() {
+        return parent("testcase", &[("classname", MUTATION), ("name", mutation.headline.text.as_str())], "");
+    }
+    let each = mutation.survivors.iter().map(|survivor| {
+        let (name, line) = (survivor.name(), survivor.at.as_ref().map(|at| at.line().to_string()).unwrap_or_default());
+        let file = survivor.at.as_ref().map_or("", At::file);
+        let place = survivor.at.as_ref().map(ToString::to_string).unwrap_or_default();
+        let failure = element("failure", &[("message", UNNOTICED), ("type", "survivor")], &place);
+        let named = [("classname", MUTATION), ("name", name.as_str()), ("file", file), ("line", line.as_str())];
+        parent("testcase", &named, &failure)
+    });
+    each.collect()
 }
 
 /// The name of the check of coverage, and why it failed, if it did.

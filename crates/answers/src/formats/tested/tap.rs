@@ -5,13 +5,14 @@ use serde_json::json;
 use super::junit::coverage_check;
 use super::{coverage_sentence, difference, summary};
 use crate::formats::visible;
-use crate::report::{TestReport, TestState, Tested};
+use crate::report::{MutationReport, TestReport, TestState, Tested, UNNOTICED};
 
 /// The whole stream.
 pub fn document(report: &TestReport) -> String {
     let check = coverage_check(report);
     let count = report.cases.len() + usize::from(check.is_some());
-    let mut text = format!("TAP version 14\n1..{count}\n");
+    let changes = report.mutation.as_ref().map_or(0, |mutation| mutation.survivors.len().max(1));
+    let mut text = format!("TAP version 14\n1..{}\n", count + changes);
     for (number, case) in (1..).zip(&report.cases) {
         text.push_str(&point(number, case));
     }
@@ -22,11 +23,30 @@ pub fn document(report: &TestReport) -> String {
             text.push_str(&block(&[("message", json!(message))]));
         }
     }
+    if let Some(mutation) = &report.mutation {
+        text.push_str(&survivors(count + 1, mutation));
+    }
     text.push_str(&format!("# {}\n", summary(report.summary)));
     if let Some(coverage) = &report.coverage {
         text.push_str(&format!("# {}\n", coverage_sentence(coverage)));
     }
+    if let Some(mutation) = &report.mutation {
+        text.push_str(&format!("# {}\n", mutation.headline.text));
+    }
     text
+}
+
+/// Changes that no test notices, numbered from here on; that there is none is a check, too.
+fn survivors(first: usize, mutation: &MutationReport) -> String {
+    if mutation.survivors.is_empty() {
+        return format!("ok {first} - {}\n", escaped(&mutation.headline.text));
+    }
+    let each = (first..).zip(&mutation.survivors).map(|(number, survivor)| {
+        let mut told = vec![("message", json!(UNNOTICED)), ("severity", json!("fail"))];
+        told.extend(survivor.at.as_ref().map(|at| ("at", json!({"file": at.file(), "line": at.line()}))));
+        format!("not ok {number} - {}\n{}", escaped(&survivor.name()), block(&told))
+    });
+    each.collect()
 }
 
 fn point(number: usize, case: &Tested) -> String {

@@ -1,15 +1,13 @@
 //! Answers, and their shape in JSON.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value as Json, json};
 use smol_str::SmolStr;
-use upheld_engine::Scratch;
-use upheld_engine::decide::{Binding, By, Decide, Decided, Duty, Outcome, Request, Truth};
-use upheld_model::Files;
-use upheld_model::tree::{Kind, Value};
+use upheld_engine::decide::Outcome;
+use upheld_report::{Decision, Duty};
 
-use super::AuthZen;
 use super::bad_request::BadRequest;
-use crate::access::{Edition, view};
 
 /// The answer to one request.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,9 +19,9 @@ pub struct Answer {
     /// The policy that decided.
     pub policy: Option<SmolStr>,
     /// What must be done along with it; whoever cannot must take the answer for a denial.
-    pub obligations: Vec<Obligation>,
+    pub obligations: Vec<Duty>,
     /// What may be done along with it.
-    pub advice: Vec<Obligation>,
+    pub advice: Vec<Duty>,
 }
 
 /// What becomes of a request.
@@ -44,17 +42,6 @@ pub enum Failure {
     Broken(BadRequest),
     /// The policies cannot tell; the sentence says why.
     Undecided(String),
-}
-
-/// Something to do along with a decision.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Obligation {
-    /// Which one.
-    pub id: SmolStr,
-    /// What sort: `step-up`, `notification`, `session_termination`, `custom`.
-    pub kind: String,
-    /// What else is to be known.
-    pub properties: Json,
 }
 
 /// The answer to several requests.
@@ -94,7 +81,7 @@ impl Answer {
         }
         for (name, duties) in [("obligations", &self.obligations), ("advice", &self.advice)] {
             if !duties.is_empty() {
-                say(name, duties.iter().map(Obligation::json).collect());
+                say(name, duties.iter().map(duty).collect());
             }
         }
         match &self.verdict {
@@ -119,72 +106,22 @@ impl Answer {
     }
 
     /// What was decided, with all that belongs to it.
-    pub(super) fn of(authzen: AuthZen<'_>, request: &Request, decided: &Decided, scratch: &Scratch<Decide>) -> Self {
-        let AuthZen { files, decide, .. } = authzen;
-        let verdict = match decided.outcome {
+    pub(super) fn of(decision: Decision<'_>) -> Self {
+        let Decision { outcome, policy, reason, obligations, advice } = decision;
+        let reason = reason.map(Cow::into_owned);
+        let verdict = match outcome {
             Outcome::Permit => Verdict::Permitted,
             Outcome::Deny => Verdict::Denied,
-            Outcome::Undecided => Verdict::Failed(Failure::Undecided(undecided(decide, scratch))),
+            Outcome::Undecided => Verdict::Failed(Failure::Undecided(reason.clone().unwrap_or_default())),
             // Only the exact word opens.
-            Outcome::Foreign => {
-                Verdict::Failed(Failure::Undecided("a policy has an effect that nobody knows".to_owned()))
-            }
+            Outcome::Foreign => Verdict::Failed(Failure::Undecided("a policy has an unknown effect".to_owned())),
         };
-        let shown = match decided.by {
-            By::Nobody => Json::Null,
-            _ => view::decision(files, decide, decided, Edition::Strict),
-        };
-        let text = |field: &str| shown.get(field).and_then(Json::as_str);
-        let (reason, policy) = (text("reason").map(str::to_owned), text("matchedPolicy").map(SmolStr::new));
-        let (mut obligations, mut advice) = (Vec::new(), Vec::new());
-        for (duty, _) in decide.duties(request, scratch.hits()) {
-            let list = if duty.binding == Binding::Obligation { &mut obligations } else { &mut advice };
-            list.push(Obligation::of(files, duty));
-        }
-        Self { verdict, reason, policy, obligations, advice }
+        Self { verdict, reason, policy: policy.map(SmolStr::new), obligations, advice }
     }
 }
 
-impl Obligation {
-    fn of(files: &Files, duty: &Duty) -> Self {
-        let document = duty.at.and_then(|at| files.value(at));
-        let get = |field: &str| document?.get(field).filter(|value| value.kind() != Kind::Null);
-        let properties = get("properties").and_then(|value| serde_json::to_value(value).ok());
-        Self {
-            id: duty.id.clone(),
-            kind: get("type").map_or("custom", Value::text).to_owned(),
-            properties: properties.unwrap_or_else(|| json!({})),
-        }
-    }
-
-    fn json(&self) -> Json {
-        json!({"id": self.id.as_str(), "type": self.kind, "properties": self.properties})
-    }
-}
-
-/// Which policies stand in the way of a decision.
-fn undecided(decide: &Decide, scratch: &Scratch<Decide>) -> String {
-    const MOST: usize = 3;
-    let mut unknown: Vec<_> = (scratch.hits().iter())
-        .filter(|hit| hit.measure.applies() == Truth::Error)
-        .filter_map(|hit| Some((hit.entry, &decide.rule(hit.entry)?.name)))
-        .collect();
-    unknown.sort_unstable_by_key(|(entry, _)| *entry);
-    let named: Vec<String> = unknown.iter().take(MOST).map(|(_, name)| format!("`{name}`")).collect();
-    match unknown.len() {
-        0 => "undecided: policies clash".to_owned(),
-        count if count > MOST => format!(
-            "undecided: a fact is missing or of another type, so it is not known whether {} and {} more apply",
-            named.join(", "),
-            count - MOST
-        ),
-        1 => format!(
-            "undecided: a fact is missing or of another type, so it is not known whether {} applies",
-            named.concat()
-        ),
-        _ => format!(
-            "undecided: a fact is missing or of another type, so it is not known whether {} apply",
-            named.join(", ")
-        ),
-    }
+/// As the standard has them: properties are always there.
+fn duty(duty: &Duty) -> Json {
+    let properties = if duty.properties.is_null() { json!({}) } else { duty.properties.clone() };
+    json!({"id": duty.id, "type": duty.kind, "properties": properties})
 }

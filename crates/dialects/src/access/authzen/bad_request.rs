@@ -31,7 +31,7 @@ pub enum Problem {
     UnknownSemantic(String),
     /// It is a longer list than is answered.
     TooMany,
-    /// It is no token that a search gave.
+    /// It is not a token that a search gave.
     NotAToken,
     /// It is the token of a search for something else.
     OtherSearch,
@@ -64,7 +64,7 @@ impl fmt::Display for BadRequest {
                 write!(f, " cannot be `{word}`: expected {}", known.join(" or "))
             }
             Problem::TooMany => write!(f, " has more than {MOST_EVALUATIONS} items"),
-            Problem::NotAToken => f.write_str(" is no token of a search"),
+            Problem::NotAToken => f.write_str(" is not a token of a search"),
             Problem::OtherSearch => f.write_str(" belongs to a search for something else"),
         }
     }

@@ -7,7 +7,7 @@ use std::ops::Bound;
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
-use upheld_engine::decide::{Fact, Facts};
+use upheld_engine::decide::{Fact, Facts, Names};
 
 pub use document::{DIRECTORY, shape};
 
@@ -17,9 +17,81 @@ pub struct Directory {
     subjects: Entities,
     resources: Entities,
     actions: BTreeMap<SmolStr, KnownAction>,
+    /// For each role, the roles that it has as well.
+    roles: BTreeMap<SmolStr, Vec<SmolStr>>,
+    /// For each group, the groups that it is in, and the roles that its members have.
+    groups: BTreeMap<SmolStr, GroupMembership>,
+}
+
+/// What it means to be in a group.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupMembership {
+    /// The groups that it is in.
+    pub groups: Vec<SmolStr>,
+    /// The roles that its members have.
+    pub roles: Vec<SmolStr>,
 }
 
 impl Directory {
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        let Self { subjects, resources, actions, roles, groups } = self;
+        subjects.by_type.is_empty()
+            && resources.by_type.is_empty()
+            && actions.is_empty()
+            && roles.is_empty()
+            && groups.is_empty()
+    }
+
+    /// Says which roles somebody with a role has as well.
+    pub fn insert_role(&mut self, name: &str, contains: Vec<SmolStr>) {
+        self.roles.insert(SmolStr::new(name), contains);
+    }
+
+    /// Says what it means to be in a group.
+    pub fn insert_group(&mut self, name: &str, membership: GroupMembership) {
+        self.groups.insert(SmolStr::new(name), membership);
+    }
+
+    /// Whether it says something about a role.
+    pub fn has_role(&self, name: &str) -> bool {
+        self.roles.contains_key(name)
+    }
+
+    /// Whether it says something about a group.
+    pub fn has_group(&self, name: &str) -> bool {
+        self.groups.contains_key(name)
+    }
+
+    /// Adds the groups that groups are in, the roles of members of groups, and the roles that roles have as well.
+    pub fn contain(&self, roles: &mut Names, groups: &mut Names) {
+        if self.roles.is_empty() && self.groups.is_empty() {
+            return;
+        }
+        if let Names::Known(groups) = groups {
+            closed(groups, |group| self.groups.get(group).map_or(&[], |membership| membership.groups.as_slice()));
+        }
+        match (&mut *roles, groups) {
+            (Names::Known(roles), Names::Known(groups)) => {
+                for membership in groups.iter().filter_map(|group| self.groups.get(group)) {
+                    add(roles, &membership.roles);
+                }
+                closed(roles, |role| self.roles.get(role).map_or(&[], Vec::as_slice));
+            }
+            // Members of some group may have any of its roles.
+            (Names::Known(_), Names::Unknown) if self.groups.values().any(|one| !one.roles.is_empty()) => {
+                *roles = Names::Unknown;
+            }
+            _ => {}
+        }
+    }
+
+    /// The only subject of an id, whatever its type, with the type.
+    pub fn subject_of_any_type(&self, id: &str) -> Option<(&str, &Facts)> {
+        let mut all = self.subjects.by_type.iter().filter_map(|(kind, own)| Some((kind.as_str(), own.by_id.get(id)?)));
+        all.next().filter(|_| all.next().is_none())
+    }
+
     /// Adds a subject, in place of an older one.
     pub fn insert_subject(&mut self, kind: &str, id: &str, properties: Facts) {
         self.subjects.insert(kind, id, properties);
@@ -66,6 +138,40 @@ impl Directory {
         let actions = self.actions.range::<str, _>((start, Bound::Unbounded));
         actions.map(|(name, action)| (name.as_str(), action))
     }
+}
+
+/// Adds what each name leads to, until there is nothing more.
+fn closed<'d>(names: &mut Vec<SmolStr>, more: impl Fn(&str) -> &'d [SmolStr]) {
+    let mut next = 0;
+    while let Some(name) = names.get(next).cloned() {
+        add(names, more(&name));
+        next += 1;
+    }
+}
+
+fn add(names: &mut Vec<SmolStr>, more: &[SmolStr]) {
+    for name in more {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+}
+
+/// The texts of some properties, each one text or a list of them.
+pub(in crate::access) fn names_of(facts: &Facts, fields: [&str; 2]) -> Names {
+    let mut names = Vec::new();
+    for fact in fields.into_iter().filter_map(|field| facts.get(field)) {
+        let items = match fact {
+            Fact::Null => &[],
+            Fact::List(items) => items.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        for item in items {
+            let Fact::Text(name) = item else { return Names::Unknown };
+            names.push(name.clone());
+        }
+    }
+    Names::Known(names)
 }
 
 /// Subjects or resources, found by type and id at once.
@@ -139,7 +245,7 @@ impl KnownAction {
             variants = variants_within(variants, values.len())?;
             match values.as_slice() {
                 [] => return Err(BadAlternatives::NoValue(name)),
-                [only] => action.fixed.0.push((name, only.clone())),
+                [only] => action.fixed.set(&name, only.clone()),
                 _ => action.open.push((name, values)),
             }
         }
@@ -149,7 +255,7 @@ impl KnownAction {
     /// What is known of the action without being told: a property with several values has one that nobody knows.
     pub fn properties(&self) -> Facts {
         let open = self.open.iter().map(|(name, _)| (name.clone(), Fact::Unknown));
-        Facts(self.fixed.0.iter().cloned().chain(open).collect())
+        self.fixed.iter().cloned().chain(open).collect()
     }
 
     /// Each way in which the properties with several values can have them, the last property changing fastest.
@@ -157,7 +263,7 @@ impl KnownAction {
         let mut variants = vec![Facts::default()];
         for (name, values) in &self.open {
             let with = |variant: &Facts, value: &Fact| {
-                Facts(variant.0.iter().cloned().chain([(name.clone(), value.clone())]).collect())
+                variant.iter().cloned().chain([(name.clone(), value.clone())]).collect::<Facts>()
             };
             variants = variants.iter().flat_map(|variant| values.iter().map(|value| with(variant, value))).collect();
         }

@@ -1,8 +1,8 @@
 //! One decision, or several at once.
 
 use serde_json::Value as Json;
+use upheld_engine::Scratch;
 use upheld_engine::decide::{Decide, Request};
-use upheld_engine::{Scratch, Silent, ask};
 
 use super::answer::{Answer, Batch};
 use super::bad_request::{BadRequest, Problem};
@@ -89,19 +89,26 @@ impl AuthZen<'_> {
         Ok(Batch::Several(answers))
     }
 
+    /// The request that policies are asked about.
+    pub fn request(self, request: &Json) -> Result<Request, BadRequest> {
+        self.asked(Parts::of(parts::fields(request)?))
+    }
+
     fn answer(self, parts: Parts<'_>, scratch: &mut Scratch<Decide>) -> Result<Answer, BadRequest> {
+        Ok(Answer::of(self.decider.decision(&self.asked(parts)?, scratch)))
+    }
+
+    fn asked(self, parts: Parts<'_>) -> Result<Request, BadRequest> {
         let (subject, action) = (parts.subject()?, parts.action()?);
         let (resource, context) = (parts.resource()?, parts.context()?);
-        let known = self.directory;
-        let stored = known.action(action.name).map(super::KnownAction::properties);
-        let request = Request {
-            subject: mapping::subject(subject, known.subject(subject.kind, subject.id)),
-            action: mapping::action(action, stored.as_ref()),
-            resource: mapping::resource(resource, known.resource(resource.kind, resource.id)),
+        let mut request = Request {
+            subject: mapping::subject(subject),
+            action: mapping::action(action.name, mapping::facts(action.properties)),
+            resource: mapping::resource(resource),
             environment: mapping::environment(context, self.now),
         };
-        let decided = ask(self.decide, &&request, scratch, &mut Silent);
-        Ok(Answer::of(self, &request, &decided, scratch))
+        self.decider.complete(&mut request, self.now);
+        Ok(request)
     }
 }
 

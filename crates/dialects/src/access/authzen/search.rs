@@ -7,13 +7,12 @@ use std::ops::ControlFlow;
 
 use serde_json::{Map, Value as Json, json};
 use smol_str::SmolStr;
-use upheld_engine::decide::{Action, Decide, Facts, Outcome, Request};
+use upheld_engine::decide::{Decide, Facts, Outcome, Request};
 use upheld_engine::{Scratch, Silent, ask};
 
 use super::bad_request::BadRequest;
-use super::directory::KnownAction;
 use super::page::{Asked, Fingerprint, Page, Place};
-use super::parts::{self, Doing, Entity, Parts};
+use super::parts::{self, Entity, Parts};
 use super::{AuthZen, mapping};
 use crate::access::facts::json_of_facts;
 
@@ -53,7 +52,7 @@ impl Match {
     fn json(&self) -> Json {
         match self {
             Self::Entity { kind, id } => json!({"type": kind.as_str(), "id": id.as_str()}),
-            Self::Action { name, properties } if properties.0.is_empty() => json!({"name": name.as_str()}),
+            Self::Action { name, properties } if properties.is_empty() => json!({"name": name.as_str()}),
             Self::Action { name, properties } => {
                 json!({"name": name.as_str(), "properties": json_of_facts(properties)})
             }
@@ -95,18 +94,19 @@ impl AuthZen<'_> {
         let (wanted, action, resource) = (parts.any_subject()?, parts.action()?, parts.resource()?);
         let environment = mapping::environment(parts.context()?, self.now);
         let mut gathering = Gathering::new("subject", fields, parts)?;
-        let Some(stored) = self.directory.resource(resource.kind, resource.id) else {
+        if self.decider.directory.resource(resource.kind, resource.id).is_none() {
             return Ok(gathering.without("resource", resource));
-        };
-        let resource = mapping::resource(resource, Some(stored));
-        let mut request = Request { action: self.action(action), resource, environment, ..Request::default() };
-        for (id, stored) in self.directory.subjects(wanted.kind, gathering.after().as_deref()) {
+        }
+        let action = mapping::action(action.name, mapping::facts(action.properties));
+        let resource = mapping::resource(resource);
+        let mut request = Request { action, resource, environment, ..Request::default() };
+        for (id, stored) in self.decider.directory.subjects(wanted.kind, gathering.after().as_deref()) {
             if mapping::contradicts(wanted.properties, stored) {
                 continue;
             }
             let entity = Entity { kind: wanted.kind, id, properties: wanted.properties };
-            request.subject = mapping::subject(entity, Some(stored));
-            if gathering.permits(self.decide, &request) && gathering.entity(entity).is_break() {
+            request.subject = mapping::subject(entity);
+            if gathering.permits(self, &mut request) && gathering.entity(entity).is_break() {
                 break;
             }
         }
@@ -120,18 +120,19 @@ impl AuthZen<'_> {
         let (subject, action, wanted) = (parts.subject()?, parts.action()?, parts.any_resource()?);
         let environment = mapping::environment(parts.context()?, self.now);
         let mut gathering = Gathering::new("resource", fields, parts)?;
-        let Some(stored) = self.directory.subject(subject.kind, subject.id) else {
+        if self.decider.directory.subject(subject.kind, subject.id).is_none() {
             return Ok(gathering.without("subject", subject));
-        };
-        let subject = mapping::subject(subject, Some(stored));
-        let mut request = Request { subject, action: self.action(action), environment, ..Request::default() };
-        for (id, stored) in self.directory.resources(wanted.kind, gathering.after().as_deref()) {
+        }
+        let action = mapping::action(action.name, mapping::facts(action.properties));
+        let subject = mapping::subject(subject);
+        let mut request = Request { subject, action, environment, ..Request::default() };
+        for (id, stored) in self.decider.directory.resources(wanted.kind, gathering.after().as_deref()) {
             if mapping::contradicts(wanted.properties, stored) {
                 continue;
             }
             let entity = Entity { kind: wanted.kind, id, properties: wanted.properties };
-            request.resource = mapping::resource(entity, Some(stored));
-            if gathering.permits(self.decide, &request) && gathering.entity(entity).is_break() {
+            request.resource = mapping::resource(entity);
+            if gathering.permits(self, &mut request) && gathering.entity(entity).is_break() {
                 break;
             }
         }
@@ -147,21 +148,19 @@ impl AuthZen<'_> {
         let (subject, resource) = (parts.subject()?, parts.resource()?);
         let environment = mapping::environment(parts.context()?, self.now);
         let mut gathering = Gathering::new("action", fields, parts)?;
-        let Some(stored_subject) = self.directory.subject(subject.kind, subject.id) else {
+        if self.decider.directory.subject(subject.kind, subject.id).is_none() {
             return Ok(gathering.without("subject", subject));
-        };
-        let Some(stored_resource) = self.directory.resource(resource.kind, resource.id) else {
+        }
+        if self.decider.directory.resource(resource.kind, resource.id).is_none() {
             return Ok(gathering.without("resource", resource));
-        };
-        let subject = mapping::subject(subject, Some(stored_subject));
-        let resource = mapping::resource(resource, Some(stored_resource));
+        }
+        let (subject, resource) = (mapping::subject(subject), mapping::resource(resource));
         let mut request = Request { subject, resource, environment, ..Request::default() };
-        for (name, known) in self.directory.actions(gathering.after().as_deref()) {
+        for (name, known) in self.decider.directory.actions(gathering.after().as_deref()) {
             let variants = known.variants();
             let permitted = (0..).zip(&variants).filter(|(_, variant)| {
-                let stored = Facts(known.fixed().0.iter().chain(&variant.0).cloned().collect());
-                request.action = mapping::action(Doing { name, properties: None }, Some(&stored));
-                gathering.permits(self.decide, &request)
+                request.action = mapping::action(name, (*variant).clone());
+                gathering.permits(self, &mut request)
             });
             let permitted: Vec<(u32, &Facts)> = permitted.collect();
             if gathering.action(name, &permitted, variants.len()).is_break() {
@@ -169,11 +168,6 @@ impl AuthZen<'_> {
             }
         }
         Ok(gathering.found())
-    }
-
-    fn action(self, action: Doing<'_>) -> Action {
-        let stored = self.directory.action(action.name).map(KnownAction::properties);
-        mapping::action(action, stored.as_ref())
     }
 }
 
@@ -208,8 +202,10 @@ impl Gathering {
         self.page.after.as_ref().map(|place| place.id.clone())
     }
 
-    fn permits(&mut self, decide: &Decide, request: &Request) -> bool {
-        match ask(decide, &request, &mut self.scratch, &mut Silent).outcome {
+    fn permits(&mut self, authzen: AuthZen<'_>, request: &mut Request) -> bool {
+        authzen.decider.complete(request, authzen.now);
+        let request = &*request;
+        match ask(authzen.decider.decide, &request, &mut self.scratch, &mut Silent).outcome {
             Outcome::Permit => true,
             Outcome::Deny => false,
             Outcome::Undecided | Outcome::Foreign => {

@@ -86,7 +86,7 @@ impl Reader<'_> {
     /// What stands behind a backslash, except what is special to its place.
     pub(super) fn escape(&mut self, place: Place) -> Result<Item, Refused> {
         let before = *self;
-        let letter = self.next().ok_or(Refused::Invalid("a backslash is the end of it"))?;
+        let letter = self.next().ok_or(Refused::Invalid("it ends with a backslash"))?;
         Ok(match letter {
             'd' => Item::Set(Units::digits()),
             'D' => Item::Set(Units::digits().complement()),

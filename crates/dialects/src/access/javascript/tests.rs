@@ -153,7 +153,7 @@ fn what_javascript_refuses_is_invalid() {
         ("a repetition has an upper bound below its lower one", &["a{3,2}", "(a){1,0}?"]),
         ("a group is not closed", &["(", "(a", "((a)", "(?:", "a(b|c", "(?=a"]),
         ("a group is closed that was not opened", &[")", "a)", "(a))", "[)])"]),
-        ("`(?` begins no kind of group", &["(?", "(?a)", "(?P<n>a)", "(?#a)", "(?*)", "(?i)a", "(?>a)"]),
+        ("`(?` does not begin a valid group", &["(?", "(?a)", "(?P<n>a)", "(?#a)", "(?*)", "(?i)a", "(?>a)"]),
         (
             "the name of a group is malformed",
             &[
@@ -174,7 +174,7 @@ fn what_javascript_refuses_is_invalid() {
         ("`\\k` names a group that does not exist", &["(?<a>b)\\k<c>"]),
         ("a class is not closed", &["[", "[a", "[^", "[a-", "[\\]", "a["]),
         ("a range of a class ends before it begins", &["[b-a]", "[a--]", "[\\uffff-😀]", "[\\n-\\0]", "[z-\\x61]"]),
-        ("a backslash is the end of it", &["\\", "a\\", "(?:a)\\"]),
+        ("it ends with a backslash", &["\\", "a\\", "(?:a)\\"]),
     ];
     for (why, patterns) in refused {
         for pattern in *patterns {
@@ -223,7 +223,7 @@ fn limits_are_inclusive() {
 #[test]
 fn refusals_are_sentences() {
     let sentence = |pattern| JavaScriptRegex::new(pattern).unwrap_err().to_string();
-    assert_eq!(sentence("*"), "this is no JavaScript regular expression: there is nothing to repeat");
+    assert_eq!(sentence("*"), "this is not a valid JavaScript regular expression: there is nothing to repeat");
     assert_eq!(sentence("(?=a)"), "a regular expression with lookahead is not supported");
 }
 

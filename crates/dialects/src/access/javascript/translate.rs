@@ -28,7 +28,7 @@ pub(super) fn translate(pattern: &str) -> Result<String, Refused> {
 
 struct Translator<'p> {
     reader: Reader<'p>,
-    /// How many groups capture something; higher numbers are no backreferences.
+    /// How many groups capture something; higher numbers are not backreferences.
     groups: usize,
     open: Vec<Group>,
     names: Vec<String>,
@@ -157,7 +157,7 @@ impl Translator<'_> {
             reader.eat(":");
             Ok(Group::Repeatable)
         } else {
-            Err(Refused::Invalid("`(?` begins no kind of group"))
+            Err(Refused::Invalid("`(?` does not begin a valid group"))
         }
     }
 

@@ -40,7 +40,7 @@ impl Withdrawn {
                 }
             }
             Claim::Set => self.entangled += 1,
-            Claim::Tests | Claim::Directory => {}
+            Claim::Directory => {}
         }
     }
 
@@ -88,6 +88,7 @@ impl PolicySet {
         if !Arc::ptr_eq(&manifest, &self.manifest) {
             let default = manifest.default.unwrap_or(default);
             decide = decide.with_settings(manifest.algorithm.unwrap_or(algorithm), Some(default), manifest.at);
+            decide = decide.reading_paths(manifest.paths);
         }
         let lists = self.lists + came.lists - gone.lists;
         // Where nothing is left, there is no such set.

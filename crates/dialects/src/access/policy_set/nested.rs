@@ -17,16 +17,16 @@ const MOST_DEPTH: usize = 16;
 /// What a set looks like; its members are checked one by one.
 pub fn set_shape() -> Shape {
     let target = Shape::Object(vec![
-        optional("subjects", list(shapes::subject()), "who asks"),
-        optional("resources", list(shapes::resource()), "with what"),
-        optional("actions", list(shapes::action()), "what is to be done"),
+        optional("subjects", list(shapes::subject()), "the subjects"),
+        optional("resources", list(shapes::resource()), "the resources"),
+        optional("actions", list(shapes::action()), "the actions"),
     ]);
     Shape::Object(vec![
         optional("kind", Shape::Choice(&[POLICY_SET]), "marks the document"),
         required("id", Shape::Name, "the id of the set"),
         required("algorithm", Shape::Text, "how its members are combined"),
-        optional("default", Shape::Choice(&["permit", "deny"]), "what it says when no member says anything"),
-        optional("description", Shape::Text, "why it is there"),
+        optional("default", Shape::Choice(&["permit", "deny"]), "the effect when no member applies"),
+        optional("description", Shape::Text, "what it is for"),
         optional("target", target, "which requests it is about"),
         optional("priority", Shape::Number, "the higher, the earlier"),
         optional("policies", list(Shape::Opaque), "policies"),

@@ -71,16 +71,16 @@ impl OfKind<'_> {
 
 /// What changed documents come to.
 #[derive(Debug)]
-pub(crate) struct Related {
+pub(super) struct Related {
     /// All organisations.
-    pub(crate) organisations: Organisations,
+    pub(super) organisations: Organisations,
     /// Whether policies are among what changed.
-    pub(crate) policies: Listing,
+    pub(super) policies: Listing,
 }
 
 /// Whether policies are listed as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Listing {
+pub(super) enum Listing {
     /// They are.
     Same,
     /// Some changed, or moved.
@@ -90,7 +90,7 @@ pub(crate) enum Listing {
 impl Collector<'_> {
     /// What organisations become without the documents that this one collected, and with those of another. Nothing if it
     /// takes all documents to find out.
-    pub(crate) fn replaced_by(self, came: Self, before: &Organisations) -> Option<Related> {
+    pub(super) fn replaced_by(self, came: Self, before: &Organisations) -> Option<Related> {
         let (old, new) = (self.files, came.files);
         let (mut organisations, mut policies) = (before.clone(), Listing::Same);
         for (gone, came) in self.kinds.into_iter().zip(came.kinds) {
@@ -116,7 +116,7 @@ impl OfKind<'_> {
 
 impl Organisations {
     /// Policies as they are listed with those of other families, where they are meant; `governs` is the type of those of a kind.
-    pub(crate) fn listed(
+    pub(super) fn listed(
         &self,
         governs: impl Fn(Sym) -> Option<Sym>,
         is_meant: impl Fn(NodeRef) -> bool,

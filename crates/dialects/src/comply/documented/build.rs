@@ -56,7 +56,7 @@ impl<'f> OfKind<'f> {
         if found.errors() > before {
             return Some((None, policies));
         }
-        let (base, told) = draft.build_told();
+        let (base, told) = draft.build_with_mentions();
         let organisation = base.clone();
         let beginning =
             Documented { organisation, base, told, documents, changes, history: Vec::new(), last: BEGINNING };
@@ -256,7 +256,7 @@ impl Documented {
                     let message = "a change that was made needs a time";
                     let diagnostic = Diagnostic::error(Fault::MissingField, message);
                     let help = "add `at: 2026-02-03T12:00:00Z`; changes without a time are for `upheld what-if`";
-                    found.push(located(diagnostic.help(help), files, Some(change.place), "when was it?"));
+                    found.push(located(diagnostic.help(help), files, Some(change.place), "`at` is missing here"));
                 }
             }
         }

@@ -56,7 +56,7 @@ impl<'s> Finder<'s> {
         lookup: &mut Lookup<'s>,
     ) -> Result<Found, Diagnostic> {
         if written.trim().is_empty() || written.starts_with('#') {
-            return Err(Diagnostic::error(Fault::WrongValue, format!("`{written}` names nothing"))
+            return Err(Diagnostic::error(Fault::WrongValue, format!("`{written}` does not exist"))
                 .help("`upheld list objects` shows what there is"));
         }
         if written.starts_with("spiffe://") {
@@ -167,7 +167,7 @@ impl<'s> Finder<'s> {
         things
     }
 
-    /// Two names of one thing are no doubt: an external service and the service that it alone offers (the first knows all
+    /// Two names of one thing are not ambiguous: an external service and the service that it alone offers (the first knows all
     /// tags), and a proxy that is all of the service that calls.
     fn without_doubles(&self, side: Side, mut things: Vec<(Thing, Sym)>) -> Vec<(Thing, Sym)> {
         let all = things.clone();
@@ -301,12 +301,11 @@ impl<'s> Finder<'s> {
         let diagnostic = Diagnostic::error(Fault::NotFound, format!("no {what} is called `{written}`"));
         let diagnostic = match (whole.split_once('/'), readings) {
             (Some((kind, _)), [reading]) if reading.kind.is_none() => {
-                suggest(diagnostic.help(format!("`{kind}` is no kind of object")), kind, &Kind::NAMES)
+                suggest(diagnostic.help(format!("`{kind}` is not a kind of object")), kind, &Kind::NAMES)
             }
             (_, readings) => suggest(diagnostic, readings.last().map_or(whole, |reading| reading.name), &known),
         };
-        diagnostic
-            .help("`upheld list objects` shows all of them; tags can be asked for as `kuma.io/service=web,cloud=aws`")
+        diagnostic.help("`upheld list objects` shows all of them; tags are written `kuma.io/service=web,cloud=aws`")
     }
 
     fn ambiguous(&self, side: Side, written: &str, things: &[(Thing, Sym)], section: Option<&str>) -> Diagnostic {

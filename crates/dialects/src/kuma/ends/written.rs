@@ -117,9 +117,7 @@ pub(super) fn suggest(diagnostic: Diagnostic, written: &str, known: &[&str]) -> 
     known.dedup();
     match nearest(written, known.iter().copied()) {
         Some(name) => diagnostic.suggest(Some(name)),
-        None if known.is_empty() => {
-            diagnostic.help("nothing of that sort was read; does `-f` point to the right files?")
-        }
+        None if known.is_empty() => diagnostic.help("no such object was read; does `-f` point to the right files?"),
         None if known.len() <= 12 => diagnostic.help(format!("there are: {}", known.join(", "))),
         None => diagnostic,
     }

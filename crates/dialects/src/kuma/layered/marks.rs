@@ -42,7 +42,7 @@ pub(super) fn of_policy(parsed: &Parsed<'_, '_>, edition: Edition, symbols: &mut
 
 /// How closely a reference describes proxies.
 ///
-/// Kuma 2 compares in pairs: a name beats labels, otherwise a section beats none. That is no order: a section without a
+/// Kuma 2 compares in pairs: a name beats labels, otherwise a section beats none. That is not an order: a section without a
 /// selector beats a name, a name beats labels with a section, and these two are equal. Here no pair is the other way round
 /// than there, but two that are equal there differ here: a name and no selector at all, and a section of labelled proxies
 /// and one of all.

@@ -18,7 +18,7 @@ enum Source {
 /// What documents of a kind look like.
 pub fn shapes(merge: &MergeKind, symbols: &Symbols) -> Shapes {
     let mut fields: Vec<Field> =
-        vec![optional("targetRef", target_ref_shape(), "whom the policy is attached to; the whole mesh when left out")];
+        vec![optional("targetRef", target_ref_shape(), "what the policy is attached to; the whole mesh when left out")];
     for choice in &merge.facets {
         let own = [(choice.field, Source::Own)];
         for (field, source) in own.into_iter().chain(choice.instead.map(|field| (field, Source::Instead))) {

@@ -56,7 +56,7 @@ pub(super) fn tell(files: &Files, policy: &Policy, known: &Known<'_>, found: &mu
             }
             Unresolved::Cycle => (
                 format!("{kind} `{name}` is attached through {to} `{called}`, which leads back to itself"),
-                "break the circle",
+                "remove one of the references",
             ),
             Unresolved::Empty => (
                 format!("{kind} `{name}` refers to a {to} without saying which"),
@@ -67,8 +67,8 @@ pub(super) fn tell(files: &Files, policy: &Policy, known: &Known<'_>, found: &mu
                 "add the label `k8s.kuma.io/namespace`, or another `kuma.io/policy-role`",
             ),
             Unresolved::TooMany => (
-                format!("{kind} `{name}` is attached through more routes than are followed"),
-                "at most 1 000 routes are gone through for one policy, and 32 through each other",
+                format!("{kind} `{name}` is attached through too many routes"),
+                "at most 1 000 routes are followed for one policy, and at most 32 deep",
             ),
             Unresolved::Unsupported | Unresolved::Shadow => {
                 (format!("{kind} `{name}` cannot be attached to a {to}"), "attach it to `Mesh` or `Dataplane`")

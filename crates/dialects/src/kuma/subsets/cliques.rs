@@ -62,7 +62,7 @@ impl Stage {
     }
 }
 
-/// A maximal clique has the pivot or something that is no neighbour of it, so the neighbours of the pivot need not be
+/// A maximal clique has the pivot or something that is not a neighbour of it, so the neighbours of the pivot need not be
 /// tried. The best pivot has the most of them.
 fn branches(open: &Bits, done: &Bits, neighbours: &[Bits], effort: &mut Effort) -> Result<Vec<usize>, TooManyCells> {
     let open_count = open.count();

@@ -26,7 +26,7 @@ pub enum InspectError {
         /// What was being done, in the words of Kuma.
         title: String,
     },
-    /// A part of the path is no identifier.
+    /// A part of the path is not an identifier.
     BadIdentifier(KriError),
     /// The endpoint shows real resources, which this mesh does not use alone.
     NotExclusive {

@@ -102,7 +102,7 @@ fn is_attached(snapshot: &Snapshot, policy: PolicyId, kind: Sym, proxy: &Object)
     merge.audiences().of(slot).iter().any(|audience| parts_of(audience, Subject { facts, parts, only: None }).is_ok())
 }
 
-/// A proxy as this endpoint sees it: one that is no built-in gateway serves no gateway, whatever its tags are. `None` if
+/// A proxy as this endpoint sees it: one that is not a built-in gateway serves no gateway, whatever its tags are. `None` if
 /// that is so anyway.
 fn without_gateway(snapshot: &Snapshot, proxy: &Object) -> Option<(TagSet, Vec<Part>)> {
     let [gateway, builtin, zone] =

@@ -73,7 +73,7 @@ impl<'p> Request<'p> {
 
 const BAD_SIZE: &str = "Invalid page size";
 
-/// The text of a percent-encoded one. What is no encoding stays as it is.
+/// The text of a percent-encoded one. What is not an encoding stays as it is.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

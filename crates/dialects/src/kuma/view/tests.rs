@@ -62,7 +62,7 @@ fn every_endpoint_that_is_told_of_is_there() {
         let path = path.replace("{mesh}", "default").replace("{policies}", "traffic-logs");
         ["{name}", "{kri}", "{route}"].iter().fold(path, |path, name| path.replace(name, "x"))
     };
-    for (path, _) in ENDPOINTS {
+    for Endpoint { path, .. } in ENDPOINTS {
         let found = inspect(&snapshot, &filled(path));
         assert!(!matches!(found, Err(InspectError::NoEndpoint { .. })), "{path}");
     }

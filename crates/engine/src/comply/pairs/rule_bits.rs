@@ -6,9 +6,9 @@ use rustc_hash::FxHashMap;
 use upheld_model::{Pages, Sym, ValuesId};
 
 use super::super::listing::ones;
-use super::super::lists::{Lists, NO_VALUES};
 use super::super::policy::Strategy;
 use super::super::profile::Swapped;
+use super::super::value_lists::{NO_VALUES, ValueLists};
 use super::signatures::Signatures;
 use crate::ask::EntryId;
 
@@ -117,7 +117,7 @@ impl RuleSlot {
 
     /// The word of a signature: two words have a bit in common exactly if an intersection holds, or a subset does not.
     /// Whoever shares the rule does not see what it learns.
-    fn word(rule: &mut Arc<Self>, side: usize, row: &[ValuesId], lists: &Lists) -> u64 {
+    fn word(rule: &mut Arc<Self>, side: usize, row: &[ValuesId], lists: &ValueLists) -> u64 {
         let list = rule.columns.get(side).and_then(|column| row.get(*column)).copied().unwrap_or(NO_VALUES);
         let values = lists.get(list);
         let word = rule.bits.known(values).unwrap_or_else(|| {
@@ -135,7 +135,7 @@ impl RuleSlot {
     }
 
     /// Whether it holds by the values themselves, where words cannot tell.
-    fn holds(&self, sides: &[Signatures; 2], a: u32, b: u32, lists: &Lists) -> bool {
+    fn holds(&self, sides: &[Signatures; 2], a: u32, b: u32, lists: &ValueLists) -> bool {
         let [left, right] = sides;
         let values = self.swapped.turn([self.value(0, left, a), self.value(1, right, b)]);
         lists.hold(self.strategy, values)
@@ -169,7 +169,7 @@ impl RuleBits {
     }
 
     /// Puts a rule in its place and lets it learn all signatures.
-    pub(super) fn put(&mut self, bit: usize, rule: RuleSlot, sides: &[Signatures; 2], lists: &Lists) {
+    pub(super) fn put(&mut self, bit: usize, rule: RuleSlot, sides: &[Signatures; 2], lists: &ValueLists) {
         while self.rules.len() <= bit {
             self.rules.push(None);
         }
@@ -211,13 +211,20 @@ impl RuleBits {
     }
 
     /// Learns the next signature of a side.
-    pub(super) fn learn(&mut self, side: usize, row: &[ValuesId], lists: &Lists) {
+    pub(super) fn learn(&mut self, side: usize, row: &[ValuesId], lists: &ValueLists) {
         let all = self.rules().fold(0, |word, (bit, _)| word | 1 << bit);
         self.learn_rules(side, std::iter::repeat_n(0, self.width).collect(), row, all, lists);
     }
 
     /// Learns the next signature of a side, which differs from another one only in some tags.
-    pub(super) fn learn_like(&mut self, side: usize, like: u32, row: &[ValuesId], columns: &[usize], lists: &Lists) {
+    pub(super) fn learn_like(
+        &mut self,
+        side: usize,
+        like: u32,
+        row: &[ValuesId],
+        columns: &[usize],
+        lists: &ValueLists,
+    ) {
         let known = self.rows.get(side).and_then(|rows| rows.get(like as usize));
         let Some(known) = known.map(Arc::clone) else { return self.learn(side, row, lists) };
         let looking = self.rules().filter(|(_, rule)| rule.looks_at(side, columns));
@@ -225,7 +232,7 @@ impl RuleBits {
         self.learn_rules(side, known, row, looking, lists);
     }
 
-    fn learn_rules(&mut self, side: usize, mut words: Arc<[u64]>, row: &[ValuesId], rules: u64, lists: &Lists) {
+    fn learn_rules(&mut self, side: usize, mut words: Arc<[u64]>, row: &[ValuesId], rules: u64, lists: &ValueLists) {
         let own = Arc::make_mut(&mut words);
         for bit in ones(rules) {
             let Some(Some(rule)) = self.rules.get_mut(bit) else { continue };
@@ -248,7 +255,7 @@ impl RuleBits {
     }
 
     /// Whether two signatures violate a rule.
-    pub(super) fn is_violated(&self, bit: usize, sides: &[Signatures; 2], a: u32, b: u32, lists: &Lists) -> bool {
+    pub(super) fn is_violated(&self, bit: usize, sides: &[Signatures; 2], a: u32, b: u32, lists: &ValueLists) -> bool {
         let [left, right] = self.words_of(bit, a, b);
         self.violates(bit, left, right).or_else(|| self.holds_by_values(bit, sides, a, b, lists))
     }
@@ -279,7 +286,7 @@ impl RuleBits {
 
     /// What two signatures violate.
     #[inline]
-    pub(super) fn verdict(&self, sides: &[Signatures; 2], a: u32, b: u32, lists: &Lists) -> u64 {
+    pub(super) fn verdict(&self, sides: &[Signatures; 2], a: u32, b: u32, lists: &ValueLists) -> u64 {
         let [left, right] = &self.rows;
         let (left, right) = (row(left, a), row(right, b));
         let (mut meet, mut shift) = (0, 0_u32);
@@ -304,7 +311,7 @@ impl RuleBits {
         [left, right]: [&[u64]; 2],
         sides: &[Signatures; 2],
         (a, b): (u32, u32),
-        lists: &Lists,
+        lists: &ValueLists,
     ) -> u64 {
         let mut broken = 0;
         while doubts != 0 {
@@ -363,7 +370,14 @@ impl RuleBits {
     }
 
     /// Whether a rule holds by the values themselves.
-    pub(super) fn holds_by_values(&self, bit: usize, sides: &[Signatures; 2], a: u32, b: u32, lists: &Lists) -> bool {
+    pub(super) fn holds_by_values(
+        &self,
+        bit: usize,
+        sides: &[Signatures; 2],
+        a: u32,
+        b: u32,
+        lists: &ValueLists,
+    ) -> bool {
         self.rule(bit).is_some_and(|rule| rule.holds(sides, a, b, lists))
     }
 }

@@ -8,7 +8,7 @@ use rustc_hash::FxBuildHasher;
 use upheld_model::{Pages, Sym, ValuesId};
 
 use super::super::ObjectId;
-use super::super::lists::NO_VALUES;
+use super::super::value_lists::NO_VALUES;
 
 /// The signatures of one side of a table.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,8 @@
 //! Holding many pairs against rules at once.
 
-use super::super::facts::{NearPair, ObjectId};
+use super::super::facts::{NeighbourPair, ObjectId};
 use super::super::listing::ones;
-use super::super::lists::Lists;
+use super::super::value_lists::ValueLists;
 use super::{PairTable, RuleBits};
 
 /// A word that no memo entry has: that all 64 rules are violated is found out again each time.
@@ -10,7 +10,7 @@ const UNKNOWN: u64 = u64::MAX;
 
 impl PairTable {
     /// What every pair violates of the rules of a word, from scratch; only those that violate any are told, in order.
-    pub(in crate::comply) fn sweep(&self, bits: &RuleBits, lists: &Lists, mut tell: impl FnMut(usize, u64)) {
+    pub(in crate::comply) fn sweep(&self, bits: &RuleBits, lists: &ValueLists, mut tell: impl FnMut(usize, u64)) {
         let [left, right] = &self.sides;
         let combinations = left.len().saturating_mul(right.len());
         // A memo pays where pairs repeat the same two signatures.
@@ -30,7 +30,7 @@ impl PairTable {
         &self,
         bits: &RuleBits,
         bit: usize,
-        lists: &Lists,
+        lists: &ValueLists,
         mut tell: impl FnMut(usize, bool),
     ) {
         let (words, others) = (bits.column(0, bit), bits.column(1, bit));
@@ -66,8 +66,8 @@ impl PairTable {
         bits: &RuleBits,
         rules: u64,
         object: ObjectId,
-        around: &[NearPair],
-        lists: &Lists,
+        around: &[NeighbourPair],
+        lists: &ValueLists,
         mut tell: impl FnMut(u32, u64),
     ) {
         let [left, right] = &self.sides;

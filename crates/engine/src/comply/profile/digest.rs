@@ -1,8 +1,10 @@
 //! The rules of the game, taken apart.
 
+use smol_str::SmolStr;
+
 use super::{
-    Class, Defaults, Effect, EffectRow, End, Given, Holds, Keys, KindSpec, NeedsScope, Order, Profile, Relation, Right,
-    RoleSpec, Rules, Subject, SubjectSpec, Trigger,
+    Class, Defaults, DerivedPair, Effect, EffectRow, End, Holds, Keys, KindSpec, NeedsScope, Order, Profile, Relation,
+    Right, RoleSpec, Rules, Subject, SubjectSpec, Trigger,
 };
 use crate::digest::{Encode, Encoder};
 
@@ -32,12 +34,16 @@ impl Encode for Profile {
     }
 }
 
+fn encode_names(encoder: &mut Encoder, name: &str, title: Option<&str>, aliases: &[SmolStr]) {
+    encoder.text(name);
+    encoder.option(title, Encoder::text);
+    encoder.list(aliases, |encoder, alias| encoder.text(alias));
+}
+
 impl Encode for KindSpec {
     fn encode(&self, encoder: &mut Encoder) {
         let Self { name, title, aliases, subject, defaults } = self;
-        encoder.text(name);
-        encoder.option(title.as_deref(), Encoder::text);
-        encoder.list(aliases, |encoder, alias| encoder.text(alias));
+        encode_names(encoder, name, title.as_deref(), aliases);
         encoder.number(subject.0);
         encoder.word(match defaults {
             Defaults::Given => "given",
@@ -49,9 +55,7 @@ impl Encode for KindSpec {
 impl Encode for SubjectSpec {
     fn encode(&self, encoder: &mut Encoder) {
         let Self { name, title, aliases, keys } = self;
-        encoder.text(name);
-        encoder.option(title.as_deref(), Encoder::text);
-        encoder.list(aliases, |encoder, alias| encoder.text(alias));
+        encode_names(encoder, name, title.as_deref(), aliases);
         encoder.word(match keys {
             Keys::Defined => "defined",
             Keys::AnyUntilDefined => "any-until-defined",
@@ -74,7 +78,7 @@ impl Encode for Relation {
             NeedsScope::Yes => "needs scope",
             NeedsScope::No => "stands alone",
         });
-        encoder.list(gives, |encoder, Given { pair, a, b }| {
+        encoder.list(gives, |encoder, DerivedPair { pair, a, b }| {
             encoder.number(pair.0);
             for end in [a, b] {
                 encoder.word(match end {

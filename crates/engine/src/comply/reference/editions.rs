@@ -3,8 +3,8 @@
 use smol_str::SmolStr;
 
 use super::super::{
-    Class, Defaults, Effect, EffectRow, End, Given, Holds, Keys, Kind, KindSpec, NeedsScope, Order, PairKind, Profile,
-    Relation, Right, RoleSpec, Rules, Strategy, Subject, SubjectSpec, Trigger,
+    Class, Defaults, DerivedPair, Effect, EffectRow, End, Holds, Keys, Kind, KindSpec, NeedsScope, Order, PairKind,
+    Profile, Relation, Right, RoleSpec, Rules, Strategy, Subject, SubjectSpec, Trigger,
 };
 
 const WORKSPACE: Subject = Subject(0);
@@ -22,7 +22,7 @@ const ROLE: Kind = Kind(6);
 
 /// The edition of 2021.
 pub fn classic() -> Profile {
-    let direct = |pair: u8| vec![Given { pair: PairKind(pair), a: End::A, b: End::B }];
+    let direct = |pair: u8| vec![DerivedPair { pair: PairKind(pair), a: End::A, b: End::B }];
     let block = |of, with, by| EffectRow { on: Trigger::Tags, of: Some(of), with, by, effect: Effect::Block };
     Profile {
         name: SmolStr::new_static("twin/classic"),
@@ -50,9 +50,9 @@ pub fn classic() -> Profile {
 
 /// The newest edition.
 pub fn current() -> Profile {
-    let direct = |pair: u8| Given { pair: PairKind(pair), a: End::A, b: End::B };
-    let scope = |pair: u8| Given { pair: PairKind(pair), a: End::Scope, b: End::B };
-    let role = |pair: u8| Given { pair: PairKind(pair), a: End::Role, b: End::B };
+    let direct = |pair: u8| DerivedPair { pair: PairKind(pair), a: End::A, b: End::B };
+    let scope = |pair: u8| DerivedPair { pair: PairKind(pair), a: End::Scope, b: End::B };
+    let role = |pair: u8| DerivedPair { pair: PairKind(pair), a: End::Role, b: End::B };
     let block = |on, of, with| EffectRow { on, of, with, by: Some(Class::EndUser), effect: Effect::Block };
     Profile {
         name: SmolStr::new_static("twin/current"),
@@ -114,15 +114,15 @@ fn subjects() -> Vec<SubjectSpec> {
     names.into_iter().chain(["paymentMethod"]).map(subject).collect()
 }
 
-fn related(a: Subject, b: Subject, gives: Vec<Given>) -> Relation {
+fn related(a: Subject, b: Subject, gives: Vec<DerivedPair>) -> Relation {
     Relation { a, b, role: None, holds: Holds::Related, needs_scope: NeedsScope::No, gives }
 }
 
-fn owns(gives: Vec<Given>) -> Relation {
+fn owns(gives: Vec<DerivedPair>) -> Relation {
     Relation { holds: Holds::Owned, ..related(WORKSPACE, PROJECT, gives) }
 }
 
-fn access(gives: Vec<Given>) -> Relation {
+fn access(gives: Vec<DerivedPair>) -> Relation {
     Relation { role: Some(ROLE), needs_scope: NeedsScope::Yes, ..related(PROJECT, PRINCIPAL, gives) }
 }
 

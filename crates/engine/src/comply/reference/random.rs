@@ -12,7 +12,7 @@ use upheld_model::Timestamp;
 
 use super::super::policy::Strategy as Asked;
 use super::super::{
-    Comply, Described, Draft, Level, Partner, Partners, Policy, Profile, Rule, Standing, Subject, Tags, Waiver,
+    Comply, Described, Draft, Level, ObjectState, Partner, Partners, Policy, Profile, Rule, Subject, Tags, Waiver,
 };
 use super::{NaiveEdition, editions};
 
@@ -88,7 +88,7 @@ pub struct Thing {
     /// Its tags.
     pub tags: Tags,
     /// What it is good for.
-    pub standing: Standing,
+    pub standing: ObjectState,
     /// Whether it is the provider's own.
     pub partner: Partner,
 }
@@ -109,7 +109,7 @@ impl fmt::Debug for Start {
         writeln!(f, "{:?} {:?}", self.edition, self.partners)?;
         for thing in &self.objects {
             let tags: Vec<_> = thing.tags.iter().filter(|(_, values)| !values.is_empty()).collect();
-            let usual = (thing.standing, thing.partner) == (Standing::Live, Partner::No);
+            let usual = (thing.standing, thing.partner) == (ObjectState::Live, Partner::No);
             if !tags.is_empty() || !usual {
                 let Thing { reference, standing, partner, .. } = thing;
                 writeln!(f, "{reference} {standing:?} partner={partner:?} {tags:?}")?;
@@ -184,19 +184,7 @@ pub fn tag_of(text: &str) -> (Subject, SmolStr) {
 /// A policy between two tags that is enforced.
 pub fn policy(id: &str, a: &str, b: &str) -> Policy {
     let ((a, first), (b, second)) = (tag_of(a), tag_of(b));
-    Policy {
-        id: SmolStr::new(id),
-        a,
-        b,
-        rules: vec![Rule { a: first, b: second }],
-        strategy: Asked::Intersection,
-        level: Level::Enforce,
-        enforce_from: None,
-        description: None,
-        how_to_fix: None,
-        severity: None,
-        at: None,
-    }
+    Policy::new(SmolStr::new(id), [a, b], vec![Rule { a: first, b: second }])
 }
 
 /// A waiver of a whole policy.
@@ -248,7 +236,8 @@ fn partners() -> impl Strategy<Value = Partners> {
 }
 
 fn things() -> impl Strategy<Value = Vec<Thing>> {
-    let standing = prop_oneof![8 => Just(Standing::Live), 1 => Just(Standing::Disabled), 1 => Just(Standing::Deleted)];
+    let standing =
+        prop_oneof![8 => Just(ObjectState::Live), 1 => Just(ObjectState::Disabled), 1 => Just(ObjectState::Deleted)];
     let partner = prop_oneof![3 => Just(Partner::No), 1 => Just(Partner::Yes)];
     proptest::collection::vec((tags(), standing, partner), OBJECTS.len()).prop_map(|all| {
         let thing = |(reference, (tags, standing, partner)): (&&'static str, _)| Thing {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::Comply;
-use super::super::facts::{Link, LinkId, NearPair, ObjectId, Pair, Slot};
+use super::super::facts::{Link, LinkId, NeighbourPair, ObjectId, Pair, Slot};
 use super::super::pairs::PairRow;
 use super::Undo;
 
@@ -87,7 +87,7 @@ impl Comply {
         let table = self.table(pair.kind)?;
         let (a, b) = (self.near_pairs(pair.a), self.near_pairs(pair.b));
         let (fewer, other) = if a.len() <= b.len() { (a, pair.b) } else { (b, pair.a) };
-        let fits = |near: &&NearPair| {
+        let fits = |near: &&NeighbourPair| {
             let row = || table.rows.get(near.place as usize);
             near.other == other && near.table == pair.kind && row().is_some_and(|row| row.pair(pair.kind) == pair)
         };
@@ -104,7 +104,7 @@ impl Comply {
         }
         let place = table.place(PairRow { a, b, scope, count: 1 });
         let slot = Slot { table: kind, place };
-        for (end, near) in NearPair::sides(slot, a, b) {
+        for (end, near) in NeighbourPair::sides(slot, a, b) {
             if let Some(own) = self.near.get_mut(end.index()) {
                 Arc::make_mut(&mut own.pairs).push(near);
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use upheld_model::Sym;
 
-use super::super::facts::{NearPair, ObjectId, Pair, Slot};
+use super::super::facts::{NeighbourPair, ObjectId, Pair, Slot};
 use super::super::listing::slot;
 use super::super::pairs::PairTable;
 use super::super::policies::RulePlace;
@@ -111,9 +111,9 @@ impl Comply {
         let Some(own) = self.objects.get(object.index()) else { return };
         let Some(table) = self.tables.get_mut(usize::from(kind.0)) else { return };
         let columns = table.sign_changed(side, object, keys, &self.lists, |key| own.values(key));
-        let here = |near: &&NearPair| near.table == kind && usize::from(near.side) == side;
+        let here = |near: &&NeighbourPair| near.table == kind && usize::from(near.side) == side;
         let near = self.near.get(object.index()).map_or(&[][..], |near| &near.pairs);
-        let around: Vec<NearPair> = near.iter().filter(here).copied().collect();
+        let around: Vec<NeighbourPair> = near.iter().filter(here).copied().collect();
         let mut changed: Vec<(usize, u32, u64)> = Vec::new();
         for (word, bits) in table.bits.iter().enumerate() {
             let rules = bits.looking_at(side, &columns);

@@ -14,8 +14,8 @@ pub(in crate::decide) enum Text {
     Name,
     /// Paths as they are given.
     Path,
-    /// Paths in their normal form: no segment is `.` or `..`, and there is no NUL.
-    NormalPath,
+    /// Paths that everybody reads alike.
+    PlainPath,
 }
 
 impl Text {
@@ -23,7 +23,7 @@ impl Text {
     fn is_good(self, example: &str) -> bool {
         match self {
             Self::Name => !example.is_empty(),
-            Self::Path | Self::NormalPath => example.starts_with('/'),
+            Self::Path | Self::PlainPath => example.starts_with('/'),
         }
     }
 }
@@ -113,13 +113,15 @@ struct State {
 /// What a segment is so far, where that matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Dots {
+    /// There is no segment yet.
+    Start,
     /// Nothing.
     None,
     /// `.`
     One,
     /// `..`
     Two,
-    /// Something that is no dot segment.
+    /// Something that is not a dot segment.
     Other,
 }
 
@@ -129,12 +131,12 @@ impl Dots {
     }
 
     fn after(self, character: char, text: Text) -> Option<Self> {
-        if text != Text::NormalPath {
+        if text != Text::PlainPath {
             return Some(Self::Other);
         }
         match (self, character) {
-            (_, '\0') | (Self::One | Self::Two, '/') => None,
-            (Self::None | Self::Other, '/') => Some(Self::None),
+            (Self::Start | Self::Other, '/') => Some(Self::None),
+            (Self::Start, _) | (_, '\0' | '\\' | ';' | '%') | (Self::None | Self::One | Self::Two, '/') => None,
             (Self::None, '.') => Some(Self::One),
             (Self::One, '.') => Some(Self::Two),
             _ => Some(Self::Other),
@@ -158,7 +160,7 @@ impl Automaton {
     fn start(&self) -> State {
         let ends = (0..).zip(&self.tokens).filter(|(_, token)| token.is_none()).map(|(place, _)| place + 1);
         let firsts = std::iter::once(0).chain(ends).filter(|place| (*place as usize) < self.tokens.len());
-        self.state(firsts.collect(), Dots::None)
+        self.state(firsts.collect(), if self.text == Text::PlainPath { Dots::Start } else { Dots::None })
     }
 
     /// A run may be empty, so what follows it is reached with it.
@@ -181,7 +183,7 @@ impl Automaton {
 
     /// The states after each character that makes a difference. Once no pattern is left, none does.
     fn steps(&self, state: &State) -> Vec<(char, State)> {
-        if state.places.is_empty() {
+        if state.places.is_empty() && state.dots.may_end() {
             return Vec::new();
         }
         let mut after: BTreeMap<char, Vec<u32>> = BTreeMap::from([(self.fresh, Vec::new())]);

@@ -42,7 +42,7 @@ pub enum Field {
 
 /// What a part of a request may be.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Given {
+pub enum Given {
     /// Nothing.
     Absent,
     /// A text.
@@ -67,7 +67,7 @@ impl Given {
     }
 
     /// The names, if there are any. A text is one name.
-    pub(super) fn names(&self) -> Vec<SmolStr> {
+    pub(in crate::decide) fn names(&self) -> Vec<SmolStr> {
         match self {
             Self::Names(names) => names.clone(),
             Self::Text(name) => vec![name.clone()],
@@ -83,7 +83,7 @@ impl Field {
     }
 
     /// What a test of a fact reads. Some facts have a place of their own.
-    pub(super) fn of_fact(test: &FactTest) -> Self {
+    pub(in crate::decide) fn of_fact(test: &FactTest) -> Self {
         let own = match test.path.as_slice() {
             [name] => Self::own_place(test.of, name),
             _ => None,
@@ -113,8 +113,23 @@ impl Field {
         }
     }
 
+    /// The part that a test reads in this request: a fact that is there by its whole name counts before the way that the parts
+    /// of the name lead.
+    pub(in crate::decide) fn read_in(test: &FactTest, request: &Request) -> Self {
+        let field = Self::of_fact(test);
+        let whole = || Self::Fact(test.of, vec![test.name.clone()]);
+        match &field {
+            Self::Fact(of, path)
+                if path.len() > 1 && (field.is_hidden() || of.facts(request).get(&test.name).is_some()) =>
+            {
+                whole()
+            }
+            _ => field,
+        }
+    }
+
     /// Gives this part of a request a value. The id of the subject comes before what may be equal to it.
-    pub(super) fn put(&self, given: &Given, request: &mut Request) {
+    pub(in crate::decide) fn put(&self, given: &Given, request: &mut Request) {
         let Request { subject, action, resource, environment } = request;
         let text = match given {
             Given::Text(text) => Maybe::Is(text.clone()),
@@ -150,6 +165,7 @@ impl Field {
                 match (given, text) {
                     (Given::Fact(fact), _) => put_fact(facts, path, fact.clone()),
                     (_, Maybe::Is(text)) => put_fact(facts, path, Fact::Text(text)),
+                    (Given::Absent, _) => remove_fact(facts, path),
                     (_, Maybe::Absent | Maybe::Unknown) => {}
                 }
             }
@@ -173,11 +189,37 @@ fn put_fact(facts: &mut Facts, path: &[SmolStr], fact: Fact) {
     }
 }
 
+/// Takes a fact away where names lead to.
+fn remove_fact(facts: &mut Facts, path: &[SmolStr]) {
+    match path {
+        [] => {}
+        [name] => facts.remove(name),
+        [name, rest @ ..] => {
+            if let Some(Fact::Map(inner)) = facts.get(name) {
+                let mut inner = inner.clone();
+                remove_fact(&mut inner, rest);
+                facts.set(name, Fact::Map(inner));
+            }
+        }
+    }
+}
+
+impl FactOf {
+    /// The facts of a request.
+    pub(in crate::decide) fn facts(self, request: &Request) -> &Facts {
+        match self {
+            Self::Subject => &request.subject.claims,
+            Self::Resource => &request.resource.facts,
+            Self::Action => &request.action.facts,
+            Self::Environment => &request.environment.facts,
+        }
+    }
+}
+
 impl Atom<'_> {
     /// The part of a request that it reads; nothing if there is none, or if there are several.
     pub(super) fn reads(&self) -> Option<Field> {
         match self {
-            Self::BadPath => Some(Field::Path),
             Self::Test(test, _) => match test {
                 Test::Id(_) => Some(Field::SubjectId),
                 Test::SubjectType(_) => Some(Field::SubjectType),

@@ -42,6 +42,21 @@ pub(super) fn moments<'c>(conditions: impl Iterator<Item = &'c Condition>) -> (V
     (found.into_iter().map(Timestamp).collect(), have_one_clock(&clocks))
 }
 
+/// Moments of the same sorts, those that come next before those that are past.
+pub(super) fn after<'c>(now: Timestamp, conditions: impl Iterator<Item = &'c Condition> + Clone) -> Vec<Timestamp> {
+    let (mut found, _) = moments(conditions.clone());
+    let mut coming = Vec::new();
+    for condition in conditions {
+        if let Condition::Time(window) = condition {
+            week_after(now.0, window, &mut coming);
+        }
+    }
+    found.extend(coming.into_iter().map(Timestamp));
+    found.sort_by_key(|moment| (*moment <= now, moment.0.abs_diff(now.0)));
+    found.dedup();
+    found
+}
+
 /// Where clocks are put forward and back, or hang in different places, more can happen together than in a week.
 fn have_one_clock(clocks: &[&TimeWindow]) -> bool {
     let fixed = clocks.iter().all(|clock| clock.zone.to_fixed_offset().is_ok());

@@ -129,7 +129,8 @@ impl<'d> Suggested<'d> {
         &self.atoms
     }
 
-    /// Why there may be more cells. If nothing is said, every request of which nothing is unknown is in one of these cells.
+    /// Why there may be more cells. If nothing is said, every request of which nothing is unknown, and whose path everybody
+    /// reads alike, is in one of these cells.
     pub fn gaps(&self) -> &[Gap] {
         &self.gaps
     }

@@ -1,5 +1,8 @@
 //! Values of one part of a request that its tests tell apart: each that policies name, one that nobody names, and none.
 
+use std::cmp::Ordering;
+
+use crate::decide::number::{Number, Step};
 use rustc_hash::FxHashSet;
 use smol_str::{SmolStr, ToSmolStr, format_smolstr};
 
@@ -8,13 +11,13 @@ use super::dimension::{Field, Given};
 use super::{Atom, Atoms, Bounds, Mark, NotFalse, addresses, moments};
 use crate::decide::condition::Condition;
 use crate::decide::fact_test::Operator;
-use crate::decide::family::Manner;
-use crate::decide::glob::{Token, Wild};
+use crate::decide::family::Strictness;
+use crate::decide::glob::{Token, Wildcard};
 use crate::decide::request::{Fact, Request};
 use crate::decide::rule::{PathPattern, Test};
 
 /// Values of a part that its tests tell apart, each sort once, and how far they go.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     pub(super) points: Vec<Point>,
     pub(super) extent: Extent,
@@ -29,9 +32,10 @@ pub(super) struct Point {
 }
 
 /// Whether every value is like one of those that were found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Extent {
     /// It is.
+    #[default]
     All,
     /// There are tests of which not all values are known that they tell apart.
     Sampled,
@@ -71,13 +75,13 @@ pub(super) struct Part<'a, 'd> {
 impl<'d> Part<'_, 'd> {
     /// Values that the tests tell apart. That there is none is one of them.
     pub(super) fn values(&self) -> Values {
-        let mut found = Values { points: Vec::new(), extent: Extent::All, known: FxHashSet::default() };
+        let mut found = Values::default();
         let named = self.named_facts(&mut found);
         let texts = || named.iter().filter_map(text).cloned();
         let given: Vec<Given> = match self.field {
             Field::Path | Field::App => {
                 self.classes(&mut found).into_iter().for_each(|class| found.add(class, self.bounds));
-                // What has no normal form is a sort of its own.
+                // What nobody can read is a sort of its own.
                 let bad = (*self.field == Field::Path).then_some(SmolStr::new_static("/%"));
                 texts().chain(bad).map(Given::Text).collect()
             }
@@ -119,21 +123,21 @@ impl<'d> Part<'_, 'd> {
         found
     }
 
-    fn own_atoms(&self) -> impl Iterator<Item = (u32, Atom<'d>)> {
+    fn own_atoms(&self) -> impl Iterator<Item = (u32, Atom<'d>)> + Clone {
         self.own.iter().filter_map(|number| Some((*number, *self.atoms.all.get(*number as usize)?)))
     }
 
-    fn tests(&self) -> impl Iterator<Item = &'d Test> {
+    pub(super) fn tests(&self) -> impl Iterator<Item = &'d Test> {
         self.own_atoms().filter_map(|(_, atom)| match atom {
             Atom::Test(test, _) => Some(test),
-            Atom::BadPath | Atom::Condition(_) => None,
+            Atom::Condition(_) => None,
         })
     }
 
-    fn conditions(&self) -> impl Iterator<Item = &'d Condition> {
+    pub(super) fn conditions(&self) -> impl Iterator<Item = &'d Condition> + Clone {
         self.own_atoms().filter_map(|(_, atom)| match atom {
             Atom::Condition(condition) => Some(condition),
-            Atom::BadPath | Atom::Test(..) => None,
+            Atom::Test(..) => None,
         })
     }
 
@@ -164,7 +168,7 @@ impl<'d> Part<'_, 'd> {
     }
 
     /// Which of some tests are not false for a value.
-    fn marks(&self, some: impl Iterator<Item = u32>, given: &Given) -> Vec<Mark> {
+    fn marks(&self, some: impl Iterator<Item = u32> + Clone, given: &Given) -> Vec<Mark> {
         let mut request = Request::default();
         self.field.put(given, &mut request);
         self.atoms.marks(some, &request)
@@ -172,9 +176,9 @@ impl<'d> Part<'_, 'd> {
 
     /// One text of each class: the patterns tell which tests cover it, all others are held against it.
     fn classes(&self, found: &mut Values) -> Vec<Point> {
-        let kind = match (self.field, self.atoms.decide.manner()) {
-            (Field::Path, Manner::Sound) => Text::NormalPath,
-            (Field::Path, Manner::Original) => Text::Path,
+        let kind = match (self.field, self.atoms.decide.strictness()) {
+            (Field::Path, Strictness::Strict) => Text::PlainPath,
+            (Field::Path, Strictness::Compat) => Text::Path,
             _ => Text::Name,
         };
         let (mut all, mut test_of, mut others): (Vec<Vec<Token>>, Vec<u32>, Vec<u32>) = Default::default();
@@ -196,7 +200,11 @@ impl<'d> Part<'_, 'd> {
         }
         let point = |class: classes::Class| {
             // What stands for an escape is escaped itself.
-            let escaped = if kind == Text::NormalPath { class.example.replace('%', "%25") } else { class.example };
+            let escaped = if kind == Text::PlainPath {
+                class.example.replace('?', "%3F").replace('#', "%23")
+            } else {
+                class.example
+            };
             let given = Given::Text(escaped.into());
             let tests = class.covered_by.iter().filter_map(|pattern| test_of.get(*pattern as usize));
             let mut marks = self.marks(others.iter().copied(), &given);
@@ -206,6 +214,24 @@ impl<'d> Part<'_, 'd> {
             Point { given, marks }
         };
         classes.into_iter().map(point).collect()
+    }
+
+    /// One name of each sort that some test asks for.
+    pub(super) fn names(&self) -> Vec<Given> {
+        let mut found = Values::default();
+        self.classes(&mut found).into_iter().filter(|name| !name.marks.is_empty()).map(|name| name.given).collect()
+    }
+
+    /// As [`Self::values`]; of values that no test tells apart, these are taken before others.
+    pub(super) fn values_with(&self, preferred: Vec<Given>) -> Vec<Given> {
+        let mut found = Values::default();
+        for given in preferred {
+            self.add(given, &mut found);
+        }
+        for point in self.values().points {
+            found.add(point, self.bounds);
+        }
+        found.points.into_iter().map(|point| point.given).collect()
     }
 
     /// Sets of names, one of each sort: a set passes the tests that one of its names passes. All single names are tried, and
@@ -238,7 +264,7 @@ impl Atom<'_> {
         let Self::Test(test, _) = self else { return None };
         match test {
             Test::Path(patterns) => patterns.iter().map(PathPattern::tokens).collect(),
-            Test::Role(patterns) | Test::App(patterns) => patterns.iter().map(Wild::tokens).collect(),
+            Test::Role(patterns) | Test::App(patterns) => patterns.iter().map(Wildcard::tokens).collect(),
             Test::Group(names) => Some(names.iter().map(|name| name.chars().map(Token::Character).collect()).collect()),
             _ => None,
         }
@@ -249,7 +275,7 @@ impl Atom<'_> {
 fn is_foreign(test: &Test) -> bool {
     match test {
         Test::Path(patterns) => patterns.iter().any(|pattern| matches!(pattern, PathPattern::Foreign(..))),
-        Test::Role(patterns) | Test::App(patterns) => patterns.iter().any(|one| matches!(one, Wild::Foreign(..))),
+        Test::Role(patterns) | Test::App(patterns) => patterns.iter().any(|one| matches!(one, Wildcard::Foreign(..))),
         _ => false,
     }
 }
@@ -266,7 +292,7 @@ fn named_texts(test: &Test) -> &[SmolStr] {
     }
 }
 
-fn text(fact: &Fact) -> Option<&SmolStr> {
+pub(super) fn text(fact: &Fact) -> Option<&SmolStr> {
     match fact {
         Fact::Text(text) => Some(text),
         _ => None,
@@ -301,7 +327,7 @@ fn is_compared(operator: &Operator) -> bool {
     }
 }
 
-fn named_facts(operator: &Operator) -> Vec<Fact> {
+pub(super) fn named_facts(operator: &Operator) -> Vec<Fact> {
     let within = |wanted: &Fact| [wanted.clone(), Fact::List(vec![wanted.clone()])];
     match operator {
         Operator::In(values) | Operator::NotIn(values) => values.clone(),
@@ -322,26 +348,29 @@ fn named_facts(operator: &Operator) -> Vec<Fact> {
 /// Facts and those beside them: numbers between numbers, a text that is none of the texts, and one of each other sort.
 fn among(mut facts: Vec<Fact>) -> Vec<Fact> {
     let texts: Vec<SmolStr> = facts.iter().filter_map(text).cloned().collect();
-    let mut numbers: Vec<f64> = facts
+    let mut numbers: Vec<Number> = facts
         .iter()
         .filter_map(|fact| match fact {
-            Fact::Number(number) if !number.is_nan() => Some(*number),
+            Fact::Number(number) if !number.to_f64().is_nan() => Some(*number),
             _ => None,
         })
         .collect();
-    numbers.sort_by(f64::total_cmp);
+    numbers.sort_by(|one, other| one.partial_cmp(other).unwrap_or(Ordering::Equal));
     let between = numbers.windows(2).filter_map(|pair| match pair {
-        [low, high] => {
-            [low + 1.0, low + (high - low) / 2.0, low.next_up()].into_iter().find(|one| low < one && one < high)
-        }
+        [low, high] => beside(*low, *high).into_iter().find(|one| low < one && one < high),
         _ => None,
     });
-    let ends = [
-        numbers.first().map(|low| (low - 1.0).min(low.next_down())),
-        numbers.last().map(|high| (high + 1.0).max(high.next_up())),
-    ];
+    let ends = [numbers.first().map(|low| low.moved(Step::Down)), numbers.last().map(|high| high.moved(Step::Up))];
     facts.push(Fact::Text(fresh(&texts)));
     facts.extend(between.chain(ends.into_iter().flatten()).map(Fact::Number));
-    facts.extend([Fact::Number(0.0), Fact::List(Vec::new())]);
+    facts.extend([Fact::Number(Number::Whole(0)), Fact::List(Vec::new())]);
     facts
+}
+
+/// Numbers that may lie between two.
+fn beside(low: Number, high: Number) -> Vec<Number> {
+    let (least, most) = (low.to_f64(), high.to_f64());
+    let after = low.whole().and_then(|whole| Number::of_whole(whole + 1));
+    let floating = [least + 1.0, least + (most - least) / 2.0, least.next_up()].map(Number::from);
+    after.into_iter().chain(floating).collect()
 }

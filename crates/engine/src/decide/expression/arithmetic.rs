@@ -8,6 +8,7 @@ use super::Cause;
 use super::syntax::Arithmetic;
 use super::time::Span;
 use super::value::{Budget, Value};
+use crate::decide::number::Number;
 
 /// What an operator makes of two values. Lists are not joined.
 pub(super) fn combine<'v>(
@@ -39,8 +40,14 @@ pub(super) fn combine<'v>(
     }
 }
 
-/// Calculates with numbers of JSON, none of which is infinite.
-fn calculate(operator: Arithmetic, left: f64, right: f64) -> Result<f64, Cause> {
+/// Calculates exactly with whole numbers, and with floating ones otherwise, none of which is infinite.
+fn calculate(operator: Arithmetic, left: Number, right: Number) -> Result<Number, Cause> {
+    if let (Some(left), Some(right)) = (left.whole(), right.whole())
+        && let Some(exact) = exactly(operator, left, right)?
+    {
+        return Number::of_whole(exact).ok_or(Cause::OutOfRange);
+    }
+    let (left, right) = (left.to_f64(), right.to_f64());
     let number = match operator {
         Arithmetic::Plus => left + right,
         Arithmetic::Minus => left - right,
@@ -49,7 +56,21 @@ fn calculate(operator: Arithmetic, left: f64, right: f64) -> Result<f64, Cause> 
         Arithmetic::Divide => left / right,
         Arithmetic::Remainder => left % right,
     };
-    if number.is_finite() { Ok(number) } else { Err(Cause::OutOfRange) }
+    if number.is_finite() { Ok(number.into()) } else { Err(Cause::OutOfRange) }
+}
+
+/// What two whole numbers give; nothing if that is no whole number.
+fn exactly(operator: Arithmetic, left: i128, right: i128) -> Result<Option<i128>, Cause> {
+    let number = match operator {
+        Arithmetic::Plus => left.checked_add(right),
+        Arithmetic::Minus => left.checked_sub(right),
+        Arithmetic::Times => left.checked_mul(right),
+        Arithmetic::Divide | Arithmetic::Remainder if right == 0 => return Err(Cause::DivisionByZero),
+        Arithmetic::Divide if left.checked_rem(right) != Some(0) => return Ok(None),
+        Arithmetic::Divide => left.checked_div(right),
+        Arithmetic::Remainder => left.checked_rem(right),
+    };
+    number.map(Some).ok_or(Cause::OutOfRange)
 }
 
 /// Calculates with nanoseconds.

@@ -84,7 +84,7 @@ impl<'t> Checker<'t> {
             SyntaxKind::Chain(first, rest) => self.chain(first, rest, range),
             SyntaxKind::Choose(three) => {
                 let [condition, yes, no] = &**three;
-                let condition = self.boolean(condition, "`?` asks for a boolean");
+                let condition = self.boolean(condition, "`?` needs a boolean");
                 let (yes, no) = (self.value(yes), self.value(no));
                 let gives = if yes.gives == no.gives { yes.gives } else { Type::Any };
                 Node { kind: Kind::Choose(Box::new([condition, yes, no])), range, gives }
@@ -98,7 +98,7 @@ impl<'t> Checker<'t> {
         if node.gives != Type::Part {
             return node;
         }
-        let problem = Problem::new(node.range.clone(), format!("`{}` is no value", self.written(&node.range)));
+        let problem = Problem::new(node.range.clone(), format!("`{}` is not a value", self.written(&node.range)));
         self.problems.push(problem.help("name a field of it"));
         unclear(node.range)
     }

@@ -8,10 +8,10 @@ use super::node::{Kind, Node, Root};
 use super::syntax::Comparison;
 use super::value::{Budget, List, Value};
 use super::{Cause, Failure, arithmetic, functions};
-use crate::decide::request::{Asked, Fact, View};
+use crate::decide::request::{Fact, NormalizedRequest, View};
 
 /// Whether a condition holds.
-pub(super) fn run<'v>(root: &'v Node, asked: Asked<'v>) -> Result<bool, Stop<'v>> {
+pub(super) fn run<'v>(root: &'v Node, asked: NormalizedRequest<'v>) -> Result<bool, Stop<'v>> {
     Evaluation { asked, budget: Budget::new() }.truth(root)
 }
 
@@ -37,7 +37,7 @@ fn at<'v>(node: &'v Node) -> impl Fn(Cause) -> Stop<'v> {
 }
 
 struct Evaluation<'v> {
-    asked: Asked<'v>,
+    asked: NormalizedRequest<'v>,
     budget: Budget,
 }
 
@@ -64,8 +64,17 @@ impl<'v> Evaluation<'v> {
             Kind::Any(operands) => self.joined(operands, true),
             Kind::Compare(comparison, both) => {
                 let [left, right] = &**both;
-                let (left, right) = (self.value(left)?, self.value(right)?);
-                self.compare(*comparison, &left, &right).map_err(at(node))
+                let (one, other) = (self.value(left)?, self.value(right)?);
+                let is_null = |operand: &Node| matches!(operand.kind, Kind::Constant(Fact::Null));
+                // What is null is as good as left out, unless somebody asks just for that.
+                if !is_null(left) && !is_null(right) {
+                    for (operand, value) in [(left, &one), (right, &other)] {
+                        if matches!(value, Value::Null) {
+                            return Err(at(operand)(Cause::Absent));
+                        }
+                    }
+                }
+                self.compare(*comparison, &one, &other).map_err(at(node))
             }
             Kind::Matches(text, pattern) => match self.value(text)? {
                 Value::Text(found) => {
@@ -102,7 +111,9 @@ impl<'v> Evaluation<'v> {
                 self.index(base, &index).map_err(at(node))
             }
             Kind::Negative(operand) => match self.value(operand)? {
-                Value::Number(number) => Ok(Value::Number(-number)),
+                Value::Number(number) => {
+                    number.negated().map(Value::Number).ok_or_else(|| at(operand)(Cause::OutOfRange))
+                }
                 _ => Err(at(operand)(Cause::WrongType)),
             },
             Kind::Chain(first, rest) => {
@@ -181,10 +192,10 @@ impl<'v> Evaluation<'v> {
     /// A field of something that must have fields; it may be absent.
     fn field(&mut self, view: View<'v>, name: &str) -> Result<View<'v>, Cause> {
         let facts = match view {
-            View::Facts(facts) | View::Fact(Fact::Map(facts)) => facts.0.len(),
-            View::Action(action) => action.facts.0.len(),
-            View::Resource(resource, _) => resource.facts.0.len(),
-            View::Environment(environment) => environment.facts.0.len(),
+            View::Facts(facts) | View::Fact(Fact::Map(facts)) => facts.len(),
+            View::Action(action) => action.facts.len(),
+            View::Resource(resource, _) => resource.facts.len(),
+            View::Environment(environment) => environment.facts.len(),
             View::Request(_) | View::Subject(_) => 0,
             _ => return Err(Cause::WrongType),
         };
@@ -206,7 +217,7 @@ impl<'v> Evaluation<'v> {
 
     fn has_field(&mut self, view: View<'v>, name: &str) -> Result<bool, Cause> {
         match self.field(view, name)? {
-            View::Absent => Ok(false),
+            View::Absent | View::Fact(Fact::Null) => Ok(false),
             View::Unknown => Err(Cause::Unknown),
             _ => Ok(true),
         }
@@ -215,9 +226,7 @@ impl<'v> Evaluation<'v> {
     fn index(&mut self, base: Value<'v>, index: &Value<'v>) -> Result<Value<'v>, Cause> {
         match (base, index) {
             (Value::List(list), Value::Number(number)) => {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the fraction is checked")]
-                let place = if *number >= 0.0 && number.fract() == 0.0 { *number as usize } else { usize::MAX };
-                list.take(place)
+                list.take(number.whole().and_then(|place| usize::try_from(place).ok()).unwrap_or(usize::MAX))
             }
             (Value::Map(view), Value::Text(name)) => self.field(view, name).and_then(Value::of),
             _ => Err(Cause::WrongType),

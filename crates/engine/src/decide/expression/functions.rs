@@ -6,6 +6,7 @@ use super::Cause;
 use super::node::Function;
 use super::time::{self, Span};
 use super::value::{Budget, List, Value, all, any};
+use crate::decide::number::Number;
 use crate::decide::request::View;
 
 /// Functions of one value.
@@ -16,14 +17,18 @@ pub(super) fn of_one<'v>(function: Function, value: Value<'v>, budget: &mut Budg
     Ok(match (function, value) {
         (Function::Size, Value::Text(text)) => Value::Number(count(text.chars().count())),
         (Function::Size, Value::List(list)) => Value::Number(count(list.len())),
-        (Function::Size, Value::Map(View::Facts(facts))) => Value::Number(count(facts.0.len())),
+        (Function::Size, Value::Map(View::Facts(facts))) if facts.are_all_listed() => Value::Number(count(facts.len())),
+        (Function::Size, Value::Map(View::Facts(_))) => return Err(Cause::Unknown),
         (Function::LowerAscii, Value::Text(text)) => {
             Value::Text(recased(text, u8::is_ascii_uppercase, str::make_ascii_lowercase))
         }
         (Function::UpperAscii, Value::Text(text)) => {
             Value::Text(recased(text, u8::is_ascii_lowercase, str::make_ascii_uppercase))
         }
-        (Function::Int, Value::Number(number)) => Value::Number(number.trunc()),
+        (Function::Int, Value::Number(number)) => Value::Number(match number {
+            Number::Other(number) => Number::from(number.trunc()),
+            whole => whole,
+        }),
         (Function::Int, Value::Text(text)) => Value::Number(whole(&text)?),
         (Function::Int, Value::Moment(moment)) => Value::Number(time::to_seconds(moment)),
         (Function::Double, Value::Text(text)) => Value::Number(number(&text)?),
@@ -37,7 +42,7 @@ pub(super) fn of_one<'v>(function: Function, value: Value<'v>, budget: &mut Budg
         (Function::String, Value::Span(span)) => made(span.write()),
         (Function::Timestamp, Value::Text(text)) => Value::Moment(text.parse().map_err(|_| Cause::Unreadable)?),
         (Function::Timestamp, Value::Number(seconds)) => {
-            Value::Moment(time::from_seconds(seconds).ok_or(Cause::OutOfRange)?)
+            Value::Moment(time::from_seconds(seconds.to_f64()).ok_or(Cause::OutOfRange)?)
         }
         (Function::Duration, Value::Text(text)) => Value::Span(Span::read(&text).ok_or(Cause::Unreadable)?),
         (Function::Part(part), Value::Moment(moment)) => parts(time::part(moment, part))?,
@@ -92,27 +97,22 @@ fn recased(text: Cow<'_, str>, differs: fn(&u8) -> bool, change: fn(&mut str)) -
     Cow::Owned(changed)
 }
 
-fn whole(text: &str) -> Result<f64, Cause> {
-    const MOST_EXACT: i64 = 1 << 53;
-    let number: i64 = text.parse().map_err(|_| Cause::Unreadable)?;
-    #[expect(clippy::cast_precision_loss, reason = "numbers up to this one are exact")]
-    let exact = (-MOST_EXACT..=MOST_EXACT).contains(&number).then_some(number as f64);
-    exact.ok_or(Cause::OutOfRange)
+fn whole(text: &str) -> Result<Number, Cause> {
+    let number: i128 = text.parse().map_err(|_| Cause::Unreadable)?;
+    Number::of_whole(number).ok_or(Cause::OutOfRange)
 }
 
-fn number(text: &str) -> Result<f64, Cause> {
+fn number(text: &str) -> Result<Number, Cause> {
     let number: f64 = text.parse().map_err(|_| Cause::Unreadable)?;
-    if number.is_finite() { Ok(number) } else { Err(Cause::OutOfRange) }
+    if number.is_finite() { Ok(number.into()) } else { Err(Cause::OutOfRange) }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "nothing in memory has more elements than a float counts exactly")]
-fn count(elements: usize) -> f64 {
-    elements as f64
+fn count(elements: usize) -> Number {
+    Number::from(elements as u64)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "the largest is the seconds of three centuries")]
 fn parts(part: Option<i64>) -> Result<Value<'static>, Cause> {
-    part.map(|part| Value::Number(part as f64)).ok_or(Cause::WrongType)
+    part.map(|part| Value::Number(part.into())).ok_or(Cause::WrongType)
 }
 
 fn made(text: String) -> Value<'static> {

@@ -2,6 +2,7 @@
 
 mod quoted;
 
+use crate::decide::number::Number;
 use std::ops::Range;
 
 use smol_str::SmolStr;
@@ -18,7 +19,7 @@ pub(super) struct Token {
 /// What a token is.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TokenKind {
-    Number(f64),
+    Number(Number),
     Text(SmolStr),
     Name(SmolStr),
     Mark(&'static str),
@@ -137,13 +138,13 @@ impl<'t> Lexer<'t> {
         self.next();
         let help = match first {
             '=' => "to compare, write `==`",
-            '&' => "both must hold is `&&`",
-            '|' => "one must hold is `||`",
+            '&' => "use `&&` where both must hold",
+            '|' => "use `||` where one must hold",
             '{' | '}' => "maps cannot be written; compare their fields one by one",
             '`' => "write such a name as `[\"name\"]`",
-            _ => "texts stand in quotes",
+            _ => "put text in quotes",
         };
-        self.problem(start, format!("`{}` means nothing here", first.escape_debug()), help);
+        self.problem(start, format!("`{}` is not valid here", first.escape_debug()), help);
         None
     }
 
@@ -173,28 +174,25 @@ impl<'t> Lexer<'t> {
             return self.whole_number(start, whole.parse().ok());
         }
         let value = self.text.get(start..self.position).and_then(|digits| digits.parse().ok());
-        self.finish_number(start, value.filter(|number: &f64| number.is_finite()))
+        self.finish_number(start, value.filter(|number: &f64| number.is_finite()).map(Number::from))
     }
 
     /// A number without a fraction, which must be exact: a rounded one would equal its neighbours.
     fn whole_number(&mut self, start: usize, value: Option<u64>) -> Option<TokenKind> {
-        const MOST_EXACT: u64 = 1 << 53;
         if matches!(self.peek(), Some('u' | 'U')) {
             self.next();
         }
-        #[expect(clippy::cast_precision_loss, reason = "numbers up to this one are exact")]
-        let exact = value.filter(|value| *value <= MOST_EXACT).map(|value| value as f64);
-        self.finish_number(start, exact)
+        self.finish_number(start, value.map(Number::from))
     }
 
-    fn finish_number(&mut self, start: usize, value: Option<f64>) -> Option<TokenKind> {
+    fn finish_number(&mut self, start: usize, value: Option<Number>) -> Option<TokenKind> {
         let glued = self.take_while(|character| character.is_ascii_alphanumeric() || character == '_');
         if !glued.is_empty() {
-            self.problem(start, "this is no number", "a text stands in quotes");
+            self.problem(start, "this is not a valid number", "put text in quotes");
             return None;
         }
         if value.is_none() {
-            self.problem(start, "this number cannot be represented", "whole numbers go up to 9007199254740992");
+            self.problem(start, "this number cannot be represented", "whole numbers go up to 18446744073709551615");
         }
         value.map(TokenKind::Number)
     }

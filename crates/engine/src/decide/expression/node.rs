@@ -176,7 +176,7 @@ pub(super) enum Type {
     Span,
     List,
     Map,
-    /// A part of the request, which has fields and is no value itself.
+    /// A part of the request, which has fields and is not a value itself.
     Part,
 }
 

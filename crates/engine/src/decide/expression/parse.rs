@@ -263,8 +263,8 @@ impl<'t> Parser<'t> {
     fn unexpected(&self, wanted: &str) -> Problem {
         let problem = Problem::new(self.range(), format!("expected {wanted}, found {}", self.peek().words()));
         match self.peek() {
-            TokenKind::Name(name) if name == "and" => problem.help("both must hold is `&&`"),
-            TokenKind::Name(name) if name == "or" => problem.help("one must hold is `||`"),
+            TokenKind::Name(name) if name == "and" => problem.help("use `&&` where both must hold"),
+            TokenKind::Name(name) if name == "or" => problem.help("use `||` where one must hold"),
             _ => problem,
         }
     }

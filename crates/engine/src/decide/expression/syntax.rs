@@ -1,5 +1,6 @@
 //! What the grammar says about a text, before anybody asks what the names mean.
 
+use crate::decide::number::Number;
 use std::ops::Range;
 
 use smol_str::SmolStr;
@@ -20,7 +21,7 @@ pub(super) struct Syntax {
 pub(super) enum SyntaxKind {
     Null,
     Bool(bool),
-    Number(f64),
+    Number(Number),
     Text(SmolStr),
     List(Vec<Syntax>),
     Name(SmolStr),

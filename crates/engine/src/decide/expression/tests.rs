@@ -8,7 +8,10 @@ mod refused;
 mod truths;
 
 use super::Expression;
-use crate::decide::request::{Action, Asked, Environment, Fact, Facts, Maybe, Names, Request, Resource, Subject};
+use crate::decide::number::Number;
+use crate::decide::request::{
+    Action, Environment, Fact, Facts, Maybe, Names, NormalizedRequest, Path, Request, Resource, Subject,
+};
 use crate::decide::truth::Truth;
 
 fn text(text: &str) -> Fact {
@@ -20,7 +23,7 @@ fn list(facts: &[Fact]) -> Fact {
 }
 
 fn facts(facts: &[(&str, Fact)]) -> Facts {
-    Facts(facts.iter().map(|(name, fact)| ((*name).into(), fact.clone())).collect())
+    facts.iter().map(|(name, fact)| ((*name).into(), fact.clone())).collect()
 }
 
 /// The request that the tables ask about.
@@ -32,26 +35,33 @@ fn request() -> Request {
             roles: Names::of(&["admin", "editor"]),
             groups: Names::Unknown,
             claims: facts(&[
-                ("level", Fact::Number(4.0)),
-                ("half", Fact::Number(0.5)),
+                ("level", Fact::Number(Number::from(4.0))),
+                ("half", Fact::Number(Number::from(0.5))),
                 ("name", text("Ada Lovelace")),
                 ("verified", Fact::Bool(true)),
                 ("nothing", Fact::Null),
                 ("hidden", Fact::Unknown),
-                ("numbers", list(&[Fact::Number(1.0), Fact::Number(2.0), Fact::Number(3.0)])),
+                (
+                    "numbers",
+                    list(&[
+                        Fact::Number(Number::from(1.0)),
+                        Fact::Number(Number::from(2.0)),
+                        Fact::Number(Number::from(3.0)),
+                    ]),
+                ),
                 ("words", list(&[text("red"), text("green")])),
                 ("holes", list(&[text("red"), Fact::Unknown])),
-                ("org", Fact::Map(facts(&[("unit", text("engines")), ("floor", Fact::Number(2.0))]))),
-                ("same", Fact::Map(facts(&[("floor", Fact::Number(2.0)), ("unit", text("engines"))]))),
+                ("org", Fact::Map(facts(&[("unit", text("engines")), ("floor", Fact::Number(Number::from(2.0)))]))),
+                ("same", Fact::Map(facts(&[("floor", Fact::Number(Number::from(2.0))), ("unit", text("engines"))]))),
                 ("people", list(&[Fact::Map(facts(&[("name", text("Charles"))]))])),
-                ("expires", Fact::Number(1_900_000_000.0)),
+                ("expires", Fact::Number(Number::from(1_900_000_000.0))),
                 ("born", text("1815-12-10T00:00:00Z")),
             ]),
         },
         action: Action {
             method: Maybe::Is("GET".into()),
             operation: Maybe::Absent,
-            facts: facts(&[("cost", Fact::Number(10.0))]),
+            facts: facts(&[("cost", Fact::Number(Number::from(10.0)))]),
         },
         resource: Resource {
             app: Maybe::Is("docs".into()),
@@ -69,8 +79,8 @@ fn request() -> Request {
     }
 }
 
-fn asked(request: &Request) -> Asked<'_> {
-    Asked { request, path: Maybe::Is("/b") }
+fn asked(request: &Request) -> NormalizedRequest<'_> {
+    NormalizedRequest { request, path: Path::Is("/b") }
 }
 
 fn parsed(text: &str) -> Expression {

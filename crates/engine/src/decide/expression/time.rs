@@ -1,5 +1,6 @@
 //! Moments and lengths of time, in UTC and nanoseconds.
 
+use crate::decide::number::Number;
 use jiff::tz::Offset;
 use upheld_model::Timestamp;
 
@@ -54,7 +55,7 @@ impl Span {
         format!("{sign}{seconds}{}s", fraction.trim_end_matches('0').trim_end_matches('.'))
     }
 
-    /// How many whole hours, minutes or seconds it is; other parts are no parts of a length.
+    /// How many whole hours, minutes or seconds it is; other parts are not parts of a length.
     pub(super) fn part(self, part: TimePart) -> Option<i64> {
         let unit = match part {
             TimePart::Hours => 3600,
@@ -110,7 +111,6 @@ pub(super) fn from_seconds(seconds: f64) -> Option<Timestamp> {
 }
 
 /// Whole seconds since the start of 1970.
-#[expect(clippy::cast_precision_loss, reason = "the seconds of a moment are below a float's exact range")]
-pub(super) fn to_seconds(moment: Timestamp) -> f64 {
-    moment.0.div_euclid(SECOND) as f64
+pub(super) fn to_seconds(moment: Timestamp) -> Number {
+    Number::Whole(moment.0.div_euclid(SECOND))
 }

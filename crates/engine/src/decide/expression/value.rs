@@ -8,6 +8,7 @@ use upheld_model::Timestamp;
 
 use super::time::Span;
 use super::{Cause, DEEPEST, MOST_STEPS};
+use crate::decide::number::Number;
 use crate::decide::request::{Fact, View};
 
 /// A value.
@@ -15,7 +16,7 @@ use crate::decide::request::{Fact, View};
 pub(super) enum Value<'v> {
     Null,
     Bool(bool),
-    Number(f64),
+    Number(Number),
     Text(Cow<'v, str>),
     Moment(Timestamp),
     Span(Span),
@@ -151,7 +152,6 @@ impl Budget {
         match (left, right) {
             (Value::Null, Value::Null) => Ok(true),
             (Value::Bool(left), Value::Bool(right)) => Ok(left == right),
-            #[expect(clippy::float_cmp, reason = "equality in CEL is exact")]
             (Value::Number(left), Value::Number(right)) => Ok(left == right),
             (Value::Text(left), Value::Text(right)) => {
                 self.spend(left.len().min(right.len()) / 64)?;
@@ -170,11 +170,11 @@ impl Budget {
             }
             (Value::Map(View::Facts(left)), Value::Map(View::Facts(right))) => {
                 let deeper = deeper.checked_sub(1).ok_or(Cause::TooDeep)?;
-                if left.0.len() != right.0.len() {
+                if left.len() != right.len() {
                     return Ok(false);
                 }
-                all(left.0.iter(), |(name, left)| {
-                    self.spend_on(right.0.len())?;
+                all(left.iter(), |(name, left)| {
+                    self.spend_on(right.len())?;
                     let Some(right) = right.get(name) else { return Ok(false) };
                     self.equal_inside(&Value::of_fact(left)?, &Value::of_fact(right)?, deeper)
                 })

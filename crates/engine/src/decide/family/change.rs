@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use upheld_model::NodeRef;
 
-use super::order::{Edit, number};
+use super::order::Edit;
 use super::{Decide, Node, Policy};
 use crate::ask::EntryId;
 #[cfg(test)]
 use crate::decide::index::Unshared;
 use crate::decide::rule::Rule;
 use crate::decide::value::{Algorithm, Effect, Rank};
+use crate::order::number;
 
 /// What happens to a policy of the outermost set. A policy that says something else now is removed and added.
 #[derive(Clone, Debug)]
@@ -62,16 +63,17 @@ impl Decide {
             policies.put(*slot as usize, Policy::new(Arc::clone(rule), 0), || Policy::new(Arc::clone(rule), 0));
         }
         let nodes = self.moved_nodes(&placed, &written)?;
-        let (sets, manner, changes) = (Arc::clone(&self.sets), self.manner, self.changes + changes.len());
+        let (sets, strictness, changes) = (Arc::clone(&self.sets), self.strictness, self.changes + changes.len());
         if changes > (order.len() / 2).max(FEW) {
             // Without the slots of those that are gone, and without what only they asked for.
             let left = order.slots().iter().filter_map(|slot| policies.get(*slot as usize).cloned());
-            return Some(Self::build(left.collect(), sets, nodes, manner));
+            return Some(Self::build(left.collect(), sets, nodes, strictness).reading_paths(self.paths));
         }
         let came: Vec<(u32, &Rule)> =
             slots.iter().zip(&placed.came).map(|(slot, (.., rule))| (*slot, rule.as_ref())).collect();
         let index = Arc::new(self.index.with(&gone, &came));
-        Some(Self { policies, order, sets, nodes, index, manner, changes })
+        let duties = self.duties || placed.came.iter().any(|(.., rule)| !rule.duties.is_empty());
+        Some(Self { policies, order, sets, nodes, index, strictness, paths: self.paths, duties, changes })
     }
 
     /// What a change has copied but for the flat order.

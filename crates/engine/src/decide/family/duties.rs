@@ -2,6 +2,7 @@
 
 use super::{Decide, DecideScratch, Measure};
 use crate::ask::{EntryId, Hit};
+use crate::decide::path::Readings;
 use crate::decide::request::Request;
 use crate::decide::rule::Duty;
 use crate::decide::value::{Combined, Effect, Value};
@@ -10,8 +11,12 @@ impl Decide {
     /// What must and may be done along with the decision on a request, given all that matched.
     pub fn duties(&self, request: &Request, hits: &[Hit<Measure>]) -> Vec<(&Duty, Option<EntryId>)> {
         let mut duties = Vec::new();
+        if !self.duties {
+            return duties;
+        }
         let mut scratch = DecideScratch::default();
-        let (root, _) = self.fold(request, &mut scratch, hits, self.algorithm());
+        let mut room = Readings::default();
+        let (root, _) = self.fold(self.asked(request, &mut room), &mut scratch, hits, self.algorithm());
         if let Some(effect) = root.value.effect() {
             self.duties_of_set(0, effect, &scratch, hits, &mut duties);
         }

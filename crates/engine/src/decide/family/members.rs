@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use upheld_model::Pages;
 
-use super::order::number;
 use super::{Decide, Head, Policy};
 use crate::ask::EntryId;
 use crate::decide::rule::{Rule, Set};
 use crate::decide::value::{Algorithm, Effect};
+use crate::order::number;
 
 impl Decide {
     /// The policies in the order of evaluation, which is that of their numbers.
@@ -40,6 +40,11 @@ impl Decide {
     /// The set that a policy is in.
     pub fn set_of(&self, entry: EntryId) -> Option<&Set> {
         self.sets.get(self.head(entry)?.set as usize)
+    }
+
+    /// Whether a policy is in no set but the outermost.
+    pub(in crate::decide) fn is_outermost(&self, entry: EntryId) -> bool {
+        self.head(entry).is_some_and(|head| head.set == 0)
     }
 
     pub(super) fn shared_rule(&self, place: usize) -> Option<&Arc<Rule>> {

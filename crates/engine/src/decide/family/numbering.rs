@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::order::number;
 use super::{Conditions, Head, Node, Policy};
 use crate::decide::rule::{Member, Rule, Set};
 use crate::decide::value::Rank;
+use crate::order::number;
 
 /// What was numbered so far.
 #[derive(Default)]

@@ -1,5 +1,7 @@
 //! Who is evaluated when. Policies keep their slots while others come and go; their places in the order of evaluation move.
 
+use crate::order::number;
+
 /// Slots in the order of evaluation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
@@ -105,10 +107,6 @@ impl Order {
             *known = place;
         }
     }
-}
-
-pub(super) fn number(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use upheld_model::{Code, Param, Reason, State};
 
 use super::{By, Decide, DecideScratch, Decided, Measure};
 use crate::ask::{EntryId, Hit};
+use crate::decide::request::Request;
 use crate::decide::truth::Truth;
 use crate::decide::value::{Algorithm, Combined, Value};
 use crate::witness::Witness;
@@ -12,6 +13,7 @@ impl Decide {
     /// What became of each hit, in the order of evaluation.
     pub(super) fn tell<W: Witness<Measure>>(
         &self,
+        request: &Request,
         decided: &Decided,
         scratch: &DecideScratch,
         hits: &mut [Hit<Measure>],
@@ -22,12 +24,14 @@ impl Decide {
             By::Policy(entry) => Some(entry),
             By::Default | By::Algorithm | By::Nobody => None,
         };
+        let distance = |entry: EntryId| self.examine(entry, request).map_or(1, |examined| examined.distance());
         let number = |entry: EntryId| Param::Number(i64::try_from(entry.index()).unwrap_or(i64::MAX));
         for hit in &*hits {
             let Some(head) = self.head(hit.entry) else { continue };
             let set = self.sets.get(head.set as usize);
             if hit.measure.applies() != Truth::False && self.is_outside(head.set, scratch) {
-                witness.miss(hit.entry, 1, || Reason::new(Code::SkipSet, &[]));
+                // The set is one more part that does not fit.
+                witness.miss(hit.entry, 1 + distance(hit.entry), || Reason::new(Code::SkipSet, &[]));
                 continue;
             }
             let of_set = scratch.said.get(head.set as usize).copied().unwrap_or(Combined::NOTHING);
@@ -36,7 +40,7 @@ impl Decide {
                 // Whoever is about the request counts there, whatever its conditions say.
                 Truth::False if only_one => (State::Kept, Code::DecideClash),
                 Truth::False => {
-                    witness.miss(hit.entry, 1, || Reason::new(Code::SkipCondition, &[]));
+                    witness.miss(hit.entry, distance(hit.entry), || Reason::new(Code::SkipCondition, &[]));
                     continue;
                 }
                 Truth::Error => (State::Unknown, Code::UnknownFact),

@@ -4,7 +4,8 @@ use hashbrown::HashTable;
 
 use super::keys::{Key, LongTexts, Slots};
 use super::layers::{Growing, Layered, Settle};
-use crate::decide::glob::Wild;
+use crate::decide::glob::Wildcard;
+use crate::decide::number::Number;
 use crate::decide::request::Fact;
 
 /// What an atom is about.
@@ -182,15 +183,17 @@ fn claim_hash(name: &Key, value: &Key) -> u64 {
 fn with_value<T>(value: &Fact, act: impl FnOnce(u32, &[u8]) -> T) -> Option<T> {
     Some(match value {
         Fact::Text(text) => act(VALUES, text.as_bytes()),
-        // Both zeros are equal, and what is no number equals nothing.
-        Fact::Number(number) if !number.is_nan() => act(VALUES + 1, &(number + 0.0).to_le_bytes()),
-        Fact::Bool(truth) => act(VALUES + 2, &[u8::from(*truth)]),
+        Fact::Number(Number::Whole(number)) => act(VALUES + 1, &number.to_le_bytes()),
+        Fact::Number(Number::Large(number)) => act(VALUES + 2, &number.to_le_bytes()),
+        // What is not a number equals nothing.
+        Fact::Number(Number::Other(number)) if !number.is_nan() => act(VALUES + 3, &number.to_le_bytes()),
+        Fact::Bool(truth) => act(VALUES + 4, &[u8::from(*truth)]),
         _ => return None,
     })
 }
 
 /// Patterns that begin alike, with their atoms.
-type SamePrefix = (Vec<u8>, Vec<(Wild, u32)>);
+type SamePrefix = (Vec<u8>, Vec<(Wildcard, u32)>);
 
 /// Patterns by the text with which all begins that they cover.
 #[derive(Clone, Debug, Default)]
@@ -198,7 +201,7 @@ pub(super) struct Patterns(Layered<Prefixes>);
 
 impl Patterns {
     /// Adds a pattern with its atom.
-    pub(super) fn add(&mut self, pattern: &Wild, atom: u32) {
+    pub(super) fn add(&mut self, pattern: &Wildcard, atom: u32) {
         let prefix = pattern.prefix().as_bytes();
         if !self.0.frozen.has(prefix, atom) {
             self.0.recent.add(prefix, pattern, atom);
@@ -239,7 +242,7 @@ impl Prefixes {
         known.is_some_and(|(_, patterns)| patterns.iter().any(|(_, known)| *known == atom))
     }
 
-    fn add(&mut self, prefix: &[u8], pattern: &Wild, atom: u32) {
+    fn add(&mut self, prefix: &[u8], pattern: &Wildcard, atom: u32) {
         if self.has(prefix, atom) {
             return;
         }

@@ -3,13 +3,14 @@
 use smol_str::SmolStr;
 
 use super::atoms::{AtomKind, Atoms, Patterns};
+use super::entry_list::EntryList;
 use super::layers::Settle;
-use super::lists::List;
 use super::{ANY, Combination, Entry, Index, Kinds, Methods, NONE, PathIs};
 use crate::decide::fact_test::{FactOf, Operator};
-use crate::decide::glob::Wild;
+use crate::decide::glob::Wildcard;
 use crate::decide::rule::{ANY_METHOD, Matcher, PathPattern, Rule, Status, Test};
 use crate::decide::truth::Truth;
+use crate::order::number;
 
 /// Policies with more combinations of alternatives than this are looked at whole.
 const MOST_COMBINATIONS: usize = 1024;
@@ -212,7 +213,7 @@ impl IndexBuilder {
             Test::Type(wanted) => texts(AtomKind::Type, wanted),
             Test::ResourceId(wanted) => texts(AtomKind::ResourceId, wanted),
             Test::Operation(wanted) => texts(AtomKind::Operation, wanted),
-            Test::Role(wanted) | Test::App(wanted) if wanted.iter().any(Wild::is_broken) => None,
+            Test::Role(wanted) | Test::App(wanted) if wanted.iter().any(Wildcard::is_broken) => None,
             Test::Role(wanted) => {
                 let kinds = (AtomKind::Role, AtomKind::RolePattern);
                 Some(wanted.iter().map(|wanted| pattern_atom(atoms, roles, kinds, wanted)).collect())
@@ -236,7 +237,7 @@ impl IndexBuilder {
 
     fn finish(self, settle: Settle) -> Index {
         let Self { mut index, mut entries } = self;
-        index.lists.reach(index.trie.lists(), List::default);
+        index.lists.reach(index.trie.lists(), EntryList::default);
         entries.sort_by_key(|(list, entry)| (*list, entry.key, entry.slot));
         for same in entries.chunk_by(|(one, _), (other, _)| one == other) {
             let own: Vec<Entry> = same.iter().map(|(_, entry)| *entry).collect();
@@ -264,20 +265,16 @@ impl<'r> Asks<'r> {
     }
 }
 
-fn number(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(NONE)
-}
-
-fn pattern_atom(atoms: &mut Atoms, patterns: &mut Patterns, kinds: (AtomKind, AtomKind), wanted: &Wild) -> u32 {
+fn pattern_atom(atoms: &mut Atoms, patterns: &mut Patterns, kinds: (AtomKind, AtomKind), wanted: &Wildcard) -> u32 {
     match wanted {
-        Wild::Exact(text) => atoms.intern(kinds.0, text.as_bytes()),
-        Wild::Runs(text, _) => {
+        Wildcard::Exact(text) => atoms.intern(kinds.0, text.as_bytes()),
+        Wildcard::Runs(text, _) => {
             let atom = atoms.intern(kinds.1, text.as_bytes());
             patterns.add(wanted, atom);
             atom
         }
         // Another system may mean something else by the same text.
-        Wild::Foreign(text, _) | Wild::Broken(text) => {
+        Wildcard::Foreign(text, _) | Wildcard::Broken(text) => {
             let atom = atoms.intern(kinds.1, format!("\0{text}").as_bytes());
             patterns.add(wanted, atom);
             atom

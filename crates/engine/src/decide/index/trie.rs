@@ -8,7 +8,8 @@ use super::NONE;
 use super::Unshared;
 use super::keys::{Key, LongTexts, Slots};
 use super::layers::{Growing, Layered, Settle};
-use crate::decide::glob::{Glob, Like, Segment};
+use crate::decide::glob::{Glob, Segment, SegmentPattern};
+use crate::order::number;
 
 /// The tree. The first node is the root. It can grow at any time, and its clones do not see that; what it leads to stays.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub(super) struct Trie {
     /// By node and segment.
     literals: Layered<Edges>,
     /// Segments with wildcards in them, with the node that they lead to; those of one node are a chain.
-    likes: Pages<Link<Like>>,
+    likes: Pages<Link<SegmentPattern>>,
     /// Whole rests of a path, with the list that they lead to; those of one node are a chain.
     rests: Pages<Link<Regex>>,
     /// How many nodes take any number of segments.
@@ -174,7 +175,7 @@ impl Trie {
                 self.change(from, |node| (node.many, node.many_repeats) = (to, repeats));
                 to
             }
-            Segment::Like(like) => {
+            Segment::Pattern(like) => {
                 if let Some(known) = chain(&self.likes, node.likes).find(|link| link.pattern.is_same_as(like)) {
                     return known.to;
                 }
@@ -211,10 +212,6 @@ impl Trie {
             change(node);
         }
     }
-}
-
-fn number(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(NONE)
 }
 
 /// The patterns of a node, from the first on.

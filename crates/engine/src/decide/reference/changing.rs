@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use upheld_model::{NodeRef, SourceId};
 
-use super::super::family::{Decide, Manner, RuleChange};
+use super::super::family::{Decide, RuleChange, Strictness};
 use super::super::rule::{Member, Rule, Set};
 use super::super::value::{Algorithm, Effect};
 
@@ -13,7 +13,7 @@ use super::super::value::{Algorithm, Effect};
 pub struct Changing {
     /// The outermost set without its members.
     root: Set,
-    manner: Manner,
+    strictness: Strictness,
     /// The members of the outermost set in the order in which they are written; nothing where one was that is gone.
     members: Vec<(NodeRef, Option<Member>)>,
     written: usize,
@@ -35,15 +35,15 @@ pub enum Step {
 
 impl Changing {
     /// Of the members of a set, written in their order.
-    pub fn new(mut root: Set, manner: Manner) -> Self {
+    pub fn new(mut root: Set, strictness: Strictness) -> Self {
         let members = std::mem::take(&mut root.members);
-        let decide = Decide::new(root.clone(), manner);
-        let mut changing = Self { root, manner, members: Vec::new(), written: 0, decide };
+        let decide = Decide::new(root.clone(), strictness);
+        let mut changing = Self { root, strictness, members: Vec::new(), written: 0, decide };
         for member in members {
             let at = changing.new_place();
             changing.members.push((at, Some(written_at(member, at))));
         }
-        changing.decide = Decide::new(changing.set(), manner);
+        changing.decide = Decide::new(changing.set(), strictness);
         changing
     }
 
@@ -87,7 +87,7 @@ impl Changing {
         let place = |at: NodeRef| self.members.iter().position(|(known, _)| *known == at);
         let changed = if anew { None } else { self.decide.with_changes(&changes, place) };
         let cheap = changed.is_some();
-        self.decide = changed.unwrap_or_else(|| Decide::new(self.set(), self.manner));
+        self.decide = changed.unwrap_or_else(|| Decide::new(self.set(), self.strictness));
         cheap
     }
 

@@ -5,13 +5,21 @@ use std::net::IpAddr;
 use smol_str::SmolStr;
 
 use crate::decide::fact_test::{FactOf, FactTest, Operator, Order};
-use crate::decide::request::{Asked, Fact, Facts, Maybe};
+use crate::decide::request::{Fact, Maybe, NormalizedRequest, Path};
 use crate::decide::truth::Truth;
 
 /// Whether a fact is what it must be. The moment of a request is left to conditions.
-pub(super) fn holds(test: &FactTest, asked: Asked<'_>) -> Truth {
-    let found = of_name(test.of, &test.name, asked).or_else(|| of_path(test.of, &test.path, asked));
-    match (found, &test.operator) {
+pub(super) fn holds(test: &FactTest, asked: NormalizedRequest<'_>) -> Truth {
+    let whole = of_name(test.of, &test.name, asked);
+    let found = match whole {
+        None | Some(Fact::Unknown) if test.path.len() > 1 => of_path(test.of, &test.path, asked).or(whole),
+        whole => whole,
+    };
+    let names_null = match &test.operator {
+        Operator::In(wanted) | Operator::NotIn(wanted) => wanted.contains(&Fact::Null),
+        _ => false,
+    };
+    match (found.filter(|found| names_null || *found != Fact::Null), &test.operator) {
         (Some(Fact::Unknown), _) => Truth::Error,
         (found, Operator::Exists) => found.is_some().into(),
         (found, Operator::Absent) => found.is_none().into(),
@@ -21,7 +29,7 @@ pub(super) fn holds(test: &FactTest, asked: Asked<'_>) -> Truth {
 }
 
 /// What resources, actions and environments always have a place for is no other fact of that name.
-fn of_name(of: FactOf, name: &str, asked: Asked<'_>) -> Option<Fact> {
+fn of_name(of: FactOf, name: &str, asked: NormalizedRequest<'_>) -> Option<Fact> {
     let request = asked.request;
     let text = |value: &Maybe<SmolStr>| match value {
         Maybe::Is(text) => Some(Fact::Text(text.clone())),
@@ -31,7 +39,11 @@ fn of_name(of: FactOf, name: &str, asked: Asked<'_>) -> Option<Fact> {
     match (of, name) {
         (FactOf::Subject, name) => request.subject.claims.get(name).cloned(),
         (FactOf::Resource, "app") => text(&request.resource.app),
-        (FactOf::Resource, "path") => text(&asked.path.map(SmolStr::new)),
+        (FactOf::Resource, "path") => match asked.path {
+            Path::Is(path) => Some(Fact::Text(path.into())),
+            Path::Absent => None,
+            Path::Several(_) | Path::Unknown => Some(Fact::Unknown),
+        },
         (FactOf::Resource, "type") => text(&request.resource.kind),
         (FactOf::Resource, "id") => text(&request.resource.id),
         (FactOf::Resource, name) => request.resource.facts.get(name).cloned(),
@@ -43,7 +55,7 @@ fn of_name(of: FactOf, name: &str, asked: Asked<'_>) -> Option<Fact> {
     }
 }
 
-fn of_path(of: FactOf, path: &[SmolStr], asked: Asked<'_>) -> Option<Fact> {
+fn of_path(of: FactOf, path: &[SmolStr], asked: NormalizedRequest<'_>) -> Option<Fact> {
     let (first, rest) = path.split_first()?;
     within(of_name(of, first, asked)?, rest)
 }
@@ -52,9 +64,7 @@ fn within(fact: Fact, path: &[SmolStr]) -> Option<Fact> {
     match (fact, path) {
         (fact, []) => Some(fact),
         (Fact::Unknown, _) => Some(Fact::Unknown),
-        (Fact::Map(Facts(facts)), [first, rest @ ..]) => {
-            within(facts.into_iter().find(|(name, _)| name == first)?.1, rest)
-        }
+        (Fact::Map(facts), [first, rest @ ..]) => within(facts.get(first)?.clone(), rest),
         _ => None,
     }
 }

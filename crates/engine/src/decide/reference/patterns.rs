@@ -1,12 +1,12 @@
 //! Patterns, tried character by character at all places of a text at once: plain, and still quick where many wildcards
 //! meet a long text.
 
-use crate::decide::glob::Wild;
+use crate::decide::glob::Wildcard;
 use crate::decide::rule::PathPattern;
 
 /// Whether a pattern of roles or applications covers a text.
-pub(super) fn wild(pattern: &Wild, text: &str) -> bool {
-    if let Wild::Foreign(_, pattern) = pattern {
+pub(super) fn wild(pattern: &Wildcard, text: &str) -> bool {
+    if let Wildcard::Foreign(_, pattern) = pattern {
         return pattern.covers(text);
     }
     let mut places = Places::new(text);

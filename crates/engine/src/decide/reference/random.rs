@@ -11,10 +11,11 @@ mod requests;
 use std::collections::BTreeMap;
 
 use super::super::cells::{Bounds, Cell, Suggested};
-use super::super::family::{By, Decide, Decided, Manner, Outcome};
+use super::super::family::{By, Decide, Decided, Outcome, Strictness};
+use super::super::path::Readings;
 use super::super::request::Request;
 use super::super::rule::Set;
-use super::super::value::{Could, Effect, Value};
+use super::super::value::{Effect, PossibleEffect, Value};
 use super::changing::{Changing, Step};
 use crate::{Ruling, Scratch, Silent, ask};
 
@@ -28,7 +29,7 @@ pub struct World {
     /// The policies.
     pub set: Set,
     /// How requests are looked at.
-    pub manner: Manner,
+    pub strictness: Strictness,
     /// The requests.
     pub requests: Vec<Request>,
     /// What becomes of the policies, one change after the other.
@@ -42,27 +43,27 @@ impl World {
         // Requests and changes first: a large set takes all bytes that are left.
         let requests = bytes.some(8, requests::request);
         let changes = bytes.some(6, |bytes| bytes.some(3, policies::step));
-        let manner = if bytes.one_in(8) { Manner::Original } else { Manner::Sound };
+        let strictness = if bytes.one_in(8) { Strictness::Compat } else { Strictness::Strict };
         let set = policies::root(&mut bytes);
-        Self { set, manner, requests, changes }
+        Self { set, strictness, requests, changes }
     }
 }
 
 /// Whether the engine decides as the naive way does, silently and with explanations; the difference if it does not.
 pub fn check(bytes: &[u8]) -> Result<(), String> {
-    let World { set, manner, requests, changes } = World::of(bytes);
+    let World { set, strictness, requests, changes } = World::of(bytes);
     // What remains of one set of policies must not show with another: neither in what an asker reuses, nor in an index that
     // was changed again and again.
     let mut scratch = Scratch::default();
-    compare_cells(&Decide::new(set.clone(), manner), &requests, &mut scratch)
+    compare_cells(&Decide::new(set.clone(), strictness), &requests, &mut scratch)
         .map_err(|difference| format!("{difference}\n{set:#?}"))?;
-    let mut changing = Changing::new(set, manner);
+    let mut changing = Changing::new(set, strictness);
     for steps in std::iter::once(Vec::new()).chain(changes) {
         changing.change(steps);
         let set = changing.set();
-        for decide in [&Decide::new(set.clone(), manner), changing.decide()] {
+        for decide in [&Decide::new(set.clone(), strictness), changing.decide()] {
             for request in &requests {
-                compare(decide, &set, request, manner, &mut scratch)
+                compare(decide, &set, request, strictness, &mut scratch)
                     .map_err(|difference| format!("{difference}\n{request:#?}\n{set:#?}"))?;
             }
         }
@@ -97,17 +98,17 @@ fn compare(
     decide: &Decide,
     set: &Set,
     request: &Request,
-    manner: Manner,
+    strictness: Strictness,
     scratch: &mut Scratch<Decide>,
 ) -> Result<(), String> {
     let decided = ask(decide, &request, scratch, &mut Silent);
-    let mut buffer = String::new();
-    let asked = decide.asked(request, &mut buffer);
-    let fails = match manner {
-        Manner::Sound => decide.bad_path(request).is_some(),
-        Manner::Original => super::fails(set, asked),
+    let mut room = Readings::default();
+    let asked = decide.asked(request, &mut room);
+    let fails = match strictness {
+        Strictness::Strict => false,
+        Strictness::Compat => super::fails(set, asked),
     };
-    let (value, by) = if fails { (Value::Unknown(Could::Either), None) } else { super::decide(set, asked) };
+    let (value, by) = if fails { (Value::Unknown(PossibleEffect::Either), None) } else { super::decide(set, asked) };
     let decider = match decided.by {
         By::Policy(entry) => decide.rule(entry).map(|rule| rule.name.clone()),
         By::Default | By::Algorithm | By::Nobody => None,

@@ -13,7 +13,7 @@ use crate::{Scratch, Silent, ask};
 type Asks = fn(u32) -> Target;
 
 fn role(text: &str) -> Test {
-    Test::Role(vec![Wild::parse(text).unwrap()])
+    Test::Role(vec![Wildcard::parse(text).unwrap()])
 }
 
 /// A path and a role of its own for each; some have patterns in them.
@@ -36,7 +36,7 @@ fn written(number: u32, asks: Asks, priority: f64) -> Arc<Rule> {
 
 fn many(count: u32, asks: Asks) -> Decide {
     let members = (0..count).map(|number| Member::Rule(written(number, asks, 0.0)));
-    Decide::new(set(Algorithm::DenyOverrides, members.collect()), Manner::Sound)
+    Decide::new(set(Algorithm::DenyOverrides, members.collect()), Strictness::Strict)
 }
 
 /// What a policy copies that comes, changes and goes, one step after the other.

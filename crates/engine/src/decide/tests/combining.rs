@@ -24,9 +24,9 @@ fn combine(algorithm: Algorithm, values: &[Value]) -> Combined {
 const P: Value = Value::Permit;
 const D: Value = Value::Deny;
 const N: Value = Value::NotApplicable;
-const COULD_P: Value = Value::Unknown(Could::Permit);
-const COULD_D: Value = Value::Unknown(Could::Deny);
-const EITHER: Value = Value::Unknown(Could::Either);
+const COULD_P: Value = Value::Unknown(PossibleEffect::Permit);
+const COULD_D: Value = Value::Unknown(PossibleEffect::Deny);
+const EITHER: Value = Value::Unknown(PossibleEffect::Either);
 
 #[track_caller]
 fn check(algorithm: Algorithm, values: &[Value], expected: Value, by: Option<usize>) {

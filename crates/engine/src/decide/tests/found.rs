@@ -1,12 +1,13 @@
 //! Differences between the engine and the naive way that were found by chance, by name.
 
 use super::world::{all_of, path, rule, set};
+use crate::decide::number::Number;
 use crate::decide::*;
 use crate::{Scratch, Silent, ask};
 
 fn applies(target: Target, request: &Request) -> bool {
     let root = set(Algorithm::PermitOverrides, vec![rule("p", Effect::Permit, target).into()]);
-    let decide = Decide::new(root, Manner::Sound);
+    let decide = Decide::new(root, Strictness::Strict);
     ask(&decide, &request, &mut Scratch::default(), &mut Silent).value == Value::Permit
 }
 
@@ -22,7 +23,7 @@ fn get(path: &str) -> Request {
 
 fn claim(operator: Operator, absent: Truth) -> Vec<Matcher> {
     let (of, name, mismatch) = (FactOf::Subject, "x".into(), Truth::Error);
-    all_of(vec![Test::Fact(FactTest { of, name, path: vec!["x".into()], operator, absent, mismatch })])
+    all_of(vec![Test::Fact(FactTest { of, name, called: None, path: vec!["x".into()], operator, absent, mismatch })])
 }
 
 #[test]
@@ -72,13 +73,16 @@ fn a_claim_that_may_be_absent_is_not_looked_up() {
 #[test]
 fn a_value_of_another_type_does_not_undo_one_that_is_contained() {
     let given = |fact: Fact| {
-        let claims = Facts(vec![("x".into(), fact)]);
+        let claims = Facts::from_iter([("x".into(), fact)]);
         Request { subject: Subject { claims, ..Subject::default() }, ..Request::default() }
     };
-    for wanted in [vec![Fact::Text("b".into()), Fact::Number(5.0)], vec![Fact::Number(5.0), Fact::Text("b".into())]] {
+    for wanted in [
+        vec![Fact::Text("b".into()), Fact::Number(Number::from(5.0))],
+        vec![Fact::Number(Number::from(5.0)), Fact::Text("b".into())],
+    ] {
         let target = Target { subjects: claim(Operator::ContainsAny(wanted), Truth::Error), ..Target::default() };
         assert!(applies(target.clone(), &given(Fact::Text("abc".into()))));
-        assert!(applies(target.clone(), &given(Fact::List(vec![Fact::Number(5.0)]))));
+        assert!(applies(target.clone(), &given(Fact::List(vec![Fact::Number(Number::from(5.0))]))));
         assert!(!applies(target, &given(Fact::Text("ac".into()))));
     }
 }

@@ -11,7 +11,7 @@ use crate::{Ruling, Scratch, Silent, ask};
 
 /// Where nothing is certain, nobody decides.
 fn agrees(set: &Set, request: &Request, decide: &Decide, decided: &Decided) -> Result<(), TestCaseError> {
-    let mut buffer = String::new();
+    let mut buffer = Readings::default();
     let asked = decide.asked(request, &mut buffer);
     let (value, by) = reference::decide(set, asked);
     prop_assert_eq!(decided.value, value, "{:?} {:?}", set, request);
@@ -31,7 +31,7 @@ proptest! {
 
     #[test]
     fn the_index_decides_as_the_naive_way(set in sets(8), all in prop::collection::vec(requests(0), 4)) {
-        let decide = Decide::new(set.clone(), Manner::Sound);
+        let decide = Decide::new(set.clone(), Strictness::Strict);
         let mut scratch = Scratch::default();
         for request in &all {
             let decided = ask(&decide, &request, &mut scratch, &mut Silent);
@@ -46,11 +46,11 @@ proptest! {
         all in prop::collection::vec(requests(0), 4),
     ) {
         let mut scratch = Scratch::default();
-        let mut changing = Changing::new(set, Manner::Sound);
+        let mut changing = Changing::new(set, Strictness::Strict);
         for steps in changes {
             changing.change(steps);
             let (set, decide) = (changing.set(), changing.decide());
-            let anew = Decide::new(set.clone(), Manner::Sound);
+            let anew = Decide::new(set.clone(), Strictness::Strict);
             let names = |decide: &Decide| decide.rules().iter().map(|rule| rule.name.clone()).collect::<Vec<_>>();
             prop_assert_eq!(names(decide), names(&anew));
             for request in &all {
@@ -71,14 +71,14 @@ proptest! {
 
     #[test]
     fn unknown_facts_are_judged_as_the_naive_way(set in sets(6), request in requests(4)) {
-        let decide = Decide::new(set.clone(), Manner::Sound);
+        let decide = Decide::new(set.clone(), Strictness::Strict);
         let decided = ask(&decide, &&request, &mut Scratch::default(), &mut Silent);
         agrees(&set, &request, &decide, &decided)?;
     }
 
     #[test]
     fn explaining_changes_nothing(set in sets(6), request in requests(1)) {
-        let decide = Decide::new(set, Manner::Sound);
+        let decide = Decide::new(set, Strictness::Strict);
         let silent = ask(&decide, &&request, &mut Scratch::default(), &mut Silent);
         let all = Ruling::explain(&decide, &&request);
         let matched = Ruling::matched(&decide, &&request);
@@ -97,14 +97,14 @@ proptest! {
 
     #[test]
     fn losers_and_others_can_go(set in sets(6), request in requests(1)) {
-        let decide = Decide::new(set.clone(), Manner::Sound);
+        let decide = Decide::new(set.clone(), Strictness::Strict);
         let ruling = Ruling::explain(&decide, &&request);
         let beaten: Vec<_> = ruling.candidates.iter()
             .filter(|candidate| matches!(candidate.state, State::Lost | State::Skip | State::Off))
             .filter_map(|candidate| Some(decide.rule(candidate.entry)?.name.clone()))
             .collect();
         if let Some(name) = beaten.first() {
-            let less = Decide::new(without(set, name), Manner::Sound);
+            let less = Decide::new(without(set, name), Strictness::Strict);
             let answer = ask(&less, &&request, &mut Scratch::default(), &mut Silent);
             // Who clashes is kept, and so is whose target alone counts.
             prop_assert_eq!(answer.outcome, ruling.answer.outcome, "without {}", name);
@@ -117,7 +117,7 @@ proptest! {
         let target = Target { resources: all_of(vec![path(&pattern)]), ..Target::default() };
         let rule = rule("p", Effect::Permit, target);
         let set = super::world::set(Algorithm::DenyOverrides, vec![rule.into()]);
-        let decide = Decide::new(set.clone(), Manner::Original);
+        let decide = Decide::new(set.clone(), Strictness::Compat);
         let resource = Resource { path: Maybe::Is(given.clone().into()), ..Resource::default() };
         let request = Request { resource, ..Request::default() };
         let decided = ask(&decide, &&request, &mut Scratch::default(), &mut Silent);

@@ -10,7 +10,7 @@ use crate::{Scratch, Silent, ask};
 
 /// The answer without numbers, which other policies may change.
 fn answer(set: Set, request: &Request) -> (Value, Outcome, bool, Option<SmolStr>) {
-    let decide = Decide::new(set, Manner::Sound);
+    let decide = Decide::new(set, Strictness::Strict);
     let decided = ask(&decide, &request, &mut Scratch::default(), &mut Silent);
     (decided.value, decided.outcome, decided.about, decider(&decide, &decided))
 }

@@ -22,7 +22,7 @@ fn walk(rules: &[Arc<Rule>], given: &str) -> (usize, bool) {
         Request { resource: Resource { path: Maybe::Is(given.into()), ..Resource::default() }, ..Request::default() };
     let mut scratch = Scratch::default();
     let mut found = false;
-    let asked = Asked { request: &request, path: Maybe::Is(given) };
+    let asked = NormalizedRequest { request: &request, path: Path::Is(given) };
     index.find(asked, |slot| rules.get(slot as usize).map(Arc::as_ref), &mut scratch, |_, _| found = true);
     (Index::steps(&scratch), found)
 }
@@ -33,7 +33,7 @@ fn a_pattern_with_too_many_wildcards_is_refused() {
     assert!(Glob::parse(&at_the_limit).is_ok());
     let over = Glob::parse(&format!("{at_the_limit}/*")).unwrap_err();
     assert_eq!(over.problem, PatternProblem::TooManyWildcards);
-    assert_eq!(Wild::parse(&"a*".repeat(17)).unwrap_err().problem, PatternProblem::TooManyWildcards);
+    assert_eq!(Wildcard::parse(&"a*".repeat(17)).unwrap_err().problem, PatternProblem::TooManyWildcards);
     assert_eq!(Glob::parse(&"a".repeat(MAX_LENGTH + 1)).unwrap_err().problem, PatternProblem::TooLong);
     assert_eq!(Glob::parse("/a\\b").unwrap_err().range, 2..3);
     assert_eq!(Glob::parse("").unwrap_err().problem, PatternProblem::Empty);
@@ -71,7 +71,7 @@ fn many_open_ends_are_all_followed() {
         let index = index(&rules);
         let request = Request::default();
         let mut found = Vec::new();
-        let asked = Asked { request: &request, path: Maybe::Is(&given) };
+        let asked = NormalizedRequest { request: &request, path: Path::Is(&given) };
         index.find(
             asked,
             |slot| rules.get(slot as usize).map(Arc::as_ref),
@@ -89,7 +89,7 @@ fn many_open_ends_are_all_followed() {
 fn many_subjects_on_one_path_are_all_found() {
     let rules: Vec<Arc<Rule>> = (0..500)
         .map(|number| {
-            let role = Wild::parse(&format!("role-{number}")).unwrap();
+            let role = Wildcard::parse(&format!("role-{number}")).unwrap();
             let target = Target {
                 subjects: all_of(vec![Test::Role(vec![role])]),
                 resources: all_of(vec![path("/**")]),
@@ -102,7 +102,7 @@ fn many_subjects_on_one_path_are_all_found() {
     let names: Vec<String> = (0..200).map(|number| format!("role-{}", number * 2)).collect();
     let request = Request { subject: Subject { roles: Names::of(&names), ..Subject::default() }, ..Request::default() };
     let mut found = Vec::new();
-    let asked = Asked { request: &request, path: Maybe::Is("/any/where") };
+    let asked = NormalizedRequest { request: &request, path: Path::Is("/any/where") };
     index.find(
         asked,
         |slot| rules.get(slot as usize).map(Arc::as_ref),

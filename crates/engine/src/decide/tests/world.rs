@@ -10,8 +10,7 @@ use crate::decide::*;
 
 pub(super) fn rule(name: &str, effect: Effect, target: Target) -> Rule {
     let at = NodeRef { source: SourceId::new(0), node: 0 };
-    let (conditions, duties) = (Vec::new(), Vec::new());
-    Rule { name: name.into(), effect, target, conditions, duties, priority: 0.0, status: Status::On, at }
+    Rule::new(name.into(), effect, target, at)
 }
 
 pub(super) fn set(algorithm: Algorithm, members: Vec<Member>) -> Set {
@@ -35,7 +34,7 @@ pub(super) fn all_of(tests: Vec<Test>) -> Vec<Matcher> {
     vec![Matcher { tests }]
 }
 
-fn one_of<T: Clone + std::fmt::Debug + 'static>(items: &'static [T]) -> impl Strategy<Value = T> + Clone {
+pub(super) fn one_of<T: Clone + std::fmt::Debug + 'static>(items: &'static [T]) -> impl Strategy<Value = T> + Clone {
     prop::sample::select(items)
 }
 
@@ -43,7 +42,7 @@ const NAMES: [&str; 4] = ["a", "b", "ab", "c"];
 const SEGMENTS: [&str; 12] = ["a", "b", "ab", "", "*", "**", "a*", "?", "*b", "a**", "**b", "?*b"];
 const METHODS: [&str; 5] = ["GET", "post", "PUT", "PURGE", "*"];
 
-fn text() -> impl Strategy<Value = SmolStr> + Clone {
+pub(super) fn text() -> impl Strategy<Value = SmolStr> + Clone {
     one_of(&NAMES).prop_map(SmolStr::new)
 }
 
@@ -51,9 +50,9 @@ fn texts() -> impl Strategy<Value = Vec<SmolStr>> + Clone {
     vec(text(), 1..3)
 }
 
-fn wild() -> impl Strategy<Value = Vec<Wild>> + Clone {
+fn wild() -> impl Strategy<Value = Vec<Wildcard>> + Clone {
     let pattern = one_of(&["a", "b", "a*", "*b", "*", "a*b", "c"]);
-    vec(pattern.prop_map(|pattern| Wild::parse(pattern).unwrap()), 1..3)
+    vec(pattern.prop_map(|pattern| Wildcard::parse(pattern).unwrap()), 1..3)
 }
 
 pub(super) fn pattern() -> impl Strategy<Value = String> + Clone {
@@ -69,7 +68,7 @@ pub(super) fn given_path() -> impl Strategy<Value = String> + Clone {
 fn fact_value() -> impl Strategy<Value = Fact> + Clone {
     prop_oneof![
         text().prop_map(Fact::Text),
-        (0..3_i32).prop_map(|number| Fact::Number(f64::from(number))),
+        (0..3_i32).prop_map(|number| Fact::Number((f64::from(number)).into())),
         any::<bool>().prop_map(Fact::Bool),
     ]
 }
@@ -78,18 +77,18 @@ fn claim() -> impl Strategy<Value = Test> + Clone {
     let operator = prop_oneof![
         4 => vec(fact_value(), 1..3).prop_map(Operator::In),
         1 => vec(fact_value(), 1..3).prop_map(Operator::NotIn),
-        1 => (0..3_i32).prop_map(|bound| Operator::Order(Order::Greater, f64::from(bound))),
+        1 => (0..3_i32).prop_map(|bound| Operator::Order(Order::Greater, f64::from(bound).into())),
         1 => Just(Operator::Exists),
         1 => Just(Operator::Absent),
     ];
     (one_of(&["x", "y"]), operator).prop_map(|(name, operator)| {
         let absent = if matches!(operator, Operator::In(_)) { Truth::False } else { Truth::Error };
         let (name, path) = (SmolStr::new(name), vec![SmolStr::new(name)]);
-        Test::Fact(FactTest { of: FactOf::Subject, name, path, operator, absent, mismatch: Truth::Error })
+        Test::Fact(FactTest { of: FactOf::Subject, name, called: None, path, operator, absent, mismatch: Truth::Error })
     })
 }
 
-fn subject() -> impl Strategy<Value = Matcher> + Clone {
+pub(super) fn subject() -> impl Strategy<Value = Matcher> + Clone {
     let test = prop_oneof![
         texts().prop_map(Test::Id),
         wild().prop_map(Test::Role),
@@ -101,7 +100,7 @@ fn subject() -> impl Strategy<Value = Matcher> + Clone {
     vec(prop_oneof![6 => test, 1 => not], 1..3).prop_map(|tests| Matcher { tests })
 }
 
-fn resource() -> impl Strategy<Value = Matcher> + Clone {
+pub(super) fn resource() -> impl Strategy<Value = Matcher> + Clone {
     let paths = vec(pattern(), 1..3).prop_map(|patterns| {
         let globs = patterns.iter().map(|pattern| PathPattern::Glob(Glob::parse(pattern).unwrap()));
         Test::Path(globs.collect())
@@ -117,7 +116,7 @@ fn resource() -> impl Strategy<Value = Matcher> + Clone {
         .prop_map(|(path, others)| Matcher { tests: path.into_iter().chain(others).collect() })
 }
 
-fn action() -> impl Strategy<Value = Matcher> + Clone {
+pub(super) fn action() -> impl Strategy<Value = Matcher> + Clone {
     let methods = vec(one_of(&METHODS).prop_map(SmolStr::new), 1..3).prop_map(Test::Method);
     let test = prop_oneof![3 => methods, 1 => texts().prop_map(Test::Operation)];
     vec(test, 1..3)
@@ -132,7 +131,7 @@ fn target() -> impl Strategy<Value = Target> + Clone {
         .prop_map(|(subjects, resources, actions)| Target { subjects, resources, actions })
 }
 
-fn condition() -> impl Strategy<Value = Condition> + Clone {
+pub(super) fn condition() -> impl Strategy<Value = Condition> + Clone {
     let window = (0..24_u32, 0..24_u32).prop_map(|(after, before)| {
         Condition::Time(TimeWindow {
             after: Some(after * 3600),
@@ -247,7 +246,7 @@ pub(super) fn requests(unknown: u32) -> impl Strategy<Value = Request> + Clone {
     let resource =
         (maybe(text(), unknown), maybe(path, unknown), maybe(text(), unknown), maybe(text(), unknown), owner).prop_map(
             |(app, path, kind, id, owner)| {
-                let facts = Facts(owner.map(|owner| (SmolStr::new("owner"), Fact::Text(owner))).into_iter().collect());
+                let facts = owner.map(|owner| (SmolStr::new("owner"), Fact::Text(owner))).into_iter().collect();
                 Resource { app, path, kind, id, facts }
             },
         );

@@ -14,18 +14,18 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use smallvec::smallvec;
 use smol_str::SmolStr;
-use upheld_model::Act;
+use upheld_model::MergeAction;
 use upheld_model::config::{Config, Content};
 
 use super::join::{Beaten, Joined, Part, Parts, Preferred, join_each, prefer, together, united_as};
-use super::rules::{Combiner, Meeting};
-use crate::hierarchy::answer::{Despite, Speakers};
+use super::rules::{Combiner, FieldMerge};
+use crate::hierarchy::answer::{Contributors, Exception};
 use crate::merge::{Layer, Merged, Strategy, fold};
 
 /// What a combiner makes of one value.
 pub(super) fn alone(combiner: &Combiner, by: usize, value: Arc<Config>) -> Joined {
     match combiner {
-        // A null that has nothing to remove is no value.
+        // A null that has nothing to remove is not a value.
         Combiner::Patch(strategy) => patched(strategy, smallvec![Part { by, value }], Vec::new()),
         Combiner::Providers | Combiner::Transformation | Combiner::AccessList => Joined::alone(by, value),
     }
@@ -38,7 +38,7 @@ pub(super) fn combine_all(combiner: &Combiner, parts: Parts) -> Option<Joined> {
         Combiner::AccessList => access_list::combine_all(parts),
         Combiner::Patch(_) if parts.is_empty() => None,
         Combiner::Patch(strategy) => Some(patched(strategy, parts, Vec::new())),
-        Combiner::Providers => join_each(Act::KeepOver, &Meeting::Deep(Combiner::Providers), parts),
+        Combiner::Providers => join_each(MergeAction::KeepOver, &FieldMerge::Deep(Combiner::Providers), parts),
     }
 }
 
@@ -85,7 +85,7 @@ fn patch(strategy: &Strategy, preferred: Preferred, acc: Joined, new: Joined) ->
 fn patched(strategy: &Strategy, parts: Parts, mut over: Vec<Beaten>) -> Joined {
     let layers: Vec<Layer> = parts.iter().map(|part| Layer { by: part.by, config: part.value.clone() }).collect();
     let merged = fold(strategy, &layers);
-    let mut origins: Speakers = merged.as_ref().map(Merged::contributors).unwrap_or_default().into();
+    let mut origins: Contributors = merged.as_ref().map(Merged::contributors).unwrap_or_default().into();
     if origins.is_empty() {
         origins.extend(parts.first().map(|part| part.by));
     }
@@ -98,7 +98,7 @@ fn patched(strategy: &Strategy, parts: Parts, mut over: Vec<Beaten>) -> Joined {
         by: part.by,
         value: part.value.clone(),
         under: under.clone(),
-        despite: Despite::Nothing,
+        exception: Exception::None,
     }));
     Joined { value, origins, over, parts }
 }

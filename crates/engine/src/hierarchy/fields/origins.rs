@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use smol_str::SmolStr;
 
-use crate::hierarchy::answer::Speakers;
+use crate::hierarchy::answer::Contributors;
 
 /// Fields with the policies that they come from, in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origins {
-    fields: BTreeMap<SmolStr, Speakers>,
+    fields: BTreeMap<SmolStr, Contributors>,
 }
 
 /// How much of a result one policy has a part in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Share {
     /// Nothing: others override it.
     Nowhere,
     /// Some fields.
@@ -46,26 +46,26 @@ impl Origins {
     }
 
     /// How much a policy has a part in.
-    pub fn standing(&self, by: usize) -> Standing {
+    pub fn standing(&self, by: usize) -> Share {
         let parts = self.fields.values().filter(|origins| origins.binary_search(&by).is_ok()).count();
         match parts {
-            0 => Standing::Nowhere,
-            _ if parts == self.fields.len() => Standing::Everywhere,
-            _ => Standing::Partly,
+            0 => Share::Nowhere,
+            _ if parts == self.fields.len() => Share::Everywhere,
+            _ => Share::Partly,
         }
     }
 }
 
-impl FromIterator<(SmolStr, Speakers)> for Origins {
-    fn from_iter<I: IntoIterator<Item = (SmolStr, Speakers)>>(fields: I) -> Self {
-        let sorted = |(name, origins): (SmolStr, Speakers)| (name, united(&[], &origins));
+impl FromIterator<(SmolStr, Contributors)> for Origins {
+    fn from_iter<I: IntoIterator<Item = (SmolStr, Contributors)>>(fields: I) -> Self {
+        let sorted = |(name, origins): (SmolStr, Contributors)| (name, united(&[], &origins));
         Self { fields: fields.into_iter().map(sorted).collect() }
     }
 }
 
 /// Both, in ascending order, each once.
-pub(super) fn united(some: &[usize], others: &[usize]) -> Speakers {
-    let mut all: Speakers = some.iter().chain(others).copied().collect();
+pub(super) fn united(some: &[usize], others: &[usize]) -> Contributors {
+    let mut all: Contributors = some.iter().chain(others).copied().collect();
     all.sort_unstable();
     all.dedup();
     all

@@ -9,9 +9,9 @@
 
 use smol_str::SmolStr;
 
-use upheld_model::Act;
+use upheld_model::MergeAction;
 
-use super::super::scopes::Apart;
+use super::super::scopes::FieldParts;
 use crate::merge::Strategy;
 
 /// How the fields of a kind meet. Fields without a rule are plain, and within a level the first one counts.
@@ -31,16 +31,16 @@ pub struct FieldRule {
     /// Its name.
     pub name: SmolStr,
     /// What two values of it come to.
-    pub meeting: Meeting,
+    pub meeting: FieldMerge,
     /// How it meets within a level.
     pub same_level: SameLevel,
     /// Which parts of it hide each other between scopes.
-    pub apart: Apart,
+    pub apart: FieldParts,
 }
 
 /// What two values of a field come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Meeting {
+pub enum FieldMerge {
     /// One of them.
     Plain,
     /// One of them, or under a deep merge what a combiner makes of both.
@@ -127,20 +127,20 @@ pub enum Prefer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Join {
     /// For plain fields.
-    pub plain: Act,
+    pub plain: MergeAction,
     /// For deep fields.
-    pub deep: Act,
+    pub deep: MergeAction,
 }
 
 impl Join {
-    const KEEP: Self = Self { plain: Act::Keep, deep: Act::Keep };
-    const TAKE: Self = Self { plain: Act::Take, deep: Act::Take };
+    const KEEP: Self = Self { plain: MergeAction::Keep, deep: MergeAction::Keep };
+    const TAKE: Self = Self { plain: MergeAction::Take, deep: MergeAction::Take };
 
-    pub(super) const fn act(self, meeting: &Meeting) -> Act {
+    pub(super) const fn act(self, meeting: &FieldMerge) -> MergeAction {
         match meeting {
-            Meeting::Plain => self.plain,
-            Meeting::Deep(_) => self.deep,
-            Meeting::Cumulative => Act::KeepOver,
+            FieldMerge::Plain => self.plain,
+            FieldMerge::Deep(_) => self.deep,
+            FieldMerge::Cumulative => MergeAction::KeepOver,
         }
     }
 }
@@ -153,12 +153,12 @@ impl Rules {
             (Reach::Shallow, Prefer::Parent) => Join::TAKE,
             (Reach::Deep, prefer) => Join {
                 plain: match (self.plain_when_deep, prefer) {
-                    (PlainWhenDeep::Child, _) | (PlainWhenDeep::AsNamed, Prefer::Child) => Act::Keep,
-                    (PlainWhenDeep::Parent, _) | (PlainWhenDeep::AsNamed, Prefer::Parent) => Act::Take,
+                    (PlainWhenDeep::Child, _) | (PlainWhenDeep::AsNamed, Prefer::Child) => MergeAction::Keep,
+                    (PlainWhenDeep::Parent, _) | (PlainWhenDeep::AsNamed, Prefer::Parent) => MergeAction::Take,
                 },
                 deep: match prefer {
-                    Prefer::Child => Act::KeepOver,
-                    Prefer::Parent => Act::TakeOver,
+                    Prefer::Child => MergeAction::KeepOver,
+                    Prefer::Parent => MergeAction::TakeOver,
                 },
             },
         }
@@ -169,7 +169,8 @@ impl Rules {
         match self.fields.iter_mut().find(|rule| rule.name == name) {
             Some(rule) => rule.same_level = same_level,
             None => {
-                let rule = FieldRule { name: name.into(), meeting: Meeting::Plain, same_level, apart: Apart::Whole };
+                let rule =
+                    FieldRule { name: name.into(), meeting: FieldMerge::Plain, same_level, apart: FieldParts::Whole };
                 self.fields.push(rule);
             }
         }
@@ -179,17 +180,17 @@ impl Rules {
         match (self.within, self.rule(name).map(|rule| rule.same_level).unwrap_or_default()) {
             (Within::AsLevels, _) => self.across(inheritance),
             (Within::ByField, SameLevel::First) => Join::KEEP,
-            (Within::ByField, SameLevel::Combine) => Join { plain: Act::Keep, deep: Act::KeepOver },
+            (Within::ByField, SameLevel::Combine) => Join { plain: MergeAction::Keep, deep: MergeAction::KeepOver },
         }
     }
 
     /// Which parts of a field hide each other between scopes.
-    pub(in crate::hierarchy) fn apart(&self, name: &str) -> &Apart {
-        self.rule(name).map_or(&Apart::Whole, |rule| &rule.apart)
+    pub(in crate::hierarchy) fn apart(&self, name: &str) -> &FieldParts {
+        self.rule(name).map_or(&FieldParts::Whole, |rule| &rule.apart)
     }
 
-    pub(super) fn meeting(&self, name: &str) -> &Meeting {
-        self.rule(name).map_or(&Meeting::Plain, |rule| &rule.meeting)
+    pub(super) fn meeting(&self, name: &str) -> &FieldMerge {
+        self.rule(name).map_or(&FieldMerge::Plain, |rule| &rule.meeting)
     }
 
     fn rule(&self, name: &str) -> Option<&FieldRule> {

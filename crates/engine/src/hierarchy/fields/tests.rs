@@ -8,23 +8,27 @@ use smol_str::SmolStr;
 use upheld_model::config::{Config, Content};
 
 use super::*;
-use crate::hierarchy::scopes::Apart;
-use crate::merge::Strategy as Meets;
+use crate::hierarchy::scopes::FieldParts;
+use crate::merge::Strategy as MergeStrategy;
 
 /// A field of each sort.
 const FIELDS: [&str; 6] = ["cumulative", "list", "patch", "plain", "providers", "transformation"];
 
 fn rules(plain_when_deep: PlainWhenDeep, within: Within, same_level: SameLevel) -> Rules {
     let meetings = [
-        Meeting::Cumulative,
-        Meeting::Deep(Combiner::AccessList),
-        Meeting::Deep(Combiner::Patch(Meets::patch())),
-        Meeting::Plain,
-        Meeting::Deep(Combiner::Providers),
-        Meeting::Deep(Combiner::Transformation),
+        FieldMerge::Cumulative,
+        FieldMerge::Deep(Combiner::AccessList),
+        FieldMerge::Deep(Combiner::Patch(MergeStrategy::patch())),
+        FieldMerge::Plain,
+        FieldMerge::Deep(Combiner::Providers),
+        FieldMerge::Deep(Combiner::Transformation),
     ];
-    let rule =
-        |(name, meeting): (&str, Meeting)| FieldRule { name: name.into(), meeting, same_level, apart: Apart::Whole };
+    let rule = |(name, meeting): (&str, FieldMerge)| FieldRule {
+        name: name.into(),
+        meeting,
+        same_level,
+        apart: FieldParts::Whole,
+    };
     Rules { fields: FIELDS.into_iter().zip(meetings).map(rule).collect(), plain_when_deep, within }
 }
 

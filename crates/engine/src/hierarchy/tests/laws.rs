@@ -22,7 +22,7 @@ fn told(built: &Built, effective: &Effective) -> NaiveAnswer {
     NaiveAnswer { order, fields: fields.collect(), broken: !effective.broken.is_empty() }
 }
 
-fn asked<W: Witness<Sitting> + Default>(built: &Built) -> Effective {
+fn asked<W: Witness<Attachment> + Default>(built: &Built) -> Effective {
     built.ask(|hierarchy, question| ask(hierarchy, question, &mut Scratch::default(), &mut W::default()))
 }
 
@@ -43,8 +43,8 @@ proptest! {
     fn all_witnesses_hear_of_the_same_answer(world in worlds()) {
         let built = Built::new(&world);
         let silent = asked::<Silent>(&built);
-        prop_assert_eq!(&silent, &asked::<Matched<Sitting>>(&built));
-        prop_assert_eq!(&silent, &asked::<Everything<Sitting>>(&built));
+        prop_assert_eq!(&silent, &asked::<Matched<Attachment>>(&built));
+        prop_assert_eq!(&silent, &asked::<Everything<Attachment>>(&built));
     }
 
     #[test]

@@ -1,32 +1,17 @@
 //! The reason of every row is the rung that separates it from the one that beat it.
 
 use proptest::prelude::*;
-use upheld_model::{Code, State};
+use upheld_model::{Code, State, Symbols};
 
-use super::super::rank::Column;
 use super::super::reference::{NaiveColumn as C, separating, speakers};
 use super::super::*;
-use super::world::{Built, NUMBER, worlds};
+use super::world::{Built, NUMBER, column, worlds};
 use crate::ladder::{self, Best};
 use crate::ruling::Ruling;
 
 /// The codes that a difference in a column gives.
-fn codes(column: C) -> [Code; 2] {
-    let column = match column {
-        C::Scope => Column::Scope,
-        C::Level => Column::Level,
-        C::Reference => Column::Reference,
-        C::Position => Column::Position,
-        C::Section => Column::Section,
-        C::Side => Column::Side,
-        C::Weight => Column::Weight,
-        C::Number => return [Code::MergeHigherNumber, Code::MergeLowerNumber],
-        C::Created => Column::Created,
-        C::Namespace => Column::Namespace,
-        C::Name => Column::Name,
-        C::Layer => Column::Layer,
-        C::Identity => Column::Identity,
-    };
+fn codes(naive: C) -> [Code; 2] {
+    let column = column(naive, Symbols::default().intern(NUMBER));
     [Best::Lowest, Best::Highest].map(|end| ladder::Column::code(column, end))
 }
 
@@ -40,21 +25,21 @@ proptest! {
         let lost = built.ask(|hierarchy, question| {
             let ruling = Ruling::explain(hierarchy, question);
             let losses = ruling.answer.losses().map(|(_, lost)| {
-                (lost.by, lost.to, lost.despite, hierarchy.why_lost(question, &ruling.answer, lost))
+                (lost.by, lost.to, lost.exception, hierarchy.why_lost(question, &ruling.answer, lost))
             });
             let losses: Vec<_> = losses.collect();
             let rows: Vec<_> = ruling.in_state(State::Lost).map(|one| (one.entry, one.place, one.reason)).collect();
             (losses, rows, ruling.answer.order.clone())
         });
         let (losses, rows, order) = lost;
-        for (by, to, despite, reason) in &losses {
+        for (by, to, exception, reason) in &losses {
             let column = separating(&world.kind, &naive[*by], &naive[*to]);
-            match (column, despite) {
+            match (column, exception) {
                 (Some(C::Scope), _) if naive[*to].title == "own" => prop_assert_eq!(reason.code, Code::MergeBuiltIn),
                 (Some(C::Scope | C::Level), _) if built.is_whole() && to > by => {
                     prop_assert_eq!(reason.code, Code::MergeFromAbove);
                 }
-                (Some(C::Level), answer::Despite::Plain) => prop_assert_eq!(reason.code, Code::MergePlainField),
+                (Some(C::Level), answer::Exception::Plain) => prop_assert_eq!(reason.code, Code::MergePlainField),
                 (Some(column), _) => {
                     prop_assert!(codes(column).contains(&reason.code), "{:?} for {:?} {}", reason, column, NUMBER);
                 }

@@ -9,12 +9,12 @@ use proptest::sample::{select, subsequence};
 use smol_str::SmolStr;
 use upheld_model::config::{Config, Content};
 use upheld_model::{
-    Act, AttachedLayer, Attachments, Code, LabelWant, LayerContent, Meets, NodeRef, Object, Policy, Reason, Says,
-    SourceId, Sym, Symbols, TagSet, TargetReference, TargetSelector, Timestamp,
+    AttachedLayer, Attachments, Code, LabelWant, LayerContent, LayerMerge, MergeAction, NodeRef, Object, Policy,
+    PolicyContent, Reason, Sym, Symbols, TagSet, TargetReference, TargetSelector, Timestamp,
 };
 
 use super::super::fields::{Inheritance, PlainWhenDeep, Prefer, Reach, Rules, Within};
-use super::super::rank::Ends;
+use super::super::rank::RankDirection;
 use super::super::reference::{
     NaiveColumn as C, NaiveDeep, NaiveFold, NaiveKind, NaiveLayer, NaiveLevel, NaiveLooks, NaivePolicy, NaiveRung,
     NaiveSite, Texts,
@@ -22,12 +22,11 @@ use super::super::reference::{
 use super::super::wholes::{WholeJoin, WholeRules};
 use super::super::*;
 use crate::ask::{EntryId, Place};
-use crate::kind::{HierarchyFold, HierarchyKind, Levels, Unsaid};
+use crate::kind::{HierarchyFold, HierarchyKind, LayerDefaults, Levels};
 use crate::ladder::{Best, Ladder, Rung};
-use crate::merge::Strategy as Meeting;
+use crate::merge::Strategy as MergeStrategy;
 use crate::snapshot::PolicyId;
-
-pub(super) const AT: NodeRef = NodeRef { source: SourceId::FIRST, node: 0 };
+use crate::support::NOWHERE;
 
 const KINDS: [&str; 2] = ["Route", "Gateway"];
 const NAMESPACES: [&str; 2] = ["infra", "infra-b"];
@@ -223,7 +222,7 @@ impl Built {
                         name: symbols.intern(name),
                         facts: TagSet::new(labels),
                         parts: Vec::new(),
-                        at: AT,
+                        at: NOWHERE,
                         created: None,
                     });
                     namespaces = reach.iter().map(|namespace| symbols.intern(namespace)).collect();
@@ -233,7 +232,7 @@ impl Built {
                         let (namespace, name) = (symbols.intern(namespace), symbols.intern(name));
                         // Layers of one policy share the position of the reference.
                         let entries = self.hierarchy.of_policy(namespace, name);
-                        listed.extend(entries.iter().map(|entry| Listed { entry: *entry, position, at: AT }));
+                        listed.extend(entries.iter().map(|entry| Listed { entry: *entry, position, at: NOWHERE }));
                     }
                 }
                 NaiveLooks::Own(layers) => {
@@ -244,7 +243,7 @@ impl Built {
                             ),
                             NaiveFold::Best | NaiveFold::Next => OwnContent::Whole(map_of(fields)),
                         };
-                        own.push(OwnLayer { says, at: NodeRef { node, ..AT } });
+                        own.push(OwnLayer { says, at: NodeRef { node, ..NOWHERE } });
                     }
                 }
             }
@@ -276,14 +275,14 @@ impl Built {
                 let section = section
                     .as_ref()
                     .map(|text| Section { symbol: self.symbols.borrow_mut().intern(text), text: text.as_str() });
-                Looks::Object {
+                EntrySource::Object {
                     object: self.objects[number].as_ref().unwrap(),
                     section,
                     namespaces: &self.namespaces[number],
                 }
             }
-            NaiveLooks::Listed(_) => Looks::Listed(&self.listed[number]),
-            NaiveLooks::Own(_) => Looks::Own(&self.own[number]),
+            NaiveLooks::Listed(_) => EntrySource::Listed(&self.listed[number]),
+            NaiveLooks::Own(_) => EntrySource::Own(&self.own[number]),
         };
         Site { scope: site.scope, level: site.level, section: site.section, looks }
     }
@@ -321,14 +320,14 @@ pub(super) fn policy_of(policy: &NaivePolicy, kind: &NaiveKind, symbols: &mut Sy
         namespace: symbols.intern(namespace),
         name: symbols.intern(name),
         section: section.as_ref().map(|section| symbols.intern(section)),
-        at: AT,
+        at: NOWHERE,
     });
     let targets = targets.collect();
     let selectors = policy.selectors.iter().map(|(kind, labels, section)| TargetSelector {
         kind: symbols.intern(kind),
         wants: labels.iter().map(|(key, value)| LabelWant::Is(symbols.intern(key), symbols.intern(value))).collect(),
         section: section.as_ref().map(|section| symbols.intern(section)),
-        at: AT,
+        at: NOWHERE,
     });
     let selectors = selectors.collect();
     let layers = policy.layers.iter().map(|layer| {
@@ -340,12 +339,12 @@ pub(super) fn policy_of(policy: &NaivePolicy, kind: &NaiveKind, symbols: &mut Sy
         };
         // The better one of two scopes stays as a whole or lets the wider one fill its gaps; it never gives way.
         let act = match (kind.fold, layer.whole, layer.overrides) {
-            (NaiveFold::Best, true, _) | (_, true, false) => Act::Keep,
-            (NaiveFold::Best, false, _) | (_, false, false) => Act::KeepOver,
-            (_, true, true) => Act::Take,
-            (_, false, true) => Act::TakeOver,
+            (NaiveFold::Best, true, _) | (_, true, false) => MergeAction::Keep,
+            (NaiveFold::Best, false, _) | (_, false, false) => MergeAction::KeepOver,
+            (_, true, true) => MergeAction::Take,
+            (_, false, true) => MergeAction::TakeOver,
         };
-        AttachedLayer { says, meets: Some(Meets { act, strategy: 0 }) }
+        AttachedLayer { says, meets: Some(LayerMerge { act, strategy: 0 }) }
     });
     let attachments = Attachments {
         group: None,
@@ -363,38 +362,44 @@ pub(super) fn policy_of(policy: &NaivePolicy, kind: &NaiveKind, symbols: &mut Sy
         name,
         title: name,
         created: policy.created.map(Timestamp),
-        at: AT,
+        at: NOWHERE,
         payload: None,
-        says: Says::Attached(Arc::new(attachments)),
+        says: PolicyContent::Attached(Arc::new(attachments)),
     }
 }
 
 /// What the number is called that policies rank by.
 pub(super) const NUMBER: &str = "priority";
 
+/// The column of the family; `number` is what policies rank by.
+pub(super) fn column(naive: C, number: Sym) -> Column {
+    match naive {
+        C::Scope => Column::Scope,
+        C::Level => Column::Level,
+        C::Reference => Column::Reference,
+        C::Position => Column::Position,
+        C::Section => Column::Section,
+        C::Side => Column::Side,
+        C::Weight => Column::Weight,
+        C::Number => Column::Number(number),
+        C::Created => Column::Created,
+        C::Namespace => Column::Namespace,
+        C::Name => Column::Name,
+        C::Layer => Column::Layer,
+        C::Identity => Column::Identity,
+    }
+}
+
 pub(super) fn kind(naive: &NaiveKind, symbols: &mut Symbols) -> HierarchyKind {
-    let rung = |NaiveRung(column, highest): &NaiveRung| {
-        let column = match column {
-            C::Scope => Column::Scope,
-            C::Level => Column::Level,
-            C::Reference => Column::Reference,
-            C::Position => Column::Position,
-            C::Section => Column::Section,
-            C::Side => Column::Side,
-            C::Weight => Column::Weight,
-            C::Number => Column::Number(symbols.intern(NUMBER)),
-            C::Created => Column::Created,
-            C::Namespace => Column::Namespace,
-            C::Name => Column::Name,
-            C::Layer => Column::Layer,
-            C::Identity => Column::Identity,
-        };
-        Rung { column, best: if *highest { Best::Highest } else { Best::Lowest } }
+    let number = symbols.intern(NUMBER);
+    let rung = |NaiveRung(naive, highest): &NaiveRung| Rung {
+        column: column(*naive, number),
+        best: if *highest { Best::Highest } else { Best::Lowest },
     };
     let rungs = naive.rungs.iter().map(rung).collect();
     let rules = |plain_when_deep| Rules { fields: Vec::new(), plain_when_deep, within: Within::ByField };
     let wholes =
-        |within, across| HierarchyFold::Wholes(WholeRules { within, across, strategies: vec![Meeting::patch()] });
+        |within, across| HierarchyFold::Wholes(WholeRules { within, across, strategies: vec![MergeStrategy::patch()] });
     let fold = match naive.fold {
         NaiveFold::Fields(deep) => {
             let rules = rules(match deep {
@@ -407,7 +412,7 @@ pub(super) fn kind(naive: &NaiveKind, symbols: &mut Symbols) -> HierarchyKind {
         NaiveFold::Best => wholes(WholeJoin::Keep, Some(WholeJoin::AsTheBetterSays)),
         NaiveFold::Next => wholes(WholeJoin::AsTheNextSays, None),
     };
-    let ends = if naive.by_side { Ends::BySide } else { Ends::AsRanked };
+    let ends = if naive.by_side { RankDirection::BySide } else { RankDirection::AsRanked };
     let word = symbols.intern("test");
     HierarchyKind {
         group: word,
@@ -420,6 +425,6 @@ pub(super) fn kind(naive: &NaiveKind, symbols: &mut Symbols) -> HierarchyKind {
         scopes: Vec::new(),
         places: Vec::new(),
         strategies: Vec::new(),
-        unsaid: Unsaid::default(),
+        unsaid: LayerDefaults::default(),
     }
 }

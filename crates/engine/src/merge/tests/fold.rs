@@ -91,7 +91,7 @@ proptest! {
     #[test]
     fn shallow_merging_is_associative(layers in layers(), split in 1..4_usize) {
         let strategy = Strategy { nulls: super::super::strategy::Nulls::Ignore, ..Strategy::shallow() };
-        // A shallow merge is about fields: what is no map becomes a field of one.
+        // A shallow merge is about fields: what is not a map becomes a field of one.
         let layers: Vec<_> = layers.iter().map(|layer| if layer.entries().is_empty() { map(&[("a", layer.clone())]) } else { layer.clone() }).collect();
         let (better, worse) = layers.split_at(split.min(layers.len()));
         let grouped: Vec<_> = merged(&strategy, better).into_iter().chain(merged(&strategy, worse)).collect();

@@ -7,7 +7,7 @@ use super::super::reference::{NaiveObject, NaiveQuestion, NaiveValue, NaiveWorld
 use super::super::{Layered, Merge, Merged, fold};
 use super::random::{config, patch, proxy, question, world};
 use super::world::{World, config_of, lookup, meeting, result, value};
-use crate::words::{Ends, Words};
+use crate::words::{EndNames, Words};
 use crate::{Ruling, Scratch, Silent, ask};
 
 fn silent(world: &World, proxy: &NaiveObject, question: &NaiveQuestion) -> Option<Layered> {
@@ -28,7 +28,7 @@ fn answer(world: &World, proxy: &NaiveObject, question: &NaiveQuestion) -> Optio
 fn told(world: &World, ruling: &Ruling<Merge>) -> Vec<String> {
     let lookup = lookup(world);
     let merge = world.merge().unwrap();
-    let words = Words { lookup: &lookup, ends: Ends { source: "web", destination: "backend" } };
+    let words = Words { lookup: &lookup, ends: EndNames { source: "web", destination: "backend" } };
     let rows = ruling.candidates.iter().map(|candidate| {
         let because = words.because(candidate.state, &candidate.reason);
         let layer = world.layers(merge, &[candidate.entry]);

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use upheld_model::layers::{Audience, Condition, Extent, Layers, Mark, Pattern, Reach, Reference, Section, Statement};
 use upheld_model::{
-    Config, Content, Draft, Facet, Files, Lookup, NodeRef, Object, Part, Policy, Roles, Says, SourceId, Sym, Symbols,
-    TagSet, Want,
+    Config, Content, Draft, Facet, Lookup, Object, Part, Policy, PolicyContent, Roles, Sym, Symbols, TagSet, Want,
 };
 
 use super::super::reference::{
@@ -17,11 +16,10 @@ use super::super::{
     About, Column, Depth, ItemOrder, Keyed, Layered, Merge, Merged, Nulls, Question, Strategy, Subject, Target,
 };
 use super::random::{CALLER, FACTS, MESH, SECTIONS, TAGS, VALUES};
-use crate::kind::{Choices, FacetChoice, MergeKind, Payload, PolicyKind};
+use crate::kind::{Choices, FacetChoice, MergeKind, Payload};
 use crate::ladder::{Best, Ladder, Rung};
-use crate::snapshot::{Indexed, KindId, ObjectId, Snapshot};
-
-const NOWHERE: NodeRef = NodeRef { source: SourceId::FIRST, node: 0 };
+use crate::snapshot::{KindId, ObjectId, Snapshot};
+use crate::support::{NOWHERE, snapshot};
 
 /// A snapshot with one kind and one scope.
 pub(super) struct World {
@@ -45,19 +43,8 @@ impl World {
             let policy = policy(naive, &mut draft.symbols);
             draft.policies.push(policy);
         }
-        let policy_kind = PolicyKind {
-            name: kind,
-            governs: kind,
-            semantics: None,
-            choices: Choices::Merge(merge_kind(naive, &mut draft.symbols)),
-            payload: None,
-            default_name: kind,
-            default_means: kind,
-            at: NOWHERE,
-        };
-        let snapshot = Snapshot::build(draft, vec![policy_kind], Indexed::default(), Files::default().into())
-            .expect("small worlds fit");
-        Self { snapshot, scope }
+        let choices = Choices::Merge(merge_kind(naive, &mut draft.symbols));
+        Self { snapshot: snapshot(draft, kind, choices), scope }
     }
 
     pub(super) fn merge(&self) -> Option<&Merge> {
@@ -218,7 +205,12 @@ pub(super) fn policy(naive: &NaivePolicy, symbols: &mut Symbols) -> Policy {
         created: None,
         at: NOWHERE,
         payload: None,
-        says: Says::Layers(Layers { audiences, marks: marks(&naive.marks, symbols), entries, dangling: Vec::new() }),
+        says: PolicyContent::Layers(Layers {
+            audiences,
+            marks: marks(&naive.marks, symbols),
+            entries,
+            dangling: Vec::new(),
+        }),
     }
 }
 

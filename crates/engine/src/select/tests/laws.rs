@@ -6,7 +6,7 @@ use upheld_model::{Lookup, State};
 use super::super::reference::{NaivePolicy, Tags, ranking};
 use super::world::{World, kind, parts, policies};
 use crate::kind::Resolve;
-use crate::words::{Ends, Words};
+use crate::words::{EndNames, Words};
 use crate::{Question, Ruling, Scratch, Select, Silent, ask};
 
 /// Names of those that stand, through the index and without a witness.
@@ -27,7 +27,7 @@ fn explained(world: &World, sources: &[Tags], destinations: &[Tags]) -> Option<R
 /// Everything that a person would read, in order.
 fn told(world: &World, ruling: &Ruling<Select>) -> Vec<String> {
     let lookup = Lookup::new(world.snapshot.symbols());
-    let words = Words { lookup: &lookup, ends: Ends { source: "web", destination: "backend" } };
+    let words = Words { lookup: &lookup, ends: EndNames { source: "web", destination: "backend" } };
     let rows = ruling.candidates.iter().map(|candidate| {
         let because = words.because(candidate.state, &candidate.reason);
         format!("{} {} {:?} {because}", candidate.state.word(), world.name(candidate.entry), candidate.measure)

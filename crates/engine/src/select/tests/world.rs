@@ -1,19 +1,17 @@
 //! Small random worlds: three tags with two values each, so that policies meet, tie and miss.
 
 use proptest::prelude::*;
-use upheld_model::{
-    Draft, Files, NodeRef, Policy, Says, Selector, SelectorList, Side, SourceId, TagSet, Timestamp, Want,
-};
+use upheld_model::{Draft, Policy, PolicyContent, Selector, SelectorList, Side, TagSet, Timestamp, Want};
 
 use super::super::reference::{NaiveKind, NaivePolicy, NaiveRung, Tags};
-use crate::kind::{Choices, Counts, Each, Empty, Grants, Match, PolicyKind, Resolve, SelectKind};
+use crate::kind::{Choices, Counts, Empty, Grants, Granularity, Match, Resolve, SelectKind};
 use crate::ladder::{Best, Ladder, Rung};
 use crate::select::{Column, Select};
-use crate::snapshot::{Indexed, KindId, Snapshot};
+use crate::snapshot::{KindId, Snapshot};
+use crate::support::{NOWHERE, snapshot};
 
 pub(super) const KEYS: [&str; 3] = ["service", "cloud", "version"];
 pub(super) const VALUES: [&str; 2] = ["one", "two"];
-const NOWHERE: NodeRef = NodeRef { source: SourceId::FIRST, node: 0 };
 
 /// A selector: each key exact, wild or not named.
 pub(super) fn selector() -> impl Strategy<Value = Tags> {
@@ -135,7 +133,7 @@ impl World {
                 created: policy.created.map(Timestamp),
                 at: NOWHERE,
                 payload: None,
-                says: Says::Selectors { lists: selectors, numbers: Vec::new() },
+                says: PolicyContent::Selectors { lists: selectors, numbers: Vec::new() },
             });
         }
         // Every text of a question is known, as it would be after reading objects.
@@ -148,7 +146,7 @@ impl World {
             sees: None,
             empty: if naive.empty_sources_match { Empty::Everything } else { Empty::Nothing },
             counts: if naive.sources_do_not_count { Counts::No } else { Counts::Yes },
-            each: Each::Service,
+            each: Granularity::Service,
         };
         let destination = Match {
             field: fields[1],
@@ -156,33 +154,22 @@ impl World {
             sees: naive.sees.as_ref().map(|key| vec![symbols.intern(key)]),
             empty: Empty::Nothing,
             counts: Counts::Yes,
-            each: Each::Service,
+            each: Granularity::Service,
         };
-        let policy_kind = PolicyKind {
-            name: kind,
-            governs: kind,
-            semantics: None,
-            choices: Choices::Select(SelectKind {
-                matches: match sources {
-                    Sources::Match => vec![source, destination],
-                    Sources::Grant => vec![destination],
-                },
-                split: naive.split_sources.then_some(fields[0]),
-                rank: Ladder::new(naive.ladder.iter().map(|naive| rung(*naive, fields[0])).collect()),
-                resolve,
-                grants: match sources {
-                    Sources::Match => None,
-                    Sources::Grant => Some(Grants::Field(fields[0])),
-                },
-            }),
-            payload: None,
-            default_name: kind,
-            default_means: kind,
-            at: NOWHERE,
-        };
-        let snapshot = Snapshot::build(draft, vec![policy_kind], Indexed::default(), Files::default().into())
-            .expect("small worlds fit");
-        Self { snapshot, kind: KindId::new(0), scope }
+        let choices = Choices::Select(SelectKind {
+            matches: match sources {
+                Sources::Match => vec![source, destination],
+                Sources::Grant => vec![destination],
+            },
+            split: naive.split_sources.then_some(fields[0]),
+            rank: Ladder::new(naive.ladder.iter().map(|naive| rung(*naive, fields[0])).collect()),
+            resolve,
+            grants: match sources {
+                Sources::Match => None,
+                Sources::Grant => Some(Grants::Field(fields[0])),
+            },
+        });
+        Self { snapshot: snapshot(draft, kind, choices), kind: KindId::new(0), scope }
     }
 
     pub(super) fn select(&self) -> Option<&Select> {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::auth::error::SecurityError;
 use crate::config;
-use crate::config::KeysAt;
+use crate::config::KeysLocation;
 
 /// How long a server may take to hand out its keys.
 const FETCH: Duration = Duration::from_secs(5);
@@ -62,9 +62,9 @@ impl KeySet {
 }
 
 /// Whether keys may come from there at all.
-pub(super) fn check(keys: &KeysAt) -> Result<(), SecurityError> {
-    let KeysAt::Url { url, .. } = keys else { return Ok(()) };
-    let parsed: Uri = url.parse().map_err(|_| SecurityError::Setting("the URL of the keys is no URL".to_owned()))?;
+pub(super) fn check(keys: &KeysLocation) -> Result<(), SecurityError> {
+    let KeysLocation::Url { url, .. } = keys else { return Ok(()) };
+    let parsed: Uri = url.parse().map_err(|_| SecurityError::Setting("the URL of the keys is not valid".to_owned()))?;
     let host = parsed.host().unwrap_or_default();
     let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
     let here = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
@@ -78,20 +78,25 @@ pub(super) fn check(keys: &KeysAt) -> Result<(), SecurityError> {
 /// Reads the keys. Takes a while: not for threads that answer.
 pub(super) fn read(settings: &config::Jwt) -> Result<KeySet, SecurityError> {
     let (text, name) = match &settings.keys {
-        KeysAt::File(path) => (std::fs::read(path).map_err(|error| SecurityError::file(path, error))?, path.as_path()),
-        KeysAt::Url { url, authority } => {
+        KeysLocation::File(path) => {
+            (std::fs::read(path).map_err(|error| SecurityError::file(path, error))?, path.as_path())
+        }
+        KeysLocation::Url { url, authority } => {
             // A URL may have a password in it: messages do without.
             let fetched = fetch(url, authority.as_deref());
             (fetched.map_err(SecurityError::Setting)?, Path::new("the keys of the issuer"))
         }
     };
-    let set: Set =
-        serde_json::from_slice(&text).map_err(|error| SecurityError::file(name, format!("no set of keys: {error}")))?;
+    let set: Set = serde_json::from_slice(&text)
+        .map_err(|error| SecurityError::file(name, format!("not a JSON Web Key Set: {error}")))?;
     // A key of a sort that is not known here does not make the others useless.
     let known = set.keys.into_iter().take(MOST).filter_map(|key| serde_json::from_value::<Jwk>(key).ok());
     let keys: Vec<Key> = known.filter_map(|key| usable(&key, settings)).collect();
     if keys.is_empty() {
-        return Err(SecurityError::file(name, "no key in it can verify signatures: RSA, P-256, P-384 or Ed25519 can"));
+        return Err(SecurityError::file(
+            name,
+            "it has no key that can verify signatures: expected RSA, P-256, P-384 or Ed25519",
+        ));
     }
     Ok(KeySet(keys))
 }
@@ -115,9 +120,9 @@ fn fetch(url: &str, authority: Option<&Path>) -> Result<Vec<u8>, String> {
         .build()
         .into();
     let failed = |error: &ureq::Error| match error {
-        ureq::Error::StatusCode(status) => format!("the server of the keys answers {status}"),
-        ureq::Error::Timeout(_) => "the server of the keys does not answer in time".to_owned(),
-        ureq::Error::Io(error) => format!("the server of the keys: {error}"),
+        ureq::Error::StatusCode(status) => format!("the key server answers {status}"),
+        ureq::Error::Timeout(_) => "the key server does not answer in time".to_owned(),
+        ureq::Error::Io(error) => format!("the key server: {error}"),
         _ => "the keys cannot be fetched".to_owned(),
     };
     let mut response = agent.get(url).call().map_err(|error| failed(&error))?;

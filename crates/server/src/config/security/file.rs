@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
-use upheld_input::{Format, json, parse};
+use upheld_loader::Format;
 use upheld_model::{Files, Severity, SourceId};
+use upheld_syntax::{json, parse};
 
-use super::{KeysAt, Security};
+use super::{KeysLocation, Security};
 use crate::auth::SecurityError;
 
 impl Security {
@@ -40,8 +41,8 @@ impl Security {
             tls.clients.iter_mut().for_each(|clients| move_(&mut clients.authority));
         }
         match self.jwt.as_mut().map(|jwt| &mut jwt.keys) {
-            Some(KeysAt::File(path)) => move_(path),
-            Some(KeysAt::Url { authority, .. }) => authority.iter_mut().for_each(move_),
+            Some(KeysLocation::File(path)) => move_(path),
+            Some(KeysLocation::Url { authority, .. }) => authority.iter_mut().for_each(move_),
             None => {}
         }
         self
@@ -94,7 +95,7 @@ pub(super) struct Keys {
     authority: Option<PathBuf>,
 }
 
-impl TryFrom<Keys> for KeysAt {
+impl TryFrom<Keys> for KeysLocation {
     type Error = &'static str;
 
     fn try_from(keys: Keys) -> Result<Self, Self::Error> {
@@ -144,7 +145,7 @@ jwt:
         };
         assert_eq!(security.tls, Some(tls));
         let jwt = security.jwt.unwrap();
-        assert_eq!(jwt.keys, KeysAt::Url { url: "https://issuer.example/keys".to_owned(), authority: None });
+        assert_eq!(jwt.keys, KeysLocation::Url { url: "https://issuer.example/keys".to_owned(), authority: None });
         assert_eq!((jwt.leeway, jwt.refresh), (Duration::from_secs(5), Duration::from_mins(5)));
     }
 
@@ -155,7 +156,7 @@ jwt:
         std::fs::write(&path, "{tokens: tokens.yaml, jwt: {keys: {file: keys.json}, audiences: [a]}}").unwrap();
         let security = Security::read(&path).unwrap();
         assert_eq!(security.tokens, Some(folder.path().join("tokens.yaml")));
-        assert_eq!(security.jwt.unwrap().keys, KeysAt::File(folder.path().join("keys.json")));
+        assert_eq!(security.jwt.unwrap().keys, KeysLocation::File(folder.path().join("keys.json")));
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Refused {
         Self::new(StatusCode::CONFLICT, &format!("Policy is read-only: it is in {place}"))
     }
 
-    /// The body is no document.
+    /// The body is not a document.
     pub(super) fn unreadable(problem: Problem) -> Self {
         Self::with(StatusCode::BAD_REQUEST, "Invalid body", problem)
     }

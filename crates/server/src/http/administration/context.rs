@@ -3,16 +3,16 @@
 use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value as Json_, json};
 use upheld_dialects::access::{request, view as seed};
-use upheld_engine::decide::{Maybe, Outcome, Request};
-use upheld_engine::{Scratch, Silent, ask};
+use upheld_engine::decide::{Outcome, Request};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
 
 use super::bodies::{INVALID_POLICY, Refused};
-use super::listed::decider;
+use super::policy_list::decider;
 use crate::documents::{Body, format};
 use crate::http::decide::now;
 use crate::problem::Problem;
+use crate::scratch;
 use crate::view::View;
 
 /// A context, and what it asks.
@@ -64,8 +64,8 @@ impl Context {
             let problem = Problem::new(StatusCode::BAD_REQUEST, "bad-request", detail);
             return Err(Refused::invalid_context(problem.with_diagnostics(body.files(), found.as_slice())));
         };
-        if request.environment.time == Maybe::Absent {
-            request.environment.time = Maybe::Is(now());
+        if let Some(decider) = decider(view) {
+            decider.complete(&mut request, Some(now()));
         }
         Ok(Self { received: serde_json::to_value(document).unwrap_or_default(), request })
     }
@@ -78,8 +78,8 @@ impl Context {
     /// `{effect, reason, matchedPolicy}`, and what it means.
     pub(super) fn decision(&self, view: &View) -> (Json_, Outcome) {
         let Some(decider) = decider(view) else { return (Json_::Null, Outcome::Undecided) };
-        let decided = ask(decider.decide, &&self.request, &mut Scratch::default(), &mut Silent);
-        (seed::decision(decider.files, decider.decide, &decided, view.edition()), decided.outcome)
+        let decision = scratch::decide(decider, &self.request);
+        (seed::decision(decider.files, decider.decide, &decision), decision.outcome)
     }
 }
 

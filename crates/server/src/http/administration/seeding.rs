@@ -12,12 +12,13 @@ use upheld_dialects::access::claim::STORED;
 use upheld_dialects::access::manifest::Manifest;
 use upheld_dialects::access::seeding::{PolicyList, listed};
 use upheld_dialects::access::{POLICY, Plan, PolicyStore, SCOPE, Seed, Skipped};
-use upheld_input::{Input, json, read};
+use upheld_loader::{Input, read};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Fault, Files, Severity};
 use upheld_store::{Change, Key};
+use upheld_syntax::json;
 
-use super::listed::decider;
+use super::policy_list::decider;
 use crate::app::Shared;
 use crate::view::View;
 use crate::writer::{Condition, Mode, Refusal, Write};
@@ -39,7 +40,7 @@ pub(crate) async fn seed(app: &Shared) {
                 tracing::error!(
                     problems = broken.diagnostics.errors(),
                     first,
-                    "the policy seed is broken and was not stored"
+                    "the policy seed is invalid and was not stored"
                 );
                 return;
             }
@@ -50,7 +51,7 @@ pub(crate) async fn seed(app: &Shared) {
             Ok(()) => return,
         }
     }
-    tracing::error!("the policy seed could not be stored: others wrote all the time");
+    tracing::error!("the policy seed could not be stored because of constant writes by others");
 }
 
 async fn try_seed(app: &Shared) -> Result<(), Refusal> {
@@ -95,7 +96,7 @@ async fn try_seed(app: &Shared) -> Result<(), Refusal> {
 /// What the manifest wants; `None` if it says nothing of seeds.
 fn plan(view: &View, environment: &str) -> Option<Result<Plan<Text>, Skipped>> {
     let decider = decider(view)?;
-    let manifest = decider.manifest?;
+    let manifest = decider.manifest;
     let settings = decider.files.value(manifest.at?)?.get("policySeed")?;
     let inline = settings.get("policies").into_iter().flat_map(Value::items);
     let inline = inline.filter_map(|policy| Some((SmolStr::new(policy.get("id")?.text()), json::write(policy).into())));

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::redact::Redact;
-use crate::telemetry::{Details, Made};
+use crate::telemetry::{DecisionEvent, Details};
 
 /// One decision, before it is written.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Line {
-    pub(super) fn new(time: Timestamp, made: Made<'_>, details: Details) -> Self {
+    pub(super) fn new(time: Timestamp, made: DecisionEvent<'_>, details: Details) -> Self {
         Self {
             time,
             id: made.observed.id().to_owned(),

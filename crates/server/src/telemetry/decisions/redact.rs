@@ -31,7 +31,7 @@ impl Redact {
 
 fn steps(pointer: &str) -> io::Result<Vec<Step>> {
     let Some(rest) = pointer.strip_prefix('/') else {
-        let message = format!("`{pointer}` is no JSON pointer: expected something like /subject/claims/email");
+        let message = format!("`{pointer}` is not a valid JSON pointer: expected something like /subject/claims/email");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     };
     let step = |step: &str| match step {

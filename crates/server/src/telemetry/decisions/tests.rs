@@ -6,12 +6,12 @@ use sha2::{Digest, Sha256};
 use upheld_store::Revision;
 
 use super::*;
-use crate::auth::{Caller, How};
+use crate::auth::{AuthMethod, Caller};
 use crate::config::DecisionLogTo;
 use crate::telemetry::{Observed, Surface};
 
-fn made(observed: &Observed, outcome: Outcome) -> Made<'_> {
-    Made { surface: Surface::Http, outcome, observed, place: None, took: Duration::from_micros(7) }
+fn made(observed: &Observed, outcome: Outcome) -> DecisionEvent<'_> {
+    DecisionEvent { surface: Surface::Http, outcome, observed, place: None, took: Duration::from_micros(7) }
 }
 
 fn details() -> Details {
@@ -34,7 +34,7 @@ fn write(config: &DecisionLog, metrics: &Metrics, outcome: Outcome, names: std::
     runtime.block_on(async {
         for name in names {
             let observed = Observed::named(&format!("request-{name}"));
-            observed.called_by(Caller::new("ci", How::Token));
+            observed.called_by(Caller::new("ci", AuthMethod::Token));
             if let Some(line) = decisions.line(made(&observed, outcome), details) {
                 decisions.write(line).await;
             }

@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use jiff::Timestamp;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-use upheld_input::load::Broken;
+use upheld_loader::load::Broken;
 use upheld_model::Severity;
 use upheld_store::Revision;
 
@@ -15,7 +15,7 @@ use crate::view::View;
 
 /// Where the server stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing<'a> {
+pub(crate) struct ServerState<'a> {
     /// The current view.
     pub(crate) view: &'a View,
     /// The end of the log, as far as it is known here.
@@ -43,8 +43,8 @@ pub(super) struct Gauges {
 impl Gauges {
     pub(super) fn register(&self, registry: &mut Registry) {
         let mut gauge = |name: &str, help: &str, gauge: &Number| registry.register(name, help, gauge.clone());
-        gauge("upheld_snapshot_revision", "The revision that answers", &self.revision);
-        gauge("upheld_snapshot_age_seconds", "Since the snapshot was built", &self.age);
+        gauge("upheld_snapshot_revision", "The revision that is served", &self.revision);
+        gauge("upheld_snapshot_age_seconds", "Age of the snapshot", &self.age);
         gauge("upheld_snapshot_build_seconds", "Time that building the snapshot took", &self.build);
         gauge("upheld_snapshot_policies", "Policies in the snapshot", &self.policies);
         gauge("upheld_snapshot_objects", "Objects in the snapshot", &self.objects);
@@ -56,8 +56,8 @@ impl Gauges {
         self.started.set(UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64());
     }
 
-    pub(super) fn set(&self, standing: &Standing<'_>) {
-        let Standing { view, head, problem } = *standing;
+    pub(super) fn set(&self, standing: &ServerState<'_>) {
+        let ServerState { view, head, problem } = *standing;
         let snapshot = &view.loaded.snapshot;
         self.revision.set(number(view.revision().0));
         self.lag.set(number(head.0.saturating_sub(view.revision().0)));

@@ -9,7 +9,7 @@ use tracing_subscriber::layer::SubscriberExt;
 
 use super::*;
 use crate::config::{Config, Operations, Security};
-use crate::telemetry::logs::{self, Look};
+use crate::telemetry::logs::{self, LogStyle};
 
 #[derive(Clone, Debug, Default)]
 struct Memory(Arc<Mutex<Vec<u8>>>);
@@ -46,7 +46,7 @@ fn logged(level: &str, requests: &[String]) -> (Vec<String>, String) {
     let written = Memory::default();
     let operations = Operations { log: Some(level.to_owned()), ..Operations::default() };
     let (filter, _) = logs::filter(&operations, |_| None);
-    let subscriber = tracing_subscriber::registry().with(logs::layer(Look::Json, filter, written.clone()));
+    let subscriber = tracing_subscriber::registry().with(logs::layer(LogStyle::Json, filter, written.clone()));
     let guard = tracing::subscriber::set_default(subscriber);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let answers = runtime.block_on(async {

@@ -13,7 +13,7 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header, encode, get_current_timestamp
 use rcgen::KeyPair;
 use serde_json::{Value as Json, json};
 use upheld_server::Config;
-use upheld_server::config::{Jwt, KeysAt, Security};
+use upheld_server::config::{Jwt, KeysLocation, Security};
 
 use super::{asked, refusal};
 use crate::support::Served;
@@ -65,7 +65,7 @@ fn claims(changes: &Json) -> Json {
     claims
 }
 
-fn served(keys: KeysAt) -> Served {
+fn served(keys: KeysLocation) -> Served {
     let jwt = Jwt {
         issuers: vec!["https://issuer.example".to_owned()],
         roles: "realm.roles".to_owned(),
@@ -81,7 +81,7 @@ fn only_good_tokens_of_the_issuer_are_accepted() {
     let path = folder.path().join("keys.json");
     let (issuer, stranger) = (Issuer::new("k1"), Issuer::new("k1"));
     fs::write(&path, issuer.set()).unwrap();
-    let served = served(KeysAt::File(path));
+    let served = served(KeysLocation::File(path));
     assert_eq!(served.running().bootstrap_token(), None);
     let status = |token: &str| asked(&served, "GET", "/v1/revisions", token, "").status;
     let good = issuer.sign(&claims(&json!({})));
@@ -118,7 +118,7 @@ fn algorithms_that_everybody_can_sign_with_are_refused() {
     let path = folder.path().join("keys.json");
     let issuer = Issuer::new("k1");
     fs::write(&path, issuer.set()).unwrap();
-    let served = served(KeysAt::File(path));
+    let served = served(KeysLocation::File(path));
     let body = URL_SAFE_NO_PAD.encode(claims(&json!({})).to_string());
     let unsigned = format!("{}.{body}.", URL_SAFE_NO_PAD.encode(r#"{"alg":"none","kid":"k1"}"#));
     let header = |kid: &str| Header { kid: Some(kid.to_owned()), ..Header::new(Algorithm::HS256) };
@@ -157,7 +157,7 @@ fn a_new_key_is_fetched_when_a_token_names_it_but_not_for_every_name() {
     let (old, new) = (Issuer::new("old"), Issuer::new("new"));
     let keys = Arc::new(Mutex::new(old.set()));
     let (url, count) = keys_at(Arc::clone(&keys));
-    let served = served(KeysAt::Url { url, authority: None });
+    let served = served(KeysLocation::Url { url, authority: None });
     let status = |issuer: &Issuer| asked(&served, "GET", "/v1/revisions", &issuer.sign(&claims(&json!({}))), "").status;
     assert_eq!((status(&old), count.load(Ordering::SeqCst)), (200, 1));
     *keys.lock().unwrap() = new.set();
@@ -177,7 +177,7 @@ fn settings_that_would_open_a_door_are_refused() {
     let started = |jwt: Jwt| {
         refusal(Config { security: Security { jwt: Some(jwt), ..Security::default() }, ..Config::default() })
     };
-    let at = |url: &str| KeysAt::Url { url: url.to_owned(), authority: None };
+    let at = |url: &str| KeysLocation::Url { url: url.to_owned(), authority: None };
     assert!(
         started(Jwt { audiences: Vec::new(), ..Jwt::new(at("https://issuer.example/keys"), "x") }).contains("audience")
     );
@@ -186,8 +186,8 @@ fn settings_that_would_open_a_door_are_refused() {
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("keys.json");
-    assert!(started(Jwt::new(KeysAt::File(path.clone()), "x")).contains("keys.json"));
+    assert!(started(Jwt::new(KeysLocation::File(path.clone()), "x")).contains("keys.json"));
     fs::write(&path, r#"{"keys": [{"kty": "oct", "k": "c2VjcmV0", "kid": "shared", "alg": "HS256"}]}"#).unwrap();
-    let said = started(Jwt::new(KeysAt::File(path), "x"));
-    assert!(said.contains("no key in it can verify") && !said.contains("c2VjcmV0"), "{said}");
+    let said = started(Jwt::new(KeysLocation::File(path), "x"));
+    assert!(said.contains("no key that can verify") && !said.contains("c2VjcmV0"), "{said}");
 }

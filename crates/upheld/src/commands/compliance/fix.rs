@@ -19,7 +19,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Fix) -> Exit {
         person: wanted.person.person.clone(),
         policies: wanted.organisation.policies.clone(),
     };
-    let answer = match asked.remedy(&question) {
+    let answer = match asked.fix_plan(&question) {
         Ok(answer) => answer,
         Err(problems) => return refuse(&problems),
     };
@@ -27,7 +27,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Fix) -> Exit {
     match screen.format {
         Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&json!(answer)),
         Format::Name => print_plain(&answer.objects().iter().map(|name| format!("{name}\n")).collect::<String>()),
-        Format::Table | Format::Wide => screen.print(&compliance::remedy(&answer, screen)),
+        Format::Table | Format::Wide => screen.print(&compliance::fix_plan(&answer, screen)),
     }
     if answer.is_clean() { Exit::Yes } else { Exit::No }
 }

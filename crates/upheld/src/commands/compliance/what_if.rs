@@ -2,12 +2,12 @@
 
 use serde_json::json;
 use upheld_answers::compliance::Changes;
-use upheld_input::Format as Reading;
+use upheld_loader::Format as Reading;
 
 use super::{asked, load};
 use crate::cli::{Format, WhatIf};
 use crate::commands::decision::read;
-use crate::commands::{Session, refuse, tell_refused};
+use crate::commands::{Session, print_refused, refuse};
 use crate::exit::Exit;
 use crate::render::{compliance, print_plain};
 
@@ -27,7 +27,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &WhatIf) -> Exit {
     };
     let answer = match asked.what_if(&changes) {
         Ok(answer) => answer,
-        Err(refused) => return tell_refused(&loaded, &refused),
+        Err(refused) => return print_refused(&loaded, &refused),
     };
     let (screen, planned) = (&session.screen, &answer.planned);
     match screen.format {

@@ -3,19 +3,20 @@
 use std::io::{BufRead, BufReader, BufWriter, Read, StdoutLock, Write};
 
 use serde_json::json;
-use upheld_answers::decisions::{decider, fill_time, short as brief};
-use upheld_dialects::access::{Edition, request};
-use upheld_engine::decide::Decide;
-use upheld_engine::{KindId, Snapshot};
-use upheld_input::{Format as Reading, parse};
+use upheld_dialects::access::decider::{Decider, WhichKind};
+use upheld_dialects::access::questions::{edition, short};
+use upheld_dialects::access::request;
+use upheld_engine::Snapshot;
+use upheld_loader::Format as Reading;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Severity, SourceId, Timestamp};
+use upheld_syntax::parse;
 
-use super::{answer, exit_of, now};
-use crate::cli::{Can, Format};
-use crate::commands::{Session, refuse, say};
+use super::{by, now, obligations, with_obligations};
+use crate::cli::{Can, Format, Question};
+use crate::commands::{Asked, Session, ask, exit_of, refuse, say};
 use crate::exit::Exit;
 use crate::render::print_plain;
-use crate::report::{Decision, Detail, decide};
+use crate::report::{Depth, Report, decide};
 
 pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
     if let Some(file) = &can.batch {
@@ -26,35 +27,23 @@ pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
         let help = "for example `upheld can --subject role=admin --action DELETE --resource /api/audit/123`";
         return refuse(&[Diagnostic::error(Fault::IncompleteQuestion, message).help(help)]);
     }
-    let Some(decisions) = answer(session, &can.request, can.kind.as_deref(), Detail::Sentence) else {
-        return Exit::Failed;
-    };
-    for decision in &decisions.all {
-        tell(session, &decisions.loaded.snapshot, decision);
+    let question = Question { kind: can.kind.clone(), access: can.request.clone(), ..Question::default() };
+    let Some(Asked { loaded, answer, .. }) = ask(session, &question, Depth::Headline) else { return Exit::Failed };
+    for report in &answer.reports {
+        print(session, &loaded.snapshot, report);
     }
-    exit_of(&decisions.all)
+    exit_of(&answer.reports)
 }
 
-fn tell(session: &Session<'_>, snapshot: &Snapshot, decision: &Decision) {
+fn print(session: &Session<'_>, snapshot: &Snapshot, decision: &Report) {
     match session.screen.format {
-        Format::Table | Format::Wide => session.screen.print(&format!("{}\n", decision.answer)),
-        Format::Name => print_plain(&format!("{}\n", decision.outcome)),
+        Format::Table | Format::Wide => {
+            let obligations = obligations(decision).map(|ids| format!("Obligations: {ids}\n")).unwrap_or_default();
+            session.screen.print(&format!("{}\n{obligations}", decision.headline.text));
+        }
+        Format::Name => print_plain(&format!("{}\n", decision.verdict.word())),
         Format::Json | Format::Yaml | Format::Jsonl => session.screen.print_data(&short(snapshot, decision)),
     }
-}
-
-fn short(snapshot: &Snapshot, decision: &Decision) -> serde_json::Value {
-    let Decision { obligations, advice, .. } = decision;
-    let mut answer = brief(snapshot, decision);
-    if let Some(map) = answer.as_object_mut() {
-        if !obligations.is_empty() {
-            map.insert("obligations".to_owned(), json!(obligations));
-        }
-        if !advice.is_empty() {
-            map.insert("advice".to_owned(), json!(advice));
-        }
-    }
-    answer
 }
 
 /// Answers a request a line, in the same order and as they come; a line that is no request is answered with what is wrong
@@ -69,12 +58,11 @@ fn batch(session: &Session<'_>, file: &str, kind: Option<&str>) -> Exit {
         Err(problem) => return refuse(&[problem]),
     };
     let Some(loaded) = session.load_beside(Some(file)) else { return Exit::Failed };
-    let (kind, policies) = match decider(&loaded.snapshot, kind) {
-        Ok(found) => found,
+    let decider = match Decider::of(&loaded.snapshot, WhichKind::of(kind, None), edition(&session.options())) {
+        Ok(decider) => decider,
         Err(problem) => return refuse(&[problem]),
     };
-    let line =
-        Line { session, snapshot: &loaded.snapshot, kind, policies, now, edition: session.options().edition(), file };
+    let line = Line { session, snapshot: &loaded.snapshot, decider, now, file };
     let mut out = Written::new(session.screen.format);
     let (mut number, mut text) = (0, String::new());
     let mut worst = Exit::Yes;
@@ -163,25 +151,24 @@ impl Written {
 struct Line<'a> {
     session: &'a Session<'a>,
     snapshot: &'a Snapshot,
-    kind: KindId,
-    policies: &'a Decide,
+    decider: Decider<'a>,
     now: Timestamp,
-    edition: Edition,
     file: &'a str,
 }
 
 impl Line<'_> {
-    fn answer(&self, number: usize, text: &str) -> Result<Decision, String> {
+    fn answer(&self, number: usize, text: &str) -> Result<Report, String> {
         let (parsed, mut problems) = parse(self.file, Reading::Json, text.to_owned(), SourceId::new(0));
         let mut found = Diagnostics::default();
         let document = parsed.tree.documents().next();
-        let request = document.and_then(|document| request::read(SourceId::new(0), document, self.edition, &mut found));
+        let request =
+            document.and_then(|document| request::read(SourceId::new(0), document, self.decider.edition, &mut found));
         problems.extend(found);
         let errors: Vec<&Diagnostic> = problems.iter().filter(|problem| problem.severity == Severity::Error).collect();
         match (request, errors.first()) {
             (Some(mut request), None) => {
-                fill_time(&mut request, self.now);
-                Ok(decide(self.snapshot, self.kind, self.policies, &request, Detail::Answer))
+                self.decider.complete(&mut request, Some(self.now));
+                Ok(decide(self.snapshot, self.decider.kind, self.decider.decide, &request, Depth::Answer))
             }
             (_, first) => {
                 let what = first.map_or("no request", |problem| problem.message.as_str()).to_owned();
@@ -191,10 +178,12 @@ impl Line<'_> {
         }
     }
 
-    fn shown(&self, number: usize, decision: &Decision) -> String {
+    fn shown(&self, number: usize, decision: &Report) -> String {
         match self.session.screen.format {
-            Format::Table | Format::Wide => crate::render::decision::line(decision),
-            Format::Name => decision.outcome.to_owned(),
+            Format::Table | Format::Wide => {
+                format!("{:<9}  {}{}", decision.verdict.word(), by(decision), with_obligations(decision))
+            }
+            Format::Name => decision.verdict.word().to_owned(),
             Format::Json | Format::Yaml | Format::Jsonl => {
                 let mut answer = short(self.snapshot, decision);
                 if let Some(map) = answer.as_object_mut() {

@@ -1,88 +1,17 @@
-//! Answers about two objects, about changes, and about what would mend violations, for people.
-
-use anstyle::Style;
+//! Answers about changes, and about what would fix violations, for people.
 
 use super::{HARD, PASS, SOFT};
+use crate::render::report::fixes;
 use crate::render::style::{ANSWER, DIM, HEADING, paint};
-use crate::render::table::{Align, Table, indented, wrap};
+use crate::render::table::{indented, wrap};
 use crate::render::{Screen, visible};
-use crate::report::compliance::{Check, CheckState, Fix, Planned, Relation, Remedy, Ruled, Side, values};
+use crate::report::compliance::{Check, FixPlan, Planned, Ruled};
 
 /// How many pairs of a list are shown before "and N more".
 const MOST: usize = 20;
 
-/// Two objects held against each other.
-pub(crate) fn relation(relation: &Relation, screen: &Screen) -> String {
-    let mut text = answer(&relation.answer, screen);
-    if !relation.checks.is_empty() {
-        let mut table = Table::new(&[
-            ("STATE", Align::Left),
-            ("POLICY", Align::Left),
-            ("ONE SIDE", Align::Left),
-            ("OTHER SIDE", Align::Left),
-            ("BECAUSE", Align::Left),
-        ]);
-        for check in &relation.checks {
-            let (word, style) = state(check);
-            let because = match &check.waiver {
-                Some(waiver) => format!("{}; {}", check.reason.text, waiver.told()),
-                None => check.reason.text.clone(),
-            };
-            table.row(style, [word.to_owned(), check.policy.clone(), tagged(&check.a), tagged(&check.b), because]);
-        }
-        text.push('\n');
-        text.push_str(&table.render(screen.width, 1));
-    }
-    for check in relation.checks.iter().filter(|check| check.state != CheckState::Pass) {
-        text.push_str(&details(check, screen));
-    }
-    if !relation.others.is_empty() && screen.verbose {
-        let others = format!("Not about these two, or switched off: {}", relation.others.join(", "));
-        text.push('\n');
-        text.push_str(&paint(DIM, &indented(&visible(&others), 2, screen.width)));
-    }
-    text
-}
-
-fn state(check: &Check) -> (&'static str, Style) {
-    match check.state {
-        CheckState::Pass => ("PASS", PASS),
-        CheckState::Soft => ("SOFT", SOFT),
-        CheckState::Hard => ("HARD", HARD),
-        CheckState::Waived => ("OFF", DIM),
-    }
-}
-
-/// `environment {dev, test}`.
-fn tagged(side: &Side) -> String {
-    format!("{} {} {{{}}}", side.kind, side.tag, values(&side.values))
-}
-
 fn answer(sentence: &str, screen: &Screen) -> String {
     paint(ANSWER, &wrap(&visible(sentence), screen.width)) + "\n"
-}
-
-/// What is known beyond the row: cause, near misses, hints and ways to mend.
-fn details(check: &Check, screen: &Screen) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    lines.extend(check.cause.as_ref().map(|cause| format!("since: {}", cause.text)));
-    lines.extend(check.near_miss.iter().map(|miss| format!("nearly: {}", miss.told())));
-    lines.extend(check.how_to_fix.as_ref().map(|hint| format!("how to fix: {hint}")));
-    lines.extend(ways(check));
-    if lines.is_empty() {
-        return String::new();
-    }
-    let mut text = format!("\n  {}\n", paint(HEADING, &visible(&check.policy)));
-    for line in lines {
-        text.push_str(&indented(&visible(&line), 6, screen.width));
-    }
-    text
-}
-
-/// Ways to mend a violation, in one line.
-fn ways(check: &Check) -> Option<String> {
-    let fixes: Vec<String> = check.fixes.iter().map(Fix::told).collect();
-    (!fixes.is_empty()).then(|| format!("fix: {}", fixes.join("; or ")))
 }
 
 /// What becomes of a change.
@@ -99,13 +28,13 @@ pub(crate) fn ruled(ruled: &Ruled, screen: &Screen) -> String {
 fn violation(check: &Check, screen: &Screen) -> String {
     let mut text = indented(&format!("[{}] {}", visible(&check.policy), visible(&check.message)), 2, screen.width);
     for miss in &check.near_miss {
-        text.push_str(&indented(&visible(&format!("nearly: {}", miss.told())), 6, screen.width));
+        text.push_str(&indented(&visible(&format!("nearly: {}", miss.sentence())), 6, screen.width));
     }
     if let Some(hint) = &check.how_to_fix {
         text.push_str(&indented(&visible(&format!("how to fix: {hint}")), 6, screen.width));
     }
-    if let Some(ways) = ways(check) {
-        text.push_str(&indented(&visible(&ways), 6, screen.width));
+    if let Some(fixes) = fixes(check) {
+        text.push_str(&indented(&visible(&fixes), 6, screen.width));
     }
     text
 }
@@ -130,8 +59,8 @@ pub(crate) fn planned(planned: &Planned, screen: &Screen) -> String {
         if !matches!(step.outcome, "allowed" | "soft") {
             for check in &step.violations {
                 text.push_str(&indented(&visible(&format!("[{}] {}", check.policy, check.message)), 6, screen.width));
-                if let Some(ways) = ways(check) {
-                    text.push_str(&indented(&visible(&ways), 8, screen.width));
+                if let Some(fixes) = fixes(check) {
+                    text.push_str(&indented(&visible(&fixes), 8, screen.width));
                 }
             }
         }
@@ -173,22 +102,22 @@ fn block(heading: &str, lines: &[String], screen: &Screen) -> String {
     text
 }
 
-/// Edits that would mend violations.
-pub(crate) fn remedy(remedy: &Remedy, screen: &Screen) -> String {
-    let mut text = answer(&remedy.answer, screen);
-    for (number, mend) in remedy.edits.iter().enumerate() {
+/// Edits that would fix violations.
+pub(crate) fn fix_plan(fix_plan: &FixPlan, screen: &Screen) -> String {
+    let mut text = answer(&fix_plan.answer, screen);
+    for (number, planned) in fix_plan.edits.iter().enumerate() {
         if number == 0 {
             text.push('\n');
         }
-        let ends = if mend.ends > 1 { format!("   ends {} violations", mend.ends) } else { String::new() };
-        let line = format!("{}. {}{ends}", number + 1, mend.fix.told());
+        let ends = if planned.ends > 1 { format!("   ends {} violations", planned.ends) } else { String::new() };
+        let line = format!("{}. {}{ends}", number + 1, planned.fix.sentence());
         text.push_str(&indented(&visible(&line), 2, screen.width));
     }
-    for check in &remedy.violations {
+    for check in &fix_plan.violations {
         text.push('\n');
         text.push_str(&violation(check, screen));
     }
-    let left = remedy.left.iter().map(|check| format!("[{}] {}", check.policy, check.message));
+    let left = fix_plan.left.iter().map(|check| format!("[{}] {}", check.policy, check.message));
     text.push_str(&block("LEFT", &left.collect::<Vec<_>>(), screen));
     text
 }

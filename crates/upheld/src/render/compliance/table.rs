@@ -1,4 +1,4 @@
-//! An audit for people: what is wrong and how to mend it, by how much it matters.
+//! An audit for people: what is wrong and how to fix it, by how much it matters.
 
 use std::collections::BTreeMap;
 
@@ -26,15 +26,15 @@ pub(super) fn all(audit: &Audit, screen: &Screen) -> String {
     let good = if audit.summary.violations() == 0 && audit.errors.is_empty() { ANSWER } else { HARD };
     let mut text = paint(good, &wrap(&visible(&audit.answer), screen.width)) + "\n";
     for filter in &audit.filters {
-        text.push_str(&indented(&visible(&format!("only {}", filter.told())), 2, screen.width));
+        text.push_str(&indented(&visible(&format!("only {}", filter.sentence())), 2, screen.width));
     }
-    let teller = Teller { audit, screen, names: names(audit) };
-    text.push_str(&teller.errors());
-    text.push_str(&teller.block("HARD (the change would be refused)", HARD, teller.single(CheckState::Hard)));
-    text.push_str(&teller.block(soft_heading(audit), SOFT, teller.by_cause()));
-    text.push_str(&teller.block("WAIVED (would be violations)", HEADING, teller.single(CheckState::Waived)));
-    text.push_str(&teller.without_evidence());
-    text.push_str(&teller.idle_waivers());
+    let renderer = AuditRenderer { audit, screen, names: names(audit) };
+    text.push_str(&renderer.errors());
+    text.push_str(&renderer.block("HARD (the change would be refused)", HARD, renderer.single(CheckState::Hard)));
+    text.push_str(&renderer.block(soft_heading(audit), SOFT, renderer.by_cause()));
+    text.push_str(&renderer.block("WAIVED (would be violations)", HEADING, renderer.single(CheckState::Waived)));
+    text.push_str(&renderer.without_evidence());
+    text.push_str(&renderer.idle_waivers());
     if is_close(screen) {
         text.push_str(&policies(audit, screen));
     }
@@ -67,7 +67,7 @@ fn named(audit: &Audit, check: &Check) -> String {
     if has_several { format!("{}#{}", check.policy, check.rule) } else { check.policy.clone() }
 }
 
-struct Teller<'a> {
+struct AuditRenderer<'a> {
     audit: &'a Audit,
     screen: &'a Screen,
     names: usize,
@@ -79,7 +79,7 @@ struct Group<'a> {
     checks: Vec<&'a Check>,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> AuditRenderer<'a> {
     fn single(&self, state: CheckState) -> Vec<Group<'a>> {
         self.audit.ended(state).map(|check| Group { cause: None, checks: vec![check] }).collect()
     }
@@ -135,8 +135,8 @@ impl<'a> Teller<'a> {
         let sides = [&check.a, &check.b].map(|side| format!("{} has {} {}", side.title, side.tag, braced(side)));
         let mut text = self.head(check, &pair);
         text.push_str(&self.detail(&format!("{}: {}", sides.join(", "), check.reason.text)));
-        text.extend(check.near_miss.iter().map(|miss| self.detail(&format!("nearly: {}", NearMiss::told(miss)))));
-        text.extend(check.waiver.iter().map(|waiver| self.detail(&waiver.told())));
+        text.extend(check.near_miss.iter().map(|miss| self.detail(&format!("nearly: {}", NearMiss::sentence(miss)))));
+        text.extend(check.waiver.iter().map(|waiver| self.detail(&waiver.sentence())));
         if check.state != CheckState::Waived {
             text.push_str(&self.fixes(check));
         }
@@ -176,7 +176,7 @@ impl<'a> Teller<'a> {
     }
 
     fn fixes(&self, check: &Check) -> String {
-        let told: Vec<String> = check.fixes.iter().map(Fix::told).collect();
+        let told: Vec<String> = check.fixes.iter().map(Fix::sentence).collect();
         let hint = check.how_to_fix.iter().map(|hint| self.detail(&format!("how to fix: {hint}")));
         let fixes = (!told.is_empty()).then(|| self.detail(&format!("fix: {}", told.join("; or "))));
         hint.chain(fixes).collect()

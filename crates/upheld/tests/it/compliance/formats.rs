@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
+use tempfile::TempDir;
 
 use super::waivers::{LEVELS, WAIVERS};
-use super::{NOW, TempDir, folder, printed};
-use crate::support::{root, run, shown};
+use super::{NOW, printed};
+use crate::support::{folder, in_root, run, shown, snapshot};
 
 asked!(audit_json, "audit -o json");
 asked!(audit_yaml, "audit -o yaml");

@@ -1,7 +1,7 @@
 //! What is read: forms of inventories, kinds and editions, and every mistake at once.
 
-use super::{folder, printed, told};
-use crate::support::{root, run, shown};
+use super::{NOW, printed, told};
+use crate::support::{folder, in_root, root, snapshot};
 
 const POLICIES: &str = "
 kind: Compliance
@@ -180,13 +180,7 @@ read!(
 /// A question about labels of Kubernetes objects.
 macro_rules! labelled {
     ($name:ident, $line:literal) => {
-        #[test]
-        fn $name() {
-            let line = format!("{} -f examples/kubernetes-labels {}", $line, super::NOW);
-            insta::with_settings!({omit_expression => true, description => $line, prepend_module_to_snapshot => false}, {
-                insta::assert_snapshot!(concat!("compliance_", stringify!($name)), shown(&run(&root(), &line)));
-            });
-        }
+        snapshot!("compliance_", $name, in_root(&format!("{} -f examples/kubernetes-labels {NOW}", $line)), from $line);
     };
 }
 

@@ -1,6 +1,7 @@
 //! Waivers and levels.
 
-use super::{folder, told};
+use super::told;
+use crate::support::{folder, snapshot};
 
 /// Waivers of every sort; at the usual moment two of them cover something.
 pub(super) const WAIVERS: &str = "

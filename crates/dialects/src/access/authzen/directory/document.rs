@@ -8,7 +8,7 @@ use upheld_engine::decide::Facts;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
 
-use super::{BadAlternatives, Directory, KnownAction, MOST_VARIANTS};
+use super::{BadAlternatives, Directory, GroupMembership, KnownAction, MOST_VARIANTS};
 use crate::access::facts::{fact_of, facts_of};
 use crate::shape::{Checker, Shape, list, map_of, optional, required};
 
@@ -20,20 +20,32 @@ pub fn shape() -> Shape {
     let properties = || map_of(Shape::Opaque);
     let entity = || {
         Shape::Object(vec![
-            required("type", Shape::Name, "the sort of entity"),
+            required("type", Shape::Name, "the type of entity"),
             required("id", Shape::Name, "its id, unique among those of its type"),
-            optional("properties", properties(), "what is known of it"),
+            optional("properties", properties(), "its properties"),
         ])
     };
     let action = Shape::Object(vec![
         required("name", Shape::Name, "its name"),
-        optional("properties", properties(), "what is known of it; a list holds the values that are possible"),
+        optional("properties", properties(), "its properties; a list holds the possible values"),
+    ]);
+    let names = || list(Shape::Name);
+    let role = Shape::Object(vec![
+        required("name", Shape::Name, "its name"),
+        optional("contains", names(), "roles that whoever has it has as well"),
+    ]);
+    let group = Shape::Object(vec![
+        required("name", Shape::Name, "its name"),
+        optional("groups", names(), "groups that its members are in as well"),
+        optional("roles", names(), "roles that its members have"),
     ]);
     Shape::Object(vec![
         required("kind", Shape::Choice(&[DIRECTORY]), "marks the document"),
-        optional("subjects", list(entity()), "who may ask"),
-        optional("resources", list(entity()), "what they may ask for"),
-        optional("actions", list(action), "what they may want to do"),
+        optional("subjects", list(entity()), "the possible subjects"),
+        optional("resources", list(entity()), "the possible resources"),
+        optional("actions", list(action), "the possible actions"),
+        optional("roles", list(role), "roles that contain others"),
+        optional("groups", list(group), "groups that are in others, or have roles"),
     ])
 }
 
@@ -65,6 +77,22 @@ impl Directory {
                 self.insert_action(name, action);
             }
         }
+        let names = |item: Value<'_>, field: &str| -> Vec<SmolStr> {
+            item.get(field).into_iter().flat_map(Value::items).map(|name| SmolStr::new(name.text())).collect()
+        };
+        for item in items("roles") {
+            let name = text(item, "name");
+            if reading.is_new(self, item, Entry::Role(name)) {
+                self.insert_role(name, names(item, "contains"));
+            }
+        }
+        for item in items("groups") {
+            let name = text(item, "name");
+            if reading.is_new(self, item, Entry::Group(name)) {
+                let (groups, roles) = (names(item, "groups"), names(item, "roles"));
+                self.insert_group(name, GroupMembership { groups, roles });
+            }
+        }
     }
 
     fn has(&self, entry: Entry<'_>) -> bool {
@@ -72,6 +100,8 @@ impl Directory {
             Entry::Subject(kind, id) => self.subject(kind, id).is_some(),
             Entry::Resource(kind, id) => self.resource(kind, id).is_some(),
             Entry::Action(name) => self.action(name).is_some(),
+            Entry::Role(name) => self.has_role(name),
+            Entry::Group(name) => self.has_group(name),
         }
     }
 }
@@ -82,6 +112,8 @@ enum Entry<'t> {
     Subject(&'t str, &'t str),
     Resource(&'t str, &'t str),
     Action(&'t str),
+    Role(&'t str),
+    Group(&'t str),
 }
 
 impl fmt::Display for Entry<'_> {
@@ -90,6 +122,8 @@ impl fmt::Display for Entry<'_> {
             Self::Subject(kind, id) => write!(f, "the subject `{id}` of type `{kind}`"),
             Self::Resource(kind, id) => write!(f, "the resource `{id}` of type `{kind}`"),
             Self::Action(name) => write!(f, "the action `{name}`"),
+            Self::Role(name) => write!(f, "the role `{name}`"),
+            Self::Group(name) => write!(f, "the group `{name}`"),
         }
     }
 }
@@ -129,7 +163,7 @@ impl<'t> Reading<'t, '_> {
         let (fault, message, expected) = match KnownAction::new(alternatives) {
             Ok(action) => return Some(action),
             Err(BadAlternatives::NoValue(property)) => {
-                let message = format!("the property `{property}` could have no value at all");
+                let message = format!("the property `{property}` has no possible value");
                 (Fault::WrongValue, message, "expected a value, or a list with at least one")
             }
             Err(BadAlternatives::TooMany) => {

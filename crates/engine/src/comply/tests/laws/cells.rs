@@ -7,7 +7,7 @@ use super::*;
 use crate::{EntryId, Partition, Scratch, Silent, ask};
 
 /// How a pair fares, without names.
-fn fares(comply: &Comply, pair: Pair) -> (Complied, Vec<(EntryId, State, Held)>) {
+fn fares(comply: &Comply, pair: Pair) -> (Complied, Vec<(EntryId, State, RuleResult)>) {
     let (mut rules, mut scratch) = (Vec::new(), Scratch::default());
     let question = comply.question(pair, NOW);
     let complied =
@@ -95,10 +95,10 @@ fn a_pair_that_policies_leave_alone_is_like_no_other() {
         .build();
     let project = comply.lookup("project/1").unwrap();
     let kind = PairKind(0);
-    let alike = |workspace: &str| {
+    let pair_key = |workspace: &str| {
         let workspace = comply.lookup(workspace).unwrap();
-        comply.alike(Pair { kind, a: workspace, b: project, scope: Some(workspace) })
+        comply.pair_key(Pair { kind, a: workspace, b: project, scope: Some(workspace) })
     };
-    assert!(alike("workspace/w").is_some());
-    assert!(alike("workspace/own").is_none());
+    assert!(pair_key("workspace/w").is_some());
+    assert!(pair_key("workspace/own").is_none());
 }

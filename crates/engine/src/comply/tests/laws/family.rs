@@ -28,7 +28,7 @@ fn pairs(comply: &Comply) -> Vec<Pair> {
 
 /// What became of the rules about a pair, as they were told, in names.
 fn told(comply: &Comply, ruling: &Ruling<Comply>) -> Vec<String> {
-    let tell = |candidate: &Candidate<Held>| {
+    let tell = |candidate: &Candidate<RuleResult>| {
         let (policy, rule) = comply.rule_of(candidate.entry).unwrap();
         let param = |param: &Param| match param {
             Param::Text(text) => comply.symbols.text(*text).to_owned(),
@@ -58,7 +58,7 @@ proptest! {
             // The hits of the hot path are those that are violated, with the same states.
             let hot = scratch.hits().iter().enumerate().map(|(place, hit)| (hit.entry, silent.state(place), hit.measure));
             let cold = speaking.iter().filter(|own| own.state != State::Pass).map(|own| (own.entry, own.state, own.measure.unwrap()));
-            let in_order = |mut hits: Vec<(EntryId, State, Held)>| { hits.sort_by_key(|(entry, ..)| *entry); hits };
+            let in_order = |mut hits: Vec<(EntryId, State, RuleResult)>| { hits.sort_by_key(|(entry, ..)| *entry); hits };
             prop_assert_eq!(in_order(hot.collect()), in_order(cold.collect()));
         }
     }
@@ -110,7 +110,7 @@ proptest! {
             }
             let accepted = [*accepted.get(&hard)];
             let other = Ruling::matched(&comply, &Question { accepted: &accepted, ..question });
-            let state = |own: &Candidate<Held>| if accepted.contains(&own.entry) { State::Soft } else { own.state };
+            let state = |own: &Candidate<RuleResult>| if accepted.contains(&own.entry) { State::Soft } else { own.state };
             let mut expected: Vec<_> = ruling.candidates.iter().map(|own| (own.entry, state(own), own.reason)).collect();
             let mut found: Vec<_> = other.candidates.iter().map(|own| (own.entry, own.state, own.reason)).collect();
             expected.sort_by_key(|(entry, ..)| *entry);

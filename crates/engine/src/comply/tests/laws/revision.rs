@@ -10,7 +10,7 @@ use super::*;
 /// One thing that is said.
 #[derive(Clone, Debug)]
 enum Said {
-    Object { reference: SmolStr, tags: Tags, standing: Standing, partner: Partner, paid_by: Option<SmolStr> },
+    Object { reference: SmolStr, tags: Tags, standing: ObjectState, partner: Partner, paid_by: Option<SmolStr> },
     Implied(SmolStr),
     Tie(Tie),
     Policy(Box<Policy>),
@@ -47,7 +47,8 @@ impl Said {
 }
 
 fn said(edition: NaiveEdition) -> impl Strategy<Value = Said> {
-    let standing = prop_oneof![6 => Just(Standing::Live), 1 => Just(Standing::Disabled), 1 => Just(Standing::Deleted)];
+    let standing =
+        prop_oneof![6 => Just(ObjectState::Live), 1 => Just(ObjectState::Disabled), 1 => Just(ObjectState::Deleted)];
     let partner = prop_oneof![4 => Just(Partner::No), 1 => Just(Partner::Yes)];
     let payer = proptest::option::weighted(0.2, text(&["user/u1", "workspace/w2"]));
     let object = (text(&OBJECTS), tags(), standing, partner, payer);
@@ -79,7 +80,7 @@ fn draft(edition: NaiveEdition, partners: Partners, all: &[Said]) -> (Draft, boo
 }
 
 /// What a full build makes of it; nothing if something is wrong.
-fn anew(edition: NaiveEdition, partners: Partners, all: &[Said]) -> Option<(Comply, Told)> {
+fn anew(edition: NaiveEdition, partners: Partners, all: &[Said]) -> Option<(Comply, Mentions)> {
     let (draft, sound) = draft(edition, partners, all);
     let known = draft.so_far();
     let names = |waiver: &Waiver| {
@@ -87,7 +88,7 @@ fn anew(edition: NaiveEdition, partners: Partners, all: &[Said]) -> Option<(Comp
         known.policy(&waiver.policy).is_some() && sides.into_iter().all(|side| known.lookup(side).is_ok())
     };
     let sound = sound && draft.problems().is_empty() && known.waivers().iter().all(names);
-    sound.then(|| draft.build_told())
+    sound.then(|| draft.build_with_mentions())
 }
 
 type Change = (Vec<prop::sample::Index>, Vec<Said>);
@@ -106,7 +107,7 @@ fn everybody() -> Vec<Said> {
     let object = |reference: &&str| Said::Object {
         reference: SmolStr::new(reference),
         tags: Tags::new(),
-        standing: Standing::Live,
+        standing: ObjectState::Live,
         partner: Partner::No,
         paid_by: None,
     };
@@ -125,7 +126,7 @@ proptest! {
                 all.pop();
             }
         }
-        let (mut comply, mut told) = anew(edition, partners, &all).unwrap();
+        let (mut comply, mut mentions) = anew(edition, partners, &all).unwrap();
         for (gone, came) in changes {
             let mut rest: Vec<Option<Said>> = all.iter().cloned().map(Some).collect();
             let gone: Vec<Said> = gone.iter().filter_map(|index| rest[index.index(all.len().max(1))].take()).collect();
@@ -133,7 +134,7 @@ proptest! {
             let expected = anew(edition, partners, &after);
             let (gone, _) = draft(edition, partners, &gone);
             let (came, sound) = draft(edition, partners, &came);
-            let revised = comply.revised(&told, &gone, &came).filter(|_| sound);
+            let revised = comply.revised(&mentions, &gone, &came).filter(|_| sound);
             prop_assert!(revised.is_none() || expected.is_some(), "something is wrong, and nobody said so");
             let Some((expected, counted)) = expected else { continue };
             if let Some((revised, _)) = &revised {
@@ -141,7 +142,7 @@ proptest! {
                 audited(revised, edition)?;
                 prop_assert_eq!(revised.link_count(), expected.link_count());
             }
-            (comply, told) = revised.unwrap_or((expected, counted));
+            (comply, mentions) = revised.unwrap_or((expected, counted));
             all = after;
             if all.is_empty() {
                 break;
@@ -162,16 +163,16 @@ fn world() -> Vec<Said> {
 /// What becomes of the world when some of it is said no more, and something else is.
 fn revised(gone: &[Said], came: &[Said]) -> Option<Comply> {
     let (edition, partners) = (NaiveEdition::Classic, Partners::Judged);
-    let (comply, told) = anew(edition, partners, &world()).unwrap();
+    let (comply, mentions) = anew(edition, partners, &world()).unwrap();
     let [gone, came] = [gone, came].map(|all| draft(edition, partners, all).0);
-    comply.revised(&told, &gone, &came).map(|(comply, _)| comply)
+    comply.revised(&mentions, &gone, &came).map(|(comply, _)| comply)
 }
 
 fn project(env: &str) -> Said {
     Said::Object {
         reference: "project/p1".into(),
         tags: if env.is_empty() { Tags::new() } else { vec![("env".into(), vec![env.into()])] },
-        standing: Standing::Live,
+        standing: ObjectState::Live,
         partner: Partner::No,
         paid_by: None,
     }

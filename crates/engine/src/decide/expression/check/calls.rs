@@ -111,7 +111,7 @@ impl Checker<'_> {
                 self.fold(
                     text,
                     written.parse().ok().map(|moment: Timestamp| node(Kind::Moment(moment))),
-                    "moment",
+                    "timestamp",
                     example,
                 )
             }
@@ -126,7 +126,7 @@ impl Checker<'_> {
     /// What a literal was read as, or a mistake.
     fn fold(&mut self, text: &Node, read: Option<Node>, what: &str, help: &str) -> Node {
         read.unwrap_or_else(|| {
-            self.problems.push(Problem::new(text.range.clone(), format!("this is no {what}")).help(help));
+            self.problems.push(Problem::new(text.range.clone(), format!("this is not a valid {what}")).help(help));
             unclear(text.range.clone())
         })
     }
@@ -134,7 +134,7 @@ impl Checker<'_> {
     /// `has(subject.claims.level)`.
     fn has(&mut self, arguments: &[Syntax], range: Range<usize>) -> Node {
         let [argument] = arguments else {
-            let problem = Problem::new(range.clone(), "`has` asks for one field");
+            let problem = Problem::new(range.clone(), "`has` takes one field");
             self.problems.push(problem.help("write `has(subject.claims.level)`"));
             return unclear(range);
         };
@@ -146,7 +146,7 @@ impl Checker<'_> {
             _ => false,
         };
         if !is_field && self.problems.len() == before {
-            let problem = Problem::new(field.range.clone(), "`has` asks for a field");
+            let problem = Problem::new(field.range.clone(), "`has` takes a field");
             self.problems.push(problem.help("write `has(subject.claims.level)`"));
         }
         Node { kind: Kind::Has(Box::new(field)), range, gives: Type::Bool }
@@ -155,7 +155,7 @@ impl Checker<'_> {
     fn check_zone(&mut self, zone: Option<Node>) {
         let Some(zone) = zone else { return };
         if !matches!(zone.constant(), Some(Fact::Text(name)) if name == "UTC") {
-            let problem = Problem::new(zone.range, "time zones are written in time conditions");
+            let problem = Problem::new(zone.range, "time zones are only for conditions of type `time`");
             self.problems.push(problem.help("here, times are in UTC: leave the zone out"));
         }
     }

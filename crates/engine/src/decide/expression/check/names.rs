@@ -21,8 +21,9 @@ impl Checker<'_> {
         let problem = Problem::new(range.clone(), format!("there is no `{name}`"));
         self.problems.push(match nearest(name, names) {
             Some(meant) => problem.help(did_you_mean(meant)),
-            None => problem
-                .help("facts are under `subject`, `action`, `resource` and `environment`; a text stands in quotes"),
+            None => {
+                problem.help("facts are under `subject`, `action`, `resource` and `environment`; put text in quotes")
+            }
         });
         unclear(range)
     }
@@ -54,7 +55,7 @@ impl Checker<'_> {
                 let message = format!("`{written}` is {} and has no fields", base.gives.words());
                 let problem = Problem::new(word.range.clone(), message);
                 self.problems.push(match base.gives {
-                    Type::List => problem.help(format!("whether it has an element is `\"{name}\" in {written}`")),
+                    Type::List => problem.help(format!("to test for an element, write `\"{name}\" in {written}`")),
                     _ => problem.help("fields are those of maps"),
                 });
                 unclear(range)

@@ -30,8 +30,10 @@ const RULES: [(Arithmetic, Type, Type, Type); 12] = [
 impl Checker<'_> {
     pub(super) fn negative(&mut self, operand: &Syntax, range: Range<usize>) -> Node {
         let operand = self.value(operand);
-        if let Some(Fact::Number(number)) = operand.constant() {
-            return constant(Fact::Number(-number), range);
+        if let Some(Fact::Number(number)) = operand.constant()
+            && let Some(negated) = number.negated()
+        {
+            return constant(Fact::Number(negated), range);
         }
         self.expect(&operand, &[Type::Number], "`-` negates a number");
         Node { kind: Kind::Negative(Box::new(operand)), range, gives: Type::Number }
@@ -56,19 +58,19 @@ impl Checker<'_> {
         let message = format!("{} never equals {}", left.gives.words(), right.gives.words());
         let problem = Problem::new(range.clone(), message);
         self.problems.push(match [left.gives, right.gives] {
-            [Type::List, _] | [_, Type::List] => problem.help("whether a list has an element is `element in list`"),
+            [Type::List, _] | [_, Type::List] => problem.help("to test for an element, write `element in list`"),
             _ => convert([left.gives, right.gives], problem),
         });
     }
 
     fn check_order(&mut self, comparison: Comparison, left: &Node, right: &Node, range: &Range<usize>) {
-        let why = format!("`{}` orders numbers, texts, moments or durations", comparison.sign());
+        let why = format!("`{}` orders numbers, texts, timestamps or durations", comparison.sign());
         let before = self.problems.len();
         self.expect(left, &ORDERED, &why);
         self.expect(right, &ORDERED, &why);
         let known = left.gives != Type::Any && right.gives != Type::Any;
         if self.problems.len() == before && known && left.gives != right.gives {
-            let message = format!("{} has no order with {}", left.gives.words(), right.gives.words());
+            let message = format!("{} cannot be ordered against {}", left.gives.words(), right.gives.words());
             let problem = convert([left.gives, right.gives], Problem::new(range.clone(), message));
             self.problems.push(problem);
         }
@@ -77,7 +79,7 @@ impl Checker<'_> {
     fn check_in(&mut self, left: &Node, right: &Node, range: &Range<usize>) {
         let expected = self.expect(right, &[Type::List, Type::Map, Type::Part], "`in` looks into a list or a map");
         if right.gives == Type::Text {
-            expected.or_help("whether a text has another one in it is `text.contains(other)`");
+            expected.or_help("to search in a text, write `text.contains(other)`");
         }
         match right.gives {
             Type::List => self.check_element(left, right, range),
@@ -103,7 +105,7 @@ impl Checker<'_> {
         let message = format!("{} is never in this list", element.gives.words());
         let problem = Problem::new(range.clone(), message);
         self.problems.push(match element.gives {
-            Type::List => problem.help("whether two lists have an element in common is `sets.intersects(one, other)`"),
+            Type::List => problem.help("to test for a common element, write `sets.intersects(one, other)`"),
             _ => problem.help("elements and what is looked for have one type"),
         });
     }
@@ -147,12 +149,12 @@ fn arithmetic(operator: Arithmetic, left: Type, right: Type) -> Option<Type> {
 fn convert(types: [Type; 2], problem: Problem) -> Problem {
     match types {
         [Type::Number, Type::Text] | [Type::Text, Type::Number] => {
-            problem.help("`double(text)` makes a number of a text, `string(number)` a text of a number")
+            problem.help("`double(text)` converts a text to a number, `string(number)` a number to a text")
         }
         [Type::Moment, _] | [_, Type::Moment] => {
-            problem.help("moments are written `timestamp(\"2030-01-31T00:00:00Z\")`")
+            problem.help("timestamps are written `timestamp(\"2030-01-31T00:00:00Z\")`")
         }
-        [Type::Span, _] | [_, Type::Span] => problem.help("lengths of time are written `duration(\"1h30m\")`"),
+        [Type::Span, _] | [_, Type::Span] => problem.help("durations are written `duration(\"1h30m\")`"),
         _ => problem.help("both sides need the same type"),
     }
 }

@@ -57,6 +57,6 @@ fn refused(pattern: &Node, error: &Error) -> Problem {
     // The last line says what is wrong; the lines before draw the pattern.
     let told = error.to_string();
     let reason = told.lines().last().unwrap_or_default().trim_start_matches("error: ");
-    let problem = Problem::new(pattern.range.clone(), format!("this is no regular expression: {reason}"));
+    let problem = Problem::new(pattern.range.clone(), format!("this is not a valid regular expression: {reason}"));
     problem.help("write it as a raw text, like r'^v[0-9]+$'")
 }

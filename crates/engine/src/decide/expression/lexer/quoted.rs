@@ -20,14 +20,14 @@ impl Lexer<'_> {
                 Some(next) if next == quote && (!triple || self.takes_two(quote)) => break,
                 None | Some('\n' | '\r') if !triple || self.rest().is_empty() => {
                     self.position = at;
-                    self.problem(start, "this text has no end", "close it with the quote that it begins with");
+                    self.problem(start, "this text is not closed", "close it with the quote that it begins with");
                     // Which quotes open and which close is no longer known.
                     self.position = self.text.len();
                     return None;
                 }
                 Some('\\') if !raw => match self.escape() {
                     Some(character) => text.push(character),
-                    None => self.problem(at, "this escape means nothing", ESCAPES),
+                    None => self.problem(at, "unknown escape", ESCAPES),
                 },
                 Some(other) => text.push(other),
                 None => {}

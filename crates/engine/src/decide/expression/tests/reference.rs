@@ -1,5 +1,6 @@
 //! Another implementation of CEL says the same, where both languages are the same: numbers are floats, none is divided.
 
+use crate::decide::number::Number;
 use std::collections::HashMap;
 
 use cel::{Context, Program, Value};
@@ -11,15 +12,14 @@ use crate::decide::truth::Truth;
 
 fn claims() -> Facts {
     facts(&[
-        ("one", Fact::Number(1.0)),
-        ("half", Fact::Number(0.5)),
+        ("one", Fact::Number(Number::from(1.0))),
+        ("half", Fact::Number(Number::from(0.5))),
         ("word", text("abc")),
         ("other", text("bc")),
         ("yes", Fact::Bool(true)),
-        ("nothing", Fact::Null),
-        ("numbers", list(&[Fact::Number(1.0), Fact::Number(2.5)])),
+        ("numbers", list(&[Fact::Number(Number::from(1.0)), Fact::Number(Number::from(2.5))])),
         ("words", list(&[text("abc"), text("x")])),
-        ("map", Fact::Map(facts(&[("inner", Fact::Number(2.5))]))),
+        ("map", Fact::Map(facts(&[("inner", Fact::Number(Number::from(2.5)))]))),
     ])
 }
 
@@ -27,7 +27,7 @@ fn theirs(fact: &Fact) -> Value {
     match fact {
         Fact::Null | Fact::Unknown => Value::Null,
         Fact::Bool(truth) => Value::Bool(*truth),
-        Fact::Number(number) => Value::Float(*number),
+        Fact::Number(number) => Value::Float(number.to_f64()),
         Fact::Text(text) => text.as_str().into(),
         Fact::List(facts) => facts.iter().map(theirs).collect::<Vec<_>>().into(),
         Fact::Map(facts) => their_map(facts),
@@ -35,7 +35,7 @@ fn theirs(fact: &Fact) -> Value {
 }
 
 fn their_map(facts: &Facts) -> Value {
-    let map: HashMap<String, Value> = facts.0.iter().map(|(name, fact)| (name.to_string(), theirs(fact))).collect();
+    let map: HashMap<String, Value> = facts.iter().map(|(name, fact)| (name.to_string(), theirs(fact))).collect();
     map.into()
 }
 
@@ -62,12 +62,12 @@ fn fact() -> impl Strategy<Value = String> {
     prop::sample::select(names.to_vec()).prop_map(|name| format!("subject.claims.{name}"))
 }
 
-/// Facts that are no lists: those can be joined there, but not here.
+/// Facts that are not lists: those can be joined there, but not here.
 fn plain_fact() -> impl Strategy<Value = String> {
     fact().prop_filter("a list", |path| !path.ends_with("numbers") && !path.ends_with("words"))
 }
 
-/// Facts that may be lists. Maps are left out: what is no name is an error here, and in no map there.
+/// Facts that may be lists. Maps are left out: what is not a name is an error here, and in no map there.
 fn list_fact() -> impl Strategy<Value = String> {
     let names = ["numbers", "words", "one", "nothing", "gone"];
     prop::sample::select(names.to_vec()).prop_map(|name| format!("subject.claims.{name}"))
@@ -131,7 +131,7 @@ fn condition(depth: u32) -> BoxedStrategy<String> {
         2 => (numbers.clone(), order(), numbers.clone()).prop_map(|(a, sign, b)| format!("({a} {sign} {b})")),
         2 => (words.clone(), order(), words.clone()).prop_map(|(a, sign, b)| format!("({a} {sign} {b})")),
         1 => (words.clone(), test, words.clone()).prop_map(|(a, test, b)| format!("{a}.{test}({b})")),
-        // Here, lists contain something as well; a sum is no list.
+        // Here, lists contain something as well; a sum is not a list.
         1 => (words.clone(), words.clone()).prop_map(|(a, b)| format!("({a} + '').contains({b})")),
         1 => (numbers.clone(), numbers.clone(), numbers).prop_map(|(a, b, c)| format!("({a} in [{b}, {c}])")),
         1 => (words.clone(), list_fact()).prop_map(|(a, list)| format!("({a} in {list})")),

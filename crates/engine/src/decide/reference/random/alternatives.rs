@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 use super::Bytes;
 use super::facts::{FACTS, fact, name, names, number};
 use crate::decide::fact_test::{FactOf, FactTest, Operator, Order};
-use crate::decide::glob::{ForeignPattern, Glob, Wild};
+use crate::decide::glob::{ForeignPattern, Glob, Wildcard};
 use crate::decide::rule::{Matcher, PathPattern, Test};
 use crate::decide::truth::Truth;
 
@@ -104,14 +104,14 @@ fn foreign(bytes: &mut Bytes<'_>) -> (SmolStr, Arc<dyn ForeignPattern>) {
     (text.clone(), Arc::new(Anywhere(text)))
 }
 
-fn wild(bytes: &mut Bytes<'_>) -> Vec<Wild> {
+fn wild(bytes: &mut Bytes<'_>) -> Vec<Wildcard> {
     let one = |bytes: &mut Bytes<'_>| {
         if bytes.one_in(24) {
             let (text, pattern) = foreign(bytes);
-            return Some(Wild::Foreign(text, pattern));
+            return Some(Wildcard::Foreign(text, pattern));
         }
         let text = if bytes.one_in(3) { name(bytes) } else { SmolStr::new_static(bytes.pick(&WILD)) };
-        Wild::parse(&text).ok()
+        Wildcard::parse(&text).ok()
     };
     bytes.some(3, one).into_iter().flatten().collect()
 }
@@ -150,7 +150,7 @@ fn fact_test(bytes: &mut Bytes<'_>, of: FactOf) -> Test {
         Operator::In(_) if !bytes.one_in(12) => Truth::False,
         _ => truth(bytes),
     };
-    Test::Fact(FactTest { of, name, path, operator, absent, mismatch: truth(bytes) })
+    Test::Fact(FactTest { of, name, called: None, path, operator, absent, mismatch: truth(bytes) })
 }
 
 fn truth(bytes: &mut Bytes<'_>) -> Truth {

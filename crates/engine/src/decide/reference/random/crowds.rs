@@ -7,7 +7,7 @@ use super::alternatives::{action, glob, path_pattern, resource, subject};
 use super::facts::numbered;
 use super::policies::rule;
 use crate::decide::fact_test::{FactOf, FactTest, Operator};
-use crate::decide::glob::Wild;
+use crate::decide::glob::Wildcard;
 use crate::decide::request::Fact;
 use crate::decide::rule::{Matcher, PathPattern, Rule, Target, Test};
 use crate::decide::truth::Truth;
@@ -64,14 +64,22 @@ fn subjects(bytes: &mut Bytes<'_>) -> Vec<Rule> {
 }
 
 fn pattern(text: &str) -> Test {
-    Test::Role(Wild::parse(text).into_iter().collect())
+    Test::Role(Wildcard::parse(text).into_iter().collect())
 }
 
 fn claim(number: usize) -> Test {
     let name = SmolStr::new_static("x");
     let operator = Operator::In(vec![Fact::Text(numbered(number))]);
     let (absent, mismatch) = (Truth::False, Truth::Error);
-    Test::Fact(FactTest { of: FactOf::Subject, path: vec![name.clone()], name, operator, absent, mismatch })
+    Test::Fact(FactTest {
+        of: FactOf::Subject,
+        path: vec![name.clone()],
+        name,
+        called: None,
+        operator,
+        absent,
+        mismatch,
+    })
 }
 
 /// More combinations of alternatives than the index keeps.

@@ -3,6 +3,7 @@
 use smol_str::{SmolStr, format_smolstr};
 
 use super::Bytes;
+use crate::decide::number::Number;
 use crate::decide::request::{Fact, Facts};
 
 /// Some are as long as a key, some are longer and differ at the end.
@@ -52,10 +53,10 @@ pub(super) fn fact(bytes: &mut Bytes<'_>) -> Fact {
     match bytes.below(16) {
         12 => Fact::Null,
         13 => Fact::List(bytes.any(3, scalar)),
-        14 => Fact::Map(Facts(vec![("y".into(), scalar(bytes))])),
+        14 => Fact::Map(Facts::from_iter([("y".into(), scalar(bytes))])),
         15 => {
-            let inner = Fact::Map(Facts(vec![("z".into(), scalar(bytes))]));
-            Fact::Map(Facts(vec![("y".into(), inner)]))
+            let inner = Fact::Map(Facts::from_iter([("z".into(), scalar(bytes))]));
+            Fact::Map(Facts::from_iter([("y".into(), inner)]))
         }
         _ => scalar(bytes),
     }
@@ -70,6 +71,11 @@ fn scalar(bytes: &mut Bytes<'_>) -> Fact {
 }
 
 /// A number, or none.
-pub(super) fn number(bytes: &mut Bytes<'_>) -> f64 {
-    bytes.pick(&[0.0, 1.0, 2.0, 3.0, 1.0, 2.0, -0.0, 0.5, -1.0, 1e300, f64::INFINITY, f64::NAN])
+pub(super) fn number(bytes: &mut Bytes<'_>) -> Number {
+    // Two that are one as floating numbers.
+    const NEIGHBOURS: [u64; 2] = [9_007_199_254_740_992, 9_007_199_254_740_993];
+    if bytes.one_in(6) {
+        return bytes.pick(&NEIGHBOURS).into();
+    }
+    bytes.pick(&[0.0, 1.0, 2.0, 3.0, 1.0, 2.0, -0.0, 0.5, -1.0, 1e300, f64::INFINITY, f64::NAN]).into()
 }

@@ -85,6 +85,7 @@ pub(super) fn rule(bytes: &mut Bytes<'_>, target: Target) -> Rule {
     let conditions = if bytes.one_in(4) { bytes.some(2, condition) } else { Vec::new() };
     Rule {
         name: format_smolstr!("p{}", bytes.new_number()),
+        description: None,
         effect: effect(bytes),
         target,
         conditions,

@@ -9,8 +9,28 @@ use crate::decide::request::{Action, Environment, Fact, Facts, Maybe, Names, Req
 
 const PLAIN: [&str; 10] =
     ["a", "b", "ab", "aab", "", "c", "x", "é", "a-segment-of-over-sixteen-bytes", "a-segment-of-over-sixteen-bytez"];
-const ODD: [&str; 14] =
-    [".", "..", "%61", "%2F", "%2e%2e", "%C3%A9", "%zz", "%00", "\0", "%ff", "*", ".a", "%2561", "a\nb"];
+const ODD: [&str; 20] = [
+    ".",
+    "..",
+    "%61",
+    "%2F",
+    "%2e%2e",
+    "%C3%A9",
+    "%zz",
+    "%00",
+    "\0",
+    "%ff",
+    "*",
+    ".a",
+    "%2561",
+    "a\nb",
+    "..;x",
+    "\\",
+    "..%5c",
+    "a;b",
+    "a%2f..",
+    "%252e%252e",
+];
 const METHODS: [&str; 8] = ["GET", "get", "POST", "PUT", "PURGE", "purge", "OTHER", "*"];
 
 /// Half of the requests know all that the index asks for.
@@ -65,7 +85,7 @@ fn doubtful(bytes: &mut Bytes<'_>) -> Fact {
     match bytes.below(3) {
         0 => Fact::Unknown,
         1 => Fact::List(vec![fact(bytes), Fact::Unknown]),
-        _ => Fact::Map(Facts(vec![("y".into(), Fact::Unknown)])),
+        _ => Fact::Map(Facts::from_iter([("y".into(), Fact::Unknown)])),
     }
 }
 

@@ -8,7 +8,7 @@ use upheld_model::config::Config;
 use super::super::join::{Beaten, Joined, Parts};
 use super::super::origins::united;
 use super::{edit, extend};
-use crate::hierarchy::answer::Despite;
+use crate::hierarchy::answer::Exception;
 
 const DEFAULT_ACTION: &str = "defaultAction";
 const RULES: &str = "rules";
@@ -36,7 +36,7 @@ pub(super) fn combine_all(parts: Parts) -> Option<Joined> {
     for part in parts {
         if contradict(&all.value, &part.value) {
             let under = under.get_or_insert_with(|| united(&[], &all.origins).as_slice().into()).clone();
-            all.over.push(Beaten { by: part.by, value: part.value, under, despite: Despite::Nothing });
+            all.over.push(Beaten { by: part.by, value: part.value, under, exception: Exception::None });
         } else {
             append(&mut all.value, &part.value);
             all.origins.push(part.by);

@@ -8,7 +8,7 @@ use upheld_model::config::{Config, Content};
 
 use super::super::join::{Joined, Part, Parts, Preferred, keep};
 use super::super::origins::united;
-use crate::hierarchy::answer::{Despite, Speakers};
+use crate::hierarchy::answer::{Contributors, Exception};
 
 /// The list of providers.
 const PROVIDERS: &str = "providers";
@@ -19,15 +19,15 @@ const DISABLE: &str = "disable";
 
 pub(super) fn combine(preferred: Preferred, acc: Joined, new: Joined) -> Joined {
     if disables(&new.value) {
-        return keep(new, acc, Despite::Off);
+        return keep(new, acc, Exception::Off);
     }
     if disables(&acc.value) {
-        return keep(acc, new, Despite::Off);
+        return keep(acc, new, Exception::Off);
     }
     let unseen = |item: &Arc<Config>| !has(&acc.value, item);
     let added: Vec<Arc<Config>> = listed(&new.value).iter().filter(|item| unseen(item)).cloned().collect();
     if added.is_empty() {
-        return keep(acc, new, Despite::Known);
+        return keep(acc, new, Exception::Known);
     }
     let known = listed(&acc.value).to_vec();
     let items: Vec<_> = match preferred {
@@ -38,8 +38,8 @@ pub(super) fn combine(preferred: Preferred, acc: Joined, new: Joined) -> Joined 
     let (joining, losing): (Parts, Parts) = new.parts.into_iter().partition(in_value);
     let mut both = acc;
     // The rest of the new side brings only providers that are there already.
-    both.lose(Joined { value: new.value, origins: new.origins, over: new.over, parts: losing }, Despite::Known);
-    let origins: Speakers = joining.iter().map(|part| part.by).collect();
+    both.lose(Joined { value: new.value, origins: new.origins, over: new.over, parts: losing }, Exception::Known);
+    let origins: Contributors = joining.iter().map(|part| part.by).collect();
     both.value = Config::made(Content::Map(vec![(SmolStr::new(PROVIDERS), Config::made(Content::List(items)))]));
     both.origins = united(&both.origins, &origins);
     both.parts.extend(joining);

@@ -135,7 +135,7 @@ proptest! {
     /// Layers of a level are joined at once; the laws of joining are those of two.
     #[test]
     fn joining_at_once_is_joining_one_after_the_other(
-        act in select(vec![Act::Keep, Act::Take, Act::KeepOver, Act::TakeOver]),
+        act in select(vec![MergeAction::Keep, MergeAction::Take, MergeAction::KeepOver, MergeAction::TakeOver]),
         layers in prop::collection::vec(fields(), 0..6),
         shift in 0..6_usize,
     ) {

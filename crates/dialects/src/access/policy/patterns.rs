@@ -1,0 +1,158 @@
+//! Patterns of paths that no path looks like, mostly because they are written in the language of another system.
+
+/// Why nothing looks like a pattern, and what was probably meant.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::access) struct NeverMatches {
+    /// As a clause: `the pattern …`.
+    pub(in crate::access) because: &'static str,
+    /// Another pattern.
+    pub(in crate::access) meant: String,
+}
+
+/// Whether no path looks like a pattern. What stands after a `\` is meant as it is.
+pub(in crate::access) fn never_matches(pattern: &str) -> Option<NeverMatches> {
+    let never = |because: &'static str, meant: String| Some(NeverMatches { because, meant });
+    let bare = without_escapes(pattern);
+    if !bare.starts_with(['/', '*']) {
+        if let Some(rest) = bare.strip_prefix('^') {
+            return never("begins with the `^` of regular expressions", globbed(rest));
+        }
+        return never("does not begin with `/`, as all paths do", format!("/{pattern}"));
+    }
+    if bare.split('/').any(|segment| segment == "." || segment == "..") {
+        return never("has a dot segment, which readers of paths remove", normal(pattern));
+    }
+    if let Some(decoded) = decoded(&bare) {
+        return never("has an escape: paths are decoded before they are matched", decoded);
+    }
+    if braces(&bare) != bare {
+        return never("has braces, which are no parameters here", braces(&bare));
+    }
+    let is_expression = [".*", ".+", "[", "\\d", "\\w"].iter().any(|mark| bare.contains(mark)) || bare.ends_with('$');
+    if is_expression {
+        return never("is written as a regular expression, and matched as it stands", globbed(&bare));
+    }
+    None
+}
+
+/// Without the characters that are escaped.
+fn without_escapes(pattern: &str) -> String {
+    let mut characters = pattern.chars();
+    let mut bare = String::new();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => bare.extend(characters.next().map(|_| '\u{fffd}')),
+            other => bare.push(other),
+        }
+    }
+    bare
+}
+
+/// Without dot segments.
+fn normal(pattern: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for segment in pattern.split('/') {
+        match segment {
+            "." => {}
+            ".." => drop(kept.pop().filter(|last| !last.is_empty())),
+            other => kept.push(other),
+        }
+    }
+    let joined = kept.join("/");
+    if joined.starts_with('/') { joined } else { format!("/{joined}") }
+}
+
+/// With its escapes decoded, if it has any.
+fn decoded(pattern: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(pattern.len());
+    let (mut rest, mut found) = (pattern.as_bytes(), false);
+    while let [first, after @ ..] = rest {
+        let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let escaped = match after {
+            [high, low, ..] if *first == b'%' => digit(high).zip(digit(low)),
+            _ => None,
+        };
+        match escaped {
+            Some((high, low)) => {
+                bytes.push(high * 16 + low);
+                rest = rest.get(3..).unwrap_or_default();
+                found = true;
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    found.then(|| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// With `*` for each parameter in braces.
+fn braces(pattern: &str) -> String {
+    let mut with_stars = String::new();
+    let mut rest = pattern;
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((_, behind)) = after.split_once('}') else { break };
+        with_stars.push_str(before);
+        with_stars.push('*');
+        rest = behind;
+    }
+    with_stars + rest
+}
+
+/// What a regular expression probably means as a pattern.
+fn globbed(expression: &str) -> String {
+    let mut pattern = String::new();
+    let mut characters = expression.trim_start_matches('^').trim_end_matches('$').chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '[' => {
+                characters.by_ref().find(|character| *character == ']');
+                pattern.push('*');
+                characters.next_if(|next| "+*?".contains(*next));
+            }
+            '.' if characters.peek().is_some_and(|next| "*+".contains(*next)) => {
+                characters.next();
+                pattern.push_str("**");
+            }
+            '\\' => {
+                characters.next();
+                pattern.push('*');
+                characters.next_if(|next| "+*".contains(*next));
+            }
+            other => pattern.push(other),
+        }
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_of_other_systems_are_found_and_translated() {
+        for (pattern, meant) in [
+            ("admin/**", "/admin/**"),
+            ("/my%20files/**", "/my files/**"),
+            ("/a/../b", "/b"),
+            ("/a/./b", "/a/b"),
+            ("/users/{id}/keys", "/users/*/keys"),
+            ("/api/v[0-9]+/.*", "/api/v*/**"),
+            ("^/api$", "/api"),
+            ("/api/.*", "/api/**"),
+            ("/caf%C3%A9", "/café"),
+        ] {
+            assert_eq!(never_matches(pattern).map(|never| never.meant).as_deref(), Some(meant), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn others_are_left_alone() {
+        let plain =
+            ["/admin/**", "**", "*", "/a.b/c", "/x?y", "/a+b", "/a(b", "/100%", "/users/\\{id\\}", "*/x", "/a|/b"];
+        for pattern in plain {
+            assert_eq!(never_matches(pattern), None, "{pattern}");
+        }
+    }
+}

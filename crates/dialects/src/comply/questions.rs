@@ -1,0 +1,237 @@
+//! Questions about related objects and their tags.
+
+mod audit;
+mod change_request;
+mod fix;
+mod offers;
+mod plan;
+mod relation;
+mod shown;
+mod waivers;
+
+use smol_str::SmolStr;
+use upheld_engine::Snapshot;
+use upheld_engine::comply::{Class, Comply, NotFound, ObjectId};
+use upheld_governance::{Actor, words};
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Fault, Sym, Timestamp};
+use upheld_report::Answer;
+
+pub use self::audit::{AuditQuestion, Audited};
+pub use self::change_request::ChangeRequest;
+pub use self::fix::FixQuestion;
+pub use self::offers::{OfferedObjects, OfferedValues};
+pub use self::plan::{Changes, WhatIf};
+pub use self::shown::ShownObject;
+pub use self::shown::shown;
+pub use self::waivers::WaiverQuestion;
+use super::Organisations;
+use crate::question::{Asked, Refused, Thing, Words};
+
+/// How a question is asked.
+pub(super) const EXAMPLE: &str = "name two objects: `project/a~workspace/b`";
+
+/// What words about two objects mean.
+pub(super) fn parse(words: &Words) -> Option<Result<Thing, Refused>> {
+    let what = words.what.as_ref().filter(|what| what.contains('~'))?;
+    Some(Ok(Thing::Relation(what.clone())))
+}
+
+/// Answers questions about two objects.
+pub(super) fn answer(asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
+    let Thing::Relation(what) = &asked.question.thing else { return None };
+    let organisation = Organisation::of(asked.snapshot, asked.question.kind.as_deref(), asked.options.now);
+    let organisation = match organisation {
+        Ok(organisation) => organisation,
+        Err(problem) => return Some(Err(problem.into())),
+    };
+    Some(organisation.relation(what).map(|report| Answer::about(what, vec![report])).map_err(Refused::from))
+}
+
+/// What is asked about, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Organisation<'s> {
+    /// What it was made of.
+    pub snapshot: &'s Snapshot,
+    /// The kind of policy that governs them.
+    pub kind: Sym,
+    /// All objects and policies, and how they may change.
+    pub governed: &'s upheld_governance::Organisation,
+    /// The moment of asking.
+    pub now: Timestamp,
+}
+
+impl<'s> Organisation<'s> {
+    /// The objects of the kind of policy that was named, or the only ones there are.
+    pub fn of(snapshot: &'s Snapshot, named: Option<&str>, now: Timestamp) -> Result<Self, Diagnostic> {
+        let (kind, governed) = organisation_of(snapshot, named)?;
+        Ok(Self { snapshot, kind, governed, now })
+    }
+
+    /// All objects and policies, as rules see them.
+    pub fn comply(&self) -> &'s Comply {
+        self.governed.comply()
+    }
+
+    /// An object by what the user wrote: `kind/id`, or a name that only one object has.
+    pub fn object(&self, written: &str) -> Result<ObjectId, Diagnostic> {
+        find(self.comply(), written)
+    }
+
+    /// Two objects by what the user wrote: `a~b`.
+    pub fn pair(&self, written: &str) -> Result<(ObjectId, ObjectId), Vec<Diagnostic>> {
+        let Some((a, b)) = written.split_once('~') else {
+            let message = format!("`{written}` is no pair");
+            let help = "write two objects with a tilde: project/a~workspace/b";
+            return Err(vec![Diagnostic::error(Fault::IncompleteQuestion, message).help(help)]);
+        };
+        match (self.object(a), self.object(b)) {
+            (Ok(a), Ok(b)) => Ok((a, b)),
+            (a, b) => Err([a.err(), b.err()].into_iter().flatten().collect()),
+        }
+    }
+
+    /// A scope by what the user wrote: its reference, or its name.
+    pub fn scope(&self, written: &str) -> Result<ObjectId, Diagnostic> {
+        let profile = self.comply().profile();
+        let Some(scope) = profile.scope else {
+            let message = "objects of this kind of policy live in no workspace";
+            return Err(Diagnostic::error(Fault::NotFound, message));
+        };
+        let id = match written.split_once('/') {
+            Some((kind, id)) if profile.kind(kind) == Some(scope) => id,
+            _ => written,
+        };
+        self.object(&format!("{}/{id}", profile.kind_name(scope)))
+    }
+
+    /// Who asks; somebody of the given class where nobody is named.
+    pub fn actor(&self, written: Option<&str>, usual: Option<Class>) -> Result<Actor, Diagnostic> {
+        actor(self.comply(), written, usual)
+    }
+}
+
+/// The objects that are asked about: those of the kind of policy that was named, or the only ones there are.
+fn organisation_of<'s>(
+    snapshot: &'s Snapshot,
+    named: Option<&str>,
+) -> Result<(Sym, &'s upheld_governance::Organisation), Diagnostic> {
+    let all = snapshot.companion::<Organisations>().into_iter().flat_map(Organisations::iter);
+    let all: Vec<(Sym, &upheld_governance::Organisation)> = all.map(|(kind, own)| (kind, &own.organisation)).collect();
+    let name = |kind: Sym| snapshot.text(kind);
+    if let Some(named) = named {
+        if let Some(found) = all.iter().find(|(kind, _)| name(*kind).eq_ignore_ascii_case(named)) {
+            return Ok(*found);
+        }
+        let diagnostic = Diagnostic::error(Fault::NotFound, format!("no objects of the kind `{named}` were read"));
+        return Err(diagnostic.suggest_or(
+            nearest(named, all.iter().map(|(kind, _)| name(*kind))).map(|meant| format!("--policies {meant}")),
+            || "`upheld list policies` shows what was read".to_owned(),
+        ));
+    }
+    match all.as_slice() {
+        [only] => Ok(*only),
+        [] => {
+            let message = "there are no objects whose tags must agree";
+            let help =
+                "an object is `ref: project/a` with `tags:`, a policy `type: MeshPolicy`: see docs/compliance.md";
+            Err(Diagnostic::error(Fault::NotFound, message).help(help))
+        }
+        several => {
+            let names: Vec<&str> = several.iter().map(|(kind, _)| name(*kind)).collect();
+            let message = format!("objects of several kinds of policies were read: {}", names.join(", "));
+            Err(Diagnostic::error(Fault::Ambiguous, message)
+                .help(format!("add `--policies {}`", names.first().unwrap_or(&""))))
+        }
+    }
+}
+
+/// An object by its reference, by the end of its id, or by a name that only one has.
+pub(crate) fn find(comply: &Comply, written: &str) -> Result<ObjectId, Diagnostic> {
+    let not_there = match comply.lookup(written) {
+        Ok(object) => return Ok(object),
+        Err(not_there) => not_there,
+    };
+    let kind = written.split_once('/').and_then(|(kind, _)| comply.profile().kind(kind));
+    let id = kind.and_then(|_| written.split_once('/')).map_or(written, |(_, id)| id);
+    let fits = |object: &ObjectId| {
+        let reference = comply.reference(*object);
+        let own = reference.split_once('/').map_or("", |(_, own)| own);
+        let last = own.rsplit('/').next().unwrap_or(own);
+        let same = own == id
+            || last == id
+            || comply.described(*object).and_then(|own| own.name.as_ref()).is_some_and(|name| name == id);
+        same && kind.is_none_or(|kind| comply.kind_of(*object) == Some(kind))
+    };
+    let found: Vec<ObjectId> = comply.objects().into_iter().filter(fits).collect();
+    match found.as_slice() {
+        [only] => Ok(*only),
+        [] if written.contains('/') => Err(not_found(comply, &not_there)),
+        [] => {
+            let all: Vec<SmolStr> = comply.objects().into_iter().map(|object| comply.reference(object)).collect();
+            let ids = all.iter().filter_map(|reference| reference.split_once('/').map(|(_, id)| id));
+            let diagnostic = Diagnostic::error(Fault::NotFound, format!("no object is called `{written}`"));
+            Err(diagnostic.suggest_or(nearest(written, ids), || "`upheld list objects` shows what was read".to_owned()))
+        }
+        several => {
+            let names: Vec<SmolStr> = several.iter().take(8).map(|object| comply.reference(*object)).collect();
+            let message = format!("`{written}` can mean {} objects: {}", several.len(), names.join(", "));
+            Err(Diagnostic::error(Fault::Ambiguous, message).help("write the whole reference"))
+        }
+    }
+}
+
+fn not_found(comply: &Comply, not_there: &NotFound) -> Diagnostic {
+    let message = words::refusal(comply.profile(), &not_there.clone().into());
+    let diagnostic = Diagnostic::error(Fault::NotFound, message);
+    match not_there {
+        NotFound::Kind { nearest: None, .. } => {
+            let kinds: Vec<&str> = comply.profile().kinds.iter().map(|kind| kind.name.as_str()).collect();
+            diagnostic.help(format!("kinds: {}", kinds.join(", ")))
+        }
+        NotFound::Object { nearest: None, .. } => diagnostic.help("`upheld list objects` shows what was read"),
+        NotFound::Kind { .. } | NotFound::Object { .. } => diagnostic,
+    }
+}
+
+/// Who acts: a class, a role, or a person of the usual class; `@workspace/w` says where.
+fn actor(comply: &Comply, written: Option<&str>, usual: Option<Class>) -> Result<Actor, Diagnostic> {
+    let profile = comply.profile();
+    let of = |class: Class| profile.role_of(class);
+    let Some(written) = written else {
+        let role = usual.and_then(of);
+        return Ok(role.map_or(Actor::System, |role| Actor::Person { role, scope: None, name: None }));
+    };
+    let (word, scope) = match written.split_once('@') {
+        Some((word, scope)) => (word, Some(comply.reference(find(comply, scope)?))),
+        None => (written, None),
+    };
+    let plain = word.to_ascii_lowercase().replace(['-', '_'], "");
+    let class = match plain.as_str() {
+        "user" | "enduser" => Some(Class::EndUser),
+        "admin" | "administrator" => Some(Class::Administrator),
+        _ => None,
+    };
+    if plain == "system" {
+        return Ok(Actor::System);
+    }
+    let person = word.split_once('/').map(|(_, name)| SmolStr::new(name));
+    let role = match (class, &person) {
+        (Some(class), _) => of(class),
+        (None, Some(_)) => of(Class::EndUser),
+        (None, None) => profile.role(word),
+    };
+    match role {
+        Some(role) => Ok(Actor::Person { role, scope, name: person }),
+        // Without roles everybody may do everything.
+        None if profile.roles.is_empty() => Ok(Actor::System),
+        None => {
+            let known: Vec<&str> = profile.roles.iter().map(|role| role.name.as_str()).collect();
+            let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no role `{word}`"));
+            Err(diagnostic
+                .suggest_or(nearest(word, known.iter().copied()).map(|meant| format!("--as {meant}")), || {
+                    format!("write user, admin or a role: {}", known.join(", "))
+                }))
+        }
+    }
+}

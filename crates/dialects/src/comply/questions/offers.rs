@@ -1,0 +1,164 @@
+//! What could be chosen without breaking a policy?
+
+use serde_json::{Value as Json, json};
+use upheld_engine::comply::{Class, ObjectId};
+use upheld_engine::words::comply::{because, braces};
+use upheld_governance::words;
+use upheld_model::{Diagnostic, Fault};
+
+use super::{Organisation, not_found};
+use upheld_report::compliance::{counted, spaced};
+
+/// Objects that could be related to one.
+#[derive(Clone, Debug)]
+pub struct OfferedObjects {
+    /// The first sentence.
+    pub answer: String,
+    /// The object that they are for.
+    pub reference: String,
+    /// The kind that was asked for.
+    pub kind: String,
+    /// Those that could be related to it.
+    pub candidates: Vec<String>,
+    /// All others of the kind, and what is against each.
+    pub refused: Vec<(String, String)>,
+}
+
+/// Values that a tag of an object could have.
+#[derive(Clone, Debug)]
+pub struct OfferedValues {
+    /// The first sentence.
+    pub answer: String,
+    /// The object.
+    pub object: String,
+    /// The tag.
+    pub tag: String,
+    /// Values that would be accepted.
+    pub values: Vec<String>,
+    /// All others, and what is against each.
+    pub refused: Vec<(String, String)>,
+}
+
+impl OfferedObjects {
+    /// As programs get it.
+    pub fn json(&self) -> Json {
+        let refused = self.refused.iter().map(|(other, why)| json!({"ref": other, "because": why}));
+        json!({
+            "answer": self.answer, "for": self.reference, "kind": self.kind, "candidates": self.candidates,
+            "refused": refused.collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl OfferedValues {
+    /// As programs get it.
+    pub fn json(&self) -> Json {
+        let refused = self.refused.iter().map(|(value, why)| json!({"value": value, "because": why}));
+        json!({
+            "answer": self.answer, "object": self.object, "tag": self.tag, "values": self.values,
+            "refused": refused.collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Organisation<'_> {
+    /// Objects of a kind that could be related to one without breaking a policy.
+    pub fn candidates(&self, written: &str, kind: &str, role: Option<&str>) -> Result<OfferedObjects, Vec<Diagnostic>> {
+        let comply = self.comply();
+        let role = role.map(|role| self.object(role)).transpose();
+        let (object, role) = match (self.object(written), role) {
+            (Ok(object), Ok(role)) => (object, role),
+            (object, role) => {
+                let problems: Vec<Diagnostic> = [object.err(), role.err()].into_iter().flatten().collect();
+                return Err(problems);
+            }
+        };
+        let offered = self.governed.candidates(self.now, object, kind, role);
+        let offered = offered.map_err(|not_there| vec![not_found(comply, &not_there)])?;
+        let all = self.governed.kinds_of(kind).unwrap_or_default();
+        if !all.iter().any(|kind| self.governed.can_relate(object, *kind)) {
+            let message = format!("`{written}` and objects of the kind `{kind}` are not related");
+            return Err(vec![Diagnostic::error(Fault::NotFound, message)]);
+        }
+        let all =
+            comply.objects().into_iter().filter(|other| comply.kind_of(*other).is_some_and(|own| all.contains(&own)));
+        let all: Vec<ObjectId> = all.filter(|other| *other != object).collect();
+        let names: Vec<String> = offered.iter().map(|object| comply.reference(*object).to_string()).collect();
+        let reference = comply.reference(object).to_string();
+        let kind = kind_word(self, kind);
+        let noun = spaced(&kind);
+        let counted = |all: usize| counted(all, &noun, &format!("{noun}s"));
+        let answer = match (offered.len(), all.len()) {
+            (_, 0) => format!("There is no {noun}."),
+            (0, all) => format!("None of {} could be related to {reference} without breaking a policy.", counted(all)),
+            (some, all) => format!("{some} of {} could be related to {reference}.", counted(all)),
+        };
+        let refused = all
+            .iter()
+            .filter(|other| !offered.contains(other))
+            .map(|other| against(self, object, *other, role))
+            .collect();
+        Ok(OfferedObjects { answer, reference, kind, candidates: names, refused })
+    }
+
+    /// Values of a tag that somebody could choose without being refused.
+    pub fn values(&self, written: &str, tag: &str, person: Option<&str>) -> Result<OfferedValues, Vec<Diagnostic>> {
+        let actor = self.actor(person, Some(Class::EndUser));
+        let (object, actor) = match (self.object(written), actor) {
+            (Ok(object), Ok(actor)) => (object, actor),
+            (object, actor) => {
+                let problems: Vec<Diagnostic> = [object.err(), actor.err()].into_iter().flatten().collect();
+                return Err(problems);
+            }
+        };
+        let profile = self.comply().profile();
+        let judged = self.governed.judged_values(self.now, &actor, object, tag);
+        let judged =
+            judged.map_err(|refusal| vec![Diagnostic::error(Fault::NotFound, words::refusal(profile, &refusal))])?;
+        let reference = self.comply().reference(object).to_string();
+        let (mut allowed, mut refused): (Vec<String>, Vec<(String, String)>) = (Vec::new(), Vec::new());
+        for (value, decision) in &judged {
+            if decision.outcome.is_done() {
+                allowed.push(value.to_string());
+                continue;
+            }
+            let mut policies: Vec<&str> = decision.violations.iter().map(|own| own.policy.as_str()).collect();
+            policies.dedup();
+            let why = match &decision.refusal {
+                Some(refusal) => words::refusal(profile, refusal),
+                None => format!("{} by {}", decision.outcome.word(), policies.join(", ")),
+            };
+            refused.push((value.to_string(), why));
+        }
+        let answer = match allowed.as_slice() {
+            [] => format!("No value of {tag} would be accepted for {reference}."),
+            [one] => format!("Only {one} would be accepted as {tag} of {reference}."),
+            several => format!("{} values would be accepted as {tag} of {reference}.", several.len()),
+        };
+        Ok(OfferedValues { answer, object: reference, tag: tag.to_owned(), values: allowed, refused })
+    }
+}
+
+/// A kind or subject by its own name, however it was written.
+fn kind_word(asked: &Organisation<'_>, written: &str) -> String {
+    let profile = asked.comply().profile();
+    let subject = || profile.subject(written).map(|subject| profile.subject_name(subject));
+    profile.kind(written).map(|kind| profile.kind_name(kind)).or_else(subject).unwrap_or(written).to_owned()
+}
+
+/// What is against relating two objects.
+fn against(asked: &Organisation<'_>, object: ObjectId, other: ObjectId, role: Option<ObjectId>) -> (String, String) {
+    let comply = asked.comply();
+    let violations = asked.governed.against(asked.now, object, other, role);
+    let told: Vec<String> = violations
+        .iter()
+        .map(|violation| {
+            let why = because(violation);
+            let (a, b) = (&violation.a, &violation.b);
+            let (own, others) = (braces(&a.values), braces(&b.values));
+            format!("{}: {} has {own}, {} has {others}: {why}", violation.policy, a.object, b.object)
+        })
+        .collect();
+    let told = if told.is_empty() { "is disabled".to_owned() } else { told.join("; ") };
+    (comply.reference(other).to_string(), told)
+}

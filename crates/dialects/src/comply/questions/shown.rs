@@ -1,0 +1,62 @@
+//! An object whose tags must agree with others.
+
+use serde_json::{Map, Value as Json, json};
+use smol_str::SmolStr;
+use upheld_engine::Snapshot;
+use upheld_engine::comply::{Comply, ObjectId};
+
+use super::find;
+use upheld_report::At;
+
+/// An object, what it is related to, and how often it violates something.
+#[derive(Clone, Debug)]
+pub struct ShownObject {
+    /// Its kind and id.
+    pub reference: String,
+    /// Its name, if it has one of its own.
+    pub name: Option<String>,
+    /// Its tags by key.
+    pub tags: Vec<(String, Vec<String>)>,
+    /// The objects that it is related to, each with the role, if there is one.
+    pub links: Vec<(String, Option<String>)>,
+    /// How many violations it has a part in.
+    pub violations: usize,
+    /// Where it was written.
+    pub at: Option<At>,
+}
+
+/// An object by its reference or by a name that only one has.
+pub fn shown(snapshot: &Snapshot, written: &str) -> Option<ShownObject> {
+    let found = |comply| find(comply, written).ok().map(|object| ShownObject::of(snapshot, comply, object));
+    snapshot.complies().find_map(|(_, comply)| found(comply))
+}
+
+impl ShownObject {
+    fn of(snapshot: &Snapshot, comply: &Comply, object: ObjectId) -> Self {
+        let linked = comply.links_of(object).map(|(_, link)| {
+            let other = if link.a == object { link.b } else { link.a };
+            (comply.reference(other).to_string(), link.role.map(|role| comply.reference(role).to_string()))
+        });
+        let mut links: Vec<(String, Option<String>)> = linked.collect();
+        links.sort();
+        let texts = |values: &[SmolStr]| values.iter().map(ToString::to_string).collect();
+        Self {
+            reference: comply.reference(object).to_string(),
+            name: comply.described(object).and_then(|own| own.name.as_ref()).map(ToString::to_string),
+            tags: comply.tags_of(object).iter().map(|(key, values)| (key.to_string(), texts(values))).collect(),
+            links,
+            violations: comply.violation_count_of(object),
+            at: comply.described(object).and_then(|own| own.at).and_then(|node| At::of(snapshot.files(), node)),
+        }
+    }
+
+    /// As programs get it.
+    pub fn json(&self) -> Json {
+        let tags: Map<String, Json> = self.tags.iter().map(|(key, values)| (key.clone(), json!(values))).collect();
+        let related: Vec<Json> = self.links.iter().map(|(other, role)| json!({"ref": other, "role": role})).collect();
+        json!({
+            "ref": self.reference, "name": self.name, "tags": tags, "related": related,
+            "violations": self.violations, "at": self.at,
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! What there is besides plain objects and policies: scopes, ends of connections, services, and who is attached to what.
+
+use upheld_engine::{Granularity, PolicyId, Snapshot};
+use upheld_model::{Diagnostic, NodeRef, Sym, TagSet};
+
+/// What a dialect can list.
+pub trait Inventory {
+    /// What its policies are in, where those of others are in a mesh or a namespace.
+    fn no_scope(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The scopes that connections stay within, by name.
+    fn scopes(&self, _snapshot: &Snapshot) -> Vec<Sym> {
+        Vec::new()
+    }
+
+    /// Such a scope by its name; `None` where there are none.
+    fn find_scope(&self, _snapshot: &Snapshot, _name: &str) -> Option<Result<Sym, Diagnostic>> {
+        None
+    }
+
+    /// Everything that calls and can be called in such a scope.
+    fn ends(&self, _snapshot: &Snapshot, _scope: Sym, _each: Granularity) -> Option<Ends> {
+        None
+    }
+
+    /// Services that something offers or calls.
+    fn services(&self, _snapshot: &Snapshot) -> Vec<Service> {
+        Vec::new()
+    }
+
+    /// Objects that are kept apart from those of others.
+    fn objects(&self, _snapshot: &Snapshot) -> Vec<ListedObject> {
+        Vec::new()
+    }
+
+    /// Types of objects that can be listed.
+    fn object_types(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// Whether objects of a type are listed as the policies that they are, too.
+    fn is_policy_type(&self, _kind: &str) -> bool {
+        false
+    }
+
+    /// The proxies that a policy is attached to, and how many there are.
+    fn attached(&self, _snapshot: &Snapshot, _policy: PolicyId) -> Option<(Vec<String>, usize)> {
+        None
+    }
+}
+
+/// Everything that calls and can be called.
+#[derive(Debug)]
+pub struct Ends {
+    /// Who calls, with the tags of each part.
+    pub callers: Vec<(Sym, Vec<TagSet>)>,
+    /// Who is called.
+    pub called: Vec<(String, Vec<TagSet>)>,
+}
+
+/// A service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Service {
+    /// The scope that it is in.
+    pub scope: Sym,
+    /// The tag that callers know it by.
+    pub tag: Sym,
+    /// Its name.
+    pub name: Sym,
+}
+
+/// An object that is kept apart from those of others.
+#[derive(Clone, Debug)]
+pub struct ListedObject {
+    /// Its type.
+    pub kind: String,
+    /// What it lives in.
+    pub scope: String,
+    /// Its name.
+    pub name: String,
+    /// `key=value,…`.
+    pub tags: String,
+    /// Where it was written.
+    pub at: Option<NodeRef>,
+}

@@ -1,0 +1,133 @@
+//! Dialect *gateways*: the Gateway API, and the policies of two of its controllers, which share its topology.
+//!
+//! - [`gateway_api`]: gateways and routes as a graph; from a target to the places of its policies
+//! - [`kgateway`], [`envoy_gateway`]: their policies over that graph, as kinds, with errors and status
+//! - `kind`: kinds of policies that are attached to gateways
+//! - `reader`: which documents are read, and as what
+//! - [`questions`]: routes, listeners, backends, requests
+//! - `reported_status`, `drawing`: what controllers report; the graph with its policies
+
+mod drawing;
+pub mod envoy_gateway;
+pub mod gateway_api;
+pub mod kgateway;
+mod kind;
+pub mod questions;
+mod reader;
+mod reported_status;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
+
+use upheld_engine::digest::{Encode, Fingerprint};
+use upheld_engine::{Companions, PolicyKind, Snapshot};
+use upheld_model::{Diagnostic, SourceId, Symbols};
+use upheld_report::{Answer, Drawing, PolicyStatus};
+
+use self::drawing::Drawn;
+use self::gateway_api::{ControllerSettings, Gateways, Network};
+use crate::dialect::{Builtin, Dialect, Inventory, Opening, Reader};
+use crate::policy_kind::KindForm;
+use crate::question::{Asked, Options, Refused, Thing, Words};
+use crate::shape::Shape;
+
+/// The dialect.
+#[derive(Debug)]
+pub struct GatewayApi;
+
+impl Dialect for GatewayApi {
+    fn name(&self) -> &'static str {
+        "gateways"
+    }
+
+    fn kinds(&self) -> &'static [Builtin] {
+        &[
+            Builtin { name: "builtin:kgateway/2026.yaml", text: include_str!("gateways/kgateway/kinds/2026.yaml") },
+            Builtin {
+                name: "builtin:kgateway/ep-11268.yaml",
+                text: include_str!("gateways/kgateway/kinds/ep-11268.yaml"),
+            },
+            Builtin {
+                name: "builtin:envoy-gateway.yaml",
+                text: include_str!("gateways/envoy_gateway/kinds/envoy-gateway.yaml"),
+            },
+        ]
+    }
+
+    fn default_editions(&self) -> &'static [&'static str] {
+        &[kgateway::DEFAULT_SEMANTICS, envoy_gateway::DEFAULT_SEMANTICS]
+    }
+
+    fn kind_forms(&self) -> &'static [KindForm] {
+        &kind::FORMS
+    }
+
+    fn configure(&self, kind: &mut PolicyKind, symbols: &Symbols, settings: &Companions) {
+        controller(settings).policies.apply(kind, symbols);
+    }
+
+    fn reader<'f>(&self, opening: Opening<'f, '_>) -> Box<dyn Reader<'f> + 'f> {
+        Box::new(reader::GatewayReader::new(opening))
+    }
+
+    fn complete(&self, snapshot: Snapshot, other_editions: Vec<PolicyKind>, settings: &Companions) -> Snapshot {
+        let gateways = Gateways::of(&snapshot, controller(settings).clone(), other_editions);
+        snapshot.keeping(Arc::new(gateways))
+    }
+
+    fn complete_after(&self, before: &Snapshot, next: Snapshot, changed: &BTreeSet<SourceId>) -> Snapshot {
+        let known = before.companion::<Gateways>();
+        match known.and_then(|gateways| gateways.after(before, &next, changed)) {
+            Some(gateways) => next.keeping(Arc::new(gateways)),
+            None => next,
+        }
+    }
+
+    fn fingerprint(&self, settings: &Companions) -> Option<Fingerprint> {
+        Some(controller(settings).fingerprint())
+    }
+
+    fn shapes(&self, snapshot: &Snapshot) -> Vec<(String, Vec<Shape>)> {
+        let kinds = snapshot.kinds().iter().filter(|(_, kind)| kind.hierarchy().is_some());
+        let governed = kinds.map(|(_, kind)| snapshot.text(kind.governs).to_owned());
+        governed.map(|governs| (governs, vec![gateway_api::claim::shape()])).collect()
+    }
+
+    fn parse(&self, words: &Words, _options: &Options) -> Option<Result<Thing, Refused>> {
+        questions::parse(words)
+    }
+
+    fn example(&self, snapshot: &Snapshot) -> Option<&'static str> {
+        let has_any = Network::of(snapshot).is_some_and(|network| !network.topology().gateways.is_empty());
+        has_any.then_some(questions::EXAMPLE)
+    }
+
+    fn usual_example(&self) -> Option<&'static str> {
+        Some(questions::EXAMPLE)
+    }
+
+    fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
+        questions::answer(asked)
+    }
+
+    fn drawing(&self, snapshot: &Snapshot) -> Option<Result<Box<dyn Drawing>, Diagnostic>> {
+        let drawn = Drawn::new(Network::of(snapshot)?);
+        Some(drawn.map(|drawn| Box::new(drawn) as Box<dyn Drawing>))
+    }
+
+    fn statuses(&self, snapshot: &Snapshot) -> Vec<PolicyStatus> {
+        Network::of(snapshot).map(reported_status::statuses).unwrap_or_default()
+    }
+
+    fn warnings(&self, snapshot: &Snapshot) -> Vec<Diagnostic> {
+        Network::of(snapshot).map(Network::warnings).unwrap_or_default()
+    }
+}
+
+impl Inventory for GatewayApi {}
+
+/// What the controller was started with.
+fn controller(settings: &Companions) -> &ControllerSettings {
+    static USUAL: LazyLock<ControllerSettings> = LazyLock::new(ControllerSettings::default);
+    settings.get().unwrap_or(&USUAL)
+}

@@ -1,0 +1,139 @@
+//! The gateways of a snapshot: what is known of all of them together lives in the snapshot, is made once and shared.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rustc_hash::FxHashMap;
+use upheld_engine::{Hierarchy, ObjectId, PolicyId, PolicyKind, Snapshot};
+use upheld_model::{Diagnostic, Object, SourceId};
+
+use super::grants::Grants;
+use super::settings::ControllerSettings;
+use super::topology::Topology;
+use crate::document::Resource;
+use crate::gateways::kgateway::references::References;
+
+/// What a snapshot keeps of its gateways.
+#[derive(Debug)]
+pub struct Gateways {
+    /// What leads where.
+    pub topology: Arc<Topology>,
+    /// Which references into other namespaces are granted.
+    pub grants: Arc<Grants>,
+    /// What the controller was started with.
+    pub settings: ControllerSettings,
+    /// Kinds of editions that are not in force.
+    pub other_editions: Vec<PolicyKind>,
+    /// What is wrong with policies, as far as somebody asked: that may take a look at many documents.
+    problems: RwLock<FxHashMap<PolicyId, Problems>>,
+}
+
+/// What is wrong with a policy.
+pub type Problems = Arc<[String]>;
+
+impl Gateways {
+    /// Looks through all gateways and routes of a snapshot.
+    pub fn of(snapshot: &Snapshot, settings: ControllerSettings, other_editions: Vec<PolicyKind>) -> Self {
+        let (topology, grants) = Topology::build(snapshot, &settings.topology);
+        let (topology, grants) = (Arc::new(topology), Arc::new(grants));
+        Self { topology, grants, settings, other_editions, problems: RwLock::default() }
+    }
+
+    /// Those of the next snapshot, in which some files are not as they were. Nothing if these are about something else.
+    pub fn after(&self, before: &Snapshot, next: &Snapshot, changed: &BTreeSet<SourceId>) -> Option<Self> {
+        let (settings, other_editions) = (self.settings.clone(), self.other_editions.clone());
+        let Some(topology) = self.topology.after([before, next], changed, &settings.topology, &self.grants) else {
+            return Some(Self::of(next, settings, other_editions));
+        };
+        let concerns = |snapshot: &Snapshot, source: &SourceId| {
+            let mut policies = snapshot.policies().of_source(*source);
+            snapshot.objects().of_source(*source).next().is_some()
+                || policies.any(|(_, policy)| policy.attachments().is_some())
+        };
+        let concerned = changed.iter().any(|source| concerns(before, source) || concerns(next, source));
+        // What is wrong with policies may depend on anything that gateways have to do with.
+        (concerned || !Arc::ptr_eq(&topology, &self.topology)).then(|| {
+            let grants = Arc::clone(&self.grants);
+            Self { topology, grants, settings, other_editions, problems: RwLock::default() }
+        })
+    }
+
+    /// What is wrong with a policy; `look` is asked once for each.
+    pub(crate) fn problems(&self, policy: PolicyId, look: impl FnOnce() -> Problems) -> Problems {
+        let known = self.problems.read().unwrap_or_else(PoisonError::into_inner).get(&policy).cloned();
+        known.unwrap_or_else(|| {
+            let found = look();
+            self.problems.write().unwrap_or_else(PoisonError::into_inner).insert(policy, found.clone());
+            found
+        })
+    }
+}
+
+/// The gateways of a snapshot, to be asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Network<'s> {
+    /// Everything there is.
+    pub snapshot: &'s Snapshot,
+    /// What is known of its gateways.
+    pub gateways: &'s Gateways,
+}
+
+impl<'s> Network<'s> {
+    /// The gateways that a snapshot keeps; `None` for a snapshot that was made without them.
+    pub fn of(snapshot: &'s Snapshot) -> Option<Self> {
+        snapshot.companion::<Gateways>().map(|gateways| Self { snapshot, gateways })
+    }
+
+    /// What leads where.
+    pub fn topology(self) -> &'s Topology {
+        &self.gateways.topology
+    }
+
+    /// Objects by name, as far as somebody may refer to them.
+    pub fn references(self) -> References<'s> {
+        References { network: self }
+    }
+
+    /// An object.
+    pub fn object(self, object: ObjectId) -> Option<&'s Object> {
+        self.snapshot.objects().get(object)
+    }
+
+    /// The document of an object.
+    pub fn resource(self, object: ObjectId) -> Option<Resource<'s>> {
+        Resource::of(self.snapshot.files().value(self.object(object)?.at)?)
+    }
+
+    /// `Kind namespace/name`.
+    pub fn title(self, object: ObjectId) -> String {
+        let text = |symbol| self.snapshot.text(symbol);
+        self.object(object).map_or_else(String::new, |object| {
+            format!("{} {}/{}", text(object.kind), text(object.scope), text(object.name))
+        })
+    }
+
+    /// The kinds whose policies are attached to gateways and what is below them, by name.
+    pub fn kinds(self) -> impl Iterator<Item = GatewayKind<'s>> {
+        let kinds = self.snapshot.kinds().iter();
+        kinds.filter_map(move |(id, kind)| Some(GatewayKind { kind, policies: self.snapshot.hierarchy(id)? }))
+    }
+
+    /// The kind of a name.
+    pub fn kind(self, name: &str) -> Option<GatewayKind<'s>> {
+        self.kinds().find(|known| self.snapshot.text(known.kind.name).eq_ignore_ascii_case(name))
+    }
+
+    /// What is odd about the gateways.
+    pub fn warnings(self) -> Vec<Diagnostic> {
+        self.gateways.topology.warnings()
+    }
+}
+
+/// A kind of policy that is attached to gateways and what is below them, with its policies.
+#[derive(Clone, Copy, Debug)]
+pub struct GatewayKind<'s> {
+    /// The kind.
+    pub kind: &'s PolicyKind,
+    /// The policies.
+    pub policies: &'s Hierarchy,
+}

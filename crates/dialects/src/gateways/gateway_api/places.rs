@@ -1,0 +1,426 @@
+//! From a target to the places at which its policies are looked for, in the order that a kind says.
+//!
+//! ```text
+//! way       rule and route, then those that delegate to them │ host │ gateway
+//! listener  listener, set, gateway                            one level, or scopes of their own on plain ports
+//! backend   port, whole
+//! ```
+
+use std::cell::RefCell;
+
+use smallvec::SmallVec;
+use smol_str::SmolStr;
+use upheld_engine::hierarchy::{
+    Effective, Entry, EntrySource, LevelJoin, Listed, OwnLayer, Question, Section, Site, Usable,
+};
+use upheld_engine::{
+    Family, Hierarchy, HierarchyKind, Levels, ObjectId, Place, PolicyId, Ruling, Scratch, Silent, ask,
+};
+use upheld_model::tree::Value;
+use upheld_model::{Lookup, NodeRef, Object, SourceId, Sym};
+
+use super::attachments::Reader;
+use super::facts::{Reference, RuleFacts};
+use super::gateways::{GatewayKind, Network};
+use super::scopes::{BACKEND, BACKEND_REFERENCE, GATEWAY, HOST, LISTENER, PLAIN, PlaceName, ROUTE, RULE, TLS};
+use super::topology::{Gateway, Host, Listener, Outcome, Step, Way};
+use crate::gateways::{envoy_gateway, kgateway};
+
+/// A question about a target of gateways, under a kind of policy.
+#[derive(Debug)]
+pub struct Asked<'s> {
+    network: Network<'s>,
+    kind: GatewayKind<'s>,
+    reader: Option<Reader>,
+    /// Texts of the question.
+    pub lookup: Lookup<'s>,
+    sites: SmallVec<[Planned<'s>; 8]>,
+    levels: SmallVec<[LevelJoin; 2]>,
+    omits: &'static [&'static str],
+    /// The listener in question, by its gateway: some policies cannot be used at all listeners.
+    listener: Option<(&'s Gateway, &'s Listener)>,
+}
+
+/// Policies of a question whose use is remembered.
+const REMEMBERED: usize = 8;
+
+#[derive(Debug)]
+struct Planned<'s> {
+    scope: u8,
+    level: u16,
+    section: u8,
+    spot: PlaceTarget<'s>,
+    looks: PlannedLooks<'s>,
+}
+
+/// The namespaces whose policies may select an object: its own, and perhaps the global one.
+#[derive(Clone, Copy, Debug)]
+enum Namespaces {
+    Own([Sym; 1]),
+    WithGlobal([Sym; 2]),
+}
+
+impl Namespaces {
+    fn as_slice(&self) -> &[Sym] {
+        match self {
+            Self::Own(namespaces) => namespaces,
+            Self::WithGlobal(namespaces) => namespaces,
+        }
+    }
+}
+
+/// What a place is a place of.
+#[derive(Clone, Debug, Default)]
+pub struct PlaceTarget<'s> {
+    /// The object.
+    pub object: Option<&'s Object>,
+    /// The section of it that is meant.
+    pub section: Option<SmolStr>,
+    /// The rule of a route that refers to policies, or that says something itself, by its number.
+    pub rule: Option<usize>,
+}
+
+#[derive(Debug)]
+enum PlannedLooks<'s> {
+    Object { section: Option<Sym>, namespaces: Namespaces },
+    Listed(Vec<Listed>),
+    Own(&'s [OwnLayer]),
+}
+
+impl<'s> Network<'s> {
+    /// Nothing, under a kind; places are added to it.
+    pub fn under(self, kind: GatewayKind<'s>) -> Asked<'s> {
+        Asked {
+            network: self,
+            kind,
+            reader: Reader::of(self.snapshot.text(kind.policies.kind().reads)),
+            lookup: self.snapshot.lookup(),
+            sites: SmallVec::new(),
+            levels: SmallVec::new(),
+            omits: &[],
+            listener: None,
+        }
+    }
+
+    /// What holds for requests on a way under a host.
+    pub fn way(self, kind: GatewayKind<'s>, gateway: &'s Gateway, host: &Host, way: &Way) -> Asked<'s> {
+        let mut asked = self.under(kind).rules(way).route(&way.chain);
+        if let Some(listener) = gateway.listeners.get(host.listener) {
+            asked = asked.host(gateway, listener).behind(gateway, listener);
+        }
+        asked.passing_on(&way.outcome)
+    }
+
+    /// A listener of a gateway, for requests that meet nothing nearer.
+    pub fn listener(self, kind: GatewayKind<'s>, gateway: &'s Gateway, listener: &'s Listener) -> Asked<'s> {
+        self.under(kind).behind(gateway, listener)
+    }
+
+    /// A backend, or a port of it by its name.
+    pub fn backend(self, kind: GatewayKind<'s>, backend: ObjectId, port: Option<&str>) -> Asked<'s> {
+        self.under(kind).at_backend(backend, port)
+    }
+
+    /// The policies that are attached to an object, or to a section of it, in their order.
+    pub fn target(self, kind: GatewayKind<'s>, object: ObjectId, section: Option<&str>) -> Vec<&'s Entry> {
+        let mut asked = self.under(kind);
+        asked.look(ROUTE, 0, 0, object, section);
+        asked.members()
+    }
+
+    /// All policies of a kind, in the order in which they would stand at one place.
+    pub fn ranked(self, kind: GatewayKind<'s>) -> Vec<&'s Entry> {
+        let mut asked = self.under(kind);
+        let at = NodeRef { source: SourceId::FIRST, node: 0 };
+        let all = kind.policies.entries().map(|entry| Listed { entry, position: 0, at }).collect();
+        asked.push(ROUTE, 0, 0, PlaceTarget::default(), PlannedLooks::Listed(all));
+        asked.members()
+    }
+
+    /// The rule of a step, with its file.
+    pub(crate) fn rule(self, step: &Step) -> Option<(SourceId, Value<'s>)> {
+        let source = self.object(step.route)?.at.source;
+        let rule = self.resource(step.route)?.field("rules")?.items().nth(step.rule)?;
+        Some((source, rule))
+    }
+}
+
+impl<'s> Asked<'s> {
+    /// What the rules of a way say themselves, if this kind has anything to do with it.
+    fn rules(mut self, way: &Way) -> Self {
+        if self.reader != Some(Reader::Kgateway(kgateway::PolicyType::Traffic)) {
+            return self;
+        }
+        for (level, step) in (0..).zip(way.chain.iter().rev()) {
+            if let Some(rule) = self.rule(step).filter(|rule| !rule.own.is_empty()) {
+                self.push(RULE, level, 0, self.spot_of(step), PlannedLooks::Own(&rule.own));
+            }
+        }
+        self
+    }
+
+    /// A route at the end of a chain of delegations, and the routes that delegate to it.
+    #[must_use]
+    pub fn route(mut self, chain: &[Step]) -> Self {
+        let deepest = if self.choices().levels == Levels::None { 1 } else { usize::MAX };
+        for (depth, step) in (0..).zip(chain.iter().rev().take(deepest)) {
+            let facts = self.network.topology().facts(step.route);
+            let word = facts.and_then(|facts| self.network.snapshot.symbols().get(facts.inheritance_word));
+            let inheritance = facts.map(|facts| facts.inheritance).unwrap_or_default();
+            self.levels.push(LevelJoin { inheritance, word });
+            let rule = self.rule(step);
+            for (section, place) in self.places(ROUTE, None) {
+                let level = self.level(depth);
+                match (place, rule) {
+                    (PlaceName::Reference, Some(rule)) => {
+                        self.refer(ROUTE, level, section, step, &rule.refers);
+                    }
+                    (PlaceName::Rule, Some(RuleFacts { name: Some(name), .. })) => {
+                        self.look(ROUTE, level, section, step.route, Some(name));
+                    }
+                    (PlaceName::Route, _) => self.look(ROUTE, level, section, step.route, None),
+                    _ => {}
+                }
+            }
+        }
+        self
+    }
+
+    /// The host that a listener owns.
+    #[must_use]
+    pub fn host(self, gateway: &'s Gateway, listener: &'s Listener) -> Self {
+        self.around_listener(HOST, gateway, listener)
+    }
+
+    /// All hosts behind a listener.
+    #[must_use]
+    pub fn behind(mut self, gateway: &'s Gateway, listener: &'s Listener) -> Self {
+        self.listener = Some((gateway, listener));
+        self.around_listener(GATEWAY, gateway, listener)
+    }
+
+    /// Any port of a gateway.
+    #[must_use]
+    pub fn port(mut self, gateway: &Gateway) -> Self {
+        for (section, place) in self.places(LISTENER, None) {
+            if place == PlaceName::Gateway {
+                self.look(LISTENER, 0, section, gateway.object, None);
+            }
+        }
+        self
+    }
+
+    /// What a reference of a rule to a backend refers to.
+    #[must_use]
+    pub fn backend_reference(mut self, step: &Step, number: usize) -> Self {
+        let references = self.rule(step).and_then(|rule| rule.backends.get(number));
+        for (section, place) in self.places(BACKEND_REFERENCE, None) {
+            if let (Some(references), PlaceName::Reference) = (references, place) {
+                self.refer(BACKEND_REFERENCE, 0, section, step, references);
+            }
+        }
+        self
+    }
+
+    fn at_backend(mut self, backend: ObjectId, port: Option<&str>) -> Self {
+        for (section, place) in self.places(BACKEND, None) {
+            let level = self.level(u16::from(section));
+            match (place, port) {
+                (PlaceName::Port, Some(port)) => self.look(BACKEND, level, section, backend, Some(port)),
+                (PlaceName::Backend, _) => self.look(BACKEND, level, section, backend, None),
+                _ => {}
+            }
+        }
+        self
+    }
+
+    fn around_listener(mut self, scope: u8, gateway: &Gateway, listener: &Listener) -> Self {
+        let protocol = if listener.is_plain() { PLAIN } else { TLS };
+        for (section, place) in self.places(scope, Some(protocol)) {
+            let level = self.level(0);
+            match place {
+                PlaceName::Listener => self.look(scope, level, section, listener.owner, Some(&listener.name)),
+                PlaceName::Set if listener.owner != gateway.object => {
+                    self.look(scope, level, section, listener.owner, None);
+                }
+                PlaceName::Gateway => self.look(scope, level, section, gateway.object, None),
+                _ => {}
+            }
+        }
+        self
+    }
+
+    /// Fields about passing requests on mean nothing where a rule does not.
+    fn passing_on(mut self, outcome: &Outcome) -> Self {
+        if *outcome != Outcome::Forward {
+            self.omits = &kgateway::FORWARDING;
+        }
+        self
+    }
+
+    fn choices(&self) -> &'s HierarchyKind {
+        self.kind.policies.kind()
+    }
+
+    /// The places of a scope that the kind names, numbered from the most specific on.
+    fn places(&self, scope: u8, protocol: Option<u8>) -> impl Iterator<Item = (u8, PlaceName)> + use<'s> {
+        let meant = self
+            .choices()
+            .places
+            .iter()
+            .filter(move |choice| choice.scope == scope && choice.when.is_none_or(|when| Some(when) == protocol));
+        (0..).zip(meant.flat_map(|choice| &choice.places).filter_map(|place| PlaceName::of(*place)))
+    }
+
+    /// What is known of the rule of a step.
+    fn rule(&self, step: &Step) -> Option<&'s RuleFacts> {
+        self.network.topology().facts(step.route)?.rules.get(step.rule)
+    }
+
+    /// The number of a level: where every place is one, the next; else that of a delegation.
+    fn level(&self, delegation: u16) -> u16 {
+        match self.choices().levels {
+            Levels::Places => self.sites.iter().map(|site| site.level + 1).max().unwrap_or(0),
+            Levels::Delegations | Levels::None => delegation,
+        }
+    }
+
+    /// Looks for policies of an object, or of a section of it.
+    fn look(&mut self, scope: u8, level: u16, number: u8, object: ObjectId, section: Option<&str>) {
+        let Some(object) = self.network.object(object) else { return };
+        let global = self.network.gateways.settings.policies.global_namespace.as_deref();
+        let global = global.filter(|_| matches!(self.reader, Some(Reader::Kgateway(_))));
+        let global = global.and_then(|name| self.network.snapshot.symbols().get(name));
+        let namespaces = match global.filter(|global| *global != object.scope) {
+            Some(global) => Namespaces::WithGlobal([object.scope, global]),
+            None => Namespaces::Own([object.scope]),
+        };
+        let looks = PlannedLooks::Object { section: section.map(|name| self.lookup.symbol(name)), namespaces };
+        let spot = PlaceTarget { object: Some(object), section: section.map(SmolStr::new), rule: None };
+        self.push(scope, level, number, spot, looks);
+    }
+
+    fn spot_of(&self, step: &Step) -> PlaceTarget<'s> {
+        PlaceTarget { object: self.network.object(step.route), section: None, rule: Some(step.rule) }
+    }
+
+    /// Policies that filters name, in the order of the filters; names are looked up in the namespace of the route.
+    fn refer(&mut self, scope: u8, level: u16, section: u8, step: &Step, references: &[Reference]) {
+        let snapshot = self.network.snapshot;
+        let Some(namespace) = self.network.object(step.route).map(|route| route.scope) else { return };
+        let (group, governs) = (snapshot.text(self.choices().group), snapshot.text(self.kind.kind.governs));
+        let mut listed = Vec::new();
+        for Reference { group: of, kind, name, position, at } in references {
+            let name = snapshot.symbols().get(name).filter(|_| of == group && kind == governs);
+            let entries = name.map_or(&[][..], |name| self.kind.policies.of_policy(namespace, name));
+            listed.extend(entries.iter().map(|entry| Listed { entry: *entry, position: *position, at: *at }));
+        }
+        if !listed.is_empty() {
+            self.push(scope, level, section, self.spot_of(step), PlannedLooks::Listed(listed));
+        }
+    }
+
+    fn push(&mut self, scope: u8, level: u16, section: u8, spot: PlaceTarget<'s>, looks: PlannedLooks<'s>) {
+        self.sites.push(Planned { scope, level, section, spot, looks });
+    }
+
+    /// Asks with the question in the words of the engine.
+    pub fn with<T>(&self, ask: impl FnOnce(&Hierarchy, &Question<'_>) -> T) -> T {
+        let sites: SmallVec<[Site<'_>; 8]> = self.sites.iter().filter_map(Planned::site).collect();
+        // Asked more than once for each: to see what is alike, and to rank.
+        let known: RefCell<SmallVec<[(PolicyId, Place, Usable); REMEMBERED]>> = RefCell::default();
+        let usable = |entry: &Entry, place| {
+            let find = |(policy, at, _): &&(PolicyId, Place, Usable)| *policy == entry.policy && *at == place;
+            let found = known.borrow().iter().find(find).map(|(_, _, usable)| *usable);
+            found.unwrap_or_else(|| {
+                let usable = self.usable(entry, place);
+                // A crowd is looked up again: to search all of it each time would take longer.
+                if known.borrow().len() < REMEMBERED {
+                    known.borrow_mut().push((entry.policy, place, usable));
+                }
+                usable
+            })
+        };
+        let question = Question { sites: &sites, levels: &self.levels, omits: self.omits, usable: &usable };
+        ask(self.kind.policies, &question)
+    }
+
+    /// The kind that is asked.
+    pub fn kind(&self) -> GatewayKind<'s> {
+        self.kind
+    }
+
+    /// How the documents of the kind are read.
+    pub fn reader(&self) -> Option<Reader> {
+        self.reader
+    }
+
+    /// The gateways that are asked.
+    pub fn network(&self) -> Network<'s> {
+        self.network
+    }
+
+    /// What a place is a place of.
+    pub fn spot(&self, place: Place) -> Option<&PlaceTarget<'s>> {
+        self.sites.get(place.0 as usize).map(|site| &site.spot)
+    }
+
+    /// What policies at a place are attached to: an object, or a section of it.
+    pub fn target_at(&self, place: Place) -> Option<(ObjectId, Option<&str>)> {
+        let PlaceTarget { object, section, .. } = self.spot(place)?;
+        let object = (*object)?;
+        Some((self.network.snapshot.object(object.kind, object.scope, object.name)?, section.as_deref()))
+    }
+
+    /// The scope and the level of a place.
+    pub fn place(&self, place: Place) -> Option<(u8, u16)> {
+        self.sites.get(place.0 as usize).map(|site| (site.scope, site.level))
+    }
+
+    /// What holds.
+    pub fn effective(&self) -> Effective {
+        self.with(|hierarchy, question| ask(hierarchy, question, &mut Scratch::default(), &mut Silent))
+    }
+
+    /// What holds, with what became of every policy that is attached.
+    pub fn ruling(&self) -> Ruling<Hierarchy> {
+        self.with(Ruling::matched)
+    }
+
+    /// What is attached, in the order of folding.
+    fn members(&self) -> Vec<&'s Entry> {
+        let policies = self.kind.policies;
+        self.effective().order.iter().filter_map(|member| policies.entry(member.entry)).collect()
+    }
+
+    /// How each level is joined, by the word that users have for it.
+    pub fn joins(&self) -> impl Iterator<Item = &'s str> {
+        self.levels.iter().filter_map(|join| join.word).map(|word| self.network.snapshot.text(word))
+    }
+
+    fn usable(&self, entry: &Entry, place: Place) -> Usable {
+        match (self.reader, self.listener) {
+            (Some(Reader::Kgateway(policy)), _) => kgateway::usable(self.network, policy, entry),
+            (Some(Reader::EnvoyGateway), Some(listener)) => match self.target_at(place) {
+                Some(target) => envoy_gateway::usable(self.network, self.kind, target, listener),
+                None => Usable::Yes,
+            },
+            (Some(Reader::EnvoyGateway | Reader::Stanzas | Reader::Whole) | None, _) => Usable::Yes,
+        }
+    }
+}
+
+impl Planned<'_> {
+    fn site(&self) -> Option<Site<'_>> {
+        let looks = match &self.looks {
+            PlannedLooks::Object { section, namespaces } => EntrySource::Object {
+                object: self.spot.object?,
+                section: section.zip(self.spot.section.as_deref()).map(|(symbol, text)| Section { symbol, text }),
+                namespaces: namespaces.as_slice(),
+            },
+            PlannedLooks::Listed(listed) => EntrySource::Listed(listed),
+            PlannedLooks::Own(own) => EntrySource::Own(own),
+        };
+        Some(Site { scope: self.scope, level: self.level, section: self.section, looks })
+    }
+}

@@ -1,0 +1,64 @@
+//! From a question about a place of gateways to its report.
+
+use upheld_engine::hierarchy::{Effective, Hierarchy, Via};
+use upheld_engine::{Place, Ruling};
+use upheld_report::{AskedPlaces, Places, Report, report_places};
+
+use super::places::Asked;
+use super::scopes::SCOPES;
+
+/// Asks, and reports what the policies come to.
+pub fn report_at(asked: &Asked<'_>, target: &str) -> Report {
+    report_of(asked, &asked.ruling(), target)
+}
+
+/// Reports what was ruled.
+pub fn report_of(asked: &Asked<'_>, ruling: &Ruling<Hierarchy>, target: &str) -> Report {
+    let (snapshot, kind, lookup) = (asked.network().snapshot, asked.kind().kind, &asked.lookup);
+    asked.with(|policies, question| {
+        report_places(&AskedPlaces { snapshot, kind, lookup, places: asked, policies, question, ruling }, target)
+    })
+}
+
+impl Places for Asked<'_> {
+    fn scope(&self, place: Place) -> Option<&'static str> {
+        let (scope, _) = self.place(place)?;
+        SCOPES.get(usize::from(scope)).copied()
+    }
+
+    fn own(&self, place: Place) -> String {
+        let snapshot = self.network().snapshot;
+        let level = self.place(place).map_or(0, |(_, level)| level);
+        match self.spot(place).map(|spot| (spot.rule, spot.object)) {
+            Some((Some(rule), Some(object))) if level > 0 => {
+                let [kind, scope, name] = [object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol));
+                format!("(rule {rule} of {kind} {scope}/{name})")
+            }
+            _ => "(the rule itself)".to_owned(),
+        }
+    }
+
+    fn via(&self, place: Place, via: Via) -> String {
+        let word = match via {
+            Via::Own => return "rule".to_owned(),
+            Via::Listed => "extension reference of",
+            Via::Named => "target reference to",
+            Via::Selected => "target selector for",
+        };
+        let snapshot = self.network().snapshot;
+        let Some((spot, object)) = self.spot(place).and_then(|spot| Some((spot, spot.object?))) else {
+            return String::new();
+        };
+        let [kind, scope, name] = [object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol));
+        let section = spot.section.as_ref().map(|section| format!("#{section}")).unwrap_or_default();
+        format!("{word} {kind} {scope}/{name}{section}")
+    }
+
+    fn problems(&self, answer: &Effective) -> Vec<String> {
+        self.broken(answer)
+    }
+
+    fn joins(&self) -> Vec<String> {
+        Asked::joins(self).map(ToString::to_string).collect()
+    }
+}

@@ -1,0 +1,142 @@
+//! Questions about gateways: routes and their rules, listeners, backends, requests.
+
+mod query;
+
+use upheld_engine::{ObjectId, Snapshot};
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Fault};
+
+use upheld_report::Answer;
+
+use self::query::Query;
+use super::gateway_api::{GatewayKind, Network};
+use crate::question::{Asked, HttpRequest, Named, Refused, Thing, Words};
+
+/// What can stand before a slash here.
+const KINDS: [(&str, &[&str]); 5] = [
+    ("httproute", &["HTTPRoute"]),
+    ("grpcroute", &["GRPCRoute"]),
+    ("gateway", &["Gateway"]),
+    ("listenerset", &["ListenerSet", "XListenerSet"]),
+    ("backend", &["Service", "Backend"]),
+];
+
+/// How a question is asked.
+pub(super) const EXAMPLE: &str =
+    "name a route: `httproute/shop/cart`, or a request: `--host shop.example --path /cart`";
+
+/// What words about gateways mean.
+pub(super) fn parse(words: &Words) -> Option<Result<Thing, Refused>> {
+    if let Some(host) = &words.host {
+        return Some(http_request(words, host).map(Thing::HttpRequest).map_err(Refused::from));
+    }
+    let named = Named { written: words.what.clone()? };
+    types(named.noun()).map(|_| Ok(Thing::Object(named)))
+}
+
+fn http_request(words: &Words, host: &str) -> Result<HttpRequest, Diagnostic> {
+    let headers = words.header.iter().map(|header| {
+        let parts = header.split_once('=').or_else(|| header.split_once(": "));
+        let (name, value) =
+            parts.ok_or_else(|| Diagnostic::error(Fault::WrongValue, format!("`{header}` is not `name=value`")))?;
+        Ok((name.to_owned(), value.to_owned()))
+    });
+    let headers = headers.collect::<Result<Vec<_>, Diagnostic>>()?;
+    let (host, path, method) = (host.to_owned(), words.path.clone(), words.method.clone());
+    Ok(HttpRequest { host, path, method, headers, port: words.port })
+}
+
+fn types(kind: &str) -> Option<&'static [&'static str]> {
+    KINDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(kind)).map(|(_, types)| *types)
+}
+
+/// The gateways of a snapshot.
+pub fn network(snapshot: &Snapshot) -> Result<Network<'_>, Diagnostic> {
+    let missing = || Diagnostic::error(Fault::NotFound, "this snapshot was made without its gateways");
+    Network::of(snapshot).ok_or_else(missing)
+}
+
+/// Answers questions about routes, listeners, backends and requests.
+pub(super) fn answer(asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
+    let about = match &asked.question.thing {
+        Thing::HttpRequest(request) => request.host.clone(),
+        Thing::Object(named) if types(named.noun()).is_some() => named.written.clone(),
+        _ => return None,
+    };
+    Some(answer_about(asked, about).map_err(Refused::from))
+}
+
+fn answer_about(asked: &Asked<'_>, about: String) -> Result<Answer, Diagnostic> {
+    let network = network(asked.snapshot)?;
+    let kind = asked.question.kind.as_deref().map(|name| find_kind(network, name)).transpose()?;
+    let reports = Query { network, kind }.reports(&asked.question.thing)?;
+    let mut warnings = network.warnings();
+    warnings.extend(unattached(network));
+    Ok(Answer { warnings, ..Answer::about(about, reports) }.only(asked.question.field.as_deref()))
+}
+
+/// Policies that have no effect, because no request reaches what they are attached to: they are reported, not forgotten.
+pub(crate) fn unattached(network: Network<'_>) -> Vec<Diagnostic> {
+    let snapshot = network.snapshot;
+    let statuses = network.kgateway_statuses();
+    let alone = statuses.iter().filter(|status| status.ancestors.is_empty());
+    alone
+        .filter_map(|status| {
+            let policy = snapshot.policy(status.policy)?;
+            let document = snapshot.files().value(policy.at)?;
+            let place =
+                document.get("spec").and_then(|spec| spec.get("targetRefs")).or_else(|| document.get("metadata"))?;
+            let [kind, scope, name] = [policy.kind, policy.scope, policy.name].map(|symbol| snapshot.text(symbol));
+            let message = format!("{kind} {scope}/{name} is attached to nothing that requests reach");
+            let diagnostic = Diagnostic::warning(Fault::DanglingReference, message);
+            Some(diagnostic.at_value(policy.at.source, place, "has no effect"))
+        })
+        .collect()
+}
+
+fn find_kind<'s>(network: Network<'s>, name: &str) -> Result<GatewayKind<'s>, Diagnostic> {
+    network.kind(name).ok_or_else(|| {
+        let all: Vec<&str> = network.kinds().map(|known| network.snapshot.text(known.kind.name)).collect();
+        let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no kind `{name}` for gateways"));
+        diagnostic.suggest_or(nearest(name, all.iter().copied()).map(|near| format!("--kind {near}")), || {
+            format!("kinds: {}", all.join(", "))
+        })
+    })
+}
+
+/// Finds `kind/namespace/name#section`, or `kind/name` where one namespace has it.
+fn find<'w>(snapshot: &Snapshot, written: &'w str) -> Result<(ObjectId, Option<&'w str>), Diagnostic> {
+    let (whole, section) = written.split_once('#').map_or((written, None), |(whole, section)| (whole, Some(section)));
+    let (kind, rest) = whole.split_once('/').unwrap_or(("", whole));
+    let (namespace, name) = rest.split_once('/').map_or((None, rest), |(namespace, name)| (Some(namespace), name));
+    let wanted = types(kind).unwrap_or_default();
+    let of_kind = || snapshot.objects().iter().filter(|(_, object)| wanted.contains(&snapshot.text(object.kind)));
+    let found: Vec<_> = of_kind()
+        .filter(|(_, object)| {
+            snapshot.text(object.name) == name
+                && namespace.is_none_or(|namespace| snapshot.text(object.scope) == namespace)
+        })
+        .collect();
+    match found.as_slice() {
+        [(id, _)] => Ok((*id, section)),
+        [] => {
+            let names: Vec<String> = of_kind()
+                .map(|(_, object)| format!("{}/{}", snapshot.text(object.scope), snapshot.text(object.name)))
+                .collect();
+            let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no {kind} `{rest}`"));
+            let near = nearest(rest, names.iter().map(String::as_str)).or_else(|| {
+                nearest(name, names.iter().filter_map(|known| known.split_once('/')).map(|(_, name)| name))
+            });
+            Err(diagnostic.suggest_or(near.map(|near| format!("{kind}/{near}")), || match names.as_slice() {
+                [] => "none was read; does `-f` point to the right files?".to_owned(),
+                names => format!("there are: {}", names.join(", ")),
+            }))
+        }
+        several => {
+            let message = format!("`{written}` could be any of {} things", several.len());
+            Err(several.iter().fold(Diagnostic::error(Fault::Ambiguous, message), |diagnostic, (_, object)| {
+                diagnostic.help(format!("use `{kind}/{}/{name}`", snapshot.text(object.scope)))
+            }))
+        }
+    }
+}

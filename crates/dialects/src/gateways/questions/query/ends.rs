@@ -1,0 +1,95 @@
+//! Where ways begin and end: gateways with their listeners, and backends.
+
+use upheld_engine::ObjectId;
+use upheld_model::{Diagnostic, Fault};
+use upheld_report::{Report, finished};
+
+use super::{Query, is, speaking, together};
+use crate::gateways::gateway_api::reported::report_at;
+use crate::gateways::gateway_api::scopes::{BACKEND, GATEWAY, HOST, LISTENER};
+use crate::gateways::kgateway::PolicyType;
+
+impl Query<'_> {
+    /// A gateway as a whole, and each of its listeners or one.
+    pub(super) fn gateway(&self, object: ObjectId, section: Option<&str>) -> Result<Vec<Report>, Diagnostic> {
+        let mut reports = Vec::new();
+        let mut names = Vec::new();
+        for gateway in &self.topology().gateways {
+            let own = gateway.object == object;
+            if own && section.is_none() {
+                let kinds = self.kinds(&[LISTENER]).into_iter();
+                let asked = kinds.map(|kind| self.network.under(kind).port(gateway));
+                reports.extend(asked.map(|asked| report_at(&asked, &self.network.title(object))));
+            }
+            for (number, listener) in gateway.listeners.iter().enumerate() {
+                if !own && listener.owner != object {
+                    continue;
+                }
+                names.push(listener.name.clone());
+                if section.is_some_and(|section| section != listener.name) {
+                    continue;
+                }
+                let title = format!("{} listener {}", self.network.title(listener.owner), listener.name);
+                for kind in self.kinds(&[GATEWAY]) {
+                    let report = report_at(&self.network.listener(kind, gateway, listener), &title);
+                    let by_port = is(self.network, kind, PolicyType::Listener);
+                    reports.push(if by_port { of_port(report, listener.port) } else { report });
+                }
+                for host in gateway.hosts.iter().filter(|host| host.listener == number) {
+                    let title = format!("{title} host {}", host.name);
+                    let asked = self.kinds(&[HOST]).into_iter();
+                    let asked = asked.map(|kind| self.network.under(kind).host(gateway, listener));
+                    reports.extend(asked.map(|asked| report_at(&asked, &title)));
+                }
+            }
+        }
+        match section {
+            Some(section) if !names.iter().any(|name| name == section) => {
+                let message = format!("{} has no listener `{section}`", self.network.title(object));
+                let diagnostic = Diagnostic::error(Fault::NotFound, message);
+                Err(diagnostic.help(format!("listeners: {}", names.join(", "))))
+            }
+            _ => Ok(together(speaking(reports))),
+        }
+    }
+
+    pub(super) fn backend(&self, object: ObjectId, section: Option<&str>) -> Result<Vec<Report>, Diagnostic> {
+        let snapshot = self.network.snapshot;
+        let written = self.network.resource(object).and_then(|resource| resource.field("ports"));
+        let ports = || written.into_iter().flat_map(upheld_model::Value::items);
+        let is = |port: &upheld_model::Value<'_>, name: &str| {
+            ["name", "port"].iter().any(|field| port.get(field).is_some_and(|value| value.text() == name))
+        };
+        if let Some(section) = section.filter(|section| written.is_some() && !ports().any(|port| is(&port, section))) {
+            let named = |port: upheld_model::Value<'_>| {
+                port.get("name").or_else(|| port.get("port")).map(|name| name.text().to_owned())
+            };
+            let known: Vec<String> = ports().filter_map(named).collect();
+            let name = snapshot.objects().get(object).map_or("", |object| snapshot.text(object.name));
+            let diagnostic = Diagnostic::error(Fault::NotFound, format!("`{name}` has no port `{section}`"));
+            return Err(diagnostic.help(format!("ports: {}", known.join(", "))));
+        }
+        let title = self.network.title(object);
+        let title = section.map_or_else(|| title.clone(), |section| format!("{title} port {section}"));
+        let kinds = self.kinds(&[BACKEND]).into_iter();
+        let reports = kinds.map(|kind| report_at(&self.network.backend(kind, object, section), &title));
+        Ok(speaking(reports.collect()))
+    }
+}
+
+/// What holds on one port: its own block, or else the default one; they are never merged.
+fn of_port(mut report: Report, port: u16) -> Report {
+    let block = format!("perPortPolicy[{port}]");
+    let has_block = report.fields.iter().any(|field| field.value.is_some() && field.path.starts_with(&block));
+    let counts = |field: &str| {
+        if has_block { field.starts_with(&block) } else { !field.starts_with("perPortPolicy[") }
+    };
+    report.fields.retain(|field| counts(&field.path));
+    for field in report.fields.iter_mut().filter(|field| field.path == block) {
+        // The block itself holds; what stands in it is told field by field.
+        (field.value, field.reason) = (None, None);
+        field.from.clear();
+    }
+    report.fields.retain(|field| field.value.is_some() || !field.over.is_empty());
+    finished(report)
+}

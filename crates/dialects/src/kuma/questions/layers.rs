@@ -1,0 +1,394 @@
+//! Kinds whose policies are layers: which questions a connection comes to, and their reports.
+//!
+//! A proxy alone is asked for everything (`whole_proxy`). With a destination it is asked for what it calls; with a caller for
+//! what comes in. A connection between two proxies is both.
+
+mod whole_proxy;
+
+use std::collections::HashMap;
+
+use crate::kuma::SERVICE_TAGS;
+use crate::kuma::ends::{Connection, End, Is, Member};
+use crate::kuma::layered::RULE_MATCHES_TAG;
+use crate::kuma::permission::{self, Enforcement, Verdict};
+use crate::kuma::remarks::{self, Detail};
+use crate::kuma::rules::{Rules, kinds};
+use crate::kuma::services::{are_exclusive, leading_to};
+use upheld_engine::merge::{About, Cells, Classes, Layered, Merge, Question, Subject, Target, chain};
+use upheld_engine::{Granularity, KindId, ObjectId, Snapshot};
+use upheld_model::{Code, Facet, Lookup, Object, Param, Part, Reason, Sym, TagSet};
+
+use super::connections::{Group, same_answer_key};
+use upheld_report::{Access, AskedLayers, Look, Phrase, Report, Vocabulary, report_layers};
+
+/// Asks for one connection.
+pub(crate) struct Layers<'a> {
+    snapshot: &'a Snapshot,
+    lookup: &'a Lookup<'a>,
+    connection: &'a Connection,
+    rules: Vec<Rules<'a>>,
+}
+
+impl<'a> Layers<'a> {
+    /// For one kind, or for all that have policies in the mesh.
+    pub(crate) fn new(
+        snapshot: &'a Snapshot,
+        lookup: &'a Lookup<'a>,
+        connection: &'a Connection,
+        kind: Option<KindId>,
+    ) -> Self {
+        let mut rules = kinds(snapshot, connection.mesh);
+        rules.retain(|rules| kind.is_none_or(|kind| rules.id == kind));
+        Self { snapshot, lookup, connection, rules }
+    }
+
+    /// Reports for all pairs of members; pairs with the same answers stand together.
+    pub(crate) fn groups(&self) -> Vec<Group> {
+        let mut groups = Groups::default();
+        let members = |end: Option<&End>, each| end.map_or_else(Vec::new, |end| end.members_for(each).to_vec());
+        let sources = members(self.connection.source.as_ref(), Granularity::Service);
+        let (source, destination) = (self.connection.source.is_some(), self.connection.destination.is_some());
+        let mut classes = Classes::new(self.merges());
+        if source && !destination {
+            for source in &sources {
+                let Some((id, object)) = self.proxy(source) else { continue };
+                let class = classes.classify(Subject::of(object));
+                groups.add(source.label.clone(), Alike::Whole(class), || self.whole_proxy(id, object, &source.label));
+            }
+        }
+        for (number, called) in members(self.connection.destination.as_ref(), Granularity::Service).iter().enumerate() {
+            for source in &sources {
+                let Some((id, object)) = self.proxy(source) else { continue };
+                let class = classes.classify(Subject::of(object));
+                groups.add(format!("{} → {}", source.label, called.label), Alike::Calling(class, number), || {
+                    self.calling(id, object, source, called)
+                });
+            }
+        }
+        let callers = self.callers(&sources);
+        for (number, called) in members(self.connection.destination.as_ref(), Granularity::Inbound).iter().enumerate() {
+            let Some(Is::Inbound(id, part)) = called.is else { continue };
+            let Some(object) = self.snapshot.objects().get(id) else { continue };
+            let mut cells = Cells::new(self.merges());
+            for caller in &callers {
+                let labels = caller.source.into_iter().chain([called]).map(|member| member.label.clone());
+                let pair = labels.collect::<Vec<_>>().join(" → ");
+                let question = |about| Question { subject: Subject::of(object), about };
+                let asked = caller.asks(part).map(|about| cells.classify(question(about))).collect();
+                groups.add(pair, Alike::Called(number, asked), || self.called(id, part, caller, &called.label));
+            }
+        }
+        groups.all
+    }
+
+    fn merges(&self) -> impl Iterator<Item = &'a Merge> + Clone {
+        self.rules.iter().map(|rules| rules.merge)
+    }
+
+    /// Those who call an inbound; nobody in particular where nobody was named.
+    fn callers<'m>(&'m self, sources: &'m [Member]) -> Vec<Caller<'m>> {
+        let caller = |source: Option<&'m Member>| Caller {
+            source,
+            clients: self.clients_of(source),
+            facts: self.caller_facts(source),
+        };
+        if sources.is_empty() { vec![caller(None)] } else { sources.iter().map(|one| caller(Some(one))).collect() }
+    }
+
+    fn proxy(&self, member: &Member) -> Option<(ObjectId, &'a Object)> {
+        let id = member.caller()?;
+        Some((id, self.snapshot.objects().get(id)?))
+    }
+
+    /// What a proxy does when it calls; a built-in gateway does it at each of its listeners.
+    fn calling(&self, id: ObjectId, proxy: &Object, source: &Member, called: &Member) -> Vec<Report> {
+        let mut all = Vec::new();
+        let targets = self.targets_of(called);
+        let tags = called.parts.first().and_then(|tags| self.service_only(tags));
+        // Where services are resources, tags name nothing.
+        let tags = tags.filter(|_| !are_exclusive(self.snapshot, self.connection.mesh));
+        for rules in &self.rules {
+            for outlet in outlets(proxy) {
+                let (part, place) = self.outlet(proxy, outlet);
+                let ask = |about: About<'_>, to: &str| {
+                    self.ask(rules, Asking { part, ..Asking::new(id, about, Some(&source.label), Some(to), &place) })
+                };
+                for (target, label) in &targets {
+                    let chain = chain(*target, &rules.surroundings());
+                    all.extend(ask(About::Targets(&chain), label));
+                }
+                if let Some(tags) = &tags {
+                    all.extend(ask(About::Service(tags), &called.label));
+                }
+            }
+        }
+        all
+    }
+
+    /// Real resources that a called member is, or that lead to it.
+    fn targets_of(&self, called: &Member) -> Vec<(Target, String)> {
+        match called.is {
+            Some(Is::Resource(target)) => vec![(target, called.label.clone())],
+            Some(Is::Inbound(id, part)) => {
+                let proxy = self.snapshot.objects().get(id);
+                let inbound = proxy.and_then(|proxy| proxy.parts.get(part as usize));
+                let leading = proxy.zip(inbound).map(|(proxy, part)| leading_to(self.snapshot, proxy, part));
+                leading.into_iter().flatten().map(|target| (target, self.target_label(target))).collect()
+            }
+            Some(Is::Proxy(_)) | None => Vec::new(),
+        }
+    }
+
+    /// What a part of a proxy does when it is called.
+    fn called(&self, id: ObjectId, part: u32, caller: &Caller<'_>, label: &str) -> Vec<Report> {
+        let mut all: Vec<Report> = Vec::new();
+        let place = self.snapshot.objects().get(id).and_then(|object| object.parts.get(part as usize));
+        // A proxy with several inbounds is called by the one in question.
+        let place = place.map_or_else(String::new, |part| {
+            if label.contains('#') { part.role.word().to_owned() } else { self.place(part) }
+        });
+        for rules in &self.rules {
+            let from = caller.source.map(|source| source.label.as_str());
+            let mut answers: Vec<(Report, &TagSet)> = Vec::new();
+            for &tags in &caller.clients {
+                let about = About::Client { part, tags };
+                let answer = self.ask(rules, Asking::new(id, about, from, Some(label), &place));
+                answers.extend(answer.map(|answer| (answer, tags)));
+            }
+            answers.dedup_by_key(|(answer, _)| same_answer_key(std::slice::from_ref(answer)));
+            let differ = answers.len() > 1;
+            for (mut answer, tags) in answers {
+                if differ {
+                    // Which of its inbounds a caller stands for makes the difference.
+                    answer.about.from = Some(format!("{} ({})", from.unwrap_or_default(), self.tags_text(tags)));
+                }
+                all.push(answer);
+            }
+            let about = About::Inbound { part, caller: &caller.facts };
+            let inbound = self.ask(rules, Asking::new(id, about, from, Some(label), &place));
+            let told = all.iter().any(|known| known.kind == rules.name());
+            // Where clients are told apart by tags, the newer form says the same once more.
+            let again = told && is_from_as_rules(rules);
+            all.extend(inbound.filter(|answer| !again && (!told || answer.speaks())));
+        }
+        all
+    }
+
+    /// The tags of a caller: each of its inbounds is an identity of its own; of a service only those that offer it.
+    fn clients_of<'m>(&self, source: Option<&'m Member>) -> Vec<&'m TagSet> {
+        let tags = source.into_iter().flat_map(|source| &source.parts).filter(|tags| !tags.as_slice().is_empty());
+        let all: Vec<&TagSet> = tags.collect();
+        let asked_for = self.connection.source.as_ref().map(|end| end.label.as_str());
+        let offers = |tags: &&&TagSet| {
+            let mut values = tags.as_slice().iter().filter(|tag| SERVICE_TAGS.contains(&self.lookup.text(tag.key)));
+            values.any(|tag| tag.value.map(|value| self.lookup.text(value)) == asked_for)
+        };
+        let own: Vec<&TagSet> = all.iter().filter(offers).copied().collect();
+        if own.is_empty() { all } else { own }
+    }
+
+    fn ask(&self, rules: &Rules<'_>, asking: Asking<'_>) -> Option<Report> {
+        let Asking { subject, about, from, to, place, part, look } = asking;
+        let (snapshot, lookup) = (self.snapshot, self.lookup);
+        let vocabulary = &Known { rules, lookup, asking };
+        let (kind, merge) = (rules.kind, rules.merge);
+        report_layers(&AskedLayers {
+            snapshot,
+            kind,
+            merge,
+            vocabulary,
+            lookup,
+            subject,
+            about,
+            from,
+            to,
+            place,
+            part,
+            look,
+        })
+    }
+
+    /// Callers know nothing of a service but its name.
+    fn service_only(&self, tags: &TagSet) -> Option<TagSet> {
+        let key = self.snapshot.symbols().get(SERVICE_TAGS[0])?;
+        let tag = tags.get(key)?;
+        Some(TagSet::new([(tag.key, tag.value)]))
+    }
+
+    /// What is said of a caller besides tags: who it proves to be.
+    fn caller_facts(&self, source: Option<&Member>) -> Vec<(Sym, &'a str)> {
+        let tags = source.filter(|source| source.is.is_none()).into_iter().flat_map(|source| &source.parts);
+        tags.flat_map(TagSet::as_slice)
+            .filter(|tag| matches!(self.lookup.text(tag.key), "spiffeID" | "sni"))
+            .filter_map(|tag| Some((tag.key, self.lookup.text(tag.value?))))
+            .collect()
+    }
+
+    fn place(&self, part: &Part) -> String {
+        let section = self.snapshot.text(part.section);
+        match (part.role, part.port) {
+            (upheld_model::Role::GatewayListener, Some(port)) => {
+                format!("{} {}:{section}", part.role.word(), self.snapshot.text(port))
+            }
+            _ => format!("{} {section}", part.role.word()),
+        }
+    }
+
+    /// The part of a proxy that calls, and how it is called in answers.
+    fn outlet(&self, proxy: &Object, part: Option<u32>) -> (Option<u32>, String) {
+        let described = part.and_then(|part| proxy.parts.get(part as usize));
+        (part, described.map_or_else(|| "outbound".to_owned(), |part| format!("outbound of {}", self.place(part))))
+    }
+
+    fn tags_text(&self, tags: &TagSet) -> String {
+        let text = |symbol| self.lookup.text(symbol);
+        let mut pairs: Vec<String> =
+            (tags.as_slice().iter()).map(|tag| format!("{}={}", text(tag.key), tag.value.map_or("?", text))).collect();
+        pairs.sort();
+        pairs.join(",")
+    }
+
+    fn target_label(&self, target: Target) -> String {
+        let Some(object) = self.snapshot.objects().get(target.object) else { return String::new() };
+        let (kind, name) = (self.snapshot.text(object.kind).to_ascii_lowercase(), self.snapshot.text(object.name));
+        match target.section {
+            Some(section) => format!("{kind}/{name}#{}", self.snapshot.text(section)),
+            None => format!("{kind}/{name}"),
+        }
+    }
+}
+
+/// Who calls an inbound.
+struct Caller<'m> {
+    source: Option<&'m Member>,
+    /// What is known of it by tags; each is an identity of its own.
+    clients: Vec<&'m TagSet>,
+    /// What is said of it besides.
+    facts: Vec<(Sym, &'m str)>,
+}
+
+impl Caller<'_> {
+    /// All that is asked about a part that it calls.
+    fn asks(&self, part: u32) -> impl Iterator<Item = About<'_>> {
+        let clients = self.clients.iter().map(move |tags| About::Client { part, tags });
+        clients.chain([About::Inbound { part, caller: &self.facts }])
+    }
+}
+
+/// One question in the making.
+#[derive(Clone, Copy, Debug)]
+struct Asking<'a> {
+    subject: ObjectId,
+    about: About<'a>,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
+    place: &'a str,
+    part: Option<u32>,
+    look: Look,
+}
+
+impl<'a> Asking<'a> {
+    fn new(subject: ObjectId, about: About<'a>, from: Option<&'a str>, to: Option<&'a str>, place: &'a str) -> Self {
+        Self { subject, about, from, to, place, part: None, look: Look::Full }
+    }
+}
+
+/// Where a proxy calls from: a built-in gateway at each of its listeners, which have policies of their own.
+fn outlets(proxy: &Object) -> Vec<Option<u32>> {
+    let listeners: Vec<Option<u32>> = (proxy.parts.iter().enumerate())
+        .filter(|(_, part)| part.role == upheld_model::Role::GatewayListener)
+        .map(|(number, _)| u32::try_from(number).ok())
+        .collect();
+    if listeners.is_empty() { vec![None] } else { listeners }
+}
+
+/// Whether statements about clients are also read as rules for what comes in.
+fn is_from_as_rules(rules: &Rules<'_>) -> bool {
+    rules.merge.kind().facet(Facet::Inbound).is_some_and(|choice| choice.instead.is_some())
+}
+
+/// What Kuma knows beyond the family of its layers.
+#[derive(Debug)]
+struct Known<'a> {
+    rules: &'a Rules<'a>,
+    lookup: &'a Lookup<'a>,
+    asking: Asking<'a>,
+}
+
+impl Vocabulary for Known<'_> {
+    fn access(&self, answer: &Layered) -> Access {
+        let object = self.rules.snapshot.objects().get(self.asking.subject);
+        let off = object.is_some_and(|object| permission::enforcement(self.rules, object) == Enforcement::Off);
+        match permission::verdict(self.rules, self.asking.about, answer, self.lookup) {
+            None => Access::NotAsked,
+            Some(Verdict::Allowed) => Access::Allowed,
+            Some(Verdict::Refused) if off => Access::NotEnforced,
+            Some(Verdict::Refused) => Access::Refused,
+            Some(Verdict::Unknown) => Access::ByIdentity,
+        }
+    }
+
+    fn because(&self, reason: &Reason) -> Option<&'static str> {
+        let text = |param: &Param| match param {
+            Param::Text(symbol) => Some(self.lookup.text(*symbol)),
+            _ => None,
+        };
+        let [_, key, want, _] = &reason.params;
+        match reason.code {
+            Code::SkipTag | Code::SkipTagAbsent if text(key) == Some(RULE_MATCHES_TAG) => {
+                Some("only for requests that a rule of its route takes")
+            }
+            Code::SkipTag | Code::SkipTagAbsent if text(want) == Some("") => {
+                Some("is about real resources, which it refers to by labels")
+            }
+            _ => None,
+        }
+    }
+
+    fn remarks(&self) -> Vec<Phrase> {
+        let Asking { subject, about, look, .. } = self.asking;
+        let detail = match look {
+            Look::Brief => Detail::Brief,
+            Look::Full => Detail::Full,
+        };
+        let remarks = remarks::of(self.rules, self.lookup, subject, about, detail);
+        remarks.into_iter().map(|remark| Phrase::of_fault(remark.fault, remark.parameters, remark.text)).collect()
+    }
+}
+
+/// Groups in the making.
+#[derive(Default)]
+struct Groups {
+    all: Vec<Group>,
+    keys: Vec<String>,
+    known: HashMap<Alike, Vec<Report>>,
+}
+
+/// Pairs that no policy can tell apart.
+#[derive(PartialEq, Eq, Hash)]
+enum Alike {
+    /// A class of proxies.
+    Whole(usize),
+    /// A class of proxies and the number of the called one.
+    Calling(usize, usize),
+    /// The number of the inbound, and the cells of all that is asked about its callers.
+    Called(usize, Vec<usize>),
+}
+
+impl Groups {
+    /// Adds a pair; pairs that are alike have the same reports.
+    fn add(&mut self, pair: String, alike: Alike, explain: impl FnOnce() -> Vec<Report>) {
+        let reports = self.known.entry(alike).or_insert_with(explain);
+        if reports.is_empty() {
+            return;
+        }
+        let key = same_answer_key(reports);
+        match self.keys.iter().position(|known| *known == key).and_then(|place| self.all.get_mut(place)) {
+            Some(group) => group.pairs.push(pair),
+            None => {
+                self.keys.push(key);
+                self.all.push(Group { pairs: vec![pair], reports: reports.clone() });
+            }
+        }
+    }
+}

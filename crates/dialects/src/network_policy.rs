@@ -1,0 +1,84 @@
+//! Dialect *network policy*: which pods of Kubernetes may reach which.
+//!
+//! - `reader`: which documents are read, and what they come to together
+//! - `shapes`: what a policy looks like
+//! - `rules`: a policy as rules that permit and deny
+//! - `workloads`: pods, what makes pods, and namespaces
+//! - `ends`: what users call the ends of a connection, and what policies see of them
+//! - `questions`: a connection as two decisions, one at each end
+
+mod ends;
+mod questions;
+mod reader;
+mod rules;
+mod shapes;
+mod workloads;
+
+use upheld_engine::Snapshot;
+use upheld_report::Answer;
+
+use self::reader::Network;
+use crate::dialect::{Builtin, Dialect, Inventory, ListedObject, Opening, Reader};
+use crate::question::{Asked, Refused};
+use crate::shape::Shape;
+
+/// The dialect.
+#[derive(Debug)]
+pub struct NetworkPolicy;
+
+/// The type of policies.
+const POLICY: &str = "NetworkPolicy";
+
+/// The edition of the rules.
+const SEMANTICS: &str = "network-policy/v1";
+
+impl Dialect for NetworkPolicy {
+    fn name(&self) -> &'static str {
+        "network_policy"
+    }
+
+    fn kinds(&self) -> &'static [Builtin] {
+        &[Builtin {
+            name: "builtin:network-policy.yaml",
+            text: include_str!("network_policy/kinds/network-policy.yaml"),
+        }]
+    }
+
+    fn default_editions(&self) -> &'static [&'static str] {
+        &[SEMANTICS]
+    }
+
+    fn owns_type(&self, kind: &str) -> bool {
+        kind == POLICY
+    }
+
+    fn reader<'f>(&self, opening: Opening<'f, '_>) -> Box<dyn Reader<'f> + 'f> {
+        Box::new(reader::NetworkReader::new(opening))
+    }
+
+    fn shapes(&self, _snapshot: &Snapshot) -> Vec<(String, Vec<Shape>)> {
+        vec![(POLICY.to_owned(), vec![shapes::policy()])]
+    }
+
+    fn example(&self, snapshot: &Snapshot) -> Option<&'static str> {
+        Network::of(snapshot).map(|_| questions::EXAMPLE)
+    }
+
+    fn usual_example(&self) -> Option<&'static str> {
+        Some(questions::EXAMPLE)
+    }
+
+    fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
+        questions::answer(asked)
+    }
+}
+
+impl Inventory for NetworkPolicy {
+    fn objects(&self, snapshot: &Snapshot) -> Vec<ListedObject> {
+        Network::of(snapshot).map(Network::listed).unwrap_or_default()
+    }
+
+    fn object_types(&self) -> Vec<&'static str> {
+        workloads::TYPES.iter().map(|kind| kind.name).collect()
+    }
+}

@@ -1,0 +1,206 @@
+//! Questions: what somebody wants to know, parsed once.
+//!
+//! ```text
+//! flags, JSON, an address ──▶ Words ──(the dialect that owns the words)──▶ Question ──▶ every dialect that knows the thing
+//! ```
+
+mod options;
+mod words;
+
+use std::sync::Arc;
+
+use upheld_engine::decide::Request;
+use upheld_engine::{KindId, PolicyKind, Snapshot};
+use upheld_model::nearest::nearest;
+use upheld_model::{Diagnostic, Fault};
+use upheld_report::{Answer, Depth};
+
+pub use self::options::Options;
+pub use self::words::Words;
+use crate::dialect::{Dialect, dialects};
+pub use upheld_report::Refused;
+
+/// What somebody wants to know.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// What it is about.
+    pub thing: Thing,
+    /// The kind of policy; all kinds when left out.
+    pub kind: Option<String>,
+    /// One field of the result.
+    pub field: Option<String>,
+}
+
+/// A thing that can be asked about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Thing {
+    /// Who calls and who is called; one of them may be left out.
+    Connection(Connection),
+    /// Every connection there is.
+    AllConnections,
+    /// An object by its type and name, or a part of it.
+    Object(Named),
+    /// A request to a gateway.
+    HttpRequest(HttpRequest),
+    /// Requests that are permitted or denied.
+    AccessRequests(Arc<[Request]>),
+    /// Two related objects, as users write them: `project/a~workspace/b`.
+    Relation(String),
+    /// Nothing yet: something is missing.
+    Nothing,
+}
+
+/// The ends of a connection, as users write them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Connection {
+    /// An end that was named without saying which.
+    pub what: Option<String>,
+    /// Who calls.
+    pub from: Option<String>,
+    /// Who is called.
+    pub to: Option<String>,
+    /// The port that is called.
+    pub port: Option<u16>,
+    /// The protocol, if it is not the usual one.
+    pub protocol: Option<String>,
+}
+
+impl Connection {
+    /// Who calls.
+    pub fn source(&self) -> Option<&str> {
+        self.from.as_deref().or(self.what.as_deref().filter(|_| !self.is_inbound()))
+    }
+
+    /// An inbound is asked for as what is called.
+    fn is_inbound(&self) -> bool {
+        self.to.is_none() && self.from.is_none() && self.what.as_deref().is_some_and(|what| what.contains('#'))
+    }
+
+    /// Who is called: the one that was named without saying which, if another calls it.
+    pub fn destination(&self) -> Option<&str> {
+        self.to.as_deref().or(self.what.as_deref().filter(|_| self.from.is_some() || self.is_inbound()))
+    }
+}
+
+/// An object as users write it: `httproute/shop/cart#rule`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// All of it.
+    pub written: String,
+}
+
+impl Named {
+    /// The word before the first slash.
+    pub fn noun(&self) -> &str {
+        self.written.split_once('/').map_or("", |(noun, _)| noun)
+    }
+}
+
+/// A request to a gateway, as users write it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpRequest {
+    /// Its host.
+    pub host: String,
+    /// Its path, perhaps with a query; the root when left out.
+    pub path: Option<String>,
+    /// Its method; GET when left out.
+    pub method: Option<String>,
+    /// Its headers.
+    pub headers: Vec<(String, String)>,
+    /// The port of the listener; any when left out.
+    pub port: Option<u16>,
+}
+
+impl Question {
+    /// Parses words; the dialect that owns them says what they mean.
+    pub fn parse(words: &Words, options: &Options) -> Result<Self, Refused> {
+        let thing = match dialects().find_map(|dialect| dialect.parse(words, options)) {
+            Some(thing) => thing?,
+            None => shared(words),
+        };
+        Ok(Self { thing, kind: words.kind.clone(), field: words.field.clone() })
+    }
+
+    /// A question about requests.
+    pub fn about_requests(requests: impl Into<Arc<[Request]>>, kind: Option<&str>) -> Self {
+        Self { thing: Thing::AccessRequests(requests.into()), kind: kind.map(str::to_owned), field: None }
+    }
+}
+
+/// Words that several dialects have in common.
+fn shared(words: &Words) -> Thing {
+    let Words { what, from, to, port, protocol, .. } = words.clone();
+    match (words.all_pairs, &what, &from, &to) {
+        (true, ..) => Thing::AllConnections,
+        (false, None, None, None) => Thing::Nothing,
+        _ => Thing::Connection(Connection { what, from, to, port, protocol }),
+    }
+}
+
+/// A question, and what it is asked of.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Everything that was read.
+    pub snapshot: &'a Snapshot,
+    /// What is asked.
+    pub question: &'a Question,
+    /// How it is answered.
+    pub options: &'a Options,
+    /// How much of the answer is wanted.
+    pub depth: Depth,
+}
+
+impl<'a> Asked<'a> {
+    /// The kind that was named.
+    pub fn kind(&self) -> Result<Option<(KindId, &'a PolicyKind)>, Diagnostic> {
+        let Some(name) = &self.question.kind else { return Ok(None) };
+        let id = find_kind(self.snapshot, name)?;
+        Ok(self.snapshot.kind(id).map(|kind| (id, kind)))
+    }
+
+    /// Asks all dialects: those that know the thing answer together.
+    pub fn answer(&self) -> Result<Answer, Refused> {
+        self.kind()?;
+        let (mut answers, mut refused): (Vec<Answer>, Vec<(bool, Refused)>) = (Vec::new(), Vec::new());
+        for (dialect, answer) in dialects().filter_map(|dialect| Some((dialect, dialect.answer(self)?))) {
+            match answer {
+                Ok(answer) => answers.push(answer),
+                Err(problem) => refused.push((dialect.example(self.snapshot).is_none(), problem)),
+            }
+        }
+        // An answer that says nothing does not hide what is wrong with the question.
+        if !refused.is_empty() {
+            answers.retain(|answer| !answer.reports.is_empty());
+        }
+        if let Some(answer) = answers.into_iter().reduce(Answer::with) {
+            return Ok(answer);
+        }
+        // Who has nothing to be asked about knows least of what was meant.
+        refused.sort_by_key(|(has_nothing, _)| *has_nothing);
+        Err(refused.into_iter().next().map_or_else(|| unanswered(self.snapshot).into(), |(_, problem)| problem))
+    }
+}
+
+/// The kind of a name, in any case; a typo gets the nearest.
+pub fn find_kind(snapshot: &Snapshot, name: &str) -> Result<KindId, Diagnostic> {
+    let text = |kind: &PolicyKind| snapshot.text(kind.name);
+    let found = snapshot.kinds().iter().find(|(_, kind)| text(kind).eq_ignore_ascii_case(name));
+    found.map(|(id, _)| id).ok_or_else(|| {
+        let diagnostic = Diagnostic::error(Fault::NotFound, format!("there is no kind `{name}`"));
+        let diagnostic = diagnostic.suggest(
+            nearest(name, snapshot.kinds().iter().map(|(_, kind)| text(kind)))
+                .map(|nearest| format!("--kind {nearest}")),
+        );
+        diagnostic.help("`upheld kinds` lists all of them")
+    })
+}
+
+/// A question about nothing, or about something that nobody knows, with what could be asked here.
+fn unanswered(snapshot: &Snapshot) -> Diagnostic {
+    let problem = Diagnostic::error(Fault::IncompleteQuestion, "what is the question about?");
+    let examples: Vec<&str> = dialects().filter_map(|dialect| dialect.example(snapshot)).collect();
+    let all = || dialects().filter_map(Dialect::usual_example);
+    let examples = if examples.is_empty() { all().collect() } else { examples };
+    let problem = examples.into_iter().fold(problem, Diagnostic::help);
+    problem.help("`upheld list` shows what there is")
+}

@@ -1,0 +1,92 @@
+//! Documents that no dialect reads: of other systems, of known types that no policy speaks about, or mistakes.
+
+use std::collections::BTreeMap;
+
+use upheld_model::nearest::nearest;
+use upheld_model::tree::Value;
+use upheld_model::{Diagnostic, Fault, NodeRef, SourceId};
+
+use super::{Recognised, first_span};
+use crate::dialect::dialects;
+use crate::document::{Form, Resource};
+
+/// How many documents of which type were left out. Nothing is ignored in silence.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetAside {
+    /// By type, for example `apps/v1 Deployment`.
+    pub by_type: BTreeMap<String, usize>,
+}
+
+impl SetAside {
+    /// Without some of them.
+    pub(super) fn without(&self, gone: &Self) -> Self {
+        let left = |(name, count): (&String, &usize)| {
+            let left = count.saturating_sub(gone.by_type.get(name).copied().unwrap_or_default());
+            (left > 0).then(|| (name.clone(), left))
+        };
+        Self { by_type: self.by_type.iter().filter_map(left).collect() }
+    }
+
+    /// With some more.
+    pub(super) fn with(mut self, came: &Self) -> Self {
+        for (name, count) in &came.by_type {
+            *self.by_type.entry(name.clone()).or_default() += count;
+        }
+        self
+    }
+}
+
+impl Recognised {
+    /// A type that nobody reads: another system, a known type that is not resolved, or a typo.
+    pub(super) fn unread(&mut self, source: SourceId, resource: Resource<'_>, known: &[String]) {
+        let name = resource.kind.text();
+        let foreign = is_foreign(resource);
+        // Most documents of others are told by their group alone.
+        let near = if foreign { None } else { nearest(name, known.iter().map(String::as_str)) };
+        let resembles = || dialects().any(|dialect| dialect.resembles(resource.document));
+        let unlike = || resource.form == Form::Universal && near.is_none() && !resembles();
+        if foreign || unlike() || dialects().any(|dialect| dialect.known_types().ignored.contains(&name)) {
+            let version = resource.document.get("apiVersion").filter(|_| foreign).map(Value::text);
+            let label = version.map_or_else(|| name.to_owned(), |version| format!("{version} {name}"));
+            self.set_aside(source, resource.document, label);
+            return;
+        }
+        let message = format!("there is no type `{name}`");
+        let diagnostic =
+            Diagnostic::error(Fault::UnknownDocument, message).at_value(source, resource.kind, "unknown type");
+        self.diagnostics.push(match (self.not_in_force.get(name), near) {
+            // What is wrong with its kind was said already.
+            (Some(None), _) => return,
+            (Some(Some(edition)), _) => {
+                diagnostic.help(format!("it belongs to the semantics `{edition}`: add `--semantics {edition}`"))
+            }
+            (None, Some(nearest)) => diagnostic.suggest(Some(nearest)),
+            (None, None) => diagnostic
+                .help(format!("types: {}", known.join(", ")))
+                .help("write a `PolicyKind` document to define a type of your own"),
+        });
+    }
+
+    /// Manifests of other tools lie in the same folders; what looks like ours is refused all the same.
+    pub(super) fn without_type(&mut self, source: SourceId, document: Value<'_>) {
+        let Some(dialect) = dialects().find(|dialect| dialect.resembles(document)) else {
+            self.set_aside(source, document, "documents without a type".to_owned());
+            return;
+        };
+        let message = "this document says neither `type:` nor `apiVersion:` and `kind:`";
+        let diagnostic =
+            Diagnostic::error(Fault::UnknownDocument, message).at(source, first_span(document), "what is it?");
+        self.diagnostics.push(dialect.known_types().hint.into_iter().fold(diagnostic, Diagnostic::help));
+    }
+
+    fn set_aside(&mut self, source: SourceId, document: Value<'_>, label: String) {
+        self.aside.insert(NodeRef { source, node: document.number() });
+        *self.set_aside.by_type.entry(label).or_default() += 1;
+    }
+}
+
+/// Whether a resource belongs to an API group of which not all types are known here.
+fn is_foreign(resource: Resource<'_>) -> bool {
+    let is_known = |group: &str| dialects().any(|dialect| dialect.known_types().group == Some(group));
+    resource.group().is_some_and(|group| !is_known(group))
+}

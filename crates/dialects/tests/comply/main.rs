@@ -1,0 +1,7 @@
+//! Related objects that must agree in their tags, from documents to what holds.
+
+#![cfg(test)]
+
+mod documents;
+mod kinds;
+mod seed_meshpolicies;

@@ -1,0 +1,10 @@
+//! Kuma's policies from the outside, as one program: it links once.
+
+#![cfg(test)]
+
+mod answers;
+mod layers;
+mod seed_kuma_choosing_a_policy;
+mod seed_kuma_matching_real_resources;
+mod views;
+mod world;

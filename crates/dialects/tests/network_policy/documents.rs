@@ -1,0 +1,100 @@
+//! What is read, what is refused, and what is left to others.
+
+use serde_json::json;
+use upheld_dialects::dialects;
+
+use crate::world::{may, namespace, pod, policy, read, refused, try_read};
+
+#[test]
+fn every_mistake_is_told_with_its_place() {
+    for (spec, expected) in [
+        ("podSelectr: {}", "`spec` has no field `podSelectr`; did you mean `podSelector`?"),
+        ("policyTypes: [ingress]", "`spec.policyTypes[0]` cannot be `ingress`; did you mean `Ingress`?"),
+        ("ingress: [{form: []}]", "`spec.ingress[0]` has no field `form`; did you mean `from`?"),
+        ("ingress: [{to: []}]", "`spec.ingress[0]` has no field `to`; fields here: `from`, `ports`"),
+        ("ingress: [{from: [{}]}]", "this peer is nobody"),
+        ("ingress: [{from: [{podSelector: null}]}]", "this peer is nobody"),
+        (
+            "ingress: [{from: [{ipBlock: {cidr: 10.0.0.0/8}, podSelector: {}}]}]",
+            "`ipBlock` cannot stand beside selectors: addresses have no labels",
+        ),
+        ("ingress: [{from: [{ipBlock: {cidr: 10.0.0.0}}]}]", "`10.0.0.0` is no network"),
+        (
+            "ingress: [{from: [{ipBlock: {cidr: 10.0.0.0/8, except: [11.0.0.0/16]}}]}]",
+            "`11.0.0.0/16` is not in `10.0.0.0/8`",
+        ),
+        ("podSelector: {matchExpressions: [{key: a, operator: In}]}", "`In` needs values"),
+        ("podSelector: {matchExpressions: [{key: a, operator: Exists, values: [b]}]}", "`Exists` looks at no values"),
+        ("ingress: [{ports: [{port: 0}]}]", "there is no port 0"),
+        ("ingress: [{ports: [{port: 65536}]}]", "there is no port 65536"),
+        ("ingress: [{ports: [{port: '80'}]}]", "`80` is a number, not the name of a port"),
+        ("ingress: [{ports: [{endPort: 80}]}]", "`endPort` needs `port`"),
+        ("ingress: [{ports: [{port: http, endPort: 80}]}]", "a range cannot begin with the name of a port"),
+        ("ingress: [{ports: [{port: 80, endPort: 79}]}]", "a range from 80 to 79 is empty"),
+        (
+            "ingress: [{ports: [{port: 80, protocol: ICMP}]}]",
+            "`spec.ingress[0].ports[0].protocol` cannot be `ICMP`; did you mean `SCTP`?",
+        ),
+        // Also where the direction does not count.
+        ("policyTypes: [Ingress], egress: [{to: [{}]}]", "this peer is nobody"),
+    ] {
+        let told = try_read(&policy("p", spec)).expect_err(spec);
+        assert_eq!(told, [expected], "{spec}");
+    }
+    let told = try_read(&[policy("p", ""), policy("p", "")].concat()).expect_err("twice");
+    assert_eq!(told, ["NetworkPolicy `p` of namespace `a` is defined twice; rename or remove one of them"]);
+}
+
+#[test]
+fn policies_of_other_systems_with_the_same_type_are_left_aside() {
+    let calico = "{apiVersion: projectcalico.org/v3, kind: NetworkPolicy, metadata: {name: p, namespace: a}, spec: {selector: all()}}";
+    let loaded = read(calico);
+    assert_eq!(loaded.set_aside.by_type.keys().collect::<Vec<_>>(), ["projectcalico.org/v3 NetworkPolicy"]);
+}
+
+#[test]
+fn what_names_no_namespace_is_in_the_default_one() {
+    let head = "apiVersion: networking.k8s.io/v1, kind: NetworkPolicy";
+    let text = format!("{{{head}, metadata: {{name: p}}, spec: {{podSelector: {{}}}}}}\n");
+    let web = "---\n{apiVersion: v1, kind: Pod, metadata: {name: web}}\n";
+    let loaded = read(&[text, web.to_owned(), pod("db", "a", "")].concat());
+    assert_eq!([may(&loaded, "db", "default/web", 1), may(&loaded, "web", "db", 1)], ["deny", "permit"]);
+}
+
+#[test]
+fn a_policy_without_a_spec_isolates_its_namespace() {
+    let text = "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: p, namespace: a}}\n";
+    assert_eq!(may(&read(&[text.to_owned(), pod("db", "a", "")].concat()), "192.0.2.1", "db", 1), "deny");
+}
+
+#[test]
+fn gateways_read_namespaces_as_well() {
+    let gateway = "---\n{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: g, namespace: a}, spec: {gatewayClassName: x, listeners: []}}\n";
+    let spec = "podSelector: {}, ingress: [{from: [{namespaceSelector: {matchLabels: {team: two}}}]}]";
+    let text =
+        [gateway.to_owned(), pod("web", "b", ""), pod("db", "a", ""), namespace("b", "team: two"), policy("p", spec)];
+    let loaded = read(&text.concat());
+    assert_eq!(may(&loaded, "web", "db", 1), "permit");
+    let kinds = loaded.snapshot.objects().iter().map(|(_, object)| loaded.snapshot.text(object.kind));
+    assert!(kinds.into_iter().any(|kind| kind == "Namespace"), "theirs, too");
+}
+
+#[test]
+fn policies_and_workloads_are_listed() {
+    let loaded =
+        read(&[pod("web", "a", "b: c, app: web"), namespace("a", ""), policy("p", "podSelector: {}")].concat());
+    assert!(loaded.snapshot.policy_named("NetworkPolicy", "a", "p").is_some());
+    let objects = dialects().flat_map(|dialect| dialect.objects(&loaded.snapshot));
+    let rows: Vec<_> = objects.map(|object| [object.kind, object.scope, object.name, object.tags].join(" ")).collect();
+    assert_eq!(rows, ["Pod a web app=web,b=c"]);
+    let shapes = dialects().flat_map(|dialect| dialect.shapes(&loaded.snapshot));
+    assert_eq!(shapes.filter(|(name, _)| name == "NetworkPolicy").count(), 1);
+}
+
+#[test]
+fn network_policies_decide_no_requests() {
+    let loaded = read(&[pod("web", "a", ""), policy("p", "podSelector: {}")].concat());
+    assert_eq!(loaded.snapshot.decides().count(), 0);
+    let told = refused(&loaded, &json!({"subject": "role=admin", "action": "GET", "resource": "/"}));
+    assert!(told.starts_with("there are no policies that decide requests"), "{told}");
+}

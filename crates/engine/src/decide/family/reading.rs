@@ -1,0 +1,71 @@
+//! How paths of requests are read.
+
+use super::{By, Decide, DecideScratch, Decided, Measure, Outcome, Strictness, conditions};
+use crate::ask::Hit;
+use crate::decide::path::{self, BadPath, PathReading, ReadPath, Readings};
+use crate::decide::request::{Maybe, NormalizedRequest, Path, Request};
+use crate::decide::truth::Truth;
+use crate::decide::value::{PossibleEffect, Value};
+
+impl Decide {
+    /// The same policies, for paths that are read in this way.
+    #[must_use]
+    pub fn reading_paths(self, paths: PathReading) -> Self {
+        Self { paths, ..self }
+    }
+
+    /// How paths are read.
+    pub fn paths(&self) -> PathReading {
+        self.paths
+    }
+
+    /// A request with its path as it is read.
+    pub fn asked<'r>(&self, request: &'r Request, room: &'r mut Readings) -> NormalizedRequest<'r> {
+        let path = match (&request.resource.path, self.strictness) {
+            (Maybe::Is(path), Strictness::Compat) => Path::Is(path.as_str()),
+            (Maybe::Is(path), Strictness::Strict) => match path::read(path, self.paths, room) {
+                Ok(ReadPath::One(path)) => Path::Is(path),
+                Ok(ReadPath::Several(readings)) => Path::Several(readings),
+                Err(_) => Path::Unknown,
+            },
+            (Maybe::Absent, _) => Path::Absent,
+            (Maybe::Unknown, _) => Path::Unknown,
+        };
+        NormalizedRequest { request, path }
+    }
+
+    /// Why the path of a request cannot be read.
+    pub fn bad_path(&self, request: &Request) -> Option<BadPath> {
+        match (&request.resource.path, self.strictness) {
+            (Maybe::Is(path), Strictness::Strict) => path::read(path, self.paths, &mut Readings::default()).err(),
+            _ => None,
+        }
+    }
+
+    /// A decision that some readings of the path do not lead to is none: algorithms may hide what cannot be told of single policies.
+    pub(super) fn in_every_reading(&self, request: &Request, decided: Decided, hits: &[Hit<Measure>]) -> Decided {
+        // Nothing opens on a denial.
+        if matches!(decided.outcome, Outcome::Undecided | Outcome::Deny) {
+            return decided;
+        }
+        let mut room = Readings::default();
+        let asked = self.asked(request, &mut room);
+        let Path::Several(readings) = asked.path else { return decided };
+        let mut scratch = DecideScratch::default();
+        for reading in readings {
+            let asked = NormalizedRequest { path: Path::Is(reading), ..asked };
+            let measured = |hit: &Hit<Measure>| {
+                let rule = self.rule(hit.entry)?;
+                let measure = Measure { target: rule.target.covers(asked), conditions: conditions(rule, asked) };
+                (measure.target != Truth::False).then_some(Hit { measure, ..*hit })
+            };
+            let own: Vec<Hit<Measure>> = hits.iter().filter_map(measured).collect();
+            let (root, about) = self.fold(asked, &mut scratch, &own, self.algorithm());
+            if self.decided(root, about).outcome != decided.outcome {
+                let value = Value::Unknown(PossibleEffect::Either);
+                return Decided { value, outcome: Outcome::Undecided, by: By::Nobody, ..decided };
+            }
+        }
+        decided
+    }
+}

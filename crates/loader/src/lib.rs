@@ -1,0 +1,23 @@
+//! From what users name to a snapshot: files, folders, standard input and git revisions.
+//!
+//! ```text
+//! paths, globs, -  ──(discover)──┐
+//! a git revision   ──(git)───────┼─▶ Inputs ──(read)─▶ Files ──(load)─▶ snapshot, warnings
+//! texts in memory  ──────────────┘                                │
+//!                                             (load/after) the next snapshot out of the last
+//! ```
+//!
+//! Invariant: one broken file hides no other; every problem is a [`upheld_model::Diagnostic`], and always all of them. What
+//! is wrong answers nothing.
+
+pub mod discover;
+pub mod git;
+pub mod load;
+mod paths;
+mod pattern;
+pub mod read;
+
+pub use discover::discover;
+pub use git::discover_at;
+pub use read::{Content, Input, read};
+pub use upheld_syntax::Format;

@@ -1,0 +1,383 @@
+//! What an audit found: who agrees with whom, who does not, and what is excused. All formats are made of this.
+
+mod answers;
+mod check;
+mod fill;
+#[cfg(any(test, feature = "sample"))]
+pub mod sample;
+
+pub use answers::{FixPlan, Planned, PlannedFlip, PlannedStep, Ruled};
+pub use check::{
+    Actor, AppliedWaiver, Cause, Check, CheckState, Edit, Fix, Link, NearMiss, Side, Why, fingerprint, values, word,
+};
+pub use fill::{Fixes, MOST_FIXES, Passes, Wanted, audit, check_of, fixes_of, standing, waiver_lines};
+
+use serde::Serialize;
+
+use super::At;
+
+/// A whole audit. Whoever fills it calls [`Audit::finished`] at the end.
+#[derive(Clone, Debug, Default)]
+pub struct Audit {
+    /// The first sentence; [`Audit::finished`] makes it.
+    pub answer: String,
+    /// The edition of the rules.
+    pub semantics: String,
+    /// The moment of the audit, RFC 3339 in UTC.
+    pub now: String,
+    /// The digest of what was read.
+    pub snapshot: Option<String>,
+    /// What the audit was cut to.
+    pub filters: Vec<Filter>,
+    /// How many pairs of objects were looked at, each once.
+    pub pairs: usize,
+    /// All policies, also silent ones and those that are off.
+    pub policies: Vec<PolicyLine>,
+    /// The sums over all policies; [`Audit::finished`] makes them.
+    pub summary: Counts,
+    /// Every check of a pair by a rule. Those that passed are there only for formats that list them.
+    pub checks: Vec<Check>,
+    /// All waivers, also those that cover nothing.
+    pub waivers: Vec<WaiverLine>,
+    /// Policies that could not be judged.
+    pub errors: Vec<Unjudged>,
+}
+
+/// One thing that an audit was cut to, for example `workspace` and `workspace/shop`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Filter {
+    /// What it was cut by.
+    pub by: String,
+    /// What was left.
+    pub value: String,
+}
+
+impl Filter {
+    /// What people read: `policy env`, and `workspace/shop`, which says itself what it is.
+    pub fn sentence(&self) -> String {
+        match self.value.split_once('/') {
+            Some((kind, _)) if kind == self.by => self.value.clone(),
+            _ => format!("{} {}", self.by, self.value),
+        }
+    }
+}
+
+/// How many checks ended how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    /// Agreed.
+    pub passed: usize,
+    /// Would be refused.
+    pub hard: usize,
+    /// Were accepted and need follow-up.
+    pub soft: usize,
+    /// Are excused.
+    pub waived: usize,
+    /// How many of those that passed did so because neither side carries the tag.
+    pub vacuous: usize,
+}
+
+/// A policy, and how its checks ended.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyLine {
+    /// Its name.
+    pub id: String,
+    /// What becomes of violations.
+    pub level: Level,
+    /// How the values of the two sides must agree.
+    pub strategy: String,
+    /// One side.
+    pub a: Subject,
+    /// The other side.
+    pub b: Subject,
+    /// How many pairs it speaks about.
+    pub pairs: usize,
+    /// By pair and rule.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What its author says to those who violate it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub how_to_fix: Option<String>,
+    /// How bad a violation is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// Where it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<At>,
+}
+
+/// One side of a policy: a kind, and its tag in each rule.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Subject {
+    /// Which objects.
+    pub kind: String,
+    /// Which of their tags are looked at.
+    pub tags: Vec<String>,
+}
+
+/// How much a policy may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Level {
+    /// They are refused, where they can be.
+    Enforce,
+    /// They are accepted with a warning.
+    Warn,
+    /// They are recorded.
+    Audit,
+    /// They are not looked for.
+    Off,
+}
+
+/// How much a violation matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Severity {
+    /// The worst.
+    Critical,
+    /// Bad.
+    High,
+    /// In between.
+    Medium,
+    /// Not so bad.
+    Low,
+    /// Worth knowing.
+    Info,
+}
+
+/// A waiver, and what it is good for.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaiverLine {
+    /// Its name.
+    pub id: String,
+    /// The policy that it excuses from.
+    pub policy: String,
+    /// Whether it is good for something.
+    pub state: WaiverState,
+    /// How many violations it covers.
+    pub covers: usize,
+    /// Why it was granted.
+    pub reason: String,
+    /// Until when it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires: Option<String>,
+    /// Where it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<At>,
+}
+
+/// Whether a waiver does anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum WaiverState {
+    /// It covers something.
+    Used,
+    /// It holds and covers nothing.
+    Unused,
+    /// It is over.
+    Expired,
+    /// It begins later.
+    Pending,
+}
+
+/// A policy that could not be judged, and why.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Unjudged {
+    /// Its name.
+    pub policy: String,
+    /// Why not.
+    pub message: String,
+    /// Where it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<At>,
+}
+
+impl Audit {
+    /// The audit in the order in which everything is printed, with sums, sentences and fingerprints where there are none yet.
+    #[must_use]
+    pub fn finished(mut self) -> Self {
+        for check in &mut self.checks {
+            check.complete();
+        }
+        self.checks.sort_by(|left, right| left.order().cmp(&right.order()));
+        self.policies.sort_by(|left, right| left.id.cmp(&right.id));
+        self.waivers.sort_by(|left, right| left.id.cmp(&right.id));
+        self.errors.sort_by(|left, right| (&left.policy, &left.message).cmp(&(&right.policy, &right.message)));
+        self.summary = self.policies.iter().fold(Counts::default(), |sum, policy| sum.plus(policy.counts));
+        self.answer = self.sentence();
+        self
+    }
+
+    /// `128 pairs checked against 6 policies: 121 pass, 3 hard, 4 soft.`
+    fn sentence(&self) -> String {
+        let active = self.policies.iter().filter(|policy| policy.level != Level::Off).count();
+        let policies = counted(active, "policy", "policies");
+        if self.policies.is_empty() {
+            return "There are no policies, so nothing is checked.".to_owned();
+        }
+        if self.pairs == 0 {
+            return format!("There are no pairs to check against {policies}.");
+        }
+        let Counts { passed, hard, soft, waived, .. } = self.summary;
+        let all = self.summary.all();
+        // A pair that several rules speak about counts once for each.
+        let checks = if all == self.pairs { String::new() } else { format!(" in {}", counted(all, "check", "checks")) };
+        let told: String = [(hard, "hard"), (soft, "soft"), (waived, "waived")]
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!(", {count} {word}"))
+            .collect();
+        let verb = if passed == 1 { "passes" } else { "pass" };
+        format!("{} checked against {policies}{checks}: {passed} {verb}{told}.", counted(self.pairs, "pair", "pairs"))
+    }
+
+    /// Checks that did not pass, also those that are waived.
+    pub fn violations(&self) -> impl Iterator<Item = &Check> {
+        self.checks.iter().filter(|check| check.state != CheckState::Pass)
+    }
+
+    /// Violations that ended in a state.
+    pub fn ended(&self, state: CheckState) -> impl Iterator<Item = &Check> {
+        self.checks.iter().filter(move |check| check.state == state)
+    }
+
+    /// The policy with this id, of a finished audit.
+    pub fn policy(&self, id: &str) -> Option<&PolicyLine> {
+        let index = self.policies.binary_search_by(|policy| policy.id.as_str().cmp(id)).ok()?;
+        self.policies.get(index)
+    }
+
+    /// What programs get as JSON and YAML: everything but the checks that passed.
+    pub fn document(&self) -> impl Serialize + '_ {
+        Document {
+            api_version: "upheld/v1",
+            kind: "AuditReport",
+            snapshot: self.snapshot.as_deref(),
+            answer: &self.answer,
+            semantics: &self.semantics,
+            now: &self.now,
+            filters: &self.filters,
+            pairs: self.pairs,
+            summary: self.summary,
+            policies: &self.policies,
+            violations: self.violations().collect(),
+            waivers: &self.waivers,
+            errors: &self.errors,
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    api_version: &'static str,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshot: Option<&'a str>,
+    answer: &'a str,
+    semantics: &'a str,
+    now: &'a str,
+    #[serde(skip_serializing_if = "<[Filter]>::is_empty")]
+    filters: &'a [Filter],
+    pairs: usize,
+    summary: Counts,
+    policies: &'a [PolicyLine],
+    violations: Vec<&'a Check>,
+    waivers: &'a [WaiverLine],
+    errors: &'a [Unjudged],
+}
+
+impl Counts {
+    /// How many checks there are.
+    pub fn all(self) -> usize {
+        self.passed + self.violations() + self.waived
+    }
+
+    /// How many of them failed and are not excused.
+    pub fn violations(self) -> usize {
+        self.hard + self.soft
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            passed: self.passed + other.passed,
+            hard: self.hard + other.hard,
+            soft: self.soft + other.soft,
+            waived: self.waived + other.waived,
+            vacuous: self.vacuous + other.vacuous,
+        }
+    }
+}
+
+impl Level {
+    /// As policies write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Enforce => "enforce",
+            Self::Warn => "warn",
+            Self::Audit => "audit",
+            Self::Off => "off",
+        }
+    }
+}
+
+impl Severity {
+    /// All of them.
+    const ALL: [Self; 5] = [Self::Critical, Self::High, Self::Medium, Self::Low, Self::Info];
+
+    /// By the word that policies write.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|severity| severity.name() == word)
+    }
+
+    /// As policies write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Critical => "critical",
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+            Self::Info => "info",
+        }
+    }
+}
+
+impl WaiverState {
+    /// All states, in the order in which they are counted.
+    pub const ALL: [Self; 4] = [Self::Used, Self::Unused, Self::Expired, Self::Pending];
+
+    /// As it is printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Used => "used",
+            Self::Unused => "unused",
+            Self::Expired => "expired",
+            Self::Pending => "pending",
+        }
+    }
+}
+
+/// A kind as a word of a sentence: `landingZone` is a `landing zone`.
+pub fn spaced(kind: &str) -> String {
+    kind.chars().fold(String::new(), |mut words, character| {
+        if character.is_uppercase() {
+            words.push(' ');
+        }
+        words.extend(character.to_lowercase());
+        words
+    })
+}
+
+/// `1 pair`, `2 pairs`.
+pub fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}

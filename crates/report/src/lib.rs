@@ -1,0 +1,325 @@
+//! What an answer says: one shape for all families, made from a ruling, seen by all renderers, and the JSON that programs get.
+//!
+//! ```text
+//! ruling ──▶ select · merge · hierarchy · decide · relation ──▶ Report ──▶ terminal, JSON, YAML
+//!            (a vocabulary for each family)      ▲
+//!                                                └── sentences, phrase: every word is made here
+//! ```
+
+mod answer;
+mod candidate;
+pub mod compliance;
+mod decide;
+mod decision;
+mod drawing;
+mod fields;
+mod hierarchy;
+mod merge;
+mod mutation;
+mod phrase;
+mod refused;
+mod relation;
+mod request;
+mod select;
+mod sentences;
+pub mod stamp;
+mod status;
+mod tested;
+mod visible;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+use upheld_model::{Files, NodeRef, State};
+
+pub use self::answer::Answer;
+pub use self::candidate::{Candidate, DecidingRung, DefaultRow, Fact, Holds};
+pub use self::decide::{
+    DecisionDetail, Depth, Otherwise, PatchOperation, WouldFlip, decide, decide_about, decision_of,
+};
+pub use self::decision::{Decision, Duty};
+pub use self::drawing::Drawing;
+pub use self::fields::{Field, Overridden, Source, is_within, leaves, one_line};
+pub use self::hierarchy::{AskedPlaces, Places, broken, finished, report as report_places};
+pub use self::merge::{Access, AskedLayers, Look, Vocabulary, explain as report_layers};
+pub use self::mutation::{MutationReport, SuggestedTest, Survivor, UNNOTICED, mutated, untested};
+pub use self::phrase::Phrase;
+pub use self::refused::{Refused, diagnostic_json};
+pub use self::relation::{RelationDetail, relation};
+pub use self::request::{OTHERS, asked as request_document, of_number};
+pub use self::select::{AskedPair, End, explain as report_pair};
+pub use self::sentences::{Closest, Could, Doubt, Grants, Mutated, Preference, Remark, Rivalry, Sentence, counted};
+pub use self::stamp::Stamp;
+pub use self::status::{AncestorStatus, Condition, FieldStatus, PolicyStatus};
+pub use self::tested::{Coverage, CoveredClause, CoveredPolicy, Difference, Summary, TestReport, TestState, Tested};
+pub use self::visible::visible;
+
+/// What the policies of one kind come to for one thing, and why.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// How policies of this kind are resolved.
+    pub family: Family,
+    /// The kind of policy.
+    pub kind: String,
+    /// The edition of the rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub semantics: Option<String>,
+    /// What was asked about.
+    pub about: About,
+    /// The sentence that answers.
+    pub headline: Phrase,
+    /// What it comes to.
+    pub verdict: Verdict,
+    /// How it came about.
+    pub outcome: Outcome,
+    /// The policies that the result comes from, best first.
+    pub policies: Vec<String>,
+    /// The result in a few words.
+    pub summary: String,
+    /// The result as it was written; a list when several apply.
+    pub result: Json,
+    /// The result field by field, with origin and what each field overrides.
+    pub fields: Vec<Field>,
+    /// The rung that decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rung: Option<DecidingRung>,
+    /// How ranking went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranking: Option<Phrase>,
+    /// All policies that were looked at, best first.
+    pub candidates: Vec<Candidate>,
+    /// What becomes of the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<DefaultRow>,
+    /// What else is worth knowing.
+    pub notes: Vec<Phrase>,
+    /// Commands that lead on from here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<String>,
+    /// What only this family has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
+}
+
+/// The families of policies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Family {
+    /// The most specific policy, or all that match.
+    Select,
+    /// Layers of configuration.
+    Merge,
+    /// Configuration attached to places of a hierarchy.
+    Hierarchy,
+    /// Permit or deny.
+    Decide,
+    /// Rules about the tags of related objects.
+    Comply,
+}
+
+/// What was asked about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct About {
+    /// In words: `web-1 → backend-1`, `Route shop/cart rule 0`.
+    pub what: String,
+    /// The mesh or namespace that it lives in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// Who calls; one of two related objects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Who is called; the other object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Where in a proxy it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// Everything with this answer: connections, or ways of requests through gateways.
+    #[serde(rename = "for", skip_serializing_if = "Vec::is_empty")]
+    pub holds_for: Vec<String>,
+    /// The request that was decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<Json>,
+}
+
+/// What an answer comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Verdict {
+    /// Policies set something.
+    Set,
+    /// No policy does; the default stands.
+    Unset,
+    /// It is permitted.
+    Permit,
+    /// It is denied.
+    Deny,
+    /// The request is for another decision point.
+    Foreign,
+    /// A fact is missing that could change the answer.
+    Undecided,
+    /// Requests are answered with an error.
+    Error,
+    /// Two objects comply.
+    Pass,
+    /// They do not, which is accepted.
+    Soft,
+    /// They do not, and the change that leads there is refused.
+    Hard,
+    /// They do not, and that is waived.
+    Waived,
+}
+
+impl Verdict {
+    /// As it is printed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Set => "set",
+            Self::Unset => "unset",
+            Self::Permit => "permit",
+            Self::Deny => "deny",
+            Self::Foreign => "foreign",
+            Self::Undecided => "undecided",
+            Self::Error => "error",
+            Self::Pass => "pass",
+            Self::Soft => "soft",
+            Self::Hard => "hard",
+            Self::Waived => "waived",
+        }
+    }
+
+    /// For kinds that grant: whether the caller may.
+    pub fn granted(self) -> Option<bool> {
+        match self {
+            Self::Permit => Some(true),
+            Self::Deny => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// How an answer came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// One policy stands.
+    Decided,
+    /// All that match apply.
+    Aggregated,
+    /// Several layers make the result.
+    Merged,
+    /// Nothing matches, the default stands.
+    Default,
+    /// A missing fact could change the answer.
+    Undecided,
+}
+
+/// What only one family has.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Detail {
+    /// Of a decision.
+    Decision(Box<DecisionDetail>),
+    /// Of two related objects.
+    Relation(Box<RelationDetail>),
+}
+
+impl Report {
+    /// Who stands, by a word: policies, or what the default is called.
+    pub fn standing(&self) -> Vec<&str> {
+        match (self.outcome, self.policies.as_slice()) {
+            (Outcome::Undecided, _) => vec!["(undecided)"],
+            (_, []) => vec![self.default.as_ref().map_or("(none)", |default| &default.name)],
+            (_, policies) => policies.iter().map(String::as_str).collect(),
+        }
+    }
+
+    /// Whether only the order of names decided.
+    pub fn is_tie(&self) -> bool {
+        self.rung.as_ref().is_some_and(|rung| rung.arbitrary)
+    }
+
+    /// Whether some policy says something here.
+    pub fn speaks(&self) -> bool {
+        !self.policies.is_empty() || self.outcome == Outcome::Undecided
+    }
+
+    /// What is special about a decision.
+    pub fn decision(&self) -> Option<&DecisionDetail> {
+        match &self.detail {
+            Some(Detail::Decision(detail)) => Some(detail),
+            _ => None,
+        }
+    }
+
+    /// What is special about two related objects.
+    pub fn relation(&self) -> Option<&RelationDetail> {
+        match &self.detail {
+            Some(Detail::Relation(detail)) => Some(detail),
+            _ => None,
+        }
+    }
+
+    /// Whether the default stands.
+    pub fn is_by_default(&self) -> bool {
+        self.default.as_ref().is_some_and(|default| default.state == State::Won)
+    }
+}
+
+/// Names, each once, in the order in which they come.
+pub fn each_once<T: PartialEq>(names: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut all: Vec<T> = Vec::new();
+    for name in names {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    all
+}
+
+/// A result in a few words: its first field, and how many more there are.
+pub fn brief(fields: &[Field]) -> String {
+    match fields {
+        [] => "none".to_owned(),
+        [only] => format!("{}: {}", only.name(), only.text()),
+        [first, rest @ ..] => format!("{}: {} (+{} more)", first.name(), first.text(), rest.len()),
+    }
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, Default, Serialize, PartialEq, Eq)]
+pub struct At {
+    file: String,
+    line: usize,
+    column: usize,
+}
+
+impl At {
+    /// The place of a value.
+    pub fn of(files: &Files, node: NodeRef) -> Option<Self> {
+        let place = files.locate(node)?;
+        Some(Self { file: place.file.to_owned(), line: place.line, column: place.column })
+    }
+
+    /// The name of the file.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The line, from one.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The column in characters, from one.
+    pub fn column(&self) -> usize {
+        self.column
+    }
+}
+
+impl std::fmt::Display for At {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}

@@ -1,0 +1,441 @@
+//! Every sentence of a report that is not the reason of a single policy: headlines, how ranking went, remarks. Each is a code
+//! with parameters, and its words are made of these alone.
+
+pub(crate) mod access;
+pub(crate) mod changes;
+mod mutation;
+mod ranking;
+pub(crate) mod undecided;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+use upheld_model::Fault;
+
+pub use self::access::{Could, Doubt, Preference, Rivalry};
+pub use self::mutation::Mutated;
+use super::Phrase;
+
+/// What a report says as a whole.
+#[expect(missing_docs, reason = "fields of sentences are named for what stands in their place")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "code", content = "parameters", rename_all_fields = "camelCase")]
+pub enum Sentence {
+    /// One policy was chosen.
+    #[serde(rename = "headline.chosen")]
+    Chosen { kind: String, about: String, policy: String, because: Phrase, grants: Grants },
+    /// Every policy that matches applies.
+    #[serde(rename = "headline.all-apply")]
+    AllApply { kind: String, about: String, policies: Vec<String>, grants: Grants },
+    /// The result is made of the fields of several policies.
+    #[serde(rename = "headline.merged")]
+    Merged { kind: String, about: String, policies: Vec<String>, grants: Grants },
+    /// No policy matches.
+    #[serde(rename = "headline.none-matches")]
+    NoneMatches {
+        kind: String,
+        about: String,
+        means: Option<String>,
+        policies: usize,
+        closest: Option<Closest>,
+        grants: Grants,
+    },
+    /// A missing fact could change the answer.
+    #[serde(rename = "headline.undecided")]
+    Undecided { kind: String, about: String, policy: Option<String>, because: Option<Phrase> },
+    /// The answer depends on an identity that was not given.
+    #[serde(rename = "headline.by-identity")]
+    ByIdentity { kind: String, about: String },
+    /// There are more answers than are listed.
+    #[serde(rename = "headline.too-many")]
+    TooMany { kind: String, limit: usize },
+
+    /// Policies set fields of something.
+    #[serde(rename = "headline.effective")]
+    Effective { kind: String, about: String, policies: Vec<String>, fields: usize, overridden: usize },
+    /// No policy sets anything; the rules of a route may do so themselves.
+    #[serde(rename = "headline.no-policy")]
+    NoPolicy { kinds: Vec<String>, about: String, fields: usize },
+    /// The one policy that would apply is refused.
+    #[serde(rename = "headline.refused")]
+    Refused { kind: String, about: String },
+    /// Requests are answered with an error.
+    #[serde(rename = "headline.broken")]
+    Broken { about: String, problems: usize },
+
+    /// A policy permits or denies a request.
+    #[serde(rename = "headline.decided")]
+    Decided {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<String>,
+        decision: String,
+        policy: String,
+        rivalry: Option<Rivalry>,
+    },
+    /// The default effect permits or denies it.
+    #[serde(rename = "headline.by-default")]
+    ByDefault {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<String>,
+        decision: String,
+        policies: usize,
+        closest: Option<Closest>,
+        fits: usize,
+        clauses: usize,
+    },
+    /// The combining algorithm permits or denies it by itself.
+    #[serde(rename = "headline.by-algorithm")]
+    ByAlgorithm {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<String>,
+        decision: String,
+        algorithm: String,
+        /// The set whose algorithm it is, if it is not the outermost one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        set: Option<String>,
+    },
+    /// The default of a set inside permits or denies it.
+    #[serde(rename = "headline.by-set-default")]
+    BySetDefault {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<String>,
+        decision: String,
+        set: String,
+    },
+    /// Nobody can tell whether it is permitted.
+    #[serde(rename = "headline.doubtful")]
+    Doubtful {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<String>,
+        could: Could,
+        doubt: Doubt,
+    },
+
+    /// No rule is about two objects.
+    #[serde(rename = "headline.no-rule")]
+    NoRule { a: String, b: String, related: bool },
+    /// Two objects comply with every rule about them.
+    #[serde(rename = "headline.complies")]
+    Complies { a: String, b: String, rules: usize, related: bool },
+    /// They violate rules, and every violation is waived.
+    #[serde(rename = "headline.waived")]
+    Waived { a: String, b: String, policies: Vec<String>, related: bool },
+    /// They violate rules.
+    #[serde(rename = "headline.violates")]
+    Violates { a: String, b: String, policies: Vec<String>, because: Option<Phrase>, related: bool },
+
+    /// A rung separated the winner from the runner-up.
+    #[serde(rename = "ranking.rung")]
+    Rung { number: usize, of: usize, name: String, arbitrary: bool, not_needed: Option<String> },
+    /// A missing fact keeps ranking from an end.
+    #[serde(rename = "ranking.undecided")]
+    RankingUndecided,
+    /// Nothing is ranked: all that match apply.
+    #[serde(rename = "ranking.all-apply")]
+    RankingAllApply,
+    /// There was nothing to rank.
+    #[serde(rename = "ranking.only-one")]
+    RankingOnlyOne,
+    /// Layers were ordered, and folded field by field.
+    #[serde(rename = "ranking.layers")]
+    RankingLayers { rungs: Vec<String> },
+    /// A profile says how policies meet.
+    #[serde(rename = "ranking.profile")]
+    RankingProfile { profile: String },
+    /// One policy counts as a whole at each target.
+    #[serde(rename = "ranking.wholes")]
+    RankingWholes { merges: bool },
+    /// Field by field, the first policy wins.
+    #[serde(rename = "ranking.fields")]
+    RankingFields,
+    /// Levels meet in these ways.
+    #[serde(rename = "ranking.levels")]
+    RankingLevels { joins: Vec<String> },
+}
+
+/// What an answer means for a caller.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Grants {
+    /// It is not about permissions.
+    #[default]
+    NotAsked,
+    /// The connection is allowed.
+    Allowed,
+    /// The connection is refused.
+    Refused,
+    /// It would be refused if identities were checked.
+    NotEnforced,
+    /// The policy was chosen, and does not grant the connection.
+    NotGranted(Phrase),
+    /// The policy was chosen, and grants the connection.
+    Granted,
+}
+
+/// The policy that nearly applied.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Closest {
+    /// Its name.
+    pub policy: String,
+    /// Why it does not apply.
+    pub because: Phrase,
+}
+
+impl From<Sentence> for Phrase {
+    fn from(sentence: Sentence) -> Self {
+        phrase(&sentence, sentence.text())
+    }
+}
+
+/// A sentence that is written down as a code with parameters.
+fn phrase(sentence: &impl Serialize, text: String) -> Phrase {
+    let (mut code, mut parameters) = (String::new(), Map::new());
+    if let Ok(Json::Object(mut fields)) = serde_json::to_value(sentence) {
+        if let Some(Json::String(own)) = fields.remove("code") {
+            code = own;
+        }
+        if let Some(Json::Object(own)) = fields.remove("parameters") {
+            parameters = own;
+        }
+    }
+    Phrase { code: code.into(), parameters, text }
+}
+
+/// How many policies a headline names.
+const NAMED: usize = 3;
+
+impl Sentence {
+    /// In words.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Chosen { kind, about, policy, because, grants } => {
+                let decides = format!("{}{policy} decides {kind} for {about}: {}.", grants.gist(about), because.text);
+                match grants {
+                    Grants::Granted => format!("{decides} It grants the connection."),
+                    Grants::NotGranted(why) => format!("{decides} It does not grant the connection: {}.", why.text),
+                    _ => decides,
+                }
+            }
+            Self::AllApply { kind, about, policies, grants } => {
+                let names = policies.join(", ");
+                match (grants, policies.len()) {
+                    (Grants::NotAsked, 1) => format!("1 {kind} policy applies to {about}: {names}."),
+                    (Grants::NotAsked, count) => {
+                        format!("All {count} {kind} policies that match {about} apply: {names}.")
+                    }
+                    (_, 1) => format!("{about} is allowed by 1 {kind}: {names}."),
+                    (_, count) => format!("{about} is allowed by {count} {kind} policies: {names}."),
+                }
+            }
+            Self::Merged { kind, about, policies, grants } => {
+                let from = match policies.as_slice() {
+                    [only] => only.clone(),
+                    several => format!("{} policies: {}", several.len(), several.join(", ")),
+                };
+                format!("{}{kind} for {about} comes from {from}.", grants.gist(about))
+            }
+            Self::NoneMatches { kind, about, means, policies, closest, grants } => {
+                let means = means.as_ref().map(|means| format!(": {means}")).unwrap_or_default();
+                let none = format!("{}No {kind} policy matches {about}{means}.", grants.gist(about));
+                match (closest, policies) {
+                    (_, 0) => format!("{none} There is none here."),
+                    (None, 1) => format!("{none} 1 looked at."),
+                    (None, count) => format!("{none} {count} looked at."),
+                    (Some(Closest { policy, because }), count) => {
+                        format!("{none} {count} looked at; closest is {policy} ({}).", because.text)
+                    }
+                }
+            }
+            Self::Undecided { kind, about, policy, because } => {
+                let because = because.as_ref().map(|because| because.text.as_str());
+                match (policy, because) {
+                    (Some(policy), Some(because)) => {
+                        format!("{kind} for {about} is undecided: {policy} could change it ({because}).")
+                    }
+                    (Some(policy), None) => format!("{kind} for {about} is undecided: {policy} could change it."),
+                    (None, Some(because)) => format!("{kind} for {about} is undecided: {because}."),
+                    (None, None) => format!("{kind} for {about} is undecided."),
+                }
+            }
+            Self::ByIdentity { kind, about } => format!(
+                "{kind} for {about} is undecided: it depends on the identity of the caller; ask with `--from spiffe://…`."
+            ),
+            Self::TooMany { kind, limit } => format!(
+                "{kind}: there are more groups of clients than the {limit} that are listed; ask for one with --from."
+            ),
+            Self::Effective { kind, about, policies, fields, overridden } => {
+                let many = policies.len() > NAMED;
+                let from = if many { format!("{} policies", policies.len()) } else { policies.join(", ") };
+                let (set, lost) = (counted(*fields, "field", "fields"), counted(*overridden, "value", "values"));
+                format!("{kind} of {about} comes from {from}; {set} set, {lost} overridden.")
+            }
+            Self::NoPolicy { kinds, about, fields } => {
+                let none = match kinds.as_slice() {
+                    [kind] => format!("No {kind} applies to {about}"),
+                    _ => format!("No policy applies to {about}"),
+                };
+                let own = counted(*fields, "field", "fields");
+                let own =
+                    if *fields == 0 { String::new() } else { format!("; the rules of the route set {own} themselves") };
+                let looked =
+                    if kinds.len() > 1 { format!(" Looked for: {}.", kinds.join(", ")) } else { String::new() };
+                format!("{none}{own}.{looked}")
+            }
+            Self::Refused { kind, about } => format!("No {kind} holds for {about}: the one that would is refused."),
+            Self::Broken { about, problems } => match problems {
+                1 => format!("{about} answers with an error, because something is wrong."),
+                problems => format!("{about} answers with an error, because {problems} things are wrong."),
+            },
+            Self::Decided { .. }
+            | Self::ByDefault { .. }
+            | Self::ByAlgorithm { .. }
+            | Self::BySetDefault { .. }
+            | Self::Doubtful { .. } => access::text(self),
+            Self::NoRule { a, b, related } => not_related(format!("No policy is about {a} and {b}."), *related),
+            Self::Complies { a, b, rules, related } => {
+                let rules = match rules {
+                    1 => "the one rule".to_owned(),
+                    2 => "both rules".to_owned(),
+                    rules => format!("all {rules} rules"),
+                };
+                not_related(format!("{a} and {b} comply with {rules} about them."), *related)
+            }
+            Self::Waived { a, b, policies, related } => {
+                let is = if policies.len() == 1 { "is" } else { "are" };
+                not_related(format!("{a} and {b} violate {}, which {is} waived.", policies.join(", ")), *related)
+            }
+            Self::Violates { a, b, policies, because, related } => {
+                let text = match (policies.as_slice(), because) {
+                    ([one], Some(because)) => format!("{a} and {b} violate {one}: {}.", because.text),
+                    ([one], None) => format!("{a} and {b} violate {one}."),
+                    (several, _) => format!("{a} and {b} violate {} rules: {}.", several.len(), several.join(", ")),
+                };
+                not_related(text, *related)
+            }
+            Self::Rung { .. }
+            | Self::RankingUndecided
+            | Self::RankingAllApply
+            | Self::RankingOnlyOne
+            | Self::RankingLayers { .. }
+            | Self::RankingProfile { .. }
+            | Self::RankingWholes { .. }
+            | Self::RankingFields
+            | Self::RankingLevels { .. } => ranking::text(self),
+        }
+    }
+}
+
+impl Grants {
+    /// What it means for the caller, before the sentence about policies.
+    fn gist(&self, about: &str) -> String {
+        match self {
+            Self::Allowed => format!("{about} is allowed. "),
+            Self::Refused => format!("{about} is refused. "),
+            Self::NotEnforced => {
+                format!("{about} would be refused, but the mesh has no mutual TLS: nothing is enforced. ")
+            }
+            Self::NotAsked | Self::Granted | Self::NotGranted(_) => String::new(),
+        }
+    }
+}
+
+fn not_related(text: String, related: bool) -> String {
+    if related { text } else { format!("{text} They are not related.") }
+}
+
+/// A number with its noun.
+pub fn counted(count: usize, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
+
+/// A remark: something else worth knowing, under the code of a fault.
+#[expect(missing_docs, reason = "fields of sentences are named for what stands in their place")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+pub enum Remark {
+    /// Only the order of names puts a policy before another.
+    Tie { before: String },
+    /// Fields rest on the order of names alone.
+    TiedFields { fields: usize },
+    /// More tags win before exact values are compared.
+    WildcardsWin { policy: String, exact: usize, against: usize },
+    /// More groups of clients than are shown.
+    NotShown { more: usize },
+    /// More groups of clients than are listed.
+    NotListed { limit: usize },
+    /// Other editions come to something else.
+    OtherEdition { edition: String, fields: Vec<String> },
+    /// A rule answers by itself.
+    AnsweredDirectly { by: Vec<String> },
+    /// Something is wrong, so that requests fail.
+    Problem { problem: String },
+    /// The default effect permits.
+    OpenDefault {},
+    /// An algorithm does not look at what is not known.
+    HiddenDoubt {
+        algorithm: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        set: Option<String>,
+        policy: String,
+    },
+    /// Only the order of the store puts a policy before another that says the opposite.
+    OrderOfStore { policy: String, other: String, priority: f64 },
+}
+
+impl Remark {
+    /// In words.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Tie { before } => format!("a tie: only the order of names puts it before {before}"),
+            Self::TiedFields { fields: 1 } => "a tie: 1 field rests on the order of names alone".to_owned(),
+            Self::TiedFields { fields } => format!("a tie: {fields} fields rest on the order of names alone"),
+            Self::WildcardsWin { policy, exact, against } => format!(
+                "more tags win before exact values are compared: {policy} has {exact} exact values against {against} \
+                 and still lost"
+            ),
+            Self::NotShown { more } => format!("{more} more groups of clients are not shown; ask for one with --from"),
+            Self::NotListed { limit } => {
+                format!("there are more groups of clients than the {limit} that are listed; ask for one with --from")
+            }
+            Self::OtherEdition { edition, fields } => {
+                format!("under --semantics {edition} these fields differ: {}", fields.join(", "))
+            }
+            Self::AnsweredDirectly { by } => format!("answered without a backend, by {}", by.join(", ")),
+            Self::Problem { problem } => problem.clone(),
+            Self::OpenDefault {} => {
+                "the default effect is permit, so every request that no policy matches is permitted".to_owned()
+            }
+            Self::HiddenDoubt { algorithm, set, policy } => {
+                let of = set.as_ref().map(|set| format!(" of {}", access::a_set(set))).unwrap_or_default();
+                format!("{algorithm}{of} ignores what is not known: {policy} could change the decision")
+            }
+            Self::OrderOfStore { policy, other, priority } => format!(
+                "a tie: {policy} and {other} have the same priority ({priority}) and opposite effects; only their order in \
+                 the store puts {policy} first"
+            ),
+        }
+    }
+
+    fn fault(&self) -> Fault {
+        match self {
+            Self::Tie { .. } | Self::TiedFields { .. } => Fault::ArbitraryTie,
+            Self::WildcardsWin { .. } => Fault::WildcardsOutrank,
+            Self::NotShown { .. } | Self::NotListed { .. } => Fault::Limit,
+            Self::OtherEdition { .. } => Fault::OtherEdition,
+            Self::AnsweredDirectly { .. } => Fault::AnsweredDirectly,
+            Self::Problem { .. } => Fault::BrokenPolicy,
+            Self::OpenDefault {} => Fault::OpenDefault,
+            Self::HiddenDoubt { .. } => Fault::HiddenDoubt,
+            Self::OrderOfStore { .. } => Fault::OrderDecides,
+        }
+    }
+}
+
+impl From<Remark> for Phrase {
+    fn from(remark: Remark) -> Self {
+        let parameters = match serde_json::to_value(&remark) {
+            Ok(Json::Object(parameters)) => parameters,
+            _ => Map::new(),
+        };
+        Self::of_fault(remark.fault(), parameters, remark.text())
+    }
+}

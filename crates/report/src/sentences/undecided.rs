@@ -1,0 +1,57 @@
+//! Why nobody can tell what becomes of a request.
+
+/// Why there is no decision.
+pub(crate) enum Undecided {
+    /// Readers of the path do not agree.
+    Readings {
+        /// The ways in which they read it.
+        readings: Vec<String>,
+        /// The policies that may apply.
+        policies: Vec<String>,
+    },
+    /// Nobody can read the path.
+    Path {
+        /// As a clause: `the path …`.
+        problem: String,
+        /// The policies that may apply.
+        policies: Vec<String>,
+    },
+    /// Something is not known that policies ask for.
+    Facts {
+        /// These policies.
+        policies: Vec<String>,
+    },
+    /// Policies contradict each other.
+    Conflict,
+}
+
+/// In a sentence that callers get as the reason.
+pub(crate) fn sentence(why: &Undecided) -> String {
+    match why {
+        Undecided::Readings { readings, policies } => {
+            let readings: Vec<String> = readings.iter().take(MOST).map(|reading| format!("`{reading}`")).collect();
+            let path = format!("the path can be read as {}", readings.join(" and as "));
+            format!("undecided: {path}, {}", not_known(policies))
+        }
+        Undecided::Path { problem, policies } => format!("undecided: the path {problem}, {}", not_known(policies)),
+        Undecided::Facts { policies } => {
+            format!("undecided: a fact is missing or of another type, {}", not_known(policies))
+        }
+        Undecided::Conflict => "undecided: policies contradict each other".to_owned(),
+    }
+}
+
+/// Names beyond these are counted.
+const MOST: usize = 3;
+
+fn not_known(policies: &[String]) -> String {
+    let named: Vec<String> = policies.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    match policies.len() {
+        0 => "and that makes a difference".to_owned(),
+        1 => format!("so it is not known whether {} applies", named.concat()),
+        count if count > MOST => {
+            format!("so it is not known whether {} and {} more apply", named.join(", "), count - MOST)
+        }
+        _ => format!("so it is not known whether {} apply", named.join(", ")),
+    }
+}

@@ -1,0 +1,120 @@
+//! Proxies with the configurations of the examples, on ports of their own.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use super::parts::{Ended, agent, until};
+use crate::support::installed;
+
+const ENVOY_GRPC: &str = include_str!("../../../../../examples/envoy/envoy.yaml");
+const ENVOY_HTTP: &str = include_str!("../../../../../examples/envoy/envoy-http.yaml");
+const NGINX: &str = include_str!("../../../../../examples/nginx/nginx.conf");
+const CADDY: &str = include_str!("../../../../../examples/caddy/Caddyfile");
+
+/// Where `cargo xtask test` puts programs.
+const TARGET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target");
+
+fn program(name: &str, place: &str) -> Option<PathBuf> {
+    installed(name, &format!("{TARGET}/{place}"), Path::is_file)
+}
+
+/// A proxy that ends with the test.
+pub(crate) struct Front {
+    pub(crate) address: SocketAddr,
+    _process: Ended,
+    _folder: TempDir,
+}
+
+impl Front {
+    /// Envoy, which asks over gRPC. `None` if there is no Envoy.
+    pub(crate) fn envoy_grpc(server: SocketAddr, service: SocketAddr) -> Option<Self> {
+        Self::envoy(ENVOY_GRPC, server, service)
+    }
+
+    /// Envoy, which asks over HTTP.
+    pub(crate) fn envoy_http(server: SocketAddr, service: SocketAddr) -> Option<Self> {
+        Self::envoy(ENVOY_HTTP, server, service)
+    }
+
+    fn envoy(example: &str, server: SocketAddr, service: SocketAddr) -> Option<Self> {
+        let binary = program("Envoy", "envoy/envoy/_bin/envoy")?;
+        let folder = TempDir::new().unwrap();
+        let (file, admin) = (folder.path().join("envoy.yaml"), folder.path().join("admin"));
+        let port = |address: SocketAddr| format!("port_value: {}", address.port());
+        let configuration = example
+            .replace("port_value: 10000", "port_value: 0")
+            .replace("port_value: 8181", &port(server))
+            .replace("port_value: 8080", &port(service))
+            // The machine may be busy; whether Envoy waits is not what is tested.
+            .replace("timeout: 0.5s", "timeout: 20s");
+        let own = "admin: {address: {socket_address: {address: 127.0.0.1, port_value: 0}}}\n";
+        std::fs::write(&file, format!("{own}{configuration}")).unwrap();
+        let mut command = Command::new(binary);
+        command.arg("-c").arg(&file).arg("--admin-address-path").arg(&admin);
+        command.args(["--use-dynamic-base-id", "--concurrency", "1", "--log-level", "error"]);
+        let process = Ended::start(command.stdin(Stdio::null()).stdout(Stdio::null()));
+        let admin = until("Envoy", || std::fs::read_to_string(&admin).ok().filter(|text| !text.is_empty()));
+        let address = until("Envoy's listener", || {
+            let mut answer = agent().get(format!("http://{}/listeners", admin.trim())).call().ok()?;
+            let text = answer.body_mut().read_to_string().ok()?;
+            text.lines().find_map(|line| line.strip_prefix("front::"))?.trim().parse().ok()
+        });
+        Some(Self { address, _process: process, _folder: folder })
+    }
+
+    /// nginx. `None` if there is none.
+    pub(crate) fn nginx(server: SocketAddr, service: SocketAddr) -> Option<Self> {
+        let binary = program("nginx", "nginx/usr/sbin/nginx")?;
+        Some(Self::on_a_free_port(NGINX, server, service, |file, folder| {
+            let mut command = Command::new(&binary);
+            command.arg("-p").arg(folder).arg("-c").arg(file);
+            // One process, which ends when it is killed.
+            command.args(["-e", "stderr", "-g", "daemon off; master_process off;"]);
+            command
+        }))
+    }
+
+    /// Caddy. `None` if there is none.
+    pub(crate) fn caddy(server: SocketAddr, service: SocketAddr) -> Option<Self> {
+        let binary = program("Caddy", "caddy/usr/bin/caddy")?;
+        Some(Self::on_a_free_port(CADDY, server, service, |file, folder| {
+            let mut command = Command::new(&binary);
+            command.args(["run", "--adapter", "caddyfile", "--config"]).arg(file);
+            // It keeps what it remembers in the folders of its user.
+            command.env("HOME", folder).env("XDG_CONFIG_HOME", folder).env("XDG_DATA_HOME", folder);
+            command.stderr(Stdio::null());
+            command
+        }))
+    }
+
+    /// For those who do not tell on which port they listen: somebody else may be faster on a port that was free.
+    fn on_a_free_port(
+        example: &str,
+        server: SocketAddr,
+        service: SocketAddr,
+        command: impl Fn(&Path, &Path) -> Command,
+    ) -> Self {
+        for _ in 0..5 {
+            let folder = TempDir::new().unwrap();
+            let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+            let configuration = example
+                .replace(":10000", &format!(":{}", address.port()))
+                .replace("127.0.0.1:8181", &server.to_string())
+                .replace("127.0.0.1:8080", &service.to_string())
+                .replace("_timeout 1s", "_timeout 20s");
+            let file = folder.path().join("configuration");
+            std::fs::write(&file, configuration).unwrap();
+            let mut process = Ended::start(command(&file, folder.path()).stdin(Stdio::null()).stdout(Stdio::null()));
+            let listens = until("the proxy", || {
+                if process.is_over() { Some(false) } else { TcpStream::connect(address).is_ok().then_some(true) }
+            });
+            if listens {
+                return Self { address, _process: process, _folder: folder };
+            }
+        }
+        panic!("the proxy does not start");
+    }
+}

@@ -1,0 +1,11 @@
+//! Tests of this crate from the outside, as one program: it links once.
+
+#![cfg(test)]
+
+mod common;
+mod csv;
+mod hostile;
+mod json;
+mod properties;
+mod yaml;
+mod yaml_syntax;
