@@ -109,7 +109,7 @@ impl<'s> World<'s> {
     }
 
     /// Objects and what leads where, with their policies, to be drawn.
-    pub fn graph(&self) -> Result<Box<dyn Drawing>, Refused> {
+    pub fn graph(&self) -> Result<Drawing, Refused> {
         let drawing = dialects().find_map(|dialect| dialect.drawing(self.snapshot));
         Ok(drawing.unwrap_or_else(|| Err(Diagnostic::error(Fault::NotFound, "there is nothing to draw")))?)
     }

@@ -161,7 +161,7 @@ pub trait Dialect: Inventory + Debug + Sync {
     fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>>;
 
     /// Objects and what leads where, with the policies that they carry, to be drawn.
-    fn drawing(&self, _snapshot: &Snapshot) -> Option<Result<Box<dyn Drawing>, Diagnostic>> {
+    fn drawing(&self, _snapshot: &Snapshot) -> Option<Result<Drawing, Diagnostic>> {
         None
     }
 

@@ -24,7 +24,6 @@ use upheld_engine::{Companions, PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, SourceId, Symbols};
 use upheld_report::{Answer, Drawing, PolicyStatus};
 
-use self::drawing::Drawn;
 use self::gateway_api::{ControllerSettings, Gateways, Network};
 use crate::dialect::{Builtin, Dialect, Inventory, Opening, Reader};
 use crate::policy_kind::KindForm;
@@ -110,9 +109,8 @@ impl Dialect for GatewayApi {
         questions::answer(asked)
     }
 
-    fn drawing(&self, snapshot: &Snapshot) -> Option<Result<Box<dyn Drawing>, Diagnostic>> {
-        let drawn = Drawn::new(Network::of(snapshot)?);
-        Some(drawn.map(|drawn| Box::new(drawn) as Box<dyn Drawing>))
+    fn drawing(&self, snapshot: &Snapshot) -> Option<Result<Drawing, Diagnostic>> {
+        Network::of(snapshot).map(drawing::drawing)
     }
 
     fn statuses(&self, snapshot: &Snapshot) -> Vec<PolicyStatus> {

@@ -11,7 +11,7 @@ mod candidate;
 pub mod compliance;
 mod decide;
 mod decision;
-mod drawing;
+pub mod drawing;
 mod fields;
 mod hierarchy;
 mod merge;

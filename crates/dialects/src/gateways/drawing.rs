@@ -1,90 +1,83 @@
 //! Gateways, routes and backends, drawn with the policies that are attached to them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::gateways::gateway_api::draw::{Badges, dot, mermaid, svg};
-use crate::gateways::gateway_api::graph::{Graph, listener_id, rule_id};
-use crate::gateways::gateway_api::{GatewayKind, Network};
-use serde_json::{Value as Json, json};
-use upheld_engine::ObjectId;
 use upheld_engine::hierarchy::{Entry, Via};
+use upheld_engine::{Family, ObjectId};
 use upheld_model::{Diagnostic, Fault, Value};
-use upheld_report::Drawing;
+use upheld_report::drawing::{Badge, Drawing, Look, Node, Presence, Survival};
 
-/// Gateways, routes and backends with the policies that they carry.
-#[derive(Debug)]
-pub(super) struct Drawn {
-    graph: Graph,
-    badges: Badges,
+use super::gateway_api::graph::{self, NodeKind, listener_id, rule_id};
+use super::gateway_api::resources::View;
+use super::gateway_api::{GatewayKind, Network, ROUTE_WEIGHT};
+use super::kgateway::delegation::INHERITANCE;
+use super::reported_status::statuses;
+
+/// Of all gateways.
+pub(super) fn drawing(network: Network<'_>) -> Result<Drawing, Diagnostic> {
+    let graph = network.topology().graph(network.snapshot);
+    if graph.nodes.is_empty() {
+        let message = "there is nothing to draw: no gateway, and no route that is attached to one";
+        return Err(Diagnostic::error(Fault::NotFound, message).help("does `-f` point to the right files?"));
+    }
+    let mut badges = badges(network, &graph.nodes);
+    let unattached = unattached(network, &badges);
+    let nodes = graph.nodes.into_iter().map(|node| {
+        let policies = badges.remove(&node.id).unwrap_or_default();
+        drawn(network, node, policies)
+    });
+    let title = "Gateways, routes and backends, with the policies attached to them".to_owned();
+    Ok(Drawing { title, nodes: nodes.collect(), edges: graph.edges, unattached })
 }
 
-impl Drawn {
-    /// Of all gateways.
-    pub(super) fn new(network: Network<'_>) -> Result<Self, Diagnostic> {
-        let graph = network.topology().graph(network.snapshot);
-        if graph.nodes.is_empty() {
-            let message = "there is nothing to draw: no gateway, and no route that is attached to one";
-            return Err(Diagnostic::error(Fault::NotFound, message).help("does `-f` point to the right files?"));
-        }
-        let badges = badges(network, &graph);
-        Ok(Self { graph, badges })
+fn drawn(network: Network<'_>, node: graph::Node, policies: Vec<Badge>) -> Node {
+    let (kind, look) = match node.kind {
+        NodeKind::Gateway => ("Gateway", Look::Entry),
+        NodeKind::ListenerSet => ("Listener set", Look::Group),
+        NodeKind::Listener => ("Listener", Look::Part),
+        NodeKind::Route => ("Route", Look::Route),
+        NodeKind::Rule => ("Rule", Look::Rule),
+        NodeKind::Backend => ("Backend", Look::End),
+    };
+    let mut details = node.details;
+    if let (NodeKind::Route, Some(view)) = (node.kind, node.object.and_then(|own| View::of(network.snapshot, own))) {
+        // What delegating routes prefer changes who wins below them.
+        let annotations = [INHERITANCE, ROUTE_WEIGHT].into_iter();
+        details.extend(annotations.filter_map(|name| Some(format!("{name}: {}", view.annotation(name)?.text()))));
     }
-}
-
-impl Drawing for Drawn {
-    fn json(&self) -> Json {
-        document(&self.graph, &self.badges)
-    }
-
-    fn dot(&self) -> String {
-        dot(&self.graph, &self.badges)
-    }
-
-    fn mermaid(&self) -> String {
-        mermaid(&self.graph, &self.badges)
-    }
-
-    fn svg(&self) -> String {
-        svg(&self.graph, &self.badges)
-    }
-
-    fn names(&self) -> Vec<&str> {
-        self.graph.nodes.iter().map(|node| node.id.as_str()).collect()
-    }
-}
-
-fn document(graph: &Graph, badges: &Badges) -> Json {
-    let id = |place: usize| graph.nodes.get(place).map(|node| node.id.as_str());
-    let nodes: Vec<Json> = (graph.nodes.iter())
-        .map(|node| json!({"id": node.id, "label": node.label, "policies": badges.get(&node.id)}))
-        .collect();
-    let edges: Vec<Json> =
-        graph.edges.iter().map(|edge| json!({"from": id(edge.from), "to": id(edge.to), "label": edge.label})).collect();
-    json!({"nodes": nodes, "edges": edges})
+    let presence = if node.object.is_some() { Presence::Read } else { Presence::Missing };
+    Node { id: node.id, kind, look, label: node.label, details, presence, policies }
 }
 
 /// Policies, by the node that they are attached to.
-fn badges(network: Network<'_>, graph: &Graph) -> Badges {
+type Badges = BTreeMap<String, Vec<Badge>>;
+
+fn badges(network: Network<'_>, nodes: &[graph::Node]) -> Badges {
+    let survival = survival(network);
     let mut badges = Badges::new();
+    let mut add = |id: &str, policy: String, section: Option<&str>| {
+        let badge = Badge { fields: survival.get(&policy).copied(), policy, section: section.map(str::to_owned) };
+        let known = badges.entry(id.to_owned()).or_default();
+        if !known.contains(&badge) {
+            known.push(badge);
+        }
+    };
     let kinds: Vec<GatewayKind<'_>> = network.kinds().filter(|kind| !kind.policies.is_empty()).collect();
-    for node in graph.nodes.iter().filter(|node| !node.id.contains('#')) {
+    let whole = [NodeKind::Gateway, NodeKind::ListenerSet, NodeKind::Route, NodeKind::Backend];
+    for node in nodes.iter().filter(|node| whole.contains(&node.kind)) {
         let Some(object) = node.object else { continue };
-        let places = std::iter::once(None).chain(sections(network, object).into_iter().map(Some));
-        for section in places {
-            let shown = section.as_ref().map(|section| format!(" ({section})")).unwrap_or_default();
-            for title in attached(network, &kinds, object, section.as_deref()) {
-                badges.entry(node.id.clone()).or_default().push(format!("◆ {title}{shown}"));
+        // What is about a listener of a set stands at that listener.
+        let parts = if node.kind == NodeKind::ListenerSet { BTreeSet::new() } else { sections(network, object) };
+        for section in std::iter::once(None).chain(parts.iter().map(|section| Some(section.as_str()))) {
+            for policy in attached(network, &kinds, object, section) {
+                add(&node.id, policy, section);
             }
         }
     }
-    // Sets of listeners have no node of their own; their policies stand at their listeners.
     for gateway in &network.topology().gateways {
         for listener in gateway.listeners.iter().filter(|listener| listener.owner != gateway.object) {
-            let id = listener_id(network.snapshot, listener);
-            for section in [None, Some(listener.name.as_str())] {
-                for title in attached(network, &kinds, listener.owner, section) {
-                    add(&mut badges, &id, format!("◆ {title}"));
-                }
+            for policy in attached(network, &kinds, listener.owner, Some(&listener.name)) {
+                add(&listener_id(network.snapshot, listener), policy, None);
             }
         }
     }
@@ -96,7 +89,7 @@ fn badges(network: Network<'_>, graph: &Graph) -> Badges {
             let answer = network.under(*kind).route(std::slice::from_ref(step)).effective();
             for member in answer.order.iter().filter(|member| member.attachment.via == Via::Listed) {
                 if let Some(entry) = kind.policies.entry(member.entry) {
-                    add(&mut badges, &id, format!("◆ {}", title(network, *kind, entry)));
+                    add(&id, title(network, *kind, entry), None);
                 }
             }
         }
@@ -104,11 +97,24 @@ fn badges(network: Network<'_>, graph: &Graph) -> Badges {
     badges
 }
 
-fn add(badges: &mut Badges, id: &str, badge: String) {
-    let known = badges.entry(id.to_owned()).or_default();
-    if !known.contains(&badge) {
-        known.push(badge);
-    }
+/// How many fields of each policy are in effect somewhere, by its kind and name.
+fn survival(network: Network<'_>) -> BTreeMap<String, Survival> {
+    let known = statuses(network).into_iter().filter(|status| !status.fields.is_empty());
+    let counted = known.map(|status| {
+        let effective = status.fields.iter().filter(|field| field.survives > 0).count();
+        (status.policy, Survival { effective, of: status.fields.len() })
+    });
+    counted.collect()
+}
+
+/// Policies that stand at no node.
+fn unattached(network: Network<'_>, badges: &Badges) -> Vec<String> {
+    let shown: BTreeSet<&str> = badges.values().flatten().map(|badge| badge.policy.as_str()).collect();
+    let all = network.kinds().flat_map(|kind| {
+        let entries = kind.policies.entries().filter_map(move |entry| kind.policies.entry(entry));
+        entries.map(move |entry| title(network, kind, entry))
+    });
+    all.filter(|policy| !shown.contains(policy.as_str())).collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 /// The policies that are attached to an object or to a section of it.
@@ -117,9 +123,7 @@ fn attached(network: Network<'_>, kinds: &[GatewayKind<'_>], object: ObjectId, s
         let entries = network.target(*kind, object, section);
         entries.into_iter().map(|entry| title(network, *kind, entry)).collect()
     };
-    let mut titles: Vec<String> = kinds.iter().flat_map(of_kind).collect();
-    titles.dedup();
-    titles
+    kinds.iter().flat_map(of_kind).collect()
 }
 
 fn title(network: Network<'_>, kind: GatewayKind<'_>, entry: &Entry) -> String {
@@ -129,10 +133,9 @@ fn title(network: Network<'_>, kind: GatewayKind<'_>, entry: &Entry) -> String {
 }
 
 /// The names of the sections of an object: listeners, rules and ports.
-fn sections(network: Network<'_>, object: ObjectId) -> Vec<String> {
+fn sections(network: Network<'_>, object: ObjectId) -> BTreeSet<String> {
     let resource = network.resource(object);
     let lists = ["listeners", "rules", "ports"].into_iter().filter_map(|field| resource?.field(field));
     let names = lists.flat_map(Value::items).filter_map(|item| item.get("name"));
-    let names: BTreeSet<String> = names.map(|name| name.text().to_owned()).collect();
-    names.into_iter().collect()
+    names.map(|name| name.text().to_owned()).collect()
 }

@@ -20,7 +20,7 @@
 //!          ──(report)───────────▶ the status of routes
 //! request  ──(find)─────────────▶ its way
 //! way      ──(places)───────────▶ a question to the engine
-//! topology ──(graph, draw)──────▶ pictures
+//! topology ──(graph)────────────▶ pictures
 //! ```
 
 mod attach;
@@ -28,7 +28,6 @@ pub mod attachments;
 mod build;
 pub mod claim;
 mod dependents;
-pub mod draw;
 pub mod effective;
 mod entry;
 pub mod envoy;
@@ -67,6 +66,7 @@ pub use effective::effective;
 pub use gateways::{GatewayKind, Gateways, Network};
 pub use places::Asked;
 pub use policy::{Policy, Statement};
+pub(in crate::gateways) use precedence::ROUTE_WEIGHT;
 pub use profiles::{MergeStrategy, Profile};
 pub use settings::{ControllerSettings, Settings};
 pub use topology::Topology;

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::tree::Value;
 
+use upheld_report::drawing::{Edge, Line};
+
 use super::resources::{Backend, Route, View};
 use super::topology::{Gateway, Listener, Outcome, Step, Topology, Way};
 
@@ -13,6 +15,8 @@ use super::topology::{Gateway, Listener, Outcome, Step, Topology, Way};
 pub enum NodeKind {
     /// A gateway.
     Gateway,
+    /// A set of listeners beside those of the gateway itself.
+    ListenerSet,
     /// A listener of a gateway or of a listener set.
     Listener,
     /// A route.
@@ -24,7 +28,7 @@ pub enum NodeKind {
 }
 
 /// A node.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     /// What it stands for.
     pub kind: NodeKind,
@@ -32,23 +36,14 @@ pub struct Node {
     pub id: String,
     /// What is written on it.
     pub label: String,
+    /// What is written below: what requests look like that a rule is for.
+    pub details: Vec<String>,
     /// The resource, unless it is not there.
     pub object: Option<ObjectId>,
 }
 
-/// A line between two nodes, which are places in [`Graph::nodes`].
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Edge {
-    /// Where it begins.
-    pub from: usize,
-    /// Where it ends.
-    pub to: usize,
-    /// What is written beside it; may be empty.
-    pub label: String,
-}
-
 /// Nodes by kind and id, edges by their ends.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Graph {
     /// The nodes.
     pub nodes: Vec<Node>,
@@ -56,7 +51,7 @@ pub struct Graph {
     pub edges: Vec<Edge>,
 }
 
-/// How many texts stand beside one edge.
+/// How many texts stand beside one edge, or on one rule.
 const TEXT_LIMIT: usize = 3;
 
 impl Topology {
@@ -72,7 +67,7 @@ impl Topology {
             let route = sketch.route(attached.route);
             let listener = listener_id(snapshot, listener);
             for host in &attached.hosts {
-                sketch.edge(&listener, &route, host);
+                sketch.edge(&listener, &route, Line::Plain, host);
             }
             sketch.rules_without_matches(attached.route);
         }
@@ -100,17 +95,18 @@ pub fn title(snapshot: &Snapshot, object: ObjectId) -> String {
 
 struct Sketch<'s> {
     snapshot: &'s Snapshot,
-    nodes: BTreeMap<(NodeKind, String), (String, Option<ObjectId>)>,
-    edges: BTreeMap<(String, String), BTreeSet<String>>,
+    nodes: BTreeMap<(NodeKind, String), Node>,
+    edges: BTreeMap<(String, String, Line), BTreeSet<String>>,
 }
 
 impl Sketch<'_> {
-    fn node(&mut self, kind: NodeKind, id: &str, label: String, object: Option<ObjectId>) {
-        self.nodes.entry((kind, id.to_owned())).or_insert((label, object));
+    fn node(&mut self, kind: NodeKind, id: &str, label: &str, object: Option<ObjectId>) -> &mut Node {
+        let new = || Node { kind, id: id.to_owned(), label: label.to_owned(), details: Vec::new(), object };
+        self.nodes.entry((kind, id.to_owned())).or_insert_with(new)
     }
 
-    fn edge(&mut self, from: &str, to: &str, label: &str) {
-        let labels = self.edges.entry((from.to_owned(), to.to_owned())).or_default();
+    fn edge(&mut self, from: &str, to: &str, line: Line, label: &str) {
+        let labels = self.edges.entry((from.to_owned(), to.to_owned(), line)).or_default();
         // One more than is shown tells that there are more.
         if labels.len() <= TEXT_LIMIT && !label.is_empty() {
             labels.insert(label.to_owned());
@@ -119,19 +115,26 @@ impl Sketch<'_> {
 
     fn gateway(&mut self, gateway: &Gateway) {
         let id = title(self.snapshot, gateway.object);
-        self.node(NodeKind::Gateway, &id, id.clone(), Some(gateway.object));
+        self.node(NodeKind::Gateway, &id, &id, Some(gateway.object));
         for listener in gateway.listeners.iter() {
             let known = listener_id(self.snapshot, listener);
             let host = listener.hostname.as_deref().unwrap_or("*");
             let label = format!("{} {} {} {host}", listener.name, listener.protocol, listener.port);
-            self.node(NodeKind::Listener, &known, label, Some(listener.owner));
-            self.edge(&id, &known, "");
+            self.node(NodeKind::Listener, &known, &label, Some(listener.owner));
+            if listener.owner == gateway.object {
+                self.edge(&id, &known, Line::Plain, "");
+            } else {
+                let set = title(self.snapshot, listener.owner);
+                self.node(NodeKind::ListenerSet, &set, &set, Some(listener.owner));
+                self.edge(&id, &set, Line::Plain, "");
+                self.edge(&set, &known, Line::Plain, "");
+            }
         }
     }
 
     fn route(&mut self, route: ObjectId) -> String {
         let id = title(self.snapshot, route);
-        self.node(NodeKind::Route, &id, id.clone(), Some(route));
+        self.node(NodeKind::Route, &id, &id, Some(route));
         id
     }
 
@@ -140,18 +143,23 @@ impl Sketch<'_> {
         for step in &way.chain {
             let route = self.route(step.route);
             if let Some(rule) = &before {
-                self.edge(rule, &route, "delegates");
+                self.edge(rule, &route, Line::Delegates, "");
             }
             let id = rule_id(self.snapshot, step);
             let name = self.rule_field(step).unwrap_or_else(|| format!("rule {}", step.rule));
-            self.node(NodeKind::Rule, &id, name, Some(step.route));
-            let last = way.chain.last() == Some(step);
-            self.edge(&route, &id, &if last { words(way) } else { String::new() });
+            let rule = self.node(NodeKind::Rule, &id, &name, Some(step.route));
+            if way.chain.last() == Some(step) {
+                let words = words(way);
+                if rule.details.len() <= TEXT_LIMIT && !rule.details.contains(&words) {
+                    rule.details.push(words);
+                }
+            }
+            self.edge(&route, &id, Line::Plain, "");
             before = Some(id);
         }
         if let (Some(step), Some(rule)) = (way.chain.last(), before) {
             for backend in backends(self.snapshot, step.route, step.rule) {
-                self.backend(&rule, backend);
+                self.backend(&rule, &backend);
             }
         }
     }
@@ -171,37 +179,42 @@ impl Sketch<'_> {
         for (index, rule) in route.rules.iter().enumerate() {
             let id = format!("{}#{index}", route.view.title());
             let name = rule.name.map_or_else(|| format!("rule {index}"), str::to_owned);
-            self.node(NodeKind::Rule, &id, name, Some(object));
-            self.edge(&route.view.title(), &id, "");
+            self.node(NodeKind::Rule, &id, &name, Some(object));
+            self.edge(&route.view.title(), &id, Line::Plain, "");
             for backend in backends(self.snapshot, object, index) {
-                self.backend(&id, backend);
+                self.backend(&id, &backend);
             }
         }
     }
 
-    fn backend(&mut self, rule: &str, (id, object): (String, Option<ObjectId>)) {
-        self.node(NodeKind::Backend, &id, id.clone(), object);
-        self.edge(rule, &id, "");
+    fn backend(&mut self, rule: &str, backend: &NamedBackend) {
+        self.node(NodeKind::Backend, &backend.id, &backend.id, backend.object);
+        let weight = match backend.weight {
+            Some((own, all)) => format!("weight {own} of {all}"),
+            None => String::new(),
+        };
+        self.edge(rule, &backend.id, Line::Plain, &weight);
     }
 
     fn finish(self) -> Graph {
         let places: BTreeMap<&str, usize> =
             self.nodes.keys().enumerate().map(|(place, (_, id))| (id.as_str(), place)).collect();
-        let edges = self.edges.iter().filter_map(|((from, to), labels)| {
+        let edges = self.edges.iter().filter_map(|((from, to, line), labels)| {
             let mut texts: Vec<&str> = labels.iter().take(TEXT_LIMIT).map(String::as_str).collect();
             if labels.len() > TEXT_LIMIT {
                 texts.push("…");
             }
             let (from, to) = (*places.get(from.as_str())?, *places.get(to.as_str())?);
-            Some(Edge { from, to, label: texts.join(", ") })
+            Some(Edge { from, to, line: *line, label: texts.join(", ") })
         });
         let mut edges: Vec<Edge> = edges.collect();
         edges.sort();
-        let nodes = self.nodes.iter().map(|((kind, id), (label, object))| {
-            let (id, label) = (id.clone(), label.clone());
-            Node { kind: *kind, id, label, object: *object }
-        });
-        Graph { nodes: nodes.collect(), edges }
+        let mut nodes: Vec<Node> = self.nodes.into_values().collect();
+        for node in nodes.iter_mut().filter(|node| node.details.len() > TEXT_LIMIT) {
+            node.details.truncate(TEXT_LIMIT);
+            node.details.push("…".to_owned());
+        }
+        Graph { nodes, edges }
     }
 }
 
@@ -214,17 +227,35 @@ fn words(way: &Way) -> String {
     format!("{method}{} {}{more}{fails}", wanted.path_kind.word(), wanted.normal_path())
 }
 
-/// What a rule leads to, other than routes: what it is called, and the object if it is there.
-pub(crate) fn backends(snapshot: &Snapshot, route: ObjectId, rule: usize) -> Vec<(String, Option<ObjectId>)> {
+/// What a rule leads to, other than routes.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedBackend {
+    /// What it is called.
+    pub(crate) id: String,
+    /// The object, if it is there.
+    pub(crate) object: Option<ObjectId>,
+    /// Its share of the requests, and all shares together, where there are several.
+    pub(crate) weight: Option<(u64, u64)>,
+}
+
+/// What a rule leads to, other than routes.
+pub(crate) fn backends(snapshot: &Snapshot, route: ObjectId, rule: usize) -> Vec<NamedBackend> {
     let Some(view) = View::of(snapshot, route) else { return Vec::new() };
     let rule = view.spec_items("rules").nth(rule);
-    let values = rule.and_then(|rule| rule.get("backendRefs")).into_iter().flat_map(Value::items);
-    let references = values.map(|value| Backend::of(value, view.namespace).reference);
-    let references = references.filter(|reference| !reference.delegates());
-    let named = references.map(|reference| {
+    let values: Vec<Value<'_>> =
+        rule.and_then(|rule| rule.get("backendRefs")).into_iter().flat_map(Value::items).collect();
+    let weight = |value: Value<'_>| value.get("weight").and_then(|weight| weight.text().parse().ok()).unwrap_or(1_u64);
+    let all: u64 = values.iter().map(|value| weight(*value)).sum();
+    let shared = values.len() > 1;
+    let named = values.into_iter().filter_map(|value| {
+        let reference = Backend::of(value, view.namespace).reference;
+        if reference.delegates() {
+            return None;
+        }
         let port = reference.port.map_or_else(String::new, |port| format!(":{port}"));
         let object = snapshot.object_named(reference.kind, reference.namespace, reference.name);
-        (format!("{} {}/{}{port}", reference.kind, reference.namespace, reference.name), object)
+        let id = format!("{} {}/{}{port}", reference.kind, reference.namespace, reference.name);
+        Some(NamedBackend { id, object, weight: shared.then(|| (weight(value), all)) })
     });
     named.collect()
 }

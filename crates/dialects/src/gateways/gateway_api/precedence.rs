@@ -10,7 +10,7 @@ use super::matches::{Match, PathKind};
 use super::resources::View;
 
 /// The annotation with the weight of a route.
-pub(super) const ROUTE_WEIGHT: &str = "kgateway.dev/route-weight";
+pub(in crate::gateways) const ROUTE_WEIGHT: &str = "kgateway.dev/route-weight";
 
 /// What a way is ranked by; the smallest comes first. The order of the fields is the order in which they decide.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -179,7 +179,7 @@ impl<'s> Query<'s> {
             gateways.extend(gateway.filter(|one| gateways.iter().all(|known| known.object != one.object)));
             let step = self.topology().way(*place).and_then(|way| way.chain.last());
             let named = step.map(|step| graph::backends(self.network.snapshot, step.route, step.rule));
-            for object in named.into_iter().flatten().filter_map(|(_, object)| object) {
+            for object in named.into_iter().flatten().filter_map(|backend| backend.object) {
                 if !backends.contains(&object) {
                     backends.push(object);
                 }
