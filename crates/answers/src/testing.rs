@@ -42,7 +42,7 @@ use upheld_report::Refused;
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TestQuestion {
-    /// Only cases with such a name; `*` is any run of characters.
+    /// Only cases with such a name; `*` stands for any characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,
     /// Only cases with one of these tags.

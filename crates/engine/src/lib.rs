@@ -1,4 +1,4 @@
-//! The engine: which policies apply to a question, which one stands, and why.
+//! The engine: which policies apply to a question, which one wins, and why.
 //!
 //! ```text
 //! snapshot + question ──▶ ask ──▶ match    find (index) or check (sweep), one truth      ask, select, decide

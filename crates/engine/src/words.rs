@@ -143,7 +143,7 @@ impl Words<'_> {
             Code::DecideInSet => "decides its set".to_owned(),
             Code::DecideClash => "applies, but the answer is not known".to_owned(),
             Code::DecideDefault => "no policy applies".to_owned(),
-            Code::DecideSetDefault => "no policy of the set says otherwise".to_owned(),
+            Code::DecideSetDefault => "no policy of the set decides otherwise".to_owned(),
             Code::DecideOff => "switched off".to_owned(),
             Code::OffBroken => "it is invalid, so requests are answered with an error".to_owned(),
             Code::OffDiscarded => "not applied, because another policy here is invalid".to_owned(),

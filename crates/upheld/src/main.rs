@@ -1,4 +1,4 @@
-//! `upheld`: which policies apply, which one stands, what is the effective result, and why.
+//! `upheld`: which policies apply, which one wins, what is the effective result, and why.
 //!
 //! ```text
 //! arguments, environment, upheld.yaml ──▶ settings      cli, config

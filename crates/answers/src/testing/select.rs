@@ -33,14 +33,14 @@ pub(super) fn select<'c>(cases: &'c [Case], options: &TestQuestion) -> Result<Ve
             let diagnostic = Diagnostic::error(Fault::NotFound, format!("no case is called like `{only}`"));
             diagnostic.suggest_or(
                 nearest(only, cases.iter().map(|case| case.own.as_str())).map(|near| format!("--only '{near}'")),
-                || format!("`*` is any run of characters: `--only '*{only}*'`"),
+                || format!("`*` stands for any characters: `--only '*{only}*'`"),
             )
         }
         (None, None) => Diagnostic::error(Fault::NotFound, "no case has all that was asked for"),
     })
 }
 
-/// Whether a pattern, in which a star is any run of characters, covers a name.
+/// Whether a pattern, in which a star stands for any characters, covers a name.
 fn covers(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };

@@ -162,7 +162,7 @@ pub enum End {
 pub enum Order {
     /// Either may come first; the meaning is the same.
     Either,
-    /// The first has the say over the second.
+    /// The first governs the second.
     Fixed,
 }
 

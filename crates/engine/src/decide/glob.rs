@@ -341,9 +341,9 @@ pub(super) enum Token {
     Character(char),
     /// `?`: one character but a slash.
     One,
-    /// `*`: any run of characters but slashes.
+    /// `*`: any characters but slashes.
     Any,
-    /// `**`: any run of characters.
+    /// `**`: any characters.
     Many,
 }
 

@@ -97,7 +97,7 @@ pub(super) fn text(sentence: &Sentence) -> String {
         }
         Sentence::BySetDefault { place, decision, set } => {
             let (place, decision) = (at(place.as_deref()), decision.to_uppercase());
-            format!("{place}{decision} by the default of {}: no policy in it says otherwise.", a_set(set))
+            format!("{place}{decision} by the default of {}: no policy in it decides otherwise.", a_set(set))
         }
         Sentence::Doubtful { place, could, doubt } => {
             let could = match could {
@@ -141,7 +141,7 @@ pub(crate) fn silence(code: Code) -> &'static str {
     match code {
         Code::DecideUnlessPermit => "no policy permits",
         Code::DecideUnlessDeny => "no policy denies",
-        _ => "no policy of the set says otherwise",
+        _ => "no policy of the set decides otherwise",
     }
 }
 

@@ -132,7 +132,7 @@ async fn until_stopped(running: Running) -> Exit {
             _ = hangup.recv() => running.reload().await,
         }
     }
-    say("ending: no new connections, what was asked is answered");
+    say("shutting down: finishing open requests");
     running.stop().await;
     Exit::Yes
 }

@@ -204,7 +204,7 @@ fn a_set_that_speaks_itself_is_named_and_has_a_row() {
     let manifest = ("manifest.yaml", "defaultEffect: permit\n");
     let asked = "--subject role=y --action GET --resource /x";
     let (report, text) = explained(&[manifest, ("s.yaml", &inner("deny-overrides", "default: deny\n"))], asked);
-    assert_eq!(headline(&report), "DENY by the default of the set inner: no policy in it says otherwise.");
+    assert_eq!(headline(&report), "DENY by the default of the set inner: no policy in it decides otherwise.");
     assert_eq!(row(&report, "inner (default)")["state"], "WON");
     assert!(text.contains("WON    inner (default)"), "{text}");
     assert_eq!(report["default"]["state"], "LOST");

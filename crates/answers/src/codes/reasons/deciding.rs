@@ -58,7 +58,7 @@ pub(super) fn words(code: Code) -> Option<Words> {
             "a deny of the same priority as the permit",
         ),
         Code::DecideUnopposed => (
-            "nothing says otherwise",
+            "no matching policy disagrees",
             "It applies, and no policy that applies has the other effect, so the algorithm does not matter.",
             "a permit beside a deny that applies as well",
             "a permit alone",

@@ -1,4 +1,4 @@
-//! `fix`: which edits would mend violations?
+//! `fix`: which edits would fix violations?
 
 use serde_json::json;
 use upheld_answers::compliance::FixQuestion;

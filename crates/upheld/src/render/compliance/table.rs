@@ -219,8 +219,8 @@ impl<'a> AuditRenderer<'a> {
         if count == 0 {
             return String::new();
         }
-        let heading = paint(HEADING, "PASSED WITHOUT EVIDENCE");
-        let mut text = format!("\n  {heading}   {}: neither side carries the tag\n", counted(count, "pair", "pairs"));
+        let heading = paint(HEADING, "PASSED ONLY BECAUSE NEITHER SIDE HAS THE TAG");
+        let mut text = format!("\n  {heading}   {}\n", counted(count, "pair", "pairs"));
         let each = self.audit.policies.iter().filter(|policy| policy.counts.vacuous > 0);
         let told: Vec<String> = each.map(|policy| format!("{} {}", policy.id, policy.counts.vacuous)).collect();
         if told.len() > 1 {
