@@ -29,6 +29,7 @@ use upheld_model::{Diagnostic, Fault, Files};
 use crate::cli::{self, Cli, Command, Common, Printer};
 use crate::config::{BadSettings, Setting, Settings, settings};
 use crate::exit::Exit;
+use crate::remote::NoAnswer;
 use crate::render::{Screen, diagnostics, screen};
 use crate::report::{Depth, Report};
 use crate::{demo, load, remote, watch};
@@ -39,9 +40,9 @@ pub(crate) fn run(cli: &Cli) -> Exit {
     let files = || load().map(|settings| settings.files.value).unwrap_or_default();
     let once = || match load() {
         Ok(mut settings) => {
-            if let Err(problem) = take_along(&cli.common, &mut settings) {
-                refuse(&[problem]);
-                return Exit::Unreachable;
+            if let Err(NoAnswer { diagnostic, exit }) = take_along(&cli.common, &mut settings) {
+                refuse(&[diagnostic]);
+                return exit;
             }
             let Common { verbose, ascii, .. } = cli.common;
             let screen = screen(settings.output.value.format(), settings.color.value, verbose, ascii);
@@ -56,7 +57,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
 }
 
 /// With a server in place of files, its documents are what is read, and its editions are in force unless the user names some.
-fn take_along(common: &Common, settings: &mut Settings) -> Result<(), Diagnostic> {
+fn take_along(common: &Common, settings: &mut Settings) -> Result<(), NoAnswer> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let Some(url) = common.server.clone().or_else(|| variable("UPHELD_SERVER").filter(|_| common.files.is_empty()))
     else {

@@ -9,6 +9,8 @@ use upheld_loader::{Format, Input};
 use upheld_model::{Diagnostic, Fault};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
+use crate::exit::Exit;
+
 /// Documents of a server at one revision.
 #[derive(Clone, Debug)]
 pub(crate) struct Remote {
@@ -35,7 +37,7 @@ enum Written {
 /// Whom to ask, and as whom.
 #[derive(Debug)]
 pub(crate) struct Server<'s> {
-    /// Its address: `http://localhost:8181`.
+    /// Its address: `http://localhost:8181`, or `localhost:8181`.
     pub(crate) url: &'s str,
     /// The token that it knows us by.
     pub(crate) token: Option<String>,
@@ -47,14 +49,16 @@ pub(crate) struct Server<'s> {
 
 impl Server<'_> {
     /// Takes its documents along.
-    pub(crate) fn fetch(&self) -> Result<Remote, Diagnostic> {
-        let base = self.url.trim_end_matches('/');
+    pub(crate) fn fetch(&self) -> Result<Remote, NoAnswer> {
+        let base = &with_scheme(self.url);
         let query = self.at.map(|at| format!("?at={at}")).unwrap_or_default();
         let unreachable = |why: &dyn std::fmt::Display| {
-            Diagnostic::error(Fault::Unreadable, format!("the server `{base}` cannot be reached: {why}"))
-                .help("is it running? `upheld serve` starts one; `--server URL` says where it is")
+            let message = format!("the server `{base}` cannot be reached: {why}");
+            let help = "is it running? `upheld serve` starts one; `--server URL` says where it is";
+            NoAnswer { diagnostic: Diagnostic::error(Fault::Unreadable, message).help(help), exit: Exit::Unreachable }
         };
-        let mut request = self.agent()?.get(format!("{base}/v1/snapshot{query}"));
+        let agent = self.agent().map_err(|diagnostic| NoAnswer { diagnostic, exit: Exit::Failed })?;
+        let mut request = agent.get(format!("{base}/v1/snapshot{query}"));
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
         }
@@ -69,10 +73,13 @@ impl Server<'_> {
             let told: Option<Told> = serde_json::from_str(&body).ok();
             let detail = told.map_or_else(|| status.to_string(), |told| told.detail);
             let problem = Diagnostic::error(Fault::Unreadable, format!("the server `{base}` refuses: {detail}"));
-            return Err(match status.as_u16() {
+            let diagnostic = match status.as_u16() {
                 401 | 403 => problem.help("put a token that may read into the environment variable UPHELD_TOKEN"),
                 _ => problem,
-            });
+            };
+            // Whoever asks for a revision that is not there is answered; a server that fails is not there.
+            let exit = if status.is_server_error() { Exit::Unreachable } else { Exit::Failed };
+            return Err(NoAnswer { diagnostic, exit });
         }
         let texts = body.lines().map(serde_json::from_str).collect::<Result<Vec<Text>, _>>();
         let texts = texts.map_err(|error| unreachable(&format!("it sends an unexpected answer: {error}")))?;
@@ -96,6 +103,27 @@ impl Server<'_> {
         let config = ureq::Agent::config_builder().http_status_as_error(false).tls_config(tls.build());
         Ok(config.build().into())
     }
+}
+
+/// Why nothing was taken along.
+#[derive(Debug)]
+pub(crate) struct NoAnswer {
+    pub(crate) diagnostic: Diagnostic,
+    pub(crate) exit: Exit,
+}
+
+/// The address with a scheme: on this machine nothing is encrypted, elsewhere everything.
+fn with_scheme(url: &str) -> String {
+    let url = url.trim_end_matches('/');
+    if url.contains("://") {
+        return url.to_owned();
+    }
+    let authority = url.split('/').next().unwrap_or_default();
+    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+    let is_here = host == "localhost"
+        || host == "[::1]"
+        || host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback());
+    format!("{}://{url}", if is_here { "http" } else { "https" })
 }
 
 /// Whatever encrypts in this process does it in one way, the one that the server takes, too.
@@ -122,5 +150,25 @@ impl Remote {
             Some(Written::Json) => Input::text(name.clone(), Format::Json, content.clone()),
             None => Input::bytes(name.clone(), content.clone().into_bytes()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_scheme;
+
+    #[test]
+    fn an_address_without_a_scheme_is_encrypted_unless_it_is_this_machine() {
+        for (written, expected) in [
+            ("localhost:4711", "http://localhost:4711"),
+            ("127.0.0.1:4711/", "http://127.0.0.1:4711"),
+            ("[::1]:4711", "http://[::1]:4711"),
+            ("policies.example", "https://policies.example"),
+            ("policies.example:8443/upheld", "https://policies.example:8443/upheld"),
+            ("127.example:80", "https://127.example:80"),
+            ("http://policies.example", "http://policies.example"),
+        ] {
+            assert_eq!(with_scheme(written), expected, "{written}");
+        }
     }
 }

@@ -10,6 +10,7 @@ mod copied_kinds;
 mod explanations;
 mod library;
 mod mutating;
+mod remote;
 mod reports;
 mod served;
 mod stamps;

@@ -25,6 +25,11 @@ impl Client {
         Self { runtime, running: Some(running), agent }
     }
 
+    /// Where it listens.
+    pub(crate) fn address(&self) -> std::net::SocketAddr {
+        self.running.as_ref().unwrap().address()
+    }
+
     /// The headers with editions and digest, and the body.
     pub(crate) fn asks(&self, path: &str, body: &Json) -> ([String; 2], Json) {
         let (status, headers, answer) = self.tries(path, body);
@@ -34,7 +39,7 @@ impl Client {
 
     /// The status, the headers with editions and digest, and the body.
     pub(crate) fn tries(&self, path: &str, body: &Json) -> (u16, [String; 2], Json) {
-        let address = self.running.as_ref().unwrap().address();
+        let address = self.address();
         // What is not asked with a question is only looked at.
         let method = if body.is_null() { "GET" } else { "POST" };
         let request = ureq::http::Request::builder().method(method).uri(format!("http://{address}{path}"));
