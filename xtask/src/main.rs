@@ -120,7 +120,8 @@ fn test(rest: &[&str]) -> bool {
 
 /// The properties of everything that needs nothing installed, on random cases that no run had before.
 fn soak(rounds: u64) -> bool {
-    let arguments = ["test", "--workspace", "--exclude", "upheld-store", "--exclude", "upheld-server", "--lib", "--tests"];
+    let arguments =
+        ["test", "--workspace", "--exclude", "upheld-store", "--exclude", "upheld-server", "--lib", "--tests"];
     let start = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs());
     let mut failed = Vec::new();
     for seed in (start..).take(usize::try_from(rounds).unwrap_or(usize::MAX)) {

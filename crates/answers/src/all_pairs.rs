@@ -17,7 +17,7 @@ use upheld_model::{Diagnostic, Fault, Side, Sym};
 
 use crate::progress::Progress;
 use upheld_report::At;
-use upheld_report::compliance::counted;
+use upheld_report::counted;
 use upheld_report::stamp::edition;
 
 /// All pairs of some meshes under one kind of policy.

@@ -14,7 +14,7 @@ pub use fill::{Fixes, MOST_FIXES, Passes, Wanted, audit, check_of, fixes_of, sta
 
 use serde::Serialize;
 
-use super::At;
+use super::{At, counted};
 
 /// A whole audit. Whoever fills it calls [`Audit::finished`] at the end.
 #[derive(Clone, Debug, Default)]
@@ -375,9 +375,4 @@ pub fn spaced(kind: &str) -> String {
         words.extend(character.to_lowercase());
         words
     })
-}
-
-/// `1 pair`, `2 pairs`.
-pub fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }

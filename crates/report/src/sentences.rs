@@ -342,7 +342,7 @@ fn not_related(text: String, related: bool) -> String {
     if related { text } else { format!("{text} They are not related.") }
 }
 
-/// A number with its noun.
+/// A number with its noun: `1 pair`, `2 pairs`.
 pub fn counted(count: usize, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }

@@ -35,4 +35,4 @@ mod writer;
 
 pub use auth::SecurityError;
 pub use config::Config;
-pub use serve::{Running, StartError, start};
+pub use serve::{Contents, Running, StartError, start};

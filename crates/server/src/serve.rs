@@ -55,6 +55,19 @@ pub enum StartError {
     Stopped,
 }
 
+/// How much a server answers from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// Documents of the store.
+    pub documents: usize,
+    /// Files that are watched.
+    pub files: usize,
+    /// Policies in all of them.
+    pub policies: usize,
+    /// Objects in all of them.
+    pub objects: usize,
+}
+
 /// A server that answers.
 #[derive(Debug)]
 pub struct Running {
@@ -85,6 +98,18 @@ impl Running {
     /// What kind of store it has.
     pub fn store(&self) -> &'static str {
         self.app.store.name()
+    }
+
+    /// How much it answers from.
+    pub fn contents(&self) -> Contents {
+        let view = self.app.live.view();
+        let snapshot = &view.loaded.snapshot;
+        Contents {
+            documents: view.state.len(),
+            files: view.files.texts().count(),
+            policies: snapshot.policies().len(),
+            objects: snapshot.objects().len(),
+        }
     }
 
     /// The revision that it answers from.

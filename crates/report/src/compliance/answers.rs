@@ -6,8 +6,8 @@ use upheld_governance::{self as governance, Organisation, Outcome};
 use upheld_model::Files;
 
 use super::check::{Check, Edit, Fix};
-use super::counted;
 use super::fill::{fixes_of, standing};
+use crate::counted;
 
 /// What becomes of a change.
 #[derive(Clone, Debug, Serialize)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anstyle::Style;
 use upheld_answers::all_pairs::{AllPairs, Pairs};
-use upheld_answers::report::compliance::counted;
+use upheld_answers::report::counted;
 use upheld_answers::{Stamp, World};
 use upheld_engine::{PolicyId, Snapshot};
 

@@ -8,13 +8,14 @@ use upheld_dialects::gateways::gateway_api::ControllerSettings;
 use upheld_engine::Companions;
 use upheld_model::{Diagnostic, Fault};
 use upheld_server::config::{AccessApi, Limits, Security, StoreLocation, Trust};
-use upheld_server::{Config, Running, StartError, start, telemetry};
+use upheld_server::{Config, Contents, Running, StartError, start, telemetry};
 use upheld_store::Retention;
 
 use super::{Session, refuse, say};
 use crate::cli::{Kept, Serve};
 use crate::exit::Exit;
 use crate::render::diagnostics;
+use crate::report::counted;
 
 pub(super) fn run(session: &Session<'_>, serve: &Serve) -> Exit {
     let config = match config(session, serve) {
@@ -28,8 +29,9 @@ pub(super) fn run(session: &Session<'_>, serve: &Serve) -> Exit {
     runtime.block_on(async {
         // Traces that are not sent yet are sent when this goes, which must be before the runtime does.
         let _telemetry = telemetry::init(&config.operations);
+        let watched = config.watch.clone();
         match start(config).await {
-            Ok(running) => until_stopped(running).await,
+            Ok(running) => until_stopped(running, &watched).await,
             Err(StartError::Broken(broken)) => {
                 diagnostics::print(&broken.files, broken.diagnostics.as_slice());
                 Exit::Failed
@@ -118,8 +120,8 @@ fn data_folder(environment: impl Fn(&str) -> Option<String>) -> Option<PathBuf> 
 }
 
 /// Answers until the process is told to end; reads files again when it is told to.
-async fn until_stopped(running: Running) -> Exit {
-    greet(&running);
+async fn until_stopped(running: Running, watched: &[PathBuf]) -> Exit {
+    greet(&running, watched);
     let signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
     let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = signals else {
         running.stop().await;
@@ -137,10 +139,15 @@ async fn until_stopped(running: Running) -> Exit {
     Exit::Yes
 }
 
-fn greet(running: &Running) {
-    let url = running.url();
+fn greet(running: &Running, watched: &[PathBuf]) {
+    let (url, contents) = (running.url(), running.contents());
     say(&format!("upheld {} listens on {url}", env!("CARGO_PKG_VERSION")));
-    say(&format!("  store  {}, revision {}", running.store(), running.revision()));
+    let documents = counted(contents.documents, "document", "documents");
+    say(&format!("  store  {}, revision {}, {documents}", running.store(), running.revision()));
+    say(&format!("  files  {}", files(watched, contents)));
+    let (policies, objects) =
+        (counted(contents.policies, "policy", "policies"), counted(contents.objects, "object", "objects"));
+    say(&format!("  serves {policies}, {objects}"));
     for (place, line) in running.trusted().into_iter().enumerate() {
         say(&format!("  {}  {line}", if place == 0 { "trusts" } else { "      " }));
     }
@@ -155,9 +162,25 @@ fn greet(running: &Running) {
     say(&format!("  API    {url}/openapi.json"));
 }
 
+/// Which files are served; whoever starts a server in a folder of policies may expect those.
+fn files(watched: &[PathBuf], contents: Contents) -> String {
+    if watched.is_empty() {
+        return "none; `--watch DIR` serves the files of a folder, too".to_owned();
+    }
+    let names: Vec<String> = watched.iter().map(|path| path.display().to_string()).collect();
+    format!("{} ({})", names.join(", "), counted(contents.files, "file", "files"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_banner_says_which_files_are_served() {
+        let contents = Contents { documents: 0, files: 3, policies: 2, objects: 1 };
+        assert_eq!(files(&["a".into(), "b/c".into()], contents), "a, b/c (3 files)");
+        assert_eq!(files(&[], contents), "none; `--watch DIR` serves the files of a folder, too");
+    }
 
     fn folder(variables: &[(&str, &str)]) -> Option<String> {
         let found = data_folder(|name| {

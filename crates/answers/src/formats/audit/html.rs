@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::formats::xml::escaped;
-use crate::report::compliance::{Audit, Check, CheckState, Fix, NearMiss, Side, WaiverState, counted, values};
+use crate::report::compliance::{Audit, Check, CheckState, Fix, NearMiss, Side, WaiverState, values};
+use crate::report::counted;
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --line: #8884; --hard: #b3261e; --soft: #8a5a00; --waived: #5f6368; }

@@ -1,7 +1,8 @@
 //! An audit as a comment on a change, in the Markdown that forges show.
 
 use crate::formats::visible;
-use crate::report::compliance::{Audit, Check, CheckState, Fix, NearMiss, Side, WaiverState, counted, values};
+use crate::report::compliance::{Audit, Check, CheckState, Fix, NearMiss, Side, WaiverState, values};
+use crate::report::counted;
 
 /// By this a pipeline finds its earlier comment, to replace it.
 const MARK: &str = "<!-- upheld audit -->";

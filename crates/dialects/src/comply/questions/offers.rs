@@ -7,7 +7,8 @@ use upheld_governance::words;
 use upheld_model::{Diagnostic, Fault};
 
 use super::{Organisation, not_found};
-use upheld_report::compliance::{counted, spaced};
+use upheld_report::compliance::spaced;
+use upheld_report::counted;
 
 /// Objects that could be related to one.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use crate::commands::Session;
 use crate::exit::Exit;
 use crate::render::style::{ANSWER, DIM, paint};
 use crate::render::{print_plain, visible};
-use crate::report::compliance::counted;
+use crate::report::counted;
 
 pub(in crate::commands) fn run(session: &Session<'_>, object: &ShownObject) -> Exit {
     let screen = &session.screen;

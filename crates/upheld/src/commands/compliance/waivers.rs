@@ -9,7 +9,8 @@ use crate::commands::Session;
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
 use crate::render::{print_plain, style};
-use crate::report::compliance::{WaiverLine, WaiverState, counted};
+use crate::report::compliance::{WaiverLine, WaiverState};
+use crate::report::counted;
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Waivers) -> Exit {
     let Some(loaded) = load(session, None) else { return Exit::Failed };

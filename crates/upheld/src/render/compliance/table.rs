@@ -11,8 +11,9 @@ use crate::render::style::{ANSWER, DIM, HEADING, WARNING, paint};
 use crate::render::table::{Align, Table, indented, wrap};
 use crate::render::{Screen, visible};
 use crate::report::compliance::{
-    Audit, Cause, Check, CheckState, Fix, Level, NearMiss, Side, WaiverState, counted, spaced, values,
+    Audit, Cause, Check, CheckState, Fix, Level, NearMiss, Side, WaiverState, spaced, values,
 };
+use crate::report::counted;
 
 /// How many violations of a block a terminal gets before "and N more". A pipe gets all.
 const MOST: usize = 50;
