@@ -149,7 +149,7 @@ fn greet(running: &Running, watched: &[PathBuf]) {
         (counted(contents.policies, "policy", "policies"), counted(contents.objects, "object", "objects"));
     say(&format!("  serves {policies}, {objects}"));
     for (place, line) in running.trusted().into_iter().enumerate() {
-        say(&format!("  {}  {line}", if place == 0 { "trusts" } else { "      " }));
+        say(&format!("  {} {line}", if place == 0 { "trusts" } else { "      " }));
     }
     if let Some(token) = running.bootstrap_token() {
         say(&format!("  token  {token}"));
