@@ -358,7 +358,7 @@ impl Decide {
         hits: &[Hit<Measure>],
         outermost: Algorithm,
     ) -> (Combined, bool) {
-        self.fold_with(asked, scratch, hits, outermost, |_| None)
+        self.fold_with(asked, scratch, hits, outermost, |_| None, Tally::combine)
     }
 
     /// Tallies the votes set by set, inner ones first; of some sets it is known whether they are about the request.
@@ -370,6 +370,7 @@ impl Decide {
         hits: &[Hit<Measure>],
         outermost: Algorithm,
         known: impl Fn(usize) -> Option<Truth>,
+        combine: impl Fn(&Tally, Algorithm) -> Combined,
     ) -> (Combined, bool) {
         let DecideScratch { tallies, said, targets, .. } = scratch;
         tallies.clear();
@@ -400,7 +401,7 @@ impl Decide {
                 None if set.target.is_everything() => Truth::True,
                 None => set.target.covers(asked),
             };
-            let combined = match (tally.combine(algorithm), set.default) {
+            let combined = match (combine(tally, algorithm), set.default) {
                 // The default of the outermost set is a row of its own.
                 (Combined { value, by }, Some(default)) if number > 0 => {
                     let with_default = value.or(default);

@@ -4,11 +4,17 @@
 //! segments or the second of two slashes, some decode twice. A path that all of them read alike has one reading. Of any other, a policy
 //! matches for sure only if it matches every reading, and fails to match for sure only if it matches none.
 //!
+//! A reader is a sequence of small [`steps`], and so is a proxy with a service behind it. All sequences are tried: what is found is closed
+//! under every step, so no reader that is made of these steps has a reading of its own, however many of them stand in a row. A step takes
+//! only what is written in one form, so a path in which an escaped character stands beside the plain one is read in either way, too.
+//!
 //! What has no reading (a broken escape, bytes that are not UTF-8, a NUL, no slash at the beginning) is not known.
 
-use std::borrow::Cow;
+mod steps;
 
 use smol_str::SmolStr;
+
+use steps::{Dots, Step};
 
 /// Why a path cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,7 +29,7 @@ pub enum BadPath {
     Relative,
     /// A `#`, which some cut off with all that follows, and some do not.
     Fragment,
-    /// It can be read in more ways than anybody looks at.
+    /// It can be read in more ways than are looked at.
     TooManyReadings,
 }
 
@@ -36,7 +42,7 @@ impl BadPath {
             Self::Nul => "has a NUL character",
             Self::Relative => "does not begin with `/`",
             Self::Fragment => "has a `#`, which no path has",
-            Self::TooManyReadings => "is too long for one that can be read in several ways",
+            Self::TooManyReadings => "can be read in too many ways",
         }
     }
 }
@@ -81,12 +87,13 @@ pub(super) enum ReadPath<'p> {
     Several(&'p [SmolStr]),
 }
 
-/// Longer paths with several readings are not looked at.
-const LONGEST: usize = 8192;
+/// The most forms that a path may take on its way, and how long they may be together, in bytes.
+const MOST_FORMS: usize = 256;
+const MOST_TEXT: usize = 1 << 16;
 
 /// All readings of a path, or the one that is wanted.
 pub(super) fn read<'p>(path: &'p str, wanted: PathReading, room: &'p mut Readings) -> Result<ReadPath<'p>, BadPath> {
-    if !needs_work(path) {
+    if is_plain(path) {
         return Ok(ReadPath::One(path));
     }
     // A query is no part of a path, whoever passes it on.
@@ -94,32 +101,25 @@ pub(super) fn read<'p>(path: &'p str, wanted: PathReading, room: &'p mut Reading
     if path.contains('#') {
         return Err(BadPath::Fragment);
     }
+    let Readings { all } = room;
+    all.clear();
     match path.as_bytes().first() {
         Some(b'/') => {}
         // Whoever asks for no path at all gets the root, from most.
         None => {
-            room.all = vec![SmolStr::default(), SmolStr::new_static("/")];
-            return Ok(ReadPath::Several(&room.all));
+            all.extend(["", "/"].map(SmolStr::new_static));
+            return Ok(ReadPath::Several(all));
         }
         // What `OPTIONS` asks of a whole server.
         _ if path == "*" => return Ok(ReadPath::One("*")),
         _ => return Err(BadPath::Relative),
     }
-    let Readings { all } = room;
-    all.clear();
-    for reader in readers(path, wanted) {
-        let reading = match reader.read(path) {
-            Ok(reading) => reading,
-            // Who decodes twice refuses what cannot be decoded again.
-            Err(_) if reader.has(Habit::DecodesTwice) => continue,
-            Err(bad) => return Err(bad),
-        };
-        if !all.contains(&reading) {
-            all.push(reading);
-        }
-        if all.len() > 1 && path.len() > LONGEST {
-            return Err(BadPath::TooManyReadings);
-        }
+    let decoded = decode(path)?;
+    match wanted {
+        _ if is_plain(&decoded) => all.push(decoded.into()),
+        PathReading::Every => every_reading(path, all)?,
+        PathReading::Rfc3986 => all.push(last_decoded(taken(path, Step::RemovesDots(Dots::Escaped))?)?),
+        PathReading::Decoded => all.push(taken(&decoded, Step::RemovesDots(Dots::Plain))?.into()),
     }
     match all.as_slice() {
         [one] => Ok(ReadPath::One(one)),
@@ -127,120 +127,66 @@ pub(super) fn read<'p>(path: &'p str, wanted: PathReading, room: &'p mut Reading
     }
 }
 
-/// Most paths are read as they are.
-fn needs_work(path: &str) -> bool {
+/// Most paths are read as they are: there is nothing that any step would change.
+fn is_plain(path: &str) -> bool {
     let mut before = None;
     for byte in path.bytes() {
         let is_special = match byte {
-            b'%' | b'\\' | b';' | b'?' | b'#' | 0 => true,
+            b'%' | b'\\' | b';' | b'?' | b'#' | 0..b' ' => true,
             b'/' | b'.' => before == Some(b'/'),
             _ => before.is_none(),
         };
         if is_special {
-            return true;
+            return false;
         }
         before = Some(byte);
     }
-    before.is_none()
+    !matches!(before, None | Some(b' '))
 }
 
-/// What somebody does on top of decoding a path.
-#[derive(Clone, Copy, Debug)]
-enum Habit {
-    /// What was escaped by an escaped `%` is decoded as well: a proxy decodes, and then the service does.
-    DecodesTwice,
-    /// An escaped slash is a slash.
-    SplitsAtEscapedSlashes,
-    /// A backslash is a slash, escaped or not.
-    SplitsAtBackslashes,
-    /// What follows a `;` in a segment is left out.
-    CutsParameters,
-    /// Dot segments are removed.
-    RemovesDots,
-    /// Several slashes are one.
-    MergesSlashes,
-}
-
-/// Somebody who reads paths: their habits, each a bit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Reader(u8);
-
-impl Reader {
-    const fn with(habits: &[Habit]) -> Self {
-        let (mut bits, mut rest) = (0, habits);
-        while let [first, others @ ..] = rest {
-            bits |= 1 << *first as u8;
-            rest = others;
+/// Every form that a path can take, by all steps in all orders, decoded at last.
+fn every_reading(path: &str, all: &mut Vec<SmolStr>) -> Result<(), BadPath> {
+    let mut forms = vec![path.to_owned()];
+    let (mut next, mut length) = (0, path.len());
+    while let Some(form) = forms.get(next) {
+        let mut found = Vec::new();
+        for step in Step::ALL {
+            found.extend(step.take(form)?);
         }
-        Self(bits)
-    }
-
-    fn has(self, habit: Habit) -> bool {
-        self.0 >> habit as u8 & 1 == 1
-    }
-}
-
-const RFC_3986: Reader = Reader::with(&[Habit::RemovesDots]);
-const DECODED: Reader = Reader::with(&[Habit::SplitsAtEscapedSlashes, Habit::RemovesDots]);
-
-/// Everybody who reads the path in a way of their own: a habit counts only where there is something that it changes.
-fn readers(path: &str, wanted: PathReading) -> impl Iterator<Item = Reader> + use<> {
-    let lower = path.to_ascii_lowercase();
-    let has = |some: &[&str]| some.iter().any(|one| lower.contains(one));
-    let escapes_twice = has(&["%25"]);
-    // What an escaped `%` may turn into is not known before it is decoded.
-    let habits = [
-        (Habit::DecodesTwice, escapes_twice),
-        (Habit::SplitsAtEscapedSlashes, has(&["%2f"])),
-        (Habit::SplitsAtBackslashes, has(&["\\", "%5c"])),
-        (Habit::CutsParameters, has(&[";", "%3b"])),
-        (Habit::RemovesDots, has(&["/.", "%2e", "\\.", "%2f.", "%5c."])),
-        (Habit::MergesSlashes, has(&["//", "%2f", "\\", "%5c"])),
-    ];
-    let matter = habits.into_iter().filter(|(_, matters)| *matters || escapes_twice);
-    let mattering = matter.fold(Reader(0), |all, (habit, _)| Reader(all.0 | Reader::with(&[habit]).0));
-    (0_u8..64).map(Reader).filter(move |reader| match wanted {
-        PathReading::Every => reader.0 & !mattering.0 == 0,
-        PathReading::Rfc3986 => *reader == RFC_3986,
-        PathReading::Decoded => *reader == DECODED,
-    })
-}
-
-impl Reader {
-    fn read(self, path: &str) -> Result<SmolStr, BadPath> {
-        let once = if self.has(Habit::DecodesTwice) { Cow::Owned(decode(path)?) } else { Cow::Borrowed(path) };
-        let backslashes = self.has(Habit::SplitsAtBackslashes);
-        let mut segments: Vec<String> = Vec::new();
-        for raw in once.split(|character: char| character == '/' || backslashes && character == '\\') {
-            let decoded = decode(raw)?;
-            // Whatever is a slash after decoding, where it is one.
-            let again = |character: char| {
-                self.has(Habit::SplitsAtEscapedSlashes) && character == '/' || backslashes && character == '\\'
-            };
-            segments.extend(decoded.split(again).map(str::to_owned));
-        }
-        if self.has(Habit::CutsParameters) {
-            for segment in &mut segments {
-                if let Some((name, _)) = segment.split_once(';') {
-                    *segment = name.to_owned();
-                }
+        for form in found {
+            if !forms.contains(&form) {
+                length += form.len();
+                forms.push(form);
             }
         }
-        if self.has(Habit::MergesSlashes) {
-            let last = segments.len();
-            let mut place = 0;
-            segments.retain(|segment| {
-                place += 1;
-                !segment.is_empty() || place == 1 || place == last
-            });
+        if forms.len() > MOST_FORMS || length > MOST_TEXT {
+            return Err(BadPath::TooManyReadings);
         }
-        Ok(if self.has(Habit::RemovesDots) { without_dots(&segments) } else { segments.join("/") }.into())
+        next += 1;
     }
+    for form in forms {
+        let reading = last_decoded(form)?;
+        if !all.contains(&reading) {
+            all.push(reading);
+        }
+    }
+    Ok(())
 }
 
-fn decode(text: &str) -> Result<String, BadPath> {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
+/// The path after a step.
+fn taken(path: &str, step: Step) -> Result<String, BadPath> {
+    Ok(step.take(path)?.unwrap_or_else(|| path.to_owned()))
+}
+
+/// Policies name things without escapes.
+fn last_decoded(form: String) -> Result<SmolStr, BadPath> {
+    Ok(Step::DecodesAll.take(&form)?.unwrap_or(form).into())
+}
+
+/// The path as a client means it. What is broken here was sent by nobody who means well.
+fn decode(path: &str) -> Result<String, BadPath> {
+    let mut decoded = Vec::with_capacity(path.len());
+    let mut bytes = path.bytes();
     while let Some(byte) = bytes.next() {
         let byte = if byte == b'%' {
             let mut digit = || bytes.next().and_then(|byte| char::from(byte).to_digit(16));
@@ -255,26 +201,6 @@ fn decode(text: &str) -> Result<String, BadPath> {
         decoded.push(byte);
     }
     String::from_utf8(decoded).map_err(|_| BadPath::NotUtf8)
-}
-
-/// As RFC 3986 has it; nothing is above the root.
-fn without_dots(given: &[String]) -> String {
-    let mut segments: Vec<&str> = Vec::new();
-    let mut given = given.iter().peekable();
-    while let Some(segment) = given.next() {
-        if segment != "." && segment != ".." {
-            segments.push(segment);
-            continue;
-        }
-        if segment == ".." && segments.len() > 1 {
-            segments.pop();
-        }
-        // `/a/.` and `/a/b/..` are the folder `/a/`.
-        if given.peek().is_none() {
-            segments.push("");
-        }
-    }
-    segments.join("/")
 }
 
 #[cfg(test)]
@@ -299,7 +225,6 @@ mod tests {
             ("/a.b/x..c/d.", "/a.b/x..c/d."),
             ("/caf%C3%A9", "/café"),
             ("/cafe\u{301}", "/cafe\u{301}"),
-            ("/a%0Ab", "/a\nb"),
             ("/my%20files", "/my files"),
             ("/a?b=/../c", "/a"),
             ("/", "/"),
@@ -371,7 +296,20 @@ mod tests {
         ] {
             assert_eq!(all(path, PathReading::Every), Err(expected), "{path:?}");
         }
-        let long = format!("/{}", "a/../".repeat(2000));
+        assert_eq!(all("/%2500", PathReading::Every), Err(BadPath::Nul));
+        assert_eq!(all("/%25c0%25ae", PathReading::Every), Err(BadPath::NotUtf8));
+    }
+
+    #[test]
+    fn a_path_with_too_many_readings_is_not_read() {
+        let long = format!("/{}", "a/../".repeat(20_000));
         assert_eq!(all(&long, PathReading::Every), Err(BadPath::TooManyReadings));
+        let forms = "/a/..;/..%3b/..%253b/..\\..%5c..%255c/..%2f..%252f%2e./%252e%2e/x";
+        assert_eq!(all(forms, PathReading::Every), Err(BadPath::TooManyReadings));
+        let nested = format!("/%{}41", "25".repeat(1000));
+        assert_eq!(all(&nested, PathReading::Every), Err(BadPath::TooManyReadings));
+        // What is only long is read.
+        let plain = format!("/{}", "%C3%A9".repeat(20_000));
+        assert!(all(&plain, PathReading::Every).is_ok());
     }
 }

@@ -5,6 +5,7 @@ pub mod changing;
 mod facts;
 mod patterns;
 pub mod random;
+pub mod servers;
 
 use smol_str::SmolStr;
 
@@ -16,9 +17,13 @@ use super::value::{Algorithm, Effect, PossibleEffect, Value};
 
 /// What a set says of a request, and the id of the policy that made it say so. The path is as it is read.
 pub fn decide(set: &Set, asked: NormalizedRequest<'_>) -> (Value, Option<SmolStr>) {
-    let all = said(set, None, asked);
+    let all = said(set, None, asked, Doubts::Hidden);
     let effect = |value: Value| if value == Value::NotApplicable { set.default } else { value.effect() };
-    let differs = |path| effect(said(set, None, NormalizedRequest { path, ..asked }).value) != effect(all.value);
+    let differs = |path| {
+        let asked = NormalizedRequest { path, ..asked };
+        let doubts = if matches!(path, Path::Unknown) { Doubts::Counted } else { Doubts::Hidden };
+        effect(said(set, None, asked, doubts).value) != effect(all.value)
+    };
     // A request is let through only if it is in whichever way its path is read.
     if !matches!(effect(all.value), None | Some(Effect::Deny)) && readings(asked).into_iter().any(differs) {
         return (Value::Unknown(PossibleEffect::Either), None);
@@ -83,6 +88,13 @@ fn from_left(rule: &Rule, asked: NormalizedRequest<'_>) -> Truth {
     Truth::True
 }
 
+/// Whether an algorithm that always answers may pass over what nobody can tell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Doubts {
+    Hidden,
+    Counted,
+}
+
 struct Said {
     target: Truth,
     value: Value,
@@ -91,14 +103,14 @@ struct Said {
 }
 
 /// The default of the outermost set is the business of whoever asks.
-fn said(set: &Set, default: Option<Effect>, asked: NormalizedRequest<'_>) -> Said {
+fn said(set: &Set, default: Option<Effect>, asked: NormalizedRequest<'_>, doubts: Doubts) -> Said {
     let target = target(&set.target, asked);
     let mut members: Vec<(f64, Said)> = Vec::new();
     for member in &set.members {
         let said = match member {
             Member::Rule(rule) if rule.status == Status::Off => continue,
             Member::Rule(rule) => of_rule(rule, asked),
-            Member::Set(inner) => said(inner, inner.default, asked),
+            Member::Set(inner) => said(inner, inner.default, asked, doubts),
         };
         members.push((said.priority, said));
     }
@@ -113,7 +125,7 @@ fn said(set: &Set, default: Option<Effect>, asked: NormalizedRequest<'_>) -> Sai
         }
         sorted.push(members.remove(best).1);
     }
-    let (value, by) = combine(set.algorithm, &sorted);
+    let (value, by) = combine(set.algorithm, &sorted, doubts);
     let (value, by) = match (value, default) {
         (Value::NotApplicable, Some(default)) => (default.into(), None),
         // What may be nothing may be the default; either way it may be the same.
@@ -136,7 +148,7 @@ fn of_rule(rule: &Rule, asked: NormalizedRequest<'_>) -> Said {
     Said { target, value, by: Some(rule.name.clone()), priority: rule.priority }
 }
 
-fn combine(algorithm: Algorithm, members: &[Said]) -> (Value, Option<SmolStr>) {
+fn combine(algorithm: Algorithm, members: &[Said], doubts: Doubts) -> (Value, Option<SmolStr>) {
     let first = |wanted: Value| members.iter().find(|said| said.value == wanted);
     let has = |wanted: Value| first(wanted).is_some();
     let (permit, deny) = (Value::Permit, Value::Deny);
@@ -183,6 +195,7 @@ fn combine(algorithm: Algorithm, members: &[Said]) -> (Value, Option<SmolStr>) {
         Algorithm::DenyUnlessPermit if has(permit) => (permit, by(permit)),
         Algorithm::DenyUnlessPermit => (deny, by(deny)),
         Algorithm::PermitUnlessDeny if has(deny) => (deny, by(deny)),
+        Algorithm::PermitUnlessDeny if doubts == Doubts::Counted && (has(could_deny) || has(either)) => (either, None),
         Algorithm::PermitUnlessDeny => (permit, by(permit)),
         Algorithm::Unanimous => unanimous(members),
         Algorithm::PriorityDenyOverrides => priority_deny_overrides(members),

@@ -6,6 +6,7 @@ mod found;
 mod laws;
 mod mutants;
 mod order;
+mod paths;
 mod random;
 mod safety;
 mod unknown;

@@ -298,6 +298,17 @@ impl Tally {
         }
     }
 
+    /// The same, but where somebody could deny, a set does not permit for want of a deny.
+    pub fn combine_with_doubts(&self, algorithm: Algorithm) -> Combined {
+        let could_deny = self.could_either.or(self.could_deny);
+        match (algorithm, self.deny, could_deny) {
+            (Algorithm::PermitUnlessDeny, None, Some(vote)) => {
+                Combined { value: Value::Unknown(PossibleEffect::Either), by: vote.by }
+            }
+            _ => self.combine(algorithm),
+        }
+    }
+
     fn overrides(&self, strong: Effect) -> Combined {
         let (wins, loses, could_win, could_lose) = match strong {
             Effect::Permit => (self.permit, self.deny, self.could_permit, self.could_deny),

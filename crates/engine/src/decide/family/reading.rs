@@ -5,7 +5,7 @@ use crate::ask::Hit;
 use crate::decide::path::{self, BadPath, PathReading, ReadPath, Readings};
 use crate::decide::request::{Maybe, NormalizedRequest, Path, Request};
 use crate::decide::truth::Truth;
-use crate::decide::value::{PossibleEffect, Value};
+use crate::decide::value::{PossibleEffect, Tally, Value};
 
 impl Decide {
     /// The same policies, for paths that are read in this way.
@@ -50,8 +50,21 @@ impl Decide {
         }
         let mut room = Readings::default();
         let asked = self.asked(request, &mut room);
-        let Path::Several(readings) = asked.path else { return decided };
         let mut scratch = DecideScratch::default();
+        let undecided = || {
+            let value = Value::Unknown(PossibleEffect::Either);
+            Decided { value, outcome: Outcome::Undecided, by: By::Nobody, ..decided }
+        };
+        let readings = match asked.path {
+            Path::Several(readings) => readings,
+            Path::Is(_) | Path::Absent => return decided,
+            // Clients choose the path: one that nobody can read must not get past a deny because an algorithm hides what is not known.
+            Path::Unknown => {
+                let (algorithm, combine) = (self.algorithm(), Tally::combine_with_doubts);
+                let (root, about) = self.fold_with(asked, &mut scratch, hits, algorithm, |_| None, combine);
+                return if self.decided(root, about).outcome == decided.outcome { decided } else { undecided() };
+            }
+        };
         for reading in readings {
             let asked = NormalizedRequest { path: Path::Is(reading), ..asked };
             let measured = |hit: &Hit<Measure>| {
@@ -62,8 +75,7 @@ impl Decide {
             let own: Vec<Hit<Measure>> = hits.iter().filter_map(measured).collect();
             let (root, about) = self.fold(asked, &mut scratch, &own, self.algorithm());
             if self.decided(root, about).outcome != decided.outcome {
-                let value = Value::Unknown(PossibleEffect::Either);
-                return Decided { value, outcome: Outcome::Undecided, by: By::Nobody, ..decided };
+                return undecided();
             }
         }
         decided

@@ -7,7 +7,7 @@ use crate::decide::path::Readings;
 use crate::decide::request::Request;
 use crate::decide::rule::{Set, Status};
 use crate::decide::truth::Truth;
-use crate::decide::value::{Algorithm, Combined};
+use crate::decide::value::{Algorithm, Combined, Tally};
 
 /// Something of which nobody can tell whether it is about a request, or applies to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +107,8 @@ impl Decide {
         let target = |set: usize| known(Doubtful::Set(set)).map(Truth::from);
         let mut room = Readings::default();
         let asked = self.asked(request, &mut room);
-        let (root, about) = self.fold_with(asked, &mut DecideScratch::default(), &hits, self.algorithm(), target);
+        let mut scratch = DecideScratch::default();
+        let (root, about) = self.fold_with(asked, &mut scratch, &hits, self.algorithm(), target, Tally::combine);
         self.decided(root, about)
     }
 

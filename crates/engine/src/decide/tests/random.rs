@@ -8,17 +8,17 @@ use crate::decide::*;
 use crate::{Scratch, Silent, ask};
 
 /// Bytes that look random and are the same in every run.
-struct Numbers(u64);
+pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {
-    fn next(&mut self) -> usize {
+    pub(super) fn next(&mut self) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 >> 32).unwrap()
     }
 
-    fn bytes(&mut self, most: usize) -> Vec<u8> {
+    pub(super) fn bytes(&mut self, most: usize) -> Vec<u8> {
         let length = self.next() % most;
         (0..length).map(|_| u8::try_from(self.next() % 256).unwrap()).collect()
     }
