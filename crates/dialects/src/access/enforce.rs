@@ -167,7 +167,11 @@ impl<'e> EnforcementPoint<'e> {
             Strictness::Compat => Path::Is(pathname.as_str()),
             Strictness::Strict => decide.asked(&given, &mut room).path,
         };
-        let covers = |path: &str| manifest.excludes.iter().any(|exclude| exclude.covers(&http.method, path));
+        let is_method = decide.strictness() == Strictness::Compat || method(http).known().is_some();
+        let covers = |path: &str| {
+            let mut excludes = manifest.excludes.iter().filter(|exclude| is_method || exclude.methods.is_empty());
+            excludes.any(|exclude| exclude.covers(&http.method, path))
+        };
         match path {
             Path::Is(path) => covers(path),
             Path::Several(readings) => readings.iter().all(|reading| covers(reading)),
@@ -196,7 +200,7 @@ fn strict(http: &HttpRequest, subject: Subject) -> Request {
     facts.set("headers", Fact::Map(http.headers.clone()));
     Request {
         subject,
-        action: Action { method: Maybe::Is(SmolStr::new(&http.method)), ..Action::default() },
+        action: Action { method: method(http), ..Action::default() },
         resource: Resource {
             app: http.app.clone(),
             path: Maybe::Is(SmolStr::new(&http.path)),
@@ -205,6 +209,12 @@ fn strict(http: &HttpRequest, subject: Subject) -> Request {
         },
         environment: Environment { ip: http.address.clone(), time: http.time, facts: user_agent(http) },
     }
+}
+
+/// Methods are written in capitals. `delete` is DELETE to some services and no method to others, so nobody knows what it does.
+fn method(http: &HttpRequest) -> Maybe<SmolStr> {
+    let is_lower = http.method.bytes().any(|byte| byte.is_ascii_lowercase());
+    if is_lower { Maybe::Unknown } else { Maybe::Is(SmolStr::new(&http.method)) }
 }
 
 /// Headers are what clients say of themselves; the original believes them.

@@ -117,3 +117,57 @@ fn the_original_sees_paths_as_javascript_does() {
     let spaces = "- {id: a, effect: permit, subjects: [], resources: [{path: '/a%20b'}], actions: []}";
     assert!(goes_on(&enforce(Edition::Compat, spaces, Some("{}"), "GET", "/a b")));
 }
+
+/// An escaped form beside a plain one: only if each reading is excluded, the path is.
+#[test]
+fn excludes_hold_for_mixed_forms_only_if_every_reading_is_excluded() {
+    let text = "excludePaths: [/health, /public/**]\n\
+        policies: [{id: shut, effect: deny, subjects: [], resources: [{path: /admin/**}], actions: []}]\n";
+    let excluded = |path: &str| enforce(Edition::Strict, text, None, "GET", path) == Enforced::Continue(Why::Excluded);
+    for path in ["/health", "/public/a", "/public/a%2fb", "/public/a;x/b%3by", "/public/a%5cb\\c", "/public/a/../b"] {
+        assert!(excluded(path), "{path}");
+    }
+    for path in [
+        "/admin/..%2fhealth",
+        "/admin/x%5c..\\..%5c..\\health",
+        "/public/..%5c..\\admin/x",
+        "/public/x/..;/..%3b/admin/x",
+        "/public/%2e%2e/../admin/x",
+        "/public/%252e%252e/%2e%2e/admin/x",
+        "/public/a//../..%2f../admin/x",
+        "//public/admin/x",
+        "/health%3F/../admin",
+        "/public/%00",
+    ] {
+        assert!(!excluded(path), "{path}");
+    }
+}
+
+/// `delete` is DELETE to some services and no method to others: neither does it get past a deny nor is it what a permit means.
+#[test]
+fn a_method_in_small_letters_is_unknown() {
+    let text = |effect: &str, more: &str| {
+        format!(
+            "excludePaths: [{{path: /health, methods: [get]}}]\npolicies:\n{OPEN}\n\
+            - {{id: p, effect: {effect}, subjects: [], resources: [], {more}}}\n"
+        )
+    };
+    let denies = text("deny", "actions: [{method: DELETE}]");
+    let by_expression =
+        text("deny", "actions: [], conditions: [{type: custom, expression: \"action.method == 'DELETE'\"}]");
+    let unrelated = text("deny", "actions: [{operation: purge}]");
+    for (method, of_deny, otherwise) in
+        [("DELETE", false, true), ("delete", false, true), ("Delete", false, true), ("GET", true, true)]
+    {
+        for policies in [&denies, &by_expression] {
+            assert_eq!(goes_on(&enforce(Edition::Strict, policies, None, method, "/x")), of_deny, "{method}");
+        }
+        assert_eq!(goes_on(&enforce(Edition::Strict, &unrelated, None, method, "/x")), otherwise, "{method}");
+    }
+    let permits = "- {id: p, effect: permit, subjects: [], resources: [], actions: [{method: get}]}";
+    assert!(goes_on(&enforce(Edition::Strict, permits, None, "GET", "/x")));
+    assert!(!goes_on(&enforce(Edition::Strict, permits, None, "get", "/x")));
+    let excluded =
+        |method: &str| enforce(Edition::Strict, &denies, None, method, "/health") == Enforced::Continue(Why::Excluded);
+    assert!(excluded("GET") && !excluded("get"));
+}

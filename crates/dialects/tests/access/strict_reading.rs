@@ -151,3 +151,41 @@ fn policies_have_the_fields_of_policies() {
         assert!(read(Edition::Strict, &text).is_err(), "{broken}");
     }
 }
+
+/// Written in the language of another system: nothing would ever match them.
+const NO_PATHS: [(&str, &str); 5] = [
+    ("admin/**", "/admin/**"),
+    ("/my%20files/**", "/my files/**"),
+    ("/a/../b", "/b"),
+    ("/users/{id}/keys", "/users/*/keys"),
+    ("/api/v[0-9]+/.*", "/api/v*/**"),
+];
+
+#[test]
+fn patterns_that_match_no_path_are_refused_where_they_would_open_something() {
+    for (pattern, meant) in NO_PATHS {
+        let with = |effect: &str, resource: &str| {
+            let text = format!("- {{id: p, effect: {effect}, subjects: [], resources: [{resource}], actions: []}}");
+            upheld_loader::load::load(
+                vec![upheld_loader::Input::text("p.yaml", upheld_loader::Format::Yaml, text)],
+                &[Edition::Strict.name()],
+            )
+        };
+        let plain = format!("{{path: '{pattern}'}}");
+        let negated = format!("{{path: /x/**, not: {{path: '{pattern}'}}}}");
+        for (effect, resource) in [("deny", &plain), ("permit", &negated), ("deny", &negated)] {
+            let broken = with(effect, resource).map(|_| ()).unwrap_err();
+            let problem = broken.diagnostics.as_slice().first().unwrap();
+            assert!(problem.message.contains("matches no path"), "{pattern}: {}", problem.message);
+            assert!(
+                problem.help.iter().any(|help| help.contains(&format!("`{meant}`"))),
+                "{pattern}: {:?}",
+                problem.help
+            );
+        }
+        // A permit that matches nothing opens nothing.
+        assert!(with("permit", &plain).is_ok(), "{pattern}");
+        let errors = read(Edition::Strict, &format!("excludePaths: ['{pattern}']\n")).map(|_| ()).unwrap_err();
+        assert!(errors.iter().any(|error| error.contains("excludes nothing")), "{pattern}: {errors:?}");
+    }
+}

@@ -11,16 +11,16 @@ pub(in crate::access) struct NeverMatches {
 
 /// Whether no path looks like a pattern. What stands after a `\` is meant as it is.
 pub(in crate::access) fn never_matches(pattern: &str) -> Option<NeverMatches> {
-    let never = |because: &'static str, meant: String| Some(NeverMatches { because, meant });
+    let never = |because: &'static str, meant: String| Some(NeverMatches { because, meant: with_escapes(&meant) });
     let bare = without_escapes(pattern);
     if !bare.starts_with(['/', '*']) {
         if let Some(rest) = bare.strip_prefix('^') {
             return never("begins with the `^` of regular expressions", globbed(rest));
         }
-        return never("does not begin with `/`, as all paths do", format!("/{pattern}"));
+        return never("does not begin with `/`, as all paths do", format!("/{bare}"));
     }
     if bare.split('/').any(|segment| segment == "." || segment == "..") {
-        return never("has a dot segment, which readers of paths remove", normal(pattern));
+        return never("has a dot segment, which readers of paths remove", normal(&bare));
     }
     if let Some(decoded) = decoded(&bare) {
         return never("has an escape: paths are decoded before they are matched", decoded);
@@ -28,24 +28,50 @@ pub(in crate::access) fn never_matches(pattern: &str) -> Option<NeverMatches> {
     if braces(&bare) != bare {
         return never("has braces, which are no parameters here", braces(&bare));
     }
-    let is_expression = [".*", ".+", "[", "\\d", "\\w"].iter().any(|mark| bare.contains(mark)) || bare.ends_with('$');
+    let is_expression = [".*", ".+", "["].iter().any(|mark| bare.contains(mark)) || bare.ends_with('$');
     if is_expression {
         return never("is written as a regular expression, and matched as it stands", globbed(&bare));
     }
     None
 }
 
-/// Without the characters that are escaped.
+/// Where characters wait that are meant as they are: nobody uses this part of Unicode in patterns.
+const APART: u32 = 0xe000;
+
+/// With characters after a `\` put apart.
 fn without_escapes(pattern: &str) -> String {
     let mut characters = pattern.chars();
     let mut bare = String::new();
     while let Some(character) = characters.next() {
         match character {
-            '\\' => bare.extend(characters.next().map(|_| '\u{fffd}')),
+            '\\' => bare.extend(characters.next().map(put_apart)),
             other => bare.push(other),
         }
     }
     bare
+}
+
+fn put_apart(character: char) -> char {
+    let place = if character.is_ascii() { char::from_u32(APART + u32::from(character)) } else { None };
+    place.unwrap_or(character)
+}
+
+/// The character that was put apart.
+fn apart(character: char) -> Option<u8> {
+    let code = u32::from(character).checked_sub(APART).and_then(|code| u8::try_from(code).ok());
+    code.filter(u8::is_ascii)
+}
+
+/// With a `\` before each character that was put apart.
+fn with_escapes(bare: &str) -> String {
+    let mut pattern = String::new();
+    for character in bare.chars() {
+        match apart(character) {
+            Some(escaped) => pattern.extend(['\\', char::from(escaped)]),
+            None => pattern.push(character),
+        }
+    }
+    pattern
 }
 
 /// Without dot segments.
@@ -74,7 +100,13 @@ fn decoded(pattern: &str) -> Option<String> {
         };
         match escaped {
             Some((high, low)) => {
-                bytes.push(high * 16 + low);
+                let decoded = high * 16 + low;
+                if br"*?\{}[]%".contains(&decoded) {
+                    // What would be a wildcard is meant as it is.
+                    bytes.extend_from_slice(put_apart(char::from(decoded)).encode_utf8(&mut [0; 4]).as_bytes());
+                } else {
+                    bytes.push(decoded);
+                }
                 rest = rest.get(3..).unwrap_or_default();
                 found = true;
             }
@@ -115,8 +147,8 @@ fn globbed(expression: &str) -> String {
                 characters.next();
                 pattern.push_str("**");
             }
-            '\\' => {
-                characters.next();
+            // `\d` and its like.
+            class if apart(class).is_some_and(|class| class.is_ascii_alphabetic()) => {
                 pattern.push('*');
                 characters.next_if(|next| "+*".contains(*next));
             }
@@ -140,8 +172,13 @@ mod tests {
             ("/users/{id}/keys", "/users/*/keys"),
             ("/api/v[0-9]+/.*", "/api/v*/**"),
             ("^/api$", "/api"),
+            ("^/api/\\d+", "/api/*"),
             ("/api/.*", "/api/**"),
             ("/caf%C3%A9", "/café"),
+            ("/a\\*/my%20files", "/a\\*/my files"),
+            ("a\\{b", "/a\\{b"),
+            ("/100%25/%2A", "/100\\%/\\*"),
+            ("/x/\\[y\\]/{id}", "/x/\\[y\\]/*"),
         ] {
             assert_eq!(never_matches(pattern).map(|never| never.meant).as_deref(), Some(meant), "{pattern}");
         }
