@@ -4,13 +4,14 @@
 mod tests;
 
 use serde_json::{Value as Json, json};
+use upheld_dialects::access::reach::{ReachQuestion, reach};
 use upheld_dialects::comply::questions::{AuditQuestion, Audited, FixQuestion, Organisation, ShownObject};
 use upheld_dialects::question::{Asked, Options, Question, Thing, Words};
 use upheld_dialects::{comply, dialects};
 use upheld_engine::{PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, Fault};
 use upheld_report::compliance::FixPlan;
-use upheld_report::{Answer, Depth, Drawing, PolicyStatus, Refused, TestReport};
+use upheld_report::{Answer, Depth, Drawing, PolicyStatus, Reach, Refused, TestReport};
 
 use crate::all_pairs::AllPairs;
 use crate::inventory::{self, Listed, Row, Wanted};
@@ -96,6 +97,11 @@ impl<'s> World<'s> {
         }
         let answer = self.answer_to(&whole, Depth::Answer)?;
         Ok(resolution(self.snapshot, &answer, question)?)
+    }
+
+    /// Which of all known requests are permitted? What a question leaves out is looked for in the directory.
+    pub fn reach(&self, question: &ReachQuestion) -> Result<Reach, Refused> {
+        reach(self.snapshot, self.options, question)
     }
 
     /// Every proxy and every service under a kind of policy.

@@ -6,8 +6,8 @@
 //! - [`manifest`]: the settings beside policies
 //! - [`request`]: requests as documents have them
 //! - [`proxies`]: requests that wait in a proxy, and whom to believe what it says
-//! - [`mapping`]: the last step of every request before it is decided
-//! - [`decider`]: who decides
+//! - [`decider`]: who decides, and the last step of every request before that
+//! - [`reach`]: which of all known requests are permitted
 //! - [`arrivals`]: how tests describe requests that arrive from outside
 //! - [`view`]: answers in the shape of the original
 //! - [`enforce`]: what an enforcement point does with a request
@@ -28,11 +28,11 @@ pub mod identity;
 pub mod javascript;
 mod kind;
 pub mod manifest;
-pub mod mapping;
 pub mod policy;
 pub mod policy_set;
 pub mod proxies;
 pub mod questions;
+pub mod reach;
 mod reader;
 pub mod request;
 pub mod seeding;

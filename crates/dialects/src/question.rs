@@ -17,6 +17,7 @@ use upheld_report::{Answer, Depth};
 
 pub use self::options::Options;
 pub use self::words::Words;
+pub(crate) use self::words::one_or_many;
 use crate::dialect::{Dialect, dialects};
 pub use upheld_report::Refused;
 

@@ -112,13 +112,18 @@ fn nothing_applies(decide: &Decide, decided: &Decided) -> &'static str {
     }
 }
 
-fn why_undecided(decide: &Decide, request: &Request, hits: &[Hit<Measure>]) -> Undecided {
+/// The policies of which nobody knows whether they apply, in their order.
+pub fn unknown_policies(decide: &Decide, hits: &[Hit<Measure>]) -> Vec<String> {
     let mut unknown: Vec<_> = (hits.iter())
         .filter(|hit| hit.measure.applies() == Truth::Error)
         .filter_map(|hit| Some((hit.entry, decide.rule(hit.entry)?.name.to_string())))
         .collect();
     unknown.sort_unstable_by_key(|(entry, _)| *entry);
-    let policies: Vec<String> = unknown.into_iter().map(|(_, name)| name).collect();
+    unknown.into_iter().map(|(_, name)| name).collect()
+}
+
+fn why_undecided(decide: &Decide, request: &Request, hits: &[Hit<Measure>]) -> Undecided {
+    let policies = unknown_policies(decide, hits);
     let mut room = Readings::default();
     match (decide.asked(request, &mut room).path, decide.bad_path(request)) {
         (Path::Several(readings), _) => {

@@ -17,6 +17,7 @@ mod hierarchy;
 mod merge;
 mod mutation;
 mod phrase;
+mod reach;
 mod refused;
 mod relation;
 mod request;
@@ -34,20 +35,23 @@ use upheld_model::{Files, NodeRef, State};
 pub use self::answer::Answer;
 pub use self::candidate::{Candidate, DecidingRung, DefaultRow, Fact, Holds};
 pub use self::decide::{
-    DecisionDetail, Depth, Otherwise, PatchOperation, WouldFlip, decide, decide_about, decision_of,
+    DecisionDetail, Depth, Otherwise, PatchOperation, WouldFlip, decide, decide_about, decision_of, missing,
 };
-pub use self::decision::{Decision, Duty};
+pub use self::decision::{Decision, Duty, unknown_policies};
 pub use self::drawing::Drawing;
 pub use self::fields::{Field, Overridden, Source, is_within, leaves, one_line};
 pub use self::hierarchy::{AskedPlaces, Places, broken, finished, report as report_places};
 pub use self::merge::{Access, AskedLayers, Look, Vocabulary, explain as report_layers};
 pub use self::mutation::{MutationReport, SuggestedTest, Survivor, UNNOTICED, mutated, untested};
 pub use self::phrase::Phrase;
+pub use self::reach::{Reach, ReachCounts, ReachedAction, ReachedEntity, ReachedRow};
 pub use self::refused::{Refused, diagnostic_json};
 pub use self::relation::{RelationDetail, relation};
 pub use self::request::{OTHERS, asked as request_document, of_number};
 pub use self::select::{AskedPair, End, explain as report_pair};
-pub use self::sentences::{Closest, Could, Doubt, Grants, Mutated, Preference, Remark, Rivalry, Sentence, counted};
+pub use self::sentences::{
+    Closest, Could, Doubt, Grants, Mutated, Preference, Reaching, Remark, Rivalry, Sentence, counted,
+};
 pub use self::stamp::Stamp;
 pub use self::status::{AncestorStatus, Condition, FieldStatus, PolicyStatus};
 pub use self::tested::{Coverage, CoveredClause, CoveredPolicy, Difference, Summary, TestReport, TestState, Tested};

@@ -5,6 +5,7 @@ pub(crate) mod access;
 pub(crate) mod changes;
 mod mutation;
 mod ranking;
+mod reaching;
 pub(crate) mod undecided;
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use upheld_model::Fault;
 
 pub use self::access::{Could, Doubt, Preference, Rivalry};
 pub use self::mutation::Mutated;
+pub use self::reaching::Reaching;
 use super::Phrase;
 
 /// What a report says as a whole.

@@ -17,7 +17,7 @@ mod answer;
 mod bad_request;
 pub mod directory;
 mod evaluate;
-mod mapping;
+pub(super) mod mapping;
 mod page;
 mod parts;
 mod search;

@@ -10,6 +10,7 @@ use upheld_engine::decide::Request;
 use upheld_report::stamp::line;
 use upheld_report::{Answer, Report, decide};
 
+pub(super) use self::words::requests;
 pub use self::words::{RequestWords, from_words, read};
 use super::Edition;
 use super::decider::{Decider, WhichKind};

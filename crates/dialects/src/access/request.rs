@@ -14,6 +14,9 @@ use super::facts::fact_of;
 /// What stands for a value that nobody knows.
 pub const UNKNOWN: &str = "?";
 
+/// What the original has for a text that is left out: the word that JavaScript has for nothing.
+pub(super) const UNDEFINED: &str = "undefined";
+
 /// Reads a request: `subject {id, roles, groups, claims}`, `resource {app, path, type, id, …}`, `action {method, operation}`,
 /// `environment {ip, time, …}`. What is left out is absent. Every mistake is reported.
 pub fn read(source: SourceId, document: Value<'_>, edition: Edition, found: &mut Diagnostics) -> Option<Request> {
@@ -192,8 +195,7 @@ impl Reading<'_> {
         let [app, path, kind, id] = fields.known;
         let facts = self.others(&fields);
         let mut text = |value: Option<Value<'_>>, name: &str| match (self.text(value, name), self.edition, part) {
-            // The original matches the word that JavaScript has for nothing.
-            (Maybe::Absent, Edition::Compat, Some(_)) if name != "type" => Maybe::Is(SmolStr::new_static("undefined")),
+            (Maybe::Absent, Edition::Compat, Some(_)) if name != "type" => Maybe::Is(SmolStr::new_static(UNDEFINED)),
             (value, ..) => self.unless_missing(part, value),
         };
         let (app, path, kind) = (text(app, "app"), text(path, "path"), text(kind, "type"));
@@ -222,7 +224,7 @@ impl Reading<'_> {
             Maybe::Unknown => Maybe::Unknown,
         };
         let ip = match (self.text(ip, "ip"), self.edition, part) {
-            (Maybe::Absent, Edition::Compat, Some(_)) => Maybe::Is(SmolStr::new_static("undefined")),
+            (Maybe::Absent, Edition::Compat, Some(_)) => Maybe::Is(SmolStr::new_static(UNDEFINED)),
             (ip, ..) => ip,
         };
         Environment { ip, time, facts: self.others(&fields) }

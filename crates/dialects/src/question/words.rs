@@ -63,7 +63,7 @@ pub struct Words {
 }
 
 /// A text stands for a list with nothing else in it, so that queries in addresses can ask, too.
-fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+pub(crate) fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Given {

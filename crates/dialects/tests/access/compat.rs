@@ -261,3 +261,42 @@ fn a_request_without_roles_is_never_permitted_where_the_original_fails() {
         "undecided"
     );
 }
+
+#[test]
+fn the_directory_counts_as_in_every_other_edition() {
+    let text = "
+kind: Directory
+subjects:
+- {type: user, id: eve, properties: {suspended: true, roles: [editor], groups: []}}
+- {type: user, id: bob, properties: {roles: [editor]}}
+resources: [{type: page, id: home, properties: {path: /files/home, app: shop}}]
+actions: [{name: fetch, properties: {method: GET}}]
+roles: [{name: editor, contains: [reader]}]
+---
+combiningAlgorithm: deny-overrides
+policies:
+- {id: readers, effect: permit, subjects: [{role: reader}], resources: [{path: '/files/*'}], actions: [{method: GET}]}
+- {id: not-suspended, effect: deny, subjects: [{claim: {name: suspended, value: true}}], resources: [], actions: []}
+";
+    let asked =
+        |id: &str, resource: Json, action: Json| json!({"subject": {"id": id}, "resource": resource, "action": action});
+    let (file, get) = (json!({"path": "/files/a"}), json!({"method": "GET"}));
+    // Somebody who is suspended stays out, and roles are known that the request does not list.
+    assert_eq!(outcome(COMPAT, text, &asked("eve", file.clone(), get.clone())), "deny");
+    assert_eq!(outcome(COMPAT, text, &asked("bob", file.clone(), get.clone())), "permit");
+    assert_eq!(
+        outcome(COMPAT, text, &asked("ann", file, get.clone())),
+        "undecided",
+        "the original fails without roles"
+    );
+    // Paths and methods are filled in where the original would have nothing.
+    let home = json!({"type": "page", "id": "home"});
+    assert_eq!(outcome(COMPAT, text, &asked("bob", home.clone(), get)), "permit");
+    assert_eq!(outcome(COMPAT, text, &asked("bob", home.clone(), json!({"operation": "fetch"}))), "permit");
+    // What a request says wins.
+    let elsewhere = json!({"type": "page", "id": "home", "path": "/other"});
+    assert_eq!(outcome(COMPAT, text, &asked("bob", elsewhere, json!({"operation": "fetch"}))), "deny");
+    let nobody =
+        json!({"subject": {"id": "bob", "roles": [], "groups": []}, "resource": home, "action": {"method": "GET"}});
+    assert_eq!(outcome(COMPAT, text, &nobody), "permit", "an empty list says nothing, as in the strict edition");
+}

@@ -6,6 +6,7 @@ mod compat;
 mod enforcement;
 mod facts;
 mod policy_sets;
+mod reach;
 mod seed_combining_algorithms;
 mod sets;
 mod strict;

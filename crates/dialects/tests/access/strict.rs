@@ -1,6 +1,6 @@
 //! What policies mean when they are read strictly.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use upheld_dialects::access::Edition;
 
 use crate::world::{answer, check, outcome, policy, request};
@@ -342,4 +342,48 @@ fn all_lists_of_addresses_must_hold() {
             (both, &from("10.0.0.9"), "deny"),
         ],
     );
+}
+
+#[test]
+fn roles_contain_others_also_where_groups_are_not_known() {
+    let text = "
+kind: Directory
+subjects: [{type: user, id: eve, properties: {roles: [editor], groups: 5}}]
+roles: [{name: editor, contains: [reader]}]
+---
+{id: all, effect: permit, subjects: [], resources: [], actions: []}
+---
+{id: no-readers, effect: deny, subjects: [{role: reader}], resources: [], actions: []}
+";
+    let asked =
+        json!({"subject": {"type": "user", "id": "eve"}, "action": {"method": "GET"}, "resource": {"path": "/"}});
+    assert_eq!(outcome(STRICT, text, &asked), "deny");
+}
+
+#[test]
+fn hosts_of_the_directory_are_written_in_one_way() {
+    let text = "
+kind: Directory
+resources: [{type: site, id: a, properties: {host: 'Intranet.Example:443', headers: {X-Tier: free}}}]
+---
+{id: all, effect: permit, subjects: [], resources: [], actions: []}
+---
+{id: not-the-intranet, effect: deny, subjects: [], resources: [{host: intranet.example, header: {name: x-tier, value: free}}], actions: []}
+";
+    let asked = json!({"action": {"method": "GET"}, "resource": {"type": "site", "id": "a"}});
+    assert_eq!(outcome(STRICT, text, &asked), "deny");
+}
+
+#[test]
+fn the_id_of_a_route_is_its_path() {
+    let text = "
+{id: all, effect: permit, subjects: [], resources: [], actions: []}
+---
+{id: no-admin, effect: deny, subjects: [], resources: [{path: '/admin/**'}], actions: []}
+";
+    let asked = |resource: Json| json!({"action": {"method": "GET"}, "resource": resource});
+    assert_eq!(outcome(STRICT, text, &asked(json!({"type": "route", "id": "/admin/x"}))), "deny");
+    assert_eq!(outcome(STRICT, text, &asked(json!({"type": "page", "id": "/admin/x"}))), "permit");
+    let both = json!({"type": "route", "id": "/admin/x", "path": "/open"});
+    assert_eq!(outcome(STRICT, text, &asked(both)), "permit", "what a request says wins");
 }

@@ -193,7 +193,7 @@ impl Reporter<'_> {
         notes
     }
 
-    pub(super) fn set_name(&self, number: usize) -> String {
+    fn set_name(&self, number: usize) -> String {
         self.decide.sets().nth(number).map(|set| set.name.to_string()).unwrap_or_default()
     }
 }

@@ -1,197 +1,26 @@
 //! One answer on every surface: whoever asks about a request, in whichever shape, gets the same decision, policy, reason and duties. And no
 //! surface lets through what another one denies or cannot decide.
 
+mod requests;
+
 use proptest::collection::vec;
-use proptest::option;
 use proptest::prelude::*;
-use proptest::sample::{select, subsequence};
+use proptest::sample::subsequence;
 use serde_json::{Value as Json, json};
 use upheld_dialects::access::decider::{Decider, WhichKind};
-use upheld_dialects::access::mapping::host_name;
 use upheld_dialects::access::{Edition, request};
 use upheld_engine::Scratch;
 use upheld_loader::load::load;
 use upheld_loader::{Format, Input};
 use upheld_model::{Diagnostics, SourceId};
 
+use self::requests::{Asked, DIRECTORY, POLICIES, Said, asked, text};
 use crate::grpc::{Checked, Checker};
 use crate::support::{Served, behind_proxy};
 
-/// Policies over everything that a request of HTTP has; some of them are there at a time.
-const POLICIES: [&str; 12] = [
-    "{id: readers, effect: permit, description: Readers may, subjects: [{role: reader}], resources: [{path: /public/**}], \
-      actions: [{method: GET}]}",
-    "{id: everybody, effect: permit, subjects: [], resources: [{path: '/**'}], actions: []}",
-    "{id: no-admin, effect: deny, description: Nobody goes there, subjects: [], resources: [{path: '/admin/**'}], actions: []}",
-    "{id: no-free, effect: deny, subjects: [], resources: [{header: {name: x-tier, value: free}}], actions: []}",
-    "{id: no-debug, effect: deny, subjects: [], resources: [{header: {name: X-Debug, operator: exists}}], actions: []}",
-    "{id: no-host, effect: deny, subjects: [], resources: [{host: b.example}], actions: []}",
-    "{id: one-app, effect: permit, subjects: [{group: staff}], resources: [{app: a.example}], actions: [], \
-      duties: [{kind: obligation, id: mfa, on: permit, properties: {level: 2}}, {kind: advice, id: log, on: permit}]}",
-    "{id: no-strangers, effect: deny, subjects: [], resources: [], actions: [], conditions: [{type: ip, blocklist: [198.51.100.0/24]}]}",
-    "{id: no-removal, effect: deny, subjects: [], resources: [], actions: [{method: DELETE}]}",
-    "{id: levels, effect: permit, subjects: [{claim: {name: level, operator: gte, value: 9007199254740993}}], resources: [], actions: []}",
-    "{id: no-suspended, effect: deny, description: Suspended, subjects: [{claim: {name: suspended, value: true}}], resources: [], \
-      actions: []}",
-    "{id: no-drafts, effect: deny, subjects: [{claim: {name: level, operator: neq, value: 5, absent: true}}], \
-      resources: [{path: /drafts}], actions: []}",
-];
-
-/// What is known of some of those who ask, on every surface.
-const DIRECTORY: &str = "kind: Directory
-subjects:
-- {type: user, id: eve, properties: {suspended: true}}
-- {type: user, id: bob, properties: {groups: [shop]}}
-roles:
-- {name: editor, contains: [reader]}
-groups:
-- {name: shop, groups: [staff]}
-";
-
-const SEGMENTS: [&str; 18] = [
-    "public",
-    "admin",
-    "drafts",
-    "x",
-    "",
-    ".",
-    "..",
-    "%2e%2e",
-    "..;x",
-    "%61dmin",
-    "a%2F..",
-    "..%5cadmin",
-    "..\\admin",
-    "%2561dmin",
-    "%252e%252e",
-    "%zz",
-    "100%25",
-    "b;c",
-];
-
-/// A request, in no surface's shape.
-#[derive(Clone, Debug)]
-struct Asked {
-    sub: &'static str,
-    roles: Vec<&'static str>,
-    groups: Vec<&'static str>,
-    claims: Json,
-    method: &'static str,
-    path: String,
-    host: &'static str,
-    headers: Vec<(&'static str, &'static str)>,
-    ip: &'static str,
-}
-
-fn asked() -> impl Strategy<Value = Asked> {
-    let claims = prop_oneof![
-        Just(json!({})),
-        Just(json!({"level": 5})),
-        Just(json!({"level": null})),
-        Just(json!({"level": 9_007_199_254_740_992_u64})),
-        Just(json!({"level": 9_007_199_254_740_993_u64})),
-    ];
-    let who = (
-        select(&["ann", "bob", "eve"][..]),
-        subsequence(vec!["reader", "editor"], 0..=2),
-        option::weighted(0.3, Just("staff")),
-        claims,
-    );
-    let path = vec(select(&SEGMENTS[..]), 1..4).prop_map(|segments| format!("/{}", segments.join("/")));
-    let header = select(&[("x-tier", "free"), ("X-Tier", "gold"), ("x-debug", "1"), ("x-other", "y")][..]);
-    let what = (
-        select(&["GET", "DELETE", "PUT"][..]),
-        path,
-        select(&["a.example", "A.Example.:8080", "b.example", "B.EXAMPLE"][..]),
-        vec(header, 0..3),
-        select(&["192.0.2.7", "198.51.100.7"][..]),
-    );
-    (who, what).prop_map(|((sub, roles, group, claims), (method, path, host, headers, ip))| {
-        let groups = group.into_iter().collect();
-        Asked { sub, roles, groups, claims, method, path, host, headers, ip }
-    })
-}
-
-/// What was answered, in no surface's shape. What is undecided is a denial where a surface has no word for it.
-#[derive(Clone, Debug, PartialEq)]
-struct Said {
-    decision: String,
-    policy: Option<String>,
-    reason: Option<String>,
-    obligations: Vec<String>,
-    advice: Vec<String>,
-}
-
-fn text(value: &Json) -> Option<String> {
-    value.as_str().map(str::to_owned)
-}
-
-fn ids(duties: &Json) -> Vec<String> {
-    duties.as_array().into_iter().flatten().filter_map(|duty| text(&duty["id"])).collect()
-}
-
-impl Said {
-    fn of(answer: &Json, [decision, policy, reason]: [&str; 3]) -> Self {
-        let decision = match &answer[decision] {
-            Json::Bool(true) => "permit".to_owned(),
-            Json::Bool(false) => "deny".to_owned(),
-            word => text(word).unwrap_or_default(),
-        };
-        let (obligations, advice) = (ids(&answer["obligations"]), ids(&answer["advice"]));
-        Self { decision, policy: text(&answer[policy]), reason: text(&answer[reason]), obligations, advice }
-    }
-
-    /// Where there are only two words.
-    fn closed(self) -> Self {
-        let decision = if self.decision == "permit" { "permit" } else { "deny" };
-        Self { decision: decision.to_owned(), ..self }
-    }
-}
-
-impl Asked {
-    fn headers(&self) -> Json {
-        let mut headers = json!({});
-        for (name, value) in &self.headers {
-            let name = name.to_lowercase();
-            match headers.get_mut(&name) {
-                None => headers[&name] = json!(value),
-                Some(before) => *before = json!([before.clone(), value]),
-            }
-        }
-        headers
-    }
-
-    /// As programs ask.
-    fn document(&self) -> Json {
-        json!({
-            "subject": {"id": self.sub, "roles": self.roles, "groups": self.groups, "claims": self.claims},
-            "action": {"method": self.method},
-            "resource": {"app": host_name(self.host).as_str(), "path": self.path, "host": self.host, "headers": self.headers()},
-            "environment": {"ip": self.ip},
-        })
-    }
-
-    /// As the standard has it.
-    fn authzen(&self) -> Json {
-        let mut properties = self.claims.clone();
-        if !self.roles.is_empty() {
-            properties["roles"] = json!(self.roles);
-        }
-        if !self.groups.is_empty() {
-            properties["groups"] = json!(self.groups);
-        }
-        let resource = json!({"app": host_name(self.host).as_str(), "host": self.host, "headers": self.headers()});
-        json!({
-            "subject": {"type": "user", "id": self.sub, "properties": properties},
-            "action": {"name": self.method.to_lowercase()},
-            "resource": {"type": "route", "id": self.path, "properties": resource},
-            "context": {"ip": self.ip},
-        })
-    }
-
-    fn identity(&self) -> String {
-        json!({"sub": self.sub, "roles": self.roles, "groups": self.groups, "claims": self.claims}).to_string()
-    }
+/// Who asks, as proxies say it.
+fn identity(asked: &Asked) -> String {
+    json!({"sub": asked.sub, "roles": asked.roles, "groups": asked.groups, "claims": asked.claims}).to_string()
 }
 
 struct Surfaces {
@@ -266,7 +95,7 @@ impl Surfaces {
 
     /// As nginx asks.
     fn forwarded(&self, asked: &Asked) -> Said {
-        let identity = asked.identity();
+        let identity = identity(asked);
         let mut headers = vec![
             ("x-identity", identity.as_str()),
             ("x-original-uri", &asked.path),
@@ -289,7 +118,7 @@ impl Surfaces {
     }
 
     fn checked(&self, asked: &Asked) -> Said {
-        let identity = asked.identity();
+        let identity = identity(asked);
         let mut headers = vec![("x-identity", identity.as_str()), ("x-forwarded-for", asked.ip)];
         headers.extend(&asked.headers);
         let Checked { metadata, is_open } = self.checker.check(asked.method, &asked.path, asked.host, &headers, "mfa");

@@ -76,13 +76,15 @@ impl Directory {
                 for membership in groups.iter().filter_map(|group| self.groups.get(group)) {
                     add(roles, &membership.roles);
                 }
-                closed(roles, |role| self.roles.get(role).map_or(&[], Vec::as_slice));
             }
             // Members of some group may have any of its roles.
             (Names::Known(_), Names::Unknown) if self.groups.values().any(|one| !one.roles.is_empty()) => {
                 *roles = Names::Unknown;
             }
             _ => {}
+        }
+        if let Names::Known(roles) = roles {
+            closed(roles, |role| self.roles.get(role).map_or(&[], Vec::as_slice));
         }
     }
 
@@ -122,21 +124,27 @@ impl Directory {
         self.actions.get(name)
     }
 
-    /// All subjects of a type by id, or those after an id.
-    pub fn subjects<'d>(&'d self, kind: &str, after: Option<&str>) -> impl Iterator<Item = (&'d str, &'d Facts)> {
-        self.subjects.of_type(kind, after)
+    /// All subjects, or those of a type, with their types: by type and id, or from one on.
+    pub fn all_subjects<'d>(
+        &'d self,
+        kind: Option<&str>,
+        from: Option<(&'d str, &'d str)>,
+    ) -> impl Iterator<Item = (&'d str, &'d str, &'d Facts)> {
+        self.subjects.all(kind, from)
     }
 
-    /// All resources of a type by id, or those after an id.
-    pub fn resources<'d>(&'d self, kind: &str, after: Option<&str>) -> impl Iterator<Item = (&'d str, &'d Facts)> {
-        self.resources.of_type(kind, after)
+    /// The same for resources.
+    pub fn all_resources<'d>(
+        &'d self,
+        kind: Option<&str>,
+        from: Option<(&'d str, &'d str)>,
+    ) -> impl Iterator<Item = (&'d str, &'d str, &'d Facts)> {
+        self.resources.all(kind, from)
     }
 
-    /// All actions by name, or those from a name on.
-    pub fn actions<'d>(&'d self, from: Option<&str>) -> impl Iterator<Item = (&'d str, &'d KnownAction)> {
-        let start = from.map_or(Bound::Unbounded, Bound::Included);
-        let actions = self.actions.range::<str, _>((start, Bound::Unbounded));
-        actions.map(|(name, action)| (name.as_str(), action))
+    /// All actions by name.
+    pub fn actions(&self) -> impl Iterator<Item = (&str, &KnownAction)> {
+        self.actions.iter().map(|(name, action)| (name.as_str(), action))
     }
 }
 
@@ -198,8 +206,25 @@ impl Entities {
         self.by_type.get(kind)?.by_id.get(id)
     }
 
-    fn of_type<'d>(&'d self, kind: &str, after: Option<&str>) -> impl Iterator<Item = (&'d str, &'d Facts)> {
-        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
+    fn all<'d>(
+        &'d self,
+        kind: Option<&str>,
+        from: Option<(&'d str, &'d str)>,
+    ) -> impl Iterator<Item = (&'d str, &'d str, &'d Facts)> {
+        let wanted = |known: &&SmolStr| {
+            kind.is_none_or(|kind| kind == **known) && from.is_none_or(|(first, _)| known.as_str() >= first)
+        };
+        let mut types: Vec<&SmolStr> = self.by_type.keys().filter(wanted).collect();
+        types.sort_unstable();
+        types.into_iter().flat_map(move |kind| {
+            let start = from.filter(|(first, _)| *first == kind).map(|(_, id)| id);
+            self.of_type(kind, start).map(move |(id, facts)| (kind.as_str(), id, facts))
+        })
+    }
+
+    /// Those of a type by id, or from an id on.
+    fn of_type<'d>(&'d self, kind: &str, from: Option<&str>) -> impl Iterator<Item = (&'d str, &'d Facts)> {
+        let start = from.map_or(Bound::Unbounded, Bound::Included);
         let of_type = self.by_type.get(kind);
         let ids = of_type.map(|of_type| of_type.sorted.range::<str, _>((start, Bound::Unbounded)));
         let known = move |id: &'d SmolStr| Some((id.as_str(), of_type?.by_id.get(id)?));

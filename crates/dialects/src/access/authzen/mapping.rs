@@ -13,18 +13,14 @@
 //! A list of roles that is none, a path that is no text, a moment that is none, `Path` in place of `path`: such things are unknown, which is
 //! something else than absent.
 
-use serde_json::Value as Json;
 use smol_str::SmolStr;
 use upheld_engine::decide::{Action, Environment, Fact, Facts, Maybe, Names, Resource, Subject};
 use upheld_model::Timestamp;
 
 use super::directory::names_of;
 use super::parts::{Entity, Properties};
-use crate::access::facts::{fact_of_json, facts_of_json};
-use crate::access::mapping::{method_of, text_of};
-
-/// The type of resources whose id is a path, or the template of one.
-const ROUTE: &str = "route";
+use crate::access::decider::{ROUTE, method_of, text_of};
+use crate::access::facts::facts_of_json;
 
 pub(super) fn subject(subject: Entity<'_>) -> Subject {
     let claims = facts(subject.properties);
@@ -43,7 +39,8 @@ pub(super) fn subject(subject: Entity<'_>) -> Subject {
 
 pub(super) fn resource(resource: Entity<'_>) -> Resource {
     let mut facts = facts(resource.properties);
-    let path = if resource.kind == ROUTE { is(resource.id) } else { text(&facts, "path") };
+    // Of a route, the id is the path, whatever else is said.
+    let path = if resource.kind == ROUTE { Maybe::Absent } else { text(&facts, "path") };
     let app = text(&facts, "app");
     for name in ["host", "headers", "owner", "ownerId"] {
         if is_misspelt(&facts, name) {
@@ -53,7 +50,8 @@ pub(super) fn resource(resource: Entity<'_>) -> Resource {
     Resource { app, path, kind: is(resource.kind), id: is(resource.id), facts }
 }
 
-pub(super) fn action(name: &str, facts: Facts) -> Action {
+/// An action by its name, with what is said of it.
+pub(in crate::access) fn action(name: &str, facts: Facts) -> Action {
     let method = match method_of(name) {
         Some(method) => is(method),
         None => text(&facts, "method"),
@@ -79,9 +77,9 @@ pub(super) fn facts(properties: Properties<'_>) -> Facts {
 }
 
 /// Whether what a search asks for is something else than what is stored.
-pub(super) fn contradicts(wanted: Properties<'_>, stored: &Facts) -> bool {
-    let other = |(name, value): (&String, &Json)| stored.get(name).is_some_and(|known| *known != fact_of_json(value));
-    wanted.into_iter().flatten().any(other)
+pub(in crate::access) fn contradicts(wanted: &Facts, stored: &Facts) -> bool {
+    let known = wanted.iter().filter(|(_, value)| *value != Fact::Unknown);
+    known.into_iter().any(|(name, value)| stored.get(name).is_some_and(|known| known != value))
 }
 
 fn is(text: &str) -> Maybe<SmolStr> {

@@ -1,4 +1,4 @@
-//! Everybody or everything that would be permitted: each known entity is decided like any other request.
+//! Everybody or everything that would be permitted, in the shapes of the standard; `reach` decides.
 //!
 //! Results come in the order of their ids. A page is computed when it is asked for, and no further. What the request says of the entities
 //! that it looks for narrows the search: an entity that is known to be otherwise is none of them.
@@ -7,14 +7,15 @@ use std::ops::ControlFlow;
 
 use serde_json::{Map, Value as Json, json};
 use smol_str::SmolStr;
-use upheld_engine::decide::{Decide, Facts, Outcome, Request};
-use upheld_engine::{Scratch, Silent, ask};
+use upheld_engine::decide::{Action, Facts, Outcome, Request};
 
 use super::bad_request::BadRequest;
-use super::page::{Asked, Fingerprint, Page, Place};
-use super::parts::{self, Entity, Parts};
+use super::page::{Asked, Page};
+use super::parts::{self, Entity, Parts, Wanted};
 use super::{AuthZen, mapping};
 use crate::access::facts::json_of_facts;
+use crate::access::reach::token::Fingerprint;
+use crate::access::reach::{Pattern, Place, Reached, Sought};
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,24 +94,18 @@ impl AuthZen<'_> {
         let parts = Parts::of(fields);
         let (wanted, action, resource) = (parts.any_subject()?, parts.action()?, parts.resource()?);
         let environment = mapping::environment(parts.context()?, self.now);
-        let mut gathering = Gathering::new("subject", fields, parts)?;
+        let gathering = Gathering::new("subject", fields, parts)?;
         if self.decider.directory.resource(resource.kind, resource.id).is_none() {
             return Ok(gathering.without("resource", resource));
         }
-        let action = mapping::action(action.name, mapping::facts(action.properties));
-        let resource = mapping::resource(resource);
-        let mut request = Request { action, resource, environment, ..Request::default() };
-        for (id, stored) in self.decider.directory.subjects(wanted.kind, gathering.after().as_deref()) {
-            if mapping::contradicts(wanted.properties, stored) {
-                continue;
-            }
-            let entity = Entity { kind: wanted.kind, id, properties: wanted.properties };
-            request.subject = mapping::subject(entity);
-            if gathering.permits(self, &mut request) && gathering.entity(entity).is_break() {
-                break;
-            }
-        }
-        Ok(gathering.found())
+        let request = Request {
+            subject: mapping::subject(any(wanted)),
+            action: mapping::action(action.name, mapping::facts(action.properties)),
+            resource: mapping::resource(resource),
+            environment,
+        };
+        let (subject, resource, action) = (Sought::OfType(wanted.kind.into()), Sought::Given, Sought::Given);
+        Ok(gathering.of(self, &Pattern { request, subject, resource, action }))
     }
 
     /// Resource Search: on which resources of a type may this subject do this action?
@@ -119,24 +114,18 @@ impl AuthZen<'_> {
         let parts = Parts::of(fields);
         let (subject, action, wanted) = (parts.subject()?, parts.action()?, parts.any_resource()?);
         let environment = mapping::environment(parts.context()?, self.now);
-        let mut gathering = Gathering::new("resource", fields, parts)?;
+        let gathering = Gathering::new("resource", fields, parts)?;
         if self.decider.directory.subject(subject.kind, subject.id).is_none() {
             return Ok(gathering.without("subject", subject));
         }
-        let action = mapping::action(action.name, mapping::facts(action.properties));
-        let subject = mapping::subject(subject);
-        let mut request = Request { subject, action, environment, ..Request::default() };
-        for (id, stored) in self.decider.directory.resources(wanted.kind, gathering.after().as_deref()) {
-            if mapping::contradicts(wanted.properties, stored) {
-                continue;
-            }
-            let entity = Entity { kind: wanted.kind, id, properties: wanted.properties };
-            request.resource = mapping::resource(entity);
-            if gathering.permits(self, &mut request) && gathering.entity(entity).is_break() {
-                break;
-            }
-        }
-        Ok(gathering.found())
+        let request = Request {
+            subject: mapping::subject(subject),
+            action: mapping::action(action.name, mapping::facts(action.properties)),
+            resource: mapping::resource(any(wanted)),
+            environment,
+        };
+        let (subject, resource, action) = (Sought::Given, Sought::OfType(wanted.kind.into()), Sought::Given);
+        Ok(gathering.of(self, &Pattern { request, subject, resource, action }))
     }
 
     /// Action Search: which actions may this subject do on this resource? An action that is permitted only with some values of its
@@ -147,7 +136,7 @@ impl AuthZen<'_> {
         let parts = Parts { action: None, ..Parts::of(fields) };
         let (subject, resource) = (parts.subject()?, parts.resource()?);
         let environment = mapping::environment(parts.context()?, self.now);
-        let mut gathering = Gathering::new("action", fields, parts)?;
+        let gathering = Gathering::new("action", fields, parts)?;
         if self.decider.directory.subject(subject.kind, subject.id).is_none() {
             return Ok(gathering.without("subject", subject));
         }
@@ -155,20 +144,15 @@ impl AuthZen<'_> {
             return Ok(gathering.without("resource", resource));
         }
         let (subject, resource) = (mapping::subject(subject), mapping::resource(resource));
-        let mut request = Request { subject, resource, environment, ..Request::default() };
-        for (name, known) in self.decider.directory.actions(gathering.after().as_deref()) {
-            let variants = known.variants();
-            let permitted = (0..).zip(&variants).filter(|(_, variant)| {
-                request.action = mapping::action(name, (*variant).clone());
-                gathering.permits(self, &mut request)
-            });
-            let permitted: Vec<(u32, &Facts)> = permitted.collect();
-            if gathering.action(name, &permitted, variants.len()).is_break() {
-                break;
-            }
-        }
-        Ok(gathering.found())
+        let request = Request { subject, resource, environment, action: Action::default() };
+        let (subject, resource, action) = (Sought::Given, Sought::Given, Sought::All);
+        Ok(gathering.of(self, &Pattern { request, subject, resource, action }))
     }
+}
+
+/// What is said of everybody who is looked for.
+fn any(wanted: Wanted<'_>) -> Entity<'_> {
+    Entity { kind: wanted.kind, id: "", properties: wanted.properties }
 }
 
 /// The results of one page, while they are gathered.
@@ -179,7 +163,8 @@ struct Gathering {
     results: Vec<Match>,
     rest: Rest,
     undecided: usize,
-    scratch: Scratch<Decide>,
+    /// Of the action that is gathered, the variants that are permitted.
+    permitted: Vec<(Place, Facts)>,
 }
 
 /// What comes after a page.
@@ -193,53 +178,62 @@ impl Gathering {
     fn new(search: &str, fields: &Map<String, Json>, parts: Parts<'_>) -> Result<Self, BadRequest> {
         let search = Fingerprint::of(search, &[parts.subject, parts.action, parts.resource, parts.context]);
         let page = Page::read(fields, search)?;
-        let (results, scratch) = (Vec::new(), Scratch::default());
-        Ok(Self { search, page, last: None, results, rest: Rest::Nothing, undecided: 0, scratch })
+        let (results, permitted) = (Vec::new(), Vec::new());
+        Ok(Self { search, page, last: None, results, rest: Rest::Nothing, undecided: 0, permitted })
     }
 
-    /// The id after which this page begins.
-    fn after(&self) -> Option<SmolStr> {
-        self.page.after.as_ref().map(|place| place.id.clone())
+    /// The page of what a pattern finds.
+    fn of(mut self, authzen: AuthZen<'_>, pattern: &Pattern) -> Found {
+        let after = self.page.after.clone();
+        if authzen.decider.reach(pattern, after.as_ref(), authzen.now, |found| self.take(found)).is_break() {
+            self.rest = Rest::More;
+        }
+        self.found()
     }
 
-    fn permits(&mut self, authzen: AuthZen<'_>, request: &mut Request) -> bool {
-        authzen.decider.complete(request, authzen.now);
-        let request = &*request;
-        match ask(authzen.decider.decide, &request, &mut self.scratch, &mut Silent).outcome {
+    fn take(&mut self, found: &Reached<'_, '_>) -> ControlFlow<()> {
+        let is_permitted = match found.outcome() {
             Outcome::Permit => true,
             Outcome::Deny => false,
             Outcome::Undecided | Outcome::Foreign => {
                 self.undecided += 1;
                 false
             }
+        };
+        let Place { subject, resource, action, .. } = found.place;
+        if !action.is_empty() {
+            return self.action(found, is_permitted);
         }
-    }
-
-    fn entity(&mut self, entity: Entity<'_>) -> ControlFlow<()> {
-        let (kind, id) = (SmolStr::new(entity.kind), SmolStr::new(entity.id));
-        self.add(Place { id: id.clone(), variant: 0 }, Match::Entity { kind, id })
-    }
-
-    fn action(&mut self, name: &str, permitted: &[(u32, &Facts)], variants: usize) -> ControlFlow<()> {
-        let name = SmolStr::new(name);
-        if permitted.len() == variants {
-            let place = Place { id: name.clone(), variant: u32::MAX };
-            return self.add(place, Match::Action { name, properties: Facts::default() });
+        let (kind, id) = if subject.0.is_empty() { resource.clone() } else { subject.clone() };
+        if is_permitted {
+            self.add(found.place.clone(), Match::Entity { kind, id })?;
         }
-        permitted.iter().try_for_each(|(variant, properties)| {
-            let place = Place { id: name.clone(), variant: *variant };
-            self.add(place, Match::Action { name: name.clone(), properties: (*properties).clone() })
-        })
+        ControlFlow::Continue(())
     }
 
-    /// Adds a result unless it was on an earlier page; breaks if it is for the next one.
-    fn add(&mut self, place: Place, result: Match) -> ControlFlow<()> {
-        if self.page.after.as_ref().is_some_and(|after| place <= *after) {
+    /// An action that is permitted in all variants is listed once.
+    fn action(&mut self, found: &Reached<'_, '_>, is_permitted: bool) -> ControlFlow<()> {
+        if is_permitted {
+            self.permitted.push((found.place.clone(), found.properties.clone()));
+        }
+        if usize::try_from(found.place.variant).is_ok_and(|variant| variant + 1 < found.variants) {
             return ControlFlow::Continue(());
         }
+        let permitted = std::mem::take(&mut self.permitted);
+        let name = &found.place.action;
+        if permitted.len() == found.variants {
+            let place = Place { variant: u32::MAX, ..found.place.clone() };
+            return self.add(place, Match::Action { name: name.clone(), properties: Facts::default() });
+        }
+        permitted
+            .into_iter()
+            .try_for_each(|(place, properties)| self.add(place, Match::Action { name: name.clone(), properties }))
+    }
+
+    /// Adds a result; breaks if it is for the next page.
+    fn add(&mut self, place: Place, result: Match) -> ControlFlow<()> {
         let count = u64::try_from(self.results.len()).unwrap_or(u64::MAX);
         if self.page.limit.is_some_and(|limit| count >= limit) {
-            self.rest = Rest::More;
             return ControlFlow::Break(());
         }
         self.last = Some(place);
@@ -252,7 +246,7 @@ impl Gathering {
         let next_token = match (page.asked, rest) {
             (Asked::No, _) => None,
             (Asked::Yes, Rest::Nothing) => Some(String::new()),
-            (Asked::Yes, Rest::More) => Some(page.next(search, last.as_ref())),
+            (Asked::Yes, Rest::More) => Some(page.next(search, last)),
         };
         Found { results, next_token, undecided, stranger: None }
     }

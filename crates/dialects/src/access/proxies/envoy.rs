@@ -9,9 +9,9 @@ use upheld_engine::decide::Maybe;
 use upheld_model::Timestamp;
 
 use super::trust::{Headers, HeadersGiven, Trust};
+use crate::access::decider::host_name;
 use crate::access::enforce::HttpRequest;
 use crate::access::identity::Identity;
-use crate::access::mapping::host_name;
 
 /// What Envoy tells about a request.
 #[derive(Clone, Debug, Default)]

@@ -9,8 +9,8 @@ use upheld_engine::decide::{Fact, Facts, Maybe};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
+use crate::access::decider::{headers_of, host_name};
 use crate::access::identity::Identity;
-use crate::access::mapping::{headers_of, host_name};
 
 /// Whom to believe what.
 #[derive(Clone, Debug)]

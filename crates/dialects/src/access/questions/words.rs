@@ -1,6 +1,6 @@
 //! Requests as people and programs write them.
 
-use crate::access::mapping::{METHODS, method_of};
+use crate::access::decider::{METHODS, method_of};
 use crate::access::{Edition, request};
 use smol_str::SmolStr;
 use upheld_engine::decide::{Fact, Maybe, Names, Request};
@@ -15,7 +15,7 @@ use crate::question::{Refused, Words};
 const NAME: &str = "request";
 
 /// The request that a question is about: a document, or parts in words.
-pub(super) fn requests(question: &Words, edition: Edition) -> Result<Vec<Request>, Refused> {
+pub(in crate::access) fn requests(question: &Words, edition: Edition) -> Result<Vec<Request>, Refused> {
     match &question.request {
         Some(document) => read(NAME, Format::Json, document.to_string(), edition),
         None => Ok(vec![from_words(question)?]),
