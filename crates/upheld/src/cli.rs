@@ -16,7 +16,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 use upheld_answers::Words;
 
-pub(crate) use self::access::{AccessRequest, Can};
+pub(crate) use self::access::{AccessRequest, Can, Reach};
 pub(crate) use self::compliance::{Audit, Candidates, FailOn, Fix, Organisation, Values, Waivers, WhatIf};
 pub(crate) use self::formats::{Color, Drawing, Findings, Format, Output, Printer, Results};
 #[cfg(feature = "server")]
@@ -149,6 +149,16 @@ pub(crate) enum Command {
         upheld can tag project/a environment=prod --as user\n  \
         upheld can --batch requests.jsonl -o jsonl")]
     Can(Can),
+    /// Who may reach what: all requests that are permitted, among what a Directory lists
+    #[command(before_help = "Examples:\n  \
+        upheld reach --subject user/ann                                  what ann can do, and with what\n  \
+        upheld reach --subject user/ann --action GET                     the resources that she can read\n  \
+        upheld reach --action GET --resource document/7                  who can read it\n  \
+        upheld reach --subject user/ann --resource document/7            which actions\n  \
+        upheld reach --subject role=admin --resource type=document       somebody with a role, one type of resource\n  \
+        upheld reach --subject user/ann --verbose                        what is denied, too\n\n\
+        What is left out is looked for in the Directory; of a part with a type only, those of the type.")]
+    Reach(Reach),
     /// Which objects violate which policy, hard or soft, and what would fix it: 0 none, 1 some
     #[command(before_help = "Examples:\n  \
         upheld audit                                       everything\n  \

@@ -97,6 +97,7 @@ impl Session<'_> {
             Command::Explain(explain) if explain.all_pairs => all_pairs::run(self, &explain.question),
             Command::Can(can) if !can.change_request.change.is_empty() => compliance::can::run(self, can),
             Command::Can(can) => decision::can::run(self, can),
+            Command::Reach(wanted) => decision::reach::run(self, wanted),
             Command::Audit(audit) => compliance::audit::run(self, audit),
             Command::Candidates(wanted) => compliance::offers::candidates(self, wanted),
             Command::Values(wanted) => compliance::offers::values(self, wanted),

@@ -14,6 +14,41 @@ pub(crate) fn redact(answer: &mut Json, may_see: &impl Fn(&str, &str, &str) -> b
     inside(answer, "", "", may_see)
 }
 
+/// The same for a list of decisions: every item with `policy` or `dependsOn` loses what hidden policies say. Returns how many did.
+pub(crate) fn redact_items(answer: &mut Json, may_see: &impl Fn(&str, &str, &str) -> bool) -> usize {
+    let kind = answer.get("policyKind").and_then(Json::as_str).unwrap_or_default().to_owned();
+    let is_hidden = |name: &&str| !may_see(&kind, upheld_dialects::access::SCOPE, name);
+    let mut count = 0;
+    for item in answer.get_mut("items").and_then(Json::as_array_mut).into_iter().flatten() {
+        let decider = item.get("policy").and_then(Json::as_str).filter(is_hidden).map(str::to_owned);
+        let duties = ["obligations", "advice"].into_iter().filter_map(|duties| item.get(duties)?.as_array());
+        let from = duties.flatten().filter_map(|duty| duty.get("from"));
+        let unknown = item.get("dependsOn").and_then(Json::as_array).into_iter().flatten();
+        let others = from.chain(unknown).filter_map(Json::as_str).filter(is_hidden).map(str::to_owned);
+        let mut hidden: Vec<String> = others.chain(decider.clone()).collect();
+        hidden.sort_unstable();
+        hidden.dedup();
+        if hidden.is_empty() {
+            continue;
+        }
+        count += 1;
+        // What it says about itself need not name it.
+        if decider.is_some()
+            && let Some(reason) = item.get_mut("reason")
+        {
+            *reason = json!(HIDDEN_SENTENCE);
+        }
+        if let Some(fields) = item.as_object_mut() {
+            // Requests are the asker's own words, which may be the same as a name.
+            let about = ["policy", "reason", "missing", "dependsOn", "obligations", "advice"];
+            let about = fields.iter_mut().filter(|(name, _)| about.contains(&name.as_str()));
+            about.for_each(|(_, field)| forget(field, &hidden));
+            fields.insert("redacted".to_owned(), json!(true));
+        }
+    }
+    count
+}
+
 fn inside(value: &mut Json, kind: &str, scope: &str, may_see: &impl Fn(&str, &str, &str) -> bool) -> usize {
     match value {
         Json::Array(items) => items.iter_mut().map(|item| inside(item, kind, scope, may_see)).sum(),
@@ -140,6 +175,27 @@ mod tests {
         let mut given = answer();
         assert_eq!(redact(&mut given, &|_, _, _| true), 0);
         assert_eq!(given, answer());
+    }
+
+    #[test]
+    fn lists_of_decisions_lose_what_hidden_policies_say() {
+        let unknown = "undecided: a fact is missing, so it is not known whether `secret` applies";
+        let mut given = json!({"policyKind": "AccessPolicy", "items": [
+            {"decision": "permit", "policy": "open", "reason": "all may", "request": {"resource": {"id": "7"}}},
+            {"decision": "permit", "policy": "secret", "reason": "for friends", "obligations": [{"id": "mfa", "from": "secret"}]},
+            {"decision": "undecided", "policy": null, "reason": unknown, "dependsOn": ["secret", "open"],
+                "missing": {"policy": "secret", "because": {"text": "level: wants friends"}}},
+        ]});
+        let seen = |kind: &str, scope: &str, name: &str| {
+            assert_eq!((kind, scope), ("AccessPolicy", "access"));
+            name != "secret"
+        };
+        assert_eq!(redact_items(&mut given, &seen), 2);
+        let items = &given["items"];
+        assert_eq!((&items[0]["policy"], items[0].get("redacted")), (&json!("open"), None));
+        assert_eq!((&items[1]["policy"], &items[1]["decision"]), (&json!(HIDDEN), &json!("permit")));
+        assert_eq!((&items[2]["dependsOn"], &items[2]["redacted"]), (&json!([HIDDEN, "open"]), &json!(true)));
+        assert!(!given.to_string().contains("secret") && !given.to_string().contains("friends"), "{given}");
     }
 
     #[test]

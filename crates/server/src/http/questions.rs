@@ -1,4 +1,4 @@
-//! `/v1/explain`, `/v1/resolve`, `/v1/audit`, `/v1/test`, `/v1/graph`: the questions of the command line, asked over a network.
+//! `/v1/explain`, `/v1/resolve`, `/v1/reach`, `/v1/audit`, `/v1/test`, `/v1/graph`: the questions of the command line, asked over a network.
 
 use std::sync::Arc;
 
@@ -11,17 +11,18 @@ use serde_json::Value as Json_;
 use upheld_answers::compliance::AuditQuestion;
 use upheld_answers::formats::audit::{Beside, Format};
 use upheld_answers::testing::TestQuestion;
-use upheld_answers::{Options, Refused, Words, World};
+use upheld_answers::{MOST_DECISIONS, Options, ReachQuestion, Refused, Words, World};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::asked::Asked;
 use super::decide::now;
-use super::extract::RawBody;
+use super::extract::{Query, RawBody};
+use super::paging::Page;
 use super::stamp::{Editions, answered, stamped};
 use crate::app::Shared;
 use crate::auth::Caller;
-use crate::auth::redaction::redact;
+use crate::auth::redaction::{redact, redact_items};
 use crate::connection::Connection;
 use crate::documents::format_of_question;
 use crate::problem::Problem;
@@ -31,6 +32,7 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(explain))
         .routes(routes!(resolve))
+        .routes(routes!(reach))
         .routes(routes!(audit))
         .routes(routes!(test))
         .routes(routes!(graph))
@@ -66,6 +68,29 @@ async fn resolve(Asked(view): Asked, headers: HeaderMap, RawBody(body): RawBody)
     let words: Words = read(&headers, &body)?;
     let (result, stamp) = ask(&view, move |world| world.resolve(&world.question(&words)?)?.result()).await?;
     let answer = serde_json::json!({"kind": "Result", "result": result, "semantics": stamp.semantics});
+    Ok(answered(&view, answer))
+}
+
+/// Who may reach what? Which of all requests among the subjects, resources and actions of the directory are permitted, page by page. What is
+/// left out is looked for; `subject` and `resource` may say only a type. `{"denied": true}` lists what is denied, too.
+#[utoipa::path(post, path = "/v1/reach", params(Page),
+    request_body(content = Object, example = json!({"subject": "user/ann", "action": "GET"})),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
+async fn reach(
+    State(app): State<Shared>,
+    caller: Caller,
+    connection: Option<Extension<Connection>>,
+    Asked(view): Asked,
+    Query(page): Query<Page>,
+    headers: HeaderMap,
+    RawBody(body): RawBody,
+) -> Result<Response, Problem> {
+    let question: ReachQuestion = read(&headers, &body)?;
+    let (limit, decisions) = (Some(page.size()?), Some(MOST_DECISIONS));
+    let question = ReachQuestion { limit, decisions, after: page.after, ..question };
+    let mut answer = ask(&view, move |world| Ok(world.reach(&question)?.document(world.snapshot()))).await?;
+    let peer = connection.as_ref().map(|Extension(connection)| connection.peer());
+    redact_items(&mut answer, &app.auth.visibility(&caller, peer));
     Ok(answered(&view, answer))
 }
 

@@ -59,3 +59,19 @@ pub(crate) struct Can {
     #[command(flatten)]
     pub(crate) change_request: ChangeRequest,
 }
+
+/// Options of `reach`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Reach {
+    #[command(flatten)]
+    pub(crate) request: AccessRequest,
+    /// The kind of policy, if there are several that answer
+    #[arg(short, long)]
+    pub(crate) kind: Option<String>,
+    /// At most so many rows
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
+    /// Go on where an answer with a limit ended: its `next`
+    #[arg(long, value_name = "NEXT")]
+    pub(crate) after: Option<String>,
+}

@@ -1,12 +1,13 @@
 //! Requests from flags and files, and who decided them.
 
 pub(super) mod can;
+pub(super) mod reach;
 
 use std::io::Read;
 use std::time::SystemTime;
 
 use upheld_answers::Refused;
-use upheld_dialects::access::questions;
+use upheld_dialects::access::{Edition, questions};
 use upheld_engine::decide::Request;
 use upheld_loader::Format as Reading;
 use upheld_model::{Diagnostic, Fault, Timestamp};
@@ -38,8 +39,13 @@ pub(super) fn with_obligations(report: &Report) -> String {
 
 /// The requests of a file.
 pub(super) fn from_file(session: &Session<'_>, file: &str) -> Result<Vec<Request>, Refused> {
+    read_as(file, questions::edition(&session.options()))
+}
+
+/// The same in an edition.
+fn read_as(file: &str, edition: Edition) -> Result<Vec<Request>, Refused> {
     let format = Reading::of_name(file).unwrap_or(Reading::Yaml);
-    questions::read(file, format, read(file)?, questions::edition(&session.options()))
+    questions::read(file, format, read(file)?, edition)
 }
 
 /// The time that the user named, or that of the clock.

@@ -10,6 +10,8 @@ mod copied_kinds;
 mod explanations;
 mod library;
 mod mutating;
+mod one_answer;
+mod reach;
 mod remote;
 mod reports;
 mod served;
