@@ -3,14 +3,18 @@
 pub(crate) mod front;
 pub(crate) mod parts;
 mod requests;
+mod traefik;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use front::Front;
 use parts::{Child, Client, Seen, Upstream, send, until};
 use requests::{Expected, REQUESTS, Request};
+use traefik::Configuration;
 use upheld_server::config::{Security, StoreLocation, Trust};
 use upheld_server::{Config, start};
+
+use crate::support::{Served, behind_proxy};
 
 pub(crate) const POLICIES: &str = include_str!("../../../../examples/envoy/policies/policies.yaml");
 pub(crate) const STAFF: (&str, &str) = ("x-identity", r#"{"sub": "ann", "roles": ["staff"]}"#);
@@ -123,19 +127,66 @@ fn envoy_over_http() {
 fn nginx() {
     let Some(mut scene) = Scene::set(Front::nginx, &BELIEVED) else { return };
     scene.all_requests();
-    scene.asks_with_headers();
+    scene.asks_with_headers(503);
 }
 
 #[test]
 fn caddy() {
     let Some(mut scene) = Scene::set(Front::caddy, &BELIEVED) else { return };
     scene.all_requests();
-    scene.asks_with_headers();
+    scene.asks_with_headers(503);
+}
+
+#[test]
+fn headers_of_traefik() {
+    let Some(mut scene) = Scene::set(Front::like_traefik, &BELIEVED) else { return };
+    scene.all_requests();
+    scene.asks_with_headers(500);
+}
+
+/// The rest of what is said in docs/proxies.md, held against what the server reads and answers.
+#[test]
+fn the_configuration_for_traefik_fits_the_server() {
+    let configuration = Configuration::read();
+    let http = &configuration.0["http"];
+    let names: Vec<String> = configuration.middlewares().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["nobody-pretends", "upheld"]);
+    let service = http["routers"]["service"]["service"].as_str().unwrap();
+    assert!(http["services"][service]["loadBalancer"]["servers"][0]["url"].is_string());
+    // It asks where the server listens, and overwrites what clients say in the name of proxies.
+    let asks = configuration.asks();
+    let listens = Config::default().listen;
+    assert_eq!(asks["address"], format!("http://{listens}/forward-auth"));
+    assert_eq!(asks["trustForwardHeader"], false);
+    // What it does not overwrite, and the server reads, is removed.
+    let trust = Trust::read(&BELIEVED.map(str::to_owned)).unwrap();
+    let read = ["x-original-uri", "x-original-method", &trust.identity_header];
+    assert!(read.iter().all(|name| configuration.removed().contains(&(*name).to_owned())), "{configuration:?}");
+    // Whatever the server says in headers of its own goes to the service.
+    let said = [("x-forwarded-uri", "/a"), ("x-forwarded-method", "GET")];
+    let served = Served::start(behind_proxy(&[]));
+    let duties =
+        r#"[{"kind": "obligation", "id": "o", "on": "permit"}, {"kind": "advice", "id": "a", "on": "permit"}]"#;
+    let policy = format!(
+        r#"{{"put": [{{"id": "p", "effect": "deny", "description": "d", "subjects": [], "resources": [], "actions": [], "duties": {}}}]}}"#,
+        duties.replace("permit", "deny")
+    );
+    assert_eq!(served.post("/v1/revisions", &policy).status, 201);
+    let answer = served.ask("GET", "/forward-auth", &said, "");
+    for name in ["x-policy-decision", "x-policy", "x-policy-reason", "x-policy-obligations", "x-policy-advice"] {
+        assert!(answer.header(name).is_some(), "{name}");
+        assert!(configuration.copied().contains(&name.to_owned()), "{name}");
+    }
+    assert!(configuration.copied().contains(&"upheld-revision".to_owned()));
+    // The guide names the flags that these tests run with, and says that Traefik is not run.
+    let guide = include_str!("../../../../docs/proxies.md");
+    assert!(guide.contains("--trusted-peer 127.0.0.1 --trusted-hops 1 --host-header x-forwarded-host"));
+    assert!(guide.contains("Traefik itself is not run by the tests"));
 }
 
 impl Scene {
     /// What proxies do alike that say in headers what they are asked for.
-    fn asks_with_headers(&mut self) {
+    fn asks_with_headers(&mut self, without_an_answer: u16) {
         // The service hears who decided.
         let seen = self.client.get("/orders/1", &[STAFF]).json();
         assert_eq!((&seen["x-policy-decision"], &seen["x-policy"]), (&"permit".into(), &"staff-may-read".into()));
@@ -155,7 +206,7 @@ impl Scene {
         // Without an answer, nobody is let in.
         self.upstream.take();
         self.server.kill();
-        assert_eq!(self.client.get("/orders/1", &[STAFF]).status, 503);
+        assert_eq!(self.client.get("/orders/1", &[STAFF]).status, without_an_answer);
         assert!(self.upstream.take().is_empty());
         self.server.restart();
         until("the server to be back", || (self.client.get("/orders/1", &[STAFF]).status == 200).then_some(()));

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use super::parts::{Ended, agent, until};
+use super::traefik;
 use crate::support::installed;
 
 const ENVOY_GRPC: &str = include_str!("../../../../../examples/envoy/envoy.yaml");
@@ -24,8 +25,8 @@ fn program(name: &str, place: &str) -> Option<PathBuf> {
 /// A proxy that ends with the test.
 pub(crate) struct Front {
     pub(crate) address: SocketAddr,
-    _process: Ended,
-    _folder: TempDir,
+    /// What ends with it; a stand-in has nothing.
+    _ends: Option<(Ended, TempDir)>,
 }
 
 impl Front {
@@ -62,7 +63,7 @@ impl Front {
             let text = answer.body_mut().read_to_string().ok()?;
             text.lines().find_map(|line| line.strip_prefix("front::"))?.trim().parse().ok()
         });
-        Some(Self { address, _process: process, _folder: folder })
+        Some(Self { address, _ends: Some((process, folder)) })
     }
 
     /// nginx. `None` if there is none.
@@ -90,6 +91,12 @@ impl Front {
         }))
     }
 
+    /// What stands in for Traefik; it is always there.
+    #[expect(clippy::unnecessary_wraps, reason = "others may be missing")]
+    pub(crate) fn like_traefik(server: SocketAddr, service: SocketAddr) -> Option<Self> {
+        Some(Self { address: traefik::start(server, service), _ends: None })
+    }
+
     /// For those who do not tell on which port they listen: somebody else may be faster on a port that was free.
     fn on_a_free_port(
         example: &str,
@@ -112,7 +119,7 @@ impl Front {
                 if process.is_over() { Some(false) } else { TcpStream::connect(address).is_ok().then_some(true) }
             });
             if listens {
-                return Self { address, _process: process, _folder: folder };
+                return Self { address, _ends: Some((process, folder)) };
             }
         }
         panic!("the proxy does not start");
