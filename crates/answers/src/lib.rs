@@ -28,5 +28,7 @@ pub use resolved::{Resolution, Resolved, verdict_of};
 pub use upheld_dialects::access::reach::{MOST_DECISIONS, ReachQuestion};
 pub use upheld_dialects::comply::questions as compliance;
 pub use upheld_dialects::question::{Options, Question, Thing, Words};
-pub use upheld_report::{self as report, Answer, Drawing, PolicyStatus, Refused, Stamp, diagnostic_json, stamp};
+pub use upheld_report::{
+    self as report, Answer, Drawing, ObjectStatus, PolicyStatus, Refused, Stamp, diagnostic_json, stamp,
+};
 pub use world::World;

@@ -90,6 +90,7 @@ fn field() -> Shape {
         required("policy", Shape::Text, "who says it"),
         optional("scope", Shape::Text, "the scope of that policy"),
         optional("at", at(), "where"),
+        optional("via", Shape::Text, "how it is attached"),
         optional("takenBy", Shape::Text, "who goes before"),
         required("reason", phrase(), "why"),
     ]);

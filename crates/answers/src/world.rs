@@ -11,7 +11,7 @@ use upheld_dialects::{comply, dialects};
 use upheld_engine::{PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, Fault};
 use upheld_report::compliance::FixPlan;
-use upheld_report::{Answer, Depth, Drawing, PolicyStatus, Reach, Refused, TestReport};
+use upheld_report::{Answer, Depth, Drawing, ObjectStatus, PolicyStatus, Reach, Refused, TestReport};
 
 use crate::all_pairs::AllPairs;
 use crate::inventory::{self, Listed, Row, Wanted};
@@ -118,6 +118,11 @@ impl<'s> World<'s> {
     pub fn graph(&self) -> Result<Drawing, Refused> {
         let drawing = dialects().find_map(|dialect| dialect.drawing(self.snapshot));
         Ok(drawing.unwrap_or_else(|| Err(Diagnostic::error(Fault::NotFound, "there is nothing to draw")))?)
+    }
+
+    /// What controllers would report of the objects that policies are attached to.
+    pub fn object_statuses(&self) -> Vec<ObjectStatus> {
+        dialects().flat_map(|dialect| dialect.object_statuses(self.snapshot)).collect()
     }
 
     /// What controllers would report of each policy.

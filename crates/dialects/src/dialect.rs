@@ -19,7 +19,7 @@ use upheld_engine::digest::Fingerprint;
 use upheld_engine::{Companions, PolicyKind, Snapshot};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Files, SourceId, Symbols};
-use upheld_report::{Answer, Drawing, PolicyStatus};
+use upheld_report::{Answer, Drawing, ObjectStatus, PolicyStatus};
 
 pub use self::inventory::{Ends, Inventory, ListedObject, Service};
 pub use self::native::{Endpoint, Native, NativeProblem};
@@ -163,6 +163,11 @@ pub trait Dialect: Inventory + Debug + Sync {
     /// Objects and what leads where, with the policies that they carry, to be drawn.
     fn drawing(&self, _snapshot: &Snapshot) -> Option<Result<Drawing, Diagnostic>> {
         None
+    }
+
+    /// What controllers would report of the objects that policies are attached to.
+    fn object_statuses(&self, _snapshot: &Snapshot) -> Vec<ObjectStatus> {
+        Vec::new()
     }
 
     /// What controllers would report of each policy.

@@ -6,6 +6,7 @@
 //! - `reader`: which documents are read, and as what
 //! - [`questions`]: routes, listeners, backends, requests
 //! - `reported_status`, `drawing`: what controllers report; the graph with its policies
+//! - `unattached`: why a policy has no effect
 
 mod drawing;
 pub mod envoy_gateway;
@@ -15,6 +16,7 @@ mod kind;
 pub mod questions;
 mod reader;
 mod reported_status;
+mod unattached;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -22,7 +24,7 @@ use std::sync::{Arc, LazyLock};
 use upheld_engine::digest::{Encode, Fingerprint};
 use upheld_engine::{Companions, PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, SourceId, Symbols};
-use upheld_report::{Answer, Drawing, PolicyStatus};
+use upheld_report::{Answer, Drawing, ObjectStatus, PolicyStatus};
 
 use self::gateway_api::{ControllerSettings, Gateways, Network};
 use crate::dialect::{Builtin, Dialect, Inventory, Opening, Reader};
@@ -111,6 +113,10 @@ impl Dialect for GatewayApi {
 
     fn drawing(&self, snapshot: &Snapshot) -> Option<Result<Drawing, Diagnostic>> {
         Network::of(snapshot).map(drawing::drawing)
+    }
+
+    fn object_statuses(&self, snapshot: &Snapshot) -> Vec<ObjectStatus> {
+        Network::of(snapshot).map(reported_status::objects::statuses).unwrap_or_default()
     }
 
     fn statuses(&self, snapshot: &Snapshot) -> Vec<PolicyStatus> {

@@ -94,8 +94,14 @@ impl Words<'_> {
             Code::MergeOverrides => choose("overrides go before defaults", "defaults give way to overrides"),
             Code::MergeFromAbove => choose("overrides what is nearer", "overridden from above"),
             Code::MergeWeight => format!("{} {}", choose("heavier", "lighter"), against()),
-            Code::MergeOlder => format!("{} {}", choose("older", "newer"), against()),
-            Code::MergeNewer => format!("{} {}", choose("newer", "older"), against()),
+            Code::MergeOlder | Code::MergeNewer => {
+                let older = won == (reason.code == Code::MergeOlder);
+                let time = |param: &Param| match param {
+                    Param::Time(None) => "no creation time".to_owned(),
+                    known => self.param(known),
+                };
+                format!("{} ({} against {})", if older { "older" } else { "newer" }, time(first), time(second))
+            }
             Code::MergeScope => {
                 let (near, wide) = if won { (first, second) } else { (second, first) };
                 format!("the {} is nearer than the {}", self.param(near), self.param(wide))
@@ -103,6 +109,7 @@ impl Words<'_> {
             Code::MergeBuiltIn => "a rule's own setting goes before any policy".to_owned(),
             Code::MergeSwitchedOff => choose("switches all of them off", "switched off"),
             Code::MergeKnown => choose("configured first", "the same is configured already"),
+            Code::MergeNotPassedOn => "not applied: requests are not passed on here".to_owned(),
             Code::MergeUncontested => "no other policy sets it".to_owned(),
             Code::MergeCombined => format!("combined from {}", counted_as(first, "policy", "policies")),
             Code::MergeSilent => "sets nothing".to_owned(),
@@ -149,6 +156,10 @@ impl Words<'_> {
             Code::OffDiscarded => "not applied, because another policy here is invalid".to_owned(),
             Code::OffSharedPort => {
                 "names only some of the plain listeners that share a port, which is not allowed".to_owned()
+            }
+            Code::OffPlainListener => {
+                "has no effect: it names one plain listener, and all plain listeners of a port share these settings"
+                    .to_owned()
             }
             Code::SkipSubject => "is about other subjects".to_owned(),
             Code::SkipResource => "is about other resources".to_owned(),

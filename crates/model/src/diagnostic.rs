@@ -232,6 +232,10 @@ faults! {
     AnsweredDirectly = "UP033",
     /// Something is wrong, so that requests are answered with an error.
     BrokenPolicy = "UP034",
+    /// Something that the answer depends on was not read, and is taken for granted.
+    Assumed = "UP035",
+    /// A backend of a rule takes no requests.
+    NoBackend = "UP036",
     /// A policy lets more through than its author may think; its edition does so on purpose.
     FailsOpen = "UP040",
     /// The default effect permits whatever no policy matches.

@@ -217,6 +217,8 @@ codes! {
     MergeSwitchedOff = "merge.switched-off" [],
     /// The same thing is configured already.
     MergeKnown = "merge.known" [],
+    /// The field is about passing requests on, and this target does not.
+    MergeNotPassedOn = "merge.not-passed-on" [],
     /// No other policy sets the field.
     MergeUncontested = "merge.uncontested" [],
     /// Several policies are in the field.
@@ -301,6 +303,8 @@ codes! {
     OffDiscarded = "off.discarded" [],
     /// It names only some of the plain listeners that share a port.
     OffSharedPort = "off.shared-port" [],
+    /// It names one plain listener, and speaks about what all of a port share.
+    OffPlainListener = "off.plain-listener" [],
     /// It is about other subjects.
     SkipSubject = "skip.subject" ["field", "want", "have"],
     /// It is about other resources.

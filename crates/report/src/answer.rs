@@ -1,12 +1,15 @@
 //! The answer to a question: a report for each kind of policy and each thing that it is about.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 use upheld_engine::Snapshot;
-use upheld_model::Diagnostic;
 use upheld_model::nearest::{did_you_mean, nearest};
+use upheld_model::tree::Span;
+use upheld_model::{Diagnostic, Fault, Files, NodeRef, SourceId, Value};
 
 use crate::stamp::{self, Stamp};
-use crate::{Outcome, Report, is_within};
+use crate::{At, Outcome, Report};
 
 /// All reports that a question leads to.
 #[derive(Debug, Default)]
@@ -19,8 +22,10 @@ pub struct Answer {
     pub incomplete: Vec<String>,
     /// Remarks for people.
     pub notes: Vec<String>,
-    /// What is odd about the documents that the answer rests on.
+    /// What is odd about the documents that were read.
     pub warnings: Vec<Diagnostic>,
+    /// Documents that the answer rests on, besides those that reports name.
+    pub documents: Vec<NodeRef>,
 }
 
 impl Answer {
@@ -36,7 +41,30 @@ impl Answer {
         self.incomplete.extend(other.incomplete);
         self.notes.extend(other.notes);
         self.warnings.extend(other.warnings);
+        self.documents.extend(other.documents);
         self
+    }
+
+    /// Those of some warnings that concern this answer, because they are about a document that it rests on, and how many others
+    /// there are. What is about no document concerns everybody, and so does what lets more through than its author may think.
+    pub fn concerning<'w>(
+        &self,
+        files: &Files,
+        warnings: impl IntoIterator<Item = &'w Diagnostic>,
+    ) -> (Vec<&'w Diagnostic>, usize) {
+        let places: Vec<(SourceId, Span)> = self.documents.iter().filter_map(|at| document(files, *at)).collect();
+        let named: BTreeSet<(&str, usize)> = self.reports.iter().flat_map(Report::places).map(At::line_of).collect();
+        let concerns = |warning: &&Diagnostic| {
+            let Some(label) = warning.label.as_ref().filter(|_| warning.fault != Fault::FailsOpen) else { return true };
+            let Some(file) = files.get(label.source) else { return true };
+            let documents = file.tree.documents().map(Value::span);
+            let Some(span) = documents.into_iter().find(|span| contains(*span, label.span)) else { return true };
+            let lines = file.tree.position(span.start).0..=file.tree.position(span.end).0;
+            places.contains(&(label.source, span))
+                || named.iter().any(|(name, line)| *name == file.name && lines.contains(line))
+        };
+        let (concerning, others): (Vec<&Diagnostic>, Vec<&Diagnostic>) = warnings.into_iter().partition(concerns);
+        (concerning, others.len())
     }
 
     /// The policies that the results come from, `Kind/policy`, each once.
@@ -81,7 +109,8 @@ impl Answer {
         let Some(path) = path else { return self };
         for report in &mut self.reports {
             let known: Vec<String> = report.fields.iter().map(|field| field.path.clone()).collect();
-            report.fields.retain(|field| is_within(&field.path, path));
+            report.fields =
+                std::mem::take(&mut report.fields).into_iter().filter_map(|field| field.below(path)).collect();
             if report.fields.is_empty() && report.outcome != Outcome::Undecided {
                 let near = nearest(path, known.iter().map(String::as_str));
                 let hint = near.map(|name| format!("; {}", did_you_mean(name))).unwrap_or_default();
@@ -90,4 +119,15 @@ impl Answer {
         }
         self
     }
+}
+
+/// The document that a value stands in.
+fn document(files: &Files, at: NodeRef) -> Option<(SourceId, Span)> {
+    let value = files.value(at)?.span();
+    let documents = files.get(at.source)?.tree.documents();
+    documents.map(Value::span).find(|span| contains(*span, value)).map(|span| (at.source, span))
+}
+
+fn contains(outer: Span, inner: Span) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
 }

@@ -92,43 +92,61 @@ pub struct Badge {
     /// The part of the node that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section: Option<String>,
-    /// What comes of it, if that was worked out.
+    /// Its own weight, unless that is zero.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fields: Option<Survival>,
+    pub weight: Option<i64>,
+    /// What comes of it.
+    pub standing: Standing,
 }
 
-/// How many fields of a policy are in effect somewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Survival {
-    /// In effect at one place or more.
-    pub effective: usize,
-    /// Of so many.
-    pub of: usize,
+/// What comes of a policy, at all places that it is attached to together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// It is in effect.
+    Effective,
+    /// Something of it is overridden somewhere.
+    Partly,
+    /// Everything that it sets is overridden everywhere.
+    Overridden,
+    /// The controller does not accept it.
+    Refused,
+}
+
+impl Standing {
+    const ALL: [Self; 4] = [Self::Effective, Self::Partly, Self::Overridden, Self::Refused];
+
+    fn mark(self) -> char {
+        match self {
+            Self::Effective => '◆',
+            Self::Partly => '◐',
+            Self::Overridden => '◇',
+            Self::Refused => '✗',
+        }
+    }
+
+    /// What its mark means.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Effective => "policy in effect",
+            Self::Partly => "policy in effect in part",
+            Self::Overridden => "policy overridden everywhere",
+            Self::Refused => "policy refused",
+        }
+    }
 }
 
 impl Badge {
-    /// Whether everything that it sets is overridden everywhere.
-    fn is_overridden(&self) -> bool {
-        self.fields.is_some_and(|fields| fields.effective == 0 && fields.of > 0)
-    }
-
     /// As it is written on a node.
     fn line(&self) -> String {
-        let mark = if self.is_overridden() { OVERRIDDEN } else { EFFECTIVE };
         let section = self.section.as_ref().map(|section| format!(" ({section})")).unwrap_or_default();
-        let fields = match self.fields {
-            Some(Survival { effective, of }) if effective < of => format!(", {effective} of {of} fields in effect"),
-            _ => String::new(),
-        };
-        format!("{mark} {}{section}{fields}", self.policy)
+        let weight = self.weight.map(|weight| format!(", weight {weight}")).unwrap_or_default();
+        format!("{} {}{section}{weight}", self.standing.mark(), self.policy)
     }
 }
 
-/// Before a policy of which something is in effect, and one of which nothing is.
-const EFFECTIVE: &str = "◆";
-const OVERRIDDEN: &str = "◇";
-/// Before an object that no document describes.
-const MISSING: &str = "not among the documents";
+/// What is written on an object that something refers to.
+const MISSING: &str = "not read";
 
 /// A line between two nodes, which are places in [`Drawing::nodes`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -189,14 +207,12 @@ impl Drawing {
     }
 
     /// What the signs mean that occur in this drawing.
-    fn signs(&self) -> Vec<&'static str> {
-        let badges = || self.nodes.iter().flat_map(|node| &node.policies);
-        let signs = [
-            (badges().any(|badge| !badge.is_overridden()), "◆ policy attached here"),
-            (badges().any(Badge::is_overridden), "◇ policy attached here, every field overridden"),
-            (self.edges.iter().any(|edge| edge.line == Line::Delegates), "dashed line: delegates"),
-        ];
-        signs.into_iter().filter_map(|(occurs, sign)| occurs.then_some(sign)).collect()
+    fn signs(&self) -> Vec<String> {
+        let occurs = |standing| self.nodes.iter().flat_map(|node| &node.policies).any(|own| own.standing == standing);
+        let marks = Standing::ALL.into_iter().filter(|standing| occurs(*standing));
+        let marks = marks.map(|standing| format!("{} {}", standing.mark(), standing.words()));
+        let delegates = self.edges.iter().any(|edge| edge.line == Line::Delegates);
+        marks.chain(delegates.then(|| "dashed line: delegates".to_owned())).collect()
     }
 }
 

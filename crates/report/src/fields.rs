@@ -55,6 +55,9 @@ pub struct Overridden {
     /// The scope of that policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
+    /// How it is attached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
     /// Where.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<At>,
@@ -128,6 +131,38 @@ fn walk(snapshot: &Snapshot, source: SourceId, value: Value<'_>, path: String, p
             fields.push(set_by(path, serde_json::to_value(value).unwrap_or_default(), policy, at));
         }
     }
+}
+
+impl Field {
+    /// What lies below a path, if the path is this field or leads into its value.
+    pub fn below(mut self, path: &str) -> Option<Self> {
+        if is_within(&self.path, path) {
+            return Some(self);
+        }
+        let rest = path.strip_prefix(self.path.as_str()).filter(|_| is_within(path, &self.path))?.to_owned();
+        self.value = self.value.as_ref().and_then(|value| part(value, &rest)).cloned();
+        self.over.retain_mut(|over| match part(&over.value, &rest) {
+            Some(inner) => {
+                over.value = inner.clone();
+                true
+            }
+            None => false,
+        });
+        path.clone_into(&mut self.path);
+        (self.value.is_some() || !self.over.is_empty()).then_some(self)
+    }
+}
+
+/// What is at `.name[0].other` of a value.
+fn part<'j>(value: &'j Json, path: &str) -> Option<&'j Json> {
+    let mut value = value;
+    for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {
+        value = match step.strip_suffix(']') {
+            Some(number) => value.get(number.parse::<usize>().ok()?)?,
+            None => value.get(step)?,
+        };
+    }
+    Some(value)
 }
 
 /// Whether a leaf is the field or lies below it.

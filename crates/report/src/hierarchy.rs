@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
+use upheld_engine::hierarchy::answer::Exception;
 use upheld_engine::hierarchy::wholes::WholeJoin;
-use upheld_engine::hierarchy::{Attachment, Effective, Entry, Field as Folded, Hierarchy, Lost, Question, Via};
+use upheld_engine::hierarchy::{Attachment, Effective, Entry, Field as Folded, Hierarchy, Lost, Member, Question, Via};
 use upheld_engine::words::{EndNames, Words};
 use upheld_engine::{Candidate as Ruled, HierarchyFold, Place, PolicyKind, Ruling, Snapshot};
-use upheld_model::{Code, Config, Lookup, NodeRef, State};
+use upheld_model::{Code, Config, Fault, Lookup, NodeRef, Param, Reason, State};
 
 use super::{
-    About, At, Candidate, Family, Field, Outcome, Overridden, Phrase, Remark, Report, Sentence, Source, Verdict, brief,
-    each_once,
+    About, At, Candidate, Fact, Family, Field, Outcome, Overridden, Phrase, Remark, Report, Sentence, Source, Verdict,
+    brief, each_once,
 };
 use crate::stamp::edition;
 
@@ -23,6 +24,10 @@ pub trait Places: std::fmt::Debug {
     fn own(&self, place: Place) -> String;
     /// How a policy is attached to a place: `target reference to Route default/shop#cart`.
     fn via(&self, place: Place, via: Via) -> String;
+    /// The same in a few words, for a table: `targetRef Route#cart`.
+    fn form(&self, place: Place, via: Via) -> String;
+    /// The name of a field as its documents have it.
+    fn field(&self, name: &str) -> String;
     /// What is wrong, so that requests fail; nothing where the policies say it themselves.
     fn problems(&self, answer: &Effective) -> Vec<String>;
     /// How levels meet, the nearest first.
@@ -74,9 +79,9 @@ impl Reporter<'_> {
             fields: self.fields(),
             rung: None,
             ranking: Some(self.ranking().into()),
-            candidates: self.asked.ruling.candidates.iter().map(|candidate| self.candidate(candidate)).collect(),
+            candidates: self.candidates(),
             default: None,
-            notes: self.problems().into_iter().map(|problem| Remark::Problem { problem }.into()).collect(),
+            notes: self.notes(),
             next: Vec::new(),
             detail: None,
         })
@@ -94,24 +99,31 @@ impl Reporter<'_> {
     fn fields(&self) -> Vec<Field> {
         let mut fields: Vec<Field> = self.answer().fields.iter().filter_map(|field| self.field(field)).collect();
         for (folded, lost) in self.answer().losses() {
-            let path = folded.map_or_else(|| ALL_OF_IT.to_owned(), Folded::title);
-            let over = self.overridden(lost);
-            match fields.iter_mut().find(|field| field.path == path) {
-                Some(field) => field.over.push(over),
-                None => {
-                    let (from, over) = (Vec::new(), vec![over]);
-                    fields.push(Field { path, value: None, scope: None, from, reason: None, over });
-                }
-            }
+            let path = folded.map_or_else(|| ALL_OF_IT.to_owned(), |field| self.path(field));
+            add(&mut fields, path, self.overridden(lost));
+        }
+        for (field, by) in self.answer().omitted.iter().flat_map(|field| field.by.iter().map(move |by| (field, *by))) {
+            let said = if field.by.len() > 1 { self.said(field, by) } else { None };
+            let Some(value) = said.or_else(|| field.value.clone()) else { continue };
+            let lost = Lost { by, value, to: by, exception: Exception::None };
+            let reason = Reason::new(Code::MergeNotPassedOn, &[]);
+            let reason = Phrase::because(&self.words(), State::Lost, &reason);
+            let over = Overridden { taken_by: None, reason, ..self.overridden(&lost) };
+            add(&mut fields, self.path(field), over);
         }
         fields
+    }
+
+    /// The path of a field, as its documents have it.
+    fn path(&self, field: &Folded) -> String {
+        self.asked.places.field(&field.title())
     }
 
     fn field(&self, field: &Folded) -> Option<Field> {
         let value = field.value.as_ref()?;
         let reason = self.asked.policies.why_holds(self.asked.question, self.answer(), field);
         Some(Field {
-            path: field.title(),
+            path: self.path(field),
             value: Some(json(value)),
             scope: field.by.first().and_then(|place| self.scope(*place)).map(str::to_owned),
             from: field.by.iter().map(|place| self.source(field, *place)).collect(),
@@ -128,9 +140,12 @@ impl Reporter<'_> {
     fn source(&self, field: &Folded, place: usize) -> Source {
         let said = self.said(field, place).or_else(|| field.value.clone());
         let at = said.and_then(|value| value.at).or_else(|| self.written(place));
-        let via =
-            self.answer().order.get(place).map(|member| self.asked.places.via(member.place, member.attachment.via));
-        Source { policy: self.name(place), via, at: at.and_then(|at| self.at(at)) }
+        Source { policy: self.name(place), via: self.via(place), at: at.and_then(|at| self.at(at)) }
+    }
+
+    /// How somebody is attached.
+    fn via(&self, place: usize) -> Option<String> {
+        self.answer().order.get(place).map(|member| self.asked.places.via(member.place, member.attachment.via))
     }
 
     /// What somebody says to a field that several have a part in.
@@ -147,6 +162,7 @@ impl Reporter<'_> {
             value: json(&lost.value),
             policy: self.name(lost.by),
             scope: self.scope(lost.by).map(str::to_owned),
+            via: self.via(lost.by),
             at: at.and_then(|at| self.at(at)),
             taken_by: Some(self.name(lost.to)),
             reason: Phrase::because(&self.words(), State::Lost, &reason),
@@ -162,12 +178,67 @@ impl Reporter<'_> {
             policy: self.name_at(entry, candidate.place),
             scope: entry.map(|entry| snapshot.text(entry.namespace).to_owned()),
             item: None,
-            facts: Vec::new(),
+            facts: self.facts(candidate, entry),
             distance: None,
             reason: Phrase::because(&self.words(), candidate.state, &candidate.reason),
             at: at.and_then(|at| self.at(at)),
             fields: Vec::new(),
         }
+    }
+
+    /// Everything that is attached. Who is at several places, and says something at one of them, is not listed for the others.
+    fn candidates(&self) -> Vec<Candidate> {
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for candidate in &self.asked.ruling.candidates {
+            let candidate = self.candidate(candidate);
+            let is_silent = candidate.reason.code == Code::MergeSilent.text();
+            if !is_silent || !candidates.iter().any(|known| known.policy == candidate.policy) {
+                candidates.push(candidate);
+            }
+        }
+        candidates
+    }
+
+    /// Where somebody stands in the order of folding, and what that order looks at.
+    fn facts(&self, candidate: &Ruled<Attachment>, entry: Option<&Entry>) -> Vec<Fact> {
+        let is_meant = |member: &Member| (member.entry, member.place) == (candidate.entry, candidate.place);
+        let Some(place) = self.answer().order.iter().position(is_meant) else { return Vec::new() };
+        let mut facts = vec![Fact::plain("order", place + 1)];
+        facts.extend(
+            candidate
+                .measure
+                .map(|attachment| Fact::plain("attached", self.asked.places.form(candidate.place, attachment.via))),
+        );
+        facts.extend(
+            entry
+                .map(|entry| entry.attachments.weight)
+                .filter(|weight| *weight != 0)
+                .map(|weight| Fact::plain("weight", weight)),
+        );
+        facts.extend(entry.and_then(|entry| entry.created).map(|created| Fact::plain("created", created.to_string())));
+        facts
+    }
+
+    fn notes(&self) -> Vec<Phrase> {
+        let problems = self.problems().into_iter().map(|problem| Remark::Problem { problem }.into());
+        problems.chain(self.ageless().map(|policies| Remark::NoCreationTime { policies }.into())).collect()
+    }
+
+    /// Policies without a creation time, where age decides something.
+    fn ageless(&self) -> Option<Vec<String>> {
+        let answer = self.answer();
+        let (policies, question) = (self.asked.policies, self.asked.question);
+        let mut reasons = answer
+            .fields
+            .iter()
+            .map(|field| policies.why_holds(question, answer, field))
+            .chain(answer.losses().map(|(_, lost)| policies.why_lost(question, answer, lost)));
+        let is_unknown = |reason: Reason| {
+            matches!(reason.code, Code::MergeOlder | Code::MergeNewer) && reason.params.contains(&Param::Time(None))
+        };
+        let ageless =
+            (0..answer.order.len()).filter(|place| self.entry(*place).is_some_and(|own| own.created.is_none()));
+        reasons.any(is_unknown).then(|| each_once(ageless.map(|place| self.name(place))))
     }
 
     /// What is wrong, so that requests fail.
@@ -237,6 +308,17 @@ impl Reporter<'_> {
     }
 }
 
+/// Adds a value that does not count to its field.
+fn add(fields: &mut Vec<Field>, path: String, over: Overridden) {
+    match fields.iter_mut().find(|field| field.path == path) {
+        Some(field) => field.over.push(over),
+        None => {
+            let (from, over) = (Vec::new(), vec![over]);
+            fields.push(Field { path, value: None, scope: None, from, reason: None, over });
+        }
+    }
+}
+
 /// What a whole policy that does not count is called among fields.
 const ALL_OF_IT: &str = "(all of it)";
 
@@ -249,22 +331,25 @@ pub fn broken(mut report: Report, why: &str) -> Report {
 }
 
 /// With everything that follows from fields, candidates and problems.
-pub fn finished(report: Report) -> Report {
+pub fn finished(mut report: Report) -> Report {
     let own = |candidate: &&Candidate| candidate.stands() && !candidate.policy.starts_with('(');
     let policies = each_once(report.candidates.iter().filter(own).map(|candidate| candidate.policy.clone()));
-    let is_problem = |note: &&Phrase| note.code == upheld_model::Fault::BrokenPolicy.code();
-    let problems = report.notes.iter().filter(is_problem).count();
+    let is_problem = |note: &&Phrase| note.code == Fault::BrokenPolicy.code();
+    let problems: Vec<String> = report.notes.iter().filter(is_problem).map(|note| note.text.clone()).collect();
     let set = report.fields.iter().filter(|field| field.value.is_some()).count();
-    let overridden = report.fields.iter().map(|field| field.over.len()).sum();
+    let over = report.fields.iter().flat_map(|field| &field.over);
+    let overridden = over.filter(|over| over.taken_by.is_some()).count();
+    let tied = tied(&mut report);
     let (kind, about) = (report.kind.clone(), report.about.what.clone());
     let shared = |candidate: &Candidate| candidate.reason.code == Code::OffSharedPort.text();
-    let headline = match (problems, policies.is_empty()) {
+    let broken = problems.len();
+    let headline = match (broken, policies.is_empty()) {
         (0, true) => Sentence::NoPolicy { kinds: vec![kind], about, fields: set },
-        (0, false) => Sentence::Effective { kind, about, policies: policies.clone(), fields: set, overridden },
+        (0, false) => Sentence::Effective { kind, about, policies: policies.clone(), fields: set, overridden, tied },
         _ if report.candidates.iter().any(shared) => Sentence::Refused { kind, about },
-        (problems, _) => Sentence::Broken { about, problems },
+        _ => Sentence::Broken { about, problems },
     };
-    let (verdict, outcome) = match (problems, policies.len()) {
+    let (verdict, outcome) = match (broken, policies.len()) {
         (1.., _) => (Verdict::Error, Outcome::Default),
         (0, 0) if set == 0 => (Verdict::Unset, Outcome::Default),
         (0, 0 | 1) => (Verdict::Set, Outcome::Decided),
@@ -275,6 +360,18 @@ pub fn finished(report: Report) -> Report {
     let result: Map<String, Json> = held.into_iter().filter_map(|field| Some((field.path, field.value?))).collect();
     let result = if result.is_empty() { Json::Null } else { Json::Object(result) };
     Report { headline: headline.into(), verdict, outcome, policies, summary, result, ..report }
+}
+
+/// How many fields rest on the order of names alone; a note says so, once.
+fn tied(report: &mut Report) -> usize {
+    let arbitrary = [Code::MergeIdentity, Code::MergeLastIdentity].map(Code::text);
+    let by_name = |field: &&Field| field.reason.as_ref().is_some_and(|reason| arbitrary.contains(&&*reason.code));
+    let fields = report.fields.iter().filter(by_name).count();
+    report.notes.retain(|note| note.code != Fault::ArbitraryTie.code());
+    if fields > 0 {
+        report.notes.push(Remark::TiedFields { fields }.into());
+    }
+    fields
 }
 
 fn json(value: &Config) -> Json {

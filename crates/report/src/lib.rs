@@ -53,7 +53,9 @@ pub use self::sentences::{
     Closest, Could, Doubt, Grants, Mutated, Preference, Reaching, Remark, Rivalry, Sentence, counted,
 };
 pub use self::stamp::Stamp;
-pub use self::status::{AncestorStatus, Condition, FieldStatus, PolicyStatus};
+pub use self::status::{
+    AncestorStatus, Condition, FieldStatus, ListenerStatus, ObjectStatus, PolicyStatus, Reference, list as status_list,
+};
 pub use self::tested::{Coverage, CoveredClause, CoveredPolicy, Difference, Summary, TestReport, TestState, Tested};
 pub use self::visible::visible;
 
@@ -241,7 +243,17 @@ impl Report {
 
     /// Whether only the order of names decided.
     pub fn is_tie(&self) -> bool {
-        self.rung.as_ref().is_some_and(|rung| rung.arbitrary)
+        let by_field = self.family == Family::Hierarchy
+            && self.notes.iter().any(|note| note.code == upheld_model::Fault::ArbitraryTie.code());
+        by_field || self.rung.as_ref().is_some_and(|rung| rung.arbitrary)
+    }
+
+    /// Every place that it names.
+    pub fn places(&self) -> impl Iterator<Item = &At> {
+        let sources = self.fields.iter().flat_map(|field| &field.from).filter_map(|source| source.at.as_ref());
+        let over = self.fields.iter().flat_map(|field| &field.over).filter_map(|over| over.at.as_ref());
+        let candidates = self.candidates.iter().filter_map(|candidate| candidate.at.as_ref());
+        sources.chain(over).chain(candidates)
     }
 
     /// Whether some policy says something here.
@@ -304,6 +316,11 @@ impl At {
     pub fn of(files: &Files, node: NodeRef) -> Option<Self> {
         let place = files.locate(node)?;
         Some(Self { file: place.file.to_owned(), line: place.line, column: place.column })
+    }
+
+    /// File and line.
+    pub(crate) fn line_of(&self) -> (&str, usize) {
+        (&self.file, self.line)
     }
 
     /// The name of the file.

@@ -252,6 +252,7 @@ impl Reporter<'_> {
             value: json(value),
             policy: beaten.map(|entry| self.policy_name(entry)).unwrap_or_default(),
             scope: None,
+            via: None,
             at: value.at.and_then(|at| self.at(at)),
             taken_by: by.map(|entry| self.policy_name(entry)),
             reason: separation.map(|one| self.because(State::Lost, &reason(one))).unwrap_or_default(),

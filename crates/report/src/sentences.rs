@@ -6,15 +6,16 @@ pub(crate) mod changes;
 mod mutation;
 mod ranking;
 mod reaching;
+mod remarks;
 pub(crate) mod undecided;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
-use upheld_model::Fault;
 
 pub use self::access::{Could, Doubt, Preference, Rivalry};
 pub use self::mutation::Mutated;
 pub use self::reaching::Reaching;
+pub use self::remarks::Remark;
 use super::Phrase;
 
 /// What a report says as a whole.
@@ -53,7 +54,16 @@ pub enum Sentence {
 
     /// Policies set fields of something.
     #[serde(rename = "headline.effective")]
-    Effective { kind: String, about: String, policies: Vec<String>, fields: usize, overridden: usize },
+    Effective {
+        kind: String,
+        about: String,
+        policies: Vec<String>,
+        fields: usize,
+        overridden: usize,
+        /// How many fields rest on the order of names alone.
+        #[serde(default, skip_serializing_if = "is_none")]
+        tied: usize,
+    },
     /// No policy sets anything; the rules of a route may do so themselves.
     #[serde(rename = "headline.no-policy")]
     NoPolicy { kinds: Vec<String>, about: String, fields: usize },
@@ -62,7 +72,7 @@ pub enum Sentence {
     Refused { kind: String, about: String },
     /// Requests are answered with an error.
     #[serde(rename = "headline.broken")]
-    Broken { about: String, problems: usize },
+    Broken { about: String, problems: Vec<String> },
 
     /// A policy permits or denies a request.
     #[serde(rename = "headline.decided")]
@@ -264,11 +274,16 @@ impl Sentence {
             Self::TooMany { kind, limit } => format!(
                 "{kind}: there are more groups of clients than the {limit} that are listed; ask for one with --from."
             ),
-            Self::Effective { kind, about, policies, fields, overridden } => {
+            Self::Effective { kind, about, policies, fields, overridden, tied } => {
                 let many = policies.len() > NAMED;
                 let from = if many { format!("{} policies", policies.len()) } else { policies.join(", ") };
                 let (set, lost) = (counted(*fields, "field", "fields"), counted(*overridden, "value", "values"));
-                format!("{kind} of {about} comes from {from}; {set} set, {lost} overridden.")
+                let tied = match tied {
+                    0 => String::new(),
+                    1 => "; 1 rests on the order of names alone".to_owned(),
+                    tied => format!("; {tied} rest on the order of names alone"),
+                };
+                format!("{kind} of {about} comes from {from}; {set} set, {lost} overridden{tied}.")
             }
             Self::NoPolicy { kinds, about, fields } => {
                 let none = match kinds.as_slice() {
@@ -283,9 +298,13 @@ impl Sentence {
                 format!("{none}{own}.{looked}")
             }
             Self::Refused { kind, about } => format!("No {kind} holds for {about}: the one that would is refused."),
-            Self::Broken { about, problems } => match problems {
-                1 => format!("{about} answers with an error, because something is wrong."),
-                problems => format!("{about} answers with an error, because {problems} things are wrong."),
+            Self::Broken { about, problems } => match problems.as_slice() {
+                [] => format!("{about} answers with an error."),
+                [problem] => format!("{about} answers with an error: {problem}."),
+                [first, rest @ ..] => {
+                    let more = counted(rest.len(), "more mistake", "more mistakes");
+                    format!("{about} answers with an error: {first}; and {more}.")
+                }
             },
             Self::Decided { .. }
             | Self::ByDefault { .. }
@@ -349,95 +368,7 @@ pub fn counted(count: usize, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
-/// A remark: something else worth knowing, under the code of a fault.
-#[expect(missing_docs, reason = "fields of sentences are named for what stands in their place")]
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged, rename_all_fields = "camelCase")]
-pub enum Remark {
-    /// Only the order of names puts a policy before another.
-    Tie { before: String },
-    /// Fields rest on the order of names alone.
-    TiedFields { fields: usize },
-    /// More tags win before exact values are compared.
-    WildcardsWin { policy: String, exact: usize, against: usize },
-    /// More groups of clients than are shown.
-    NotShown { more: usize },
-    /// More groups of clients than are listed.
-    NotListed { limit: usize },
-    /// Other editions come to something else.
-    OtherEdition { edition: String, fields: Vec<String> },
-    /// A rule answers by itself.
-    AnsweredDirectly { by: Vec<String> },
-    /// Something is wrong, so that requests fail.
-    Problem { problem: String },
-    /// The default effect permits.
-    OpenDefault {},
-    /// An algorithm does not look at what is not known.
-    HiddenDoubt {
-        algorithm: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        set: Option<String>,
-        policy: String,
-    },
-    /// Only the order of the store puts a policy before another that says the opposite.
-    OrderOfStore { policy: String, other: String, priority: f64 },
-}
-
-impl Remark {
-    /// In words.
-    pub fn text(&self) -> String {
-        match self {
-            Self::Tie { before } => format!("a tie: only the order of names puts it before {before}"),
-            Self::TiedFields { fields: 1 } => "a tie: 1 field rests on the order of names alone".to_owned(),
-            Self::TiedFields { fields } => format!("a tie: {fields} fields rest on the order of names alone"),
-            Self::WildcardsWin { policy, exact, against } => format!(
-                "more tags win before exact values are compared: {policy} has {exact} exact values against {against} \
-                 and still lost"
-            ),
-            Self::NotShown { more } => format!("{more} more groups of clients are not shown; ask for one with --from"),
-            Self::NotListed { limit } => {
-                format!("there are more groups of clients than the {limit} that are listed; ask for one with --from")
-            }
-            Self::OtherEdition { edition, fields } => {
-                format!("under --semantics {edition} these fields differ: {}", fields.join(", "))
-            }
-            Self::AnsweredDirectly { by } => format!("answered without a backend, by {}", by.join(", ")),
-            Self::Problem { problem } => problem.clone(),
-            Self::OpenDefault {} => {
-                "the default effect is permit, so every request that no policy matches is permitted".to_owned()
-            }
-            Self::HiddenDoubt { algorithm, set, policy } => {
-                let of = set.as_ref().map(|set| format!(" of {}", access::a_set(set))).unwrap_or_default();
-                format!("{algorithm}{of} ignores what is not known: {policy} could change the decision")
-            }
-            Self::OrderOfStore { policy, other, priority } => format!(
-                "a tie: {policy} and {other} have the same priority ({priority}) and opposite effects; only their order in \
-                 the store puts {policy} first"
-            ),
-        }
-    }
-
-    fn fault(&self) -> Fault {
-        match self {
-            Self::Tie { .. } | Self::TiedFields { .. } => Fault::ArbitraryTie,
-            Self::WildcardsWin { .. } => Fault::WildcardsOutrank,
-            Self::NotShown { .. } | Self::NotListed { .. } => Fault::Limit,
-            Self::OtherEdition { .. } => Fault::OtherEdition,
-            Self::AnsweredDirectly { .. } => Fault::AnsweredDirectly,
-            Self::Problem { .. } => Fault::BrokenPolicy,
-            Self::OpenDefault {} => Fault::OpenDefault,
-            Self::HiddenDoubt { .. } => Fault::HiddenDoubt,
-            Self::OrderOfStore { .. } => Fault::OrderDecides,
-        }
-    }
-}
-
-impl From<Remark> for Phrase {
-    fn from(remark: Remark) -> Self {
-        let parameters = match serde_json::to_value(&remark) {
-            Ok(Json::Object(parameters)) => parameters,
-            _ => Map::new(),
-        };
-        Self::of_fault(remark.fault(), parameters, remark.text())
-    }
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde wants")]
+fn is_none(number: &usize) -> bool {
+    *number == 0
 }

@@ -155,7 +155,7 @@ impl Session<'_> {
         Some(loaded)
     }
 
-    /// As [`Self::load`], without a file that holds the question.
+    /// As [`Self::load`], without a file that holds the question; warnings are printed with the answer.
     fn load_beside(&self, question: Option<&str>) -> Option<Loaded> {
         let loaded = load::snapshot_beside(&self.settings, self.common.at.as_deref(), question)?;
         self.report_set_aside(&loaded);
@@ -191,11 +191,32 @@ fn ask(session: &Session<'_>, asked: &cli::Question, depth: Depth) -> Option<Ask
     let loaded = session.load_beside(asked.access.request.as_deref())?;
     let options = session.options();
     match World::new(&loaded.snapshot, &options).answer_to(&question, depth) {
-        Ok(answer) => Some(Asked { loaded, question, answer }),
+        Ok(answer) => {
+            match depth {
+                Depth::All => print_concerning(session, &loaded, &answer),
+                _ => load::print_warnings(&loaded),
+            }
+            Some(Asked { loaded, question, answer })
+        }
         Err(refused) => {
+            load::print_warnings(&loaded);
             print_refused(&loaded, &refused);
             None
         }
+    }
+}
+
+/// Prints what is odd about the documents that an answer rests on, and how much else there is.
+fn print_concerning(session: &Session<'_>, loaded: &Loaded, answer: &Answer) {
+    let all = loaded.warnings.as_slice().iter().chain(&answer.warnings);
+    if session.screen.verbose {
+        return print_warnings(loaded, &all.cloned().collect::<Vec<_>>());
+    }
+    let (concerning, others) = answer.concerning(loaded.snapshot.files(), all);
+    print_warnings(loaded, &concerning.into_iter().cloned().collect::<Vec<_>>());
+    if others > 0 {
+        let noun = if others == 1 { "warning" } else { "warnings" };
+        say(&format!("note: {others} {noun} about other documents (--verbose shows all)"));
     }
 }
 
@@ -244,7 +265,7 @@ fn print_refused(loaded: &Loaded, refused: &Refused) -> Exit {
     Exit::Failed
 }
 
-/// Prints what is odd about gateways.
+/// Prints what is odd.
 fn print_warnings(loaded: &Loaded, warnings: &[Diagnostic]) {
     if !warnings.is_empty() {
         diagnostics::print(loaded.snapshot.files(), warnings);

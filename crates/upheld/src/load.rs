@@ -16,9 +16,9 @@ pub(crate) fn snapshot(settings: &Settings, revision: Option<&str>) -> Option<Lo
     told(try_snapshot(settings, revision))
 }
 
-/// As [`snapshot`], without a file that holds the question and no policies.
+/// As [`snapshot`], without a file that holds the question and no policies, and without printing warnings.
 pub(crate) fn snapshot_beside(settings: &Settings, revision: Option<&str>, question: Option<&str>) -> Option<Loaded> {
-    told(read(settings, revision, question))
+    read(settings, revision, question).map_err(|broken| print_broken(&broken)).ok()
 }
 
 fn told(read: Result<Loaded, Box<Broken>>) -> Option<Loaded> {
@@ -28,10 +28,14 @@ fn told(read: Result<Loaded, Box<Broken>>) -> Option<Loaded> {
             Some(loaded)
         }
         Err(broken) => {
-            diagnostics::print(&broken.files, broken.diagnostics.as_slice());
+            print_broken(&broken);
             None
         }
     }
+}
+
+fn print_broken(broken: &Broken) {
+    diagnostics::print(&broken.files, broken.diagnostics.as_slice());
 }
 
 /// Prints what is odd, but no error.

@@ -199,6 +199,20 @@ pub(super) fn fault(fault: Fault) -> Meaning {
             "backendRefs: [{name: crat, port: 8080}]",
             "backendRefs: [{name: cart, port: 8080}]",
         ),
+        Fault::Assumed => (
+            "something was not read",
+            "A repository rarely holds everything. The answer is about what was read, and the note says what it takes for granted: \
+             a Gateway, a parent route, or a namespace whose labels decide who may come in.",
+            "parentRefs: [{name: edge}]   without the Gateway `edge`",
+            "upheld explain -f routes -f gateways httproute/shop/cart",
+        ),
+        Fault::NoBackend => (
+            "a backend takes no requests",
+            "A backend of the rule does not exist, has not this port, or may not be used from here. All policies of the route hold, \
+             and requests that go to this backend are answered with 500 then. What was not read may exist elsewhere.",
+            "backendRefs: [{name: crat, port: 8080}]",
+            "backendRefs: [{name: cart, port: 8080}]",
+        ),
         Fault::OpenDefault => (
             "the default effect is permit",
             "Requests that no policy matches are permitted. A policy that is missing, or that has a typo, opens access in silence.",

@@ -4,24 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use upheld_engine::hierarchy::{Entry, Via};
 use upheld_engine::{Family, ObjectId};
-use upheld_model::{Diagnostic, Fault, Value};
-use upheld_report::drawing::{Badge, Drawing, Look, Node, Presence, Survival};
+use upheld_model::{Diagnostic, Fault};
+use upheld_report::PolicyStatus;
+use upheld_report::drawing::{Badge, Drawing, Look, Node, Presence, Standing};
 
 use super::gateway_api::graph::{self, NodeKind, listener_id, rule_id};
 use super::gateway_api::resources::View;
 use super::gateway_api::{GatewayKind, Network, ROUTE_WEIGHT};
-use super::kgateway::delegation::INHERITANCE;
 use super::reported_status::statuses;
+use super::unattached::sections;
 
 /// Of all gateways.
 pub(super) fn drawing(network: Network<'_>) -> Result<Drawing, Diagnostic> {
-    let graph = network.topology().graph(network.snapshot);
+    let graph = network.topology().graph(network);
     if graph.nodes.is_empty() {
         let message = "there is nothing to draw: no gateway, and no route that is attached to one";
         return Err(Diagnostic::error(Fault::NotFound, message).help("does `-f` point to the right files?"));
     }
-    let mut badges = badges(network, &graph.nodes);
-    let unattached = unattached(network, &badges);
+    let statuses: BTreeMap<String, PolicyStatus> =
+        statuses(network).into_iter().map(|status| (status.policy.to_string(), status)).collect();
+    let mut badges = badges(network, &graph.nodes, &statuses);
+    let unattached = unattached(network, &badges, &statuses);
     let nodes = graph.nodes.into_iter().map(|node| {
         let policies = badges.remove(&node.id).unwrap_or_default();
         drawn(network, node, policies)
@@ -41,9 +44,7 @@ fn drawn(network: Network<'_>, node: graph::Node, policies: Vec<Badge>) -> Node 
     };
     let mut details = node.details;
     if let (NodeKind::Route, Some(view)) = (node.kind, node.object.and_then(|own| View::of(network.snapshot, own))) {
-        // What delegating routes prefer changes who wins below them.
-        let annotations = [INHERITANCE, ROUTE_WEIGHT].into_iter();
-        details.extend(annotations.filter_map(|name| Some(format!("{name}: {}", view.annotation(name)?.text()))));
+        details.extend(view.annotation(ROUTE_WEIGHT).map(|weight| format!("weight {}", weight.text())));
     }
     let presence = if node.object.is_some() { Presence::Read } else { Presence::Missing };
     Node { id: node.id, kind, look, label: node.label, details, presence, policies }
@@ -52,11 +53,13 @@ fn drawn(network: Network<'_>, node: graph::Node, policies: Vec<Badge>) -> Node 
 /// Policies, by the node that they are attached to.
 type Badges = BTreeMap<String, Vec<Badge>>;
 
-fn badges(network: Network<'_>, nodes: &[graph::Node]) -> Badges {
-    let survival = survival(network);
+fn badges(network: Network<'_>, nodes: &[graph::Node], statuses: &BTreeMap<String, PolicyStatus>) -> Badges {
     let mut badges = Badges::new();
     let mut add = |id: &str, policy: String, section: Option<&str>| {
-        let badge = Badge { fields: survival.get(&policy).copied(), policy, section: section.map(str::to_owned) };
+        let status = statuses.get(&policy);
+        let standing = status.map_or(Standing::Effective, standing);
+        let weight = status.and_then(|status| weight(network, status));
+        let badge = Badge { policy, section: section.map(str::to_owned), weight, standing };
         let known = badges.entry(id.to_owned()).or_default();
         if !known.contains(&badge) {
             known.push(badge);
@@ -97,24 +100,42 @@ fn badges(network: Network<'_>, nodes: &[graph::Node]) -> Badges {
     badges
 }
 
-/// How many fields of each policy are in effect somewhere, by its kind and name.
-fn survival(network: Network<'_>) -> BTreeMap<String, Survival> {
-    let known = statuses(network).into_iter().filter(|status| !status.fields.is_empty());
-    let counted = known.map(|status| {
-        let effective = status.fields.iter().filter(|field| field.survives > 0).count();
-        (status.policy, Survival { effective, of: status.fields.len() })
-    });
-    counted.collect()
+/// What comes of a policy, by what its controller would report.
+fn standing(status: &PolicyStatus) -> Standing {
+    let holds = |name: &str, wanted: &str| {
+        let mut conditions = status.ancestors.iter().flat_map(|at| &at.conditions);
+        conditions.any(|one| one.name == name && one.status == wanted)
+    };
+    let (kept, all) = status.fields.iter().fold((0, 0), |(kept, all), one| (kept + one.survives, all + one.of));
+    match (kept, all) {
+        _ if holds("Accepted", "False") => Standing::Refused,
+        (0, 1..) => Standing::Overridden,
+        (kept, all) if kept < all || holds("Overridden", "True") => Standing::Partly,
+        _ => Standing::Effective,
+    }
 }
 
-/// Policies that stand at no node.
-fn unattached(network: Network<'_>, badges: &Badges) -> Vec<String> {
+/// The weight of a policy, unless that is zero.
+fn weight(network: Network<'_>, status: &PolicyStatus) -> Option<i64> {
+    let own = &status.policy;
+    let found = network.snapshot.policy_named(&own.kind, &own.namespace, &own.name)?;
+    let weight = network.snapshot.policy(found)?.attachments()?.weight;
+    (weight != 0).then_some(weight)
+}
+
+/// Policies that stand at no node, with the reason where one is known.
+fn unattached(network: Network<'_>, badges: &Badges, statuses: &BTreeMap<String, PolicyStatus>) -> Vec<String> {
     let shown: BTreeSet<&str> = badges.values().flatten().map(|badge| badge.policy.as_str()).collect();
     let all = network.kinds().flat_map(|kind| {
         let entries = kind.policies.entries().filter_map(move |entry| kind.policies.entry(entry));
         entries.map(move |entry| title(network, kind, entry))
     });
-    all.filter(|policy| !shown.contains(policy.as_str())).collect::<BTreeSet<String>>().into_iter().collect()
+    let alone: BTreeSet<String> = all.filter(|policy| !shown.contains(policy.as_str())).collect();
+    let with_reason = alone.into_iter().map(|policy| {
+        let why = statuses.get(&policy).and_then(|status| status.notes.first());
+        why.map_or_else(|| policy.clone(), |why| format!("{policy}: {why}"))
+    });
+    with_reason.collect()
 }
 
 /// The policies that are attached to an object or to a section of it.
@@ -130,12 +151,4 @@ fn title(network: Network<'_>, kind: GatewayKind<'_>, entry: &Entry) -> String {
     let texts = [kind.kind.governs, entry.namespace, entry.name].map(|symbol| network.snapshot.text(symbol));
     let [kind, namespace, name] = texts;
     format!("{kind} {namespace}/{name}")
-}
-
-/// The names of the sections of an object: listeners, rules and ports.
-fn sections(network: Network<'_>, object: ObjectId) -> BTreeSet<String> {
-    let resource = network.resource(object);
-    let lists = ["listeners", "rules", "ports"].into_iter().filter_map(|field| resource?.field(field));
-    let names = lists.flat_map(Value::items).filter_map(|item| item.get("name"));
-    names.map(|name| name.text().to_owned()).collect()
 }

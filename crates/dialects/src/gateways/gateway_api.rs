@@ -8,6 +8,7 @@
 //!   read from a spec before
 //! - [`mod@inherit`]: which routes a route may hand over to, and what they match then
 //! - [`topology`]: the graph, and the ways that requests take through it; [`settings`] steer it
+//! - [`assumed`]: ways through routes whose gateways were not read
 //! - [`gateways`]: what a snapshot keeps of all of that; [`places`]: from a target to the places of its policies;
 //!   [`survey`]: many places at once
 //!
@@ -23,6 +24,7 @@
 //! topology ──(graph)────────────▶ pictures
 //! ```
 
+pub mod assumed;
 mod attach;
 pub mod attachments;
 mod build;
@@ -31,7 +33,7 @@ mod dependents;
 pub mod effective;
 mod entry;
 pub mod envoy;
-mod facts;
+pub(crate) mod facts;
 pub mod find;
 pub mod gateways;
 pub mod grants;

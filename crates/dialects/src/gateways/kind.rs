@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use upheld_engine::hierarchy::fields::{Combiner, FieldMerge, FieldRule, PlainWhenDeep, SameLevel, Within};
+use upheld_engine::hierarchy::fields::{Combiner, FieldMerge, FieldRule, PlainWhenDeep, SameLevel, Switch, Within};
 use upheld_engine::hierarchy::rank::RankDirection;
 use upheld_engine::hierarchy::wholes::{WholeJoin, WholeRules};
 use upheld_engine::hierarchy::{Column, FieldParts, Rules};
@@ -54,7 +54,7 @@ const RUNGS: [(&str, Column, Best); 13] = [
     ("identity", Column::Identity, Best::Lowest),
 ];
 
-const COMBINERS: [&str; 3] = ["providers", "transformation", "access-list"];
+const COMBINERS: [&str; 4] = ["providers", "preferred-providers", "transformation", "access-list"];
 
 /// The fields of a document that says everything itself.
 fn fields() -> Vec<Field> {
@@ -102,6 +102,11 @@ fn resolve() -> Shape {
             "apart",
             Shape::Either(vec![Shape::Choice(&["entries"]), apart]),
             "which parts override each other between scopes",
+        ),
+        optional(
+            "shares",
+            Shape::Text,
+            "a part of another field that says the same thing and overrides it between scopes",
         ),
     ]);
     let own = Shape::Object(vec![
@@ -201,13 +206,17 @@ fn read_rules(resolve: Option<Value<'_>>) -> Rules {
         FieldRule {
             name: text("field").unwrap_or_default().into(),
             meeting: match text("combine") {
-                Some("providers") => FieldMerge::Deep(Combiner::Providers),
+                Some("providers") => FieldMerge::Deep(Combiner::Providers(Switch::Absorbs)),
+                Some("preferred-providers") => FieldMerge::Deep(Combiner::Providers(Switch::Preferred)),
                 Some("transformation") => FieldMerge::Deep(Combiner::Transformation),
                 Some("access-list") => FieldMerge::Deep(Combiner::AccessList),
                 _ => FieldMerge::Plain,
             },
             same_level: if text("same-level") == Some("combine") { SameLevel::Combine } else { SameLevel::First },
-            apart: field.get("apart").map(read_apart).unwrap_or_default(),
+            apart: match text("shares").and_then(|shared| shared.split_once('.')) {
+                Some((name, part)) => FieldParts::Shared { name: name.into(), part: part.into() },
+                None => field.get("apart").map(read_apart).unwrap_or_default(),
+            },
         }
     });
     Rules { fields: fields.collect(), plain_when_deep: read_deep(resolve), within: Within::ByField }

@@ -2,6 +2,8 @@
 
 mod query;
 
+use std::cell::RefCell;
+
 use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
@@ -10,15 +12,18 @@ use upheld_report::Answer;
 
 use self::query::Query;
 use super::gateway_api::{GatewayKind, Network};
+use super::kgateway::fields::asked_name;
+use super::unattached;
 use crate::question::{Asked, HttpRequest, Named, Refused, Thing, Words};
 
 /// What can stand before a slash here.
-const KINDS: [(&str, &[&str]); 5] = [
+const KINDS: [(&str, &[&str]); 6] = [
     ("httproute", &["HTTPRoute"]),
     ("grpcroute", &["GRPCRoute"]),
     ("gateway", &["Gateway"]),
     ("listenerset", &["ListenerSet", "XListenerSet"]),
     ("backend", &["Service", "Backend"]),
+    ("service", &["Service"]),
 ];
 
 /// How a question is asked.
@@ -69,29 +74,13 @@ pub(super) fn answer(asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
 fn answer_about(asked: &Asked<'_>, about: String) -> Result<Answer, Diagnostic> {
     let network = network(asked.snapshot)?;
     let kind = asked.question.kind.as_deref().map(|name| find_kind(network, name)).transpose()?;
-    let reports = Query { network, kind }.reports(&asked.question.thing)?;
+    let query = Query { network, kind, documents: RefCell::default() };
+    let reports = query.reports(&asked.question.thing)?;
+    let documents = query.documents.into_inner().into_iter().collect();
+    let field = asked.question.field.as_deref().map(asked_name);
     let mut warnings = network.warnings();
-    warnings.extend(unattached(network));
-    Ok(Answer { warnings, ..Answer::about(about, reports) }.only(asked.question.field.as_deref()))
-}
-
-/// Policies that have no effect, because no request reaches what they are attached to: they are reported, not forgotten.
-pub(crate) fn unattached(network: Network<'_>) -> Vec<Diagnostic> {
-    let snapshot = network.snapshot;
-    let statuses = network.kgateway_statuses();
-    let alone = statuses.iter().filter(|status| status.ancestors.is_empty());
-    alone
-        .filter_map(|status| {
-            let policy = snapshot.policy(status.policy)?;
-            let document = snapshot.files().value(policy.at)?;
-            let place =
-                document.get("spec").and_then(|spec| spec.get("targetRefs")).or_else(|| document.get("metadata"))?;
-            let [kind, scope, name] = [policy.kind, policy.scope, policy.name].map(|symbol| snapshot.text(symbol));
-            let message = format!("{kind} {scope}/{name} is attached to nothing that requests reach");
-            let diagnostic = Diagnostic::warning(Fault::DanglingReference, message);
-            Some(diagnostic.at_value(policy.at.source, place, "has no effect"))
-        })
-        .collect()
+    warnings.extend(unattached::warnings(network));
+    Ok(Answer { warnings, documents, ..Answer::about(about, reports) }.only(field.as_deref()))
 }
 
 fn find_kind<'s>(network: Network<'s>, name: &str) -> Result<GatewayKind<'s>, Diagnostic> {

@@ -1,8 +1,12 @@
 //! Policies of gateways, from documents to what holds.
 #![cfg(test)]
 
+mod answers;
+mod asking;
 mod declared;
 mod envoy_gateway;
+mod incomplete;
 mod kgateway;
 mod reasons;
 mod seed_kgateway_policy_application_and_merging;
+mod shared_findings;

@@ -172,30 +172,6 @@ fn heavier_is_who_is_heavier_where_weight_counts() {
 }
 
 #[test]
-fn of_two_filters_the_one_that_counts_is_told_to_count() {
-    let filter = |name: &str| {
-        format!(
-            "{{type: ExtensionRef, extensionRef: {{group: gateway.kgateway.dev, kind: DirectResponse, name: {name}}}}}"
-        )
-    };
-    let filters = format!("filters: [{}, {}]", filter("first"), filter("second"));
-    let documents = [
-        EDGE.to_owned(),
-        ROUTE.replace("backendRefs: [{name: cart, port: 80}]", &filters),
-        policy("DirectResponse", "first", "2025-01-01", "status: 418", ""),
-        policy("DirectResponse", "second", "2025-01-01", "status: 419", ""),
-    ];
-    let question = || json!({"what": "httproute/shop/cart", "kind": "DirectResponse"});
-    let [current] = asked(CURRENT, &documents, question()).try_into().expect("one answer");
-    assert_eq!(holds(&current, "status"), ("shop/second", "its filter comes last, and the last one counts"));
-    let earlier = "lost to shop/second: its filter comes earlier, and the last one counts";
-    assert_eq!(lost(&current, "status", "shop/first"), earlier);
-    let [proposed] = asked(PROPOSED, &documents, question()).try_into().expect("one answer");
-    assert_eq!(holds(&proposed, "status"), ("shop/first", "its filter comes first"));
-    assert_eq!(lost(&proposed, "status", "shop/second"), "lost to shop/first: its filter comes later");
-}
-
-#[test]
 fn nobody_is_alone_with_what_a_wider_scope_sets_too() {
     let traffic = |name, section, percent: &str| {
         policy("TrafficPolicy", name, "2025-01-01", &to("Gateway", "edge", section), percent)

@@ -25,6 +25,8 @@ pub struct Effective {
     pub merged: Option<Merged>,
     /// What holds, by name.
     pub fields: Vec<Field>,
+    /// What would hold if it meant something at this target, by name.
+    pub omitted: Vec<Field>,
     /// What lost as a whole.
     pub hidden: Vec<Lost>,
     /// Who is broken. With any, nothing holds.

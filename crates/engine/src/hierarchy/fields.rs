@@ -31,7 +31,7 @@ use upheld_model::{MergeAction, Uniques};
 pub use join::{Beaten, Joined, Part, Parts};
 pub use origins::{Origins, Share};
 pub use rules::{
-    Combiner, FieldMerge, FieldRule, Inheritance, Join, PlainWhenDeep, Prefer, Reach, Rules, SameLevel, Within,
+    Combiner, FieldMerge, FieldRule, Inheritance, Join, PlainWhenDeep, Prefer, Reach, Rules, SameLevel, Switch, Within,
 };
 
 use super::answer::Exception;

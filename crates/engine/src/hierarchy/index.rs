@@ -30,7 +30,7 @@ pub struct Entry {
     pub namespace: Sym,
     /// Its name.
     pub name: Sym,
-    /// When it was created; unknown is before all others.
+    /// When it was created; unknown is after all others.
     pub created: Option<Timestamp>,
     /// What it is attached to, and all of its layers.
     pub attachments: Arc<Attachments>,

@@ -32,7 +32,7 @@ pub enum Column {
     Weight,
     /// A whole number of the policy; absent is after all others.
     Number(Sym),
-    /// When it was created; unknown is before all others.
+    /// When it was created; unknown is after all others: what is not there yet will be the newest.
     Created,
     /// The namespace, by its text.
     Namespace,
@@ -216,7 +216,7 @@ impl Ranked<'_> {
             Column::Side => other.overrides().cmp(&self.overrides()),
             Column::Weight => self.weight().cmp(&other.weight()),
             Column::Number(name) => self.number(name).cmp(&other.number(name)),
-            Column::Created => self.created().cmp(&other.created()),
+            Column::Created => self.age().cmp(&other.age()),
             Column::Namespace => self.namespace().cmp(other.namespace()),
             Column::Name => self.name().cmp(other.name()),
             Column::Layer => self.layer().cmp(&other.layer()),
@@ -249,6 +249,11 @@ impl Ranked<'_> {
 
     fn number(&self, name: Sym) -> Option<i64> {
         self.entry.and_then(|entry| entry.number(name))
+    }
+
+    /// When it was created, whatever has no time last.
+    fn age(&self) -> (bool, Option<Timestamp>) {
+        (self.created().is_none(), self.created())
     }
 
     fn created(&self) -> Option<Timestamp> {

@@ -273,7 +273,7 @@ fn on_rung(kind: &NaiveKind, NaiveRung(column, highest): NaiveRung, a: &Speaker,
         },
         C::Created => {
             let created = |speaker: &Speaker| speaker.policy.as_ref().and_then(|policy| policy.created);
-            created(a).cmp(&created(b))
+            created(a).unwrap_or(i64::MAX).cmp(&created(b).unwrap_or(i64::MAX))
         }
         C::Namespace => of(a, |policy| policy.namespace.clone()).cmp(&of(b, |policy| policy.namespace.clone())),
         C::Name => of(a, |policy| policy.name.clone()).cmp(&of(b, |policy| policy.name.clone())),

@@ -113,9 +113,15 @@ impl Hierarchy {
         // What a target says itself is behind all entries, each part under a number of its own.
         let who = |place: usize| answer.order.get(place).map_or(EntryId::new(usize::MAX), |member| member.entry);
         let key = |name| own_words.parts.get(name).map_or((name, None), Key::borrowed);
-        let named = scopes.iter().map(|own| own.folded.iter().map(|(name, joined)| (key(name), joined)));
+        let named = || scopes.iter().map(|own| own.folded.iter().map(|(name, joined)| (key(name), joined)));
         let most = scopes.iter().map(|own| own.folded.len()).sum();
-        answer.fields = scopes::across(named, most, |name| policies.apart(name), who, question.omits);
+        let apart = |name: &str| policies.apart(name);
+        let is_omitted = |name: &str| question.omits.contains(&name);
+        let fields = scopes::across(named(), most, apart, who, |name| !is_omitted(name));
+        if !question.omits.is_empty() {
+            answer.omitted = scopes::across(named(), 0, apart, who, is_omitted);
+        }
+        answer.fields = fields;
         answer.scopes = scopes;
     }
 

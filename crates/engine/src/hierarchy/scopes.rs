@@ -34,6 +34,13 @@ pub enum FieldParts {
         /// The switch.
         off: SmolStr,
     },
+    /// The field is hidden as a whole, also by another field that says the same thing in other words.
+    Shared {
+        /// The other field.
+        name: SmolStr,
+        /// The part of it that is meant.
+        part: SmolStr,
+    },
 }
 
 impl FieldParts {
@@ -41,7 +48,7 @@ impl FieldParts {
     fn for_each_part(&self, value: &Arc<Config>, mut show: impl FnMut(Option<SmolStr>, &Arc<Config>)) {
         let text = |value: &Config, key: &str| value.get(key).and_then(|name| name.as_text()).map(SmolStr::new);
         match self {
-            Self::Whole => show(None, value),
+            Self::Whole | Self::Shared { .. } => show(None, value),
             Self::Entries => value.entries().iter().for_each(|(key, value)| show(Some(key.clone()), value)),
             Self::Items { off, .. } | Self::Keyed { off, .. } if value.get(off).is_some_and(|off| is_set(off)) => {
                 show(Some(off.clone()), value);
@@ -56,7 +63,7 @@ impl FieldParts {
     /// The part that turns all others off.
     fn off(&self) -> Option<&SmolStr> {
         match self {
-            Self::Whole | Self::Entries => None,
+            Self::Whole | Self::Entries | Self::Shared { .. } => None,
             Self::Items { off, .. } | Self::Keyed { off, .. } => Some(off),
         }
     }
@@ -97,12 +104,12 @@ pub(super) fn across<'f>(
     most: usize,
     apart: impl Fn(&str) -> &'f FieldParts,
     who: impl Fn(usize) -> EntryId,
-    omits: &[&str],
+    is_meant: impl Fn(&str) -> bool,
 ) -> Vec<Field> {
     let mut found = Fields { sorted: Vec::with_capacity(most) };
     let mut off: Vec<SmolStr> = Vec::new();
     for fields in scopes {
-        for ((name, own_part), joined) in fields.filter(|((name, _), _)| !omits.contains(&name.as_str())) {
+        for ((name, own_part), joined) in fields.filter(|((name, _), _)| is_meant(name.as_str())) {
             let rule = apart(name);
             let mut place = 0;
             let mut add = |part: Option<SmolStr>, value: &Arc<Config>| {
@@ -114,6 +121,7 @@ pub(super) fn across<'f>(
                 let lost =
                     joined.over.iter().filter(|_| place == 0).filter_map(|beaten| lost_in(beaten, &who)).collect();
                 place += 1;
+                let (name, part) = found.taken(rule).unwrap_or((name, part));
                 match found.get_mut(name, part.as_ref()) {
                     Ok(known) => hide(known, &by, value, lost, &who),
                     Err(free) => {
@@ -147,6 +155,12 @@ impl Fields {
             Ok(place) => self.sorted.get_mut(place).ok_or(place),
             Err(free) => Err(free),
         }
+    }
+
+    /// The field that says the same thing, if it is there already.
+    fn taken<'f>(&mut self, rule: &'f FieldParts) -> Option<(&'f SmolStr, Option<SmolStr>)> {
+        let FieldParts::Shared { name, part } = rule else { return None };
+        self.get_mut(name, Some(part)).is_ok().then(|| (name, Some(part.clone())))
     }
 
     fn insert(&mut self, free: usize, field: Field) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::layout::{Area, LETTER, Layout, PADDING, Route, SPACE, TEXT, layout};
-use super::{Drawing, Line, Look, Node, Presence};
+use super::{Drawing, Line, Look, Node, Presence, Standing};
 
 /// Letters of one width, so that texts are as wide as the layout takes them for.
 const FONT: &str = "font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"12\"";
@@ -60,13 +60,20 @@ fn drawn(node: &Node, area: Area) -> String {
         let badge = number.checked_sub(badges).and_then(|number| node.policies.get(number));
         let style = match badge {
             _ if number == 0 => " font-weight=\"bold\"",
-            Some(badge) if badge.is_overridden() => " fill=\"#777\" text-decoration=\"line-through\"",
-            Some(_) => " fill=\"#7c2d12\"",
+            Some(badge) => style_of(badge.standing),
             None => " fill=\"#333\"",
         };
         text += &format!("<text x=\"{x}\" y=\"{y}\"{style}>{}</text>\n", escaped(line));
     }
     text + "</g>\n"
+}
+
+fn style_of(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Effective | Standing::Partly => " fill=\"#7c2d12\"",
+        Standing::Overridden => " fill=\"#777\" text-decoration=\"line-through\"",
+        Standing::Refused => " fill=\"#b91c1c\" text-decoration=\"line-through\"",
+    }
 }
 
 fn fill(look: Look) -> &'static str {
@@ -130,7 +137,7 @@ impl Legend {
         legend.right = legend.right.max(left);
         legend.bottom = y;
         for sign in drawing.signs() {
-            legend.line(sign, " fill=\"#444\"");
+            legend.line(&sign, " fill=\"#444\"");
         }
         legend
     }

@@ -1,7 +1,7 @@
 //! Nothing that is drawn lies on anything else, whatever leads where.
 
 use super::layout::{Area, Layout, layout};
-use super::{Badge, Drawing, Edge, Line, Look, Node, Presence, Survival};
+use super::{Badge, Drawing, Edge, Line, Look, Node, Presence, Standing};
 
 fn node(id: usize, look: Look, details: usize) -> Node {
     Node {
@@ -87,12 +87,13 @@ fn what_leads_in_a_circle_is_drawn() {
 
 #[test]
 fn winners_losers_missing_things_and_what_is_attached_to_nothing_are_told_apart() {
-    let badge = |policy: &str, fields| Badge { policy: policy.to_owned(), section: None, fields };
+    let badge = |policy: &str, standing| Badge { policy: policy.to_owned(), section: None, weight: None, standing };
     let mut first = node(0, Look::Entry, 0);
     first.policies = vec![
-        badge("Policy wins", Some(Survival { effective: 2, of: 2 })),
-        badge("Policy partly", Some(Survival { effective: 1, of: 2 })),
-        badge("Policy loses", Some(Survival { effective: 0, of: 2 })),
+        badge("Policy wins", Standing::Effective),
+        Badge { weight: Some(7), section: Some("http".to_owned()), ..badge("Policy partly", Standing::Partly) },
+        badge("Policy loses", Standing::Overridden),
+        badge("Policy wrong", Standing::Refused),
     ];
     let second = Node { presence: Presence::Missing, ..node(1, Look::End, 0) };
     let edges = vec![Edge { from: 0, to: 1, line: Line::Delegates, label: "weight 9 of 10".to_owned() }];
@@ -101,12 +102,13 @@ fn winners_losers_missing_things_and_what_is_attached_to_nothing_are_told_apart(
     for text in [drawing.dot(), drawing.mermaid(), drawing.svg()] {
         for expected in [
             "◆ Policy wins",
-            "◆ Policy partly, 1 of 2 fields",
+            "◐ Policy partly (http), weight 7",
             "◇ Policy loses",
-            "not among the documents",
+            "✗ Policy wrong",
+            "not read",
             "weight 9 of 10",
             "Policy lost",
-            "◇ policy attached here, every field overridden",
+            "◇ policy overridden everywhere",
         ] {
             assert!(text.contains(expected), "{expected} in {text}");
         }

@@ -24,7 +24,7 @@ pub(super) fn text(sentence: &Sentence) -> String {
             "One policy holds at each target: the oldest that names it. Wider ones count only where its mergeType says so."
                 .to_owned()
         }
-        Sentence::RankingFields => "Merged field by field: the first policy in this order wins.".to_owned(),
+        Sentence::RankingFields => "Merged field by field: of policies that set a field, the first in this order wins.".to_owned(),
         Sentence::RankingLevels { joins } => format!("Levels meet by {}, the nearest parent first.", joins.join(", ")),
         _ => String::new(),
     }

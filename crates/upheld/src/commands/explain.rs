@@ -3,7 +3,7 @@
 use upheld_answers::stamp::line;
 use upheld_answers::{Answer, Question, Thing, Words};
 
-use super::{Asked, Session, ask, print_warnings, say};
+use super::{Asked, Session, ask, say};
 use crate::cli::{self, Format};
 use crate::exit::Exit;
 use crate::render::{self, print_plain, report, style, table};
@@ -16,7 +16,6 @@ pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
     let Some(Asked { loaded, question: asked, answer }) = ask(session, question, Depth::All) else {
         return Exit::Failed;
     };
-    print_warnings(&loaded, &answer.warnings);
     for note in &answer.notes {
         say(note);
     }

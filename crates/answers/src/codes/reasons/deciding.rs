@@ -123,6 +123,13 @@ pub(super) fn words(code: Code) -> Option<Words> {
             "targetRefs: [{kind: Gateway, name: web, sectionName: a}]   a and b are on port 80",
             "targetRefs: [{kind: Gateway, name: web}]",
         ),
+        Code::OffPlainListener => (
+            "one plain listener cannot have settings of its own",
+            "All plain listeners of a port are served alike, so settings of connections hold for the whole Gateway there. On a \
+             listener with a certificate they hold for that listener.",
+            "a ListenerPolicy with targetRefs: [{kind: Gateway, name: web, sectionName: http}]",
+            "targetRefs: [{kind: Gateway, name: web}]",
+        ),
         Code::DecideOff => (
             "switched off",
             "The policy has `enabled: false`, so it does not count.",

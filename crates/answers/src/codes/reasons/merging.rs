@@ -153,6 +153,12 @@ pub(super) fn words(code: Code) -> Option<Words> {
             "creationTimestamp: 2025-06-01T00:00:00Z",
             "creationTimestamp: 2025-01-01T00:00:00Z",
         ),
+        Code::MergeNotPassedOn => (
+            "requests are not passed on here",
+            "A rule that redirects or answers by itself has no backend, so timeouts, retries and rewrites have no effect there.",
+            "timeouts: {request: 10s}   on a rule with a RequestRedirect",
+            "timeouts: {request: 10s}   on a rule with backendRefs",
+        ),
         Code::MergeScope => (
             "hidden by a nearer scope",
             "What a route, a host and a gateway say is not merged: the nearest of them that has the field counts.",

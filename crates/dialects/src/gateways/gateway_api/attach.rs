@@ -54,10 +54,13 @@ impl Sites {
                 continue;
             };
             let allowed = view.spec_at(&["allowedListeners", "namespaces"]);
-            if world.allows(allowed, "None", view.namespace, set.namespace) {
-                sites.add(site.gateway, set);
-            } else {
-                warnings.not_allowed(set, &view, parent);
+            match world.allows(allowed, "None", view.namespace, set.namespace) {
+                Some(true) => sites.add(site.gateway, set),
+                None => {
+                    warnings.unknown_namespace(set, &view.title(), parent);
+                    sites.add(site.gateway, set);
+                }
+                Some(false) => warnings.not_allowed(set, &view, parent),
             }
         }
         sites
@@ -140,14 +143,16 @@ pub(super) fn attach(
     }
     let (mut allowed, mut matched, mut attached) = (false, false, Vec::new());
     for (index, listener) in listeners {
-        if !admits(world, listener, route) {
-            continue;
-        }
+        let Some(certain) = admits(world, listener, route) else { continue };
         allowed = true;
         if !is_meant(reference, listener) {
             continue;
         }
         matched = true;
+        if !certain {
+            let listener = format!("the listener {} of {} {}", listener.name, reference.kind(), reference.name);
+            warnings.unknown_namespace(&route.view, &listener, reference.value);
+        }
         let hosts = common_hosts(listener, route);
         if !hosts.is_empty() {
             let (route, parent) = (route.view.object, parent.clone());
@@ -167,8 +172,9 @@ pub(super) fn attach(
     attached
 }
 
-/// Whether a listener lets routes of this type and namespace in.
-fn admits(world: &World<'_>, listener: &Listener, route: &Route<'_>) -> bool {
+/// Whether a listener lets routes of this type and namespace in: `None` if not, else whether that is certain. A namespace that
+/// was not read is taken for one that may come in.
+fn admits(world: &World<'_>, listener: &Listener, route: &Route<'_>) -> Option<bool> {
     let files = world.snapshot.files();
     let value = files.value(listener.at);
     let allowed = value.and_then(|value| value.get("allowedRoutes"));
@@ -186,7 +192,13 @@ fn admits(world: &World<'_>, listener: &Listener, route: &Route<'_>) -> bool {
     });
     let owner = world.snapshot.objects().get(listener.owner).map_or("", |owner| world.snapshot.text(owner.scope));
     let namespaces = allowed.and_then(|allowed| allowed.get("namespaces"));
-    supported.contains(&route.view.kind) && listed && world.allows(namespaces, "Same", owner, route.view.namespace)
+    if !supported.contains(&route.view.kind) || !listed {
+        return None;
+    }
+    match world.allows(namespaces, "Same", owner, route.view.namespace) {
+        Some(false) => None,
+        allowed => Some(allowed.is_some()),
+    }
 }
 
 fn is_meant(reference: &ParentReference<'_>, listener: &Listener) -> bool {

@@ -33,14 +33,16 @@ pub enum Claim {
 }
 
 /// Groups and types.
-const TYPES: [(&str, &str, Claim); 26] = [
+const TYPES: [(&str, &str, Claim); 28] = [
     ("", "ConfigMap", Claim::Object),
     ("", "Namespace", Claim::Object),
     ("", "Secret", Claim::Object),
     ("", "Service", Claim::Object),
+    (ENVOY_GATEWAY, "Backend", Claim::Object),
     (ENVOY_GATEWAY, "BackendTrafficPolicy", Claim::Policy),
     (ENVOY_GATEWAY, "ClientTrafficPolicy", Claim::Policy),
     (ENVOY_GATEWAY, "EnvoyExtensionPolicy", Claim::Policy),
+    (ENVOY_GATEWAY, "HTTPRouteFilter", Claim::Object),
     (ENVOY_GATEWAY, "SecurityPolicy", Claim::Policy),
     (GATEWAY, "BackendTLSPolicy", Claim::Policy),
     (GATEWAY, "GRPCRoute", Claim::Object),

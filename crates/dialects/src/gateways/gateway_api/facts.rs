@@ -30,6 +30,8 @@ pub(crate) struct RuleFacts {
     pub(crate) backends: Vec<Vec<Reference>>,
     /// What it says itself.
     pub(crate) own: Vec<OwnLayer>,
+    /// What its references to backends say themselves.
+    pub(crate) backends_own: Vec<Vec<OwnLayer>>,
 }
 
 /// A policy that a filter names; it is looked up in the namespace of the route.
@@ -63,6 +65,9 @@ impl RuleFacts {
             refers: references(view, rule),
             backends: children(rule, "backendRefs").map(|backend| references(view, backend)).collect(),
             own: kgateway::builtin::layers(view.source, rule),
+            backends_own: children(rule, "backendRefs")
+                .map(|backend| kgateway::builtin::layers(view.source, backend))
+                .collect(),
         }
     }
 }

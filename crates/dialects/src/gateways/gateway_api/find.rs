@@ -47,7 +47,7 @@ impl Topology {
 }
 
 /// The host without its port.
-fn host_name(host: &str) -> &str {
+pub(crate) fn host_name(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
@@ -74,19 +74,24 @@ fn host_on(gateway: &Gateway, port: u16, name: &str) -> Option<usize> {
 impl Match {
     /// Whether a request is as it is wanted. An expression that cannot be read here takes none.
     pub fn takes(&self, request: &Request<'_>) -> bool {
+        self.unmet(request).next().is_none()
+    }
+
+    /// What a request lacks, in the order in which it is looked at.
+    pub fn unmet<'m>(&'m self, request: &'m Request<'_>) -> impl Iterator<Item = Unmet<'m>> {
         let method = if request.method.is_empty() { "GET" } else { request.method };
-        let header = |wanted: &FieldMatch| {
+        let header = |wanted: &&FieldMatch| {
             let mut found = request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(&wanted.name));
-            found.any(|(_, value)| wanted.takes(value))
+            !found.any(|(_, value)| wanted.takes(value))
         };
-        let parameter = |wanted: &FieldMatch| {
+        let parameter = |wanted: &&FieldMatch| {
             // Of parameters with one name the first counts.
-            request.query.iter().find(|(name, _)| *name == wanted.name).is_some_and(|(_, value)| wanted.takes(value))
+            !request.query.iter().find(|(name, _)| *name == wanted.name).is_some_and(|(_, value)| wanted.takes(value))
         };
-        self.takes_path(request.path)
-            && self.method.as_ref().is_none_or(|wanted| wanted == method)
-            && self.headers.iter().all(header)
-            && self.query.iter().all(parameter)
+        let path = std::iter::once(Unmet::Path(self)).filter(|_| !self.takes_path(request.path));
+        let method = self.method.iter().filter(move |wanted| *wanted != method).map(|wanted| Unmet::Method(wanted));
+        let headers = self.headers.iter().filter(header).map(Unmet::Header);
+        path.chain(method).chain(headers).chain(self.query.iter().filter(parameter).map(Unmet::Parameter))
     }
 
     fn takes_path(&self, path: &str) -> bool {
@@ -99,6 +104,31 @@ impl Match {
                 "/" => true,
                 prefix => path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
             },
+        }
+    }
+}
+
+/// Something that a request would need.
+#[derive(Clone, Copy, Debug)]
+pub enum Unmet<'m> {
+    /// Another path.
+    Path(&'m Match),
+    /// Another method.
+    Method(&'m str),
+    /// A header.
+    Header(&'m FieldMatch),
+    /// A query parameter.
+    Parameter(&'m FieldMatch),
+}
+
+impl std::fmt::Display for Unmet<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let sign = |field: &FieldMatch| if field.is_regular_expression() { '~' } else { '=' };
+        match self {
+            Self::Path(wanted) => write!(f, "path {} {}", wanted.path_kind.word(), wanted.normal_path()),
+            Self::Method(method) => write!(f, "method {method}"),
+            Self::Header(field) => write!(f, "header {}{}{}", field.name, sign(field), field.value),
+            Self::Parameter(field) => write!(f, "query parameter {}{}{}", field.name, sign(field), field.value),
         }
     }
 }

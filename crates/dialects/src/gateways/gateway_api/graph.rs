@@ -7,6 +7,8 @@ use upheld_model::tree::Value;
 
 use upheld_report::drawing::{Edge, Line};
 
+use super::assumed::Assumption;
+use super::gateways::Network;
 use super::resources::{Backend, Route, View};
 use super::topology::{Gateway, Listener, Outcome, Step, Topology, Way};
 
@@ -55,9 +57,20 @@ pub struct Graph {
 const TEXT_LIMIT: usize = 3;
 
 impl Topology {
-    /// What can be drawn of it.
-    pub fn graph(&self, snapshot: &Snapshot) -> Graph {
-        let mut sketch = Sketch { snapshot, nodes: BTreeMap::new(), edges: BTreeMap::new() };
+    /// What can be drawn of it, with parents of routes that were not read.
+    pub fn graph(&self, network: Network<'_>) -> Graph {
+        let snapshot = network.snapshot;
+        let mut sketch = Sketch { snapshot, topology: self, nodes: BTreeMap::new(), edges: BTreeMap::new() };
+        let mut reached: BTreeSet<ObjectId> = BTreeSet::new();
+        for (route, ways) in network.assumed_roots() {
+            reached.extend(ways.iter().flat_map(|way| &way.chain).map(|step| step.route));
+            sketch.parents_not_read(network, route, &ways);
+        }
+        for (route, _) in self.routes(snapshot).filter(|(_, attached)| !attached) {
+            if !reached.contains(&route) && self.leading_to(route).iter().all(|entry| entry.served.is_empty()) {
+                sketch.parents_not_read(network, route, &network.walked(route));
+            }
+        }
         for gateway in &self.gateways {
             sketch.gateway(gateway);
         }
@@ -95,6 +108,7 @@ pub fn title(snapshot: &Snapshot, object: ObjectId) -> String {
 
 struct Sketch<'s> {
     snapshot: &'s Snapshot,
+    topology: &'s Topology,
     nodes: BTreeMap<(NodeKind, String), Node>,
     edges: BTreeMap<(String, String, Line), BTreeSet<String>>,
 }
@@ -132,6 +146,22 @@ impl Sketch<'_> {
         }
     }
 
+    /// A route that is attached to nothing that was read, below the parents that it names.
+    fn parents_not_read(&mut self, network: Network<'_>, route: ObjectId, ways: &[Way]) {
+        let known = self.route(route);
+        let hosts = View::of(self.snapshot, route).map(|view| Route::of(view).hostnames.join(", ")).unwrap_or_default();
+        for assumption in network.assumptions(route) {
+            if let Assumption::Parent(parent) | Assumption::Mesh(parent) = assumption {
+                let kind = if parent.starts_with("HTTPRoute ") { NodeKind::Route } else { NodeKind::Gateway };
+                self.node(kind, &parent, &parent, None);
+                self.edge(&parent, &known, Line::Plain, &hosts);
+            }
+        }
+        for way in ways {
+            self.way(way);
+        }
+    }
+
     fn route(&mut self, route: ObjectId) -> String {
         let id = title(self.snapshot, route);
         self.node(NodeKind::Route, &id, &id, Some(route));
@@ -139,11 +169,12 @@ impl Sketch<'_> {
     }
 
     fn way(&mut self, way: &Way) {
-        let mut before: Option<String> = None;
+        let mut before: Option<(String, ObjectId)> = None;
         for step in &way.chain {
             let route = self.route(step.route);
-            if let Some(rule) = &before {
-                self.edge(rule, &route, Line::Delegates, "");
+            if let Some((rule, parent)) = &before {
+                let preferred = self.topology.facts(*parent).map_or("", |facts| facts.inheritance_word);
+                self.edge(rule, &route, Line::Delegates, preferred);
             }
             let id = rule_id(self.snapshot, step);
             let name = self.rule_field(step).unwrap_or_else(|| format!("rule {}", step.rule));
@@ -155,9 +186,9 @@ impl Sketch<'_> {
                 }
             }
             self.edge(&route, &id, Line::Plain, "");
-            before = Some(id);
+            before = Some((id, step.route));
         }
-        if let (Some(step), Some(rule)) = (way.chain.last(), before) {
+        if let (Some(step), Some((rule, _))) = (way.chain.last(), before) {
             for backend in backends(self.snapshot, step.route, step.rule) {
                 self.backend(&rule, &backend);
             }
@@ -223,7 +254,7 @@ fn words(way: &Way) -> String {
     let wanted = &way.wanted;
     let method = wanted.method.as_ref().map_or_else(String::new, |method| format!("{method} "));
     let more = if wanted.headers.is_empty() && wanted.query.is_empty() { "" } else { " if …" };
-    let fails = if matches!(way.outcome, Outcome::Replaced(_)) { " → 500" } else { "" };
+    let fails = if matches!(way.outcome, Outcome::Unserved(_) | Outcome::Replaced(_)) { " → 500" } else { "" };
     format!("{method}{} {}{more}{fails}", wanted.path_kind.word(), wanted.normal_path())
 }
 

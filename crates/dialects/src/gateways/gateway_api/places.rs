@@ -17,12 +17,14 @@ use upheld_engine::{
     Family, Hierarchy, HierarchyKind, Levels, ObjectId, Place, PolicyId, Ruling, Scratch, Silent, ask,
 };
 use upheld_model::tree::Value;
-use upheld_model::{Lookup, NodeRef, Object, SourceId, Sym};
+use upheld_model::{Code, Lookup, NodeRef, Object, Reason, SourceId, Sym};
 
 use super::attachments::Reader;
 use super::facts::{Reference, RuleFacts};
 use super::gateways::{GatewayKind, Network};
-use super::scopes::{BACKEND, BACKEND_REFERENCE, GATEWAY, HOST, LISTENER, PLAIN, PlaceName, ROUTE, RULE, TLS};
+use super::scopes::{
+    BACKEND, BACKEND_REFERENCE, GATEWAY, HOST, LISTENER, ONLY_BACKEND_REFERENCE, PLAIN, PlaceName, ROUTE, RULE, TLS,
+};
 use super::topology::{Gateway, Host, Listener, Outcome, Step, Way};
 use crate::gateways::{envoy_gateway, kgateway};
 
@@ -39,6 +41,8 @@ pub struct Asked<'s> {
     omits: &'static [&'static str],
     /// The listener in question, by its gateway: some policies cannot be used at all listeners.
     listener: Option<(&'s Gateway, &'s Listener)>,
+    /// Whether policies count that have no effect where they are attached.
+    only_effective: bool,
 }
 
 /// Policies of a question whose use is remembered.
@@ -99,6 +103,7 @@ impl<'s> Network<'s> {
             levels: SmallVec::new(),
             omits: &[],
             listener: None,
+            only_effective: false,
         }
     }
 
@@ -109,6 +114,19 @@ impl<'s> Network<'s> {
             asked = asked.host(gateway, listener).behind(gateway, listener);
         }
         asked.passing_on(&way.outcome)
+    }
+
+    /// What holds on a way through routes whose gateway was not read.
+    pub fn alone(self, kind: GatewayKind<'s>, way: &Way) -> Asked<'s> {
+        self.under(kind).rules(way).route(&way.chain).passing_on(&way.outcome)
+    }
+
+    /// A listener of a set whose gateway was not read.
+    pub fn listener_of_set(self, kind: GatewayKind<'s>, set: ObjectId, listener: &str) -> Asked<'s> {
+        let mut asked = self.under(kind);
+        asked.look(GATEWAY, 0, 0, set, Some(listener));
+        asked.look(GATEWAY, 0, 1, set, None);
+        asked
     }
 
     /// A listener of a gateway, for requests that meet nothing nearer.
@@ -148,7 +166,7 @@ impl<'s> Network<'s> {
 impl<'s> Asked<'s> {
     /// What the rules of a way say themselves, if this kind has anything to do with it.
     fn rules(mut self, way: &Way) -> Self {
-        if self.reader != Some(Reader::Kgateway(kgateway::PolicyType::Traffic)) {
+        if !self.has_own_words() {
             return self;
         }
         for (level, step) in (0..).zip(way.chain.iter().rev()) {
@@ -213,11 +231,15 @@ impl<'s> Asked<'s> {
     /// What a reference of a rule to a backend refers to.
     #[must_use]
     pub fn backend_reference(mut self, step: &Step, number: usize) -> Self {
-        let references = self.rule(step).and_then(|rule| rule.backends.get(number));
+        let Some(rule) = self.rule(step) else { return self };
+        let scope = if rule.backends.len() > 1 { BACKEND_REFERENCE } else { ONLY_BACKEND_REFERENCE };
         for (section, place) in self.places(BACKEND_REFERENCE, None) {
-            if let (Some(references), PlaceName::Reference) = (references, place) {
-                self.refer(BACKEND_REFERENCE, 0, section, step, references);
+            if let (Some(references), PlaceName::Reference) = (rule.backends.get(number), place) {
+                self.refer(scope, 0, section, step, references);
             }
+        }
+        if let Some(own) = rule.backends_own.get(number).filter(|own| !own.is_empty() && self.has_own_words()) {
+            self.push(RULE, 0, 0, self.spot_of(step), PlannedLooks::Own(own));
         }
         self
     }
@@ -252,9 +274,21 @@ impl<'s> Asked<'s> {
 
     /// Fields about passing requests on mean nothing where a rule does not.
     fn passing_on(mut self, outcome: &Outcome) -> Self {
-        if *outcome != Outcome::Forward {
+        if !matches!(outcome, Outcome::Forward | Outcome::Unserved(_)) {
             self.omits = &kgateway::FORWARDING;
         }
+        self
+    }
+
+    /// Whether what rules say themselves is about the same things as policies of this kind.
+    fn has_own_words(&self) -> bool {
+        self.reader == Some(Reader::Kgateway(kgateway::PolicyType::Traffic))
+    }
+
+    /// As requests meet it: without policies that are attached, and reported so, where they have no effect.
+    #[must_use]
+    pub fn in_effect(mut self) -> Self {
+        self.only_effective = true;
         self
     }
 
@@ -400,7 +434,13 @@ impl<'s> Asked<'s> {
 
     fn usable(&self, entry: &Entry, place: Place) -> Usable {
         match (self.reader, self.listener) {
-            (Some(Reader::Kgateway(policy)), _) => kgateway::usable(self.network, policy, entry),
+            (Some(Reader::Kgateway(policy)), _) => {
+                let is_host = self.place(place).is_some_and(|(scope, _)| scope == HOST);
+                if self.only_effective && is_host && policy.is_about_connections() {
+                    return Usable::Off(Reason::new(Code::OffPlainListener, &[]));
+                }
+                kgateway::usable(self.network, policy, entry)
+            }
             (Some(Reader::EnvoyGateway), Some(listener)) => match self.target_at(place) {
                 Some(target) => envoy_gateway::usable(self.network, self.kind, target, listener),
                 None => Usable::Yes,

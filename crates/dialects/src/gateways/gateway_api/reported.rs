@@ -4,8 +4,10 @@ use upheld_engine::hierarchy::{Effective, Hierarchy, Via};
 use upheld_engine::{Place, Ruling};
 use upheld_report::{AskedPlaces, Places, Report, report_places};
 
+use super::attachments::Reader;
 use super::places::Asked;
 use super::scopes::SCOPES;
+use crate::gateways::kgateway::fields::written_name;
 
 /// Asks, and reports what the policies come to.
 pub fn report_at(asked: &Asked<'_>, target: &str) -> Report {
@@ -52,6 +54,27 @@ impl Places for Asked<'_> {
         let [kind, scope, name] = [object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol));
         let section = spot.section.as_ref().map(|section| format!("#{section}")).unwrap_or_default();
         format!("{word} {kind} {scope}/{name}{section}")
+    }
+
+    fn form(&self, place: Place, via: Via) -> String {
+        let snapshot = self.network().snapshot;
+        let spot = self.spot(place);
+        let kind = spot.and_then(|spot| spot.object).map_or("", |object| snapshot.text(object.kind));
+        let section = spot.and_then(|spot| spot.section.as_ref()).map(|section| format!("#{section}"));
+        let section = section.unwrap_or_default();
+        match via {
+            Via::Own => "rule".to_owned(),
+            Via::Listed => "extensionRef".to_owned(),
+            Via::Named => format!("targetRef {kind}{section}"),
+            Via::Selected => format!("targetSelector {kind}{section}"),
+        }
+    }
+
+    fn field(&self, name: &str) -> String {
+        match self.reader() {
+            Some(Reader::Kgateway(policy)) => written_name(policy, name),
+            Some(Reader::EnvoyGateway | Reader::Stanzas | Reader::Whole) | None => name.to_owned(),
+        }
     }
 
     fn problems(&self, answer: &Effective) -> Vec<String> {

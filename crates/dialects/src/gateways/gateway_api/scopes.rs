@@ -1,22 +1,26 @@
 //! What scopes and places are called where kinds name them, and their numbers.
 
-/// Scopes, the nearest first. What rules say themselves comes before all of them.
-pub const SCOPES: [&str; 7] = ["rule", "route", "host", "gateway", "listener", "backend reference", "backend"];
+/// Scopes, the nearest first. What rules say themselves comes before all policies of routes, hosts and gateways. A reference to
+/// one of several backends is nearer than that; one to the only backend of a rule is part of the route and gives way to it.
+pub const SCOPES: [&str; 8] =
+    ["backend reference", "rule", "route", "only backend reference", "host", "gateway", "listener", "backend"];
 
+/// The scope of references to one of several backends.
+pub const BACKEND_REFERENCE: u8 = 0;
 /// The scope of what rules say themselves.
-pub const RULE: u8 = 0;
+pub const RULE: u8 = 1;
 /// The scope of routes.
-pub const ROUTE: u8 = 1;
+pub const ROUTE: u8 = 2;
+/// The scope of the reference to the only backend of a rule.
+pub const ONLY_BACKEND_REFERENCE: u8 = 3;
 /// The scope of hosts.
-pub const HOST: u8 = 2;
+pub const HOST: u8 = 4;
 /// The scope of all hosts behind a listener.
-pub const GATEWAY: u8 = 3;
+pub const GATEWAY: u8 = 5;
 /// The scope of ports.
-pub const LISTENER: u8 = 4;
-/// The scope of references to backends.
-pub const BACKEND_REFERENCE: u8 = 5;
+pub const LISTENER: u8 = 6;
 /// The scope of backends.
-pub const BACKEND: u8 = 6;
+pub const BACKEND: u8 = 7;
 
 /// Places that kinds may name.
 pub(crate) const PLACES: [&str; 8] = ["reference", "rule", "route", "listener", "set", "gateway", "port", "backend"];

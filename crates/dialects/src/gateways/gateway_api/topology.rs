@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_engine::ObjectId;
+use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::{Config, Diagnostic, NodeRef, Pages, Runs};
 
 use super::attach::Sites;
@@ -78,21 +78,35 @@ impl Topology {
     /// The ways that end at a route, in the order of gateways and hosts.
     pub fn ways_to(&self, route: ObjectId) -> impl Iterator<Item = (Place, &Way)> {
         let served = self.leading_to(route).into_iter().flat_map(|entry| &entry.served);
-        let mut places: Vec<Place> = served.flat_map(|served| self.places(served, route)).collect();
+        let ends_there = move |way: &Way| way.chain.last().is_some_and(|step| step.route == route);
+        let mut places: Vec<Place> = served.flat_map(|served| self.places(served, ends_there)).collect();
         places.sort_unstable();
         places.into_iter().filter_map(|place| Some((place, self.way(place)?)))
     }
 
-    /// Where the ways are that end at a route.
-    fn places(&self, served: &Served, route: ObjectId) -> Vec<Place> {
+    /// The ways that end at a route or go on from it to others, in the order of gateways and hosts.
+    pub fn ways_through(&self, route: ObjectId) -> impl Iterator<Item = (Place, &Way)> {
+        let served = self.leading_to(route).into_iter().flat_map(|entry| &entry.served);
+        let passes = move |way: &Way| way.chain.iter().any(|step| step.route == route);
+        let mut places: Vec<Place> = served.flat_map(|served| self.places(served, passes)).collect();
+        places.sort_unstable();
+        // Ways of equal rank end at one route, but not all of them need come this way.
+        places.into_iter().filter_map(|place| Some((place, self.way(place)?))).filter(move |(_, way)| passes(way))
+    }
+
+    /// Where the ways of a route are, as far as they are wanted.
+    fn places(&self, served: &Served, is_wanted: impl Fn(&Way) -> bool) -> Vec<Place> {
         let mut places = Vec::new();
         let Some(found) = self.gateways.get(served.gateway) else { return places };
         for name in &served.hosts {
             let host = found.place_of(served.port, name, served.listener);
             let Some(ways) = found.hosts.get(host).map(|host| &host.ways) else { continue };
-            let ends_there = |way: &Way| way.chain.last().is_some_and(|step| step.route == route);
-            for (way, count) in served.ranks().filter(|(way, _)| ends_there(way)) {
-                let first = ways.partition_point(|known| known.rank < way.rank);
+            let equal = served.ways.chunk_by(|one, other| one.rank == other.rank);
+            for (first, count) in equal
+                .filter(|ways| ways.iter().any(|way| is_wanted(way)))
+                .filter_map(|equal| Some((equal.first()?, equal.len())))
+            {
+                let first = ways.partition_point(|known| known.rank < first.rank);
                 places.extend((first..first + count).map(|way| Place { gateway: served.gateway, host, way }));
             }
         }
@@ -112,6 +126,14 @@ impl Topology {
             warnings.extend(&entry.warnings);
         }
         warnings.finish()
+    }
+
+    /// All routes by type, namespace and name, with whether they are attached to something.
+    pub fn routes<'t>(&'t self, snapshot: &'t Snapshot) -> impl Iterator<Item = (ObjectId, bool)> + 't {
+        self.entries_by_name().into_iter().filter_map(move |entry| {
+            let [kind, namespace, name] = &entry.age.identity;
+            Some((snapshot.object_named(kind, namespace, name)?, !entry.attached.is_empty()))
+        })
     }
 
     /// What is known of a route.
@@ -258,6 +280,8 @@ pub struct Parent {
 pub enum Outcome {
     /// They go on to backends.
     Forward,
+    /// They go on, but nothing that was read takes them: an error, after all policies. Why, in words.
+    Unserved(String),
     /// A redirect filter answers.
     Redirect,
     /// A `DirectResponse` answers.

@@ -130,11 +130,12 @@ impl<'w, 's> Walk<'w, 's> {
         if let Some(why) = &broken {
             note(&mut self.reports.at(object, parent).programmed, RULE_REPLACED, replaced(*matched, why));
         }
-        match broken.or(unresolved) {
-            Some(why) => self.emit(Outcome::Replaced(why), matching),
+        match (broken, unresolved) {
+            (Some(why), _) => self.emit(Outcome::Replaced(why), matching),
+            (None, Some(why)) => self.emit(Outcome::Unserved(why), matching),
             // Others answer for it.
-            None if delegates => {}
-            None => self.emit(outcome(rule), matching),
+            (None, None) if delegates => {}
+            (None, None) => self.emit(outcome(rule), matching),
         }
     }
 
@@ -168,10 +169,10 @@ impl<'w, 's> Walk<'w, 's> {
         failed.or(refused.filter(|_| !usable)).map(|(_, message)| message)
     }
 
-    /// What is wrong with a rule itself: policies that are not there, or nothing to do.
+    /// What is wrong with a rule itself: policies that are not there, nothing to do, or two things at once.
     fn broken(&mut self, route: &Route<'_>, rule: &Rule<'_>) -> Option<String> {
         let namespace = route.view.namespace;
-        let missing = rule.extensions().filter(|(_, kind, name, _)| !self.world.has_policy(kind, namespace, name));
+        let missing = rule.extensions().filter(|(_, kind, name, _)| !self.world.has_extension(kind, namespace, name));
         let missing: Vec<_> = missing.collect();
         for (_, kind, name, value) in &missing {
             self.warnings.no_extension(&route.view, kind, name, *value);
@@ -182,6 +183,10 @@ impl<'w, 's> Walk<'w, 's> {
         if rule.backends.is_empty() && problems.is_empty() && outcome(rule) == Outcome::Forward {
             problems.push("no action specified".to_owned());
         }
+        problems.extend(
+            answered_twice(rule)
+                .map(|what| format!("a DirectResponse cannot be applied to a rule that has another action: {what}")),
+        );
         (!problems.is_empty()).then(|| problems.join("\n"))
     }
 
@@ -279,8 +284,25 @@ fn outcome(rule: &Rule<'_>) -> Outcome {
     if rule.filters().filter_map(|filter| filter.get("type")).any(|kind| is_redirect(kind.text())) {
         return Outcome::Redirect;
     }
-    let answers = |(group, kind): (&str, &str)| (group, kind) == (KGATEWAY, "DirectResponse");
-    if rule.extensions().any(|(group, kind, ..)| answers((group, kind))) { Outcome::Answered } else { Outcome::Forward }
+    if direct_responses(rule).next().is_some() { Outcome::Answered } else { Outcome::Forward }
+}
+
+/// The names of what answers instead of a backend.
+fn direct_responses<'s>(rule: &Rule<'s>) -> impl Iterator<Item = &'s str> + use<'s> {
+    let all = rule.extensions().filter(|(group, kind, ..)| (*group, *kind) == (KGATEWAY, "DirectResponse"));
+    all.map(|(.., name, _)| name)
+}
+
+/// What else answers where a `DirectResponse` does: the controller makes an error of both.
+fn answered_twice(rule: &Rule<'_>) -> Option<String> {
+    let mut direct = direct_responses(rule);
+    direct.next()?;
+    let backend = rule.backends.first().map(|backend| backend.reference.title());
+    match (outcome(rule), direct.next()) {
+        (Outcome::Redirect, _) => Some("a RequestRedirect".to_owned()),
+        (_, Some(second)) => Some(format!("the DirectResponse {second}")),
+        _ => backend,
+    }
 }
 
 /// What is wrong with the regular expressions of a match.

@@ -39,7 +39,7 @@ impl Warnings {
     /// A parent that is not there.
     pub(super) fn no_parent(&mut self, route: &View<'_>, reference: &ParentReference<'_>) {
         let target = format!("{} {}/{}", reference.kind(), reference.namespace, reference.name);
-        let message = format!("{} names the parent `{target}`, which does not exist", route.title());
+        let message = format!("{} names the parent `{target}`, which was not read", route.title());
         let place = reference.value.get("name").unwrap_or(reference.value);
         self.push(Diagnostic::warning(Fault::DanglingReference, message).at_value(route.source, place, "not found"));
     }
@@ -59,6 +59,21 @@ impl Warnings {
             Diagnostic::warning(Fault::BadReference, message)
                 .at_value(set.source, place, "not allowed")
                 .help("a Gateway says in `allowedListeners` from where it takes them; by default from nowhere"),
+        );
+    }
+
+    /// Somebody may come in if a namespace has certain labels, and nobody knows them.
+    pub(super) fn unknown_namespace(&mut self, guest: &View<'_>, host: &str, reference: Value<'_>) {
+        let namespace = guest.namespace;
+        let message = format!(
+            "{host} selects namespaces by labels, and the namespace `{namespace}` of {} was not read",
+            guest.title()
+        );
+        let place = reference.get("name").unwrap_or(reference);
+        self.push(
+            Diagnostic::warning(Fault::Assumed, message)
+                .at_value(guest.source, place, "assumed to be allowed")
+                .help(format!("add the Namespace `{namespace}` with its labels")),
         );
     }
 

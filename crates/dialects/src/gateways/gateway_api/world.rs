@@ -10,16 +10,19 @@ use smol_str::SmolStr;
 use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::tree::Value;
 
-use super::claim::{GATEWAY, KGATEWAY};
+use super::claim::{ENVOY_GATEWAY, GATEWAY, KGATEWAY};
 use super::dependents::{RouteIndex, Sought};
 use super::grants::{End, Grants};
 use super::precedence::{Age, ROUTE_WEIGHT};
 use super::resources::{Backend, BackendReference, Route, View, port};
-use super::selector::selects;
+use super::selector::selects_known;
 use super::settings::{ReferenceGrants, RoutePrecedence, Settings};
 
 /// The label by which routes are delegated to.
 const DELEGATION_LABEL: &str = "delegation.kgateway.dev/label";
+
+/// The label that every namespace has.
+const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
 /// Types of backends whose documents are not read, so that nothing can be said against references to them.
 const FOREIGN_BACKENDS: [(&str, &str); 4] = [
@@ -149,26 +152,31 @@ impl<'s> World<'s> {
         View::of(self.snapshot, self.snapshot.object_named(kind, namespace, name)?)
     }
 
-    /// Whether there is a policy of this type, namespace and name.
-    pub(super) fn has_policy(&self, kind: &str, namespace: &str, name: &str) -> bool {
+    /// Whether there is what a filter refers to: a policy, or an object of its own type.
+    pub(super) fn has_extension(&self, kind: &str, namespace: &str, name: &str) -> bool {
         self.note(Sought::policy(kind, namespace, name));
+        self.note(Sought::object(kind, namespace, name));
         self.snapshot.policy_named(kind, namespace, name).is_some()
+            || self.snapshot.object_named(kind, namespace, name).is_some()
     }
 
-    /// Whether a namespace is one of those that a `namespaces` field allows to somebody in another.
-    pub(super) fn allows(&self, namespaces: Option<Value<'_>>, default: &str, own: &str, asked: &str) -> bool {
+    /// Whether a namespace is one of those that a `namespaces` field allows to somebody in another; `None` if that depends on
+    /// labels of a namespace that was not read.
+    pub(super) fn allows(&self, namespaces: Option<Value<'_>>, default: &str, own: &str, asked: &str) -> Option<bool> {
         let from = namespaces.and_then(|value| value.get("from")).map_or(default, Value::text);
         match from {
-            "All" => true,
-            "Same" => own == asked,
+            "All" => Some(true),
+            "Same" => Some(own == asked),
             "Selector" => {
                 // Kubernetes labels every namespace with its name.
-                let mut labels = vec![("kubernetes.io/metadata.name", asked)];
+                let mut labels = vec![(NAMESPACE_NAME, asked)];
                 let namespace = self.namespaces.get(asked).and_then(|id| View::of(self.snapshot, *id));
                 labels.extend(namespace.iter().flat_map(View::labels));
-                namespaces.and_then(|value| value.get("selector")).is_some_and(|selector| selects(selector, &labels))
+                let selector = namespaces.and_then(|value| value.get("selector"));
+                let is_known = |key: &str| namespace.is_some() || key == NAMESPACE_NAME;
+                selector.map_or(Some(false), |selector| selects_known(selector, &labels, is_known))
             }
-            _ => false,
+            _ => Some(false),
         }
     }
 
@@ -204,7 +212,7 @@ impl<'s> World<'s> {
     /// What is wrong with a reference of a route to a backend: the reason of a condition, and a message.
     pub(super) fn refuse(&self, route: &View<'_>, backend: &Backend<'_>) -> Option<(&'static str, String)> {
         let BackendReference { group, kind, namespace, name, port: wanted } = backend.reference;
-        let known = [("", "Service"), (KGATEWAY, "Backend")].contains(&(group, kind));
+        let known = [("", "Service"), (KGATEWAY, "Backend"), (ENVOY_GATEWAY, "Backend")].contains(&(group, kind));
         if !known {
             let foreign = FOREIGN_BACKENDS.contains(&(group, kind));
             return (!foreign).then(|| ("InvalidKind", format!("unknown backend kind: {group}/{kind}")));
@@ -219,7 +227,9 @@ impl<'s> World<'s> {
             return Some(("BackendNotFound", format!("{kind} \"{namespace}/{name}\" not found")));
         };
         match (kind, wanted) {
-            ("Backend", Some(_)) => Some(("BackendNotFound", format!("Backend \"{namespace}/{name}\" takes no port"))),
+            ("Backend", Some(_)) if group == KGATEWAY => {
+                Some(("BackendNotFound", format!("Backend \"{namespace}/{name}\" takes no port")))
+            }
             ("Service", wanted) if !object.spec_items("ports").any(|item| port(item) == wanted) => {
                 let wanted = wanted.map_or_else(|| "no port".to_owned(), |port| format!("port {port}"));
                 Some(("BackendNotFound", format!("Service \"{namespace}/{name}\" has not {wanted}")))

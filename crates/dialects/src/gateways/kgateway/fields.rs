@@ -45,6 +45,38 @@ pub(crate) fn of(policy: PolicyType, written: Written<'_>, settings: &Controller
     }
 }
 
+/// Names that origins are kept under, and where documents have the field.
+const RENAMED: [(&str, &str); 5] = [
+    ("httpACL", "acl"),
+    ("jwt", "jwtAuth"),
+    ("oidc", "oauth2"),
+    ("compression", "compression.responseCompression"),
+    ("decompression", "compression.requestDecompression"),
+];
+
+/// The name of a field as documents have it.
+pub(crate) fn written_name(policy: PolicyType, name: &str) -> String {
+    if policy.is_about_connections() {
+        return listener::written_name(name);
+    }
+    let traffic = RENAMED.iter().filter(|_| policy == PolicyType::Traffic);
+    let found = traffic.filter_map(|(known, written)| {
+        let rest = name.strip_prefix(known).filter(|rest| rest.is_empty() || rest.starts_with('.'))?;
+        Some(format!("{written}{rest}"))
+    });
+    found.into_iter().next().unwrap_or_else(|| name.to_owned())
+}
+
+/// The name of a field as documents have it, if somebody asks for it by the name that origins are kept under.
+pub(crate) fn asked_name(name: &str) -> String {
+    match name {
+        // The name is also the beginning of what documents have.
+        name if name.starts_with("compression") => name.to_owned(),
+        name if name.starts_with("perPortPolicy") => written_name(PolicyType::Listener, name),
+        name => written_name(PolicyType::Traffic, name),
+    }
+}
+
 /// What a policy says, as it was read.
 pub(super) fn said(entry: &Entry) -> &[Field] {
     match entry.says().map(|layer| &layer.says) {

@@ -59,6 +59,11 @@ impl PolicyType {
         }
     }
 
+    /// Whether it is about connections, which all plain listeners of a port share.
+    pub const fn is_about_connections(self) -> bool {
+        matches!(self, Self::HttpListener | Self::Listener)
+    }
+
     /// The API group.
     pub const fn group(self) -> &'static str {
         match self {

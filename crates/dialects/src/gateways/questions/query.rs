@@ -1,31 +1,43 @@
 //! From places of gateways to reports.
 
 mod ends;
+mod requests;
+mod told;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::gateways::gateway_api::attachments::Reader;
-use crate::gateways::gateway_api::find::Request;
+use crate::gateways::gateway_api::facts::RuleFacts;
 use crate::gateways::gateway_api::graph;
 use crate::gateways::gateway_api::reported::{report_at, report_of};
 use crate::gateways::gateway_api::scopes::{BACKEND, GATEWAY, HOST, LISTENER, ROUTE};
 use crate::gateways::gateway_api::topology::{Gateway, Host, Outcome, Place, Topology, Way};
-use crate::gateways::gateway_api::{GatewayKind, Network};
+use crate::gateways::gateway_api::{Asked, GatewayKind, Network};
 use crate::gateways::kgateway::PolicyType;
 use upheld_engine::ObjectId;
 use upheld_engine::hierarchy::{CellKey, Effective, Field};
 use upheld_model::nearest::nearest;
-use upheld_model::{Diagnostic, Fault};
+use upheld_model::{Diagnostic, Fault, NodeRef};
 
 use super::find;
-use crate::question::{HttpRequest, Thing};
-use upheld_report::{Remark, Report, Sentence, Verdict, broken, each_once};
+use crate::question::Thing;
+use upheld_report::{Places, Remark, Report, Sentence, Verdict, each_once};
 
 /// Asks for what the user named.
 pub(super) struct Query<'s> {
     pub(super) network: Network<'s>,
     /// The kind that was asked for; all that say something, if none was.
     pub(super) kind: Option<GatewayKind<'s>>,
+    /// The documents of objects that were asked about, or that requests come through.
+    pub(super) documents: RefCell<BTreeSet<NodeRef>>,
+}
+
+/// A place of a way: under which host it is, unless its gateway was not read.
+#[derive(Clone, Copy, Debug)]
+struct Spot<'s, 'w> {
+    served: Option<(&'s Gateway, &'s Host)>,
+    way: &'w Way,
 }
 
 /// Ways with one answer: what it depends on, whose way it is, and its reports.
@@ -45,11 +57,17 @@ impl<'s> Query<'s> {
         let snapshot = self.network.snapshot;
         let (object, section) = find(snapshot, &named.written)?;
         let kind = self.network.object(object).map_or("", |object| snapshot.text(object.kind));
+        self.rest_on(object);
         match kind {
             "HTTPRoute" | "GRPCRoute" => self.route(object, section),
             "Gateway" | "ListenerSet" | "XListenerSet" => self.gateway(object, section),
             _ => self.backend(object, section),
         }
+    }
+
+    /// The answer rests on the document of an object.
+    fn rest_on(&self, object: ObjectId) {
+        self.documents.borrow_mut().extend(self.network.object(object).map(|object| object.at));
     }
 
     /// The kinds to ask: the one that was named, or all that have policies and can be attached to one of some scopes.
@@ -66,98 +84,66 @@ impl<'s> Query<'s> {
         if speaking.is_empty() { self.network.kinds().filter(reaches).collect() } else { speaking }
     }
 
-    /// Which way takes a request, and what holds there.
-    fn request(&self, asked: &HttpRequest) -> Result<Vec<Report>, Diagnostic> {
-        let path = asked.path.as_deref().unwrap_or("/");
-        let (path, query) = path.split_once('?').unwrap_or((path, ""));
-        let query = query.split('&').filter_map(|pair| pair.split_once('=')).collect();
-        let headers = asked.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let (host, method) = (asked.host.as_str(), asked.method.as_deref().unwrap_or("GET"));
-        let request = Request { host, path, method, headers, query, port: asked.port };
-        let mut ports: Vec<u16> = self
-            .topology()
-            .gateways
-            .iter()
-            .flat_map(|gateway| gateway.listeners.iter())
-            .map(|listener| listener.port)
-            .collect();
-        ports.sort_unstable();
-        ports.dedup();
-        ports.retain(|port| asked.port.is_none_or(|wanted| wanted == *port));
-        let mut places: Vec<Place> = Vec::new();
-        for port in &ports {
-            let place = self.topology().find_place(&Request { port: Some(*port), ..request.clone() });
-            places.extend(place.filter(|place| !places.contains(place)));
+    /// All kinds at one place of a way.
+    fn at(&self, spot: Spot<'s, '_>) -> Vec<Report> {
+        let kinds = self.kinds(&WAY_SCOPES).into_iter();
+        speaking(kinds.flat_map(|kind| self.way_and_backends(kind, spot)).collect())
+    }
+
+    /// Every rule of a route, or one, and what it delegates to; ways with the same answer stand together, and are asked once.
+    fn route(&self, route: ObjectId, section: Option<&str>) -> Result<Vec<Report>, Diagnostic> {
+        let rule = section.map(|section| self.rule_of(route, section)).transpose()?;
+        let is_asked = |way: &Way| {
+            way.chain.iter().any(|step| step.route == route && rule.is_none_or(|number| number == step.rule))
+        };
+        let found: Vec<(Place, &Way)> = self.topology().ways_through(route).filter(|(_, way)| is_asked(way)).collect();
+        let places: Vec<Place> = found.iter().map(|(place, _)| *place).collect();
+        let served = found.into_iter().filter_map(|(place, way)| Some(Spot { served: Some(self.host(place)?), way }));
+        let assumed = if places.is_empty() { self.network.assumed_ways(route) } else { Vec::new() };
+        let assumed = assumed.iter().filter(|way| is_asked(way)).map(|way| Spot { served: None, way });
+        let mut spots: Vec<Spot<'s, '_>> = served.chain(assumed).collect();
+        if spots.is_empty() {
+            return Err(self.unreached(route, section));
         }
-        if places.is_empty() {
-            let mut hosts: Vec<&str> = self
-                .topology()
-                .gateways
-                .iter()
-                .flat_map(|gateway| &gateway.hosts)
-                .map(|host| host.name.as_str())
-                .collect();
-            hosts.sort_unstable();
-            hosts.dedup();
-            let on = asked.port.map(|port| format!(" on port {port}")).unwrap_or_default();
-            let message = format!("no route takes {} {host}{path}{on}", request.method);
-            return Err(Diagnostic::error(Fault::NotFound, message).help(format!("hosts: {}", hosts.join(", "))));
-        }
-        let mut reports: Vec<Report> = places.iter().flat_map(|place| self.at(*place)).collect();
+        // What it answers itself comes before what others answer for it.
+        spots.sort_by_key(|spot| spot.way.chain.last().is_none_or(|step| step.route != route));
+        let mut reports = self.together_at(&spots);
         reports.extend(self.beyond(&places));
+        for report in &mut reports {
+            self.tell_parents(route, report);
+        }
         Ok(reports)
     }
 
-    fn at(&self, place: Place) -> Vec<Report> {
-        let gateway = self.topology().gateways.get(place.gateway);
-        let host = gateway.and_then(|gateway| gateway.hosts.get(place.host));
-        let Some((gateway, host, way)) =
-            gateway.zip(host).and_then(|(gateway, host)| Some((gateway, host, host.ways.get(place.way)?)))
-        else {
-            return Vec::new();
-        };
-        let text = self.way_text(gateway, host, way);
-        let title = self.rule_title(way);
-        let kinds = self.kinds(&WAY_SCOPES).into_iter();
-        speaking(kinds.map(|kind| holding_for(self.way(kind, place, &title), text.clone())).collect())
+    /// The number of a rule, by its name or number.
+    fn rule_of(&self, route: ObjectId, section: &str) -> Result<usize, Diagnostic> {
+        let rules = self.topology().facts(route).map_or(&[][..], |facts| &facts.rules);
+        let named = rules.iter().position(|rule| rule.name.as_deref() == Some(section));
+        let number = section.strip_prefix("rule").unwrap_or(section).trim_start_matches([' ', '-', '_']);
+        let numbered = number.parse().ok().filter(|number| *number < rules.len());
+        named.or(numbered).ok_or_else(|| {
+            let title = |(number, rule): (usize, &RuleFacts)| {
+                rule.name.as_ref().map_or_else(|| number.to_string(), ToString::to_string)
+            };
+            let known: Vec<String> = rules.iter().enumerate().map(title).collect();
+            let message = format!("{} has no rule `{section}`", self.network.title(route));
+            let near = nearest(section, known.iter().map(String::as_str)).map(|near| format!("#{near}"));
+            let diagnostic = Diagnostic::error(Fault::NotFound, message);
+            diagnostic.suggest_or(near, || format!("rules: {}", known.join(", ")))
+        })
     }
 
-    /// Every rule of a route, or one; ways with the same answer stand together, and are asked once.
-    fn route(&self, route: ObjectId, section: Option<&str>) -> Result<Vec<Report>, Diagnostic> {
-        let mut rules: Vec<String> = Vec::new();
+    /// All kinds at some places of ways: those with the same answer stand together.
+    fn together_at(&self, spots: &[Spot<'s, '_>]) -> Vec<Report> {
         let kinds = self.kinds(&WAY_SCOPES);
         let mut cells: Vec<Vec<Cell>> = kinds.iter().map(|_| Vec::new()).collect();
-        let mut places = Vec::new();
-        for (place, way) in self.topology().ways_to(route) {
-            let (number, name) = self.rule(way);
-            rules.extend(name.clone().or_else(|| Some(number.to_string())));
-            let is_asked = |section: &str| name.as_deref() == Some(section) || number.to_string() == section;
-            if section.is_some_and(|section| !is_asked(section)) {
-                continue;
-            }
-            places.push(place);
-            let title = self.rule_title(way);
+        for spot in spots {
             for (kind, cells) in kinds.iter().zip(&mut cells) {
-                self.sort_way(*kind, place, way, &title, cells);
+                self.sort_way(*kind, *spot, cells);
             }
-        }
-        if let (true, Some(section)) = (places.is_empty(), section) {
-            rules.sort();
-            rules.dedup();
-            let message = format!("{} has no rule `{section}` that requests reach", self.network.title(route));
-            let diagnostic = Diagnostic::error(Fault::NotFound, message);
-            return Err(diagnostic.suggest_or(
-                nearest(section, rules.iter().map(String::as_str)).map(|near| format!("#{near}")),
-                || format!("rules: {}", rules.join(", ")),
-            ));
-        }
-        if places.is_empty() {
-            return Err(self.unreached(route));
         }
         let reports = cells.into_iter().flatten().flat_map(|(_, _, reports)| reports);
-        let mut reports = speaking(reports.fold(Vec::new(), together_by_target));
-        reports.extend(self.beyond(&places));
-        Ok(reports)
+        speaking(reports.fold(Vec::new(), together_by_target))
     }
 
     /// What holds at the ports and backends of some ways: policies of other kinds than those for traffic, as far as there are any
@@ -200,17 +186,16 @@ impl<'s> Query<'s> {
     }
 
     /// Puts a way to those with the same answer.
-    fn sort_way(&self, kind: GatewayKind<'s>, place: Place, way: &Way, title: &str, cells: &mut Vec<Cell>) {
-        let Some((gateway, host)) = self.host(place) else { return };
-        let text = self.way_text(gateway, host, way);
-        let asked = self.network.way(kind, gateway, host, way);
-        let key = asked.cell();
-        match cells.iter_mut().find(|(known, target, _)| *known == key && target == title) {
-            Some((_, _, reports)) => reports.iter_mut().for_each(|report| report.about.holds_for.push(text.clone())),
-            None => {
-                let report = holding_for(self.way(kind, place, title), text);
-                cells.push((key, title.to_owned(), vec![report]));
+    fn sort_way(&self, kind: GatewayKind<'s>, spot: Spot<'s, '_>, cells: &mut Vec<Cell>) {
+        let (key, title) = (self.asked(kind, spot).cell(), self.rule_title(spot.way));
+        match cells.iter_mut().find(|(known, target, _)| *known == key && *target == title) {
+            Some((_, _, reports)) => {
+                let text = self.way_text(spot);
+                for report in reports {
+                    report.about.holds_for.push(text.clone());
+                }
             }
+            None => cells.push((key, title, self.way_and_backends(kind, spot))),
         }
     }
 
@@ -220,24 +205,10 @@ impl<'s> Query<'s> {
     }
 
     /// Why no request reaches a route.
-    fn unreached(&self, route: ObjectId) -> Diagnostic {
-        let message = format!("no request is answered by {}", self.network.title(route));
+    fn unreached(&self, route: ObjectId, section: Option<&str>) -> Diagnostic {
+        let rule = section.map(|section| format!(" rule {section}")).unwrap_or_default();
+        let message = format!("no request is answered by {}{rule}", self.network.title(route));
         let mut diagnostic = Diagnostic::error(Fault::NotFound, message);
-        let mut children: Vec<String> = Vec::new();
-        for (_, way) in self.topology().ways() {
-            for pair in way.chain.windows(2) {
-                if let [parent, child] = pair
-                    && parent.route == route
-                {
-                    children.push(self.network.title(child.route));
-                }
-            }
-        }
-        children.sort();
-        children.dedup();
-        if !children.is_empty() {
-            diagnostic = diagnostic.help(format!("it hands all of them over to {}", children.join(", ")));
-        }
         let report = self.topology().report(self.network.snapshot, route);
         let parents = report.into_iter().flat_map(|report| report.parents);
         for condition in parents.flat_map(|parent| parent.conditions) {
@@ -249,24 +220,54 @@ impl<'s> Query<'s> {
         diagnostic.help("`upheld graph` draws what leads where")
     }
 
-    fn way(&self, kind: GatewayKind<'s>, place: Place, target: &str) -> Report {
-        let way = self.topology().way(place);
-        let Some(((gateway, host), way)) = self.host(place).zip(way) else {
-            return report_at(&self.network.under(kind), target);
+    fn asked(&self, kind: GatewayKind<'s>, Spot { served, way }: Spot<'s, '_>) -> Asked<'s> {
+        let gateway = served.map(|(gateway, _)| gateway.object);
+        for object in gateway.into_iter().chain(way.chain.iter().map(|step| step.route)) {
+            self.rest_on(object);
+        }
+        let asked = match served {
+            Some((gateway, host)) => self.network.way(kind, gateway, host, way),
+            None => self.network.alone(kind, way),
         };
-        let asked = self.network.way(kind, gateway, host, way);
+        asked.in_effect()
+    }
+
+    /// What holds on a way, and beside it at references to backends that say something else.
+    fn way_and_backends(&self, kind: GatewayKind<'s>, spot: Spot<'s, '_>) -> Vec<Report> {
+        let (text, title) = (self.way_text(spot), self.rule_title(spot.way));
+        let mut reports = vec![holding_for(self.way(kind, spot, &title), text.clone())];
+        let Some(step) = spot.way.chain.last().filter(|_| forwards(&spot.way.outcome)) else { return reports };
+        let rule = self.topology().facts(step.route).and_then(|facts| facts.rules.get(step.rule));
+        let named = graph::backends(self.network.snapshot, step.route, step.rule);
+        for number in 0..rule.map_or(0, |rule| rule.backends.len()) {
+            let asked = self.asked(kind, spot).backend_reference(step, number);
+            if asked.cell() != self.asked(kind, spot).cell() {
+                let backend = named.get(number).map_or("", |led| led.id.as_str());
+                let report = report_at(&asked, &format!("{title} to {backend}"));
+                reports.push(holding_for(report, text.clone()));
+            }
+        }
+        reports
+    }
+
+    fn way(&self, kind: GatewayKind<'s>, spot: Spot<'s, '_>, target: &str) -> Report {
+        let asked = self.asked(kind, spot);
         let ruling = asked.ruling();
         let mut report = report_of(&asked, &ruling, target);
-        for (edition, fields) in
-            self.elsewhere(kind, &ruling.answer, |other| self.network.way(other, gateway, host, way).effective())
-        {
+        let replaced = matches!(spot.way.outcome, Outcome::Replaced(_));
+        let elsewhere = self.elsewhere(kind, &ruling.answer, |other| self.asked_as(other, spot));
+        for (edition, fields) in elsewhere.into_iter().filter(|_| !replaced) {
+            let fields = each_once(fields.iter().map(|field| Places::field(&asked, field)));
             report.notes.push(Remark::OtherEdition { edition: edition.to_owned(), fields }.into());
         }
-        let by_kgateway = matches!(asked.reader(), Some(Reader::Kgateway(_)));
-        match &way.outcome {
-            Outcome::Replaced(why) if by_kgateway => broken(report, why),
-            Outcome::Answered if is_traffic(self.network, kind) => self.answered(report, way),
-            _ => report,
+        self.tell(kind, spot, report)
+    }
+
+    /// What holds on a way in another edition.
+    fn asked_as(&self, kind: GatewayKind<'_>, Spot { served, way }: Spot<'s, '_>) -> Effective {
+        match served {
+            Some((gateway, host)) => self.network.way(kind, gateway, host, way).in_effect().effective(),
+            None => self.network.alone(kind, way).in_effect().effective(),
         }
     }
 
@@ -292,15 +293,6 @@ impl<'s> Query<'s> {
         found
     }
 
-    /// A rule that a `DirectResponse` answers.
-    fn answered(&self, mut report: Report, way: &Way) -> Report {
-        let Some(kind) = self.network.kind(PolicyType::DirectResponse.name()) else { return report };
-        let direct = report_at(&self.network.under(kind).route(&way.chain), &report.about.what);
-        let answers = direct.fields.iter().flat_map(|field| &field.from).map(|source| source.policy.clone());
-        report.notes.push(Remark::AnsweredDirectly { by: each_once(answers) }.into());
-        report
-    }
-
     /// Number and name of the rule that answers on a way.
     fn rule(&self, way: &Way) -> (usize, Option<String>) {
         let Some(step) = way.chain.last() else { return (0, None) };
@@ -318,14 +310,19 @@ impl<'s> Query<'s> {
     }
 
     /// `infra/example-gateway:80 example.com PathPrefix /`, with the routes that delegate.
-    fn way_text(&self, gateway: &Gateway, host: &Host, way: &Way) -> String {
-        let title = self.network.title(gateway.object);
-        let gateway_name = title.split_once(' ').map_or(title.as_str(), |(_, name)| name);
-        let port = gateway.listeners.get(host.listener).map_or(0, |listener| listener.port);
+    fn way_text(&self, Spot { served, way }: Spot<'_, '_>) -> String {
         let part = |field: &str| {
             way.matching.get("path").and_then(|path| path.get(field)).and_then(|text| text.as_text()).unwrap_or("")
         };
-        let mut text = format!("{gateway_name}:{port} {} {} {}", host.name, part("type"), part("value"));
+        let mut text = match served {
+            Some((gateway, host)) => {
+                let title = self.network.title(gateway.object);
+                let gateway_name = title.split_once(' ').map_or(title.as_str(), |(_, name)| name);
+                let port = gateway.listeners.get(host.listener).map_or(0, |listener| listener.port);
+                format!("{gateway_name}:{port} {} {} {}", host.name, part("type"), part("value"))
+            }
+            None => format!("{} {}", part("type"), part("value")),
+        };
         if let Some(method) = way.matching.get("method").and_then(|method| method.as_text()) {
             text.push_str(&format!(" {method}"));
         }
@@ -352,6 +349,11 @@ fn is(network: Network<'_>, kind: GatewayKind<'_>, policy: PolicyType) -> bool {
 
 fn is_traffic(network: Network<'_>, kind: GatewayKind<'_>) -> bool {
     is(network, kind, PolicyType::Traffic)
+}
+
+/// Whether requests are passed on to backends.
+fn forwards(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Forward | Outcome::Unserved(_))
 }
 
 /// Fields that have another value or another origin.

@@ -27,7 +27,7 @@ pub(super) fn alone(combiner: &Combiner, by: usize, value: Arc<Config>) -> Joine
     match combiner {
         // A null that has nothing to remove is not a value.
         Combiner::Patch(strategy) => patched(strategy, smallvec![Part { by, value }], Vec::new()),
-        Combiner::Providers | Combiner::Transformation | Combiner::AccessList => Joined::alone(by, value),
+        Combiner::Providers(_) | Combiner::Transformation | Combiner::AccessList => Joined::alone(by, value),
     }
 }
 
@@ -38,14 +38,16 @@ pub(super) fn combine_all(combiner: &Combiner, parts: Parts) -> Option<Joined> {
         Combiner::AccessList => access_list::combine_all(parts),
         Combiner::Patch(_) if parts.is_empty() => None,
         Combiner::Patch(strategy) => Some(patched(strategy, parts, Vec::new())),
-        Combiner::Providers => join_each(MergeAction::KeepOver, &FieldMerge::Deep(Combiner::Providers), parts),
+        Combiner::Providers(switch) => {
+            join_each(MergeAction::KeepOver, &FieldMerge::Deep(Combiner::Providers(*switch)), parts)
+        }
     }
 }
 
 /// What a combiner makes of both sides.
 pub(super) fn combine(combiner: &Combiner, preferred: Preferred, acc: Joined, new: Joined) -> Joined {
     match combiner {
-        Combiner::Providers => providers::combine(preferred, acc, new),
+        Combiner::Providers(switch) => providers::combine(*switch, preferred, acc, new),
         Combiner::Transformation => {
             let (below, above) = in_order(preferred, &acc, &new);
             let value = transformation::stacked(below, above);

@@ -53,13 +53,23 @@ pub enum FieldMerge {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Combiner {
     /// Lists of providers, each of which counts once, with a switch that turns all of them off.
-    Providers,
+    Providers(Switch),
     /// Operations on requests and responses, applied in order.
     Transformation,
     /// Rules about clients, with one default and one response.
     AccessList,
     /// Maps that meet as a patch.
     Patch(Strategy),
+}
+
+/// What a switch means that turns all providers off, where levels merge deep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Switch {
+    /// Whoever has it wins, and nobody can undo that.
+    #[default]
+    Absorbs,
+    /// It is a value: the preferred side wins.
+    Preferred,
 }
 
 /// How layers of one level meet, for one field.

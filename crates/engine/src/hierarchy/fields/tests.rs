@@ -20,7 +20,7 @@ fn rules(plain_when_deep: PlainWhenDeep, within: Within, same_level: SameLevel) 
         FieldMerge::Deep(Combiner::AccessList),
         FieldMerge::Deep(Combiner::Patch(MergeStrategy::patch())),
         FieldMerge::Plain,
-        FieldMerge::Deep(Combiner::Providers),
+        FieldMerge::Deep(Combiner::Providers(Switch::Absorbs)),
         FieldMerge::Deep(Combiner::Transformation),
     ];
     let rule = |(name, meeting): (&str, FieldMerge)| FieldRule {
@@ -122,6 +122,24 @@ fn whoever_disables_turns_all_off() {
     let lost: Vec<usize> =
         fold(&common(), &levels).get("providers").unwrap().over.iter().map(|beaten| beaten.by).collect();
     assert_eq!(lost, [0, 2]);
+}
+
+#[test]
+fn a_switch_that_is_a_value_turns_off_only_for_the_preferred_side() {
+    let off = || map([("disable", map([]))]);
+    let mut rules = common();
+    let rule = rules.fields.iter_mut().find(|rule| rule.name == "providers").unwrap();
+    rule.meeting = FieldMerge::Deep(Combiner::Providers(Switch::Preferred));
+    let levels = |inheritance, child, parent| {
+        [
+            level(SHALLOW_CHILD, vec![layer(0, "providers", child)]),
+            level(inheritance, vec![layer(1, "providers", parent)]),
+        ]
+    };
+    check(&rules, &levels(DEEP_PARENT, off(), providers(&["a"])), "providers", &providers(&["a"]), &[1]);
+    check(&rules, &levels(DEEP_CHILD, off(), providers(&["a"])), "providers", &off(), &[0]);
+    check(&rules, &levels(DEEP_PARENT, providers(&["a"]), off()), "providers", &off(), &[1]);
+    check(&rules, &levels(DEEP_CHILD, providers(&["a"]), off()), "providers", &providers(&["a"]), &[0]);
 }
 
 #[test]

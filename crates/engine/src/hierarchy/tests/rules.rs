@@ -71,7 +71,7 @@ fn joined(by: usize, value: Arc<Config>) -> Joined {
 fn hidden(name: &str, scopes: &[Joined], apart: &FieldParts, omits: &[&str]) -> Vec<Field> {
     let name = SmolStr::new(name);
     let scopes = scopes.iter().map(|joined| std::iter::once(((&name, None), joined)));
-    across(scopes, 0, |_| apart, EntryId::new, omits)
+    across(scopes, 0, |_| apart, EntryId::new, |name| !omits.contains(&name))
 }
 
 #[test]

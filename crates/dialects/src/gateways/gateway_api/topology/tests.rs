@@ -9,6 +9,9 @@ use upheld_engine::Snapshot;
 use upheld_loader::load::load;
 use upheld_loader::{Format, Input};
 
+use crate::gateways::gateway_api::Network;
+use crate::gateways::gateway_api::graph::Graph;
+
 use super::{Outcome, Topology};
 use crate::gateways::gateway_api::graph::title;
 use crate::gateways::gateway_api::settings::Settings;
@@ -32,6 +35,12 @@ spec: {ports: [{port: 80}]}
 fn snapshot(documents: &[&str]) -> Snapshot {
     let text = documents.join("\n---\n");
     load(vec![Input::text("world.yaml", Format::Yaml, text)], &[]).unwrap().snapshot
+}
+
+/// What is drawn of a snapshot.
+fn drawn(snapshot: &Snapshot) -> Graph {
+    let network = Network::of(snapshot).unwrap();
+    network.topology().graph(network, &[])
 }
 
 /// A topology, with what it was built of.
@@ -85,7 +94,7 @@ fn ways(topology: &Built<'_>) -> Vec<String> {
                     Outcome::Forward => "",
                     Outcome::Redirect => " redirect",
                     Outcome::Answered => " answered",
-                    Outcome::Replaced(_) => " 500",
+                    Outcome::Unserved(_) | Outcome::Replaced(_) => " 500",
                 };
                 let path = way.wanted.normal_path();
                 lines.push(format!("{}:{} {path} {}{outcome}", host.name, listener.name, chain.join(" > ")));

@@ -26,6 +26,17 @@ pub fn is_inside_port(name: &str) -> bool {
     name.strip_prefix("perPortPolicy[").and_then(|rest| rest.split_once(']')).is_some_and(|(_, rest)| !rest.is_empty())
 }
 
+/// The name of a field as documents have it.
+pub(super) fn written_name(name: &str) -> String {
+    let name = name.replacen("perPortPolicy[", "perPort[", 1);
+    let (path, last) = name.rsplit_once('.').map_or(("", name.as_str()), |(path, last)| (path, last));
+    match RENAMED.iter().find(|(_, kept)| *kept == last) {
+        Some((written, _)) if path.is_empty() => (*written).to_owned(),
+        Some((written, _)) => format!("{path}.{written}"),
+        None => name,
+    }
+}
+
 pub(super) fn fields(source: SourceId, spec: Value<'_>) -> Vec<Field> {
     let mut fields = Vec::new();
     if let Some(default) = spec.get("default") {

@@ -2,7 +2,7 @@
 
 use upheld_engine::ObjectId;
 use upheld_model::{Diagnostic, Fault};
-use upheld_report::{Report, finished};
+use upheld_report::{Remark, Report, finished};
 
 use super::{Query, is, speaking, together};
 use crate::gateways::gateway_api::reported::report_at;
@@ -38,10 +38,13 @@ impl Query<'_> {
                 for host in gateway.hosts.iter().filter(|host| host.listener == number) {
                     let title = format!("{title} host {}", host.name);
                     let asked = self.kinds(&[HOST]).into_iter();
-                    let asked = asked.map(|kind| self.network.under(kind).host(gateway, listener));
+                    let asked = asked.map(|kind| self.network.under(kind).host(gateway, listener).in_effect());
                     reports.extend(asked.map(|asked| report_at(&asked, &title)));
                 }
             }
+        }
+        if names.is_empty() {
+            self.listener_set_alone(object, section, &mut names, &mut reports);
         }
         match section {
             Some(section) if !names.iter().any(|name| name == section) => {
@@ -50,6 +53,36 @@ impl Query<'_> {
                 Err(diagnostic.help(format!("listeners: {}", names.join(", "))))
             }
             _ => Ok(together(speaking(reports))),
+        }
+    }
+
+    /// A set of listeners whose gateway was not read.
+    fn listener_set_alone(
+        &self,
+        set: ObjectId,
+        section: Option<&str>,
+        names: &mut Vec<String>,
+        reports: &mut Vec<Report>,
+    ) {
+        let Some(resource) = self.network.resource(set) else { return };
+        let parent = resource.field("parentRef");
+        let part = |name: &str| parent.and_then(|parent| parent.get(name)).map(|value| value.text().to_owned());
+        let namespace = self.network.object(set).map_or("", |set| self.network.snapshot.text(set.scope));
+        let namespace = part("namespace").unwrap_or_else(|| namespace.to_owned());
+        let gateway = format!("Gateway {namespace}/{}", part("name").unwrap_or_default());
+        let listeners = resource.field("listeners").into_iter().flat_map(upheld_model::Value::items);
+        for name in listeners.filter_map(|listener| listener.get("name")).map(upheld_model::Value::text) {
+            names.push(name.to_owned());
+            if section.is_some_and(|section| section != name) {
+                continue;
+            }
+            let title = format!("{} listener {name}", self.network.title(set));
+            for kind in self.kinds(&[GATEWAY]) {
+                let mut report = report_at(&self.network.listener_of_set(kind, set, name), &title);
+                let (parent, of) = (gateway.clone(), self.network.title(set));
+                report.notes.push(Remark::ParentNotRead { parent, of }.into());
+                reports.push(report);
+            }
         }
     }
 
@@ -79,10 +112,10 @@ impl Query<'_> {
 
 /// What holds on one port: its own block, or else the default one; they are never merged.
 fn of_port(mut report: Report, port: u16) -> Report {
-    let block = format!("perPortPolicy[{port}]");
+    let block = format!("perPort[{port}]");
     let has_block = report.fields.iter().any(|field| field.value.is_some() && field.path.starts_with(&block));
     let counts = |field: &str| {
-        if has_block { field.starts_with(&block) } else { !field.starts_with("perPortPolicy[") }
+        if has_block { field.starts_with(&block) } else { !field.starts_with("perPort[") }
     };
     report.fields.retain(|field| counts(&field.path));
     for field in report.fields.iter_mut().filter(|field| field.path == block) {

@@ -1,13 +1,15 @@
 //! `{providers: [{provider: …, …}], disable: …}`: each provider counts once, as the first one configured it. Whoever disables
-//! turns all of them off, and nobody can undo that; so the providers are no longer part of the value.
+//! turns all of them off, and nobody can undo that; so the providers are no longer part of the value. Where a switch is a value
+//! like any other ([`Switch::Preferred`]), only the preferred side can turn the other off.
 
 use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_model::config::{Config, Content};
 
-use super::super::join::{Joined, Part, Parts, Preferred, keep};
+use super::super::join::{Joined, Part, Parts, Preferred, keep, prefer};
 use super::super::origins::united;
+use super::super::rules::Switch;
 use crate::hierarchy::answer::{Contributors, Exception};
 
 /// The list of providers.
@@ -17,12 +19,13 @@ const PROVIDER: &str = "provider";
 /// The switch; what it says does not matter, except `false`.
 const DISABLE: &str = "disable";
 
-pub(super) fn combine(preferred: Preferred, acc: Joined, new: Joined) -> Joined {
-    if disables(&new.value) {
-        return keep(new, acc, Exception::Off);
-    }
-    if disables(&acc.value) {
-        return keep(acc, new, Exception::Off);
+pub(super) fn combine(switch: Switch, preferred: Preferred, acc: Joined, new: Joined) -> Joined {
+    let is_off = [disables(&acc.value), disables(&new.value)];
+    match (switch, is_off) {
+        (_, [false, false]) => {}
+        (Switch::Preferred, _) => return prefer(preferred, acc, new),
+        (Switch::Absorbs, [_, true]) => return keep(new, acc, Exception::Off),
+        (Switch::Absorbs, [true, false]) => return keep(acc, new, Exception::Off),
     }
     let unseen = |item: &Arc<Config>| !has(&acc.value, item);
     let added: Vec<Arc<Config>> = listed(&new.value).iter().filter(|item| unseen(item)).cloned().collect();

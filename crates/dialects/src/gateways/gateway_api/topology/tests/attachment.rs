@@ -153,7 +153,7 @@ fn routes_for_connections_are_attached_without_ways() {
     let topology = build(&snapshot, &Settings::default());
     assert_eq!(topology.attached().count(), 1);
     assert_eq!(status(&topology), ["TCPRoute default/db at Gateway default/web: good"]);
-    let ids: Vec<String> = topology.graph(&snapshot).nodes.into_iter().map(|node| node.id).collect();
+    let ids: Vec<String> = drawn(&snapshot).nodes.into_iter().map(|node| node.id).collect();
     let expected = [
         "Gateway default/web",
         "Gateway default/web#db",

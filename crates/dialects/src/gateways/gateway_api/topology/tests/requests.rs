@@ -85,7 +85,7 @@ fn pictures_show_nodes_edges_and_badges() {
     let route =
         route("r", &format!("{{parentRefs: [{{name: web}}], hostnames: [a.com], {}}}", rules(&["path: {value: /a}"])));
     let snapshot = snapshot(&[GATEWAY, &route]);
-    let graph = build(&snapshot, &Settings::default()).graph(&snapshot);
+    let graph = drawn(&snapshot);
     let badges = BTreeMap::from([("HTTPRoute default/r".to_owned(), vec!["TrafficPolicy \"t\"".to_owned()])]);
     let expected = "digraph topology {
   rankdir=LR;
@@ -127,7 +127,7 @@ fn many_routes_take_little_time() {
     let start = Instant::now();
     let topology = build(&snapshot, &Settings::default());
     assert_eq!(topology.ways().count(), 10_000);
-    assert_eq!(topology.graph(&snapshot).nodes.len(), 20_003);
+    assert_eq!(drawn(&snapshot).nodes.len(), 20_003);
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 

@@ -1,0 +1,144 @@
+//! Ways through routes whose gateways were not read: repositories rarely hold everything. What is there is answered, and what is
+//! taken for granted is said.
+
+use std::collections::BTreeSet;
+
+use upheld_engine::ObjectId;
+use upheld_model::tree::Value;
+
+use super::gateways::Network;
+use super::report::Reports;
+use super::resources::{ParentReference, Route, View, children};
+use super::topology::{Parent, Step, Way};
+use super::walk::{Steps, Walk};
+use super::warnings::Warnings;
+use super::world::World;
+
+/// Something that an answer takes for granted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Assumption {
+    /// A parent that was not read: type, namespace and name.
+    Parent(String),
+    /// The parent is a service, so that requests come from inside of a mesh.
+    Mesh(String),
+    /// Nothing names a parent.
+    NoParent,
+}
+
+/// A backend that takes no requests, and how many would go there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    /// What is wrong.
+    pub problem: String,
+    /// Whether the backend, or what grants its use, was not read: it may be elsewhere.
+    pub may_exist: bool,
+    /// Its weight.
+    pub weight: u64,
+    /// The weight of all backends of the rule.
+    pub of: u64,
+}
+
+impl<'s> Network<'s> {
+    fn world(self) -> World<'s> {
+        let topology = self.topology();
+        let settings = &self.gateways.settings.topology;
+        World::new(
+            self.snapshot,
+            settings,
+            &self.gateways.grants,
+            topology.namespaces.clone(),
+            topology.labelled.clone(),
+        )
+    }
+
+    /// What is taken for granted about the parents of a route.
+    pub fn assumptions(self, route: ObjectId) -> Vec<Assumption> {
+        let Some(route) = View::of(self.snapshot, route).map(Route::of) else { return Vec::new() };
+        if route.parents.is_empty() {
+            return vec![Assumption::NoParent];
+        }
+        let lacking: BTreeSet<Assumption> =
+            route.parents.iter().filter_map(|reference| self.assumption(reference)).collect();
+        lacking.into_iter().collect()
+    }
+
+    fn assumption(self, reference: &ParentReference<'_>) -> Option<Assumption> {
+        let ParentReference { namespace, name, .. } = reference;
+        let title = format!("{} {namespace}/{name}", reference.kind());
+        let is_there = self.snapshot.object_named(reference.kind(), namespace, name).is_some();
+        match reference.kind() {
+            "Service" => Some(Assumption::Mesh(title)),
+            _ if is_there => None,
+            _ => Some(Assumption::Parent(title)),
+        }
+    }
+
+    /// The ways through a route that would be there if its parents were: those of routes that lead to it, or its own.
+    pub fn assumed_ways(self, route: ObjectId) -> Vec<Way> {
+        let passes = |way: &Way| way.chain.iter().any(|step| step.route == route);
+        let leading: Vec<Way> = self.assumed_roots().flat_map(|(_, ways)| ways).filter(passes).collect();
+        if leading.is_empty() && !self.assumptions(route).is_empty() {
+            return self.walked(route);
+        }
+        leading
+    }
+
+    /// Routes that are attached to nothing that was read, but to something, with their ways.
+    pub fn assumed_roots(self) -> impl Iterator<Item = (ObjectId, Vec<Way>)> {
+        let world = self.world();
+        let routes = self.topology().routes(self.snapshot);
+        let unattached = routes.filter(|(_, attached)| !attached).filter_map(move |(route, _)| {
+            let is_root = |assumption: &Assumption| match assumption {
+                Assumption::Parent(title) => !title.starts_with("HTTPRoute "),
+                Assumption::Mesh(_) => true,
+                Assumption::NoParent => false,
+            };
+            self.assumptions(route).iter().any(is_root).then_some(route)
+        });
+        unattached.map(move |route| (route, self.walked_alone(&world, route)))
+    }
+
+    /// The ways of a route as if it were attached.
+    pub fn walked(self, route: ObjectId) -> Vec<Way> {
+        self.walked_alone(&self.world(), route)
+    }
+
+    /// Routes that requests would reach if what was not read were there.
+    pub fn assumed_routes(self) -> BTreeSet<ObjectId> {
+        let ways = self.assumed_roots().flat_map(|(_, ways)| ways).flat_map(|way| way.chain).map(|step| step.route);
+        let alone = self.topology().routes(self.snapshot).filter(|(route, attached)| {
+            !attached && self.topology().leading_to(*route).is_empty() && !self.assumptions(*route).is_empty()
+        });
+        ways.chain(alone.map(|(route, _)| route)).collect()
+    }
+
+    fn walked_alone(self, world: &World<'s>, route: ObjectId) -> Vec<Way> {
+        let Some(read) = world.route(route).filter(|read| read.route.matches_requests()) else { return Vec::new() };
+        let (mut reports, mut warnings) = (Reports::default(), Warnings::default());
+        let mut steps = Steps::up_to(self.gateways.settings.topology.step_limit);
+        let parent = Parent { object: route, section: None };
+        let mut ways = Walk::new(world, &mut reports, &mut warnings, &mut steps).from(&read, &parent);
+        ways.sort_by(|one, other| one.rank.cmp(&other.rank));
+        ways
+    }
+
+    /// Backends of a rule that take no requests.
+    pub fn unusable_backends(self, step: &Step) -> Vec<Unusable> {
+        let Some(route) = View::of(self.snapshot, step.route).map(Route::of) else { return Vec::new() };
+        let Some(rule) = route.rules.get(step.rule) else { return Vec::new() };
+        let world = self.world();
+        let weights: Vec<u64> = children(rule.value, "backendRefs")
+            .map(|backend| backend.get("weight").and_then(Value::as_integer).map_or(1, i64::unsigned_abs))
+            .collect();
+        let of = weights.iter().sum();
+        let backends = rule.backends.iter().zip(weights).filter(|(backend, _)| !backend.reference.delegates());
+        let refused = backends.filter_map(|(backend, weight)| {
+            let (reason, problem) = world.refuse(&route.view, backend)?;
+            let reference = &backend.reference;
+            let is_there = self.snapshot.object_named(reference.kind, reference.namespace, reference.name).is_some();
+            let may_exist = reason == "RefNotPermitted" || (reason == "BackendNotFound" && !is_there);
+            Some(Unusable { problem, may_exist, weight, of })
+        });
+        refused.collect()
+    }
+}

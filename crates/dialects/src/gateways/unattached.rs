@@ -1,0 +1,127 @@
+//! Why a policy has no effect: what it names is misspelt, elsewhere, not read, or reached by no request.
+
+use std::collections::BTreeSet;
+
+use upheld_engine::ObjectId;
+use upheld_model::nearest::{did_you_mean, nearest};
+use upheld_model::{Diagnostic, Fault, NodeRef, Policy, TargetReference, Value};
+
+use super::gateway_api::Network;
+use super::gateway_api::attachments::TARGETS;
+use super::gateway_api::resources::Route;
+
+/// Why a policy has no effect.
+#[derive(Debug)]
+pub(super) struct Why {
+    /// In words.
+    pub(super) message: String,
+    help: Option<String>,
+    /// Where what is wrong was written.
+    at: Option<NodeRef>,
+}
+
+/// Policies that have no effect: they are reported, not forgotten.
+pub(super) fn warnings(network: Network<'_>) -> Vec<Diagnostic> {
+    let alone = network.kgateway_statuses().into_iter().filter(|status| status.ancestors.is_empty());
+    let alone = alone.map(|status| status.policy);
+    let envoy = network.envoy_statuses().into_iter().filter(|status| status.ancestors.is_empty());
+    let policies = alone.chain(envoy.map(|status| status.policy));
+    let assumed = network.assumed_routes();
+    policies.filter_map(|policy| warning(network, &assumed, network.snapshot.policy(policy)?)).collect()
+}
+
+fn warning(network: Network<'_>, assumed: &BTreeSet<ObjectId>, policy: &Policy) -> Option<Diagnostic> {
+    let why = why(network, assumed, policy)?;
+    let document = network.snapshot.files().value(policy.at)?;
+    let spec = document.get("spec");
+    let place = why.at.and_then(|at| network.snapshot.files().value(at));
+    let place =
+        place.or_else(|| TARGETS.iter().find_map(|field| spec?.get(field))).or_else(|| document.get("metadata"))?;
+    let diagnostic =
+        Diagnostic::warning(Fault::NoEffect, format!("{} has no effect: {}", title(network, policy), why.message));
+    let diagnostic = diagnostic.at_value(policy.at.source, place, "has no effect");
+    Some(why.help.into_iter().fold(diagnostic, Diagnostic::help))
+}
+
+fn title(network: Network<'_>, policy: &Policy) -> String {
+    let [kind, scope, name] = [policy.kind, policy.scope, policy.name].map(|symbol| network.snapshot.text(symbol));
+    format!("{kind} {scope}/{name}")
+}
+
+/// Why a policy that came to no place did not; `None` if nothing is wrong with what it names.
+pub(super) fn why(network: Network<'_>, assumed: &BTreeSet<ObjectId>, policy: &Policy) -> Option<Why> {
+    let attachments = policy.attachments()?;
+    if !attachments.targets.is_empty() {
+        let all: Option<Vec<Why>> =
+            attachments.targets.iter().map(|target| of_target(network, assumed, policy, target)).collect();
+        return all.and_then(|all| all.into_iter().next());
+    }
+    let document = network.snapshot.files().value(policy.at)?;
+    let spec = document.get("spec");
+    let written = TARGETS.iter().find(|field| spec.is_some_and(|spec| spec.get(field).is_some()));
+    let message = match (written, attachments.selectors.is_empty()) {
+        (Some(field), true) => format!("no entry of `{field}` is of a type that it can be attached to"),
+        (_, false) => "no object that was read has the labels that it selects".to_owned(),
+        (None, true) => "no filter that requests reach names it, and it names no target".to_owned(),
+    };
+    Some(Why { message, help: None, at: None })
+}
+
+fn of_target(
+    network: Network<'_>,
+    assumed: &BTreeSet<ObjectId>,
+    policy: &Policy,
+    target: &TargetReference,
+) -> Option<Why> {
+    let snapshot = network.snapshot;
+    let [kind, namespace, name] = [target.kind, target.namespace, target.name].map(|symbol| snapshot.text(symbol));
+    let why = |message: String, help: Option<String>| Some(Why { message, help, at: Some(target.at) });
+    let Some(object) = snapshot.object(target.kind, target.namespace, target.name) else {
+        let others = snapshot.objects().iter().filter(|(_, object)| object.kind == target.kind);
+        let others: Vec<(&str, &str)> =
+            others.map(|(_, object)| (snapshot.text(object.scope), snapshot.text(object.name))).collect();
+        if let Some((elsewhere, _)) = others.iter().find(|(_, known)| *known == name) {
+            let message =
+                format!("{kind} {name} is in the namespace {elsewhere}, and references stay within {namespace}");
+            return why(message, Some(format!("put the policy into the namespace {elsewhere}")));
+        }
+        let here = others.iter().filter(|(scope, _)| *scope == namespace).map(|(_, known)| *known);
+        let help = nearest(name, here).map(did_you_mean);
+        return why(format!("{kind} {namespace}/{name} was not read"), help);
+    };
+    if let Some(section) = target.section.map(|section| snapshot.text(section)) {
+        let known = sections(network, object);
+        if !known.contains(section) {
+            let names: Vec<&str> = known.iter().map(String::as_str).collect();
+            let help = nearest(section, names.iter().copied()).map_or_else(
+                || (!names.is_empty()).then(|| format!("sections: {}", names.join(", "))),
+                |near| Some(did_you_mean(near)),
+            );
+            return why(format!("{kind} {namespace}/{name} has no section `{section}`"), help);
+        }
+    }
+    match kind {
+        "Service" | "Backend" if is_about_backends(network, policy) => None,
+        // Where its parents were not read, nothing can be said against it.
+        kind if Route::KINDS.contains(&kind) && assumed.contains(&object) => None,
+        kind if Route::KINDS.contains(&kind) => why(format!("no request reaches {kind} {namespace}/{name}"), None),
+        "Gateway" | "ListenerSet" | "XListenerSet" => {
+            why(format!("{kind} {namespace}/{name} has no listener that it is about"), None)
+        }
+        kind => why(format!("it cannot be attached to a {kind}"), None),
+    }
+}
+
+/// Whether backends are among the places of the policy's kind.
+fn is_about_backends(network: Network<'_>, policy: &Policy) -> bool {
+    let mut kinds = network.kinds().filter(|kind| kind.kind.governs == policy.kind);
+    kinds.any(|kind| kind.policies.kind().places.iter().any(|place| place.scope == super::gateway_api::scopes::BACKEND))
+}
+
+/// The names of the sections of an object: listeners, rules and ports.
+pub(super) fn sections(network: Network<'_>, object: ObjectId) -> BTreeSet<String> {
+    let resource = network.resource(object);
+    let lists = ["listeners", "rules", "ports"].into_iter().filter_map(|field| resource?.field(field));
+    let names = lists.flat_map(Value::items).filter_map(|item| item.get("name"));
+    names.map(|name| name.text().to_owned()).collect()
+}

@@ -1,0 +1,354 @@
+//! Answers that hold in the wild: rules about single questions, each with its smallest example.
+
+use serde_json::json;
+use upheld_dialects::dialect::dialects;
+use upheld_model::State;
+use upheld_report::Verdict;
+
+use crate::asking::{CURRENT, PROPOSED, answer, held, notes, overridden, read, refusal, report};
+
+const EDGE: &str = "
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec:
+  gatewayClassName: kgateway
+  listeners:
+  - {name: http, protocol: HTTP, port: 80}
+  - {name: https, protocol: HTTPS, port: 443, tls: {certificateRefs: [{name: cert}]}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: cart, namespace: shop}
+spec: {ports: [{name: web, port: 80}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: other, namespace: shop}
+spec: {ports: [{name: web, port: 80}]}
+---
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: DirectResponse
+metadata: {name: first, namespace: shop}
+spec: {status: 418}
+---
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: DirectResponse
+metadata: {name: second, namespace: shop}
+spec: {status: 419}
+";
+
+/// A route with one rule.
+fn route(rule: &str) -> String {
+    format!(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: cart, namespace: shop}}\nspec:\n  \
+         parentRefs: [{{name: edge, sectionName: http}}]\n  hostnames: [shop.example]\n  rules:\n  - {{{rule}}}\n"
+    )
+}
+
+const BACKEND: &str = "backendRefs: [{name: cart, port: 80}]";
+
+fn policy(kind: &str, metadata: &str, target: &str, says: &str) -> String {
+    format!(
+        "apiVersion: gateway.kgateway.dev/v1alpha1\nkind: {kind}\nmetadata: {{namespace: shop, {metadata}}}\nspec:\n  \
+         targetRefs: [{{group: gateway.networking.k8s.io, {target}}}]\n  {says}\n"
+    )
+}
+
+const TO_ROUTE: &str = "kind: HTTPRoute, name: cart";
+
+fn documents(parts: &[&str]) -> String {
+    [EDGE].iter().chain(parts).copied().collect::<Vec<_>>().join("\n---\n")
+}
+
+fn filter(kind: &str, name: &str) -> String {
+    format!("{{type: ExtensionRef, extensionRef: {{group: gateway.kgateway.dev, kind: {kind}, name: {name}}}}}")
+}
+
+#[test]
+fn a_direct_response_beside_another_answer_is_an_error_for_every_kind() {
+    let first = filter("DirectResponse", "first");
+    let rules = [
+        format!("filters: [{first}, {}]", filter("DirectResponse", "second")),
+        format!("filters: [{first}], {BACKEND}"),
+        format!("filters: [{{type: RequestRedirect, requestRedirect: {{scheme: https}}}}, {first}]"),
+    ];
+    let others = ["the DirectResponse second", "/Service/shop/cart", "a RequestRedirect"];
+    for (rule, other) in rules.iter().zip(others) {
+        for edition in [CURRENT, PROPOSED] {
+            let text = documents(&[&route(rule), &policy("TrafficPolicy", "name: p", TO_ROUTE, "csrf: {}")]);
+            for kind in ["DirectResponse", "TrafficPolicy"] {
+                let found = report(edition, &text, "httproute/shop/cart", kind);
+                assert_eq!(found.verdict, Verdict::Error, "{rule}");
+                let why = format!("a DirectResponse cannot be applied to a rule that has another action: {other}");
+                let headline = format!("HTTPRoute shop/cart rule 0 answers with an error: {why}.");
+                assert_eq!(found.headline.text, headline);
+                assert!(found.fields.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_host_that_a_rule_writes_overrides_automatic_rewriting() {
+    let rule = format!("filters: [{{type: URLRewrite, urlRewrite: {{hostname: own.example}}}}], {BACKEND}");
+    let auto = policy("TrafficPolicy", "name: auto", TO_ROUTE, "autoHostRewrite: true");
+    for edition in [CURRENT, PROPOSED] {
+        let found = report(edition, &documents(&[&route(&rule), &auto]), "httproute/shop/cart", "TrafficPolicy");
+        assert_eq!(held(&found, "urlRewrite.hostname").unwrap().0, "own.example");
+        assert_eq!(held(&found, "autoHostRewrite"), None);
+        let (value, why) = overridden(&found, "urlRewrite.hostname", "shop/auto").expect("is overridden");
+        assert_eq!((value, why), (&json!(true), "a rule's own setting goes before any policy"));
+        let alone = report(edition, &documents(&[&route(BACKEND), &auto]), "httproute/shop/cart", "TrafficPolicy");
+        assert_eq!(held(&alone, "autoHostRewrite").unwrap().0, true);
+    }
+}
+
+#[test]
+fn a_child_that_disables_does_not_win_over_a_preferred_parent_in_the_proposal() {
+    let root = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: root, namespace: shop, \
+                annotations: {kgateway.dev/inherited-policy-priority: DeepMergePreferParent}}\nspec:\n  parentRefs: [{name: edge}]\n  \
+                hostnames: [shop.example]\n  rules:\n  - backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: leaf}]\n\
+                ---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: leaf, namespace: shop}\nspec:\n  rules:\n  \
+                - matches: [{path: {type: PathPrefix, value: /leaf}}]\n    backendRefs: [{name: cart, port: 80}]\n\
+                ---\napiVersion: gateway.kgateway.dev/v1alpha1\nkind: GatewayExtension\nmetadata: {name: e, namespace: shop}\nspec:\n  \
+                extAuth: {grpcService: {backendRef: {name: cart, port: 80}}}\n  extProc: {grpcService: {backendRef: {name: cart, port: 80}}}\n";
+    for field in ["extAuth", "extProc"] {
+        let child =
+            policy("TrafficPolicy", "name: c", "kind: HTTPRoute, name: leaf", &format!("{field}: {{disable: {{}}}}"));
+        let says = format!("{field}: {{extensionRef: {{name: e}}}}");
+        let parent = policy("TrafficPolicy", "name: p", "kind: HTTPRoute, name: root", &says);
+        let text = documents(&[root, &child, &parent]);
+        let proposed = report(PROPOSED, &text, "httproute/shop/leaf", "TrafficPolicy");
+        assert_eq!(held(&proposed, &format!("{field}.shop/e")).expect("the parent's").1, "shop/p");
+        let current = report(CURRENT, &text, "httproute/shop/leaf", "TrafficPolicy");
+        assert_eq!(held(&current, &format!("{field}.disable")).expect("is disabled").1, "shop/c");
+    }
+}
+
+#[test]
+fn settings_of_connections_on_one_plain_listener_have_no_effect() {
+    let targets = |section: &str| format!("kind: Gateway, name: edge, sectionName: {section}");
+    let says = "default: {httpSettings: {useRemoteAddress: true}}";
+    let plain = policy("ListenerPolicy", "name: plain", &targets("http"), says);
+    let text = documents(&[&route(BACKEND), &plain]);
+    let answer = answer(CURRENT, &text, json!({"what": "gateway/shop/edge#http", "kind": "ListenerPolicy"})).unwrap();
+    assert!(answer.reports.iter().all(|report| report.fields.is_empty()));
+    let candidates: Vec<_> = answer.reports.iter().flat_map(|report| &report.candidates).collect();
+    assert!(candidates.iter().any(|one| one.state == State::Off && one.reason.code == "off.plain-listener"));
+    let secure = policy("ListenerPolicy", "name: secure", &targets("https"), says);
+    let found = report(CURRENT, &documents(&[&secure]), "gateway/shop/edge#https", "ListenerPolicy");
+    assert_eq!(held(&found, "default.httpSettings.useRemoteAddress").unwrap().0, true);
+}
+
+#[test]
+fn fields_are_asked_for_by_the_names_that_documents_have() {
+    let says = "acl: {defaultAction: deny, rules: [{action: allow, cidrs: [10.0.0.0/8]}]}";
+    let text = documents(&[&route(BACKEND), &policy("TrafficPolicy", "name: p", TO_ROUTE, says)]);
+    let asked = |field: &str| {
+        let question = json!({"what": "httproute/shop/cart", "kind": "TrafficPolicy", "field": field});
+        let answer = answer(CURRENT, &text, question).expect("is answered");
+        answer.reports[0].fields.first().map(|field| (field.path.clone(), field.value.clone().unwrap()))
+    };
+    assert_eq!(asked("acl.defaultAction"), Some(("acl.defaultAction".to_owned(), json!("deny"))));
+    assert_eq!(asked("acl.rules[0].cidrs"), Some(("acl.rules[0].cidrs".to_owned(), json!(["10.0.0.0/8"]))));
+    assert_eq!(asked("acl").expect("is set"), asked("httpACL").expect("is known by both names"));
+    assert_eq!(asked("acl.nothing"), None);
+}
+
+#[test]
+fn a_policy_without_a_creation_time_is_the_newest_and_that_is_said() {
+    let dated = |name: &str, day: &str| format!("name: {name}, creationTimestamp: '{day}T00:00:00Z'");
+    let ageless = policy("TrafficPolicy", "name: a-ageless", TO_ROUTE, "csrf: {percentageEnabled: 1}");
+    let live = policy("TrafficPolicy", &dated("live", "2025-01-01"), TO_ROUTE, "csrf: {percentageEnabled: 2}");
+    let text = documents(&[&route(BACKEND), &ageless, &live]);
+    let found = report(CURRENT, &text, "httproute/shop/cart", "TrafficPolicy");
+    assert_eq!(held(&found, "csrf").unwrap().1, "shop/live");
+    let (_, why) = overridden(&found, "csrf", "shop/a-ageless").expect("is overridden");
+    assert_eq!(why, "newer (no creation time against 2025-01-01T00:00:00Z)");
+    assert_eq!(notes(&found, "UP035"), ["shop/a-ageless has no creation time: it counts as newer than all others"]);
+}
+
+#[test]
+fn policies_of_one_of_several_backends_override_the_route_and_those_of_the_only_one_give_way() {
+    let on_backend = "apiVersion: gateway.kgateway.dev/v1alpha1\nkind: TrafficPolicy\nmetadata: {name: near, namespace: shop}\n\
+                      spec: {csrf: {percentageEnabled: 1}}\n";
+    let whole = policy("TrafficPolicy", "name: whole", TO_ROUTE, "csrf: {percentageEnabled: 2}");
+    let near = format!("{{name: cart, port: 80, filters: [{}]}}", filter("TrafficPolicy", "near"));
+    let asked = |backends: &str| {
+        let text = documents(&[&route(&format!("backendRefs: [{backends}]")), on_backend, &whole]);
+        let question = json!({"what": "httproute/shop/cart", "kind": "TrafficPolicy"});
+        let reports = answer(CURRENT, &text, question).expect("is answered").reports;
+        reports.iter().map(|one| (one.about.what.clone(), held(one, "csrf").unwrap().1)).collect::<Vec<_>>()
+    };
+    let rule = || "HTTPRoute shop/cart rule 0".to_owned();
+    let to_cart = || format!("{} to Service shop/cart:80", rule());
+    let [whole, near_wins] = ["shop/whole", "shop/near"].map(str::to_owned);
+    let several = asked(&format!("{near}, {{name: other, port: 80}}"));
+    assert_eq!(several, [(rule(), whole.clone()), (to_cart(), near_wins)]);
+    assert_eq!(asked(&near), [(rule(), whole.clone()), (to_cart(), whole)]);
+}
+
+#[test]
+fn headers_that_a_reference_to_a_backend_sets_are_shown() {
+    let headers = "{name: cart, port: 80, filters: [{type: RequestHeaderModifier, requestHeaderModifier: {set: [{name: x, value: b}]}}]}";
+    let text = documents(&[&route(&format!("backendRefs: [{headers}]"))]);
+    let question = json!({"what": "httproute/shop/cart", "kind": "TrafficPolicy"});
+    let reports = answer(CURRENT, &text, question).expect("is answered").reports;
+    let found = reports.iter().find(|one| one.about.what.ends_with("to Service shop/cart:80")).expect("a report");
+    assert_eq!(held(found, "requestHeaderModifier").unwrap().0, json!([{"set": [{"name": "x", "value": "b"}]}]));
+}
+
+#[test]
+fn what_is_about_passing_on_is_shown_as_not_applied_where_nothing_is_passed_on() {
+    let rule = "filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]";
+    let slow = policy("TrafficPolicy", "name: slow", TO_ROUTE, "timeouts: {request: 60s}");
+    let found = report(CURRENT, &documents(&[&route(rule), &slow]), "httproute/shop/cart", "TrafficPolicy");
+    assert_eq!(held(&found, "timeouts.request"), None);
+    let (value, why) = overridden(&found, "timeouts.request", "shop/slow").expect("is shown");
+    assert_eq!((value, why), (&json!("60s"), "not applied: requests are not passed on here"));
+}
+
+#[test]
+fn rules_without_a_name_are_asked_for_as_tables_print_them() {
+    let text = documents(&[&route(BACKEND), &policy("TrafficPolicy", "name: p", TO_ROUTE, "csrf: {}")]);
+    for section in ["0", "rule0", "rule 0", "rule-0"] {
+        let found = report(CURRENT, &text, &format!("httproute/shop/cart#{section}"), "TrafficPolicy");
+        assert_eq!(found.about.what, "HTTPRoute shop/cart rule 0", "{section}");
+    }
+    let refused = refusal(&text, json!({"what": "httproute/shop/cart#rule7"}));
+    assert_eq!(refused, "HTTPRoute shop/cart has no rule `rule7`; rules: 0");
+}
+
+#[test]
+fn services_are_asked_for_by_their_own_word() {
+    let says = "connectTimeout: 1s";
+    let slow = policy("BackendConfigPolicy", "name: slow", "kind: Service, name: cart", says)
+        .replace("group: gateway.networking.k8s.io", "group: ''");
+    let found = report(CURRENT, &documents(&[&slow]), "service/shop/cart", "BackendConfigPolicy");
+    assert_eq!(held(&found, "connectTimeout").unwrap().0, "1s");
+}
+
+#[test]
+fn candidates_have_their_order_form_weight_and_age() {
+    let heavy =
+        "name: heavy, creationTimestamp: '2025-02-01T00:00:00Z', annotations: {kgateway.dev/policy-weight: '5'}";
+    let text = documents(&[
+        &route(BACKEND),
+        &policy("TrafficPolicy", "name: light, creationTimestamp: '2025-01-01T00:00:00Z'", TO_ROUTE, "csrf: {}"),
+        &policy("TrafficPolicy", heavy, TO_ROUTE, "csrf: {}"),
+    ]);
+    let found = report(CURRENT, &text, "httproute/shop/cart", "TrafficPolicy");
+    let facts: Vec<String> = found
+        .candidates
+        .iter()
+        .map(|one| {
+            let facts = one.facts.iter().map(|fact| format!("{}={}", fact.name, fact.value));
+            format!("{} {}", one.policy, facts.collect::<Vec<_>>().join(" "))
+        })
+        .collect();
+    let wanted = [
+        "shop/heavy order=1 attached=\"targetRef HTTPRoute\" weight=5 created=\"2025-02-01T00:00:00Z\"",
+        "shop/light order=2 attached=\"targetRef HTTPRoute\" created=\"2025-01-01T00:00:00Z\"",
+    ];
+    assert_eq!(facts, wanted);
+}
+
+#[test]
+fn fields_that_rest_on_names_alone_are_ties() {
+    let same = |name: &str| policy("TrafficPolicy", &format!("name: {name}"), TO_ROUTE, "csrf: {}");
+    let text = documents(&[&route(BACKEND), &same("a"), &same("b")]);
+    let found = report(CURRENT, &text, "httproute/shop/cart", "TrafficPolicy");
+    assert_eq!(notes(&found, "UP201"), ["a tie: 1 field rests on the order of names alone"]);
+    assert!(found.is_tie());
+    assert!(found.headline.text.ends_with("1 rests on the order of names alone."), "{}", found.headline.text);
+    assert_eq!(found.headline.again().as_deref(), Some(found.headline.text.as_str()));
+}
+
+#[test]
+fn of_two_timeouts_the_one_that_counts_is_said() {
+    let text = documents(&[&route(&format!("timeouts: {{request: 10s, backendRequest: 3s}}, {BACKEND}"))]);
+    let found = report(CURRENT, &text, "httproute/shop/cart", "TrafficPolicy");
+    assert_eq!(held(&found, "timeouts.request").unwrap().0, "3s");
+    assert_eq!(notes(&found, "UP030").len(), 1);
+}
+
+#[test]
+fn rules_that_nearly_take_a_request_say_what_they_need() {
+    let matches =
+        "matches: [{path: {type: PathPrefix, value: /cart}, method: POST, headers: [{name: x-org, value: acme}]}]";
+    let text = documents(&[&route(&format!("name: buy, {matches}, {BACKEND}"))]);
+    let asked = |question| refusal(&text, question);
+    let needs = "no route takes POST shop.example/cart; HTTPRoute shop/cart buy needs header x-org=acme";
+    assert_eq!(asked(json!({"host": "shop.example", "path": "/cart", "method": "POST"})), needs);
+    let needs = "no route takes GET shop.example/; HTTPRoute shop/cart buy needs path PathPrefix /cart and method POST and header \
+                 x-org=acme";
+    assert_eq!(asked(json!({"host": "shop.example"})), needs);
+    assert_eq!(asked(json!({"host": "other.example"})), "no route takes GET other.example/; hosts: shop.example");
+}
+
+#[test]
+fn why_a_policy_has_no_effect_is_told_apart() {
+    let warned = |target: &str| {
+        let text = documents(&[
+            &route(&format!("name: all, {BACKEND}")),
+            &policy("TrafficPolicy", "name: p", target, "csrf: {}"),
+        ]);
+        let answer = answer(CURRENT, &text, json!({"what": "httproute/shop/cart"})).expect("is answered");
+        let told =
+            answer.warnings.iter().find(|one| one.message.contains("TrafficPolicy shop/p")).expect("is warned of");
+        format!("{}; {}", told.message, told.help.join("; "))
+    };
+    let why = "TrafficPolicy shop/p has no effect: ";
+    assert_eq!(
+        warned("kind: HTTPRoute, name: crat"),
+        format!("{why}HTTPRoute shop/crat was not read; did you mean `cart`?")
+    );
+    assert_eq!(
+        warned("kind: HTTPRoute, name: cart, sectionName: al"),
+        format!("{why}HTTPRoute shop/cart has no section `al`; did you mean `all`?")
+    );
+    assert_eq!(warned("kind: Gateway, name: faraway"), format!("{why}Gateway shop/faraway was not read; "));
+}
+
+#[test]
+fn policies_of_services_that_extensions_use_have_an_effect() {
+    let trust = "apiVersion: gateway.networking.k8s.io/v1\nkind: BackendTLSPolicy\nmetadata: {name: trust, namespace: shop}\nspec:\n  \
+                 targetRefs: [{group: '', kind: Service, name: other}]\n  validation: {hostname: x, wellKnownCACertificates: System}\n";
+    let text = documents(&[&route(BACKEND), trust]);
+    let answer = answer(CURRENT, &text, json!({"what": "httproute/shop/cart"})).expect("is answered");
+    assert!(answer.warnings.iter().all(|one| !one.message.contains("trust")), "{:?}", answer.warnings);
+}
+
+#[test]
+fn warnings_about_other_documents_do_not_concern_an_answer() {
+    let lost = policy("TrafficPolicy", "name: lost", "kind: HTTPRoute, name: crat", "csrf: {}");
+    let own = policy("TrafficPolicy", "name: own", TO_ROUTE, "csrf: {}");
+    let text = documents(&[&route("backendRefs: [{name: crat, port: 80}]"), &own, &lost]);
+    let loaded = read(CURRENT, &text);
+    let answer = answer(CURRENT, &text, json!({"what": "httproute/shop/cart"})).expect("is answered");
+    // Two answers that no filter names, and the policy of nothing.
+    let (concerning, others) = answer.concerning(loaded.snapshot.files(), &answer.warnings);
+    let told: Vec<&str> = concerning.iter().map(|one| one.message.as_str()).collect();
+    assert_eq!((told, others), (vec!["HTTPRoute shop/cart: Service \"shop/crat\" not found"], 3));
+}
+
+#[test]
+fn gateways_listeners_and_routes_have_a_status() {
+    let text = documents(&[&route(BACKEND)]);
+    let loaded = read(CURRENT, &text);
+    let statuses: Vec<_> = dialects().flat_map(|dialect| dialect.object_statuses(&loaded.snapshot)).collect();
+    let edge = statuses.iter().find(|one| one.object.kind == "Gateway").expect("is reported").resource();
+    assert_eq!(edge["apiVersion"], "gateway.networking.k8s.io/v1");
+    assert_eq!(edge["metadata"], json!({"name": "edge", "namespace": "shop"}));
+    assert_eq!(edge["status"]["conditions"][1]["type"], "Programmed");
+    let [http, https] = [&edge["status"]["listeners"][0], &edge["status"]["listeners"][1]];
+    assert_eq!((&http["attachedRoutes"], &https["attachedRoutes"]), (&json!(1), &json!(0)));
+    // A certificate that was not read is unknown, not missing.
+    assert_eq!(https["conditions"][3]["status"], "Unknown");
+    let cart = statuses.iter().find(|one| one.object.kind == "HTTPRoute").expect("is reported").resource();
+    let parent = json!({"group": "gateway.networking.k8s.io", "kind": "Gateway", "namespace": "shop", "name": "edge",
+        "sectionName": "http"});
+    assert_eq!(cart["status"]["parents"][0]["parentRef"], parent);
+    assert_eq!(cart["status"]["parents"][0]["conditions"][0]["status"], "True");
+}
