@@ -4,11 +4,11 @@ use super::clients::remove_dot_segments;
 use super::{Seen, Server, text};
 
 pub(super) const ALL: [Server; 12] = [
-    Server { name: "Envoy", reads: |path| Some(Seen::Escaped(path.to_owned())) },
-    Server { name: "Envoy, normalize_path", reads: |path| envoy(path, EscapedSlashes::Keep, Slashes::Keep) },
-    Server { name: "Envoy, merge_slashes", reads: |path| envoy(path, EscapedSlashes::Keep, Slashes::Merge) },
-    Server { name: "Envoy, UNESCAPE_AND_FORWARD", reads: |path| envoy(path, EscapedSlashes::Decode, Slashes::Merge) },
-    Server { name: "Envoy, REJECT_REQUEST", reads: |path| envoy(path, EscapedSlashes::Refuse, Slashes::Merge) },
+    Server { name: "as it came", reads: |path| Some(Seen::Escaped(path.to_owned())) },
+    Server { name: "normalize_path", reads: |path| by_settings(path, EscapedSlashes::Keep, Slashes::Keep) },
+    Server { name: "merge_slashes", reads: |path| by_settings(path, EscapedSlashes::Keep, Slashes::Merge) },
+    Server { name: "UNESCAPE_AND_FORWARD", reads: |path| by_settings(path, EscapedSlashes::Decode, Slashes::Merge) },
+    Server { name: "REJECT_REQUEST", reads: |path| by_settings(path, EscapedSlashes::Refuse, Slashes::Merge) },
     Server { name: "nginx", reads: |path| nginx(path, Slashes::Merge) },
     Server { name: "nginx, merge_slashes off", reads: |path| nginx(path, Slashes::Keep) },
     Server { name: "Caddy", reads: |path| Some(Seen::Decoded(go_clean(&text::unescaped(path, |_| true)?))) },
@@ -31,8 +31,8 @@ enum Slashes {
     Merge,
 }
 
-/// Escaped slashes first, then normalization, then slashes.
-fn envoy(path: &str, escaped: EscapedSlashes, slashes: Slashes) -> Option<Seen> {
+/// A proxy that does what it is told to: escaped slashes first, then normalization, then slashes.
+fn by_settings(path: &str, escaped: EscapedSlashes, slashes: Slashes) -> Option<Seen> {
     let mut path = path.to_owned();
     let with_slashes = text::unescaped(&path, |byte| byte == b'/' || byte == b'\\')?;
     match escaped {
