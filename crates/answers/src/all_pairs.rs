@@ -13,7 +13,7 @@ use upheld_engine::{
     EntryId, Granted, Grants, Granularity, KindId, Partition, PolicyId, PolicyKind, Resolve, Scratch, Select, Silent,
     Snapshot, ask,
 };
-use upheld_model::{Diagnostic, Fault, Side, Sym};
+use upheld_model::{Diagnostic, Side, Sym};
 
 use crate::progress::Progress;
 use upheld_report::At;
@@ -55,10 +55,12 @@ enum Row {
     Granting(Vec<(Option<PolicyId>, bool)>),
     /// All that count.
     All(Vec<Vec<PolicyId>>),
+    /// What was asked one by one.
+    Asked(Vec<Standing>),
 }
 
 /// Who stands for one pair.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Standing {
     /// The policies that count, best first; none where the default stands.
     pub policies: Vec<PolicyId>,
@@ -77,6 +79,7 @@ impl Row {
                 Standing { policies: policy.into_iter().collect(), granted: Some(granted) }
             }
             Self::All(row) => Standing { policies: row.get(destination).cloned().unwrap_or_default(), granted: None },
+            Self::Asked(row) => row.get(destination).cloned().unwrap_or_default(),
         }
     }
 }
@@ -97,6 +100,9 @@ pub struct Tally {
 
 /// Computes all pairs of a mesh for a kind: asks one pair of each cell.
 pub(crate) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, progress: &dyn Progress) -> Pairs {
+    if let Some(pairs) = layered(snapshot, kind, mesh) {
+        return pairs;
+    }
     let choices = snapshot.kind(kind).and_then(PolicyKind::select);
     let each = choices.and_then(|select| select.side(Side::Destination)).map_or(Granularity::Service, |item| item.each);
     let ends = dialects().find_map(|dialect| dialect.ends(snapshot, mesh, each));
@@ -125,6 +131,30 @@ pub(crate) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, progress: &dyn
     });
     pairs.rows = rows.collect();
     pairs
+}
+
+/// The same for a kind of layers: several policies may make the result of a pair.
+fn layered(snapshot: &Snapshot, kind: KindId, mesh: Sym) -> Option<Pairs> {
+    let found = dialects().find_map(|dialect| dialect.layered_pairs(snapshot, kind, mesh))?;
+    let ends = dialects().find_map(|dialect| dialect.ends(snapshot, mesh, Granularity::Inbound))?;
+    let proxies: Vec<Sym> = ends.callers.iter().map(|(name, _)| *name).collect();
+    let destinations: Vec<String> = ends.called.into_iter().map(|(label, _)| label).collect();
+    let standing = |from: &str, to: &str| {
+        let place = found.binary_search_by(|pair| (pair.from.as_str(), pair.to.as_str()).cmp(&(from, to))).ok();
+        let pair = place.and_then(|place| found.get(place));
+        pair.map(|pair| Standing { policies: pair.policies.clone(), granted: pair.granted }).unwrap_or_default()
+    };
+    let row = |proxy: &Sym| destinations.iter().map(|to| standing(snapshot.text(*proxy), to)).collect();
+    Some(Pairs {
+        mesh,
+        rows: proxies.iter().map(|proxy| Row::Asked(row(proxy))).collect(),
+        source_of: (0..proxies.len()).collect(),
+        destination_of: (0..destinations.len()).collect(),
+        proxies,
+        destinations,
+        resolve: Resolve::All,
+        grants: false,
+    })
 }
 
 fn row(select: &Select, matrix: &Matrix<'_>, cells: &Cells<'_>, source: usize, scratch: &mut RowScratch) -> Row {
@@ -276,11 +306,6 @@ impl<'s> AllPairs<'s> {
         progress: &dyn Progress,
     ) -> Result<Self, Diagnostic> {
         let kind = find_kind(snapshot, kind)?;
-        if snapshot.kind(kind).is_some_and(|kind| kind.merge().is_some()) {
-            let message = "policies of this kind are layers, so no pair has a single winner";
-            let problem = Diagnostic::error(Fault::IncompleteQuestion, message);
-            return Err(dialects().filter_map(|dialect| dialect.example(snapshot)).fold(problem, Diagnostic::help));
-        }
         let wanted = mesh.and_then(|name| find_scope(snapshot, name)).transpose()?;
         let all = || dialects().flat_map(|dialect| dialect.scopes(snapshot)).collect();
         let chosen: Vec<Sym> = wanted.map_or_else(all, |mesh| vec![mesh]);

@@ -80,6 +80,8 @@ pub struct Shown {
     pub node: NodeRef,
     /// When it was made.
     pub created: Option<String>,
+    /// What its system makes of it besides, by name.
+    pub computed: Vec<(&'static str, String)>,
     /// Role, section and tags of each part.
     pub parts: Vec<(String, String, String)>,
     /// Where a policy counts, by kind.
@@ -102,10 +104,12 @@ impl Shown {
             name: String::new(),
             node: NodeRef { source: upheld_model::SourceId::new(usize::MAX), node: 0 },
             created: None,
+            computed: Vec::new(),
             parts: Vec::new(),
             counts: Vec::new(),
             attached: None,
         };
+        let computed = |at: NodeRef| dialects().flat_map(|dialect| dialect.computed(snapshot, at)).collect();
         match thing {
             Thing::Policy(id) => snapshot.policies().get(id).map(|policy| Self {
                 kind: text(policy.kind),
@@ -113,6 +117,7 @@ impl Shown {
                 name: text(policy.name),
                 node: policy.at,
                 created: policy.created.map(|created| created.to_string()),
+                computed: computed(policy.at),
                 parts: Vec::new(),
                 attached: dialects().find_map(|dialect| dialect.attached(snapshot, id)),
                 counts: (snapshot.kinds().iter())
@@ -126,6 +131,7 @@ impl Shown {
                 name: text(object.name),
                 node: object.at,
                 created: object.created.map(|created| created.to_string()),
+                computed: computed(object.at),
                 parts: (object.parts.iter())
                     .map(|part| (part.role.word().to_owned(), text(part.section), tags_text(snapshot, &part.tags)))
                     .collect(),
@@ -148,8 +154,10 @@ impl Shown {
             .collect();
         let counts: serde_json::Map<String, Json> =
             self.counts.iter().map(|(kind, tally)| (kind.clone(), tally.json())).collect();
+        let computed: serde_json::Map<String, Json> =
+            self.computed.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
         json!({
-            "kind": self.kind, "mesh": self.mesh, "name": self.name, "created": self.created,
+            "kind": self.kind, "mesh": self.mesh, "name": self.name, "created": self.created, "computed": computed,
             "at": At::of(snapshot.files(), self.node), "parts": parts, "counts": counts,
             "attached": self.attached.as_ref().map(|(names, of)| json!({"proxies": names, "of": of})),
             "document": snapshot.files().value(self.node),

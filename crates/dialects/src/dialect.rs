@@ -11,6 +11,7 @@
 mod inventory;
 mod native;
 mod reader;
+mod settings;
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -21,9 +22,10 @@ use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Files, SourceId, Symbols};
 use upheld_report::{Answer, Drawing, ObjectStatus, PolicyStatus};
 
-pub use self::inventory::{Ends, Inventory, ListedObject, Service};
+pub use self::inventory::{Ends, Inventory, LayeredPair, ListedObject, Service};
 pub use self::native::{Endpoint, Native, NativeProblem};
 pub use self::reader::{Document, Known, Opening, Reader, Side, Taken};
+pub use self::settings::{SystemSettings, read_settings, system_settings};
 use crate::identity::Identity;
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
@@ -57,6 +59,11 @@ pub trait Dialect: Inventory + Debug + Sync {
 
     /// The forms of `PolicyKind` documents that it reads.
     fn kind_forms(&self) -> &'static [KindForm] {
+        &[]
+    }
+
+    /// Settings of its systems that stand in no document.
+    fn settings(&self) -> &'static [SystemSettings] {
         &[]
     }
 

@@ -166,12 +166,17 @@ impl<'t> Resource<'t> {
 
     /// The mesh: its own field, or the label, or the default one.
     pub fn mesh(self) -> &'t str {
-        let label = || self.meta("labels").and_then(|labels| labels.get("kuma.io/mesh"));
-        self.header
-            .mesh
-            .filter(|mesh| mesh.kind() == Kind::Text && !mesh.text().is_empty())
-            .or_else(label)
-            .map_or(DEFAULT_MESH, Value::text)
+        self.mesh_field().or_else(|| self.mesh_label()).map_or(DEFAULT_MESH, Value::text)
+    }
+
+    /// The field that names the mesh.
+    pub fn mesh_field(self) -> Option<Value<'t>> {
+        self.header.mesh.filter(|mesh| mesh.kind() == Kind::Text && !mesh.text().is_empty())
+    }
+
+    /// The label that names the mesh.
+    pub fn mesh_label(self) -> Option<Value<'t>> {
+        self.meta("labels").and_then(|labels| labels.get("kuma.io/mesh"))
     }
 
     /// When it was created, if the document says so. The zero time of the source systems means unknown.

@@ -27,7 +27,7 @@ use upheld_model::{Diagnostic, SourceId, Symbols};
 use upheld_report::{Answer, Drawing, ObjectStatus, PolicyStatus};
 
 use self::gateway_api::{ControllerSettings, Gateways, Network};
-use crate::dialect::{Builtin, Dialect, Inventory, Opening, Reader};
+use crate::dialect::{Builtin, Dialect, Inventory, Opening, Reader, SystemSettings};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
 use crate::shape::Shape;
@@ -61,6 +61,14 @@ impl Dialect for GatewayApi {
 
     fn kind_forms(&self) -> &'static [KindForm] {
         &kind::FORMS
+    }
+
+    fn settings(&self) -> &'static [SystemSettings] {
+        &[SystemSettings {
+            name: "kgateway",
+            about: "settings of the kgateway controller, for example GlobalPolicyNamespace=policies",
+            read: |given| ControllerSettings::read(given).map(|read| Companions::default().with(Arc::new(read))),
+        }]
     }
 
     fn configure(&self, kind: &mut PolicyKind, symbols: &Symbols, settings: &Companions) {

@@ -6,7 +6,8 @@
 //! - [`subsets`]: clients in subsets, as policies with `from` items list them
 //! - [`edition`]: editions of policies with target references
 //! - [`egress`]: what a zone egress does for an external service
-//! - [`kri`]: identifiers of resources
+//! - [`control_plane`]: what the control plane adds to resources
+//! - [`kri`]: identifiers of resources; [`identity`]: who callers prove to be
 //! - [`http_match`], [`inbound_match`]: matches of routes and of inbound rules, in order
 //! - [`role`]: on whose behalf a policy speaks
 //! - [`summary`]: a configuration in a few words
@@ -16,11 +17,13 @@
 mod changed;
 mod common_kinds;
 mod concerned;
+pub mod control_plane;
 pub mod edition;
 pub mod egress;
 pub mod ends;
 pub mod gateway;
 pub mod http_match;
+pub mod identity;
 pub mod implied;
 pub mod inbound_match;
 mod inventory;
@@ -43,16 +46,19 @@ pub mod summary;
 pub mod target_ref;
 #[cfg(test)]
 mod testing;
+mod unattached;
 pub mod view;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use upheld_engine::{Companions, Snapshot};
+use upheld_engine::digest::{Encode, Fingerprint};
+use upheld_engine::{Companions, PolicyKind, Snapshot};
 use upheld_model::tree::Value;
-use upheld_model::{Files, SourceId};
+use upheld_model::{Diagnostic, Files, SourceId};
 use upheld_report::Answer;
 
-use crate::dialect::{Builtin, Dialect, KnownTypes, Native, Opening, Reader};
+use crate::dialect::{Builtin, Dialect, KnownTypes, Native, Opening, Reader, SystemSettings};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Refused};
 use crate::recognise::{Before, Documents, Reading, Recognised};
@@ -84,6 +90,14 @@ impl Dialect for Kuma {
         &[merge_kind::FORM]
     }
 
+    fn settings(&self) -> &'static [SystemSettings] {
+        &[control_plane::SETTINGS]
+    }
+
+    fn fingerprint(&self, settings: &Companions) -> Option<Fingerprint> {
+        settings.get::<control_plane::ControlPlane>().map(Encode::fingerprint)
+    }
+
     fn add_kinds(&self, documents: &Documents<'_>, recognised: &mut Recognised) {
         common_kinds::add(documents, recognised);
     }
@@ -113,6 +127,18 @@ impl Dialect for Kuma {
         changed: &BTreeSet<SourceId>,
     ) -> Option<BTreeSet<SourceId>> {
         concerned::concerned(before, files, changed)
+    }
+
+    fn complete(&self, snapshot: Snapshot, _other_editions: Vec<PolicyKind>, _settings: &Companions) -> Snapshot {
+        snapshot.keeping(Arc::new(unattached::Unattached::default()))
+    }
+
+    fn complete_after(&self, _before: &Snapshot, next: Snapshot, _changed: &BTreeSet<SourceId>) -> Snapshot {
+        next.keeping(Arc::new(unattached::Unattached::default()))
+    }
+
+    fn warnings(&self, snapshot: &Snapshot) -> Vec<Diagnostic> {
+        unattached::warnings(snapshot).to_vec()
     }
 
     fn shapes(&self, snapshot: &Snapshot) -> Vec<(String, Vec<Shape>)> {

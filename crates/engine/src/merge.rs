@@ -35,7 +35,7 @@ pub mod update;
 pub use audience::{AdmitScratch, Admitted, Audiences, Subject};
 pub use cells::Cells;
 pub use classes::{Classes, Seen, Sees};
-pub use family::{About, Layered, Question};
+pub use family::{About, CallerFact, Layered, Question};
 pub use fold::{Layer, Leaf, Merged, Overridden, fold};
 pub use index::{Attached, Column, Entry, Merge, ResolvedReach};
 pub use listing::{Rule, Surroundings, TargetRules, chain};

@@ -32,7 +32,7 @@ impl Words<'_> {
     /// A few words for the row of a candidate: `most tags (4 against 2)`.
     pub fn because(&self, state: State, reason: &Reason) -> String {
         let won = matches!(state, State::Won | State::Kept);
-        let [first, second, third, _] = &reason.params;
+        let [first, second, third, fourth] = &reason.params;
         let against = || format!("({} against {})", self.param(first), self.param(second));
         let choose = |winner: &str, loser: &str| (if won { winner } else { loser }).to_owned();
         match reason.code {
@@ -74,7 +74,11 @@ impl Words<'_> {
             Code::SelectAggregate => "all that match apply".to_owned(),
             Code::MergeRung => {
                 let (mine, theirs) = (self.param(first), self.param(second));
-                format!("{} {mine} {} {theirs}", self.param(third), choose("before", "after"))
+                let of = match fourth {
+                    Param::Nothing => String::new(),
+                    by => format!(" of {}", self.param(by)),
+                };
+                format!("{} {mine} {} {theirs}{of}", self.param(third), choose("before", "after"))
             }
             Code::MergeLaterItem => choose("comes later in its list", "comes earlier in its list"),
             Code::MergeLevel => self.level(won, reason, "preferred"),
@@ -114,6 +118,7 @@ impl Words<'_> {
             Code::MergeCombined => format!("combined from {}", counted_as(first, "policy", "policies")),
             Code::MergeSilent => "sets nothing".to_owned(),
             Code::MergeOnly => "the only layer".to_owned(),
+            Code::MergeSets if *first == Param::Number(0) => "sets nothing".to_owned(),
             Code::MergeSets => format!("sets {}", counted(first, "field")),
             Code::SkipFact => self.fact(reason),
             Code::SkipNoPart => "the proxy has no inbounds, listeners or gateway to attach to".to_owned(),
@@ -131,6 +136,9 @@ impl Words<'_> {
             Code::SkipOtherSection => format!("is about another port: {}", self.param(first)),
             Code::SkipShadow => "is in shadow mode".to_owned(),
             Code::SkipDangling if *first == Param::Nothing => "its targetRef refers to nothing".to_owned(),
+            Code::SkipDangling if *second != Param::Nothing => {
+                format!("refers to the port {} of a {}, which does not exist", self.param(second), self.param(first))
+            }
             Code::SkipDangling => format!("refers to a {} that does not exist", self.param(first)),
             Code::SkipOtherCaller => format!("is for another {}", self.param(first)),
             Code::SkipSomeCallers => format!("only for callers with a certain {}", self.param(first)),

@@ -11,8 +11,11 @@ use std::fmt::Display;
 /// assert_eq!(nearest("entirely-else", ["sources", "destinations"]), None);
 /// ```
 pub fn nearest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    within(written, candidates, 1 + written.chars().count() / 3)
+}
+
+fn within<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>, allowed: usize) -> Option<&'c str> {
     let written_folded = written.to_lowercase();
-    let allowed = 1 + written_folded.chars().count() / 3;
     candidates
         .into_iter()
         .filter_map(|candidate| {
@@ -26,6 +29,19 @@ pub fn nearest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>)
         })
         .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)))
         .map(|(_, candidate)| candidate)
+}
+
+/// The candidate of which a name is a misspelling: much nearer than [`nearest`] asks for. A name of something else that
+/// merely sounds alike is none.
+///
+/// ```
+/// use upheld_model::nearest::misspelt;
+///
+/// assert_eq!(misspelt("MeshTimout", ["Mesh", "MeshTimeout"]), Some("MeshTimeout"));
+/// assert_eq!(misspelt("MeshOPA", ["Mesh", "MeshTLS"]), None);
+/// ```
+pub fn misspelt<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    within(written, candidates, 1 + written.chars().count() / 8)
 }
 
 /// The question after a name that does not exist. It goes with `nearest(…).map(did_you_mean)`.

@@ -174,7 +174,7 @@ codes! {
     /// All that match apply.
     SelectAggregate = "select.aggregate" [],
     /// It stands higher (or lower) on a rung of its ladder.
-    MergeRung = "merge.rung" ["mine", "theirs", "rung"],
+    MergeRung = "merge.rung" ["mine", "theirs", "rung", "by"],
     /// First (or later) by name; arbitrary.
     MergeNameOrder = "merge.name-order" ["other"],
     /// It stands later (or earlier) in the same list.
@@ -246,7 +246,7 @@ codes! {
     /// It is attached to nothing at all.
     SkipUnattached = "skip.unattached" [],
     /// Its reference means nothing.
-    SkipDangling = "skip.dangling" ["kind"],
+    SkipDangling = "skip.dangling" ["kind", "section"],
     /// It is only tried, so it does not count.
     SkipShadow = "skip.shadow" [],
     /// It is about another port of the same object.

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use upheld_engine::merge::family::reason;
-use upheld_engine::merge::{About as Facets, Column, Layered, Leaf, Merge, Merged, Question, Subject};
+use upheld_engine::merge::{
+    About as Facets, Column, Layered, Leaf, Merge, Merged, Question, ResolvedReach, Subject, Target,
+};
 use upheld_engine::words::{EndNames, Words, layer_rung_name};
-use upheld_engine::{Candidate as Ruled, EntryId, ObjectId, PolicyKind, Ruling, Snapshot};
-use upheld_model::{Config, Content, Lookup, NodeRef, Policy, Reason, State};
+use upheld_engine::{Candidate as Ruled, EntryId, PolicyKind, Ruling, Snapshot};
+use upheld_model::{Code, Config, Content, Lookup, NodeRef, Object, Policy, Reason, State};
 
 use super::fields::set_by;
-use super::sentences::{Closest, Grants};
+use super::sentences::{Closest, Grants, other_targets};
 use super::{
     About, At, Candidate, DecidingRung, DefaultRow, Family, Field, Outcome, Overridden, Phrase, Remark, Report,
     Sentence, Source, Verdict, brief, each_once,
@@ -30,7 +32,7 @@ pub trait Vocabulary: std::fmt::Debug {
     /// What a result means for a caller, for kinds that permit and refuse.
     fn access(&self, answer: &Layered) -> Access;
     /// A reason in words of users, where it names something that only the system knows.
-    fn because(&self, reason: &Reason) -> Option<&'static str>;
+    fn because(&self, reason: &Reason) -> Option<String>;
     /// What else is worth knowing.
     fn remarks(&self) -> Vec<Phrase>;
 }
@@ -64,7 +66,7 @@ pub struct AskedLayers<'a> {
     /// Texts of names and values.
     pub lookup: &'a Lookup<'a>,
     /// Whose configuration.
-    pub subject: ObjectId,
+    pub subject: &'a Object,
     /// Which part of it.
     pub about: Facets<'a>,
     /// What the caller is called.
@@ -79,10 +81,10 @@ pub struct AskedLayers<'a> {
     pub look: Look,
 }
 
-/// Asks and explains. `None` for a kind that has no such facet, and for an object of another snapshot.
+/// Asks and explains. `None` for a kind that has no such facet.
 pub fn explain(asked: &AskedLayers<'_>) -> Option<Report> {
     asked.merge.kind().facet(asked.about.facet())?;
-    let object = asked.snapshot.objects().get(asked.subject)?;
+    let object = asked.subject;
     let subject = asked.part.map_or_else(|| Subject::of(object), |part| Subject::part(object, part));
     let question = Question { subject, about: asked.about };
     // Why others do not match is for those who look closely.
@@ -106,14 +108,13 @@ impl Reporter<'_> {
         let undecided = outcome == Outcome::Undecided;
         let policies = if undecided { Vec::new() } else { self.standing() };
         let fields = if undecided { Vec::new() } else { self.fields() };
-        let object = snapshot.objects().get(self.asked.subject);
         Report {
             family: Family::Merge,
             kind: self.kind().to_owned(),
             semantics: edition(snapshot, kind).map(str::to_owned),
             about: About {
                 what: self.between(),
-                scope: object.map(|object| snapshot.text(object.scope).to_owned()),
+                scope: Some(snapshot.text(self.asked.subject.scope).to_owned()),
                 from: from.map(str::to_owned),
                 to: to.map(str::to_owned),
                 place: Some((*place).to_owned()),
@@ -159,9 +160,23 @@ impl Reporter<'_> {
     fn because(&self, state: State, reason: &Reason) -> Phrase {
         let phrase = Phrase::because(&self.words(), state, reason);
         match self.asked.vocabulary.because(reason) {
-            Some(own) => Phrase { text: own.to_owned(), ..phrase },
+            Some(text) => Phrase { text, ..phrase },
             None => phrase,
         }
+    }
+
+    /// Why a candidate ended as it did; what is about something else says about what.
+    fn why(&self, candidate: &Ruled<()>) -> Phrase {
+        let phrase = self.because(candidate.state, &candidate.reason);
+        let entry = self.asked.merge.entry(candidate.entry).filter(|_| candidate.reason.code == Code::SkipOtherTarget);
+        let Some(ResolvedReach::Objects(reference, found)) = entry.map(|entry| &entry.reach) else { return phrase };
+        let name = |target: &Target| {
+            let object = self.asked.snapshot.objects().get(target.object)?;
+            Some(self.asked.snapshot.text(object.name).to_owned())
+        };
+        let names = each_once(found.iter().filter_map(name));
+        let text = other_targets(self.asked.lookup.text(reference.kind), &names);
+        Phrase { text, ..phrase.with("targets", names) }
     }
 
     fn answer(&self) -> &Layered {
@@ -303,10 +318,11 @@ impl Reporter<'_> {
             }
             Outcome::Default => {
                 let means = self.asked.snapshot.text(self.asked.kind.default_means);
-                let closest = self.ruling.candidates.first().map(|closest| Closest {
-                    policy: self.policy_name(closest.entry),
-                    because: self.because(closest.state, &closest.reason),
-                });
+                // Where nothing can be attached, no policy is closer than another.
+                let nowhere = |one: &Ruled<()>| one.reason.code == Code::SkipNoPart;
+                let closest = self.ruling.candidates.first().filter(|_| !self.ruling.candidates.iter().any(nowhere));
+                let closest = closest
+                    .map(|closest| Closest { policy: self.policy_name(closest.entry), because: self.why(closest) });
                 let means = (means != "no policy of this kind matches").then(|| means.to_owned());
                 let policies = self.asked.merge.policies().count();
                 Sentence::NoneMatches { kind, about, means, policies, closest, grants }
@@ -368,7 +384,7 @@ impl Reporter<'_> {
             item: entry.filter(|_| several).map(|entry| entry.item as usize),
             facts: Vec::new(),
             distance: None,
-            reason: self.because(candidate.state, &candidate.reason),
+            reason: self.why(candidate),
             at: entry.and_then(|entry| self.at(entry.at)),
             fields: match (candidate.state, entry) {
                 (State::Skip | State::Off, _) | (_, None) => Vec::new(),
@@ -404,7 +420,8 @@ impl Reporter<'_> {
             let tied = self.ruling.in_state(State::Lost).next().map(|lost| self.policy_name(lost.entry));
             notes.extend(tied.map(|before| Remark::Tie { before }.into()));
         }
-        if let (Outcome::Merged, fields @ 1..) = (outcome, self.arbitrary_fields()) {
+        let tied = self.deciding_rung().is_some_and(|rung| rung.arbitrary);
+        if let (Outcome::Merged | Outcome::Decided, false, fields @ 1..) = (outcome, tied, self.arbitrary_fields()) {
             notes.push(Remark::TiedFields { fields }.into());
         }
         notes.extend(self.asked.vocabulary.remarks());

@@ -352,7 +352,7 @@ impl Grants {
             Self::Allowed => format!("{about} is allowed. "),
             Self::Refused => format!("{about} is refused. "),
             Self::NotEnforced => {
-                format!("{about} would be refused, but the mesh has no mutual TLS: nothing is enforced. ")
+                format!("{about} would be refused, but nothing enforces it. ")
             }
             Self::NotAsked | Self::Granted | Self::NotGranted(_) => String::new(),
         }
@@ -371,4 +371,14 @@ pub fn counted(count: usize, one: &str, many: &str) -> String {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde wants")]
 fn is_none(number: &usize) -> bool {
     *number == 0
+}
+
+/// What a policy is about instead: by name, the first few of them.
+pub(crate) fn other_targets(kind: &str, names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => format!("is about {kind} {shown}"),
+        more => format!("is about {kind} {shown} and {more} more"),
+    }
 }

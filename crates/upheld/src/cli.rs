@@ -15,6 +15,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 use upheld_answers::Words;
+use upheld_dialects::dialect::system_settings;
 
 pub(crate) use self::access::{AccessRequest, Can, Reach};
 pub(crate) use self::compliance::{Audit, Candidates, FailOn, Fix, Organisation, Values, Waivers, WhatIf};
@@ -53,7 +54,15 @@ pub(crate) struct Cli {
 /// The whole command line. Help of a command shows examples before options.
 pub(crate) fn command() -> clap::Command {
     const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
-    Cli::command().mut_subcommands(|command| {
+    let systems = system_settings().map(|system| {
+        clap::Arg::new(system.name)
+            .long(system.name)
+            .value_name("NAME=VALUE")
+            .global(true)
+            .action(clap::ArgAction::Append)
+            .help(format!("Set {}; repeatable", system.about))
+    });
+    Cli::command().args(systems).mut_subcommands(|command| {
         let command = command.help_template(TEMPLATE);
         // What a server watches is something else.
         if command.get_name() == SERVE { command } else { command.arg(again()) }
@@ -78,6 +87,9 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
     let mut cli = Cli::from_arg_matches(&matches)?;
     let again = matches.subcommand().and_then(|(_, command)| command.try_get_one::<bool>(AGAIN).ok().flatten());
     cli.common.watch |= again == Some(&true);
+    cli.common.systems = system_settings()
+        .map(|system| (system.name, matches.get_many::<String>(system.name).into_iter().flatten().cloned().collect()))
+        .collect();
     Ok(cli)
 }
 
@@ -102,9 +114,9 @@ pub(crate) struct Common {
     /// How to print the answer [default: table]
     #[arg(short, long, value_name = "FORMAT", global = true, value_enum)]
     pub(crate) output: Option<Output>,
-    /// A setting of the kgateway controller, for example GlobalPolicyNamespace=policies; repeatable
-    #[arg(long, value_name = "NAME=VALUE", global = true)]
-    pub(crate) kgateway: Vec<String>,
+    /// What systems were started with, by their names. Each dialect brings a flag of its own.
+    #[arg(skip)]
+    pub(crate) systems: Vec<(&'static str, Vec<String>)>,
     /// Run again on every change of the files
     #[arg(short, long)]
     pub(crate) watch: bool,

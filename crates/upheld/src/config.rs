@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use upheld_dialects::default_editions;
+use upheld_dialects::dialect::{read_settings, system_settings};
 use upheld_dialects::shape::{Checker, Shape, list, optional};
+use upheld_engine::Companions;
 use upheld_loader::Input;
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId};
@@ -31,12 +33,19 @@ pub(crate) struct Settings {
     pub(crate) mesh: Setting<Option<String>>,
     pub(crate) output: Setting<Output>,
     pub(crate) color: Setting<Color>,
-    /// Settings of the kgateway controller, as `name=value`.
-    pub(crate) kgateway: Setting<Vec<String>>,
+    /// What systems were started with, by their names, as `name=value`.
+    pub(crate) systems: Vec<(&'static str, Setting<Vec<String>>)>,
     /// Whom a server believes what proxies pass on, as `name=value`.
     pub(crate) trust: Setting<Vec<String>>,
     /// What a server knows, in place of files.
     pub(crate) remote: Option<Remote>,
+}
+
+impl Settings {
+    /// What dialects are told besides documents.
+    pub(crate) fn of_systems(&self) -> Result<Companions, Vec<Diagnostic>> {
+        read_settings(self.systems.iter().map(|(name, setting)| (*name, setting.value.as_slice())))
+    }
 }
 
 /// Settings that cannot be used, with the texts to show where.
@@ -49,24 +58,21 @@ pub(crate) struct BadSettings {
 /// What an `upheld.yaml` looks like.
 pub(crate) fn shape() -> Shape {
     let texts = || Shape::Either(vec![list(Shape::Text), Shape::Text]);
-    Shape::Object(vec![
+    let own = vec![
         optional("files", texts(), "files, folders and globs to read, relative to this file"),
         optional("semantics", texts(), "editions of the rules, for example kuma/0.4"),
         optional("mesh", Shape::Text, "the mesh to ask about"),
         optional("output", Shape::Choice(&["table", "wide", "json", "yaml", "jsonl", "name"]), "how to print answers"),
         optional("color", Shape::Choice(&["auto", "always", "never"]), "when to use colour"),
         optional(
-            "kgateway",
-            texts(),
-            "settings of the kgateway controller, for example GlobalPolicyNamespace=policies",
-        ),
-        optional(
             "trust",
             texts(),
             "whom `serve` believes what proxies pass on: peer=NETWORK, hops=COUNT, identity-header=NAME, app-header=NAME, \
              host-header=NAME, headers=all",
         ),
-    ])
+    ];
+    let systems = system_settings().map(|system| optional(system.name, texts(), system.about));
+    Shape::Object(own.into_iter().chain(systems).collect())
 }
 
 /// Where settings may come from, outermost last.
@@ -110,9 +116,12 @@ fn given(flags: &Common, environment: &impl Fn(&str) -> Option<String>) -> Vec<(
     flag("semantics", flags.semantics.clone(), "flag --semantics");
     flag("mesh", named(flags.mesh.clone()), "flag --mesh");
     flag("output", named(flags.output.as_ref().map(name_of)), "flag --output");
-    flag("kgateway", flags.kgateway.clone(), "flag --kgateway");
     flag("color", named(flags.color.as_ref().map(name_of)), "flag --color");
-    for name in ["files", "semantics", "mesh", "output", "color", "kgateway", "trust"] {
+    for (name, values) in &flags.systems {
+        flag(name, values.clone(), &format!("flag --{name}"));
+    }
+    let names = ["files", "semantics", "mesh", "output", "color", "trust"].into_iter();
+    for name in names.chain(system_settings().map(|system| system.name)) {
         let variable = format!("UPHELD_{}", name.to_uppercase());
         if let Some(value) = environment(&variable).filter(|value| !value.is_empty()) {
             let values = match name {
@@ -143,7 +152,9 @@ impl Layers {
             mesh: Setting { value: Some(mesh.value).filter(|mesh| !mesh.is_empty()), origin: mesh.origin },
             output: choose(output, "output", problems),
             color: choose(color, "color", problems),
-            kgateway: self.find("kgateway", current).unwrap_or_else(|| default_of(&[])),
+            systems: system_settings()
+                .map(|system| (system.name, self.find(system.name, current).unwrap_or_else(|| default_of(&[]))))
+                .collect(),
             trust: self.find("trust", current).unwrap_or_else(|| default_of(&[])),
             remote: None,
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use upheld_dialects::gateways::gateway_api::ControllerSettings;
+use upheld_engine::Companions;
 use upheld_loader::load::{Broken, Choices, Loaded};
 use upheld_loader::{Input, discover, discover_at};
 use upheld_model::{Diagnostic, Files};
@@ -60,12 +60,11 @@ fn read(settings: &Settings, revision: Option<&str>, question: Option<&str>) -> 
             problem.help.push("name your files with -f, or see how it looks on built-in data: upheld demo".to_owned());
         }
     }
-    let controller = ControllerSettings::read(&settings.kgateway.value).unwrap_or_else(|wrong| {
+    let systems = settings.of_systems().unwrap_or_else(|wrong| {
         problems.extend(wrong);
-        ControllerSettings::default()
+        Companions::default()
     });
-    let semantics = settings.semantics.value.clone();
-    let choices = Choices { semantics, ..Choices::default() }.with(controller);
+    let choices = Choices { semantics: settings.semantics.value.clone(), settings: systems };
     match choices.load(inputs) {
         Ok(loaded) if problems.is_empty() => Ok(loaded),
         Ok(Loaded { warnings, .. }) => {

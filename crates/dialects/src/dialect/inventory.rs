@@ -1,6 +1,6 @@
 //! What there is besides plain objects and policies: scopes, ends of connections, services, and who is attached to what.
 
-use upheld_engine::{Granularity, PolicyId, Snapshot};
+use upheld_engine::{Granularity, KindId, PolicyId, Snapshot};
 use upheld_model::{Diagnostic, NodeRef, Sym, TagSet};
 
 /// What a dialect can list.
@@ -45,6 +45,16 @@ pub trait Inventory {
         false
     }
 
+    /// What a kind of layers comes to for every pair of such a scope; `None` for other kinds.
+    fn layered_pairs(&self, _snapshot: &Snapshot, _kind: KindId, _scope: Sym) -> Option<Vec<LayeredPair>> {
+        None
+    }
+
+    /// What its system makes of a document besides what is written there, by name.
+    fn computed(&self, _snapshot: &Snapshot, _at: NodeRef) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
     /// The proxies that a policy is attached to, and how many there are.
     fn attached(&self, _snapshot: &Snapshot, _policy: PolicyId) -> Option<(Vec<String>, usize)> {
         None
@@ -58,6 +68,19 @@ pub struct Ends {
     pub callers: Vec<(Sym, Vec<TagSet>)>,
     /// Who is called.
     pub called: Vec<(String, Vec<TagSet>)>,
+}
+
+/// For one pair under a kind of layers: what they come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayeredPair {
+    /// Who calls.
+    pub from: String,
+    /// Who is called.
+    pub to: String,
+    /// The policies that the result comes from.
+    pub policies: Vec<PolicyId>,
+    /// Whether the caller may, if the kind says so.
+    pub granted: Option<bool>,
 }
 
 /// A service.

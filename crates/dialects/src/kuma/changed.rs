@@ -6,8 +6,10 @@ use upheld_engine::{Described, PolicyKind};
 use upheld_model::Sym;
 
 use super::common_kinds::EVERY_TYPE;
+use super::control_plane::{Stamps, zone_of};
 use super::implied::{self, Stake};
 use super::layered::ROUTE;
+use super::meta::mesh_of;
 use super::reader::has_target_refs;
 use super::resources::ResourceType;
 use crate::dialect::Side;
@@ -29,6 +31,8 @@ struct Meshes {
     described: BTreeSet<String>,
     /// Those that exist because a policy lives there.
     used: BTreeSet<String>,
+    /// Zones that objects are labelled with.
+    zones: BTreeSet<String>,
 }
 
 impl<'b> Changed<'b> {
@@ -45,14 +49,15 @@ impl<'b> Changed<'b> {
         };
         match implied::stake(resource) {
             Some(Stake::Describes) => drop(meshes.described.insert(resource.name().into_owned())),
-            Some(Stake::Uses) => drop(meshes.used.insert(resource.mesh().to_owned())),
+            Some(Stake::Uses) => drop(meshes.used.insert(mesh_of(resource).to_owned())),
             None => {}
         }
+        meshes.zones.extend(zone_of(resource).map(str::to_owned));
     }
 
     /// Nothing if all documents are needed.
     pub(super) fn check(self) -> Option<()> {
-        (!self.depends && self.keeps_meshes()).then_some(())
+        (!self.depends && self.keeps_meshes() && self.keeps_zones()).then_some(())
     }
 
     fn depends_on_others(&self, resource: Resource<'_>) -> bool {
@@ -87,6 +92,13 @@ impl<'b> Changed<'b> {
             governs.is_some_and(|governs| governs.text() == EVERY_TYPE)
         };
         self.before.snapshot.kinds().as_slice().iter().filter(is_common).map(|kind| kind.governs)
+    }
+
+    /// Whether objects are of the same zones: what is added to others may depend on these. That the last one of a zone went
+    /// takes a look at all documents.
+    fn keeps_zones(&self) -> bool {
+        let known = Stamps::of(self.before.snapshot).zones();
+        self.came.zones.is_subset(known) && self.gone.zones.is_subset(&self.came.zones)
     }
 
     /// Whether the same meshes exist without being described.

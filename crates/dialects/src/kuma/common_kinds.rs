@@ -1,7 +1,7 @@
 //! Kinds for types that only the documents tell of.
 
 use upheld_engine::PolicyKind;
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::misspelt;
 use upheld_model::{Diagnostic, Fault};
 
 use super::reader::has_target_refs;
@@ -30,7 +30,8 @@ pub(super) fn add(documents: &Documents<'_>, recognised: &mut Recognised) {
         let name = resource.kind.text();
         let ours = resource.group().is_none_or(|group| group == GROUP);
         let is_new = !added.contains(&name) && !known.iter().any(|known| known == name);
-        if !ours || !is_new || !has_target_refs(resource) || nearest(name, known.iter().map(String::as_str)).is_some() {
+        if !ours || !is_new || !has_target_refs(resource) || misspelt(name, known.iter().map(String::as_str)).is_some()
+        {
             continue;
         }
         added.push(name);

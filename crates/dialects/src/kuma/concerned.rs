@@ -10,6 +10,7 @@ use upheld_engine::merge::alike;
 use upheld_engine::{Described, Identity};
 use upheld_model::{Diagnostics, Draft, Fault, Files, Object, SourceId, Sym, Symbols};
 
+use super::control_plane::Stamps;
 use super::layered::{Others, services};
 use super::resources::{ObjectReader, ResourceType};
 use super::{GROUP, SERVICE_TAGS};
@@ -26,7 +27,7 @@ pub(super) fn concerned(before: Before<'_>, files: &Files, changed: &BTreeSet<So
     let objects = snapshot.objects();
     let old: Vec<&Object> =
         changed.iter().flat_map(|source| objects.of_source(*source)).map(|(_, object)| object).collect();
-    let draft = objects_of(files, changed, Symbols::clone(snapshot.symbols()));
+    let draft = objects_of(files, changed, Stamps::of(snapshot), Symbols::clone(snapshot.symbols()));
     let new = draft.objects.as_slice();
     let key = draft.symbols.get(SERVICE_TAGS[0]);
     let offers = |object: &Object| services(object, key).collect::<BTreeSet<Sym>>();
@@ -62,7 +63,7 @@ pub(super) fn concerned(before: Before<'_>, files: &Files, changed: &BTreeSet<So
 }
 
 /// The objects of changed files, as far as they can be read.
-fn objects_of(files: &Files, changed: &BTreeSet<SourceId>, symbols: Symbols) -> Draft {
+fn objects_of(files: &Files, changed: &BTreeSet<SourceId>, stamps: &Stamps, symbols: Symbols) -> Draft {
     let mut draft = Draft { symbols, ..Draft::default() };
     // What is wrong with them is told when they are read for good.
     let mut found = Diagnostics::default();
@@ -71,7 +72,7 @@ fn objects_of(files: &Files, changed: &BTreeSet<SourceId>, symbols: Symbols) -> 
     for (source, resource) in documents.typed().filter_map(|one: &Document<'_>| Some((one.source, one.resource()?))) {
         let ours = resource.group().is_none_or(|group| group == GROUP);
         let reader = readers.iter().find(|reader| ours && reader.kind.name() == resource.kind.text());
-        let object = reader.and_then(|reader| reader.read(source, resource, &mut draft, &mut found));
+        let object = reader.and_then(|reader| reader.read(source, resource, stamps, &mut draft, &mut found));
         draft.objects.extend(object);
     }
     draft

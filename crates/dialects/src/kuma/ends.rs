@@ -219,6 +219,9 @@ pub fn destinations(snapshot: &Snapshot, mesh: Sym, each: Granularity) -> Vec<Me
     let tags = |part: &Part| part.tags.as_slice().to_vec();
     let offered: HashSet<(Sym, Option<Sym>)> =
         own().flat_map(|(_, proxy)| called_parts(proxy)).flat_map(tags).map(|tag| (tag.key, tag.value)).collect();
+    let inbounds = |proxy| called_parts(proxy).filter(|part| part.role == Role::Inbound);
+    let offering: HashSet<(Sym, Option<Sym>)> =
+        own().flat_map(|(_, proxy)| inbounds(proxy)).flat_map(tags).map(|tag| (tag.key, tag.value)).collect();
     match each {
         Granularity::Service => {
             let own = services(snapshot).into_iter().filter(|service| service.mesh == mesh);
@@ -240,7 +243,16 @@ pub fn destinations(snapshot: &Snapshot, mesh: Sym, each: Granularity) -> Vec<Me
                 inbounds.map(move |part| inbound_member(snapshot, id, proxy, part))
             });
             let external = of_type(snapshot, ResourceType::ExternalService).filter(|(_, object)| object.scope == mesh);
-            inbounds.chain(external.map(|(_, object)| external_member(snapshot, object))).collect()
+            let external = external.map(|(_, object)| object).collect::<Vec<_>>();
+            // A service that nobody here offers is known by its name alone.
+            let unoffered = services(snapshot).into_iter().filter(|service| {
+                let elsewhere = external.iter().any(|object| offers(object, *service));
+                service.mesh == mesh && !elsewhere && !offering.contains(&(service.tag, Some(service.name)))
+            });
+            inbounds
+                .chain(external.iter().map(|object| external_member(snapshot, object)))
+                .chain(unoffered.map(|service| service_member(snapshot, service)))
+                .collect()
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::meta::mesh_of;
 use super::reader::has_target_refs;
 use super::resources::ResourceType;
 use crate::dialect::Document;
@@ -46,7 +47,7 @@ pub(super) fn meshes(documents: &Documents<'_>, choice: Meshes) -> Option<String
     for resource in documents.typed().filter_map(Document::resource) {
         match stake(resource) {
             Some(Stake::Describes) => drop(described.insert(resource.name().into_owned())),
-            Some(Stake::Uses) => drop(used.insert(resource.mesh().to_owned())),
+            Some(Stake::Uses) => drop(used.insert(mesh_of(resource).to_owned())),
             None => {}
         }
     }

@@ -1,14 +1,16 @@
 //! What there is in meshes: proxies, services, and the proxies that policies are attached to.
 
-use upheld_engine::{Granularity, PolicyId, Snapshot};
-use upheld_model::{Diagnostic, Sym};
+use upheld_engine::{Granularity, KindId, PolicyId, Snapshot};
+use upheld_model::{Diagnostic, NodeRef, Sym};
 
 use super::Kuma;
 use super::ends::{caller_parts, destinations, find_mesh, meshes, proxies, services};
 use super::layered::ROUTE;
+use super::meta::Meta;
 use super::resources::ResourceType;
 use super::rules::kinds;
-use crate::dialect::{Ends, Inventory, Service};
+use crate::dialect::{Ends, Inventory, LayeredPair, Service};
+use crate::document::Resource;
 
 impl Inventory for Kuma {
     fn scopes(&self, snapshot: &Snapshot) -> Vec<Sym> {
@@ -37,6 +39,30 @@ impl Inventory for Kuma {
 
     fn is_policy_type(&self, kind: &str) -> bool {
         kind == ROUTE
+    }
+
+    fn layered_pairs(&self, snapshot: &Snapshot, kind: KindId, scope: Sym) -> Option<Vec<LayeredPair>> {
+        super::questions::layered_pairs(snapshot, kind, scope)
+    }
+
+    fn computed(&self, snapshot: &Snapshot, at: NodeRef) -> Vec<(&'static str, String)> {
+        let Some(resource) = snapshot.files().value(at).and_then(Resource::of) else { return Vec::new() };
+        let policy = snapshot.policies().iter().map(|(_, policy)| policy).find(|policy| policy.at == at);
+        let layers = policy.and_then(upheld_model::Policy::layers);
+        if layers.is_none() && ResourceType::of(resource.kind.text()).is_none() {
+            return Vec::new();
+        }
+        let role = layers.and_then(|layers| layers.marks.iter().find(|mark| snapshot.text(mark.column) == "role"));
+        let role = role.map(|mark| snapshot.text(mark.word).to_owned());
+        let meta = Meta::known(snapshot, resource);
+        let text = |value: Option<&str>| value.map(str::to_owned);
+        let facts = [
+            ("role", role),
+            ("origin", text(meta.origin())),
+            ("zone", text(meta.zone())),
+            ("identifier", Some(meta.kri().to_string())),
+        ];
+        facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
     fn attached(&self, snapshot: &Snapshot, id: PolicyId) -> Option<(Vec<String>, usize)> {

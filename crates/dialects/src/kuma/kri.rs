@@ -56,6 +56,13 @@ impl Kri {
     pub fn without_section(&self) -> Self {
         Self { section: String::new(), ..self.clone() }
     }
+
+    /// `orders in namespace shop in zone east`, for sentences.
+    pub fn readable(&self) -> String {
+        let within =
+            |what: &str, value: &str| if value.is_empty() { String::new() } else { format!(" in {what} {value}") };
+        format!("{}{}{}", self.name, within("namespace", &self.namespace), within("zone", &self.zone))
+    }
 }
 
 /// The short name of one of Kuma's types.

@@ -35,8 +35,9 @@ use self::attach::{Attach, MOST_STEPS};
 use self::known::Known;
 use self::parsed::{Parsed, Route};
 use self::statements::Statements;
+use super::control_plane::{Shadow, Stamps};
 use super::edition::Edition;
-use super::meta::label;
+use super::meta::{check_mesh, label};
 use crate::document::{Resource, Shapes};
 use crate::shape::Checker;
 
@@ -60,6 +61,7 @@ pub(crate) fn read_all(
     files: &Files,
     written: &[Written<'_, '_>],
     edition: Edition,
+    stamps: &Stamps,
     others: Option<Others<'_>>,
     draft: &mut Draft,
     found: &mut Diagnostics,
@@ -75,8 +77,10 @@ pub(crate) fn read_all(
         if !Checker::new(item.source, found).check(item.resource.document, shapes.of(item.resource.form)) {
             continue;
         }
+        check_mesh(item.source, item.resource, found);
+        warnings::without_effect(item, merge, &draft.symbols, found);
         let before = found.errors();
-        let parsed = Parsed::of(item, merge, edition, found);
+        let parsed = Parsed::of(item, merge, edition, stamps, found);
         if found.errors() == before {
             ready.extend(parsed);
         }
@@ -84,7 +88,7 @@ pub(crate) fn read_all(
     let routes = routes(&ready, edition);
     let first = draft.policies.len();
     for parsed in &ready {
-        let policy = read(parsed, edition, &routes, draft, found);
+        let policy = read(parsed, edition, stamps, &routes, draft, found);
         draft.policies.push(policy);
         if parsed.meta.kind == ROUTE {
             let object = parsed.object(&mut draft.symbols);
@@ -111,6 +115,7 @@ fn routes<'t, 'k>(ready: &[Parsed<'t, 'k>], edition: Edition) -> Vec<Route<'t, '
 fn read(
     parsed: &Parsed<'_, '_>,
     edition: Edition,
+    stamps: &Stamps,
     routes: &[Route<'_, '_>],
     draft: &mut Draft,
     found: &mut Diagnostics,
@@ -123,7 +128,7 @@ fn read(
         Attach { edition, routes, symbols, audiences: Vec::new(), dangling: Vec::new(), at, steps: MOST_STEPS };
     attach.add(meta, *role, top, &[], &[]);
     let Attach { mut audiences, mut dangling, .. } = attach;
-    if meta.label(label::EFFECT) == Some("shadow") {
+    if meta.label(label::EFFECT) == Some("shadow") && stamps.shadow() == Shadow::Off {
         audiences.clear();
         let (kind, name) = (symbols.intern(meta.kind), symbols.intern(meta.display_name()));
         dangling = vec![Dangling { conditions: Vec::new(), kind, name, problem: Unresolved::Shadow, at }];

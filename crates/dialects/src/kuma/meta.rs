@@ -2,11 +2,15 @@
 
 use std::borrow::Cow;
 
+use upheld_engine::Snapshot;
 use upheld_model::tree::Value;
-use upheld_model::{Sym, Symbols, TagSet};
+use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId, Sym, Symbols, TagSet};
 
+use super::control_plane::Stamps;
 use super::kri::Kri;
-use crate::document::{Form, Resource};
+use super::reader::has_target_refs;
+use super::resources::ResourceType;
+use crate::document::{DEFAULT_MESH, Form, Resource};
 
 /// Labels that Kuma itself looks at.
 pub mod label {
@@ -54,7 +58,21 @@ pub struct Meta<'t> {
 }
 
 impl<'t> Meta<'t> {
-    /// Of a resource. On Kubernetes, namespace and display name are labels that the control plane adds.
+    /// Of a resource of a snapshot.
+    pub fn known(snapshot: &'t Snapshot, resource: Resource<'t>) -> Self {
+        Self::stamped(resource, Stamps::of(snapshot))
+    }
+
+    /// Of a resource with the labels that the control plane adds.
+    pub fn stamped(resource: Resource<'t>, stamps: &'t Stamps) -> Self {
+        let mut meta = Self::of(resource);
+        for (key, value) in stamps.labels(resource) {
+            meta.labels.push((key, value));
+        }
+        meta
+    }
+
+    /// Of a resource as it is written. On Kubernetes, namespace and display name are labels that follow from where it is.
     pub fn of(resource: Resource<'t>) -> Self {
         let labels = resource.labels().into_iter().flat_map(Value::entries);
         let mut labels: Vec<(&str, &str)> = labels.map(|(key, value)| (key.text(), value.text())).collect();
@@ -67,7 +85,7 @@ impl<'t> Meta<'t> {
             }
         }
         let kind = resource.kind.text();
-        let mesh = if kind == "Mesh" { "" } else { resource.mesh() };
+        let mesh = if kind == "Mesh" { "" } else { mesh_of(resource) };
         Self { kind, mesh, name: resource.name(), labels }
     }
 
@@ -126,6 +144,38 @@ impl<'t> Meta<'t> {
             Some(_) => Some(""),
         }
     }
+}
+
+/// The mesh of a resource. The newer types of Kubernetes have it in a label alone.
+pub fn mesh_of(resource: Resource<'_>) -> &str {
+    if is_labelled(resource) { resource.mesh_label().map_or(DEFAULT_MESH, Value::text) } else { resource.mesh() }
+}
+
+/// Whether only a label names the mesh of a resource.
+pub(super) fn is_labelled(resource: Resource<'_>) -> bool {
+    use ResourceType::{MeshExternalService, MeshIdentity, MeshMultiZoneService, MeshService};
+    let newer = match ResourceType::of(resource.kind.text()) {
+        Some(kind) => matches!(kind, MeshService | MeshExternalService | MeshMultiZoneService | MeshIdentity),
+        None => has_target_refs(resource) || resource.kind.text().starts_with("Mesh"),
+    };
+    resource.form == Form::Kubernetes && newer
+}
+
+/// Warns of a field that would name the mesh elsewhere.
+pub(super) fn check_mesh(source: SourceId, resource: Resource<'_>, found: &mut Diagnostics) {
+    let Some(field) = resource.mesh_field().filter(|_| is_labelled(resource)) else { return };
+    let (counts, written) = (mesh_of(resource), field.text());
+    if resource.mesh_label().is_some() && counts == written {
+        return;
+    }
+    let kind = resource.kind.text();
+    let message =
+        format!("Kuma reads the mesh of a {kind} from its label `kuma.io/mesh`, so this one is in mesh `{counts}`");
+    found.push(
+        Diagnostic::warning(Fault::NoEffect, message)
+            .at_value(source, field, "is not read")
+            .help(format!("write `metadata.labels: {{kuma.io/mesh: {written}}}` instead of `mesh`")),
+    );
 }
 
 /// Facts with another one in place of what was there.

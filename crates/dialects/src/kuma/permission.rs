@@ -1,9 +1,11 @@
 //! Who may call, as `MeshTrafficPermission` says it: by the action of the layers for a client, or by lists of identities.
 
-use upheld_engine::merge::{About, Layered, Merged};
+use upheld_engine::Snapshot;
+use upheld_engine::merge::{About, CallerFact, Layered, Merged};
 use upheld_model::tree::Value;
-use upheld_model::{Config, Lookup, Object, Sym};
+use upheld_model::{Config, Lookup, Object, Role, Sym};
 
+use super::identity;
 use super::rules::{Rules, mesh_object};
 use crate::document::Resource;
 
@@ -31,18 +33,26 @@ pub enum Enforcement {
     On,
     /// They do not, so nothing is refused.
     Off,
+    /// The proxy is a built-in gateway, which takes calls from outside of the mesh.
+    AtGateway,
     /// No document describes the mesh.
     Unknown,
 }
 
 /// Whether the mesh of a proxy has what permissions need: identities, from mutual TLS or from a `MeshIdentity`.
 pub fn enforcement(rules: &Rules<'_>, proxy: &Object) -> Enforcement {
-    let snapshot = rules.snapshot;
-    let is_identity = |kind: Sym| snapshot.text(kind) == "MeshIdentity";
-    if snapshot.objects().iter().any(|(_, other)| other.scope == proxy.scope && is_identity(other.kind)) {
-        return Enforcement::On;
+    if proxy.parts.iter().any(|part| part.role == Role::BuiltinGateway) {
+        return Enforcement::AtGateway;
     }
-    let mesh = mesh_object(snapshot, proxy.scope).and_then(|mesh| snapshot.objects().get(mesh));
+    match identity::identities(rules.snapshot, proxy.scope).next() {
+        Some(_) => Enforcement::On,
+        None => mutual_tls(rules.snapshot, proxy.scope),
+    }
+}
+
+/// Whether the document of a mesh turns mutual TLS on.
+pub fn mutual_tls(snapshot: &Snapshot, mesh: Sym) -> Enforcement {
+    let mesh = mesh_object(snapshot, mesh).and_then(|mesh| snapshot.objects().get(mesh));
     let implied =
         |mesh: &Object| snapshot.files().get(mesh.at.source).is_none_or(|file| file.name == crate::recognise::IMPLIED);
     let Some(document) = mesh.filter(|mesh| !implied(mesh)).and_then(|mesh| snapshot.files().value(mesh.at)) else {
@@ -72,7 +82,7 @@ pub fn verdict(rules: &Rules<'_>, about: About<'_>, answer: &Layered, lookup: &L
 }
 
 /// A deny counts before any allow, whichever policy has it.
-fn by_lists(conf: &Config, caller: &[(Sym, &str)], lookup: &Lookup<'_>) -> Verdict {
+fn by_lists(conf: &Config, caller: &[CallerFact<'_>], lookup: &Lookup<'_>) -> Verdict {
     let listed = |name: &str| {
         let items = conf.get(name).map_or(&[][..], |list| list.items());
         items.iter().map(|item| fit(item, caller, lookup)).max().unwrap_or(Fit::No)
@@ -94,17 +104,20 @@ enum Fit {
 }
 
 /// All that an item describes must fit; one that describes nothing is about everybody.
-fn fit(item: &Config, caller: &[(Sym, &str)], lookup: &Lookup<'_>) -> Fit {
+fn fit(item: &Config, caller: &[CallerFact<'_>], lookup: &Lookup<'_>) -> Fit {
     let described = item.entries().iter().map(|(name, pattern)| {
-        let Some((_, text)) = caller.iter().find(|(key, _)| lookup.text(*key) == name.as_str()) else {
-            return Fit::Unknown;
-        };
         let part = |name: &str| pattern.get(name).and_then(|text| text.as_text()).unwrap_or_default();
-        let fits = match part("type") {
+        let fits = |text: &str| match part("type") {
             "Prefix" => text.starts_with(part("value")),
-            _ => *text == part("value"),
+            _ => text == part("value"),
         };
-        if fits { Fit::Yes } else { Fit::No }
+        let values = caller.iter().filter(|(key, _)| lookup.text(*key) == name.as_str());
+        let values = values.map(|(_, text)| match text {
+            Some(text) if fits(text) => Fit::Yes,
+            Some(_) => Fit::No,
+            None => Fit::Unknown,
+        });
+        values.max().unwrap_or(Fit::Unknown)
     });
     described.min().unwrap_or(Fit::Yes)
 }

@@ -2,11 +2,13 @@
 
 mod connections;
 mod layers;
+mod whole_mesh;
 
 use upheld_engine::Snapshot;
 use upheld_model::{Diagnostic, Fault, PolicyContent};
 use upheld_report::Answer;
 
+pub(super) use self::whole_mesh::layered_pairs;
 use super::ends::proxies;
 use crate::dialect::dialects;
 use crate::question::{Asked, Refused, Thing};

@@ -8,8 +8,10 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{Files, NodeRef, SourceId, Symbols};
 
 use super::changed::Changed;
+use super::control_plane::{Stamps, zone_of};
 use super::edition::Edition;
 use super::layered::{self, Others, Written};
+use super::meta::mesh_of;
 use super::resources::{ObjectReader, ResourceType};
 use super::{GROUP, served};
 use crate::dialect::{Document, Known, Opening, Reader, Side, Taken, dialects};
@@ -87,10 +89,20 @@ impl<'f> Reader<'f> for KumaReader<'f> {
     fn finish(self: Box<Self>, recognised: &mut Recognised) -> Option<()> {
         let Self { reading, files, known, readers, came, changed } = *self;
         changed.map_or(Some(()), Changed::check)?;
+        let stamps = match known {
+            // What is added to others is not another because of these, or all are read.
+            Known::Unchanged(before, _) => Stamps::of(before.snapshot).clone(),
+            Known::Nothing | Known::Reusable(_) => {
+                let zones = came.iter().filter_map(|(_, resource)| zone_of(*resource)).map(str::to_owned);
+                let stamps = Stamps::new(reading.settings, zones.collect());
+                recognised.keep(stamps.clone());
+                stamps
+            }
+        };
         recognised.draft.policies.reserve(came.len());
         let mut layered = Vec::new();
         for (source, resource) in &came {
-            if let Some(written) = readers.read(files, *source, *resource, recognised) {
+            if let Some(written) = readers.read(files, *source, *resource, &stamps, recognised) {
                 layered.push(written);
             }
         }
@@ -99,11 +111,11 @@ impl<'f> Reader<'f> for KumaReader<'f> {
         let others = match known {
             Known::Unchanged(before, changed) => Some(Others { snapshot: before.snapshot, changed }),
             Known::Nothing | Known::Reusable(_) => {
-                served::attach(files, edition, &mut draft.objects, &mut draft.symbols);
+                served::attach(files, edition, &stamps, &mut draft.objects, &mut draft.symbols);
                 None
             }
         };
-        layered::read_all(files, &layered, edition, others, draft, diagnostics);
+        layered::read_all(files, &layered, edition, &stamps, others, draft, diagnostics);
         Some(())
     }
 }
@@ -145,6 +157,7 @@ impl Readers {
         files: &Files,
         source: SourceId,
         resource: Resource<'t>,
+        stamps: &Stamps,
         recognised: &mut Recognised,
     ) -> Option<Written<'t, '_>> {
         let Recognised { draft, diagnostics, .. } = &mut *recognised;
@@ -159,13 +172,13 @@ impl Readers {
             }
             ReadBy::Layered(kind) => {
                 let symbols = &mut draft.symbols;
-                let [typed, scope] = [resource.kind.text(), resource.mesh()].map(|text| symbols.intern(text));
+                let [typed, scope] = [resource.kind.text(), mesh_of(resource)].map(|text| symbols.intern(text));
                 let identity = (typed, scope, symbols.intern(&resource.name()));
                 let at = NodeRef { source, node: resource.document.number() };
                 recognised.is_new(files, identity, at, MESH).then_some(Written { source, resource, kind })
             }
             ReadBy::Objects(reader) => {
-                let object = reader.read(source, resource, draft, diagnostics)?;
+                let object = reader.read(source, resource, stamps, draft, diagnostics)?;
                 let identity = (object.kind, object.scope, object.name);
                 if recognised.is_new(files, identity, object.at, MESH) {
                     recognised.draft.objects.push(object);

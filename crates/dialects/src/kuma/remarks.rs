@@ -1,16 +1,19 @@
 //! What else is worth knowing about an answer: references that mean nothing, policies without effect, listings that differ.
 
 use serde_json::{Map, Value as Json};
-use upheld_engine::ObjectId;
+use upheld_engine::Snapshot;
 use upheld_engine::merge::audience::holds;
 use upheld_engine::merge::{About, Merged};
 use upheld_model::layers::Unresolved;
-use upheld_model::{Facet, Fault, Lookup, Object};
+use upheld_model::tree::Value;
+use upheld_model::{Facet, Fault, Lookup, Object, Role, Sym};
 
 use super::edition::Edition;
 use super::permission::{self, Enforcement};
+use super::resources::Dataplane;
 use super::rules::Rules;
 use super::subsets::{self, Client, Grouping, Limits, Negations, Subset, cells_with, exact_items};
+use crate::document::Resource;
 
 /// How much is looked into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,10 +43,10 @@ impl Remark {
 }
 
 /// All remarks about an answer.
-pub fn of(rules: &Rules<'_>, lookup: &Lookup<'_>, subject: ObjectId, about: About<'_>, detail: Detail) -> Vec<Remark> {
-    let Some(object) = rules.snapshot.objects().get(subject) else { return Vec::new() };
+pub fn of(rules: &Rules<'_>, lookup: &Lookup<'_>, object: &Object, about: About<'_>, detail: Detail) -> Vec<Remark> {
     let mut remarks = dangling(rules, object);
     remarks.extend(without_mutual_tls(rules, object));
+    remarks.extend(about.part().and_then(|part| not_ready(rules, object, part)));
     if let (Detail::Full, About::Client { part, tags }) = (detail, about) {
         let text = |symbol| lookup.text(symbol).to_owned();
         let known = tags.as_slice().iter().filter_map(|tag| Some((text(tag.key), text(tag.value?))));
@@ -84,13 +87,38 @@ pub fn dangling(rules: &Rules<'_>, object: &Object) -> Vec<Remark> {
     remarks
 }
 
+/// Policies count whatever the state of an inbound; but nobody is led to one that is not ready.
+fn not_ready(rules: &Rules<'_>, object: &Object, part: u32) -> Option<Remark> {
+    let place = object.parts.iter().take(part as usize).filter(|part| part.role == Role::Inbound).count();
+    let inbound = object.parts.get(part as usize).filter(|part| part.role == Role::Inbound)?;
+    let document = rules.snapshot.files().value(object.at).and_then(Resource::of).map(Dataplane::of)?;
+    let state = document.inbounds().nth(place)?.value.get("state").map(Value::text)?;
+    if !matches!(state, "NotReady" | "Ignored") {
+        return None;
+    }
+    let name = rules.snapshot.text(inbound.section);
+    let text = format!("inbound {name} is {state}, so nobody is led to it");
+    Some(Remark::new(Fault::NoEffect, [("inbound", name), ("state", state)], text))
+}
+
 /// Permissions need the identities that mutual TLS proves.
 fn without_mutual_tls(rules: &Rules<'_>, object: &Object) -> Option<Remark> {
     let text = match permission::enforcement(rules, object) {
         _ if !permission::grants(rules) => return None,
         Enforcement::On => return None,
+        Enforcement::AtGateway => "a built-in gateway enforces no permissions, so this policy has no effect here",
         Enforcement::Off => "the mesh has no mutual TLS, so this policy has no effect",
         Enforcement::Unknown => "no document describes the mesh; without mutual TLS this policy has no effect",
+    };
+    Some(Remark::new(Fault::NoEffect, [], text.to_owned()))
+}
+
+/// The same for kinds that choose among policies.
+pub fn without_certificates(snapshot: &Snapshot, mesh: Sym) -> Option<Remark> {
+    let text = match permission::mutual_tls(snapshot, mesh) {
+        Enforcement::Off => "the mesh has no mutual TLS, so permissions have no effect",
+        Enforcement::Unknown => "no document describes the mesh; without mutual TLS permissions have no effect",
+        Enforcement::On | Enforcement::AtGateway => return None,
     };
     Some(Remark::new(Fault::NoEffect, [], text.to_owned()))
 }

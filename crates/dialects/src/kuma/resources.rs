@@ -4,7 +4,8 @@ use upheld_model::tree::Value;
 use upheld_model::{Diagnostics, Draft, NodeRef, Object, Part, Role, SourceId, Symbols, TagSet};
 
 use super::SERVICE_TAGS;
-use super::meta::{Meta, fact};
+use super::control_plane::Stamps;
+use super::meta::{Meta, check_mesh, fact};
 use crate::document::{Resource, Shapes};
 use crate::shape::{Checker, Field, Shape, list, map_of, optional, required};
 
@@ -161,6 +162,7 @@ impl ObjectReader {
         &self,
         source: SourceId,
         resource: Resource<'_>,
+        stamps: &Stamps,
         draft: &mut Draft,
         found: &mut Diagnostics,
     ) -> Option<Object> {
@@ -188,7 +190,7 @@ impl ObjectReader {
             | ResourceType::MeshGatewayRoute
             | ResourceType::MeshIdentity => Vec::new(),
         };
-        let meta = Meta::of(resource);
+        let meta = Meta::stamped(resource, stamps);
         let mut facts = meta.facts(symbols);
         if self.kind == ResourceType::Dataplane {
             let gateway = Dataplane::of(resource).gateway().is_some();
@@ -198,7 +200,8 @@ impl ObjectReader {
             facts.extend(own.map(|(key, value)| (symbols.intern(key), Some(symbols.intern(value)))));
         }
         let name = resource.name();
-        let scope = if self.kind == ResourceType::Mesh { &*name } else { resource.mesh() };
+        let scope = if self.kind == ResourceType::Mesh { &*name } else { meta.mesh };
+        check_mesh(source, resource, found);
         Some(Object {
             kind: symbols.intern(self.kind.name()),
             scope: symbols.intern(scope),

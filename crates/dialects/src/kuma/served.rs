@@ -3,6 +3,7 @@
 use upheld_model::tree::Value;
 use upheld_model::{Files, Object, Part, Role, Sym, Symbols, Table, TagSet, Timestamp};
 
+use super::control_plane::Stamps;
 use super::edition::Edition;
 use super::meta::{Meta, fact, label, with_fact};
 use super::resources::{ResourceType, tag_set};
@@ -28,7 +29,13 @@ struct Listener {
 }
 
 /// Finds the gateway of every proxy; proxies get its listeners as parts and its name as a fact.
-pub(crate) fn attach(files: &Files, edition: Edition, objects: &mut Table<Object>, symbols: &mut Symbols) {
+pub(crate) fn attach(
+    files: &Files,
+    edition: Edition,
+    stamps: &Stamps,
+    objects: &mut Table<Object>,
+    symbols: &mut Symbols,
+) {
     // Kuma 3 has no gateways of its own.
     if edition == Edition::V3 {
         return;
@@ -38,7 +45,9 @@ pub(crate) fn attach(files: &Files, edition: Edition, objects: &mut Table<Object
         .map(|(_, object)| (object.scope, object.created, object.at))
         .collect::<Vec<_>>()
         .into_iter()
-        .filter_map(|(scope, created, at)| Some(read_gateway(scope, created, Resource::of(files.value(at)?)?, symbols)))
+        .filter_map(|(scope, created, at)| {
+            Some(read_gateway(scope, created, Resource::of(files.value(at)?)?, stamps, symbols))
+        })
         .collect();
     if gateways.is_empty() {
         return;
@@ -124,8 +133,14 @@ fn selects(selector: &[(Sym, Option<Sym>)], object: &Object) -> bool {
     selector.is_empty() || object.parts.iter().filter(calls).any(|part| fits(&part.tags))
 }
 
-fn read_gateway(scope: Sym, created: Option<Timestamp>, resource: Resource<'_>, symbols: &mut Symbols) -> Gateway {
-    let meta = Meta::of(resource);
+fn read_gateway(
+    scope: Sym,
+    created: Option<Timestamp>,
+    resource: Resource<'_>,
+    stamps: &Stamps,
+    symbols: &mut Symbols,
+) -> Gateway {
+    let meta = Meta::stamped(resource, stamps);
     let selectors = resource.field("selectors").into_iter().flat_map(Value::items).map(|selector| {
         let wants = selector.get("match").into_iter().flat_map(Value::entries);
         wants

@@ -52,7 +52,8 @@ pub fn selects(snapshot: &Snapshot, selector: Value<'_>, proxy: &Object) -> bool
         return has_tags(snapshot, tags, proxy);
     }
     let labels = selector.get("dataplaneLabels").or_else(|| selector.get("dataplane"));
-    let meta = snapshot.files().value(proxy.at).and_then(Resource::of).map(Meta::of);
+    let meta = snapshot.files().value(proxy.at).and_then(Resource::of);
+    let meta = meta.map(|resource| Meta::known(snapshot, resource));
     let Some((labels, meta)) = labels.zip(meta) else { return false };
     let mut wanted = labels.get("matchLabels").into_iter().flat_map(Value::entries);
     wanted.all(|(key, value)| meta.label(key.text()) == Some(value.text()))

@@ -10,7 +10,7 @@ pub fn of(policy_type: &str) -> Option<fn(Value<'_>) -> Option<String>> {
     (policy_type == "TrafficRoute").then_some(route_summary)
 }
 
-/// `90% v1, 10% v2` for the conf of a `TrafficRoute`; `None` if it says nothing of the sort.
+/// `90% backend v1, 10% backend v2` for the conf of a `TrafficRoute`; `None` if it has no weights.
 fn route_summary(conf: Value<'_>) -> Option<String> {
     let route = Route::of(conf);
     let total: i64 = route.split.iter().map(|share| share.weight).sum();
@@ -26,12 +26,13 @@ fn route_summary(conf: Value<'_>) -> Option<String> {
     Some(parts.join(", "))
 }
 
-/// A share and what tells it from others: its tags besides the service, or else the service.
+/// A share and where it goes: the service, which may be another than the called one, and its other tags.
 fn part(share: &Share<'_>, total: i64) -> String {
     let percent = share.weight.saturating_mul(100) / total;
     let others: Vec<&str> =
         (share.destination.iter()).filter(|(key, _)| !SERVICE_TAGS.contains(key)).map(|(_, value)| *value).collect();
-    let service = || SERVICE_TAGS.iter().find_map(|tag| share.destination.get(tag)).copied().unwrap_or_default();
-    let target = if others.is_empty() { service().to_owned() } else { others.join(" ") };
+    let service = SERVICE_TAGS.iter().find_map(|tag| share.destination.get(tag)).copied().filter(|name| *name != "*");
+    let target: Vec<&str> = service.into_iter().chain(others).collect();
+    let target = if target.is_empty() { "the called service".to_owned() } else { target.join(" ") };
     format!("{percent}% {target}")
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::misspelt;
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Fault, NodeRef, SourceId};
 
@@ -42,7 +42,7 @@ impl Recognised {
         let name = resource.kind.text();
         let foreign = is_foreign(resource);
         // Most documents of others are told by their group alone.
-        let near = if foreign { None } else { nearest(name, known.iter().map(String::as_str)) };
+        let near = if foreign { None } else { misspelt(name, known.iter().map(String::as_str)) };
         let resembles = || dialects().any(|dialect| dialect.resembles(resource.document));
         let unlike = || resource.form == Form::Universal && near.is_none() && !resembles();
         if foreign || unlike() || dialects().any(|dialect| dialect.known_types().ignored.contains(&name)) {
@@ -52,18 +52,27 @@ impl Recognised {
             return;
         }
         let message = format!("there is no type `{name}`");
+        let not_in_force = self.not_in_force.get(name);
+        // Nothing that is known is meant: it may belong to another distribution, and says nothing about the rest.
+        if near.is_none() && not_in_force.is_none() {
+            let diagnostic = Diagnostic::warning(Fault::UnknownDocument, message).at_value(
+                source,
+                resource.kind,
+                "unknown type, left out",
+            );
+            self.diagnostics.push(diagnostic.help("write a `PolicyKind` document to define a type of your own"));
+            self.set_aside(source, resource.document, name.to_owned());
+            return;
+        }
         let diagnostic =
             Diagnostic::error(Fault::UnknownDocument, message).at_value(source, resource.kind, "unknown type");
-        self.diagnostics.push(match (self.not_in_force.get(name), near) {
+        self.diagnostics.push(match (not_in_force, near) {
             // What is wrong with its kind was said already.
             (Some(None), _) => return,
             (Some(Some(edition)), _) => {
                 diagnostic.help(format!("it belongs to the semantics `{edition}`: add `--semantics {edition}`"))
             }
-            (None, Some(nearest)) => diagnostic.suggest(Some(nearest)),
-            (None, None) => diagnostic
-                .help(format!("types: {}", known.join(", ")))
-                .help("write a `PolicyKind` document to define a type of your own"),
+            (None, near) => diagnostic.suggest(near),
         });
     }
 

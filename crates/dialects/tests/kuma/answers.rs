@@ -34,7 +34,7 @@ fn may(text: &str, identity: &str) -> Option<Verdict> {
     let loaded = world(text, "kuma/3");
     let (snapshot, mut lookup) = (&loaded.snapshot, loaded.snapshot.lookup());
     let rules = rules(snapshot, "MeshTrafficPermission");
-    let caller = [(lookup.symbol("spiffeID"), identity)];
+    let caller = [(lookup.symbol("spiffeID"), Some(identity))];
     let about = About::Inbound { part: 0, caller: &caller };
     let question = Question { subject: Subject::of(proxy(snapshot, "web-1")), about };
     verdict(&rules, about, &Ruling::explain(rules.merge, &question).answer, &lookup)

@@ -3,8 +3,13 @@
 #![cfg(test)]
 
 mod answers;
+mod asked;
+mod callers;
+mod findings;
 mod layers;
 mod seed_kuma_choosing_a_policy;
 mod seed_kuma_matching_real_resources;
+mod services;
 mod views;
+mod whole_mesh;
 mod world;

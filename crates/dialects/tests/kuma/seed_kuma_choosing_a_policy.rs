@@ -150,8 +150,8 @@ fn example_4_equally_specific_policies_between_two_dataplanes_go_by_name() {
 }
 
 #[test]
-fn example_4_towards_a_service_only_its_name_is_known() {
-    let answer = world("TrafficLog", "kuma/0.3", &TIE).ask("TrafficLog", "web-1", "service/backend");
+fn example_4_towards_a_tag_alone_nothing_else_is_known() {
+    let answer = world("TrafficLog", "kuma/0.3", &TIE).ask("TrafficLog", "web-1", "kuma.io/service=backend");
     assert_eq!(answer.standing, ["policy-1"]);
     assert_eq!(answer.skipped, ["policy-2"]);
 }

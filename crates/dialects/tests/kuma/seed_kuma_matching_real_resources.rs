@@ -27,8 +27,8 @@ networking:
 fn services(names: &[(&str, &str)]) -> String {
     let one = |(name, namespace): &(&str, &str)| {
         format!(
-            "---\napiVersion: kuma.io/v1alpha1\nkind: MeshService\nmesh: mesh-1\n\
-             metadata: {{name: {name}, namespace: {namespace}}}\n\
+            "---\napiVersion: kuma.io/v1alpha1\nkind: MeshService\n\
+             metadata: {{name: {name}, namespace: {namespace}, labels: {{kuma.io/mesh: mesh-1}}}}\n\
              spec: {{ports: [{{name: http, port: 80}}, {{port: 9090}}]}}\n"
         )
     };
@@ -254,11 +254,11 @@ fn a_permission_without_mutual_tls_is_told_to_have_no_effect() {
                       spec: {from: [{targetRef: {kind: Mesh}, default: {action: Allow}}]}\n";
     let world = World::new(permission);
     let rules = world.rules("MeshTrafficPermission");
-    let (id, proxy) = world.object("Dataplane", "web-1");
+    let (_, proxy) = world.object("Dataplane", "web-1");
     let lookup = world.0.snapshot.lookup();
     let about = About::Client { part: 0, tags: &TagSet::default() };
     let answer = Ruling::explain(rules.merge, &Question { subject: Subject::of(proxy), about }).answer;
     assert_eq!(answer.entries.len(), 1);
-    let found = remarks::of(&rules, &lookup, id, about, Detail::Full);
+    let found = remarks::of(&rules, &lookup, proxy, about, Detail::Full);
     assert!(found.iter().any(|remark| remark.fault == Fault::NoEffect), "{found:?}");
 }

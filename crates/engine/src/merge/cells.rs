@@ -2,11 +2,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use upheld_model::layers::Pattern;
-use upheld_model::{Facet, Sym, Want};
+use upheld_model::{Facet, Want};
 
 use super::audience::Subject;
 use super::classes::Classes;
-use super::family::{About, Question};
+use super::family::{About, CallerFact, CallerFit, Question};
 use super::index::{Entry, Merge, ResolvedReach};
 use super::targets::Target;
 use crate::partition::{CellTable, Partition, Visible, VisibleTags};
@@ -80,8 +80,8 @@ enum SeenAbout {
     Targets(Vec<Target>),
     Service(VisibleTags),
     Client(u32, VisibleTags),
-    /// The patterns that fit, by number.
-    Inbound(u32, Vec<usize>),
+    /// The patterns that fit or could fit, by number.
+    Inbound(u32, Vec<(usize, CallerFit)>),
 }
 
 impl Looks {
@@ -118,14 +118,10 @@ impl Looks {
         }
     }
 
-    fn fitting(&self, caller: &[(Sym, &str)]) -> Vec<usize> {
-        let fits = |pattern: &Pattern| {
-            let fact = caller.iter().find(|(key, _)| *key == pattern.key);
-            fact.is_some_and(|(_, text)| pattern.fits(text))
-        };
-        let fitting = self.callers.iter().filter(|(pattern, _)| fits(pattern));
-        let mut numbers: Vec<usize> = fitting.map(|(_, number)| *number).collect();
-        numbers.sort_unstable();
-        numbers
+    fn fitting(&self, caller: &[CallerFact<'_>]) -> Vec<(usize, CallerFit)> {
+        let fits = self.callers.iter().map(|(pattern, number)| (*number, CallerFit::of(pattern, caller)));
+        let mut fits: Vec<_> = fits.filter(|(_, fit)| matches!(fit, CallerFit::Yes | CallerFit::Unknown)).collect();
+        fits.sort_unstable();
+        fits
     }
 }

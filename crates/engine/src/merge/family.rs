@@ -1,6 +1,6 @@
 //! Matching and resolving: which layers speak to a question, and what they come to.
 
-use upheld_model::layers::{Condition, Unresolved};
+use upheld_model::layers::{Condition, Pattern, Section, Unresolved};
 use upheld_model::{Code, Facet, Param, Reason, Side, State, Sym, TagSet, Want};
 
 use super::audience::{AdmitScratch, AudienceMiss, Subject, parts_of};
@@ -39,9 +39,36 @@ pub enum About<'q> {
     Inbound {
         /// The part.
         part: u32,
-        /// What is known of the caller.
-        caller: &'q [(Sym, &'q str)],
+        /// What is known of the caller. It may have several values of one fact.
+        caller: &'q [CallerFact<'q>],
     },
+}
+
+/// Something that a caller has, and what it is; nothing if that is not known.
+pub type CallerFact<'q> = (Sym, Option<&'q str>);
+
+/// Whether a pattern is about a caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum CallerFit {
+    /// The caller has nothing of that name.
+    Absent,
+    /// What it has is something else.
+    No,
+    /// What it has is not known.
+    Unknown,
+    /// One of the values that it has fits.
+    Yes,
+}
+
+impl CallerFit {
+    pub(super) fn of(pattern: &Pattern, caller: &[CallerFact<'_>]) -> Self {
+        let values = caller.iter().filter(|(key, _)| *key == pattern.key).map(|(_, text)| match text {
+            Some(text) if pattern.fits(text) => Self::Yes,
+            Some(_) => Self::No,
+            None => Self::Unknown,
+        });
+        values.max().unwrap_or(Self::Absent)
+    }
 }
 
 impl About<'_> {
@@ -207,9 +234,32 @@ impl Merge {
                 let fields = i64::try_from(fields).unwrap_or(i64::MAX);
                 witness.state(hit, State::Kept, || Reason::new(Code::MergeSets, &[Param::Number(fields)]));
             } else {
-                let separation = best.and_then(|best| self.separate(hit.entry, best.entry));
-                witness.state(hit, State::Lost, || separation.map_or(Reason::new(Code::MergeIdentity, &[]), reason));
+                witness.state(hit, State::Lost, || self.taken(hit.entry, place, answer, best));
             }
+        }
+    }
+}
+
+impl Merge {
+    /// Why a layer supplies nothing: by the layer that took the first of its fields. One without fields took part in nothing.
+    fn taken(&self, entry: EntryId, place: usize, answer: &Layered, best: Option<&Hit<()>>) -> Reason {
+        let mut leaves = answer.results.iter().flat_map(Merged::leaves);
+        let over = leaves.find(|leaf| leaf.overridden.iter().any(|over| over.by == place)).map(|leaf| leaf.by);
+        if over.is_none() && self.entry(entry).is_some_and(|entry| entry.config.entries().is_empty()) {
+            return Reason::new(Code::MergeSets, &[Param::Number(0)]);
+        }
+        let by = over.and_then(|by| answer.entries.get(by).copied()).or_else(|| best.map(|best| best.entry));
+        let separation = by.and_then(|by| self.separate(entry, by));
+        let Some(separation) = separation else { return Reason::new(Code::MergeIdentity, &[]) };
+        let title = by.and_then(|by| self.policy(self.entry(by)?.slot)).map(|policy| policy.title);
+        match (reason(separation), title) {
+            // Another layer than the best: it has a name.
+            (Reason { code: Code::MergeRung, params: [mine, theirs, rung, _] }, Some(title))
+                if answer.entries.len() > 2 =>
+            {
+                Reason::new(Code::MergeRung, &[mine, theirs, rung, Param::Text(title)])
+            }
+            (reason, _) => reason,
         }
     }
 }
@@ -222,7 +272,13 @@ fn reach(entry: &Entry, about: About<'_>) -> Result<(Place, Fit<()>), Reason> {
             let place = targets.iter().position(|target| found.binary_search(target).is_ok());
             match place {
                 Some(place) => Ok((Place(u32::try_from(place).unwrap_or(u32::MAX)), Fit::Yes(()))),
-                None if found.is_empty() => Err(Reason::new(Code::SkipDangling, &[Param::Text(reference.kind)])),
+                None if found.is_empty() => {
+                    let section = match reference.section {
+                        Some(Section::Named(section) | Section::Port(section)) => Param::Text(section),
+                        None => Param::Nothing,
+                    };
+                    Err(Reason::new(Code::SkipDangling, &[Param::Text(reference.kind), section]))
+                }
                 None if let Some(section) = other_section(found, targets) => {
                     Err(Reason::new(Code::SkipOtherSection, &[Param::Text(section)]))
                 }
@@ -232,15 +288,17 @@ fn reach(entry: &Entry, about: About<'_>) -> Result<(Place, Fit<()>), Reason> {
         (ResolvedReach::Tags(wants), About::Service(tags)) => fits(wants, tags, Side::Destination),
         (ResolvedReach::Tags(wants), About::Client { tags, .. }) => fits(wants, tags, Side::Source),
         (ResolvedReach::Callers(patterns), About::Inbound { caller, .. }) => {
+            let mut fit = Fit::Yes(());
             for pattern in patterns {
                 let want = [Param::Text(pattern.key)];
-                match caller.iter().find(|(key, _)| *key == pattern.key) {
-                    Some((_, text)) if pattern.fits(text) => {}
-                    Some(_) => return Err(Reason::new(Code::SkipOtherCaller, &want)),
-                    None => return Err(Reason::new(Code::SkipSomeCallers, &want)),
+                match CallerFit::of(pattern, caller) {
+                    CallerFit::Yes => {}
+                    CallerFit::Unknown => fit = Fit::Unknown(()),
+                    CallerFit::No => return Err(Reason::new(Code::SkipOtherCaller, &want)),
+                    CallerFit::Absent => return Err(Reason::new(Code::SkipSomeCallers, &want)),
                 }
             }
-            here
+            Ok((Place::default(), fit))
         }
         _ => here,
     }
@@ -279,9 +337,14 @@ fn fits(wants: &[(Sym, Sym)], tags: &TagSet, side: Side) -> Result<(Place, Fit<(
     Ok((Place::default(), fit))
 }
 
-/// The tag that is not known.
+/// The tag or fact that is not known.
 fn unknown(entry: &Entry, about: About<'_>) -> Option<Reason> {
     let (tags, side) = match about {
+        About::Inbound { caller, .. } => {
+            let ResolvedReach::Callers(patterns) = &entry.reach else { return None };
+            let pattern = patterns.iter().find(|pattern| CallerFit::of(pattern, caller) == CallerFit::Unknown)?;
+            return Some(Reason::new(Code::SkipSomeCallers, &[Param::Text(pattern.key)]));
+        }
         About::Service(tags) => (tags, Side::Destination),
         About::Client { tags, .. } => (tags, Side::Source),
         _ => return None,

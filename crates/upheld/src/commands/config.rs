@@ -17,9 +17,10 @@ pub(super) fn run(session: &Session<'_>, show_origin: bool) -> Exit {
         ("mesh", settings.mesh.value.clone().unwrap_or_default(), &settings.mesh.origin),
         ("output", name_of(&settings.output.value), &settings.output.origin),
         ("color", name_of(&settings.color.value), &settings.color.origin),
-        ("kgateway", settings.kgateway.value.join(", "), &settings.kgateway.origin),
         ("trust", settings.trust.value.join(", "), &settings.trust.origin),
     ];
+    let systems = settings.systems.iter().map(|(name, set)| (*name, set.value.join(", "), &set.origin));
+    let rows: Vec<(&str, String, &String)> = rows.into_iter().chain(systems).collect();
     match session.screen.format {
         Format::Table | Format::Wide => {
             let mut columns = vec![("SETTING", Align::Left), ("VALUE", Align::Left)];
@@ -34,7 +35,7 @@ pub(super) fn run(session: &Session<'_>, show_origin: bool) -> Exit {
             }
             session.screen.print(&table.render(session.screen.width, usize::from(show_origin)));
         }
-        Format::Name => print_plain(&rows.map(|(setting, ..)| format!("{setting}\n")).concat()),
+        Format::Name => print_plain(&rows.iter().map(|(setting, ..)| format!("{setting}\n")).collect::<String>()),
         Format::Json | Format::Yaml | Format::Jsonl => {
             let map: Map<_, _> = rows
                 .into_iter()

@@ -52,8 +52,7 @@ impl Explained<'_> {
         let groups = answer.groups();
         let mut text = String::new();
         if groups.len() > 1 {
-            let pairs: usize = groups.iter().map(|(pairs, _)| pairs.len()).sum();
-            let sentence = format!("{} is {pairs} connections with {} different answers.", answer.about, groups.len());
+            let sentence = format!("{} has {} different answers.", answer.about, groups.len());
             text.push_str(&style::paint(style::ANSWER, &table::wrap(&sentence, screen.width)));
             text.push_str("\n\n");
         }

@@ -1,10 +1,8 @@
 //! `serve`: the engine behind HTTP and gRPC.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
-use upheld_dialects::gateways::gateway_api::ControllerSettings;
 use upheld_engine::Companions;
 use upheld_model::{Diagnostic, Fault};
 use upheld_server::config::{AccessApi, Limits, Security, StoreLocation, Trust};
@@ -58,7 +56,7 @@ fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
         retention: Retention { keep_revisions: serve.keep_revisions, keep_for: serve.keep_for },
         watch: serve.watch.iter().cloned().chain(named).collect(),
         semantics: session.settings.semantics.value.clone(),
-        settings: Companions::default().with(Arc::new(controller(session)?)),
+        settings: systems(session)?,
         access: AccessApi {
             base: serve.access_base.clone(),
             environment: serve.environment.clone(),
@@ -81,12 +79,11 @@ fn trust(session: &Session<'_>, serve: &Serve) -> Result<Trust, Diagnostic> {
     Trust::read(&set.chain(&flags).cloned().collect::<Vec<_>>())
 }
 
-/// What the controller of gateways was started with.
-fn controller(session: &Session<'_>) -> Result<ControllerSettings, Diagnostic> {
-    let read = ControllerSettings::read(&session.settings.kgateway.value);
-    read.map_err(|problems| {
+/// What systems were started with.
+fn systems(session: &Session<'_>) -> Result<Companions, Diagnostic> {
+    session.settings.of_systems().map_err(|problems| {
         let first = problems.into_iter().next();
-        first.unwrap_or_else(|| Diagnostic::error(Fault::BadSetting, "a setting of the controller is wrong"))
+        first.unwrap_or_else(|| Diagnostic::error(Fault::BadSetting, "a setting of a system is wrong"))
     })
 }
 

@@ -41,6 +41,10 @@ fn text(shown: &Shown, snapshot: &Snapshot) -> String {
     if let Some(created) = &shown.created {
         text.push_str(&format!("  created {created}\n"));
     }
+    if !shown.computed.is_empty() {
+        let computed: Vec<String> = shown.computed.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        text.push_str(&format!("  {}\n", computed.join(", ")));
+    }
     for (kind, tally) in &shown.counts {
         text.push_str(&format!("  {}\n", tally.sentence(kind)));
     }

@@ -77,8 +77,19 @@ impl<'d> Known<'d> {
         self.offered.get_or_init(|| offered().collect()).contains(&(mesh, service))
     }
 
-    /// Something of the same type, mesh and name as what a reference names.
-    pub(super) fn elsewhere(&self, reference: &Reference) -> Option<Kri> {
+    /// The ports of what a reference to whole objects means.
+    pub(super) fn ports(&self, reference: &Reference, scope: Sym) -> Vec<String> {
+        let meant = |object: &&Object| {
+            let has = |(key, value): &(Sym, Sym)| object.facts.get(*key).is_some_and(|fact| fact.value == Some(*value));
+            object.kind == reference.kind && object.scope == scope && reference.facts.iter().all(has)
+        };
+        let parts = self.objects().filter(meant).flat_map(|object| &object.parts);
+        let ports: BTreeSet<String> = parts.map(|part| self.symbols().text(part.section).to_owned()).collect();
+        ports.into_iter().collect()
+    }
+
+    /// Something of the same type, mesh and name as what a reference names, and what that would be.
+    pub(super) fn elsewhere(&self, reference: &Reference) -> Option<(Kri, Kri)> {
         let text = |symbol| self.symbols().text(symbol);
         let identifier = reference.facts.iter().find(|(key, _)| text(*key) == fact::KRI)?.1;
         let wanted = text(identifier).parse::<Kri>().ok()?;
@@ -86,7 +97,7 @@ impl<'d> Known<'d> {
         let identifiers = self.objects().filter(|object| object.kind == reference.kind);
         let kris = identifiers.filter_map(|object| text(object.facts.get(key)?.value?).parse::<Kri>().ok());
         let alike = kris.filter(|kri| kri.name == wanted.name && kri.mesh == wanted.mesh);
-        alike.min_by_key(ToString::to_string)
+        Some((alike.min_by_key(ToString::to_string)?, wanted))
     }
 
     fn objects(&self) -> impl Iterator<Item = &'d Object> {

@@ -24,7 +24,7 @@ pub(super) fn of_policy(parsed: &Parsed<'_, '_>, edition: Edition, symbols: &mut
     let (origin, origin_word) = match meta.origin() {
         Some("global") => (-1, "global"),
         Some("zone") => (1, "zone"),
-        _ => (0, "no origin"),
+        _ => (0, "none"),
     };
     let gateway_tags = if top.kind == TargetKind::MeshGateway { top.tags.len() } else { 0 };
     let role_number = Role::ALL.iter().position(|known| known == role).unwrap_or_default();
@@ -73,7 +73,12 @@ pub(super) fn of_destination(reference: &TargetRef<'_>, edition: Edition, symbol
 
 /// What ranks a rule for some callers, besides its policy.
 pub(super) fn of_callers(inbound_match: &Config, symbols: &mut Symbols) -> Vec<Mark> {
-    vec![mark(symbols, CALLER_MATCH, closeness(inbound_match), "callers that it names")]
+    vec![mark(symbols, CALLER_MATCH, closeness(inbound_match), "named callers")]
+}
+
+/// What ranks a rule for all callers, where others are for some.
+pub(super) fn of_all_callers(choice: &FacetChoice, symbols: &mut Symbols) -> Vec<Mark> {
+    if has_callers(choice, symbols) { vec![mark(symbols, CALLER_MATCH, 0, "all callers")] } else { Vec::new() }
 }
 
 /// Whether rules of a field can be for some callers only.

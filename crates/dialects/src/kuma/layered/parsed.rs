@@ -9,13 +9,11 @@ use upheld_model::{Config, Diagnostic, Diagnostics, Facet, Fault, NodeRef, Objec
 
 use super::Written;
 use crate::document::Resource;
+use crate::kuma::control_plane::Stamps;
 use crate::kuma::edition::Edition;
 use crate::kuma::meta::{Meta, label};
 use crate::kuma::role::{self, Role};
 use crate::kuma::target_ref::{Position, TargetRef};
-
-/// Namespaces of control planes, whose policies are the mesh owner's.
-const SYSTEM_NAMESPACES: [&str; 2] = ["kuma-system", "kong-mesh-system"];
 
 /// A route, as policies go through it.
 pub(super) struct Route<'t, 'k> {
@@ -54,10 +52,11 @@ impl<'t, 'k> Parsed<'t, 'k> {
         written: &Written<'t, 'k>,
         merge: &'k MergeKind,
         edition: Edition,
+        stamps: &'t Stamps,
         found: &mut Diagnostics,
     ) -> Option<Self> {
         let Written { source, resource, kind } = *written;
-        let meta = Meta::of(resource);
+        let meta = Meta::stamped(resource, stamps);
         let spec = resource.spec();
         let field = |name: &str| spec.and_then(|spec| spec.get(name)).filter(|value| value.kind() != Kind::Null);
         let top = match field("targetRef") {
@@ -78,7 +77,7 @@ impl<'t, 'k> Parsed<'t, 'k> {
         };
         let to = items("to", Position::To, &[Facet::Objects, Facet::Services])?;
         let from = items("from", Position::From, &[Facet::Clients])?;
-        let role = role_of(&meta, written, edition, found)?;
+        let role = role_of(&meta, written, edition, stamps, found)?;
         Some(Self { source, resource, kind, merge, meta, role, top, to, from })
     }
 
@@ -119,7 +118,13 @@ fn without_reference(item: Value<'_>, field: &str, source: SourceId) -> Diagnost
 }
 
 /// The role that the label says; on Kubernetes the control plane would compute it.
-fn role_of(meta: &Meta<'_>, written: &Written<'_, '_>, edition: Edition, found: &mut Diagnostics) -> Option<Role> {
+fn role_of(
+    meta: &Meta<'_>,
+    written: &Written<'_, '_>,
+    edition: Edition,
+    stamps: &Stamps,
+    found: &mut Diagnostics,
+) -> Option<Role> {
     if let Some(text) = meta.label(label::ROLE) {
         let known = Role::of_label(text);
         if known.is_none() {
@@ -137,8 +142,7 @@ fn role_of(meta: &Meta<'_>, written: &Written<'_, '_>, edition: Edition, found: 
     let (Some(namespace), Some(spec)) = (written.resource.kubernetes_namespace(), written.resource.spec()) else {
         return Some(Role::System);
     };
-    let system = SYSTEM_NAMESPACES.contains(&namespace);
-    let home = if system { role::Namespace::System } else { role::Namespace::Workloads };
+    let home = if stamps.is_system(namespace) { role::Namespace::System } else { role::Namespace::Workloads };
     let config = Config::of(written.source, spec);
     match role::compute(Some(namespace), home, &config, edition) {
         Ok(role) => Some(role),

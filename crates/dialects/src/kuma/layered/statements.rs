@@ -146,8 +146,8 @@ impl<'t> Statements<'_, 't, '_> {
             let matches: Vec<Arc<Config>> =
                 (written.into_iter()).flat_map(Value::items).map(|one| Config::of(self.parsed.source, one)).collect();
             if matches.is_empty() {
-                let reach = Reach::Callers(Vec::new());
-                statements.push(self.statement(Facet::Inbound, number, item, reach, Vec::new(), config));
+                let (reach, marks) = (Reach::Callers(Vec::new()), marks::of_all_callers(choice, symbols));
+                statements.push(self.statement(Facet::Inbound, number, item, reach, marks, config));
                 continue;
             }
             for one in matches {

@@ -1,9 +1,11 @@
 //! What a policy says that has no effect: it is told, never dropped in silence.
 
+use upheld_engine::{MergeKind, Payload};
 use upheld_model::layers::{Reach, Reference, Section, Unresolved};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Facet, Fault, Files, Layers, NodeRef, Policy, Span, Symbols};
 
+use super::Written;
 use super::known::Known;
 use super::parsed::Parsed;
 use crate::kuma::SERVICE_TAGS;
@@ -29,6 +31,59 @@ pub(super) fn unread(
                 if edition == Edition::V3 { "ask with `--semantics kuma/2`, or use `rules`" } else { "remove it" },
             ),
         );
+    }
+}
+
+/// A policy that says nothing, and items that say nothing.
+pub(super) fn without_effect(written: &Written<'_, '_>, merge: &MergeKind, symbols: &Symbols, found: &mut Diagnostics) {
+    let Written { source, resource, .. } = *written;
+    let (kind, name) = (resource.kind.text(), resource.name());
+    let help = "write what it should say, or remove it";
+    let Some(spec) = resource.spec() else {
+        let message = format!("{kind} `{name}` has no `spec`, so it says nothing");
+        found.push(
+            Diagnostic::warning(Fault::NoEffect, message).at_value(source, resource.kind, "no effect").help(help),
+        );
+        return;
+    };
+    let mut says_something = false;
+    let mut told: Vec<u32> = Vec::new();
+    for choice in &merge.facets {
+        let fields = [Some(choice.field), choice.instead];
+        for field in fields.into_iter().flatten().filter_map(|field| spec.get(symbols.text(field))) {
+            if choice.facet == Facet::Whole {
+                says_something |= field.kind() != Kind::Null;
+            }
+            for item in field.items().filter(|_| choice.facet != Facet::Whole) {
+                says_something = true;
+                let Payload::Field(payload) = choice.payload else { continue };
+                let payload = symbols.text(payload);
+                let is_there = item.get(payload).is_some_and(|value| value.kind() != Kind::Null);
+                if is_there || told.contains(&item.number()) {
+                    continue;
+                }
+                told.push(item.number());
+                let message = format!("an item of {kind} `{name}` has no `{payload}`, so it says nothing");
+                let span = item.entries().next().map_or(item.span(), |(key, _)| key.span());
+                found.push(Diagnostic::warning(Fault::NoEffect, message).at(source, span, "no effect").help(help));
+            }
+        }
+    }
+    // Fields that this edition does not read are told on their own.
+    let unread = ["to", "from", "rules", "default"].iter().any(|name| {
+        let read = merge.facets.iter().any(|choice| {
+            [Some(choice.field), choice.instead].into_iter().flatten().any(|field| symbols.text(field) == *name)
+        });
+        !read && spec.get(name).is_some()
+    });
+    if !says_something && !unread {
+        let fields: Vec<&str> = merge.facets.iter().map(|choice| symbols.text(choice.field)).collect();
+        let mut fields: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
+        fields.dedup();
+        let message = format!("{kind} `{name}` says nothing: there is nothing in {}", fields.join(" or "));
+        let place =
+            resource.document.entries().find(|(key, _)| key.text() == "spec").map_or(resource.kind, |(key, _)| key);
+        found.push(Diagnostic::warning(Fault::NoEffect, message).at_value(source, place, "no effect").help(help));
     }
 }
 
@@ -106,9 +161,19 @@ pub(super) fn tell(files: &Files, policy: &Policy, known: &Known<'_>, found: &mu
             }
             _ => format!("{kind} `{name}` refers to a {to} that does not exist: {called}"),
         };
-        // References by name stay within the zone and namespace of their policy.
-        let elsewhere = known.elsewhere(reference);
-        let help = elsewhere.map(|kri| format!("there is {}; refer to it by `labels`", readable(&kri.to_string())));
+        let ports = known.ports(&whole, policy.scope);
+        // What changes the role of a policy is no advice.
+        let elsewhere = known.elsewhere(reference).map(|(kri, wanted)| {
+            let there = readable(&kri.to_string());
+            if kri.namespace == wanted.namespace && wanted.zone.is_empty() {
+                return format!("there is {there}: say where this policy is applied with `--kuma zone={}`", kri.zone);
+            }
+            format!("there is {there}; a reference by name stays within the zone and namespace of its policy")
+        });
+        let help = match reference.section {
+            Some(_) if !ports.is_empty() => Some(format!("it has the ports {}", ports.join(", "))),
+            _ => elsewhere,
+        };
         found.push(
             Diagnostic::warning(Fault::DanglingReference, message)
                 .at(statement.at.source, span_of(files, statement.at), "has no effect")
@@ -119,9 +184,7 @@ pub(super) fn tell(files: &Files, policy: &Policy, known: &Known<'_>, found: &mu
 
 /// `orders in namespace shop` for an identifier.
 fn readable(identifier: &str) -> String {
-    let Ok(kri) = identifier.parse::<Kri>() else { return identifier.to_owned() };
-    let within = |what: &str, value: &str| if value.is_empty() { String::new() } else { format!(" in {what} {value}") };
-    format!("{}{}{}", kri.name, within("namespace", &kri.namespace), within("zone", &kri.zone))
+    identifier.parse::<Kri>().map_or_else(|_| identifier.to_owned(), |kri| kri.readable())
 }
 
 /// The reference, rather than all that is said about it.

@@ -8,11 +8,14 @@ use upheld_engine::select::cells::{Cell, Cells};
 use upheld_engine::{Granularity, KindId, PolicyKind, Resolve, Snapshot};
 use upheld_model::{Diagnostic, Fault, Lookup, Side};
 
-use upheld_report::{Answer, AskedPair, End, Outcome, Report, report_pair};
+use upheld_report::{Answer, AskedPair, End, Family, Outcome, Phrase, Report, report_pair};
 
-use super::layers::Layers;
+use super::layers::{Layers, MadeUp};
 use crate::kuma;
+use crate::kuma::control_plane::Stamps;
 use crate::kuma::ends::{Connection, Member, connect, proxies};
+use crate::kuma::identity::SPIFFE_ID;
+use crate::kuma::{remarks, unattached};
 use crate::question::{Asked, Connection as Words};
 
 /// What holds for a connection or a proxy.
@@ -22,7 +25,7 @@ pub(super) fn answer(asked: &Asked<'_>, words: &Words, kind: Option<KindId>) -> 
         let message = "`--field` needs `--kind`: fields of different kinds have nothing in common";
         return Err(vec![Diagnostic::error(Fault::IncompleteQuestion, message)]);
     }
-    let Grouped { about, mut groups, incomplete } = ask(snapshot, options.mesh.as_deref(), words, kind)?;
+    let Grouped { about, mut groups, incomplete, assumed } = ask(snapshot, options.mesh.as_deref(), words, kind)?;
     let mut reports = Vec::new();
     for group in &mut groups {
         // What was decided first, alphabetically; what fell to the default last.
@@ -32,7 +35,11 @@ pub(super) fn answer(asked: &Asked<'_>, words: &Words, kind: Option<KindId>) -> 
             reports.push(report);
         }
     }
-    Ok(Answer { incomplete, ..Answer::about(about, reports) }.only(question.field.as_deref()))
+    let layered = reports.iter().any(|report| report.family == Family::Merge);
+    let mut notes = assumed;
+    notes.extend(Stamps::of(snapshot).assumed().filter(|_| layered));
+    let warnings = if layered { unattached::warnings(snapshot).to_vec() } else { Vec::new() };
+    Ok(Answer { incomplete, notes, warnings, ..Answer::about(about, reports) }.only(question.field.as_deref()))
 }
 
 /// Pairs of members with the same answers stand together.
@@ -40,6 +47,8 @@ struct Grouped {
     about: String,
     groups: Vec<Group>,
     incomplete: Vec<String>,
+    /// What was assumed, for people.
+    assumed: Vec<String>,
 }
 
 /// Pairs with the same answers.
@@ -63,6 +72,7 @@ fn ask(
         let message = format!("`{what}`, `--from` and `--to` are three ends of one connection");
         return Err(vec![Diagnostic::error(Fault::IncompleteQuestion, message).help("leave one of them out")]);
     }
+    let identity = lookup.symbol(SPIFFE_ID);
     let called = words.destination().map(|called| called_proxy(snapshot, words, called));
     let connection = connect(snapshot, &mut lookup, mesh, words.source(), called.as_deref())?;
     let (kinds, incomplete) = match kind {
@@ -70,15 +80,16 @@ fn ask(
         Some(kind) => (vec![complete(snapshot, kind, &connection)?], Vec::new()),
         None => kinds_for(snapshot, &connection),
     };
+    let made_up = MadeUp::of(snapshot, &mut lookup, &connection);
     let query = Query { snapshot, lookup: &lookup, connection: &connection };
-    let layers = Layers::new(snapshot, &lookup, &connection, kind).groups();
+    let layers = Layers::new(snapshot, &lookup, &connection, kind, identity, &made_up).groups();
     let mut groups = query.groups(&kinds);
     groups.extend(layers);
     let groups = merge_same_pairs(groups);
     if let Some(problem) = unanswered(snapshot, kind, &connection, &groups) {
         return Err(vec![problem]);
     }
-    Ok(Grouped { about: between(&connection), groups, incomplete })
+    Ok(Grouped { about: between(&connection), groups, incomplete, assumed: made_up.assumed() })
 }
 
 /// What stands before the flags is a proxy, if there is one of that name.
@@ -215,7 +226,15 @@ impl Query<'_> {
             let summary = snapshot.kind(*kind).and_then(|kind| kuma::summary::of(snapshot.text(kind.governs)));
             AskedPair { snapshot, lookup, kind: *kind, scope: mesh, source, destination, summary }
         };
-        kinds.iter().filter_map(|kind| report_pair(&asked(kind))).collect()
+        let grants =
+            |kind: KindId| snapshot.kind(kind).and_then(PolicyKind::select).is_some_and(|one| one.grants.is_some());
+        let mut reports = Vec::new();
+        for (kind, mut report) in kinds.iter().filter_map(|kind| Some((*kind, report_pair(&asked(kind))?))) {
+            let remark = remarks::without_certificates(snapshot, mesh).filter(|_| grants(kind));
+            report.notes.extend(remark.map(|one| Phrase::of_fault(one.fault, one.parameters, one.text)));
+            reports.push(report);
+        }
+        reports
     }
 
     fn sources(&self) -> Vec<Option<Member>> {
@@ -283,7 +302,12 @@ fn merge_same_pairs(groups: Vec<Group>) -> Vec<Group> {
         // What a kind of layers does not say at one place is no news where it speaks at another.
         let speaking: Vec<String> =
             group.reports.iter().filter(|one| one.speaks()).map(|one| one.kind.clone()).collect();
-        group.reports.retain(|one| one.about.place.is_none() || one.speaks() || !speaking.contains(&one.kind));
+        // Listeners of a gateway are asked one by one, and each has its answer.
+        let of_listener =
+            |one: &Report| one.about.place.as_deref().is_some_and(|place| place.starts_with("outbound of"));
+        group.reports.retain(|one| {
+            one.about.place.is_none() || one.speaks() || of_listener(one) || !speaking.contains(&one.kind)
+        });
         group.reports.sort_by(|a, b| a.kind.cmp(&b.kind));
     }
     if merged.len() > 1 {

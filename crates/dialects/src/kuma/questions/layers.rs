@@ -3,21 +3,27 @@
 //! A proxy alone is asked for everything (`whole_proxy`). With a destination it is asked for what it calls; with a caller for
 //! what comes in. A connection between two proxies is both.
 
+mod callers;
+mod made_up;
 mod whole_proxy;
 
 use std::collections::HashMap;
 
 use crate::kuma::SERVICE_TAGS;
 use crate::kuma::ends::{Connection, End, Is, Member};
+use crate::kuma::kri::Kri;
 use crate::kuma::layered::RULE_MATCHES_TAG;
+use crate::kuma::meta::fact;
 use crate::kuma::permission::{self, Enforcement, Verdict};
 use crate::kuma::remarks::{self, Detail};
 use crate::kuma::rules::{Rules, kinds};
 use crate::kuma::services::{are_exclusive, leading_to};
 use upheld_engine::merge::{About, Cells, Classes, Layered, Merge, Question, Subject, Target, chain};
-use upheld_engine::{Granularity, KindId, ObjectId, Snapshot};
+use upheld_engine::{Granularity, KindId, Snapshot};
 use upheld_model::{Code, Facet, Lookup, Object, Param, Part, Reason, Sym, TagSet};
 
+use self::callers::{Named, SeenCaller};
+pub(super) use self::made_up::MadeUp;
 use super::connections::{Group, same_answer_key};
 use upheld_report::{Access, AskedLayers, Look, Phrase, Report, Vocabulary, report_layers};
 
@@ -27,6 +33,9 @@ pub(crate) struct Layers<'a> {
     lookup: &'a Lookup<'a>,
     connection: &'a Connection,
     rules: Vec<Rules<'a>>,
+    /// What the identity of a caller is called.
+    identity: Sym,
+    made_up: &'a MadeUp,
 }
 
 impl<'a> Layers<'a> {
@@ -36,10 +45,12 @@ impl<'a> Layers<'a> {
         lookup: &'a Lookup<'a>,
         connection: &'a Connection,
         kind: Option<KindId>,
+        identity: Sym,
+        made_up: &'a MadeUp,
     ) -> Self {
         let mut rules = kinds(snapshot, connection.mesh);
         rules.retain(|rules| kind.is_none_or(|kind| rules.id == kind));
-        Self { snapshot, lookup, connection, rules }
+        Self { snapshot, lookup, connection, rules, identity, made_up }
     }
 
     /// Reports for all pairs of members; pairs with the same answers stand together.
@@ -51,31 +62,32 @@ impl<'a> Layers<'a> {
         let mut classes = Classes::new(self.merges());
         if source && !destination {
             for source in &sources {
-                let Some((id, object)) = self.proxy(source) else { continue };
+                let Some(object) = self.proxy(source) else { continue };
                 let class = classes.classify(Subject::of(object));
-                groups.add(source.label.clone(), Alike::Whole(class), || self.whole_proxy(id, object, &source.label));
+                groups.add(source.label.clone(), Alike::Whole(class), || self.whole_proxy(object, &source.label));
             }
         }
         for (number, called) in members(self.connection.destination.as_ref(), Granularity::Service).iter().enumerate() {
             for source in &sources {
-                let Some((id, object)) = self.proxy(source) else { continue };
+                let Some(object) = self.proxy(source) else { continue };
                 let class = classes.classify(Subject::of(object));
                 groups.add(format!("{} → {}", source.label, called.label), Alike::Calling(class, number), || {
-                    self.calling(id, object, source, called)
+                    self.calling(object, source, called)
                 });
             }
         }
         let callers = self.callers(&sources);
         for (number, called) in members(self.connection.destination.as_ref(), Granularity::Inbound).iter().enumerate() {
-            let Some(Is::Inbound(id, part)) = called.is else { continue };
-            let Some(object) = self.snapshot.objects().get(id) else { continue };
+            let Some((object, part)) = self.inbound(called) else { continue };
+            let named: Vec<Named> = self.rules.iter().map(|rules| Named::of(rules, object, part)).collect();
+            let seen: Vec<SeenCaller<'_>> = callers.iter().map(|caller| caller.seen(&named)).collect();
             let mut cells = Cells::new(self.merges());
-            for caller in &callers {
-                let labels = caller.source.into_iter().chain([called]).map(|member| member.label.clone());
+            for seen in &seen {
+                let labels = seen.caller.source.into_iter().chain([called]).map(|member| member.label.clone());
                 let pair = labels.collect::<Vec<_>>().join(" → ");
                 let question = |about| Question { subject: Subject::of(object), about };
-                let asked = caller.asks(part).map(|about| cells.classify(question(about))).collect();
-                groups.add(pair, Alike::Called(number, asked), || self.called(id, part, caller, &called.label));
+                let asked = seen.asks(part).map(|about| cells.classify(question(about))).collect();
+                groups.add(pair, Alike::Called(number, asked), || self.called(object, part, seen, &called.label));
             }
         }
         groups.all
@@ -85,23 +97,25 @@ impl<'a> Layers<'a> {
         self.rules.iter().map(|rules| rules.merge)
     }
 
-    /// Those who call an inbound; nobody in particular where nobody was named.
-    fn callers<'m>(&'m self, sources: &'m [Member]) -> Vec<Caller<'m>> {
-        let caller = |source: Option<&'m Member>| Caller {
-            source,
-            clients: self.clients_of(source),
-            facts: self.caller_facts(source),
-        };
-        if sources.is_empty() { vec![caller(None)] } else { sources.iter().map(|one| caller(Some(one))).collect() }
+    /// The proxy that calls, or the one that was made up for its tags.
+    fn proxy(&self, member: &Member) -> Option<&Object> {
+        match member.caller() {
+            Some(id) => self.snapshot.objects().get(id),
+            None => self.made_up.caller.as_ref(),
+        }
     }
 
-    fn proxy(&self, member: &Member) -> Option<(ObjectId, &'a Object)> {
-        let id = member.caller()?;
-        Some((id, self.snapshot.objects().get(id)?))
+    /// The inbound that is called, or the one that was made up for its tags.
+    fn inbound(&self, called: &Member) -> Option<(&Object, u32)> {
+        match called.is {
+            Some(Is::Inbound(id, part)) => Some((self.snapshot.objects().get(id)?, part)),
+            Some(_) => None,
+            None => Some((self.made_up.called.as_ref()?, 0)),
+        }
     }
 
     /// What a proxy does when it calls; a built-in gateway does it at each of its listeners.
-    fn calling(&self, id: ObjectId, proxy: &Object, source: &Member, called: &Member) -> Vec<Report> {
+    fn calling(&self, proxy: &Object, source: &Member, called: &Member) -> Vec<Report> {
         let mut all = Vec::new();
         let targets = self.targets_of(called);
         let tags = called.parts.first().and_then(|tags| self.service_only(tags));
@@ -111,11 +125,14 @@ impl<'a> Layers<'a> {
             for outlet in outlets(proxy) {
                 let (part, place) = self.outlet(proxy, outlet);
                 let ask = |about: About<'_>, to: &str| {
-                    self.ask(rules, Asking { part, ..Asking::new(id, about, Some(&source.label), Some(to), &place) })
+                    self.ask(rules, Asking { part, ..Asking::new(proxy, about, Some(&source.label), Some(to), &place) })
                 };
                 for (target, label) in &targets {
                     let chain = chain(*target, &rules.surroundings());
                     all.extend(ask(About::Targets(&chain), label));
+                    for (rule, tags) in self.rules_of_route(rules, proxy, *target) {
+                        all.extend(ask(About::Service(&tags), &rule));
+                    }
                 }
                 if let Some(tags) = &tags {
                     all.extend(ask(About::Service(tags), &called.label));
@@ -140,51 +157,54 @@ impl<'a> Layers<'a> {
     }
 
     /// What a part of a proxy does when it is called.
-    fn called(&self, id: ObjectId, part: u32, caller: &Caller<'_>, label: &str) -> Vec<Report> {
+    fn called(&self, proxy: &Object, part: u32, seen: &SeenCaller<'_>, label: &str) -> Vec<Report> {
         let mut all: Vec<Report> = Vec::new();
-        let place = self.snapshot.objects().get(id).and_then(|object| object.parts.get(part as usize));
+        let place = proxy.parts.get(part as usize);
         // A proxy with several inbounds is called by the one in question.
         let place = place.map_or_else(String::new, |part| {
             if label.contains('#') { part.role.word().to_owned() } else { self.place(part) }
         });
-        for rules in &self.rules {
-            let from = caller.source.map(|source| source.label.as_str());
-            let mut answers: Vec<(Report, &TagSet)> = Vec::new();
-            for &tags in &caller.clients {
-                let about = About::Client { part, tags };
-                let answer = self.ask(rules, Asking::new(id, about, from, Some(label), &place));
-                answers.extend(answer.map(|answer| (answer, tags)));
-            }
-            answers.dedup_by_key(|(answer, _)| same_answer_key(std::slice::from_ref(answer)));
-            let differ = answers.len() > 1;
-            for (mut answer, tags) in answers {
-                if differ {
-                    // Which of its inbounds a caller stands for makes the difference.
-                    answer.about.from = Some(format!("{} ({})", from.unwrap_or_default(), self.tags_text(tags)));
-                }
-                all.push(answer);
-            }
-            let about = About::Inbound { part, caller: &caller.facts };
-            let inbound = self.ask(rules, Asking::new(id, about, from, Some(label), &place));
+        let from = seen.caller.source.map(|source| source.label.as_str());
+        for (rules, clients) in self.rules.iter().zip(&seen.clients) {
+            all.extend(self.as_client(rules, clients, from, |tags| {
+                self.ask(rules, Asking::new(proxy, About::Client { part, tags }, from, Some(label), &place))
+            }));
+            let about = About::Inbound { part, caller: seen.facts_for(rules) };
+            let inbound = self.ask(rules, Asking::new(proxy, about, from, Some(label), &place));
             let told = all.iter().any(|known| known.kind == rules.name());
-            // Where clients are told apart by tags, the newer form says the same once more.
-            let again = told && is_from_as_rules(rules);
-            all.extend(inbound.filter(|answer| !again && (!told || answer.speaks())));
+            all.extend(inbound.filter(|answer| !told || answer.speaks()));
         }
         all
     }
 
-    /// The tags of a caller: each of its inbounds is an identity of its own; of a service only those that offer it.
-    fn clients_of<'m>(&self, source: Option<&'m Member>) -> Vec<&'m TagSet> {
-        let tags = source.into_iter().flat_map(|source| &source.parts).filter(|tags| !tags.as_slice().is_empty());
-        let all: Vec<&TagSet> = tags.collect();
-        let asked_for = self.connection.source.as_ref().map(|end| end.label.as_str());
-        let offers = |tags: &&&TagSet| {
-            let mut values = tags.as_slice().iter().filter(|tag| SERVICE_TAGS.contains(&self.lookup.text(tag.key)));
-            values.any(|tag| tag.value.map(|value| self.lookup.text(value)) == asked_for)
+    /// What holds for a caller by its tags: one answer wherever there is one.
+    fn as_client(
+        &self,
+        rules: &Rules<'_>,
+        clients: &[TagSet],
+        from: Option<&str>,
+        ask: impl Fn(&TagSet) -> Option<Report>,
+    ) -> Vec<Report> {
+        let mut answers: Vec<(Report, &TagSet)> =
+            clients.iter().filter_map(|tags| ask(tags).map(|answer| (answer, tags))).collect();
+        if permission::grants(rules) {
+            // A certificate has the tags of all inbounds, and it is enough that a policy allows one of them.
+            answers.sort_by_key(|(answer, _)| match answer.verdict {
+                upheld_report::Verdict::Permit => 0,
+                upheld_report::Verdict::Undecided => 1,
+                _ => 2,
+            });
+            answers.truncate(1);
+        }
+        answers.dedup_by_key(|(answer, _)| same_answer_key(std::slice::from_ref(answer)));
+        let differ = answers.len() > 1;
+        let named = |(mut answer, tags): (Report, &TagSet)| {
+            if differ {
+                answer.about.from = Some(format!("{} ({})", from.unwrap_or_default(), self.tags_text(tags)));
+            }
+            answer
         };
-        let own: Vec<&TagSet> = all.iter().filter(offers).copied().collect();
-        if own.is_empty() { all } else { own }
+        answers.into_iter().map(named).collect()
     }
 
     fn ask(&self, rules: &Rules<'_>, asking: Asking<'_>) -> Option<Report> {
@@ -213,15 +233,6 @@ impl<'a> Layers<'a> {
         let key = self.snapshot.symbols().get(SERVICE_TAGS[0])?;
         let tag = tags.get(key)?;
         Some(TagSet::new([(tag.key, tag.value)]))
-    }
-
-    /// What is said of a caller besides tags: who it proves to be.
-    fn caller_facts(&self, source: Option<&Member>) -> Vec<(Sym, &'a str)> {
-        let tags = source.filter(|source| source.is.is_none()).into_iter().flat_map(|source| &source.parts);
-        tags.flat_map(TagSet::as_slice)
-            .filter(|tag| matches!(self.lookup.text(tag.key), "spiffeID" | "sni"))
-            .filter_map(|tag| Some((tag.key, self.lookup.text(tag.value?))))
-            .collect()
     }
 
     fn place(&self, part: &Part) -> String {
@@ -258,27 +269,10 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// Who calls an inbound.
-struct Caller<'m> {
-    source: Option<&'m Member>,
-    /// What is known of it by tags; each is an identity of its own.
-    clients: Vec<&'m TagSet>,
-    /// What is said of it besides.
-    facts: Vec<(Sym, &'m str)>,
-}
-
-impl Caller<'_> {
-    /// All that is asked about a part that it calls.
-    fn asks(&self, part: u32) -> impl Iterator<Item = About<'_>> {
-        let clients = self.clients.iter().map(move |tags| About::Client { part, tags });
-        clients.chain([About::Inbound { part, caller: &self.facts }])
-    }
-}
-
 /// One question in the making.
 #[derive(Clone, Copy, Debug)]
 struct Asking<'a> {
-    subject: ObjectId,
+    subject: &'a Object,
     about: About<'a>,
     from: Option<&'a str>,
     to: Option<&'a str>,
@@ -288,7 +282,7 @@ struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    fn new(subject: ObjectId, about: About<'a>, from: Option<&'a str>, to: Option<&'a str>, place: &'a str) -> Self {
+    fn new(subject: &'a Object, about: About<'a>, from: Option<&'a str>, to: Option<&'a str>, place: &'a str) -> Self {
         Self { subject, about, from, to, place, part: None, look: Look::Full }
     }
 }
@@ -317,8 +311,8 @@ struct Known<'a> {
 
 impl Vocabulary for Known<'_> {
     fn access(&self, answer: &Layered) -> Access {
-        let object = self.rules.snapshot.objects().get(self.asking.subject);
-        let off = object.is_some_and(|object| permission::enforcement(self.rules, object) == Enforcement::Off);
+        let enforcement = permission::enforcement(self.rules, self.asking.subject);
+        let off = matches!(enforcement, Enforcement::Off | Enforcement::AtGateway);
         match permission::verdict(self.rules, self.asking.about, answer, self.lookup) {
             None => Access::NotAsked,
             Some(Verdict::Allowed) => Access::Allowed,
@@ -328,18 +322,22 @@ impl Vocabulary for Known<'_> {
         }
     }
 
-    fn because(&self, reason: &Reason) -> Option<&'static str> {
+    fn because(&self, reason: &Reason) -> Option<String> {
         let text = |param: &Param| match param {
             Param::Text(symbol) => Some(self.lookup.text(*symbol)),
             _ => None,
         };
-        let [_, key, want, _] = &reason.params;
+        let [first, key, want, _] = &reason.params;
+        if reason.code == Code::SkipFact && text(first) == Some(fact::KRI) {
+            let kri = text(key)?.parse::<Kri>().ok()?;
+            return Some(format!("is for the proxy {}", kri.readable()));
+        }
         match reason.code {
             Code::SkipTag | Code::SkipTagAbsent if text(key) == Some(RULE_MATCHES_TAG) => {
-                Some("only for requests that a rule of its route takes")
+                Some("only for requests that a rule of its route takes".to_owned())
             }
             Code::SkipTag | Code::SkipTagAbsent if text(want) == Some("") => {
-                Some("is about real resources, which it refers to by labels")
+                Some("is about real resources, which it refers to by labels".to_owned())
             }
             _ => None,
         }

@@ -58,7 +58,7 @@ fn services(snapshot: &Snapshot, mesh: Sym) -> Vec<Service<'_>> {
     let own = snapshot.objects().iter().map(|(_, object)| object);
     own.filter(|object| object.scope == mesh && is_service(object))
         .filter_map(|object| resource(snapshot, object.at))
-        .map(|resource| Service { meta: Meta::of(resource), resource })
+        .map(|resource| Service { meta: Meta::known(snapshot, resource), resource })
         .collect()
 }
 

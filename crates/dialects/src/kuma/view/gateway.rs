@@ -6,6 +6,7 @@ use upheld_model::{Object, Part, Role, Sym, Table, TagSet};
 use super::InspectError;
 use super::meta::resource;
 use super::proxy::not_found;
+use crate::kuma::control_plane::Stamps;
 use crate::kuma::meta::{Meta, fact};
 use crate::kuma::resources::{ResourceType, tag_set};
 use crate::kuma::rules::edition;
@@ -29,7 +30,7 @@ pub(super) fn gateway_subject(snapshot: &Snapshot, mesh: Sym, name: &str) -> Res
         written.field("selectors").and_then(|selectors| selectors.items().next()).ok_or_else(no_selectors)?;
     // Names that no document has yet get numbers after all others, so those of the snapshot keep their meaning.
     let mut symbols = snapshot.symbols().clone();
-    let own = [(fact::PROXY_TYPE, Some("Gateway")), (fact::ZONE, Meta::of(written).zone_fact())];
+    let own = [(fact::PROXY_TYPE, Some("Gateway")), (fact::ZONE, Meta::known(snapshot, written).zone_fact())];
     let own = own.into_iter().filter_map(|(key, value)| Some((symbols.intern(key), Some(symbols.intern(value?)))));
     let own: Vec<_> = own.collect();
     let facts = gateway.facts.as_slice().iter().map(|tag| (tag.key, tag.value)).chain(own);
@@ -41,6 +42,6 @@ pub(super) fn gateway_subject(snapshot: &Snapshot, mesh: Sym, name: &str) -> Res
         ..gateway.clone()
     };
     let mut objects: Table<Object> = gateways().cloned().chain([proxy]).collect();
-    served::attach(snapshot.files(), edition(snapshot), &mut objects, &mut symbols);
+    served::attach(snapshot.files(), edition(snapshot), Stamps::of(snapshot), &mut objects, &mut symbols);
     objects.into_vec().pop().ok_or_else(no_selectors)
 }

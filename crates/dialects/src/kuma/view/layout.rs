@@ -32,7 +32,7 @@ pub(super) fn layout(snapshot: &Snapshot, mesh: &str, name: &str) -> Result<Json
     };
     let proxy = find_proxy(snapshot, mesh, name).map_err(|_| missing())?;
     let written = resource(snapshot, proxy.at).ok_or_else(missing)?;
-    let (meta, dataplane) = (Meta::of(written), Dataplane::of(written));
+    let (meta, dataplane) = (Meta::known(snapshot, written), Dataplane::of(written));
     let section = |place: Inbound<'_>| Kri { section: place.section(), ..meta.kri() }.to_string();
     let inbounds: Vec<Json> = dataplane
         .inbounds()

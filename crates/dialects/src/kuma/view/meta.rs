@@ -15,7 +15,7 @@ pub(super) fn resource(snapshot: &Snapshot, at: NodeRef) -> Option<Resource<'_>>
 /// Type, mesh, name and labels of a resource.
 pub(super) fn meta_json(snapshot: &Snapshot, at: NodeRef) -> Json {
     let Some(resource) = resource(snapshot, at) else { return Json::Null };
-    let meta = Meta::of(resource);
+    let meta = Meta::known(snapshot, resource);
     json!({"type": meta.kind, "mesh": meta.mesh, "name": meta.name, "labels": labels(&meta)})
 }
 
@@ -32,7 +32,7 @@ pub(super) fn labels(meta: &Meta<'_>) -> Map<String, Json> {
 /// The identifier of a policy; empty if there is no such policy.
 pub(super) fn policy_kri(snapshot: &Snapshot, policy: PolicyId) -> String {
     let resource = snapshot.policy(policy).and_then(|policy| resource(snapshot, policy.at));
-    resource.map(|resource| Meta::of(resource).kri().to_string()).unwrap_or_default()
+    resource.map(|resource| Meta::known(snapshot, resource).kri().to_string()).unwrap_or_default()
 }
 
 /// A configuration as JSON.

@@ -100,7 +100,7 @@ fn meta(snapshot: &Snapshot, policy: &Policy) -> Json {
     });
     let labels =
         metadata.and_then(|metadata| metadata.get("labels")).filter(|labels| labels.entries().next().is_some());
-    let kri = resource.filter(|_| policy.layers().is_some()).map(|resource| Meta::of(resource).kri());
+    let kri = resource.filter(|_| policy.layers().is_some()).map(|resource| Meta::known(snapshot, resource).kri());
     if let Some(meta) = meta.as_object_mut() {
         meta.extend(labels.map(|labels| ("labels".to_owned(), json!(labels))));
         meta.extend(kri.map(|kri| ("kri".to_owned(), json!(kri.to_string()))));

@@ -112,7 +112,7 @@ fn without_gateway(snapshot: &Snapshot, proxy: &Object) -> Option<(TagSet, Vec<P
         return None;
     }
     let facts = with_fact(&proxy.facts, gateway?, None);
-    let own_zone = resource(snapshot, proxy.at).and_then(|resource| Meta::of(resource).zone_fact());
+    let own_zone = resource(snapshot, proxy.at).and_then(|resource| Meta::known(snapshot, resource).zone_fact());
     let own_zone = own_zone.map(|zone| snapshot.lookup().symbol(zone));
     let facts = zone.map_or_else(|| facts.clone(), |zone| with_fact(&facts, zone, own_zone));
     let parts = proxy.parts.iter().filter(|part| part.role != Role::GatewayListener).cloned();

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::reference::{NaiveQuestion, Texts};
-use super::random::{TAGS, VALUES, proxy, world};
+use super::random::{CALLER, TAGS, VALUES, proxy, world};
 use super::world::{World, result};
 use crate::{Ruling, Scratch, Silent, ask};
 
@@ -51,6 +51,24 @@ proptest! {
         }
         for completed in completions(&tags) {
             prop_assert_eq!(naive.answer(&proxy, &question(&completed)), result(&answer), "{:?}", completed);
+        }
+    }
+
+    #[test]
+    fn an_answer_for_a_caller_of_unknown_identity_holds_whoever_it_is(
+        naive in world(), proxy in proxy(), part in 0..3_usize,
+    ) {
+        let world = World::new(&naive);
+        let Some(merge) = world.merge() else { return Ok(()) };
+        let question = |identity: &str| {
+            NaiveQuestion::Inbound(part, Texts::from([(CALLER.to_owned(), identity.to_owned())]))
+        };
+        let asked = question("?");
+        let answer = world.with(&proxy, &asked, |question| ask(merge, question, &mut Scratch::default(), &mut Silent));
+        if !answer.undecided {
+            for identity in ["one", "two", "twenty", "other"] {
+                prop_assert_eq!(naive.answer(&proxy, &question(identity)), result(&answer), "{:?}", identity);
+            }
         }
     }
 }

@@ -13,7 +13,8 @@ use super::super::reference::{
     NaiveRung, NaiveSection, NaiveTarget, NaiveValue, NaiveWorld, Texts,
 };
 use super::super::{
-    About, Column, Depth, ItemOrder, Keyed, Layered, Merge, Merged, Nulls, Question, Strategy, Subject, Target,
+    About, CallerFact, Column, Depth, ItemOrder, Keyed, Layered, Merge, Merged, Nulls, Question, Strategy, Subject,
+    Target,
 };
 use super::random::{CALLER, FACTS, MESH, SECTIONS, TAGS, VALUES};
 use crate::kind::{Choices, FacetChoice, MergeKind, Payload};
@@ -80,7 +81,10 @@ impl World {
                 AskedAbout::Client(part(*number), tag_set(tags, &mut |text| lookup.symbol(text)))
             }
             NaiveQuestion::Inbound(number, caller) => {
-                let caller = caller.iter().map(|(key, value)| (lookup.symbol(key), value.as_str()));
+                let caller = caller.iter().map(|(key, value)| {
+                    let known = Some(value.as_str()).filter(|value| *value != "?");
+                    (lookup.symbol(key), known)
+                });
                 AskedAbout::Inbound(part(*number), caller.collect())
             }
         };
@@ -126,7 +130,7 @@ enum AskedAbout<'n> {
     Targets(Vec<Target>),
     Service(TagSet),
     Client(u32, TagSet),
-    Inbound(u32, Vec<(Sym, &'n str)>),
+    Inbound(u32, Vec<CallerFact<'n>>),
 }
 
 impl Asked<'_> {

@@ -1,15 +1,18 @@
 //! All that a proxy gets: itself, its inbounds with the callers that policies tell apart, and every destination that some
 //! policy names.
 
+use crate::document::Resource;
 use crate::kuma::ends::services;
-use crate::kuma::layered::RULE_MATCHES_TAG;
+use crate::kuma::layered::{ROUTE, RULE_MATCHES_TAG};
+use crate::kuma::meta::Meta;
 use crate::kuma::remarks;
 use crate::kuma::rules::Rules;
 use crate::kuma::services::are_exclusive;
 use crate::kuma::subsets::{Subset, Tag};
-use upheld_engine::merge::{About, Cells, Question, ResolvedReach, Subject, Target, chain};
-use upheld_engine::{ObjectId, Partition};
+use upheld_engine::Partition;
+use upheld_engine::merge::{About, CallerFact, Cells, Question, ResolvedReach, Subject, Target, chain};
 use upheld_model::layers::{Extent, Pattern};
+use upheld_model::tree::Value;
 use upheld_model::{Facet, Object, Part, Role, Sym, TagSet};
 
 use super::{Asking, Layers, is_from_as_rules, outlets};
@@ -20,27 +23,27 @@ const MOST_CELLS: usize = 50;
 
 impl Layers<'_> {
     /// Rows for an overview: what matches, not why the rest does not.
-    pub(super) fn whole_proxy(&self, id: ObjectId, proxy: &Object, label: &str) -> Vec<Report> {
+    pub(super) fn whole_proxy(&self, proxy: &Object, label: &str) -> Vec<Report> {
         let mut all = Vec::new();
         for rules in &self.rules {
             let mut own = Vec::new();
             own.extend(
-                self.row(rules, Asking::new(id, About::Whole, Some(label), None, "proxy")).filter(Report::speaks),
+                self.row(rules, Asking::new(proxy, About::Whole, Some(label), None, "proxy")).filter(Report::speaks),
             );
             for (part, described) in called_parts(proxy) {
-                own.extend(self.inbound_rows(rules, id, proxy, part, described, label));
+                own.extend(self.inbound_rows(rules, proxy, part, described, label));
             }
             for outlet in outlets(proxy) {
-                own.extend(self.outbound_rows(rules, id, proxy, outlet, label));
+                own.extend(self.outbound_rows(rules, proxy, outlet, label));
             }
             let unheard = own.is_empty() && (self.rules.len() == 1 || !remarks::dangling(rules, proxy).is_empty());
             if unheard {
-                own.extend(self.silent(rules, id, label));
+                own.extend(self.silent(rules, proxy, label));
             }
             all.extend(own);
         }
         if all.is_empty() {
-            all.extend(self.rules.iter().filter_map(|rules| self.silent(rules, id, label)));
+            all.extend(self.rules.iter().filter_map(|rules| self.silent(rules, proxy, label)));
         }
         all
     }
@@ -50,35 +53,27 @@ impl Layers<'_> {
     }
 
     /// Nobody says anything: why not is the answer.
-    fn silent(&self, rules: &Rules<'_>, id: ObjectId, label: &str) -> Option<Report> {
+    fn silent(&self, rules: &Rules<'_>, proxy: &Object, label: &str) -> Option<Report> {
         let asked = [About::Whole, About::Targets(&[]), About::Inbound { part: 0, caller: &[] }];
-        asked.into_iter().find_map(|about| self.ask(rules, Asking::new(id, about, Some(label), None, "proxy")))
+        asked.into_iter().find_map(|about| self.ask(rules, Asking::new(proxy, about, Some(label), None, "proxy")))
     }
 
-    fn inbound_rows(
-        &self,
-        rules: &Rules<'_>,
-        id: ObjectId,
-        proxy: &Object,
-        part: u32,
-        described: &Part,
-        label: &str,
-    ) -> Vec<Report> {
+    fn inbound_rows(&self, rules: &Rules<'_>, proxy: &Object, part: u32, described: &Part, label: &str) -> Vec<Report> {
         let place = self.place(described);
-        let ask = |from: Option<&str>, caller: &[(Sym, &str)]| {
+        let ask = |from: Option<&str>, caller: &[CallerFact<'_>]| {
             let about = About::Inbound { part, caller };
-            self.row(rules, Asking::new(id, about, from, Some(label), &place))
+            self.row(rules, Asking::new(proxy, about, from, Some(label), &place))
         };
         let admitted = rules.matched(proxy);
         let slots: Vec<u32> =
             admitted.iter().filter(|admitted| admitted.has(part)).map(|admitted| admitted.slot).collect();
         let mut rows: Vec<Report> = ask(None, &[]).filter(Report::speaks).into_iter().collect();
         for (caller, facts) in self.described_callers(rules, &slots) {
-            let facts: Vec<(Sym, &str)> = facts.iter().map(|(key, text)| (*key, text.as_str())).collect();
+            let facts: Vec<CallerFact<'_>> = facts.iter().map(|(key, text)| (*key, Some(text.as_str()))).collect();
             rows.extend(ask(Some(&caller), &facts));
         }
         if rows.is_empty() || !is_from_as_rules(rules) {
-            rows.extend(self.client_rows(rules, (id, proxy), &slots, (part, &place), label));
+            rows.extend(self.client_rows(rules, proxy, &slots, (part, &place), label));
         }
         rows
     }
@@ -108,13 +103,13 @@ impl Layers<'_> {
     fn client_rows(
         &self,
         rules: &Rules<'_>,
-        (id, proxy): (ObjectId, &Object),
+        proxy: &Object,
         slots: &[u32],
         (part, place): (u32, &str),
         label: &str,
     ) -> Vec<Report> {
         let ask = |from: &str, tags: &TagSet| {
-            self.row(rules, Asking::new(id, About::Client { part, tags }, Some(from), Some(label), place))
+            self.row(rules, Asking::new(proxy, About::Client { part, tags }, Some(from), Some(label), place))
         };
         let listed = match rules.client_rules(slots) {
             Ok(listed) => listed,
@@ -152,20 +147,13 @@ impl Layers<'_> {
         (called, TagSet::new(tags.collect::<Vec<_>>()))
     }
 
-    fn outbound_rows(
-        &self,
-        rules: &Rules<'_>,
-        id: ObjectId,
-        proxy: &Object,
-        outlet: Option<u32>,
-        label: &str,
-    ) -> Vec<Report> {
+    fn outbound_rows(&self, rules: &Rules<'_>, proxy: &Object, outlet: Option<u32>, label: &str) -> Vec<Report> {
         let (part, place) = self.outlet(proxy, outlet);
         let admitted = rules.matched(proxy);
         let here = |parts: &upheld_engine::merge::Admitted| outlet.is_none_or(|outlet| parts.has(outlet));
         let slots: Vec<u32> = admitted.iter().filter(|one| here(one)).map(|admitted| admitted.slot).collect();
         let ask = |to: &str, about: About<'_>| {
-            self.row(rules, Asking { part, ..Asking::new(id, about, Some(label), Some(to), &place) })
+            self.row(rules, Asking { part, ..Asking::new(proxy, about, Some(label), Some(to), &place) })
         };
         let mut rows = Vec::new();
         let listed = rules.resource_rules(&slots);
@@ -180,6 +168,26 @@ impl Layers<'_> {
             rows.extend(ask(&called, About::Service(&tags)));
         }
         rows
+    }
+
+    /// The rules of a route that is called, which policies that are attached through it are about.
+    pub(super) fn rules_of_route(&self, rules: &Rules<'_>, proxy: &Object, target: Target) -> Vec<(String, TagSet)> {
+        let route = self.snapshot.objects().get(target.object);
+        let Some(route) = route.filter(|route| self.snapshot.text(route.kind) == ROUTE) else { return Vec::new() };
+        let Some(key) = self.snapshot.symbols().get(RULE_MATCHES_TAG) else { return Vec::new() };
+        let through = |slot: &u32| {
+            let resource = rules.policy(*slot).and_then(|policy| self.snapshot.files().value(policy.at));
+            let top = resource.and_then(Resource::of).and_then(|policy| policy.spec()?.get("targetRef"));
+            let display = self.snapshot.files().value(route.at).and_then(Resource::of).map(Meta::of);
+            top.is_some_and(|top| {
+                let name = top.get("name").map(Value::text);
+                top.get("kind").map(Value::text) == Some(ROUTE)
+                    && display.as_ref().is_some_and(|route| name == Some(route.display_name()))
+            })
+        };
+        let slots: Vec<u32> = rules.matched(proxy).iter().map(|one| one.slot).filter(through).collect();
+        let services = self.tagged_services(rules, &slots, proxy.scope);
+        services.into_iter().filter(|(_, tags)| tags.get(key).is_some()).collect()
     }
 
     /// Services that are known by their tag, and rules of routes to them, if one of the policies names them.
