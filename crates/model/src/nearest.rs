@@ -37,8 +37,9 @@ fn within<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>, allo
 /// ```
 /// use upheld_model::nearest::misspelt;
 ///
-/// assert_eq!(misspelt("MeshTimout", ["Mesh", "MeshTimeout"]), Some("MeshTimeout"));
-/// assert_eq!(misspelt("MeshOPA", ["Mesh", "MeshTLS"]), None);
+/// assert_eq!(misspelt("destintions", ["sources", "destinations"]), Some("destinations"));
+/// assert_eq!(misspelt("resources", ["sources", "destinations"]), Some("sources"));
+/// assert_eq!(misspelt("sorts", ["sources", "destinations"]), None);
 /// ```
 pub fn misspelt<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     within(written, candidates, 1 + written.chars().count() / 8)

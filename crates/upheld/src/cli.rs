@@ -60,13 +60,18 @@ pub(crate) fn command() -> clap::Command {
             .value_name("NAME=VALUE")
             .global(true)
             .action(clap::ArgAction::Append)
-            .help(format!("Set {}; repeatable", system.about))
+            .help(format!("{}; repeatable", capitalised(system.about)))
     });
     Cli::command().args(systems).mut_subcommands(|command| {
         let command = command.help_template(TEMPLATE);
         // What a server watches is something else.
         if command.get_name() == SERVE { command } else { command.arg(again()) }
     })
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 const SERVE: &str = "serve";

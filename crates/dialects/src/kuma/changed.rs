@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use upheld_engine::{Described, PolicyKind};
-use upheld_model::Sym;
+use upheld_model::{SourceId, Sym};
 
 use super::common_kinds::EVERY_TYPE;
 use super::control_plane::{Stamps, zone_of};
@@ -19,6 +19,8 @@ use crate::recognise::Before;
 /// What changed documents have to do with others.
 pub(super) struct Changed<'b> {
     before: Before<'b>,
+    /// The files that changed.
+    files: &'b BTreeSet<SourceId>,
     gone: Meshes,
     came: Meshes,
     /// Whether what one of them means, or others mean because of it, depends on all of them.
@@ -36,8 +38,8 @@ struct Meshes {
 }
 
 impl<'b> Changed<'b> {
-    pub(super) fn new(before: Before<'b>) -> Self {
-        Self { before, gone: Meshes::default(), came: Meshes::default(), depends: false }
+    pub(super) fn new(before: Before<'b>, files: &'b BTreeSet<SourceId>) -> Self {
+        Self { before, files, gone: Meshes::default(), came: Meshes::default(), depends: false }
     }
 
     /// Sees a document, as it was or as it is.
@@ -94,11 +96,18 @@ impl<'b> Changed<'b> {
         self.before.snapshot.kinds().as_slice().iter().filter(is_common).map(|kind| kind.governs)
     }
 
-    /// Whether objects are of the same zones: what is added to others may depend on these. That the last one of a zone went
-    /// takes a look at all documents.
+    /// Whether objects are of the same zones: what is added to others may depend on these.
     fn keeps_zones(&self) -> bool {
         let known = Stamps::of(self.before.snapshot).zones();
-        self.came.zones.is_subset(known) && self.gone.zones.is_subset(&self.came.zones)
+        self.came.zones.is_subset(known) && self.gone.zones.difference(&self.came.zones).all(|zone| self.has_zone(zone))
+    }
+
+    /// Whether an object that stays is labelled with a zone.
+    fn has_zone(&self, zone: &str) -> bool {
+        let snapshot = self.before.snapshot;
+        let others = snapshot.objects().iter().filter(|(_, object)| !self.files.contains(&object.at.source));
+        let mut resources = others.filter_map(|(_, object)| Resource::of(snapshot.files().value(object.at)?));
+        resources.any(|resource| zone_of(resource) == Some(zone))
     }
 
     /// Whether the same meshes exist without being described.

@@ -56,7 +56,7 @@ impl<'f> KumaReader<'f> {
     pub(super) fn new(opening: Opening<'f, '_>) -> Self {
         let Opening { reading, files, kinds, symbols, known, .. } = opening;
         let changed = match known {
-            Known::Unchanged(before, _) => Some(Changed::new(before)),
+            Known::Unchanged(before, changed) => Some(Changed::new(before, changed)),
             Known::Nothing | Known::Reusable(_) => None,
         };
         Self { reading, files, known, readers: Readers::new(files, kinds, symbols), came: Vec::new(), changed }

@@ -382,3 +382,12 @@ fn removing_objects_that_a_policy_does_not_need_is_no_error() {
         }
     }
 }
+
+#[test]
+fn a_typo_in_a_name_gets_a_suggestion_with_and_without_its_namespace() {
+    let loaded = with_settings(CLUSTER, &[]);
+    for (written, expected) in [("wbe", "did you mean `web`?"), ("wbe.shop", "did you mean `web.shop`?")] {
+        let refused = ask(&loaded.snapshot, &words(Some(written), None, None, None)).expect_err("a typo");
+        assert!(format!("{refused:?}").contains(expected), "{written}: {refused:#?}");
+    }
+}

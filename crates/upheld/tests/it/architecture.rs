@@ -134,16 +134,13 @@ const DIALECTS: [(&str, &[&str]); 5] = [
 ];
 
 /// Files that name a system of a dialect all the same, and why.
-const NAMED_ELSEWHERE: [(&str, &str); 13] = [
+const NAMED_ELSEWHERE: [(&str, &str); 10] = [
     ("dialects/src/lib.rs", "the list of dialects"),
     ("dialects/src/dialect.rs", "the registry"),
     ("dialects/src/document.rs", "the label of the form in which users write policies of their own kinds"),
     ("answers/src/codes", "examples of every code, as users meet them"),
-    ("upheld/src/cli.rs", "examples in help texts, and the flag that exists for one system"),
-    ("upheld/src/config.rs", "the setting of the same name, and what `upheld init` writes"),
-    ("upheld/src/commands/config.rs", "the setting of the same name"),
-    ("upheld/src/load.rs", "hands that setting to its dialect"),
-    ("upheld/src/commands/serve.rs", "hands that setting to its dialect"),
+    ("upheld/src/cli.rs", "examples in help texts"),
+    ("upheld/src/config.rs", "what `upheld init` writes"),
     ("server/src/fuzzing.rs", "documents to begin with"),
     ("server/src/http.rs", "mounts the endpoints of the Authorization API"),
     ("server/src/http/authzen.rs", "the endpoints of the Authorization API"),

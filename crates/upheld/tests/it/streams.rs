@@ -253,8 +253,8 @@ fn names_find_the_only_thing_that_can_be_meant() {
         ("explain --from web --to db", "web → db"),
         ("explain --from db --to dataplane/web", "db → web"),
         ("explain --from pod-7df --to db", "pod-7df.shop → db"),
-        ("explain --from db --to team/api", "db → team/api"),
-        ("explain --from db --to service/dbs", "db → dbs"),
+        ("explain --from db --to team/api", "db → pod-7df.shop"),
+        ("explain --from db --to service/dbs", "db → db"),
         ("explain --from service/web --mesh b --to 'web#80'", "web → web"),
     ] {
         let (code, text) = first_line(line);

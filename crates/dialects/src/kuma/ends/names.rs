@@ -297,13 +297,16 @@ impl<'s> Finder<'s> {
             Side::Source => "proxy or service",
             Side::Destination => "proxy, service or other destination",
         };
-        let known: Vec<_> = all.iter().map(|(thing, _)| self.name(*thing)).collect();
+        // On Kubernetes, names are found without their namespace, too.
+        let wanted = readings.last().map_or(whole, |reading| reading.name);
+        let short = |name: &'s str| name.split('.').next().filter(|_| !wanted.contains('.')).unwrap_or(name);
+        let known: Vec<_> = all.iter().map(|(thing, _)| short(self.name(*thing))).collect();
         let diagnostic = Diagnostic::error(Fault::NotFound, format!("no {what} is called `{written}`"));
         let diagnostic = match (whole.split_once('/'), readings) {
             (Some((kind, _)), [reading]) if reading.kind.is_none() => {
                 suggest(diagnostic.help(format!("`{kind}` is not a kind of object")), kind, &Kind::NAMES)
             }
-            (_, readings) => suggest(diagnostic, readings.last().map_or(whole, |reading| reading.name), &known),
+            _ => suggest(diagnostic, wanted, &known),
         };
         diagnostic.help("`upheld list objects` shows all of them; tags are written `kuma.io/service=web,cloud=aws`")
     }
