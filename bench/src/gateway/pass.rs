@@ -61,7 +61,7 @@ pub(super) struct Pass<'p> {
 pub(super) fn read(text: &str, settings: &Settings) -> Result<Snapshot, String> {
     let input = Input::text("workload.jsonl", Format::JsonLines, text);
     let controller = ControllerSettings { policies: settings.clone(), ..ControllerSettings::default() };
-    match Choices::default().with(controller).load(vec![input]) {
+    match Choices::default().with(controller).without_schemas().load(vec![input]) {
         Ok(loaded) => Ok(loaded.snapshot),
         Err(broken) => Err(format!("the workload cannot be read: {:?}", broken.diagnostics.as_slice().first())),
     }

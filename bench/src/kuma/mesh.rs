@@ -7,7 +7,7 @@
 use upheld_dialects::kuma::rules::{Rules, kinds};
 use upheld_engine::Snapshot;
 use upheld_engine::merge::Subject;
-use upheld_loader::load::load;
+use upheld_loader::load::Choices;
 use upheld_loader::{Format, Input};
 use upheld_model::Object;
 
@@ -99,7 +99,7 @@ impl Documents {
     /// Reads and indexes them.
     pub(super) fn load(&self, semantics: &[&str]) -> Result<Snapshot, String> {
         let input = Input::text("workload.jsonl", Format::JsonLines, self.text.as_str());
-        match load(vec![input], semantics) {
+        match Choices::of_semantics(semantics).without_schemas().load(vec![input]) {
             Ok(loaded) => Ok(loaded.snapshot),
             Err(broken) => Err(format!("the workload cannot be read: {:?}", broken.diagnostics.as_slice().first())),
         }

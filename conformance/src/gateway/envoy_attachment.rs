@@ -13,7 +13,7 @@ use upheld_dialects::gateways::gateway_api::topology::{Attached, Gateway, Listen
 use upheld_dialects::gateways::gateway_api::{Asked, GatewayKind, Network};
 use upheld_engine::hierarchy::Effective;
 use upheld_engine::{ObjectId, PolicyId, Snapshot};
-use upheld_loader::{Format, Input, load::load};
+use upheld_loader::{Format, Input, load::Choices};
 
 use super::values::{Conditions, conditions, json as written, texts};
 use crate::case::Case;
@@ -65,7 +65,7 @@ fn read(input: &Json, expect: &Json) -> anyhow::Result<Snapshot> {
         }
         lines.push(resource.to_string());
     }
-    match load(vec![Input::text("case", Format::JsonLines, lines.join("\n"))], &[]) {
+    match Choices::default().without_schemas().load(vec![Input::text("case", Format::JsonLines, lines.join("\n"))]) {
         Ok(loaded) => Ok(loaded.snapshot),
         Err(broken) => Err(documents::refused(broken.diagnostics.as_slice())),
     }

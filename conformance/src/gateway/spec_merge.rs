@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use serde_json::{Map, Value as Json, json};
 use upheld_dialects::gateways::gateway_api::Network;
-use upheld_loader::load::load;
+use upheld_loader::load::Choices;
 use upheld_loader::{Format, Input};
 
 use super::envoy_attachment;
@@ -56,10 +56,12 @@ fn merged(case: &Case, merge_type: &str) -> anyhow::Result<Json> {
         documents.push(document);
     }
     let lines: Vec<String> = documents.iter().map(Json::to_string).collect();
-    let loaded = match load(vec![Input::text("case", Format::JsonLines, lines.join("\n"))], &[]) {
-        Ok(loaded) => loaded,
-        Err(broken) => bail!("the documents were refused: {:?}", broken.diagnostics.as_slice().first()),
-    };
+    let loaded =
+        match Choices::default().without_schemas().load(vec![Input::text("case", Format::JsonLines, lines.join("\n"))])
+        {
+            Ok(loaded) => loaded,
+            Err(broken) => bail!("the documents were refused: {:?}", broken.diagnostics.as_slice().first()),
+        };
     let network = Network::of(&loaded.snapshot).context("the snapshot keeps no gateways")?;
     let kind = network.kind(&kind).with_context(|| format!("there is no kind `{kind}`"))?;
     let gateway = network.topology().gateways.first().context("there is no gateway")?;

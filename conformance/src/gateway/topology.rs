@@ -33,7 +33,7 @@ pub(super) fn read(texts: &[String], controller: ControllerSettings) -> anyhow::
             lines.push(document.to_string());
         }
     }
-    let choices = Choices::default().with(controller);
+    let choices = Choices::default().with(controller).without_schemas();
     match choices.load(vec![Input::text("case", Format::JsonLines, lines.join("\n"))]) {
         Ok(loaded) => Ok(loaded.snapshot),
         Err(broken) => Err(documents::refused(broken.diagnostics.as_slice())),

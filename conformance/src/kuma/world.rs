@@ -1,11 +1,17 @@
 //! A snapshot of the documents of a case, and the questions that several families ask of it.
 
+use std::sync::Arc;
+
 use anyhow::{Context, bail};
 use serde_json::Value as Json;
+use upheld_dialects::Reading;
 use upheld_dialects::document::Resource;
 use upheld_dialects::kuma::ends::proxies;
 use upheld_dialects::kuma::resources::Dataplane;
-use upheld_engine::{Entry, KindId, PolicyKind, Question, Resolve, Ruling, Scratch, Select, SelectKind, Snapshot};
+use upheld_dialects::schemas::Schemas;
+use upheld_engine::{
+    Companions, Entry, KindId, PolicyKind, Question, Resolve, Ruling, Scratch, Select, SelectKind, Snapshot,
+};
 use upheld_model::tree::Value;
 use upheld_model::{Object, Policy, State, TagSet};
 
@@ -29,7 +35,10 @@ impl World {
     /// Reads documents under an edition; questions are about one mesh. A document that is refused is an error.
     pub(super) fn new(edition: &str, mesh: &str, documents: &[Json]) -> anyhow::Result<Self> {
         let files = documents::read(documents)?;
-        let recognised = upheld_dialects::recognise(&files, &[edition]);
+        // Cases are cut down to what they are about.
+        let settings = Companions::default().with(Arc::new(Schemas::Off));
+        let reading = Reading { semantics: &[edition], settings: &settings };
+        let recognised = upheld_dialects::recognise_with(reading, &files, None);
         Ok(Self { snapshot: documents::snapshot(recognised, files)?, mesh: mesh.to_owned() })
     }
 

@@ -54,6 +54,11 @@ pub trait Dialect: Inventory + Debug + Sync {
     /// The kinds of policies that it ships, as documents.
     fn kinds(&self) -> &'static [Builtin];
 
+    /// What is known of the fields of its documents, as data; see [`schemas`](crate::schemas).
+    fn schemas(&self) -> &'static [Builtin] {
+        &[]
+    }
+
     /// The editions in force where nobody names another.
     fn default_editions(&self) -> &'static [&'static str];
 

@@ -30,6 +30,7 @@ use self::gateway_api::{ControllerSettings, Gateways, Network};
 use crate::dialect::{Builtin, Dialect, Inventory, Opening, Reader, SystemSettings};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
+use crate::schemas;
 use crate::shape::Shape;
 
 /// The dialect.
@@ -51,6 +52,23 @@ impl Dialect for GatewayApi {
             Builtin {
                 name: "builtin:envoy-gateway.yaml",
                 text: include_str!("gateways/envoy_gateway/kinds/envoy-gateway.yaml"),
+            },
+        ]
+    }
+
+    fn schemas(&self) -> &'static [Builtin] {
+        &[
+            Builtin {
+                name: "builtin:gateway-api.schemas.yaml",
+                text: include_str!("gateways/gateway_api/schemas/gateway-api.yaml"),
+            },
+            Builtin {
+                name: "builtin:kgateway.schemas.yaml",
+                text: include_str!("gateways/kgateway/schemas/kgateway.yaml"),
+            },
+            Builtin {
+                name: "builtin:envoy-gateway.schemas.yaml",
+                text: include_str!("gateways/envoy_gateway/schemas/envoy-gateway.yaml"),
             },
         ]
     }
@@ -98,8 +116,13 @@ impl Dialect for GatewayApi {
 
     fn shapes(&self, snapshot: &Snapshot) -> Vec<(String, Vec<Shape>)> {
         let kinds = snapshot.kinds().iter().filter(|(_, kind)| kind.hierarchy().is_some());
-        let governed = kinds.map(|(_, kind)| snapshot.text(kind.governs).to_owned());
-        governed.map(|governs| (governs, vec![gateway_api::claim::shape()])).collect()
+        let shape = |kind: &PolicyKind| {
+            let (group, governs) = (kind.hierarchy().map(|kind| kind.group), snapshot.text(kind.governs));
+            let spec = group.and_then(|group| schemas::known(snapshot.text(group), governs));
+            let shape = gateway_api::claim::shape();
+            (governs.to_owned(), vec![spec.map_or_else(|| shape.clone(), |spec| shape.with_spec(spec))])
+        };
+        kinds.map(|(_, kind)| shape(kind)).collect()
     }
 
     fn parse(&self, words: &Words, _options: &Options) -> Option<Result<Thing, Refused>> {

@@ -82,6 +82,10 @@ impl Dialect for Kuma {
         ]
     }
 
+    fn schemas(&self) -> &'static [Builtin] {
+        &[Builtin { name: "builtin:kuma.schemas.yaml", text: include_str!("kuma/schemas/policies.yaml") }]
+    }
+
     fn default_editions(&self) -> &'static [&'static str] {
         &DEFAULT_SEMANTICS
     }

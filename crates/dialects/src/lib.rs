@@ -29,6 +29,7 @@ pub mod network_policy;
 pub mod policy_kind;
 pub mod question;
 pub mod recognise;
+pub mod schemas;
 pub mod select_policy;
 pub mod shape;
 

@@ -11,7 +11,8 @@ use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, SourceId, Sym, Symbo
 
 use crate::dialect::{Dialect, dialects};
 use crate::document::Header;
-use crate::shape::{Checker, Field, Shape, list, optional, required};
+use crate::schemas::{SCHEMA, Writing};
+use crate::shape::{Checker, Field, Shape, list, map_of, optional, required};
 
 /// The value of `kind:` that marks these documents.
 pub const POLICY_KIND: &str = "PolicyKind";
@@ -68,6 +69,7 @@ fn common_fields() -> Vec<Field> {
             "the editions that it belongs to; all when left out",
         ),
         optional("default", default, "the result when nothing matches"),
+        optional(SCHEMA, map_of(Shape::Opaque), "what fields of the policies look like; any when left out"),
     ]
 }
 
@@ -98,6 +100,9 @@ pub fn read(source: SourceId, document: Value<'_>, symbols: &mut Symbols, found:
         return None;
     }
     let before = found.errors();
+    if let Some(schema) = document.get(SCHEMA) {
+        Writing::new(source, found).shape(schema);
+    }
     let name = symbols.intern(text("name").unwrap_or_default());
     let governs = text("governs").map_or(name, |governs| symbols.intern(governs));
     let editions = document.get("semantics").map_or_else(Vec::new, |semantics| match semantics.as_text() {

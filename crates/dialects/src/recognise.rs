@@ -21,6 +21,7 @@ pub use self::unread::SetAside;
 use crate::dialect::{Dialect, Document, Known, Opening, Reader, Side, Taken, dialects};
 use crate::document::Header;
 use crate::policy_kind;
+use crate::schemas::Checks;
 
 /// Everything that was recognised.
 #[derive(Debug, Default)]
@@ -84,6 +85,9 @@ pub fn recognise_with<'f>(reading: Reading<'f>, files: &'f Files, before: Option
     readers.take_all(&documents, Side::Came, &mut recognised);
     // Where all documents are read, nothing is missing.
     let _complete: Option<()> = readers.finish(&mut recognised);
+    let sound = before.filter(|_| matches!(known, Known::Reusable(_)));
+    let is_new = |source| sound.is_none_or(|before| !files.share(source, before.snapshot.files()));
+    recognised.check_schemas(reading, files, &documents, is_new);
     let Recognised { documents, aside, .. } = &mut recognised;
     documents.retain(|at| !aside.contains(at));
     recognised.diagnostics.sort();
@@ -100,6 +104,18 @@ impl Recognised {
     ) -> Readers<'f> {
         let opening = Opening { reading, files, kinds: &self.kinds, symbols: &self.draft.symbols, documents, known };
         Readers { readers: dialects().map(|dialect| (dialect, dialect.reader(opening))).collect() }
+    }
+
+    /// Holds what documents say against what is known of their fields.
+    fn check_schemas(
+        &mut self,
+        reading: Reading<'_>,
+        files: &Files,
+        documents: &Documents<'_>,
+        is_new: impl Fn(SourceId) -> bool,
+    ) {
+        let checks = Checks::new(reading.settings, &self.kinds, &self.draft.symbols, files);
+        checks.check(documents.typed().filter(|document| is_new(document.source)), &mut self.diagnostics);
     }
 
     /// Keeps what is known of all documents together.

@@ -1,9 +1,20 @@
 //! What a document may look like: one description that checks documents, locates every mistake, and prints as JSON Schema.
 
-use serde_json::{Map, Value as Json, json};
-use upheld_model::nearest::nearest;
+mod format;
+mod path;
+mod rule;
+mod schema;
+
+use std::sync::Arc;
+
+use upheld_model::nearest::{is_slip, nearest};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
+
+pub use self::format::Format;
+pub use self::path::Path;
+use self::rule::Fields;
+pub use self::rule::{Demand, Rule};
 
 /// The shape of a value.
 #[derive(Clone, Debug)]
@@ -30,6 +41,18 @@ pub enum Shape {
     Object(Vec<Field>),
     /// Any of these; the kind of value tells which.
     Either(Vec<Shape>),
+    /// One of these texts, as data says.
+    OneOf(Vec<String>),
+    /// A whole number between these two.
+    Between(i64, i64),
+    /// Text of a named format.
+    Formatted(Format),
+    /// A map with these keys, and others that are not known here: a newer version may have them.
+    Open(Vec<Field>),
+    /// A value with rules besides its shape.
+    Ruled(Box<Shape>, Vec<Rule>),
+    /// A shape that others have, too.
+    Shared(Arc<Shape>),
 }
 
 /// One key of an object.
@@ -52,6 +75,17 @@ pub enum Need {
     Required,
     /// It may be left out.
     Optional,
+}
+
+impl Field {
+    /// What to do about it that it is not there.
+    fn missing(&self) -> String {
+        if self.about.is_empty() {
+            format!("add `{}:`, {}", self.name, self.shape.noun())
+        } else {
+            format!("add `{}:`, {}", self.name, self.about)
+        }
+    }
 }
 
 /// A field that must be there.
@@ -89,6 +123,7 @@ pub struct Checker<'c> {
 enum Step<'c> {
     Key(&'c str),
     Item(usize),
+    Path(&'c Path),
 }
 
 impl<'c> Checker<'c> {
@@ -103,11 +138,21 @@ impl<'c> Checker<'c> {
         Self { whole: Some(whole.into()), ..self }
     }
 
+    /// For a part of a document that stands under a key.
+    #[must_use]
+    pub fn under(mut self, key: &'c str) -> Self {
+        self.path.push(Step::Key(key));
+        self
+    }
+
     /// Checks a value; whether it is right in every respect.
     pub fn check(&mut self, value: Value<'c>, shape: &'c Shape) -> bool {
         match shape {
             Shape::Opaque => true,
-            Shape::Object(fields) => self.expect(value, shape) && self.check_fields(value, fields),
+            Shape::Object(fields) | Shape::Open(fields) => {
+                let open = matches!(shape, Shape::Open(_));
+                self.expect(value, shape) && self.check_fields(value, fields, open)
+            }
             Shape::List(item) => {
                 self.expect(value, shape)
                     && value.items().enumerate().fold(true, |right, (index, value)| {
@@ -123,6 +168,24 @@ impl<'c> Checker<'c> {
             Shape::Choice(choices) => {
                 self.expect(value, shape) && (choices.contains(&value.text()) || self.wrong_choice(value, choices))
             }
+            Shape::OneOf(choices) => {
+                let known = || choices.iter().any(|choice| choice == value.text());
+                self.expect(value, shape) && (known() || self.wrong_choice(value, choices))
+            }
+            Shape::Between(least, most) => {
+                let fits = || value.as_integer().is_some_and(|number| (*least..=*most).contains(&number));
+                self.expect(value, shape) && (fits() || self.out_of_range(value, *least, *most))
+            }
+            Shape::Formatted(format) => {
+                self.expect(value, shape) && (format.fits(value.text()) || self.wrong_format(value, *format))
+            }
+            Shape::Ruled(inner, rules) => {
+                let right = self.check(value, inner);
+                let fields = if right { Fields::Right } else { Fields::Wrong };
+                let obey = |right, rule| self.obey(value, rule, fields) && right;
+                fits(value.kind(), inner) && rules.iter().fold(right, obey)
+            }
+            Shape::Shared(inner) => self.check(value, inner),
             Shape::Either(shapes) => match shapes.iter().find(|shape| fits(value.kind(), shape)) {
                 Some(shape) => self.check(value, shape),
                 None => self.expect(value, shape),
@@ -132,7 +195,7 @@ impl<'c> Checker<'c> {
         }
     }
 
-    fn check_fields(&mut self, value: Value<'c>, fields: &'c [Field]) -> bool {
+    fn check_fields(&mut self, value: Value<'c>, fields: &'c [Field], open: bool) -> bool {
         let mut right = true;
         // A field under a wrong name is one mistake, not two.
         let mut meant: Vec<&str> = Vec::new();
@@ -145,6 +208,7 @@ impl<'c> Checker<'c> {
                     present += usize::from(field.need == Need::Required);
                     right &= self.within(Step::Key(&field.name), |checker| checker.check(value, &field.shape));
                 }
+                None if open && !fields.iter().any(|field| is_slip(key.text(), &field.name)) => {}
                 None => {
                     right = false;
                     meant.extend(self.unknown_field(key, value, fields));
@@ -166,7 +230,7 @@ impl<'c> Checker<'c> {
             self.found.push(
                 Diagnostic::error(Fault::MissingField, format!("{here} has no `{}`", field.name))
                     .at(self.source, span, format!("`{}` is missing here", field.name))
-                    .help(format!("add `{}:`, {}", field.name, field.about)),
+                    .help(field.missing()),
             );
         }
         right
@@ -196,15 +260,30 @@ impl<'c> Checker<'c> {
         false
     }
 
-    fn wrong_choice(&mut self, value: Value<'_>, choices: &[&str]) -> bool {
-        let names: Vec<_> = choices.iter().map(|choice| format!("`{choice}`")).collect();
+    fn out_of_range(&mut self, value: Value<'_>, least: i64, most: i64) -> bool {
+        let expected = Shape::Between(least, most).noun();
+        let message = format!("{} must be {expected}, not {}", self.here("this value"), value.text());
+        let label = format!("expected {expected}");
+        self.found.push(Diagnostic::error(Fault::WrongValue, message).at_value(self.source, value, label));
+        false
+    }
+
+    fn wrong_format(&mut self, value: Value<'_>, format: Format) -> bool {
+        let message = format!("{} must be {}, not `{}`", self.here("this value"), format.noun(), value.text());
+        let label = format!("expected {}", format.noun());
+        self.found.push(Diagnostic::error(Fault::WrongValue, message).at_value(self.source, value, label));
+        false
+    }
+
+    fn wrong_choice<S: AsRef<str>>(&mut self, value: Value<'_>, choices: &[S]) -> bool {
+        let names: Vec<_> = choices.iter().map(|choice| format!("`{}`", choice.as_ref())).collect();
         let message = format!("{} cannot be `{}`", self.here("this value"), value.text());
         let diagnostic = Diagnostic::error(Fault::WrongValue, message).at_value(
             self.source,
             value,
             format!("expected {}", names.join(" or ")),
         );
-        self.found.push(diagnostic.suggest(nearest(value.text(), choices.iter().copied())));
+        self.found.push(diagnostic.suggest(nearest(value.text(), choices.iter().map(AsRef::as_ref))));
         false
     }
 
@@ -218,7 +297,7 @@ impl<'c> Checker<'c> {
         let mut diagnostic =
             Diagnostic::error(Fault::WrongType, message).at_value(self.source, value, format!("expected {expected}"));
         let scalar = matches!(value.kind(), Kind::Bool | Kind::Integer | Kind::Float);
-        if scalar && matches!(shape, Shape::Text | Shape::Name | Shape::Choice(_)) {
+        if scalar && shape.is_text() {
             diagnostic = diagnostic.help(format!("put it in quotes: \"{}\"", value.text()));
         }
         if matches!(shape, Shape::List(_)) && value.kind() == Kind::Map {
@@ -235,6 +314,11 @@ impl<'c> Checker<'c> {
         result
     }
 
+    /// Checks a value that stands at a path inside the one at hand.
+    fn check_at(&mut self, path: &'c Path, value: Value<'c>, shape: &'c Shape) -> bool {
+        self.within(Step::Path(path), |checker| checker.check(value, shape))
+    }
+
     fn here(&self, whole: &str) -> String {
         if self.path.is_empty() {
             return self.whole.as_deref().unwrap_or(whole).to_owned();
@@ -243,6 +327,8 @@ impl<'c> Checker<'c> {
         for step in &self.path {
             match step {
                 Step::Item(index) => path.push_str(&format!("[{index}]")),
+                Step::Path(inner) if path.is_empty() => path.push_str(&inner.to_string()),
+                Step::Path(inner) => path.push_str(&format!(".{inner}")),
                 Step::Key(key) if key.contains(['.', '/', '[']) => path.push_str(&format!("[\"{key}\"]")),
                 Step::Key(key) if path.is_empty() => path.push_str(key),
                 Step::Key(key) => path.push_str(&format!(".{key}")),
@@ -255,64 +341,43 @@ impl<'c> Checker<'c> {
 fn fits(kind: Kind, shape: &Shape) -> bool {
     match shape {
         Shape::Opaque => true,
-        Shape::Text | Shape::Name | Shape::Choice(_) => kind == Kind::Text,
-        Shape::Integer => kind == Kind::Integer,
+        Shape::Text | Shape::Name | Shape::Choice(_) | Shape::OneOf(_) | Shape::Formatted(_) => kind == Kind::Text,
+        Shape::Integer | Shape::Between(..) => kind == Kind::Integer,
         Shape::Number => matches!(kind, Kind::Integer | Kind::Float),
         Shape::Bool => kind == Kind::Bool,
         Shape::List(_) => kind == Kind::List,
-        Shape::MapOf(_) | Shape::Object(_) => kind == Kind::Map,
+        Shape::MapOf(_) | Shape::Object(_) | Shape::Open(_) => kind == Kind::Map,
         Shape::Either(shapes) => shapes.iter().any(|shape| fits(kind, shape)),
+        Shape::Ruled(inner, _) => fits(kind, inner),
+        Shape::Shared(inner) => fits(kind, inner),
     }
 }
 
 impl Shape {
-    fn noun(&self) -> String {
+    fn is_text(&self) -> bool {
         match self {
-            Self::Opaque => "anything".to_owned(),
-            Self::Text | Self::Name | Self::Choice(_) => "text".to_owned(),
-            Self::Integer => "a whole number".to_owned(),
-            Self::Number => "a number".to_owned(),
-            Self::Bool => "`true` or `false`".to_owned(),
-            Self::List(_) => "a list".to_owned(),
-            Self::MapOf(_) | Self::Object(_) => "a map".to_owned(),
-            Self::Either(shapes) => shapes.iter().map(Self::noun).collect::<Vec<_>>().join(" or "),
+            Self::Text | Self::Name | Self::Choice(_) | Self::OneOf(_) | Self::Formatted(_) => true,
+            Self::Shared(inner) => inner.is_text(),
+            Self::Ruled(inner, _) => inner.is_text(),
+            _ => false,
         }
     }
 
-    /// As JSON Schema.
-    pub fn schema(&self) -> Json {
+    fn noun(&self) -> String {
         match self {
-            Self::Opaque => json!(true),
-            Self::Text => json!({"type": "string"}),
-            Self::Name => json!({"type": "string", "minLength": 1}),
-            Self::Integer => json!({"type": "integer"}),
-            Self::Number => json!({"type": "number"}),
-            Self::Bool => json!({"type": "boolean"}),
-            Self::Choice(choices) => json!({"enum": choices}),
-            Self::List(item) => json!({"type": "array", "items": item.schema()}),
-            Self::MapOf(item) => json!({"type": "object", "additionalProperties": item.schema()}),
-            Self::Either(shapes) => json!({"anyOf": shapes.iter().map(Self::schema).collect::<Vec<_>>()}),
-            Self::Object(fields) => {
-                let mut properties = Map::new();
-                for field in fields {
-                    let mut schema = match &field.shape {
-                        Self::Opaque => json!({}),
-                        shape => shape.schema(),
-                    };
-                    if let (Some(schema), false) = (schema.as_object_mut(), field.about.is_empty()) {
-                        schema.insert("description".to_owned(), json!(field.about));
-                    }
-                    properties.insert(field.name.clone(), schema);
-                }
-                let required: Vec<_> =
-                    fields.iter().filter(|field| field.need == Need::Required).map(|field| &field.name).collect();
-                json!({
-                    "type": "object",
-                    "properties": properties,
-                    "required": required,
-                    "additionalProperties": false,
-                })
-            }
+            Self::Opaque => "anything".to_owned(),
+            Self::Text | Self::Name | Self::Choice(_) | Self::OneOf(_) => "text".to_owned(),
+            Self::Integer => "a whole number".to_owned(),
+            Self::Between(least, i64::MAX) => format!("a whole number from {least}"),
+            Self::Between(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Number => "a number".to_owned(),
+            Self::Bool => "`true` or `false`".to_owned(),
+            Self::List(_) => "a list".to_owned(),
+            Self::MapOf(_) | Self::Object(_) | Self::Open(_) => "a map".to_owned(),
+            Self::Either(shapes) => shapes.iter().map(Self::noun).collect::<Vec<_>>().join(" or "),
+            Self::Formatted(format) => format.noun(),
+            Self::Ruled(inner, _) => inner.noun(),
+            Self::Shared(inner) => inner.noun(),
         }
     }
 }

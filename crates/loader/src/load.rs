@@ -6,6 +6,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use upheld_dialects::recognise::{self, Before, IMPLIED};
+use upheld_dialects::schemas::Schemas;
 use upheld_dialects::{Dialect, Reading, Recognised, SetAside, builtin, dialects, recognise_with};
 use upheld_engine::comply::Profile;
 use upheld_engine::digest::{Encoder, Fingerprint};
@@ -100,6 +101,12 @@ impl Choices {
     #[must_use]
     pub fn with<T: Any + Send + Sync>(self, setting: T) -> Self {
         Self { settings: self.settings.with(Arc::new(setting)), ..self }
+    }
+
+    /// Without a look at the fields of known kinds: what policies say is passed on as it is.
+    #[must_use]
+    pub fn without_schemas(self) -> Self {
+        self.with(Schemas::Off)
     }
 
     /// As [`Self::load`], for programs with a store of their own. The documents of the store come after all others; see

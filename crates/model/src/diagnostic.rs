@@ -135,6 +135,11 @@ impl Diagnostics {
         &self.found
     }
 
+    /// Those that were added since there were so many, to say more about them.
+    pub fn since(&mut self, count: usize) -> &mut [Diagnostic] {
+        self.found.get_mut(count..).unwrap_or_default()
+    }
+
     /// How many errors there are.
     pub fn errors(&self) -> usize {
         self.found.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()

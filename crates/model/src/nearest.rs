@@ -45,6 +45,25 @@ pub fn misspelt<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>
     within(written, candidates, 1 + written.chars().count() / 8)
 }
 
+/// Whether a name is most likely another one with a slip of the pen: other capitals, or one letter. Names that differ in a digit
+/// are different.
+///
+/// ```
+/// use upheld_model::nearest::is_slip;
+///
+/// assert!(is_slip("sectionname", "sectionName") && is_slip("attempt", "attempts"));
+/// assert!(!is_slip("http3Options", "http2Options") && !is_slip("requestMirror", "request"));
+/// ```
+pub fn is_slip(written: &str, known: &str) -> bool {
+    let letters = |text: &str| text.chars().filter(|one| !one.is_ascii_digit()).collect::<String>();
+    let (folded, name) = (written.to_lowercase(), known.to_lowercase());
+    if folded == name {
+        return true;
+    }
+    let close = folded.chars().count().abs_diff(name.chars().count()) <= 1 && name.chars().count() > 3;
+    close && letters(&folded) != letters(&name) && distance(&folded, &name) <= 1
+}
+
 /// The question after a name that does not exist. It goes with `nearest(…).map(did_you_mean)`.
 pub fn did_you_mean(name: impl Display) -> String {
     format!("did you mean `{name}`?")

@@ -19,7 +19,7 @@ use upheld_dialects::dialect::system_settings;
 
 pub(crate) use self::access::{AccessRequest, Can, Reach};
 pub(crate) use self::compliance::{Audit, Candidates, FailOn, Fix, Organisation, Values, Waivers, WhatIf};
-pub(crate) use self::formats::{Color, Drawing, Findings, Format, Output, Printer, Results};
+pub(crate) use self::formats::{Color, Drawing, Findings, Format, Output, Printer, Results, SchemaChecks};
 #[cfg(feature = "server")]
 pub(crate) use self::serve::{Kept, Serve};
 pub(crate) use self::testing::Test;
@@ -122,6 +122,9 @@ pub(crate) struct Common {
     /// What systems were started with, by their names. Each dialect brings a flag of its own.
     #[arg(skip)]
     pub(crate) systems: Vec<(&'static str, Vec<String>)>,
+    /// Whether fields of known kinds are checked by name and type [default: on]
+    #[arg(long, value_name = "WHEN", global = true, value_enum)]
+    pub(crate) schemas: Option<SchemaChecks>,
     /// Run again on every change of the files
     #[arg(short, long)]
     pub(crate) watch: bool,

@@ -2,6 +2,7 @@
 //! default.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use upheld_dialects::default_editions;
@@ -12,7 +13,7 @@ use upheld_loader::Input;
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId};
 
-use crate::cli::{Color, Common, Output};
+use crate::cli::{Color, Common, Output, SchemaChecks};
 use crate::remote::Remote;
 
 /// The name of the file that settings are read from.
@@ -35,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) color: Setting<Color>,
     /// What systems were started with, by their names, as `name=value`.
     pub(crate) systems: Vec<(&'static str, Setting<Vec<String>>)>,
+    /// Whether fields of known kinds are checked.
+    pub(crate) schemas: Setting<SchemaChecks>,
     /// Whom a server believes what proxies pass on, as `name=value`.
     pub(crate) trust: Setting<Vec<String>>,
     /// What a server knows, in place of files.
@@ -43,8 +46,9 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// What dialects are told besides documents.
-    pub(crate) fn of_systems(&self) -> Result<Companions, Vec<Diagnostic>> {
-        read_settings(self.systems.iter().map(|(name, setting)| (*name, setting.value.as_slice())))
+    pub(crate) fn companions(&self) -> Result<Companions, Vec<Diagnostic>> {
+        let systems = self.systems.iter().map(|(name, setting)| (*name, setting.value.as_slice()));
+        Ok(read_settings(systems)?.with(Arc::new(self.schemas.value.schemas())))
     }
 }
 
@@ -64,6 +68,11 @@ pub(crate) fn shape() -> Shape {
         optional("mesh", Shape::Text, "the mesh to ask about"),
         optional("output", Shape::Choice(&["table", "wide", "json", "yaml", "jsonl", "name"]), "how to print answers"),
         optional("color", Shape::Choice(&["auto", "always", "never"]), "when to use colour"),
+        optional(
+            "schemas",
+            Shape::Choice(&["on", "off"]),
+            "whether fields of known kinds are checked by name and type",
+        ),
         optional(
             "trust",
             texts(),
@@ -120,7 +129,8 @@ fn given(flags: &Common, environment: &impl Fn(&str) -> Option<String>) -> Vec<(
     for (name, values) in &flags.systems {
         flag(name, values.clone(), &format!("flag --{name}"));
     }
-    let names = ["files", "semantics", "mesh", "output", "color", "trust"].into_iter();
+    flag("schemas", named(flags.schemas.as_ref().map(name_of)), "flag --schemas");
+    let names = ["files", "semantics", "mesh", "output", "color", "schemas", "trust"].into_iter();
     for name in names.chain(system_settings().map(|system| system.name)) {
         let variable = format!("UPHELD_{}", name.to_uppercase());
         if let Some(value) = environment(&variable).filter(|value| !value.is_empty()) {
@@ -144,6 +154,7 @@ impl Layers {
         let mesh = one("mesh", "");
         let output = one("output", "table");
         let color = one("color", "auto");
+        let schemas = one("schemas", "on");
         Settings {
             files: self.find("files", current).unwrap_or_else(|| default_of(&["."])),
             semantics: self
@@ -155,6 +166,7 @@ impl Layers {
             systems: system_settings()
                 .map(|system| (system.name, self.find(system.name, current).unwrap_or_else(|| default_of(&[]))))
                 .collect(),
+            schemas: choose(schemas, "schemas", problems),
             trust: self.find("trust", current).unwrap_or_else(|| default_of(&[])),
             remote: None,
         }

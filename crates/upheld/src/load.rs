@@ -60,7 +60,7 @@ fn read(settings: &Settings, revision: Option<&str>, question: Option<&str>) -> 
             problem.help.push("name your files with -f, or see how it looks on built-in data: upheld demo".to_owned());
         }
     }
-    let systems = settings.of_systems().unwrap_or_else(|wrong| {
+    let systems = settings.companions().unwrap_or_else(|wrong| {
         problems.extend(wrong);
         Companions::default()
     });

@@ -53,7 +53,6 @@ pub mod resources;
 pub mod scopes;
 pub(crate) mod selector;
 pub mod settings;
-mod spelling;
 pub mod survey;
 #[cfg(test)]
 mod tests;

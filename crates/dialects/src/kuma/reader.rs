@@ -17,6 +17,7 @@ use super::{GROUP, served};
 use crate::dialect::{Document, Known, Opening, Reader, Side, Taken, dialects};
 use crate::document::{Form, Resource, Shapes};
 use crate::recognise::{Reading, Recognised, is_builtin};
+use crate::schemas;
 use crate::select_policy::PolicyReader;
 use crate::shape::Shape;
 
@@ -214,7 +215,12 @@ pub(super) fn shapes(snapshot: &Snapshot) -> Vec<(String, Vec<Shape>)> {
     let mut all: Vec<(String, Vec<Shape>)> = Vec::new();
     for kind in kinds.iter().filter(|kind| is_own(symbols.text(kind.governs))) {
         if let Some(merge) = kind.merge() {
-            all.push((symbols.text(kind.governs).to_owned(), both(&layered::shapes(merge, symbols))));
+            let governs = symbols.text(kind.governs);
+            let mut forms = both(&layered::shapes(merge, symbols));
+            if let Some(spec) = schemas::known(GROUP, governs).filter(|_| is_builtin(snapshot.files(), kind.at)) {
+                forms = forms.iter().map(|form| form.with_spec(spec)).collect();
+            }
+            all.push((governs.to_owned(), forms));
         }
     }
     for (name, kinds) in selecting(kinds, symbols) {

@@ -66,6 +66,7 @@ impl<'b> Before<'b> {
         readers.take_all(&gone, Side::Gone, &mut old);
         readers.take_all(&came, Side::Came, &mut new);
         readers.finish(&mut new)?;
+        new.check_schemas(reading, files, &came, |source| changed.contains(&source));
         let Recognised { draft, set_aside, aside, documents: read, indexed, companions, mut diagnostics, .. } = new;
         let (objects, policies) = (draft.objects.into_vec(), draft.policies.into_vec());
         let is_known = |identity: Identity| {

@@ -69,7 +69,7 @@ fn a_policy_without_a_spec_isolates_its_namespace() {
 
 #[test]
 fn gateways_read_namespaces_as_well() {
-    let gateway = "---\n{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: g, namespace: a}, spec: {gatewayClassName: x, listeners: []}}\n";
+    let gateway = "---\n{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: g, namespace: a}, spec: {gatewayClassName: x, listeners: [{name: http, protocol: HTTP, port: 80}]}}\n";
     let spec = "podSelector: {}, ingress: [{from: [{namespaceSelector: {matchLabels: {team: two}}}]}]";
     let text =
         [gateway.to_owned(), pod("web", "b", ""), pod("db", "a", ""), namespace("b", "team: two"), policy("p", spec)];

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use upheld_dialects::schemas::Schemas;
 
 /// What can be asked for with `--output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,6 +213,26 @@ pub(crate) enum Color {
     Always,
     /// Never
     Never,
+}
+
+/// Whether fields of known kinds are checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaChecks {
+    /// Unknown fields and wrong values are errors
+    #[default]
+    On,
+    /// Whatever policies say is passed on as it is
+    Off,
+}
+
+impl SchemaChecks {
+    /// As readers are told.
+    pub(crate) fn schemas(self) -> Schemas {
+        match self {
+            Self::On => Schemas::On,
+            Self::Off => Schemas::Off,
+        }
+    }
 }
 
 #[cfg(test)]

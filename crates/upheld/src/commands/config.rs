@@ -17,6 +17,7 @@ pub(super) fn run(session: &Session<'_>, show_origin: bool) -> Exit {
         ("mesh", settings.mesh.value.clone().unwrap_or_default(), &settings.mesh.origin),
         ("output", name_of(&settings.output.value), &settings.output.origin),
         ("color", name_of(&settings.color.value), &settings.color.origin),
+        ("schemas", name_of(&settings.schemas.value), &settings.schemas.origin),
         ("trust", settings.trust.value.join(", "), &settings.trust.origin),
     ];
     let systems = settings.systems.iter().map(|(name, set)| (*name, set.value.join(", "), &set.origin));

@@ -81,7 +81,7 @@ fn trust(session: &Session<'_>, serve: &Serve) -> Result<Trust, Diagnostic> {
 
 /// What systems were started with.
 fn systems(session: &Session<'_>) -> Result<Companions, Diagnostic> {
-    session.settings.of_systems().map_err(|problems| {
+    session.settings.companions().map_err(|problems| {
         let first = problems.into_iter().next();
         first.unwrap_or_else(|| Diagnostic::error(Fault::BadSetting, "a setting of a system is wrong"))
     })

@@ -1,6 +1,6 @@
 //! Which Kubernetes documents are read for gateways, as objects or as policies.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use upheld_engine::HierarchyKind;
 use upheld_model::tree::{Kind, Value};
@@ -8,7 +8,6 @@ use upheld_model::{Diagnostics, Draft, NodeRef, Object, Policy, PolicyContent, S
 
 use super::attachments::{self, Written};
 use super::settings::ControllerSettings;
-use super::spelling;
 use crate::document::{Header, Resource, metadata};
 use crate::shape::{Checker, Shape, optional, required};
 
@@ -94,14 +93,11 @@ pub(crate) fn shape() -> Shape {
 
 /// Whether a document can be read; those of other groups are only referred to.
 fn is_readable(source: SourceId, resource: Resource<'_>, found: &mut Diagnostics) -> bool {
+    static SHAPE: LazyLock<Shape> = LazyLock::new(shape);
     if resource.group() == Some("") {
         return !resource.kubernetes_name().0.is_empty();
     }
-    let readable = Checker::new(source, found).check(resource.document, &shape());
-    if readable {
-        spelling::check(source, resource, found);
-    }
-    readable
+    Checker::new(source, found).check(resource.document, &SHAPE)
 }
 
 /// Who a document is.

@@ -8,7 +8,7 @@ use upheld_dialects::kuma::meta::Meta;
 use upheld_dialects::kuma::rules::{Rules, SubsetRule};
 use upheld_engine::EntryId;
 use upheld_engine::merge::Merged;
-use upheld_loader::load::{Loaded, load};
+use upheld_loader::load::{Choices, Loaded};
 use upheld_loader::{Format, Input};
 use upheld_model::{Fault, Object};
 
@@ -44,7 +44,9 @@ impl World {
     #[track_caller]
     pub(crate) fn new(edition: Edition, documents: &[&str]) -> Self {
         let text = documents.join("\n---\n");
-        let loaded = load(vec![Input::text("world.yaml", Format::Yaml, text)], &[edition.name()]);
+        // What policies say tells here who said it.
+        let choices = Choices::of_semantics(&[edition.name()]).without_schemas();
+        let loaded = choices.load(vec![Input::text("world.yaml", Format::Yaml, text)]);
         Self(loaded.unwrap_or_else(|broken| panic!("{:#?}", broken.diagnostics)))
     }
 
