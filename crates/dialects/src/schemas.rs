@@ -5,6 +5,7 @@
 
 mod written;
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
@@ -148,8 +149,9 @@ impl Checks {
         }
         let place =
             |problem: &Diagnostic| problem.label.as_ref().map(|label| (problem.fault, label.source, label.span));
-        let said = |problem: &Diagnostic| found.as_slice().iter().any(|known| place(known) == place(problem));
-        let mut fresh: Vec<Diagnostic> = problems.into_iter().filter(|problem| !said(problem)).collect();
+        let said: BTreeSet<_> = found.as_slice().iter().map(place).collect();
+        let mut fresh: Vec<Diagnostic> =
+            problems.into_iter().filter(|problem| !said.contains(&place(problem))).collect();
         // Once is enough.
         if let Some(first) = fresh.first_mut() {
             first.help.push(OTHER_VERSION.to_owned());

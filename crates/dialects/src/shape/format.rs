@@ -42,7 +42,7 @@ const FORMATS: [(&str, &str, &str); 20] = [
     ("label-name", "a name in lower case without dots, such as `shop`", r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"),
     (
         "group",
-        "an API group such as `gateway.networking.k8s.io`, or nothing for the core group",
+        "an API group such as `apps`, or nothing for the core group",
         r"^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
     ),
     ("kind", "a kind such as `Service`", r"^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$"),

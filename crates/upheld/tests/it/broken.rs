@@ -138,6 +138,12 @@ gateway!(
     "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: shop-2}\nspec:\n  \
      parentRefs: [{name: example-gateway}]\n  hostname: [two.example]\n  rules: [{backendRefs: [{name: shop, port: 80}]}]\n"
 );
+gateway!(
+    misspelt_fields_without_schemas,
+    "explain httproute/shop-2 --schemas off",
+    "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: shop-2}\nspec:\n  \
+     parentRefs: [{name: example-gateway}]\n  hostname: [two.example]\n  rules: [{backendRefs: [{name: shop, port: 80}]}]\n"
+);
 gateway!(unknown_setting, "status --kgateway GlobalPolicyNamspace=x", "");
 
 /// A copy of the demo with one text replaced in one file, and what `explain` then prints.
