@@ -230,6 +230,21 @@ fn services_are_asked_for_by_their_own_word() {
 }
 
 #[test]
+fn policies_of_a_port_are_found_by_its_number_and_from_the_route() {
+    let trust = "apiVersion: gateway.networking.k8s.io/v1\nkind: BackendTLSPolicy\nmetadata: {name: trust, namespace: shop}\nspec:\n  \
+                 targetRefs: [{group: '', kind: Service, name: cart, sectionName: web}]\n  \
+                 validation: {hostname: x, wellKnownCACertificates: System}\n";
+    let text = documents(&[&route(BACKEND), trust]);
+    for what in ["service/shop/cart#80", "service/shop/cart#web"] {
+        let found = report(CURRENT, &text, what, "BackendTLSPolicy");
+        assert_eq!(held(&found, "tls").expect("is set").1, "shop/trust", "{what}");
+    }
+    let answer = answer(CURRENT, &text, json!({"what": "httproute/shop/cart"})).expect("is answered");
+    let found = answer.reports.iter().find(|one| one.kind == "BackendTLSPolicy").expect("is told with the route");
+    assert_eq!(found.about.what, "Service shop/cart port web");
+}
+
+#[test]
 fn candidates_have_their_order_form_weight_and_age() {
     let heavy =
         "name: heavy, creationTimestamp: '2025-02-01T00:00:00Z', annotations: {kgateway.dev/policy-weight: '5'}";

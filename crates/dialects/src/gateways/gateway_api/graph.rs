@@ -265,6 +265,8 @@ pub(crate) struct NamedBackend {
     pub(crate) id: String,
     /// The object, if it is there.
     pub(crate) object: Option<ObjectId>,
+    /// The port.
+    pub(crate) port: Option<u16>,
     /// Its share of the requests, and all shares together, where there are several.
     pub(crate) weight: Option<(u64, u64)>,
 }
@@ -286,7 +288,7 @@ pub(crate) fn backends(snapshot: &Snapshot, route: ObjectId, rule: usize) -> Vec
         let port = reference.port.map_or_else(String::new, |port| format!(":{port}"));
         let object = snapshot.object_named(reference.kind, reference.namespace, reference.name);
         let id = format!("{} {}/{}{port}", reference.kind, reference.namespace, reference.name);
-        Some(NamedBackend { id, object, weight: shared.then(|| (weight(value), all)) })
+        Some(NamedBackend { id, object, port: reference.port, weight: shared.then(|| (weight(value), all)) })
     });
     named.collect()
 }

@@ -159,23 +159,26 @@ impl<'s> Query<'s> {
             kinds
         };
         let (at_ports, at_backends) = (only_at(LISTENER), only_at(BACKEND));
-        let (mut gateways, mut backends): (Vec<&Gateway>, Vec<ObjectId>) = (Vec::new(), Vec::new());
+        let (mut gateways, mut backends): (Vec<&Gateway>, Vec<(ObjectId, Option<String>)>) = (Vec::new(), Vec::new());
         for place in places {
             let gateway = self.topology().gateways.get(place.gateway);
             gateways.extend(gateway.filter(|one| gateways.iter().all(|known| known.object != one.object)));
             let step = self.topology().way(*place).and_then(|way| way.chain.last());
             let named = step.map(|step| graph::backends(self.network.snapshot, step.route, step.rule));
-            for object in named.into_iter().flatten().filter_map(|backend| backend.object) {
-                if !backends.contains(&object) {
-                    backends.push(object);
+            for led in named.into_iter().flatten() {
+                let Some(object) = led.object else { continue };
+                let port = led.port.and_then(|port| self.port_name(object, &port.to_string()));
+                if !backends.contains(&(object, port.clone())) {
+                    backends.push((object, port));
                 }
             }
         }
         let at_port = |(gateway, kind): (&&'s Gateway, &GatewayKind<'s>)| {
             report_at(&self.network.under(*kind).port(gateway), &self.network.title(gateway.object))
         };
-        let at_backend = |(backend, kind): (&ObjectId, &GatewayKind<'s>)| {
-            report_at(&self.network.backend(*kind, *backend, None), &self.network.title(*backend))
+        let at_backend = |((backend, port), kind): (&(ObjectId, Option<String>), &GatewayKind<'s>)| {
+            let asked = self.network.backend(*kind, *backend, port.as_deref());
+            report_at(&asked, &self.backend_title(*backend, port.as_deref()))
         };
         let pairs = gateways.iter().flat_map(|gateway| at_ports.iter().map(move |kind| (gateway, kind)));
         let mut reports: Vec<Report> = pairs.map(at_port).collect();

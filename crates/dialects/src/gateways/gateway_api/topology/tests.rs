@@ -9,8 +9,8 @@ use upheld_engine::Snapshot;
 use upheld_loader::load::Choices;
 use upheld_loader::{Format, Input};
 
-use crate::gateways::gateway_api::Network;
 use crate::gateways::gateway_api::graph::Graph;
+use crate::gateways::gateway_api::{ControllerSettings, Gateways, Network};
 
 use super::{Outcome, Topology};
 use crate::gateways::gateway_api::graph::title;
@@ -41,7 +41,8 @@ fn snapshot(documents: &[&str]) -> Snapshot {
 
 /// What is drawn of a snapshot.
 fn drawn(snapshot: &Snapshot) -> Graph {
-    let network = Network::of(snapshot).unwrap();
+    let gateways = Gateways::of(snapshot, ControllerSettings::default(), Vec::new());
+    let network = Network { snapshot, gateways: &gateways };
     network.topology().graph(network, &[])
 }
 

@@ -102,11 +102,30 @@ impl Query<'_> {
             let diagnostic = Diagnostic::error(Fault::NotFound, format!("`{name}` has no port `{section}`"));
             return Err(diagnostic.help(format!("ports: {}", known.join(", "))));
         }
-        let title = self.network.title(object);
-        let title = section.map_or_else(|| title.clone(), |section| format!("{title} port {section}"));
+        // Policies know ports by their names.
+        let port = section.map(|section| self.port_name(object, section).unwrap_or_else(|| section.to_owned()));
+        let title = self.backend_title(object, port.as_deref());
         let kinds = self.kinds(&[BACKEND]).into_iter();
-        let reports = kinds.map(|kind| report_at(&self.network.backend(kind, object, section), &title));
+        let reports = kinds.map(|kind| report_at(&self.network.backend(kind, object, port.as_deref()), &title));
         Ok(speaking(reports.collect()))
+    }
+}
+
+impl Query<'_> {
+    /// The name of a port of a backend, by its name or number.
+    pub(super) fn port_name(&self, backend: ObjectId, port: &str) -> Option<String> {
+        let ports = self.network.resource(backend).and_then(|resource| resource.field("ports"));
+        let is_meant = |known: &upheld_model::Value<'_>| {
+            ["name", "port"].iter().any(|field| known.get(field).is_some_and(|value| value.text() == port))
+        };
+        let found = ports.into_iter().flat_map(upheld_model::Value::items).find(is_meant)?;
+        found.get("name").map(|name| name.text().to_owned())
+    }
+
+    /// `Service shop/cart port web`
+    pub(super) fn backend_title(&self, backend: ObjectId, port: Option<&str>) -> String {
+        let title = self.network.title(backend);
+        port.map_or_else(|| title.clone(), |port| format!("{title} port {port}"))
     }
 }
 

@@ -97,6 +97,6 @@ fn a_parent_that_is_not_there_says_nothing_but_is_reported() {
     assert!(topology.reports(&snapshot).is_empty());
     assert_eq!(
         warnings(&topology),
-        ["HTTPRoute default/r names the parent `Gateway default/gone`, which does not exist"]
+        ["HTTPRoute default/r names the parent `Gateway default/gone`, which was not read"]
     );
 }
