@@ -32,11 +32,17 @@ pub(crate) fn redact_items(answer: &mut Json, may_see: &impl Fn(&str, &str, &str
             continue;
         }
         count += 1;
-        // What it says about itself need not name it.
+        // What it says about itself, and what it asks for, need not name it.
         if decider.is_some()
             && let Some(reason) = item.get_mut("reason")
         {
             *reason = json!(HIDDEN_SENTENCE);
+        }
+        let asks = item.pointer("/missing/policy").and_then(Json::as_str);
+        if asks.is_some_and(|policy| hidden.iter().any(|name| name == policy))
+            && let Some(missing) = item.get_mut("missing")
+        {
+            *missing = json!({"policy": HIDDEN, "redacted": true});
         }
         if let Some(fields) = item.as_object_mut() {
             // Requests are the asker's own words, which may be the same as a name.

@@ -271,9 +271,8 @@ fn whoever_is_refused_before_they_said_all_asks_again_elsewhere() {
     assert!(answer.starts_with("HTTP/1.1 401") && answer.contains("connection: close"), "{answer}");
 }
 
-#[test]
-fn explanations_show_what_one_may_see() {
-    let folder = tempfile::tempdir().unwrap();
+/// Admins may do everything, viewers ask for explanations and see some policies.
+fn with_viewers(folder: &TempDir) -> Served {
     let rights = "
 defaultEffect: deny
 policies:
@@ -286,11 +285,59 @@ policies:
   actions: [{operation: see}]
 ";
     let security = Security {
-        tokens: Some(file(&folder, "tokens.yaml", &tokens(&["admin", "viewer"]))),
-        rights: Some(file(&folder, "rights.yaml", rights)),
+        tokens: Some(file(folder, "tokens.yaml", &tokens(&["admin", "viewer"]))),
+        rights: Some(file(folder, "rights.yaml", rights)),
         ..Security::default()
     };
-    let served = Served::guarded(Config { security, ..Config::default() });
+    Served::guarded(Config { security, ..Config::default() })
+}
+
+#[test]
+fn lists_of_who_may_reach_what_show_what_one_may_see() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = with_viewers(&folder);
+    let policy = |id: &str, says: &str, subject: &str| {
+        format!(
+            r#"{{"id": "{id}", "description": "{says}", "effect": "permit", "subjects": [{subject}], "resources": [], "actions": []}}"#
+        )
+    };
+    let documents = [
+        policy("public-one", "for all to see", r#"{"id": "ann"}"#),
+        policy("private-one", "between us", r#"{"id": "bob"}"#),
+        policy("private-two", "between others", r#"{"claim": {"name": "age", "operator": "gt", "value": 5}}"#),
+        r#"{"kind": "Directory", "subjects": [{"type": "user", "id": "ann", "properties": {"age": 1}},
+            {"type": "user", "id": "bob", "properties": {"age": 1}}, {"type": "user", "id": "cid"}]}"#
+            .to_owned(),
+    ];
+    let batch = format!(r#"{{"put": [{}]}}"#, documents.join(","));
+    let written = asked(&served, "POST", "/v1/revisions", &token("admin"), &batch);
+    assert_eq!(written.status, 201, "{}", written.text);
+    let question = r#"{"action": "read", "resource": "/a"}"#;
+    let reached = |role: &str| asked(&served, "POST", "/v1/reach", &token(role), question);
+    let whole = reached("admin");
+    let decisions = |answer: &Answer| -> Vec<String> {
+        let items = answer.json()["items"].as_array().cloned().unwrap_or_default();
+        items.iter().map(|item| format!("{} {}", item["subject"]["id"], item["decision"])).collect()
+    };
+    let expected = [r#""ann" "permit""#, r#""bob" "permit""#, r#""cid" "undecided""#];
+    assert_eq!(decisions(&whole), expected, "{}", whole.text);
+    assert!(
+        ["private-one", "private-two", "between us"].iter().all(|word| whole.text.contains(word)),
+        "{}",
+        whole.text
+    );
+    assert!(!whole.text.contains("redacted"), "{}", whole.text);
+    let cut = reached("viewer");
+    assert_eq!(decisions(&cut), expected, "{}", cut.text);
+    assert!(cut.text.contains("public-one") && cut.text.contains("for all to see"), "{}", cut.text);
+    assert!(["private", "between", "wants"].iter().all(|word| !cut.text.contains(word)), "{}", cut.text);
+    assert_eq!(cut.text.matches(r#""redacted":true"#).count(), 3, "{}", cut.text);
+}
+
+#[test]
+fn explanations_show_what_one_may_see() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = with_viewers(&folder);
     let policies = ["public-one", "private-one"].map(|id| POLICY.replace("\"a\"", &format!("\"{id}\"")));
     let batch = format!(r#"{{"put": [{}]}}"#, policies.join(","));
     assert_eq!(asked(&served, "POST", "/v1/revisions", &token("admin"), &batch).status, 201);
