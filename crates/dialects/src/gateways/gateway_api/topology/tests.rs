@@ -43,7 +43,7 @@ fn snapshot(documents: &[&str]) -> Snapshot {
 fn drawn(snapshot: &Snapshot) -> Graph {
     let gateways = Gateways::of(snapshot, ControllerSettings::default(), Vec::new());
     let network = Network { snapshot, gateways: &gateways };
-    network.topology().graph(network, &[])
+    network.topology().graph(network)
 }
 
 /// A topology, with what it was built of.

@@ -1,10 +1,6 @@
-//! Which way takes a request, and pictures.
-
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+//! Which way takes a request, and the graph of all ways.
 
 use super::*;
-use crate::gateways::gateway_api::draw::{dot, mermaid};
 use crate::gateways::gateway_api::find::Request;
 
 const BACKEND: &str = "backendRefs: [{name: app, port: 80}]";
@@ -81,42 +77,29 @@ fn methods_of_services_become_paths() {
 }
 
 #[test]
-fn pictures_show_nodes_edges_and_badges() {
+fn a_graph_has_nodes_with_what_rules_want_and_edges_with_hosts() {
     let route =
         route("r", &format!("{{parentRefs: [{{name: web}}], hostnames: [a.com], {}}}", rules(&["path: {value: /a}"])));
     let snapshot = snapshot(&[GATEWAY, &route]);
     let graph = drawn(&snapshot);
-    let badges = BTreeMap::from([("HTTPRoute default/r".to_owned(), vec!["TrafficPolicy \"t\"".to_owned()])]);
-    let expected = "digraph topology {
-  rankdir=LR;
-  n0 [shape=house, label=\"Gateway default/web\"];
-  n1 [shape=cds, label=\"http HTTP 80 *\"];
-  n2 [shape=box, label=\"HTTPRoute default/r\\nTrafficPolicy \\\"t\\\"\"];
-  n3 [shape=note, label=\"rule 0\"];
-  n4 [shape=ellipse, label=\"Service default/app:80\"];
-  n0 -> n1;
-  n1 -> n2 [label=\"a.com\"];
-  n2 -> n3 [label=\"PathPrefix /a\"];
-  n3 -> n4;
-}
-";
-    assert_eq!(dot(&graph, &badges), expected);
-    let expected = "flowchart LR
-  n0[[\"Gateway default/web\"]]
-  n1>\"http HTTP 80 *\"]
-  n2[\"HTTPRoute default/r<br/>TrafficPolicy #34;t#34;\"]
-  n3(\"rule 0\")
-  n4([\"Service default/app:80\"])
-  n0 --> n1
-  n1 -->|\"a.com\"| n2
-  n2 -->|\"PathPrefix /a\"| n3
-  n3 --> n4
-";
-    assert_eq!(mermaid(&graph, &badges), expected);
+    let nodes: Vec<(&str, &[String])> =
+        graph.nodes.iter().map(|node| (node.label.as_str(), node.details.as_slice())).collect();
+    let path = ["PathPrefix /a".to_owned()];
+    let expected: [(&str, &[String]); 5] = [
+        ("Gateway default/web", &[]),
+        ("http HTTP 80 *", &[]),
+        ("HTTPRoute default/r", &[]),
+        ("rule 0", &path),
+        ("Service default/app:80", &[]),
+    ];
+    assert_eq!(nodes, expected);
+    let edges: Vec<(usize, usize, &str)> =
+        graph.edges.iter().map(|edge| (edge.from, edge.to, edge.label.as_str())).collect();
+    assert_eq!(edges, [(0, 1, ""), (1, 2, "a.com"), (2, 3, ""), (3, 4, "")]);
 }
 
 #[test]
-fn many_routes_take_little_time() {
+fn many_routes_are_walked() {
     let mut documents = vec![GATEWAY.to_owned()];
     for index in 0..10_000 {
         let rest =
@@ -124,15 +107,13 @@ fn many_routes_take_little_time() {
         documents.push(route(&format!("r{index}"), &rest));
     }
     let snapshot = snapshot(&documents.iter().map(String::as_str).collect::<Vec<_>>());
-    let start = Instant::now();
     let topology = build(&snapshot, &Settings::default());
     assert_eq!(topology.ways().count(), 10_000);
     assert_eq!(drawn(&snapshot).nodes.len(), 20_003);
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
 #[test]
-fn many_children_take_little_time() {
+fn many_children_are_walked() {
     let mut documents = vec![GATEWAY.to_owned()];
     let delegate = "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: '*', namespace: NS}";
     let rule = |index: usize| {
@@ -149,8 +130,6 @@ fn many_children_take_little_time() {
         documents.push(route(&format!("n{namespace}/r{index}"), &rest));
     }
     let snapshot = snapshot(&documents.iter().map(String::as_str).collect::<Vec<_>>());
-    let start = Instant::now();
     let topology = build(&snapshot, &Settings::default());
     assert_eq!(topology.ways().count(), 10_000);
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
