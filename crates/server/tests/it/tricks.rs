@@ -46,6 +46,14 @@ fn an_escaped_way_out_of_a_path_leads_nowhere() {
         "/%2561dmin/x",
         "/admin/../health",
         "/public/y#/../../admin/x",
+        "/public/..%5c..\\admin/x",
+        "/public/y;/..%3b/..;/admin/x",
+        "/public/y/%2e%2e/../admin/x",
+        "/public/%252e%252e/y/../%2e%2e/admin/x",
+        "/public/100%25/%252e%252e/%252e%252e/admin/x",
+        "//public/admin/x",
+        "/admin/x%3F/../../public/y",
+        "/admin/x%5c..\\..%5chealth",
     ] {
         let word = enforced(&served, path);
         assert!(word == "undecided" || word == "deny", "{path}: {word}");
@@ -56,6 +64,18 @@ fn an_escaped_way_out_of_a_path_leads_nowhere() {
     let reason = served.post("/v1/decide", &request.to_string()).json()["reason"].clone();
     let reason = reason.as_str().unwrap();
     assert!(reason.contains("`/public/../admin/x`") && reason.contains("`/admin/x`"), "{reason}");
+}
+
+#[test]
+fn a_method_in_small_letters_gets_past_no_deny() {
+    let shut =
+        json!({"id": "shut", "effect": "deny", "subjects": [], "resources": [], "actions": [{"method": "DELETE"}]});
+    let served = served(behind_proxy(&[]), &[policy("open", "permit", &json!([])), shut]);
+    let enforced = |method: &str| {
+        let headers = [("x-original-uri", "/x"), ("x-original-method", method)];
+        served.ask("GET", "/forward-auth", &headers, "").header("x-policy-decision").unwrap_or_default().to_owned()
+    };
+    assert_eq!(["GET", "DELETE", "delete", "Delete"].map(enforced), ["permit", "deny", "undecided", "undecided"]);
 }
 
 #[test]
