@@ -41,7 +41,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
     let once = || match load() {
         Ok(mut settings) => {
             if let Err(NoAnswer { diagnostic, exit }) = take_along(&cli.common, &mut settings) {
-                refuse(&[diagnostic]);
+                refuse(&[*diagnostic]);
                 return exit;
             }
             let Common { verbose, ascii, .. } = cli.common;

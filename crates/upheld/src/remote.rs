@@ -55,9 +55,9 @@ impl Server<'_> {
         let unreachable = |why: &dyn std::fmt::Display| {
             let message = format!("the server `{base}` cannot be reached: {why}");
             let help = "is it running? `upheld serve` starts one; `--server URL` says where it is";
-            NoAnswer { diagnostic: Diagnostic::error(Fault::Unreadable, message).help(help), exit: Exit::Unreachable }
+            NoAnswer::new(Diagnostic::error(Fault::Unreadable, message).help(help), Exit::Unreachable)
         };
-        let agent = self.agent().map_err(|diagnostic| NoAnswer { diagnostic, exit: Exit::Failed })?;
+        let agent = self.agent().map_err(|diagnostic| NoAnswer::new(diagnostic, Exit::Failed))?;
         let mut request = agent.get(format!("{base}/v1/snapshot{query}"));
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
@@ -79,7 +79,7 @@ impl Server<'_> {
             };
             // Whoever asks for a revision that is not there is answered; a server that fails is not there.
             let exit = if status.is_server_error() { Exit::Unreachable } else { Exit::Failed };
-            return Err(NoAnswer { diagnostic, exit });
+            return Err(NoAnswer::new(diagnostic, exit));
         }
         let texts = body.lines().map(serde_json::from_str).collect::<Result<Vec<Text>, _>>();
         let texts = texts.map_err(|error| unreachable(&format!("it sends an unexpected answer: {error}")))?;
@@ -108,8 +108,14 @@ impl Server<'_> {
 /// Why nothing was taken along.
 #[derive(Debug)]
 pub(crate) struct NoAnswer {
-    pub(crate) diagnostic: Diagnostic,
+    pub(crate) diagnostic: Box<Diagnostic>,
     pub(crate) exit: Exit,
+}
+
+impl NoAnswer {
+    fn new(diagnostic: Diagnostic, exit: Exit) -> Self {
+        Self { diagnostic: Box::new(diagnostic), exit }
+    }
 }
 
 /// The address with a scheme: on this machine nothing is encrypted, elsewhere everything.
