@@ -1,5 +1,8 @@
 //! Rules of attachment, order and errors that no example of the documents shows.
 
+use std::sync::Arc;
+
+use smol_str::SmolStr;
 use upheld_dialects::gateways::gateway_api::places::Asked;
 use upheld_dialects::gateways::gateway_api::scopes::ROUTE;
 use upheld_dialects::gateways::gateway_api::settings::ReferenceGrants;
@@ -10,6 +13,7 @@ use upheld_engine::hierarchy::Effective;
 use upheld_engine::hierarchy::fields::SameLevel;
 use upheld_loader::load::Choices;
 use upheld_loader::{Format, Input};
+use upheld_model::{Config, LayerContent};
 
 const WORLD: &str = "
 apiVersion: gateway.networking.k8s.io/v1
@@ -83,10 +87,23 @@ fn attached(documents: &str, settings: &ControllerSettings) -> Vec<String> {
 }
 
 fn errors(documents: &str, settings: &ControllerSettings) -> Vec<String> {
+    errors_of(PolicyType::Traffic, documents, settings)
+}
+
+fn errors_of(kind: PolicyType, documents: &str, settings: &ControllerSettings) -> Vec<String> {
     let snapshot = load(documents, settings);
     let network = Network::of(&snapshot).unwrap();
-    let all = network.ranked(network.kind("TrafficPolicy").unwrap());
-    problems(network, PolicyType::Traffic, all[0]).to_vec()
+    let all = network.ranked(network.kind(kind.name()).unwrap());
+    problems(network, kind, all[0]).to_vec()
+}
+
+/// What the status of the only policy says of whether it is accepted.
+fn accepted(documents: &str) -> String {
+    let snapshot = load(documents, &usual());
+    let statuses = Network::of(&snapshot).unwrap().kgateway_statuses();
+    let conditions = &statuses[0].ancestors[0].conditions;
+    let accepted = conditions.iter().find(|condition| condition.name == "Accepted").unwrap();
+    format!("{}: {}", accepted.reason, accepted.message)
 }
 
 #[test]
@@ -198,4 +215,59 @@ fn the_order_of_documents_never_shows() {
     };
     let [a, b, c] = &all;
     assert_eq!(said(&format!("{a}{b}{c}")), said(&format!("{c}{b}{a}")));
+}
+
+#[test]
+fn a_status_names_the_secret_that_may_not_be_used() {
+    let headers = "headerModifiers: {request: {set: [{name: x, secretRef: {name: keys, namespace: vault}}]}}";
+    let keys = "apiKeyAuth: {secretRef: {name: keys, namespace: vault}}";
+    let users = "basicAuth: {secretRef: {name: keys, namespace: vault}}";
+    for field in [headers, keys, users] {
+        let said = accepted(&traffic("name: p", &format!("{BY_NAME}, {field}")));
+        assert!(said.starts_with("Invalid: "), "{said}");
+        assert!(said.ends_with("secret vault/keys: missing reference grant"), "{said}");
+    }
+}
+
+#[test]
+fn a_status_names_addresses_that_are_not_ranges() {
+    let said = |ranges: &str| {
+        let acl = format!("acl: {{defaultAction: deny, rules: [{{action: allow, cidrs: [{ranges}]}}]}}");
+        accepted(&traffic("name: p", &format!("{BY_NAME}, {acl}")))
+    };
+    assert_eq!(
+        said("10.0.0.0/8, 172.18.0.0/12, 10.1.2.300, 10.0.0.0/33, 10.1.2.3, '::1'"),
+        "Invalid: acl: invalid CIDR(s): 172.18.0.0/12 (did you mean 172.16.0.0/12?), 10.1.2.300, 10.0.0.0/33"
+    );
+    let listener = |ranges: &str| {
+        let target = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gateway}]";
+        let http = format!("default: {{httpSettings: {{useRemoteAddress: false, xffTrustedCIDRs: [{ranges}]}}}}");
+        let documents = policy("ListenerPolicy", "name: l", &format!("{target}, {http}"));
+        errors_of(PolicyType::Listener, &documents, &usual())
+    };
+    assert!(listener("10.0.0.0/8, 172.18.0.0/12").is_empty());
+    assert_eq!(listener("10.0.0.0, trusted"), ["xffTrustedCIDRs: invalid CIDR(s): 10.0.0.0, trusted"]);
+}
+
+#[test]
+fn whether_an_address_is_appended_is_spelt_as_the_controller_does() {
+    let fields = |settings: &str| {
+        let target = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gateway}]";
+        let http = format!("default: {{httpSettings: {{{settings}}}}}");
+        let snapshot = load(&policy("ListenerPolicy", "name: l", &format!("{target}, {http}")), &usual());
+        let network = Network::of(&snapshot).unwrap();
+        let entry = network.ranked(network.kind("ListenerPolicy").unwrap())[0];
+        let said = entry.says().unwrap();
+        let LayerContent::Fields(fields) = &said.says else { panic!("no fields: {said:?}") };
+        let field = |(name, value): &(SmolStr, Arc<Config>)| {
+            let parts: Vec<&str> = value.entries().iter().map(|(key, _)| key.as_str()).collect();
+            format!("{} {parts:?}", name.trim_start_matches("default.httpSettings."))
+        };
+        fields.iter().map(field).collect::<Vec<_>>()
+    };
+    assert_eq!(fields("skipXFFAppend: true"), ["skipXffAppend []"]);
+    assert_eq!(
+        fields("useRemoteAddress: false, xffNumTrustedHops: 2, skipXFFAppend: false"),
+        ["useRemoteAddress []", "skipXffAppend []", r#"xffConfig ["xffNumTrustedHops", "skipXFFAppend"]"#]
+    );
 }

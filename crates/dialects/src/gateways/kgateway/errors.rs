@@ -48,14 +48,14 @@ fn traffic(from: End<'_>, spec: Value<'_>, references: &References<'_>) -> Vec<S
     };
     let mut errors: Vec<String> = extensions::BEFORE.iter().filter_map(extension).collect();
     errors.extend(set(&["headerModifiers"]).and_then(|settings| secrets::headers(from, settings, references).err()));
-    errors.extend(set(&["acl"]).and_then(|acl| addresses::check(acl).err()));
+    errors.extend(set(&["acl"]).and_then(|acl| addresses::access_list(acl).err()));
     errors.extend(set(&["apiKeyAuth"]).and_then(|settings| secrets::api_keys(from, settings, references).err()));
     errors.extend(extensions::AFTER.iter().filter_map(extension));
     errors.extend(set(&["basicAuth"]).and_then(|settings| secrets::basic(from, settings, references).err()));
     errors
 }
 
-/// Backends that logs and traces go to.
+/// Backends that logs and traces go to, and proxies that are trusted.
 fn http_settings(from: End<'_>, settings: Value<'_>, references: &References<'_>) -> Vec<String> {
     let logs = list(settings, "accessLog").flat_map(|log| {
         let services = ["grpcService", "openTelemetry"].into_iter().filter_map(move |sink| log.get(sink));
@@ -67,7 +67,7 @@ fn http_settings(from: End<'_>, settings: Value<'_>, references: &References<'_>
         let unresolved = references.backend(from, backend).err()?;
         Some(format!("{what}: {}", unresolved.words()))
     };
-    all.filter_map(problem).collect()
+    all.filter_map(problem).chain(addresses::trusted(settings).err()).collect()
 }
 
 /// What is wrong with the certificates that a `BackendTLSPolicy` trusts. One that can be used is enough.

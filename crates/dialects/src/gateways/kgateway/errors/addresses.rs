@@ -1,42 +1,76 @@
-//! Ranges of addresses in access lists: those that name a host inside a range are most likely mistakes.
+//! Ranges of addresses. In access lists, those that name a host inside a range are most likely mistakes.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use upheld_model::tree::Value;
 
 use crate::gateways::kgateway::references::list;
 
-/// Whether all ranges of an access list are ranges.
-pub(super) fn check(acl: Value<'_>) -> Result<(), String> {
-    let ranges = list(acl, "rules").flat_map(|rule| list(rule, "cidrs"));
-    let wrong: Vec<&str> = ranges.map(Value::text).filter(|range| !is_range(range)).collect();
-    if wrong.is_empty() { Ok(()) } else { Err(format!("acl: invalid CIDR(s): {}", wrong.join(", "))) }
+/// Whether all ranges of an access list are ranges. The message names each that is not, and the range that it is in.
+pub(super) fn access_list(acl: Value<'_>) -> Result<(), String> {
+    let ranges = list(acl, "rules").flat_map(|rule| list(rule, "cidrs")).map(Value::text);
+    let wrong = ranges.filter_map(|text| match Range::read(text) {
+        Some(range) if range.network() == range.address => None,
+        Some(range) => Some(format!("{text} (did you mean {}/{}?)", range.network(), range.length)),
+        // A single address is a range of one.
+        None => text.parse::<IpAddr>().is_err().then(|| text.to_owned()),
+    });
+    named("acl", wrong.collect())
 }
 
-/// A single address, or one with a prefix and zeros after it.
-fn is_range(text: &str) -> bool {
-    let Some((address, length)) = text.split_once('/') else { return true };
-    let (Ok(address), Ok(length)) = (address.parse::<IpAddr>(), length.parse::<u32>()) else { return false };
-    let (bits, width): (u128, u32) = match address {
-        IpAddr::V4(address) => (u32::from(address).into(), 32),
-        IpAddr::V6(address) => (address.into(), 128),
-    };
-    let Some(host) = width.checked_sub(length) else { return false };
-    let mask = 1_u128.checked_shl(host).map_or(u128::MAX, |limit| limit - 1);
-    bits & mask == 0
+/// Whether all proxies that are trusted are told by ranges, where a host inside a range does no harm.
+pub(super) fn trusted(settings: Value<'_>) -> Result<(), String> {
+    let ranges = list(settings, "xffTrustedCIDRs").map(Value::text);
+    named("xffTrustedCIDRs", ranges.filter(|text| Range::read(text).is_none()).map(str::to_owned).collect())
+}
+
+fn named(field: &str, wrong: Vec<String>) -> Result<(), String> {
+    if wrong.is_empty() { Ok(()) } else { Err(format!("{field}: invalid CIDR(s): {}", wrong.join(", "))) }
+}
+
+/// An address with the length of a prefix.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    address: IpAddr,
+    length: u32,
+}
+
+impl Range {
+    fn read(text: &str) -> Option<Self> {
+        let (address, length) = text.split_once('/')?;
+        let (address, length): (IpAddr, u32) = (address.parse().ok()?, length.parse().ok()?);
+        (length <= if address.is_ipv4() { 32 } else { 128 }).then_some(Self { address, length })
+    }
+
+    /// The first address of the range.
+    fn network(self) -> IpAddr {
+        match self.address {
+            IpAddr::V4(address) => {
+                let mask = u32::MAX.checked_shl(32_u32.saturating_sub(self.length)).unwrap_or(0);
+                Ipv4Addr::from(u32::from(address) & mask).into()
+            }
+            IpAddr::V6(address) => {
+                let mask = u128::MAX.checked_shl(128_u32.saturating_sub(self.length)).unwrap_or(0);
+                Ipv6Addr::from(u128::from(address) & mask).into()
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_range;
+    use super::Range;
 
     #[test]
-    fn ranges_have_no_host_in_them() {
-        for range in ["10.0.0.0/8", "10.1.2.3/32", "10.1.2.3", "0.0.0.0/0", "fd00::/8", "::1/128", "::/0"] {
-            assert!(is_range(range), "{range}");
+    fn ranges_begin_with_their_network() {
+        let network = |text| Range::read(text).map(|range| range.network().to_string());
+        for range in ["10.0.0.0/8", "10.1.2.3/32", "0.0.0.0/0", "fd00::/8", "::1/128", "::/0"] {
+            assert_eq!(network(range).as_deref(), range.split('/').next(), "{range}");
         }
-        for wrong in ["172.18.0.0/12", "10.0.0.0/33", "10.0.0.0/", "x/8", "fd00::1/8"] {
-            assert!(!is_range(wrong), "{wrong}");
+        assert_eq!(network("172.18.0.0/12").as_deref(), Some("172.16.0.0"));
+        assert_eq!(network("fd00::1/8").as_deref(), Some("fd00::"));
+        for wrong in ["10.0.0.0/33", "10.0.0.0/", "x/8", "::/129", "10.0.0.0"] {
+            assert_eq!(network(wrong), None, "{wrong}");
         }
     }
 }

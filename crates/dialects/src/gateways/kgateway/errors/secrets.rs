@@ -15,7 +15,7 @@ pub(super) fn reference(from: End<'_>, reference: Value<'_>, references: &Refere
     let namespace = text(reference, "namespace").unwrap_or(from.namespace);
     let name = text(reference, "name").unwrap_or_default();
     references.named(from, SECRET, reference).map_err(|unresolved| match unresolved {
-        Unresolved::NotGranted => format!("secret {name}: {}", unresolved.words()),
+        Unresolved::NotGranted => format!("secret {namespace}/{name}: {}", unresolved.words()),
         Unresolved::Missing => format!("secret {namespace}/{name} not found"),
     })
 }

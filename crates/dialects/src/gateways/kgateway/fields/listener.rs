@@ -10,16 +10,18 @@ use upheld_model::{NodeRef, SourceId};
 use super::{Field, entries, payload};
 
 /// Settings that origins are kept under another name for.
-const RENAMED: [(&str, &str); 5] = [
+const RENAMED: [(&str, &str); 6] = [
     ("earlyRequestHeaderModifier", "earlyHeaderMutationExtensions"),
     ("healthCheck", "healthCheckPolicy"),
     ("idleTimeout", "mergeIdleTimeout"),
     ("rbac", "rbacNetworkFilter"),
+    (SKIP_APPEND, "skipXffAppend"),
     ("streamIdleTimeout", "mergeStreamIdleTimeout"),
 ];
 
 const HOPS: &str = "xffNumTrustedHops";
 const RANGES: &str = "xffTrustedCIDRs";
+const SKIP_APPEND: &str = "skipXFFAppend";
 
 /// Whether a field is a part of what is said about one port; origins of upstream are those of the whole.
 pub fn is_inside_port(name: &str) -> bool {
@@ -88,7 +90,7 @@ pub(super) fn http_fields(source: SourceId, prefix: &str, settings: Value<'_>) -
         }
     }
     if forwarded {
-        let parts = [HOPS, RANGES, "skipXffAppend"].into_iter().filter_map(|key| Some((key, settings.get(key)?)));
+        let parts = [HOPS, RANGES, SKIP_APPEND].into_iter().filter_map(|key| Some((key, settings.get(key)?)));
         let parts = parts.filter(|(_, value)| value.kind() != Kind::Null);
         let entries = parts.map(|(key, value)| (SmolStr::new(key), Config::of(source, value))).collect();
         let at = settings.get("useRemoteAddress").map(|value| NodeRef { source, node: value.number() });
