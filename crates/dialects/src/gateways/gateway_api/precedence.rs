@@ -34,18 +34,30 @@ pub(super) struct Ages {
 /// What routes are ordered by from old to new: no two of them are equal, and others do not change it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Age {
-    /// Unknown is before all others.
-    created: Option<Timestamp>,
+    created: Created,
     /// Namespace and name as one text.
     path: SmolStr,
     /// Type, namespace and name.
     pub(super) identity: [SmolStr; 3],
 }
 
+/// When an object was created. What has no time is not applied yet, so it will be the newest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Created {
+    At(Timestamp),
+    NotYet,
+}
+
+impl Created {
+    pub(super) fn of(view: &View<'_>) -> Self {
+        view.created.map_or(Self::NotYet, Self::At)
+    }
+}
+
 impl Age {
     pub(super) fn of(view: &View<'_>) -> Self {
         Self {
-            created: view.created,
+            created: Created::of(view),
             path: format_smolstr!("{}/{}", view.namespace, view.name),
             identity: [view.kind, view.namespace, view.name].map(SmolStr::new),
         }

@@ -31,7 +31,7 @@ pub struct View<'s> {
     pub namespace: &'s str,
     /// Its name.
     pub name: &'s str,
-    /// When it was created; unknown is before all others.
+    /// When it was created, if it was.
     pub created: Option<Timestamp>,
     /// Its file.
     pub source: SourceId,

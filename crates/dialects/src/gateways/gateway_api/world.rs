@@ -13,7 +13,7 @@ use upheld_model::tree::Value;
 use super::claim::{ENVOY_GATEWAY, GATEWAY, KGATEWAY};
 use super::dependents::{RouteIndex, Sought};
 use super::grants::{End, Grants};
-use super::precedence::{Age, ROUTE_WEIGHT};
+use super::precedence::{Age, Created, ROUTE_WEIGHT};
 use super::resources::{Backend, BackendReference, Route, View, port};
 use super::selector::selects_known;
 use super::settings::{ReferenceGrants, RoutePrecedence, Settings};
@@ -67,7 +67,7 @@ impl<'s> Inventory<'s> {
                 _ => {}
             }
         }
-        found.listener_sets.sort_by_cached_key(|set| (set.created, set.path()));
+        found.listener_sets.sort_by_cached_key(|set| (Created::of(set), set.path()));
         found
     }
 }
