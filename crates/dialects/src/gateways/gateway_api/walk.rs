@@ -81,6 +81,8 @@ pub(super) struct Walk<'w, 's> {
     steps: &'w mut Steps,
     path: Vec<ReadRoute<'s>>,
     chain: Vec<Step>,
+    /// What answers instead of a backend by the rules that led here.
+    above: Vec<&'s str>,
     found: Vec<Way>,
 }
 
@@ -91,7 +93,16 @@ impl<'w, 's> Walk<'w, 's> {
         warnings: &'w mut Warnings,
         steps: &'w mut Steps,
     ) -> Self {
-        Self { world, reports, warnings, steps, path: Vec::new(), chain: Vec::new(), found: Vec::new() }
+        Self {
+            world,
+            reports,
+            warnings,
+            steps,
+            path: Vec::new(),
+            chain: Vec::new(),
+            above: Vec::new(),
+            found: Vec::new(),
+        }
     }
 
     /// All ways from a route that is attached to a parent.
@@ -125,8 +136,12 @@ impl<'w, 's> Walk<'w, 's> {
             return;
         }
         let delegates = rule.backends.iter().any(|backend| delegates(route, backend));
+        // What a rule that delegates asks for is asked for in all that it leads to.
+        let above = self.above.len();
+        self.above.extend(direct_responses(rule).filter(|_| delegates));
         let unresolved = self.follow(route, parent, rule, matching);
-        let broken = self.broken(route, rule);
+        self.above.truncate(above);
+        let broken = self.broken(route, rule, delegates);
         if let Some(why) = &broken {
             note(&mut self.reports.at(object, parent).programmed, RULE_REPLACED, replaced(*matched, why));
         }
@@ -135,7 +150,7 @@ impl<'w, 's> Walk<'w, 's> {
             (None, Some(why)) => self.emit(Outcome::Unserved(why), matching),
             // Others answer for it.
             (None, None) if delegates => {}
-            (None, None) => self.emit(outcome(rule), matching),
+            (None, None) => self.emit(outcome(rule, &self.above), matching),
         }
     }
 
@@ -170,7 +185,7 @@ impl<'w, 's> Walk<'w, 's> {
     }
 
     /// What is wrong with a rule itself: policies that are not there, nothing to do, or two things at once.
-    fn broken(&mut self, route: &Route<'_>, rule: &Rule<'_>) -> Option<String> {
+    fn broken(&mut self, route: &Route<'_>, rule: &Rule<'_>, delegates: bool) -> Option<String> {
         let namespace = route.view.namespace;
         let missing = rule.extensions().filter(|(_, kind, name, _)| !self.world.has_extension(kind, namespace, name));
         let missing: Vec<_> = missing.collect();
@@ -180,13 +195,12 @@ impl<'w, 's> Walk<'w, 's> {
         let titles =
             missing.iter().map(|(group, kind, name, _)| format!("{group}/{kind}/{namespace}/{name}: policy not found"));
         let mut problems: Vec<String> = titles.collect();
-        if rule.backends.is_empty() && problems.is_empty() && outcome(rule) == Outcome::Forward {
+        // A rule that delegates does not answer itself.
+        let above = if delegates { &[] } else { self.above.as_slice() };
+        if rule.backends.is_empty() && problems.is_empty() && outcome(rule, above) == Outcome::Forward {
             problems.push("no action specified".to_owned());
         }
-        problems.extend(
-            answered_twice(rule)
-                .map(|what| format!("a DirectResponse cannot be applied to a rule that has another action: {what}")),
-        );
+        problems.extend(answered_twice(rule, above));
         (!problems.is_empty()).then(|| problems.join("\n"))
     }
 
@@ -278,13 +292,14 @@ fn delegates(route: &Route<'_>, backend: &Backend<'_>) -> bool {
     route.view.kind == "HTTPRoute" && backend.reference.delegates()
 }
 
-/// What happens to requests if nothing is wrong.
-fn outcome(rule: &Rule<'_>) -> Outcome {
+/// What happens to requests if nothing is wrong, under rules that ask for these answers.
+fn outcome(rule: &Rule<'_>, above: &[&str]) -> Outcome {
     let is_redirect = |kind: &str| kind == "RequestRedirect";
     if rule.filters().filter_map(|filter| filter.get("type")).any(|kind| is_redirect(kind.text())) {
         return Outcome::Redirect;
     }
-    if direct_responses(rule).next().is_some() { Outcome::Answered } else { Outcome::Forward }
+    let answered = direct_responses(rule).chain(above.iter().copied()).next().is_some();
+    if answered { Outcome::Answered } else { Outcome::Forward }
 }
 
 /// The names of what answers instead of a backend.
@@ -293,17 +308,23 @@ fn direct_responses<'s>(rule: &Rule<'s>) -> impl Iterator<Item = &'s str> + use<
     all.map(|(.., name, _)| name)
 }
 
-/// What else answers where a `DirectResponse` does: the controller makes an error of both.
-fn answered_twice(rule: &Rule<'_>) -> Option<String> {
-    let mut direct = direct_responses(rule);
-    direct.next()?;
+/// What is wrong where something else answers beside a `DirectResponse`: the controller makes an error of both.
+fn answered_twice(rule: &Rule<'_>, above: &[&str]) -> Option<String> {
+    let mut direct = direct_responses(rule).map(|name| (name, "")).chain(above.iter().map(|name| (*name, PARENT)));
+    let (first, whose) = direct.next()?;
     let backend = rule.backends.first().map(|backend| backend.reference.title());
-    match (outcome(rule), direct.next()) {
+    let other = match (outcome(rule, above), direct.next()) {
         (Outcome::Redirect, _) => Some("a RequestRedirect".to_owned()),
-        (_, Some(second)) => Some(format!("the DirectResponse {second}")),
+        (_, Some((second, whose))) => Some(format!("the DirectResponse {second}{whose}")),
         _ => backend,
-    }
+    };
+    let first =
+        if whose.is_empty() { "a DirectResponse".to_owned() } else { format!("the DirectResponse {first}{whose}") };
+    other.map(|other| format!("{first} cannot be applied to a rule that has another action: {other}"))
 }
+
+/// Whose answer it is that a rule did not ask for itself.
+const PARENT: &str = " of a parent";
 
 /// What is wrong with the regular expressions of a match.
 fn bad_pattern(matching: &Match) -> Option<String> {
