@@ -1,6 +1,5 @@
 //! Kuadrant's policy machinery: two policies with named rules, and effective policies along paths with the origin of each rule.
 
-use anyhow::Context;
 use serde_json::{Map, Value as Json, json};
 use upheld_dialects::gateways::gateway_api::effective::Inherited;
 use upheld_dialects::gateways::gateway_api::{Profile, Statement, effective};
@@ -13,8 +12,9 @@ use crate::case::Case;
 use crate::outcome::Outcome;
 
 pub(super) fn run(case: &Case) -> anyhow::Result<Outcome> {
-    // The same documents with strategies that patch.
-    let patches = case.text("operation")?.contains("RFC 7386");
+    // The same documents with strategies that patch: the operation says so, or the example that the case comes from.
+    let example = case.field("source").get("path").and_then(Json::as_str).unwrap_or_default();
+    let patches = case.text("operation")?.contains("RFC 7386") || example.split('/').any(|part| part == "json_patch");
     let profile = if patches { Profile::kuadrant_patch() } else { Profile::kuadrant() };
     if case.says("topology") { along_paths(case, &profile) } else { of_two(case, &profile) }
 }
@@ -65,8 +65,10 @@ fn rules(attached: &Attached<'_>, inherited: &Inherited) -> anyhow::Result<Json>
     match inherited.merged() {
         Some(Merged::Map { fields, .. }) => {
             for (name, rule) in fields {
-                let colour = rule.config().context("a rule was removed")?;
-                add(name, json(&colour)?, &rule.contributors());
+                // A patch with a null removes a rule.
+                if let Some(colour) = rule.config() {
+                    add(name, json(&colour)?, &rule.contributors());
+                }
             }
         }
         Some(Merged::Whole { value, by, .. }) => {
