@@ -89,6 +89,93 @@ fn a_direct_response_beside_another_answer_is_an_error_for_every_kind() {
     }
 }
 
+/// A route with a name and rules, at the gateway or not.
+fn named(metadata: &str, parents: &str, rules: &str) -> String {
+    format!(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{namespace: shop, {metadata}}}\n\
+         spec: {{{parents}rules: [{rules}]}}\n"
+    )
+}
+
+const AT_EDGE: &str = "parentRefs: [{name: edge, sectionName: http}], ";
+
+#[test]
+fn a_direct_response_of_a_rule_that_delegates_is_asked_for_in_the_rules_it_leads_to() {
+    let rule = |path: &str, rest: &str| format!("{{matches: [{{path: {{type: PathPrefix, value: {path}}}}}], {rest}}}");
+    let to_child = "backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: child}]";
+    let (first, second) = (filter("DirectResponse", "first"), filter("DirectResponse", "second"));
+    let root = |filters: &str| named("name: root", AT_EDGE, &rule("/a", &format!("filters: [{filters}], {to_child}")));
+    let rules = [
+        rule("/a/backend", BACKEND),
+        rule("/a/answer", &format!("filters: [{second}]")),
+        rule("/a/nothing", "filters: []"),
+    ];
+    let child = named("name: child", "", &rules.join(", "));
+    let shapes = policy("TrafficPolicy", "name: p", "kind: HTTPRoute, name: child", "csrf: {}");
+    let headlines = |filters: &str| {
+        let asked = json!({"what": "httproute/shop/child", "kind": "TrafficPolicy"});
+        let found = answer(CURRENT, &documents(&[&root(filters), &child, &shapes]), asked).expect("is answered");
+        let mut reports = found.reports;
+        reports.sort_by_key(|report| report.about.what.clone());
+        reports.into_iter().map(|report| (report.verdict == Verdict::Error, report.headline.text)).collect::<Vec<_>>()
+    };
+    let without = headlines("");
+    assert_eq!(without.iter().map(|(error, _)| *error).collect::<Vec<_>>(), [false, false, true]);
+    let with = headlines(&first);
+    assert_eq!(with.iter().map(|(error, _)| *error).collect::<Vec<_>>(), [true, true, false]);
+    let why = "cannot be applied to a rule that has another action";
+    assert!(with[0].1.contains(&format!("the DirectResponse first of a parent {why}: /Service/shop/cart")), "{with:?}");
+    assert!(with[1].1.contains(&format!("a DirectResponse {why}: the DirectResponse first of a parent")), "{with:?}");
+    let asked = json!({"what": "httproute/shop/child#rule2", "kind": "DirectResponse"});
+    let found = answer(CURRENT, &documents(&[&root(&first), &child]), asked).expect("is answered");
+    assert_eq!(held(&found.reports[0], "status").expect("is set"), (json!(418), "shop/first".to_owned()));
+}
+
+#[test]
+fn a_route_that_is_not_applied_yet_is_the_newest() {
+    let live = named("name: z-live, creationTimestamp: '2025-01-01T00:00:00Z'", AT_EDGE, &format!("{{{BACKEND}}}"));
+    let planned = named("name: a-planned", AT_EDGE, &format!("{{{BACKEND}}}"));
+    let first = |routes: &[&str]| {
+        let asked = json!({"host": "shop.example", "path": "/", "kind": "TrafficPolicy"});
+        let found = answer(CURRENT, &documents(routes), asked).expect("is answered");
+        found.reports[0].about.what.clone()
+    };
+    assert_eq!(first(&[&live, &planned]), "HTTPRoute shop/z-live rule 0");
+    assert_eq!(first(&[&planned]), "HTTPRoute shop/a-planned rule 0");
+}
+
+#[test]
+fn headers_of_denied_requests_add_up_whoever_is_preferred() {
+    let to_leaf = "{backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: leaf}]}";
+    let leaf = named("name: leaf", "", &format!("{{matches: [{{path: {{type: PathPrefix, value: /}}}}], {BACKEND}}}"));
+    let acl = |metadata: &str, target: &str, response: &str| {
+        let target = format!("kind: HTTPRoute, name: {target}");
+        policy("TrafficPolicy", metadata, &target, &format!("acl: {{defaultAction: deny{response}}}"))
+    };
+    let merged = |preferred: &str, parent: &str, child: &str| {
+        let priority = format!("annotations: {{kgateway.dev/inherited-policy-priority: DeepMergePrefer{preferred}}}");
+        let root = named(&format!("name: root, {priority}"), AT_EDGE, to_leaf);
+        let (above, below) = (acl("name: p", "root", parent), acl("name: c", "leaf", child));
+        let text = documents(&[&root, &leaf, &above, &below]);
+        let found = report(CURRENT, &text, "httproute/shop/leaf", "TrafficPolicy");
+        held(&found, "acl").expect("is set").0["denyResponse"].clone()
+    };
+    let parent = ", denyResponse: {headers: [{name: x-p, value: '1'}], blockedByHeaderName: x-by}";
+    let child = ", denyResponse: {headers: [{name: x-c, value: '2'}]}";
+    let (p, c) = (json!({"name": "x-p", "value": "1"}), json!({"name": "x-c", "value": "2"}));
+    assert_eq!(merged("Parent", parent, child), json!({"headers": [p, c], "blockedByHeaderName": "x-by"}));
+    assert_eq!(merged("Child", parent, child), json!({"headers": [c, p], "blockedByHeaderName": "x-by"}));
+    // Only one side says something of the response, preferred or not.
+    for preferred in ["Parent", "Child"] {
+        assert_eq!(merged(preferred, "", child), json!({"headers": [c]}));
+        assert_eq!(merged(preferred, parent, ""), json!({"headers": [p], "blockedByHeaderName": "x-by"}));
+    }
+    // A status is that of the preferred side, and none if that side has a response without one.
+    let status = ", denyResponse: {statusCode: 451}";
+    assert_eq!(merged("Parent", status, child), json!({"statusCode": 451, "headers": [c]}));
+    assert_eq!(merged("Child", status, child), json!({"headers": [c]}));
+}
+
 #[test]
 fn a_host_that_a_rule_writes_overrides_automatic_rewriting() {
     let rule = format!("filters: [{{type: URLRewrite, urlRewrite: {{hostname: own.example}}}}], {BACKEND}");
@@ -111,14 +198,14 @@ fn a_child_that_disables_does_not_win_over_a_preferred_parent_in_the_proposal() 
                 hostnames: [shop.example]\n  rules:\n  - backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: leaf}]\n\
                 ---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: leaf, namespace: shop}\nspec:\n  rules:\n  \
                 - matches: [{path: {type: PathPrefix, value: /leaf}}]\n    backendRefs: [{name: cart, port: 80}]\n\
-                ---\napiVersion: gateway.kgateway.dev/v1alpha1\nkind: GatewayExtension\nmetadata: {name: e, namespace: shop}\nspec:\n  \
-                extAuth: {grpcService: {backendRef: {name: cart, port: 80}}}\n  extProc: {grpcService: {backendRef: {name: cart, port: 80}}}\n";
+                ---\napiVersion: gateway.kgateway.dev/v1alpha1\nkind: GatewayExtension\nmetadata: {name: e, namespace: shop}\nspec:\n  ";
     for field in ["extAuth", "extProc"] {
+        let root = format!("{root}{field}: {{grpcService: {{backendRef: {{name: cart, port: 80}}}}}}\n");
         let child =
             policy("TrafficPolicy", "name: c", "kind: HTTPRoute, name: leaf", &format!("{field}: {{disable: {{}}}}"));
         let says = format!("{field}: {{extensionRef: {{name: e}}}}");
         let parent = policy("TrafficPolicy", "name: p", "kind: HTTPRoute, name: root", &says);
-        let text = documents(&[root, &child, &parent]);
+        let text = documents(&[&root, &child, &parent]);
         let proposed = report(PROPOSED, &text, "httproute/shop/leaf", "TrafficPolicy");
         assert_eq!(held(&proposed, &format!("{field}.shop/e")).expect("the parent's").1, "shop/p");
         let current = report(CURRENT, &text, "httproute/shop/leaf", "TrafficPolicy");

@@ -117,3 +117,22 @@ fn a_kind_may_say_how_its_own_fields_meet() {
     let profile = "profile: gep-713\nresolve: {depth: deep, append: extra}";
     assert_eq!(effective(profile, &policies), json!({"extraHosts": ["a", "b"], "hosts": ["b"]}));
 }
+
+#[test]
+fn patches_of_several_places_meet_field_by_field_and_nulls_remove() {
+    let profile = "profile: gep-713\nstrategies: [PatchDefaults, PatchOverrides]";
+    let policies = [
+        policy("a", 1, GATEWAY, "defaults: {strategy: patch, walls: {inside: black, outside: blue}, roof: red}"),
+        policy("b", 2, ROUTE, "overrides: {strategy: patch, walls: {inside: green}, floor: oak}"),
+        policy(
+            "c",
+            3,
+            RULE,
+            "defaults: {strategy: patch, walls: {inside: white, trim: gold}, roof: null, floor: pine}",
+        ),
+    ];
+    assert_eq!(
+        effective(profile, &policies),
+        json!({"walls": {"inside": "green", "outside": "blue", "trim": "gold"}, "floor": "oak"})
+    );
+}

@@ -6,6 +6,7 @@ use upheld_engine::Snapshot;
 use upheld_engine::hierarchy::Entry;
 use upheld_loader::load::Choices;
 use upheld_loader::{Format, Input};
+use upheld_model::config::Content;
 
 /// A gateway `web` with the plain listeners `one` and `two`, a listener set `more` with `one`, and routes: `both` at the
 /// gateway, `set` at the set. Both have the rules `first` and `second`.
@@ -165,6 +166,51 @@ fn global_limits_of_both_policies_stay() {
     };
     assert_eq!(both("StrategicMerge")[0], "0.0: gateway route");
     assert_eq!(both("JSONMerge")[0], "0.0: route");
+}
+
+#[test]
+fn each_global_limit_keeps_the_policy_that_wrote_it() {
+    let rule = |requests: u8| format!("{{limit: {{requests: {requests}, unit: Hour}}}}");
+    let limits = |rules: &[u8]| {
+        let rules: Vec<String> = rules.iter().copied().map(rule).collect();
+        format!("rateLimit: {{type: Global, global: {{rules: [{}]}}}}", rules.join(", "))
+    };
+    let owners = |gateway: &str, route: &str| {
+        let snapshot = snapshot(&[
+            policy("gateway", "kind: Gateway, name: web", gateway),
+            policy("route", "kind: HTTPRoute, name: both", route),
+        ]);
+        let network = Network::of(&snapshot).unwrap();
+        let kind = network.kind("BackendTrafficPolicy").unwrap();
+        let (_, way) = network.topology().ways().next().unwrap();
+        let gateway = network.topology().gateways.get(0).unwrap();
+        let answer = network.under(kind).route(&way.chain).behind(gateway, &gateway.listeners[0]).effective();
+        let by = |place: usize| name(&snapshot, kind.policies.entry(answer.order[place].entry).unwrap());
+        let leaves = answer.merged.as_ref().unwrap().leaves();
+        let mut owners = Vec::new();
+        for leaf in leaves.iter().filter(|leaf| leaf.path.starts_with("rateLimit.global.rules")) {
+            let value = leaf.value.unwrap();
+            // Rules that meet nothing are one value.
+            let items = value.items().iter().map(|rule| rule.get("limit").unwrap().get("requests").unwrap());
+            let amounts = items.chain(leaf.path.ends_with(".requests").then_some(value));
+            owners.extend(amounts.map(|amount| match &amount.content {
+                Content::Number(number) => format!("{} {number}", by(leaf.by)),
+                other => panic!("not a number: {other:?}"),
+            }));
+        }
+        owners
+    };
+    for how in ["StrategicMerge", "JSONMerge"] {
+        let merging = |rest: &str| format!("mergeType: {how}, {rest}");
+        assert_eq!(owners(&limits(&[1, 2]), &merging(TIMEOUT)), ["gateway 1", "gateway 2"]);
+        assert_eq!(owners(TIMEOUT, &merging(&limits(&[3, 4]))), ["route 3", "route 4"]);
+        let both = owners(&limits(&[1, 2]), &merging(&limits(&[3])));
+        let replaced = how == "JSONMerge";
+        assert_eq!(both, if replaced { vec!["route 3"] } else { vec!["route 3", "gateway 1", "gateway 2"] });
+        // Equal limits of two policies stay two limits.
+        let equal = owners(&limits(&[1]), &merging(&limits(&[1])));
+        assert_eq!(equal, if replaced { vec!["route 1"] } else { vec!["route 1", "gateway 1"] });
+    }
 }
 
 #[test]
