@@ -53,17 +53,17 @@ fn print(session: &Session<'_>, rows: &[Row], now: Timestamp) {
         Format::Table | Format::Wide if rows.is_empty() => super::say("Nothing of that sort was read."),
         Format::Table | Format::Wide => {
             let wide = screen.format == Format::Wide;
-            let mut columns = vec![("KIND", Align::Left), ("MESH", Align::Left), ("NAME", Align::Left)];
+            let mut columns = vec![("KIND", Align::Left), ("SCOPE", Align::Left), ("NAME", Align::Left)];
             if wide {
                 columns.extend([("STANDS FOR", Align::Left), ("AGE", Align::Right), ("TAGS", Align::Left)]);
             }
             columns.push(("AT", Align::Left));
             let mut table = Table::new(&columns);
             for row in rows {
-                // Policies about requests or about related objects are in no mesh.
+                // A mesh or a namespace; policies about requests or about related objects are in neither.
                 let nowhere = dialects().any(|dialect| dialect.no_scope() == Some(&row.mesh));
-                let mesh = if nowhere { "-" } else { &row.mesh };
-                let mut cells = vec![row.kind.clone(), mesh.to_owned(), row.name.clone()];
+                let scope = if nowhere { "-" } else { &row.mesh };
+                let mut cells = vec![row.kind.clone(), scope.to_owned(), row.name.clone()];
                 if wide {
                     cells.push(row.stands.map_or("-".to_owned(), |tally| tally.short()));
                     cells.extend([row.created.map_or("-".to_owned(), |created| age(created, now)), row.tags.clone()]);
