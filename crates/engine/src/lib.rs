@@ -13,6 +13,7 @@
 //!
 //! Invariant: no I/O, no clock, no async, no panic; the same input gives the same bytes.
 
+mod apart;
 pub mod ask;
 mod buckets;
 pub mod comply;

@@ -142,7 +142,7 @@ impl Words<'_> {
             Code::SkipDangling => format!("refers to a {} that does not exist", self.param(first)),
             Code::SkipOtherCaller => format!("is for another {}", self.param(first)),
             Code::SkipSomeCallers => format!("only for callers with a certain {}", self.param(first)),
-            Code::SkipTag | Code::SkipTagAbsent | Code::UnknownTag => self.tag(reason),
+            Code::SkipTag | Code::SkipTagAbsent | Code::SkipTagsApart | Code::UnknownTag => self.tag(reason),
             Code::SkipNoSelector => format!("has no selector for the {}", self.param(first)),
             Code::DecideDenyOverrides => "one deny outweighs every permit".to_owned(),
             Code::DecidePermitOverrides => "one permit outweighs every deny".to_owned(),
@@ -228,6 +228,10 @@ impl Words<'_> {
             Param::Side(upheld_model::Side::Destination) => self.ends.destination,
             _ => self.ends.source,
         };
+        if reason.code == Code::SkipTagsApart {
+            let (side, tags) = (self.param(side), self.param(key));
+            return format!("no single inbound of {end} has all {tags} {side} tags that it wants");
+        }
         let wanted = match want {
             Param::Nothing => "any value".to_owned(),
             value => self.param(value),

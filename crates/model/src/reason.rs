@@ -259,6 +259,8 @@ codes! {
     SkipTag = "skip.tag" ["side", "key", "want", "have"],
     /// A tag is not there.
     SkipTagAbsent = "skip.tag-absent" ["side", "key", "want"],
+    /// All tags are there, but in different parts.
+    SkipTagsApart = "skip.tags-apart" ["side", "tags"],
     /// It has no selector for this side, so it can match nothing.
     SkipNoSelector = "skip.no-selector" ["side"],
     /// The value of a tag is not known.

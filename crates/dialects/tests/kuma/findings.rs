@@ -22,7 +22,7 @@ fn folder(name: &str, semantics: &[&str]) -> Option<Loaded> {
     };
     files.sort();
     let inputs = files.iter().map(|file| Input::file(file.display().to_string(), file)).collect();
-    // Some have misspelt fields on purpose, beside what they show.
+    // Some were written to see what becomes of misspelt fields; what schemas say of them is tested with schemas.
     let loaded = Choices::of_semantics(semantics).without_schemas().load(inputs);
     Some(loaded.unwrap_or_else(|broken| panic!("{name}: {:#?}", broken.diagnostics)))
 }
@@ -391,4 +391,98 @@ fn a_typo_in_a_name_gets_a_suggestion_with_and_without_its_namespace() {
         let refused = ask(&loaded.snapshot, &words(Some(written), None, None, None)).expect_err("a typo");
         assert!(format!("{refused:?}").contains(expected), "{written}: {refused:#?}");
     }
+}
+
+/// Why a policy does not match: its code and sentence.
+fn skipped(reports: &[Report], policy: &str) -> (String, String) {
+    let candidates = reports.iter().flat_map(|report| &report.candidates);
+    let found = candidates.filter(|one| one.title() == policy).map(|one| &one.reason).next();
+    let reason = found.unwrap_or_else(|| panic!("{policy}: {reports:#?}"));
+    (reason.code.to_string(), reason.text.clone())
+}
+
+/// A proxy with two inbounds, of which one has a version, and policies that want a service and a version.
+const TWO_INBOUNDS: &str = "
+type: Dataplane
+name: web
+networking:
+  address: 10.0.0.1
+  inbound:
+  - {port: 80, tags: {kuma.io/service: web, version: v1}}
+  - {port: 81, tags: {kuma.io/service: web-admin}}
+---
+type: Dataplane
+name: back
+networking: {address: 10.0.0.2, inbound: [{port: 80, tags: {kuma.io/service: back}}]}
+---
+type: TrafficLog
+name: apart
+sources: [{match: {kuma.io/service: web-admin, version: v1}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {backend: a}
+---
+type: TrafficLog
+name: nowhere
+sources: [{match: {kuma.io/service: web-admin, version: v9}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {backend: a}
+---
+type: TrafficLog
+name: absent
+sources: [{match: {kuma.io/service: web, cloud: aws}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {backend: a}
+---
+type: MeshTimeout
+name: apart
+spec:
+  targetRef: {kind: MeshSubset, tags: {kuma.io/service: web-admin, version: v1}}
+  to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1s}}]
+---
+type: MeshTimeout
+name: nowhere
+spec:
+  targetRef: {kind: MeshSubset, tags: {version: v9}}
+  to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1s}}]
+";
+
+#[test]
+fn a_tag_that_another_inbound_has_is_not_called_missing() {
+    let loaded = loaded(TWO_INBOUNDS, &["kuma/0.3", "kuma/2"]);
+    let apart = "no single inbound of web has all 2 source tags that it wants";
+    let logs = reports(&loaded.snapshot, &words(None, Some("web"), Some("dataplane/back"), Some("TrafficLog")));
+    let timeouts = reports(&loaded.snapshot, &words(Some("web"), None, None, Some("MeshTimeout")));
+    for reports in [&logs, &timeouts] {
+        assert_eq!(skipped(reports, "apart"), ("skip.tags-apart".to_owned(), apart.to_owned()));
+        let nowhere = "source tag version: wants v9, web has v1";
+        assert_eq!(skipped(reports, "nowhere"), ("skip.tag".to_owned(), nowhere.to_owned()));
+    }
+    let absent = "source tag cloud: wants aws, web has no such tag";
+    assert_eq!(skipped(&logs, "absent"), ("skip.tag-absent".to_owned(), absent.to_owned()));
+}
+
+#[test]
+fn a_caller_who_is_refused_hears_about_itself_alone() {
+    let text = "
+type: Dataplane
+name: mobile
+networking: {address: 10.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: mobile}}]}
+---
+type: Dataplane
+name: back
+networking: {address: 10.0.0.2, inbound: [{port: 80, tags: {kuma.io/service: back}}]}
+---
+type: MeshTrafficPermission
+name: web-only
+spec:
+  targetRef: {kind: Mesh}
+  from: [{targetRef: {kind: MeshService, name: web}, default: {action: Allow}}]
+";
+    let loaded = loaded(text, &["kuma/2"]);
+    let question = words(None, Some("mobile"), Some("dataplane/back"), Some("MeshTrafficPermission"));
+    let reports = reports(&loaded.snapshot, &question);
+    let [report] = reports.as_slice() else { panic!("{reports:#?}") };
+    assert_eq!(report.verdict, Verdict::Deny);
+    let headline = &report.headline.text;
+    assert!(headline.contains("no policy allows this caller") && !headline.contains("nobody"), "{headline}");
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use upheld_model::layers::{Audience, Condition};
 use upheld_model::{Object, Pages, Part, Shards, Sym, TagSet, Want};
 
+use crate::apart::{Lack, lacking};
 use crate::buckets::FlatBuckets;
 
 /// What policies are attached to: an object as matching sees it.
@@ -58,8 +59,10 @@ pub enum AudienceMiss {
     NoPart,
     /// No part has the name or port.
     Section(Sym),
-    /// A tag of a part has another value, or none; of the part that came nearest.
+    /// A tag of a part has another value, or is not there.
     Tag(Sym, Want, Option<Sym>),
+    /// So many tags are wanted; each is there, but no part has all of them.
+    Apart(usize),
 }
 
 /// The parts of a subject that an audience has; an error if there are none.
@@ -85,6 +88,23 @@ pub fn parts_of(audience: &Audience, subject: Subject<'_>) -> Result<Vec<u32>, A
         }
     }
     if parts.is_empty() { Err(why) } else { Ok(parts) }
+}
+
+/// Why not, for people: what one part lacks, unless another part has it.
+pub(super) fn of_all_parts(why: AudienceMiss, audience: &Audience, subject: Subject<'_>) -> AudienceMiss {
+    if !matches!(why, AudienceMiss::Tag(..)) {
+        return why;
+    }
+    let own = subject.parts.iter().enumerate().filter(|(number, part)| {
+        audience.roles.has(part.role)
+            && subject.only.is_none_or(|only| only as usize == *number)
+            && audience.section.is_none_or(|section| part.section == section)
+    });
+    match lacking(&audience.tags, own.map(|(_, part)| &part.tags), None) {
+        Some(Lack::Tag(key, want, have)) => AudienceMiss::Tag(key, want, have),
+        Some(Lack::Together(tags)) => AudienceMiss::Apart(tags),
+        None => why,
+    }
 }
 
 /// Whether a condition holds of some facts.

@@ -3,7 +3,7 @@
 use upheld_model::layers::{Condition, Pattern, Section, Unresolved};
 use upheld_model::{Code, Facet, Param, Reason, Side, State, Sym, TagSet, Want};
 
-use super::audience::{AdmitScratch, AudienceMiss, Subject, parts_of};
+use super::audience::{AdmitScratch, AudienceMiss, Subject, of_all_parts, parts_of};
 use super::fold::Merged;
 use super::index::{Column, Entry, Merge, ResolvedReach, Separation};
 use super::targets::Target;
@@ -192,7 +192,7 @@ impl Merge {
                     }
                 }
                 Err(outside) => {
-                    let why = outside_reason(outside, question);
+                    let why = outside_reason(of_all_parts(outside, audience, question.subject), question);
                     if nearest.is_none_or(|(known, _)| why.0 < known) {
                         nearest = Some(why);
                     }
@@ -369,6 +369,10 @@ fn outside_reason(outside: AudienceMiss, question: &Question<'_>) -> (u32, Reaso
         }
         AudienceMiss::NoPart => (5, Reason::new(Code::SkipNoPart, &[])),
         AudienceMiss::Section(section) => (3, Reason::new(Code::SkipSection, &[Param::Text(section)])),
+        AudienceMiss::Apart(tags) => {
+            let tags = Param::Number(i64::try_from(tags).unwrap_or(i64::MAX));
+            (3, Reason::new(Code::SkipTagsApart, &[Param::Side(question.about.side()), tags]))
+        }
         AudienceMiss::Tag(key, want, have) => {
             let side = Param::Side(question.about.side());
             let want = match want {

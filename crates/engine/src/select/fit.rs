@@ -4,6 +4,7 @@ use upheld_model::{Code, Param, Reason, Side, Sym, TagSet, Want};
 
 use super::index::{ListId, SideIndex, Wants};
 use super::rank::Specificity;
+use crate::apart::{Lack, lacking};
 use crate::ask::Fit;
 
 /// How specific a selector is; it does not depend on what it matches.
@@ -27,15 +28,54 @@ pub(super) enum Found {
 /// Whether any selector of a list matches any part, with the reason of the nearest miss.
 pub(super) fn any_selector(selectors: &[Wants], parts: &[TagSet], side: Side) -> Found {
     let mut nearest = (u32::MAX, Found::No(Reason::new(Code::SkipNoSelector, &[Param::Side(side)])));
+    let mut wanted = None;
     for wants in selectors {
         for part in parts {
             let (distance, found) = one(wants, part, None, side);
             if distance < nearest.0 {
                 nearest = (distance, found);
+                wanted = Some(wants);
             }
         }
     }
-    nearest.1
+    match (nearest.1, wanted) {
+        (Found::No(reason), Some(wants)) => Found::No(of_all_parts(reason, wants, parts, None, side)),
+        (found, _) => found,
+    }
+}
+
+/// The reason of the nearest miss, unless another part has what the nearest lacks.
+fn of_all_parts(nearest: Reason, wants: &[(Sym, Want)], parts: &[TagSet], sees: Option<&[Sym]>, side: Side) -> Reason {
+    if parts.len() < 2 {
+        return nearest;
+    }
+    lacking(wants, parts.iter(), sees).map_or(nearest, |lack| lack_reason(lack, nearest, side))
+}
+
+/// What parts lack as a reason. Where the nearest part lacks the same tag, its value is named.
+fn lack_reason(lack: Lack, nearest: Reason, side: Side) -> Reason {
+    let side = Param::Side(side);
+    match lack {
+        Lack::Together(tags) => {
+            Reason::new(Code::SkipTagsApart, &[side, Param::Number(i64::try_from(tags).unwrap_or(i64::MAX))])
+        }
+        Lack::Tag(key, want, have) => {
+            let key = Param::Text(key);
+            let wanted = match want {
+                Want::Any => Param::Nothing,
+                Want::Exactly(value) => Param::Text(value),
+            };
+            let same = |reason: &Reason| {
+                let [_, its_key, its_want, _] = reason.params;
+                reason.code == Code::SkipTag && its_key == key && its_want == wanted
+            };
+            match (Some(nearest).filter(same), have) {
+                (Some(nearest), _) => nearest,
+                (None, Some(have)) => Reason::new(Code::SkipTag, &[side, key, wanted, Param::Text(have)]),
+                (None, None) => Reason::new(Code::SkipTagAbsent, &[side, key, wanted]),
+            }
+        }
+    }
 }
 
 /// One selector against one set of tags: how many wants fail, and the first that does. Unknown ones count half, so
@@ -111,6 +151,7 @@ impl SideIndex {
             return fitness;
         };
         let mut best = [(0, (0, 0)); 2];
+        let mut nearest = None;
         for (wants, specificity, packed) in selectors {
             let rank = (packed, specificity.fullness());
             for part in parts {
@@ -132,11 +173,14 @@ impl SideIndex {
                 {
                     fitness.distance = distance;
                     fitness.reason = reason;
+                    nearest = Some(wants);
                 }
             }
         }
         if fitness.certain.is_some() {
             fitness.distance = 0;
+        } else if let Some(wants) = nearest.filter(|_| fitness.uncertain.is_none()) {
+            fitness.reason = of_all_parts(fitness.reason, wants, parts, item.sees.as_deref(), side);
         }
         fitness
     }

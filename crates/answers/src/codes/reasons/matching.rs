@@ -97,6 +97,12 @@ pub(super) fn words(code: Code) -> Option<Words> {
             "destinations: [{match: {kuma.io/service: backend, version: '*'}}] for a proxy without version",
             "destinations: [{match: {kuma.io/service: backend}}]",
         ),
+        Code::SkipTagsApart => (
+            "tags of different inbounds",
+            "Each tag that the selector wants is there, but one inbound must have all of them.",
+            "wants {kuma.io/service: web-admin, version: v1}; the inbound of web-admin has no version",
+            "kuma.io/service: web-admin",
+        ),
         Code::SkipNoSelector => (
             "no selector",
             "The list of selectors is empty, so nothing can match.",
