@@ -123,6 +123,22 @@ pub enum Family {
     Comply,
 }
 
+impl Family {
+    /// All families.
+    pub const ALL: [Self; 5] = [Self::Select, Self::Merge, Self::Hierarchy, Self::Decide, Self::Comply];
+
+    /// What it is called, in reports and elsewhere.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Select => "select",
+            Self::Merge => "merge",
+            Self::Hierarchy => "hierarchy",
+            Self::Decide => "decide",
+            Self::Comply => "comply",
+        }
+    }
+}
+
 /// What was asked about.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -14,6 +14,7 @@ use upheld_engine::Snapshot;
 use upheld_loader::load::load;
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
+use upheld_report::Family;
 
 use super::{Session, refuse, say};
 use crate::cli::{self, Format, Shell};
@@ -161,12 +162,7 @@ pub(super) fn version(session: &Session<'_>) -> Exit {
     let version = env!("CARGO_PKG_VERSION");
     // What is built in has no mistakes; if it had, nothing would be claimed.
     let semantics = load(Vec::new(), &[]).map(|loaded| loaded.editions.to_vec()).unwrap_or_default();
-    let mut families: Vec<&str> = Vec::new();
-    for form in policy_kind::forms() {
-        if !families.contains(&form.family) {
-            families.push(form.family);
-        }
-    }
+    let families = Family::ALL.map(Family::name);
     let facts = json!({
         "version": version,
         "semantics": semantics,
