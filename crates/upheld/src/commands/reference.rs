@@ -6,6 +6,7 @@ use std::path::Path;
 use anstyle::Style;
 use serde_json::{Map, Value as Json, json};
 use upheld_answers::codes::{all, like};
+use upheld_answers::report::Family;
 use upheld_answers::{schema, testing};
 use upheld_dialects::recognise::TESTS;
 use upheld_dialects::shape::Shape;
@@ -14,7 +15,6 @@ use upheld_engine::Snapshot;
 use upheld_loader::load::load;
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
-use upheld_report::Family;
 
 use super::{Session, refuse, say};
 use crate::cli::{self, Format, Shell};
