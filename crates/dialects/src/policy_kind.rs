@@ -5,6 +5,8 @@
 
 mod select;
 
+pub(crate) use self::select::{SHARES, SUMMARY};
+
 use upheld_engine::{Best, Choices, PolicyKind, Rung};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, NodeRef, SourceId, Sym, Symbols};

@@ -1,16 +1,19 @@
-//! A configuration in a few words, where Kuma's own fields say it best.
+//! A configuration in a few words, where its kind says that there are better ones than its fields.
 
+use upheld_engine::{KindId, Snapshot};
 use upheld_model::tree::Value;
 
 use super::SERVICE_TAGS;
 use super::routes::{Route, Share};
+use crate::policy_kind::{SHARES, SUMMARY};
 
-/// How configurations of a type are summed up; none where their fields say it best.
-pub fn of(policy_type: &str) -> Option<fn(Value<'_>) -> Option<String>> {
-    (policy_type == "TrafficRoute").then_some(route_summary)
+/// How configurations of a kind are summed up, as its document says; none where their fields say it best.
+pub fn of(snapshot: &Snapshot, kind: KindId) -> Option<fn(Value<'_>) -> Option<String>> {
+    let document = snapshot.files().value(snapshot.kind(kind)?.at)?;
+    (document.get(SUMMARY)?.text() == SHARES).then_some(route_summary)
 }
 
-/// `90% backend v1, 10% backend v2` for the conf of a `TrafficRoute`; `None` if it has no weights.
+/// `90% backend v1, 10% backend v2` for a configuration that splits requests; `None` if it has no weights.
 fn route_summary(conf: Value<'_>) -> Option<String> {
     let route = Route::of(conf);
     let total: i64 = route.split.iter().map(|share| share.weight).sum();

@@ -18,6 +18,12 @@ pub(crate) const FORM: KindForm = KindForm {
     read: |source, document, symbols, found| Choices::Select(read_select(source, document, symbols, found)),
 };
 
+/// The field that says how a result is summed up in a line.
+pub(crate) const SUMMARY: &str = "summary";
+
+/// By the shares of requests and where they go.
+pub(crate) const SHARES: &str = "shares";
+
 /// Rungs that are a word.
 const RUNGS: [(&str, Column, Best); 6] = [
     ("more-tags", Column::Tags, Best::Highest),
@@ -55,6 +61,11 @@ fn select_fields() -> Vec<Field> {
             "rungs, the first counts most",
         ),
         required("resolve", Shape::Choice(&["first", "all"]), "whether the best one wins or all count"),
+        optional(
+            SUMMARY,
+            Shape::Choice(&[SHARES]),
+            "how a result is summed up: `shares` of requests and where they go; by its fields when left out",
+        ),
         optional(
             "grants",
             Shape::Either(vec![Shape::Text, by_match]),

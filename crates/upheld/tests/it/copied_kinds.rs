@@ -46,6 +46,7 @@ fn a_copy_of_a_kind_under_another_name_answers_alike() {
     let cases = [
         ("demo", "TrafficLog", Question::between("web-1", "backend-1")),
         ("demo", "HealthCheck", Question::between("web-1", "backend-1")),
+        ("demo", "TrafficRoute", Question::between("web-1", "backend-1")),
         ("demo", "TrafficPermission", Question::between("web-1", "backend-1")),
         ("kuma-matching-real-resources", "MeshTimeout", Question::about("dataplane/web-1")),
         ("kuma-matching-real-resources", "MeshTrafficPermission", Question::about("dataplane/web-1")),
@@ -54,15 +55,70 @@ fn a_copy_of_a_kind_under_another_name_answers_alike() {
         ("compliance", "MeshPolicy", Question::about("project/my-example-project-prod~workspace/managed-customer")),
     ];
     for (folder, kind, question) in cases {
-        let called = format!("Own{kind}");
-        let choices = Choices::default;
-        let original = Policies::load(texts(folder, kind, kind), choices()).unwrap_or_else(|wrong| panic!("{wrong}"));
-        let inputs = texts(folder, kind, &called).into_iter().chain([copied(kind, &called)]).collect();
-        let copy = Policies::load(inputs, choices()).unwrap_or_else(|wrong| panic!("{wrong}"));
-        let expected = reports(&original, &question.clone().kind(kind));
-        let told = reports(&copy, &question.kind(&called));
-        let renamed = Json::from(told).to_string().replace(&called, kind);
-        assert!(!expected.is_empty(), "{folder} {kind}");
-        assert_eq!(renamed, Json::from(expected).to_string(), "{folder} {kind}");
+        answers_alike(kind, &question, |called| texts(folder, kind, called));
     }
+}
+
+/// Asks about policies of a kind, and about the same policies of a copy of it.
+#[track_caller]
+fn answers_alike(kind: &str, question: &Question, texts: impl Fn(&str) -> Vec<Input>) {
+    let called = format!("Own{kind}");
+    let load = |inputs| Policies::load(inputs, Choices::default()).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let original = load(texts(kind));
+    let copy = load(texts(&called).into_iter().chain([copied(kind, &called)]).collect());
+    let expected = reports(&original, &question.clone().kind(kind));
+    let told = reports(&copy, &question.clone().kind(&called));
+    let renamed = Json::from(told).to_string().replace(&called, kind);
+    assert!(!expected.is_empty(), "{kind}");
+    assert_eq!(renamed, Json::from(expected).to_string(), "{kind}");
+}
+
+/// What a route says itself comes from its kind. Bound to the name are references of other policies (`kind: MeshHTTPRoute`): there
+/// the name is a word of Kuma's, as `MeshService` is.
+#[test]
+fn a_copy_of_the_kind_of_routes_answers_alike_for_what_it_says_itself() {
+    let text = "
+type: Dataplane
+name: web
+networking: {address: 10.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: web}}]}
+---
+type: MeshService
+name: orders
+labels: {kuma.io/display-name: orders}
+spec: {selector: {dataplaneTags: {kuma.io/service: orders}}, ports: [{port: 80, name: http, appProtocol: http}]}
+---
+type: ROUTE
+name: a
+spec:
+  targetRef: {kind: Mesh}
+  to:
+  - targetRef: {kind: MeshService, name: orders}
+    rules:
+    - matches: [{path: {type: PathPrefix, value: /}}]
+      default: {backendRefs: [{kind: MeshService, name: orders, port: 80, weight: 1}]}
+---
+type: ROUTE
+name: b
+spec:
+  targetRef: {kind: Dataplane, name: web}
+  to:
+  - targetRef: {kind: MeshService, name: orders}
+    rules:
+    - matches: [{path: {type: Exact, value: /cart}}]
+      default: {filters: []}
+";
+    let texts = |called: &str| vec![Input::text("world.yaml", Format::Yaml, text.replace("ROUTE", called))];
+    for question in
+        [Question::about("dataplane/web"), Question::about("dataplane/web").with("to", "meshservice/orders")]
+    {
+        answers_alike("MeshHTTPRoute", &question, texts);
+    }
+}
+
+#[test]
+fn a_split_is_summed_up_where_the_kind_says_so() {
+    let policies = Policies::load(texts("demo", "TrafficRoute", "TrafficRoute"), Choices::default());
+    let policies = policies.unwrap_or_else(|wrong| panic!("{wrong}"));
+    let told = reports(&policies, &Question::between("web-1", "backend-1").kind("TrafficRoute"));
+    assert_eq!(told[0]["summary"], "100% v1");
 }

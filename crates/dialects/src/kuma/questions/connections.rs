@@ -223,7 +223,7 @@ impl Query<'_> {
         let (snapshot, lookup, mesh) = (self.snapshot, self.lookup, self.connection.mesh);
         let (source, destination) = (source.map(end_of), destination.map(end_of));
         let asked = |kind: &KindId| {
-            let summary = snapshot.kind(*kind).and_then(|kind| kuma::summary::of(snapshot.text(kind.governs)));
+            let summary = kuma::summary::of(snapshot, *kind);
             AskedPair { snapshot, lookup, kind: *kind, scope: mesh, source, destination, summary }
         };
         let grants =
