@@ -8,7 +8,7 @@ use upheld_dialects::dialect::ListedObject;
 use upheld_dialects::dialects;
 use upheld_engine::{PolicyId, Snapshot};
 use upheld_model::nearest::nearest;
-use upheld_model::{Diagnostic, Fault, NodeRef, Role, Sym, Timestamp};
+use upheld_model::{Diagnostic, Fault, NodeRef, Policy, Role, Sym, Timestamp};
 
 use crate::all_pairs::{Tally, find_scope, tally};
 use crate::report::At;
@@ -54,6 +54,8 @@ pub struct Row {
     pub tags: String,
     /// For how many pairs of proxy and service a policy stands.
     pub stands: Option<Tally>,
+    /// What its system makes of a policy besides, by name.
+    pub computed: Vec<(&'static str, String)>,
     /// When it was made.
     pub created: Option<Timestamp>,
     /// Where it was written.
@@ -66,13 +68,22 @@ impl Row {
         format!("{}/{}/{}", self.kind, self.mesh, self.name)
     }
 
+    /// What its system makes of it, by name.
+    pub fn computed(&self, name: &str) -> Option<&str> {
+        self.computed.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
     /// The row as programs get it.
     pub fn json(&self) -> Json {
-        json!({
+        let mut row = json!({
             "kind": self.kind, "mesh": self.mesh, "name": self.name, "tags": self.tags,
             "stands": self.stands.map(|tally| tally.json()),
             "created": self.created.map(|created| created.to_string()), "at": self.at,
-        })
+        });
+        if let Some(row) = row.as_object_mut().filter(|_| !self.computed.is_empty()) {
+            row.insert("computed".to_owned(), computed_json(&self.computed));
+        }
+        row
     }
 }
 
@@ -103,8 +114,10 @@ pub(crate) fn rows(snapshot: &Snapshot, mesh: Option<&str>, wanted: &Wanted) -> 
 fn policies(snapshot: &Snapshot, counted: bool) -> Vec<Row> {
     // Only those who look for it pay for all pairs.
     let mut tallies = if counted { tallies(snapshot) } else { BTreeMap::new() };
-    let mut row = |id: PolicyId, policy: &upheld_model::Policy| Row {
+    let mut row = |id: PolicyId, policy: &Policy| Row {
         stands: tallies.remove(&id),
+        // Objects have tags instead.
+        computed: policy.layers().map_or_else(Vec::new, |_| computed(snapshot, policy.at, Some(policy))),
         kind: snapshot.text(policy.kind).to_owned(),
         mesh: snapshot.text(policy.scope).to_owned(),
         name: snapshot.text(policy.name).to_owned(),
@@ -143,6 +156,7 @@ fn tallies(snapshot: &Snapshot) -> BTreeMap<PolicyId, Tally> {
 fn objects(snapshot: &Snapshot) -> Vec<Row> {
     let row = |object: &upheld_model::Object| Row {
         stands: None,
+        computed: Vec::new(),
         kind: snapshot.text(object.kind).to_owned(),
         mesh: snapshot.text(object.scope).to_owned(),
         name: snapshot.text(object.name).to_owned(),
@@ -164,6 +178,7 @@ fn related(snapshot: &Snapshot) -> Vec<Row> {
     let all = dialects().flat_map(|dialect| dialect.objects(snapshot));
     let row = |object: ListedObject| Row {
         stands: None,
+        computed: Vec::new(),
         kind: object.kind,
         mesh: object.scope,
         name: object.name,
@@ -186,6 +201,7 @@ pub(crate) fn is_policy_type(kind: &str) -> bool {
 fn service_rows(snapshot: &Snapshot) -> Vec<Row> {
     let row = |kind: &str, mesh: Sym, name: Sym, tags: String| Row {
         stands: None,
+        computed: Vec::new(),
         kind: kind.to_owned(),
         mesh: snapshot.text(mesh).to_owned(),
         name: snapshot.text(name).to_owned(),
@@ -205,6 +221,7 @@ fn service_rows(snapshot: &Snapshot) -> Vec<Row> {
 fn mesh_rows(snapshot: &Snapshot) -> Vec<Row> {
     let row = |mesh: Sym| Row {
         stands: None,
+        computed: Vec::new(),
         kind: "Mesh".to_owned(),
         mesh: snapshot.text(mesh).to_owned(),
         name: snapshot.text(mesh).to_owned(),
@@ -222,6 +239,16 @@ pub(crate) fn tags_text(snapshot: &Snapshot, tags: &upheld_model::TagSet) -> Str
         .collect();
     pairs.sort();
     pairs.join(",")
+}
+
+/// What the system of a document makes of it besides what is written there.
+pub(crate) fn computed(snapshot: &Snapshot, at: NodeRef, policy: Option<&Policy>) -> Vec<(&'static str, String)> {
+    dialects().flat_map(|dialect| dialect.computed(snapshot, at, policy)).collect()
+}
+
+/// The same as programs get it.
+pub(crate) fn computed_json(computed: &[(&'static str, String)]) -> Json {
+    Json::Object(computed.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect())
 }
 
 fn at(snapshot: &Snapshot, node: NodeRef) -> Option<At> {

@@ -7,7 +7,7 @@ use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, NodeRef, Sym};
 
 use crate::all_pairs::{Tally, tally};
-use crate::inventory::{is_policy_type, tags_text};
+use crate::inventory::{computed, computed_json, is_policy_type, tags_text};
 use crate::report::At;
 
 #[derive(Clone, Copy)]
@@ -109,7 +109,6 @@ impl Shown {
             counts: Vec::new(),
             attached: None,
         };
-        let computed = |at: NodeRef| dialects().flat_map(|dialect| dialect.computed(snapshot, at)).collect();
         match thing {
             Thing::Policy(id) => snapshot.policies().get(id).map(|policy| Self {
                 kind: text(policy.kind),
@@ -117,7 +116,7 @@ impl Shown {
                 name: text(policy.name),
                 node: policy.at,
                 created: policy.created.map(|created| created.to_string()),
-                computed: computed(policy.at),
+                computed: computed(snapshot, policy.at, Some(policy)),
                 parts: Vec::new(),
                 attached: dialects().find_map(|dialect| dialect.attached(snapshot, id)),
                 counts: (snapshot.kinds().iter())
@@ -131,7 +130,7 @@ impl Shown {
                 name: text(object.name),
                 node: object.at,
                 created: object.created.map(|created| created.to_string()),
-                computed: computed(object.at),
+                computed: computed(snapshot, object.at, None),
                 parts: (object.parts.iter())
                     .map(|part| (part.role.word().to_owned(), text(part.section), tags_text(snapshot, &part.tags)))
                     .collect(),
@@ -154,8 +153,7 @@ impl Shown {
             .collect();
         let counts: serde_json::Map<String, Json> =
             self.counts.iter().map(|(kind, tally)| (kind.clone(), tally.json())).collect();
-        let computed: serde_json::Map<String, Json> =
-            self.computed.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+        let computed = computed_json(&self.computed);
         json!({
             "kind": self.kind, "mesh": self.mesh, "name": self.name, "created": self.created, "computed": computed,
             "at": At::of(snapshot.files(), self.node), "parts": parts, "counts": counts,

@@ -1,7 +1,7 @@
 //! What there is besides plain objects and policies: scopes, ends of connections, services, and who is attached to what.
 
 use upheld_engine::{Granularity, KindId, PolicyId, Snapshot};
-use upheld_model::{Diagnostic, NodeRef, Sym, TagSet};
+use upheld_model::{Diagnostic, NodeRef, Policy, Sym, TagSet};
 
 /// What a dialect can list.
 pub trait Inventory {
@@ -50,8 +50,8 @@ pub trait Inventory {
         None
     }
 
-    /// What its system makes of a document besides what is written there, by name.
-    fn computed(&self, _snapshot: &Snapshot, _at: NodeRef) -> Vec<(&'static str, String)> {
+    /// What its system makes of a document besides what is written there, by name; `policy` if the document is one.
+    fn computed(&self, _snapshot: &Snapshot, _at: NodeRef, _policy: Option<&Policy>) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 

@@ -1,7 +1,7 @@
 //! What there is in meshes: proxies, services, and the proxies that policies are attached to.
 
 use upheld_engine::{Granularity, KindId, PolicyId, Snapshot};
-use upheld_model::{Diagnostic, NodeRef, Sym};
+use upheld_model::{Diagnostic, NodeRef, Policy, Sym};
 
 use super::Kuma;
 use super::ends::{caller_parts, destinations, find_mesh, meshes, proxies, services};
@@ -45,10 +45,9 @@ impl Inventory for Kuma {
         super::questions::layered_pairs(snapshot, kind, scope)
     }
 
-    fn computed(&self, snapshot: &Snapshot, at: NodeRef) -> Vec<(&'static str, String)> {
+    fn computed(&self, snapshot: &Snapshot, at: NodeRef, policy: Option<&Policy>) -> Vec<(&'static str, String)> {
         let Some(resource) = snapshot.files().value(at).and_then(Resource::of) else { return Vec::new() };
-        let policy = snapshot.policies().iter().map(|(_, policy)| policy).find(|policy| policy.at == at);
-        let layers = policy.and_then(upheld_model::Policy::layers);
+        let layers = policy.and_then(Policy::layers);
         if layers.is_none() && ResourceType::of(resource.kind.text()).is_none() {
             return Vec::new();
         }

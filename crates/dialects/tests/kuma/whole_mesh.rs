@@ -106,7 +106,7 @@ spec: {to: [{targetRef: {kind: MeshService, name: orders}, default: {idleTimeout
     let loaded = loaded(text, &["kuma/2"]);
     let (_, policy) = loaded.snapshot.policies().iter().next().expect("a policy");
     let computed: Vec<(&str, String)> =
-        dialects().flat_map(|dialect| dialect.computed(&loaded.snapshot, policy.at)).collect();
+        dialects().flat_map(|dialect| dialect.computed(&loaded.snapshot, policy.at, Some(policy))).collect();
     let expected =
         [("role", "producer"), ("origin", "zone"), ("zone", "east"), ("identifier", "kri_mt_default_east_shop_t_")];
     assert_eq!(computed, expected.map(|(name, value)| (name, value.to_owned())));

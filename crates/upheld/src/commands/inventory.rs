@@ -39,6 +39,13 @@ pub(super) fn run(session: &Session<'_>, list: &List) -> Exit {
     Exit::Yes
 }
 
+/// What systems make of policies, as far as a wide screen has room for it.
+const COMPUTED: [(&str, &str); 3] = [("role", "ROLE"), ("origin", "ORIGIN"), ("zone", "ZONE")];
+
+fn has_any(rows: &[Row], name: &str) -> bool {
+    rows.iter().any(|row| row.computed(name).is_some())
+}
+
 fn print(session: &Session<'_>, rows: &[Row], now: Timestamp) {
     let screen = &session.screen;
     match screen.format {
@@ -50,12 +57,15 @@ fn print(session: &Session<'_>, rows: &[Row], now: Timestamp) {
             let names: String = rows.iter().map(|row| format!("{}\n", row.id())).collect();
             print_plain(&names);
         }
-        Format::Table | Format::Wide if rows.is_empty() => super::say("Nothing of that sort was read."),
+        Format::Table | Format::Wide if rows.is_empty() => super::say("Nothing of this kind was read."),
         Format::Table | Format::Wide => {
             let wide = screen.format == Format::Wide;
             let mut columns = vec![("KIND", Align::Left), ("SCOPE", Align::Left), ("NAME", Align::Left)];
+            let computed: Vec<_> = COMPUTED.into_iter().filter(|(name, _)| wide && has_any(rows, name)).collect();
             if wide {
-                columns.extend([("STANDS FOR", Align::Left), ("AGE", Align::Right), ("TAGS", Align::Left)]);
+                columns.extend([("STANDS FOR", Align::Left), ("AGE", Align::Right)]);
+                columns.extend(computed.iter().map(|(_, heading)| (*heading, Align::Left)));
+                columns.push(("TAGS", Align::Left));
             }
             columns.push(("AT", Align::Left));
             let mut table = Table::new(&columns);
@@ -66,7 +76,9 @@ fn print(session: &Session<'_>, rows: &[Row], now: Timestamp) {
                 let mut cells = vec![row.kind.clone(), scope.to_owned(), row.name.clone()];
                 if wide {
                     cells.push(row.stands.map_or("-".to_owned(), |tally| tally.short()));
-                    cells.extend([row.created.map_or("-".to_owned(), |created| age(created, now)), row.tags.clone()]);
+                    cells.push(row.created.map_or("-".to_owned(), |created| age(created, now)));
+                    cells.extend(computed.iter().map(|(name, _)| row.computed(name).unwrap_or("-").to_owned()));
+                    cells.push(row.tags.clone());
                 }
                 cells.push(row.at.as_ref().map(ToString::to_string).unwrap_or_default());
                 table.row(Style::new(), cells);

@@ -187,6 +187,10 @@ command!(resolve_group_that_differs, "resolve -f examples/demo --kind TrafficLog
 command!(list_everything, "list -f examples/demo");
 command!(list_of_gateways_shows_namespaces_as_scopes, "list -f examples/kgateway-policy-application-and-merging");
 command!(list_wide_with_ages, "list policies -f examples/demo -o wide --now 2025-03-01T12:00:00Z");
+command!(
+    list_wide_with_roles,
+    "list policies -f examples/kuma-matching-real-resources -o wide --now 2025-03-01T12:00:00Z"
+);
 command!(list_services, "list services -f examples/demo");
 command!(list_names, "list objects -f examples/demo -o name");
 command!(list_unknown_type, "list -f examples/demo --kind Dataplan");
