@@ -101,7 +101,7 @@ pub(crate) fn resolution(snapshot: &Snapshot, answer: &Answer, question: &Questi
     if !missing.is_empty() && missing.len() == reports.len() {
         return Ok(Resolution { value: None, notes: missing, verdict: Resolved::No, stamp });
     }
-    let silent = reports.iter().filter(|report| report.policies.is_empty());
+    let silent = reports.iter().filter(|report| report.policies.is_empty() || report.is_unenforced());
     let notes = silent.map(|report| format!("note: {}", report.headline.text)).collect();
     // Of several kinds, a denial of one says nothing about the others.
     let verdict = match reports.as_slice() {
@@ -152,6 +152,8 @@ fn result(report: &Report) -> Json {
     match (report.family, report.verdict.granted()) {
         (Family::Comply, _) => json!({"verdict": report.verdict, "policies": report.policies}),
         (_, Some(granted)) => json!({"allowed": granted, "by": report.policies}),
+        // What nothing enforces refuses nobody, and no policy is to thank for it.
+        (_, None) if report.is_unenforced() => json!({"allowed": true, "by": []}),
         // Who grants, where it was not asked whom.
         (_, None) if report.fields.is_empty() && !report.policies.is_empty() => json!({"by": report.policies}),
         (_, None) => report.result.clone(),

@@ -272,6 +272,11 @@ impl Report {
         sources.chain(over).chain(candidates)
     }
 
+    /// Whether policies refuse, and nothing checks it.
+    pub fn is_unenforced(&self) -> bool {
+        self.headline.parameters.get("grants").is_some_and(|grants| grants == "notEnforced")
+    }
+
     /// Whether some policy says something here.
     pub fn speaks(&self) -> bool {
         !self.policies.is_empty() || self.outcome == Outcome::Undecided

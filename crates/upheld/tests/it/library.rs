@@ -140,3 +140,75 @@ fn programs_in_the_readme_are_those_that_are_tested() {
         assert!(tested.contains(program), "not in docs/library.md:\n{program}");
     }
 }
+
+#[test]
+fn a_result_has_the_same_shape_with_and_without_mutual_tls() {
+    let proxies = "
+type: Dataplane
+name: web
+networking: {address: 10.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: web}}]}
+---
+type: Dataplane
+name: back
+networking: {address: 10.0.0.2, inbound: [{port: 80, tags: {kuma.io/service: back}}]}
+---
+type: MeshTrafficPermission
+name: nobody
+spec: {targetRef: {kind: Mesh}, from: [{targetRef: {kind: Mesh}, default: {action: Deny}}]}
+---
+type: TrafficPermission
+name: web
+sources: [{match: {kuma.io/service: web}}]
+destinations: [{match: {kuma.io/service: back}}]
+";
+    let meshes = [
+        "",
+        "---\ntype: Mesh\nname: default\n",
+        "---\ntype: Mesh\nname: default\nmtls: {enabledBackend: c, backends: [{name: c, type: builtin}]}\n",
+    ];
+    for question in [
+        Question::about("dataplane/web").kind("MeshTrafficPermission"),
+        Question::between("web", "dataplane/back").kind("MeshTrafficPermission"),
+        Question::between("web", "dataplane/back").kind("TrafficPermission"),
+    ] {
+        let results = meshes.map(|mesh| {
+            let policies = Policies::from_text(&format!("{proxies}{mesh}")).unwrap_or_else(|wrong| panic!("{wrong}"));
+            let resolution = policies.resolve(&question).unwrap_or_else(|wrong| panic!("{wrong}"));
+            resolution.value.expect("a result")
+        });
+        let [unknown, without, with] = &results;
+        assert_eq!(unknown, with, "{question:?}");
+        for result in &results {
+            let names: Vec<&String> = result.as_object().expect("a map").keys().collect();
+            assert_eq!(names, ["allowed", "by"], "{question:?}: {result}");
+        }
+        // What nothing enforces refuses nobody.
+        assert_eq!(without["allowed"], true, "{question:?}");
+    }
+}
+
+#[test]
+fn policies_are_listed_with_what_the_control_plane_makes_of_them() {
+    let text = "
+type: MeshTimeout
+name: t
+labels: {kuma.io/origin: zone, kuma.io/zone: east, kuma.io/policy-role: consumer, k8s.kuma.io/namespace: shop}
+spec: {to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1s}}]}
+---
+type: TrafficLog
+name: l
+sources: [{match: {kuma.io/service: '*'}}]
+destinations: [{match: {kuma.io/service: '*'}}]
+conf: {backend: b}
+";
+    let policies = Policies::from_text(text).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let rows = policies.ask(|world| world.policies(None)).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let of = |kind: &str| rows.iter().find(|row| row.kind == kind).expect("is listed");
+    let shown = policies.ask(|world| world.show("MeshTimeout/t")).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let timeout = of("MeshTimeout");
+    let listed = ["role", "origin", "zone"].map(|name| timeout.computed(name));
+    assert_eq!(listed, [Some("consumer"), Some("zone"), Some("east")]);
+    assert_eq!(timeout.computed, shown.computed);
+    assert_eq!(timeout.json()["computed"]["role"], "consumer");
+    assert!(of("TrafficLog").json().get("computed").is_none());
+}
