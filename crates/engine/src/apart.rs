@@ -14,7 +14,7 @@ pub(crate) enum Lack {
 /// What is lacking; nothing where a value that is not known could be the wanted one. `sees`: the only tags that count.
 pub(crate) fn lacking<'t>(
     wants: &[(Sym, Want)],
-    parts: impl Iterator<Item = &'t TagSet> + Clone,
+    parts: &(impl Iterator<Item = &'t TagSet> + Clone),
     sees: Option<&[Sym]>,
 ) -> Option<Lack> {
     for (key, want) in wants {

@@ -100,7 +100,7 @@ pub(super) fn of_all_parts(why: AudienceMiss, audience: &Audience, subject: Subj
             && subject.only.is_none_or(|only| only as usize == *number)
             && audience.section.is_none_or(|section| part.section == section)
     });
-    match lacking(&audience.tags, own.map(|(_, part)| &part.tags), None) {
+    match lacking(&audience.tags, &own.map(|(_, part)| &part.tags), None) {
         Some(Lack::Tag(key, want, have)) => AudienceMiss::Tag(key, want, have),
         Some(Lack::Together(tags)) => AudienceMiss::Apart(tags),
         None => why,

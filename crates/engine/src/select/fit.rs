@@ -49,7 +49,7 @@ fn of_all_parts(nearest: Reason, wants: &[(Sym, Want)], parts: &[TagSet], sees: 
     if parts.len() < 2 {
         return nearest;
     }
-    lacking(wants, parts.iter(), sees).map_or(nearest, |lack| lack_reason(lack, nearest, side))
+    lacking(wants, &parts.iter(), sees).map_or(nearest, |lack| lack_reason(lack, nearest, side))
 }
 
 /// What parts lack as a reason. Where the nearest part lacks the same tag, its value is named.
