@@ -103,8 +103,11 @@ fn world(objects: &[&str], policies: &[String]) -> Loaded {
     loaded(&texts.join("---\n"), &["kuma/0.3", "kuma/2"])
 }
 
-/// Kind, place, verdict and result of what speaks; an error says why there is none.
-fn answer(loaded: &Loaded, (what, from, to): Asked) -> Result<Vec<(String, Option<String>, String, Json)>, String> {
+/// Kind, place, verdict and result.
+type Said = (String, Option<String>, String, Json);
+
+/// What speaks; an error says why there is none.
+fn answer(loaded: &Loaded, (what, from, to): Asked) -> Result<Vec<Said>, String> {
     let answer = ask(&loaded.snapshot, &words(what, from, to, None)).map_err(|refused| format!("{refused:#?}"))?;
     let speaking = answer.reports.into_iter().filter(upheld_report::Report::speaks);
     Ok(speaking.map(|one| (one.kind, one.about.place, format!("{:?}", one.verdict), one.result)).collect())

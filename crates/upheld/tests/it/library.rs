@@ -172,7 +172,7 @@ destinations: [{match: {kuma.io/service: back}}]
         Question::between("web", "dataplane/back").kind("TrafficPermission"),
     ] {
         let results = meshes.map(|mesh| {
-            let policies = Policies::from_text(&format!("{proxies}{mesh}")).unwrap_or_else(|wrong| panic!("{wrong}"));
+            let policies = Policies::from_text(format!("{proxies}{mesh}")).unwrap_or_else(|wrong| panic!("{wrong}"));
             let resolution = policies.resolve(&question).unwrap_or_else(|wrong| panic!("{wrong}"));
             resolution.value.expect("a result")
         });
