@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 
 use packages::Packages;
 
-/// What goes wrong is told as it is.
+/// What goes wrong is reported as it is.
 type Outcome<T> = Result<T, String>;
 
 /// Makes the archive. Whether it is there.

@@ -137,7 +137,7 @@ fn unknown_family(source: SourceId, family: Value<'_>) -> Diagnostic {
     diagnostic.at_value(source, family, format!("expected one of {}", known.join(", ")))
 }
 
-/// The rungs of a ladder of any family; `read` reads one of them. What stands twice is told.
+/// The rungs of a ladder of any family; `read` reads one of them. What stands twice is reported.
 pub(crate) fn read_rungs<'d, C: PartialEq>(
     source: SourceId,
     written: impl Iterator<Item = Value<'d>>,

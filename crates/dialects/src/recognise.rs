@@ -57,7 +57,7 @@ pub struct Recognised {
 pub struct Reading<'r> {
     /// The editions in force; kinds of other editions are left out.
     pub semantics: &'r [&'r str],
-    /// What dialects are told besides, found by its type.
+    /// What dialects are reported besides, found by its type.
     pub settings: &'r Companions,
 }
 

@@ -41,7 +41,7 @@ pub struct Loaded {
 pub struct Choices {
     /// The editions in force.
     pub semantics: Vec<String>,
-    /// What dialects are told besides, found by its type.
+    /// What dialects are reported besides, found by its type.
     pub settings: Companions,
 }
 
@@ -97,7 +97,7 @@ impl Choices {
         self.load_with(inputs, Vec::new())
     }
 
-    /// With something that a dialect is told besides the documents.
+    /// With something that a dialect is reported besides the documents.
     #[must_use]
     pub fn with<T: Any + Send + Sync>(self, setting: T) -> Self {
         Self { settings: self.settings.with(Arc::new(setting)), ..self }

@@ -22,7 +22,7 @@ pub struct Layers {
     pub marks: Vec<Mark>,
     /// Its statements.
     pub entries: Vec<Statement>,
-    /// References that mean nothing: they are told wherever the policy would count.
+    /// References that mean nothing: they are reported wherever the policy would count.
     pub dangling: Vec<Dangling>,
 }
 

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
-/// The status of a policy, as it is told.
+/// The status of a policy, as it is reported.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyStatus {

@@ -81,7 +81,7 @@ impl Auth {
         Ok((auth, secret))
     }
 
-    /// Reads all files again. What is broken is told, and stays as it was.
+    /// Reads all files again. What is broken is reported, and stays as it was.
     pub(crate) async fn reload(&self) {
         if let Some(path) = &self.settings.tokens {
             match Tokens::read(path) {

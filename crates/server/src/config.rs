@@ -1,4 +1,4 @@
-//! What a server is told before it starts.
+//! What a server is reported before it starts.
 
 mod operations;
 mod security;
@@ -33,7 +33,7 @@ pub struct Config {
     pub watch: Vec<PathBuf>,
     /// The editions in force; what is not named is the default.
     pub semantics: Vec<String>,
-    /// What dialects are told besides the documents, found by its type.
+    /// What dialects are reported besides the documents, found by its type.
     pub settings: Companions,
     /// The seed's administration API and enforcement point.
     pub access: AccessApi,

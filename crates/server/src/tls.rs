@@ -38,7 +38,7 @@ impl Tls {
         Ok(Self { files, current })
     }
 
-    /// Reads the files again. What is broken is told, and stays as it was.
+    /// Reads the files again. What is broken is reported, and stays as it was.
     pub(crate) fn reload(&self) {
         match read(&self.files) {
             Ok(config) => self.current.store(Arc::new(config)),

@@ -1,5 +1,5 @@
 //! The log in a database: schema and statements that SQLite and PostgreSQL have in common. What differs is how a transaction
-//! begins, how the head is locked, and how others are told.
+//! begins, how the head is locked, and how others are reported.
 
 mod append;
 mod changes;

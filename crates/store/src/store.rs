@@ -31,7 +31,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// Takes over the history of another store, all of it or nothing. Only a store without revisions can.
     fn restore(&self, history: History) -> BoxFuture<'_, Result<()>>;
 
-    /// Follows the end of the log: also what other servers append is told here, soon.
+    /// Follows the end of the log: also what other servers append is reported here, soon.
     fn follow(&self) -> watch::Receiver<Revision>;
 
     /// What kind of store it is, for logs and answers: `memory`, `sqlite` or `postgres`. Never has a password in it.

@@ -45,7 +45,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// What dialects are told besides documents.
+    /// What dialects are reported besides documents.
     pub(crate) fn companions(&self) -> Result<Companions, Vec<Diagnostic>> {
         let systems = self.systems.iter().map(|(name, setting)| (*name, setting.value.as_slice()));
         Ok(read_settings(systems)?.with(Arc::new(self.schemas.value.schemas())))

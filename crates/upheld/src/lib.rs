@@ -98,7 +98,7 @@
 //!   [`World`] with every other question: audits and fixes ([`compliance`]), tests ([`testing`]), lists ([`inventory`]).
 //! - [`Policies::put`] and [`Policies::remove`] make the next policies out of these, and share what did not change.
 //! - Whatever is wrong is in [`Problems`]: all of it, with file, line, column and what to do next. Broken documents answer nothing.
-//! - What dialects are told besides the documents goes into [`Choices::with`]; [`dialects`] has what there is.
+//! - What dialects are reported besides the documents goes into [`Choices::with`]; [`dialects`] has what there is.
 //! - [`engine`] answers from [`Policies::snapshot`] without words and without allocations, for hot paths.
 //!
 //! Features: `cli` builds the program, `server` its commands `serve`, `export` and `import`. Both are on by default, and the

@@ -22,7 +22,7 @@ use upheld_report::{Report, Verdict};
 /// One question with its answer.
 #[derive(Debug)]
 pub(super) struct Case {
-    /// As it is told: a combination or row is named after its case and its parts.
+    /// As it is reported: a combination or row is named after its case and its parts.
     pub(super) name: String,
     /// The name that the document gives to the case.
     pub(super) own: String,

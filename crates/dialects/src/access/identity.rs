@@ -44,7 +44,7 @@ impl Identity {
         self.document().is_some_and(is_truthy)
     }
 
-    /// Who asks; nothing if that cannot be told.
+    /// Who asks; nothing if that cannot be known.
     pub(super) fn subject(&self, edition: Edition) -> Option<Subject> {
         let identity = match (self, self.document(), edition) {
             (Self::Unreadable, _, Edition::Strict) => return None,

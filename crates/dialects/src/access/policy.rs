@@ -58,7 +58,7 @@ impl PolicyReader {
         self.rule(body, name, &mut Reading::new(source, found))
     }
 
-    /// What else is wrong with a policy that does not have its shape, as far as that can be told.
+    /// What else is wrong with a policy that does not have its shape, as far as that can be known.
     fn rest(&self, policy: Value<'_>, reading: &mut Reading<'_>) {
         if let Some(word) = policy.get(&self.fields.effect).filter(|word| word.kind() == Kind::Text) {
             reading.effect(word, &self.fields);

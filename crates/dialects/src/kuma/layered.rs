@@ -55,7 +55,7 @@ pub(crate) struct Written<'t, 'k> {
     pub(crate) kind: &'k PolicyKind,
 }
 
-/// Reads all of them into the draft; those that are broken are told and left out. There may be other objects than those of the
+/// Reads all of them into the draft; those that are broken are reported and left out. There may be other objects than those of the
 /// draft.
 pub(crate) fn read_all(
     files: &Files,

@@ -146,7 +146,7 @@ impl<'t> TargetRef<'t> {
         }
     }
 
-    /// Reads a reference. What does not go together is told; what an edition does not know is told and left out.
+    /// Reads a reference. What does not go together is reported; what an edition does not know is reported and left out.
     pub fn read(
         value: Value<'t>,
         position: Position,
@@ -250,7 +250,7 @@ impl Judge<'_, '_> {
         };
         let forgotten: &[&str] = if self.edition == Edition::V3 { &FORGOTTEN } else { &[] };
         for field in ["name", "namespace", "labels", "tags", "sectionName", "proxyTypes", "mesh"] {
-            // What the edition forgot was told already.
+            // What the edition forgot was reported already.
             if !allowed.contains(&field) && !forgotten.contains(&field) {
                 let message = format!("a reference to a {} has no `{field}`", kind.name());
                 self.warn(field, message, "has no effect here", &format!("it may have: kind, {}", allowed.join(", ")));

@@ -49,7 +49,7 @@ fn find(snapshot: &Snapshot) -> Vec<Diagnostic> {
                     waiting.remove(&admitted.slot);
                 }
             }
-            // Those with a reference that means nothing are told already.
+            // Those with a reference that means nothing are reported already.
             let told = |slot: &u32| rules.merge.policy(*slot).is_none_or(|policy| !policy.dangling.is_empty());
             for slot in waiting.into_iter().filter(|slot| !told(slot)) {
                 let Some(policy) = rules.policy(slot) else { continue };

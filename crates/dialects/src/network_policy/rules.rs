@@ -101,7 +101,7 @@ impl PolicyReader<'_> {
             .extend(resource.field("podSelector").map(|labels| self.selector(labels, own, LABEL)).unwrap_or_default());
         let peers = if field == "ingress" { "from" } else { "to" };
         let written: Vec<Value<'_>> = resource.field(field).into_iter().flat_map(Value::items).collect();
-        // What is wrong with a rule is told even where it does not count.
+        // What is wrong with a rule is reported even where it does not count.
         let permits = written.iter().enumerate().map(|(number, rule)| {
             let name = format_smolstr!("{}[{number}]", self.name);
             let at = NodeRef { source: self.source, node: rule.number() };

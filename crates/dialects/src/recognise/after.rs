@@ -51,7 +51,7 @@ impl<'b> Before<'b> {
     }
 
     /// Recognises changed files. `None` if this needs all others as well: because something is wrong, so that all of it is to
-    /// be told, or because what some document means depends on all of them.
+    /// be reported, or because what some document means depends on all of them.
     pub fn after(self, reading: Reading<'_>, files: &Files, changed: &BTreeSet<SourceId>) -> Option<After> {
         let snapshot = self.snapshot;
         let mut concerned = changed.clone();

@@ -32,7 +32,7 @@ use crate::shape::{Demand, Field, Format, Need, Path, Rule, Shape};
 /// The key of an object under which its rules stand.
 const RULES: &str = "(rules)";
 
-/// The key of an object that may have other fields, too: a newer version may have them. Slips of the pen are told all the same.
+/// The key of an object that may have other fields, too: a newer version may have them. Slips of the pen are reported all the same.
 const OPEN: &str = "(open)";
 
 /// The key of an object that has the fields of a type, too.

@@ -56,7 +56,7 @@ impl<'c> Checker<'c> {
             Rule::Union(tag, members) => self.union(value, tag, members, fields),
             Rule::When(conditions, demands) => {
                 let applies = conditions.iter().all(|(path, values)| holds(value, path, values));
-                // All of them are held against the value, so that all mistakes are told.
+                // All of them are held against the value, so that all mistakes are reported.
                 let broken = |demand: &&'c Demand| !self.demand(value, conditions, demand, fields);
                 !applies || demands.iter().filter(broken).count() == 0
             }

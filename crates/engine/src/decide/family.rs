@@ -62,7 +62,7 @@ struct Policy {
 pub enum Strictness {
     /// Paths in every way in which they are read; what cannot be told of one policy does not touch the others.
     Strict,
-    /// As the original system does: paths as they are given, and the first thing that cannot be told ends it all.
+    /// As the original system does: paths as they are given, and the first thing that cannot be known ends it all.
     Compat,
 }
 

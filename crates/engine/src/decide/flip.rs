@@ -1,4 +1,4 @@
-//! The smallest changes that would turn a decision round, each tried out before it is told.
+//! The smallest changes that would turn a decision round, each tried out before it is reported.
 
 mod edit;
 mod reach;

@@ -404,7 +404,7 @@ fn literal(tokens: &[Token]) -> Option<SmolStr> {
     Some(text.finish())
 }
 
-/// A linear-time matcher for what cannot be told segment by segment.
+/// A linear-time matcher for what cannot be known segment by segment.
 fn regex_of(tokens: &[Token]) -> Result<Regex, BadPattern> {
     let mut pattern = String::from("^(?s:");
     for token in tokens {

@@ -47,7 +47,7 @@ pub enum MutantOf {
     Set(usize),
 }
 
-/// What is otherwise, in the words in which policies are told.
+/// What is otherwise, in the words in which policies are reported.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mutation {
     /// The effect is turned round.

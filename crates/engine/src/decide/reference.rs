@@ -31,7 +31,7 @@ pub fn decide(set: &Set, asked: NormalizedRequest<'_>) -> (Value, Option<SmolStr
     (all.value, all.by)
 }
 
-/// Whether the original fails on a request: it looks from left to right and ends at the first thing that cannot be told.
+/// Whether the original fails on a request: it looks from left to right and ends at the first thing that cannot be known.
 pub fn fails(set: &Set, asked: NormalizedRequest<'_>) -> bool {
     let mut rules = Vec::new();
     in_order(set, &mut rules);

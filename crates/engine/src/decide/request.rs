@@ -320,7 +320,7 @@ pub enum Path<'r> {
 }
 
 impl NormalizedRequest<'_> {
-    /// What is true in whichever way the path is read; what is true in some of them only cannot be told.
+    /// What is true in whichever way the path is read; what is true in some of them only cannot be known.
     pub(super) fn in_every_reading(self, holds: impl Fn(Self) -> Truth) -> Truth {
         let Path::Several(readings) = self.path else { return holds(self) };
         let mut truths = readings.iter().map(|reading| holds(NormalizedRequest { path: Path::Is(reading), ..self }));

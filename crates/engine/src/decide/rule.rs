@@ -42,7 +42,7 @@ impl Rule {
         Self { name, description, effect, target, conditions: Vec::new(), duties: Vec::new(), priority, status, at }
     }
 
-    /// Whether it applies, from left to right: what cannot be told ends it at once.
+    /// Whether it applies, from left to right: what cannot be known ends it at once.
     pub(super) fn in_order(&self, asked: NormalizedRequest<'_>) -> Truth {
         for (_, alternatives) in self.target.clauses() {
             let mut fits = Truth::from(alternatives.is_empty());

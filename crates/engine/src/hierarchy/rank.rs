@@ -197,7 +197,7 @@ impl Hierarchy {
     }
 }
 
-/// From whose side a reason is told.
+/// From whose side a reason is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Perspective {
     Winner,

@@ -117,7 +117,7 @@ pub(super) fn across<'f>(
                 if part.is_some() && part.as_ref() == rule.off() {
                     off.push(name.clone());
                 }
-                // What was lost within the scope is told once, with the first part.
+                // What was lost within the scope is reported once, with the first part.
                 let lost =
                     joined.over.iter().filter(|_| place == 0).filter_map(|beaten| lost_in(beaten, &who)).collect();
                 place += 1;

@@ -57,7 +57,7 @@ impl Loaded {
                 return Ok(next);
             }
         }
-        // Also if something is wrong: then all of it is to be told.
+        // Also if something is wrong: then all of it is to be reported.
         Arc::clone(&self.choices).recognise(files, self.implied, about_texts, Some(self.before()))
     }
 

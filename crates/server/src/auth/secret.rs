@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 
-/// What static tokens begin with, so that they are told from others, and found where they should not be.
+/// What static tokens begin with, so that they are reported from others, and found where they should not be.
 pub(crate) const PREFIX: &str = "upheld_";
 
 /// A text that does not show itself.

@@ -1,4 +1,4 @@
-//! What a proxy is told.
+//! What a proxy is reported.
 
 use serde_json::{Map, Value as Json, json};
 use tonic::Code;

@@ -1,4 +1,4 @@
-//! Queries, paths and bodies of requests: what cannot be read is told as every other problem.
+//! Queries, paths and bodies of requests: what cannot be read is reported as every other problem.
 
 use axum::body::Bytes;
 use axum::extract::{self, FromRequest, FromRequestParts, Request};

@@ -41,7 +41,7 @@ struct Open {
 #[derive(Debug)]
 enum Message {
     Line(Box<Line>),
-    /// Everything before this must be written; then whoever asked is told.
+    /// Everything before this must be written; then whoever asked is reported.
     Close(oneshot::Sender<()>),
 }
 
@@ -130,7 +130,7 @@ struct Writing {
     redact: Redact,
     counters: LogCounters,
     lost: Arc<AtomicU64>,
-    /// Whether the last line could not be written: a full disk is told once.
+    /// Whether the last line could not be written: a full disk is reported once.
     failing: bool,
 }
 

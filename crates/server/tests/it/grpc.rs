@@ -377,7 +377,7 @@ pub(crate) struct Checker {
     channel: Channel,
 }
 
-/// What Envoy is told.
+/// What Envoy is reported.
 pub(crate) struct Checked {
     /// Everything, as JSON.
     pub(crate) metadata: serde_json::Value,

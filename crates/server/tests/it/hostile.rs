@@ -1,4 +1,4 @@
-//! Clients that mean no good: they are told so, change nothing, and others are answered as before.
+//! Clients that mean no good: they are reported so, change nothing, and others are answered as before.
 
 use std::io::{Read, Write};
 use std::time::Duration;

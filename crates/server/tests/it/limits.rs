@@ -1,4 +1,4 @@
-//! Every limit, and what who exceeds it is told.
+//! Every limit, and what who exceeds it is reported.
 
 use std::io::{Read, Write};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What CSV means, and how its errors are told.
+//! What CSV means, and how its errors are reported.
 
 use proptest::prelude::*;
 use upheld_loader::load::load;

@@ -1,4 +1,4 @@
-//! What JSON means, and how its errors are told.
+//! What JSON means, and how its errors are reported.
 
 use upheld_model::{Diagnostic, Fault, SourceId, Tree};
 use upheld_syntax::json::{read, read_lines};

@@ -1,4 +1,4 @@
-//! How YAML errors are told: in plain words, at the place that is wrong, with what to do, and all of them.
+//! How YAML errors are reported: in plain words, at the place that is wrong, with what to do, and all of them.
 
 use crate::common::{located, shown};
 use upheld_model::{Fault, SourceId};

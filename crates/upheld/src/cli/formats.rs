@@ -226,7 +226,7 @@ pub(crate) enum SchemaChecks {
 }
 
 impl SchemaChecks {
-    /// As readers are told.
+    /// As readers are reported.
     pub(crate) fn schemas(self) -> Schemas {
         match self {
             Self::On => Schemas::On,

@@ -22,7 +22,7 @@ pub(super) fn run(session: &Session<'_>, options: &Test) -> Exit {
     let loaded = match session.try_load() {
         Ok(loaded) => loaded,
         Err(broken) => {
-            // What is wrong with tests is told along with the rest.
+            // What is wrong with tests is reported along with the rest.
             let Broken { files, mut diagnostics } = *broken;
             diagnostics.extend(mistakes(&files, &how));
             diagnostics.sort();

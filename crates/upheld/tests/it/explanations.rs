@@ -53,7 +53,7 @@ fn patched(mut document: Json, patch: &Json) -> Json {
     document
 }
 
-/// Makes every change of the request that is told and asks again.
+/// Makes every change of the request that is reported and asks again.
 fn changes_that_hold(files: &[(&str, &str)], asked: &str) -> Vec<String> {
     let folder = folder(files);
     let report = json(folder.path(), &format!("explain {asked}"))["answers"][0].take();

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::formats::visible;
 use crate::report::compliance::{Audit, CheckState, PolicyLine, WaiverState};
 
-/// All metrics. What is zero is told, too: a line that vanishes would leave the old number standing.
+/// All metrics. What is zero is reported, too: a line that vanishes would leave the old number standing.
 pub(super) fn metrics(audit: &Audit, took: Option<Duration>) -> String {
     let mut text = heading("compliance_violations", "Violations by policy, level and state.");
     for policy in &audit.policies {

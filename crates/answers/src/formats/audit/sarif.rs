@@ -34,7 +34,7 @@ fn fingerprint(result: &Json) -> Option<&str> {
     result.get("partialFingerprints")?.get(FINGERPRINT)?.as_str()
 }
 
-/// The whole log. With a previous run, results say what is new, and what is gone is told.
+/// The whole log. With a previous run, results say what is new, and what is gone is reported.
 pub(super) fn document(audit: &Audit, previous: Option<&Baseline>) -> Json {
     let indices: BTreeMap<&str, usize> = audit.policies.iter().map(|policy| policy.id.as_str()).zip(0..).collect();
     let mut results: Vec<Json> = audit.violations().map(|check| result(check, &indices, previous)).collect();

@@ -123,7 +123,7 @@ fn narrowed(asked: &Organisation<'_>, audit: &AuditQuestion) -> Result<Narrowed,
         let notes =
             seen.iter().map(|seen| format!("note: cut to {}, which is what this role may see", seen.value)).collect();
         filters.extend(seen);
-        // Everything is shown to whoever runs it; what would fix it is told for end-users, who need it most.
+        // Everything is shown to whoever runs it; what would fix it is reported for end-users, who need it most.
         let viewer = match actor {
             Actor::System => asked.actor(None, Some(Class::EndUser)).unwrap_or(Actor::System),
             person @ Actor::Person { .. } => person,

@@ -286,7 +286,7 @@ impl<'s> Tally<'s> {
         }
     }
 
-    /// The cell of a way, if the answer about it tells what its route comes to: nothing is told where something is broken.
+    /// The cell of a way, if the answer about it tells what its route comes to: nothing is reported where something is broken.
     fn meet_way(&mut self, gateway: &'s Gateway, host: &Host, way: &Way) -> Option<usize> {
         if self.policy != PolicyType::Traffic {
             return None;

@@ -33,7 +33,7 @@ pub fn shapes(merge: &MergeKind, symbols: &Symbols) -> Shapes {
             fields.push(optional(name, shape, about(choice.facet)));
         }
     }
-    // What this edition does not have is told, not refused.
+    // What this edition does not have is reported, not refused.
     for name in ["to", "from", "rules", "default"] {
         if !fields.iter().any(|known| known.name == name) {
             fields.push(optional(name, Shape::Opaque, "not read for this kind"));

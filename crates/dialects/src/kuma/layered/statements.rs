@@ -24,7 +24,7 @@ pub(super) struct Statements<'a, 't, 'k> {
 type Tags<'t> = Vec<(&'t str, String)>;
 
 impl<'t> Statements<'_, 't, '_> {
-    /// All of them; what has no effect is told.
+    /// All of them; what has no effect is reported.
     pub(super) fn read(&self, symbols: &mut Symbols, found: &mut Diagnostics) -> Vec<Statement> {
         let mut statements = Vec::new();
         for choice in &self.parsed.merge.facets {

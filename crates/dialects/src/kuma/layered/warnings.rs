@@ -1,4 +1,4 @@
-//! What a policy says that has no effect: it is told, never dropped in silence.
+//! What a policy says that has no effect: it is reported, never dropped in silence.
 
 use upheld_engine::{MergeKind, Payload};
 use upheld_model::layers::{Reach, Reference, Section, Unresolved};
@@ -69,7 +69,7 @@ pub(super) fn without_effect(written: &Written<'_, '_>, merge: &MergeKind, symbo
             }
         }
     }
-    // Fields that this edition does not read are told on their own.
+    // Fields that this edition does not read are reported on their own.
     let unread = ["to", "from", "rules", "default"].iter().any(|name| {
         let read = merge.facets.iter().any(|choice| {
             [Some(choice.field), choice.instead].into_iter().flatten().any(|field| symbols.text(field) == *name)

@@ -9,7 +9,7 @@ use super::{PairTable, RuleBits};
 const UNKNOWN: u64 = u64::MAX;
 
 impl PairTable {
-    /// What every pair violates of the rules of a word, from scratch; only those that violate any are told, in order.
+    /// What every pair violates of the rules of a word, from scratch; only those that violate any are reported, in order.
     pub(in crate::comply) fn sweep(&self, bits: &RuleBits, lists: &ValueLists, mut tell: impl FnMut(usize, u64)) {
         let [left, right] = &self.sides;
         let combinations = left.len().saturating_mul(right.len());

@@ -10,7 +10,7 @@ fn text(text: impl AsRef<str>) -> String {
 }
 
 impl NaiveOrganisation {
-    /// What the engine was told, for the naive way to judge.
+    /// What the engine was reported, for the naive way to judge.
     pub fn of(comply: &Comply, edition: NaiveEdition, now: Timestamp) -> Self {
         let ids = comply.objects();
         let exempt = ids

@@ -42,7 +42,7 @@ impl Comply {
     }
 
     /// Takes a rule out; nothing violates it any more. It keeps its place until the change stands, so that what was violated
-    /// before can still be told.
+    /// before can still be reported.
     fn retire(&mut self, RulePlace { table, word, bit }: RulePlace) {
         let Some(own) = self.table(table).and_then(|table| table.bits.get(word)) else { return };
         let violating = own.words.iter().enumerate().filter(|(_, word)| **word >> bit & 1 == 1);

@@ -40,7 +40,7 @@ fn collect_reads(node: &Node, reads: &mut Vec<SmolStr>) {
     }
 }
 
-/// Collects mistakes. What is broken gives anything, so that one mistake is told once.
+/// Collects mistakes. What is broken gives anything, so that one mistake is reported once.
 struct Checker<'t> {
     text: &'t str,
     problems: Vec<Problem>,

@@ -28,7 +28,7 @@ const MOST_POLICIES: usize = 64;
 const MOST_SETS: usize = 64;
 /// Requests that are asked for each number of changes.
 const MOST_ASKED: usize = 2_000;
-/// Changes of the same size that are told.
+/// Changes of the same size that are reported.
 const MOST_FOUND: usize = 16;
 
 /// Changes of a request, and the policy that decides then and does not apply now.

@@ -1,4 +1,4 @@
-//! What certainly fits the same requests. What cannot be told here may still do so.
+//! What certainly fits the same requests. What cannot be known here may still do so.
 
 use super::super::condition::{AddressLists, Condition};
 use super::super::rule::{ANY_METHOD, Matcher, Test};

@@ -1,4 +1,4 @@
-//! Changes that are told turn the decision, and none that is smaller does: against all changes over a small universe.
+//! Changes that are reported turn the decision, and none that is smaller does: against all changes over a small universe.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

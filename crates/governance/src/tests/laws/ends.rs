@@ -49,7 +49,7 @@ proptest! {
         if granted {
             let revoked = comply.act(&Actor::System, &Action::Revoke { waiver: waiver.id.clone() });
             prop_assert_eq!(comply.violations(), listed.clone());
-            // What is back in force is told.
+            // What is back in force is reported.
             let back = listed.into_iter().filter(|was| was.waiver.is_none() && covers(was));
             let accepted = back.map(|was| Finding { state: State::Soft, ..was });
             prop_assert_eq!(revoked.violations, accepted.collect::<Vec<_>>());

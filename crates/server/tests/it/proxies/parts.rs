@@ -58,14 +58,14 @@ const LISTEN: &str = "UPHELD_TEST_LISTEN";
 const FOLDER: &str = "UPHELD_TEST_FOLDER";
 const TRUST: &str = "UPHELD_TEST_TRUST";
 
-/// What a server in a process of its own is told.
+/// What a server in a process of its own is reported.
 pub(crate) struct Told {
     pub(crate) listen: SocketAddr,
     pub(crate) folder: PathBuf,
     pub(crate) trust: Vec<String>,
 }
 
-/// What this process is told, if it is a server.
+/// What this process is reported, if it is a server.
 pub(crate) fn told() -> Option<Told> {
     let listen = std::env::var(LISTEN).ok()?.parse().unwrap();
     let trust = std::env::var(TRUST).ok()?.split_whitespace().map(str::to_owned).collect();
@@ -85,7 +85,7 @@ pub(crate) fn wait_for_the_end() {
     std::io::stdin().read_to_end(&mut Vec::new()).ok();
 }
 
-/// A server that can be killed, and keeps what it is told.
+/// A server that can be killed, and keeps what it is reported.
 pub(crate) struct Child {
     process: Ended,
     folder: TempDir,

@@ -149,7 +149,7 @@ impl<'a> AuditRenderer<'a> {
         let Some(first) = checks.first() else { return String::new() };
         let others: Vec<&Side> =
             checks.iter().map(|check| if check.a.reference == cause.object { &check.b } else { &check.a }).collect();
-        // Where a change concerns neither side, as that of a policy does, both are told.
+        // Where a change concerns neither side, as that of a policy does, both are reported.
         let is_side = |check: &&Check| check.a.reference == cause.object || check.b.reference == cause.object;
         let has_side = checks.iter().all(is_side);
         let kind = others.first().map(|side| side.kind.as_str());

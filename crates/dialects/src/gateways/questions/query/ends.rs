@@ -138,7 +138,7 @@ fn of_port(mut report: Report, port: u16) -> Report {
     };
     report.fields.retain(|field| counts(&field.path));
     for field in report.fields.iter_mut().filter(|field| field.path == block) {
-        // The block itself holds; what stands in it is told field by field.
+        // The block itself holds; what stands in it is reported field by field.
         (field.value, field.reason) = (None, None);
         field.from.clear();
     }

@@ -26,7 +26,7 @@ fn pairs(comply: &Comply) -> Vec<Pair> {
     pairs
 }
 
-/// What became of the rules about a pair, as they were told, in names.
+/// What became of the rules about a pair, as they were reported, in names.
 fn told(comply: &Comply, ruling: &Ruling<Comply>) -> Vec<String> {
     let tell = |candidate: &Candidate<RuleResult>| {
         let (policy, rule) = comply.rule_of(candidate.entry).unwrap();

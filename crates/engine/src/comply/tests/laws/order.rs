@@ -1,4 +1,4 @@
-//! I3: verdicts do not depend on the order in which things are told, on duplicates, on names, or on what is irrelevant.
+//! I3: verdicts do not depend on the order in which things are reported, on duplicates, on names, or on what is irrelevant.
 
 use proptest::prelude::*;
 use smol_str::{SmolStr, format_smolstr};

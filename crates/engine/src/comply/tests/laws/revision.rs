@@ -18,7 +18,7 @@ enum Said {
 }
 
 impl Said {
-    /// Tells it; whether it could be told.
+    /// Tells it; whether it could be reported.
     fn tell(&self, draft: &mut Draft) -> bool {
         match self {
             Self::Object { reference, tags, standing, partner, paid_by } => {

@@ -99,7 +99,7 @@ proptest! {
     }
 }
 
-/// As many values as a word has bits, a few less and a few more: each is told from every other.
+/// As many values as a word has bits, a few less and a few more: each is reported from every other.
 #[test]
 fn values_around_the_size_of_a_word_are_told_apart() {
     for count in 60..=70 {
