@@ -15,16 +15,17 @@ pub(super) fn access_list(acl: Value<'_>) -> Result<(), String> {
         // A single address is a range of one.
         None => text.parse::<IpAddr>().is_err().then(|| text.to_owned()),
     });
-    named("acl", wrong.collect())
+    named("acl", wrong)
 }
 
 /// Whether all proxies that are trusted are told by ranges, where a host inside a range does no harm.
 pub(super) fn trusted(settings: Value<'_>) -> Result<(), String> {
     let ranges = list(settings, "xffTrustedCIDRs").map(Value::text);
-    named("xffTrustedCIDRs", ranges.filter(|text| Range::read(text).is_none()).map(str::to_owned).collect())
+    named("xffTrustedCIDRs", ranges.filter(|text| Range::read(text).is_none()).map(str::to_owned))
 }
 
-fn named(field: &str, wrong: Vec<String>) -> Result<(), String> {
+fn named(field: &str, wrong: impl Iterator<Item = String>) -> Result<(), String> {
+    let wrong: Vec<String> = wrong.collect();
     if wrong.is_empty() { Ok(()) } else { Err(format!("{field}: invalid CIDR(s): {}", wrong.join(", "))) }
 }
 
