@@ -1,6 +1,6 @@
 //! What is known of the fields of documents, as data beside the kinds: payloads are held against it as an API server would.
 //!
-//! Each dialect brings files ([`Dialect::schemas`]) in the form of [`written`]; a `PolicyKind` may carry a `schema` of its own.
+//! Each dialect brings files ([`Dialect::schemas`]) in the form of `written`; a `PolicyKind` may carry a `schema` of its own.
 //! A type without a schema stays opaque, and `--schemas off` leaves all of them so.
 
 mod written;

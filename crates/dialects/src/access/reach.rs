@@ -7,7 +7,7 @@
 //!
 //! - `answer`: rows for people and programs
 //! - `question`: what people and programs ask
-//! - [`token`]: where the next page begins
+//! - `token`: where the next page begins
 
 mod answer;
 mod known;
