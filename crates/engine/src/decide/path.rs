@@ -127,21 +127,18 @@ pub(super) fn read<'p>(path: &'p str, wanted: PathReading, room: &'p mut Reading
     }
 }
 
-/// Most paths are read as they are: there is nothing that any step would change.
+/// Most paths are read as they are: they begin with a slash, and there is nothing that any step would change.
 fn is_plain(path: &str) -> bool {
-    let mut before = None;
-    for byte in path.bytes() {
-        let is_special = match byte {
-            b'%' | b'\\' | b';' | b'?' | b'#' | 0..b' ' => true,
-            b'/' | b'.' => before == Some(b'/'),
-            _ => before.is_none(),
-        };
-        if is_special {
-            return false;
+    let Some((b'/', rest)) = path.as_bytes().split_first() else { return false };
+    let mut after_slash = true;
+    for byte in rest {
+        match byte {
+            b'%' | b'\\' | b';' | b'?' | b'#' | 0..b' ' => return false,
+            b'/' | b'.' if after_slash => return false,
+            _ => after_slash = *byte == b'/',
         }
-        before = Some(byte);
     }
-    !matches!(before, None | Some(b' '))
+    rest.last() != Some(&b' ')
 }
 
 /// Every form that a path can take, by all steps in all orders, decoded at last.
@@ -291,6 +288,9 @@ mod tests {
             ("/a#b", BadPath::Fragment),
             ("/a#/../b?c", BadPath::Fragment),
             ("admin", BadPath::Relative),
+            ("./admin", BadPath::Relative),
+            (".admin", BadPath::Relative),
+            ("..", BadPath::Relative),
             ("http://a/b", BadPath::Relative),
             ("\\admin", BadPath::Relative),
         ] {
