@@ -18,6 +18,7 @@ pub use self::change::RuleChange;
 pub use self::members::{Rules, RulesIter};
 use self::numbering::Numbering;
 use self::order::Order;
+use self::reading::KnownReadings;
 pub use self::suppose::{Doubtful, Speaking, SpeaksBy};
 use super::examine::Examined;
 use super::index::{self, Index};
@@ -163,6 +164,8 @@ impl Measure {
 pub struct DecideScratch {
     found: index::Scratch,
     path: Readings,
+    /// Of the path of the request that was looked up last.
+    known: KnownReadings,
     tallies: Vec<Tally>,
     /// What each set says.
     said: Vec<Combined>,
@@ -229,8 +232,9 @@ impl Family for Decide {
         scratch: &mut DecideScratch,
         hits: &mut Vec<Hit<Measure>>,
     ) {
-        let DecideScratch { found, path, some, .. } = scratch;
+        let DecideScratch { found, path, known, some, .. } = scratch;
         let asked = self.asked(question, path);
+        *known = KnownReadings::of(asked.path);
         let mut sit = |slot: u32, target: Truth| {
             let conditions = match self.policies.get(slot as usize) {
                 Some(Policy { head: Head { conditions: Conditions::None, .. }, .. }) => Truth::True,
@@ -326,7 +330,9 @@ impl Family for Decide {
         } else {
             self.decided(root, about)
         };
-        let decided = self.in_every_reading(question, decided, hits);
+        // Whoever sweeps has looked nothing up.
+        let known = if W::SWEEPS { KnownReadings::Unsaid } else { scratch.known };
+        let decided = self.in_every_reading(question, known, decided, hits);
         if W::RECORDS {
             self.tell(question, &decided, scratch, hits, witness);
         }

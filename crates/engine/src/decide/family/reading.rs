@@ -7,6 +7,25 @@ use crate::decide::request::{Maybe, NormalizedRequest, Path, Request};
 use crate::decide::truth::Truth;
 use crate::decide::value::{PossibleEffect, Tally, Value};
 
+/// What is known of the readings of a path before it is read again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum KnownReadings {
+    /// Nothing, or that there may be several.
+    #[default]
+    Unsaid,
+    /// There is one, or no path at all.
+    One,
+}
+
+impl KnownReadings {
+    pub(super) fn of(path: Path<'_>) -> Self {
+        match path {
+            Path::Is(_) | Path::Absent => Self::One,
+            Path::Several(_) | Path::Unknown => Self::Unsaid,
+        }
+    }
+}
+
 impl Decide {
     /// The same policies, for paths that are read in this way.
     #[must_use]
@@ -43,9 +62,15 @@ impl Decide {
     }
 
     /// A decision that some readings of the path do not lead to is none: algorithms may hide what cannot be told of single policies.
-    pub(super) fn in_every_reading(&self, request: &Request, decided: Decided, hits: &[Hit<Measure>]) -> Decided {
+    pub(super) fn in_every_reading(
+        &self,
+        request: &Request,
+        known: KnownReadings,
+        decided: Decided,
+        hits: &[Hit<Measure>],
+    ) -> Decided {
         // Nothing opens on a denial.
-        if matches!(decided.outcome, Outcome::Undecided | Outcome::Deny) {
+        if known == KnownReadings::One || matches!(decided.outcome, Outcome::Undecided | Outcome::Deny) {
             return decided;
         }
         let mut room = Readings::default();
