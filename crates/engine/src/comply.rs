@@ -16,6 +16,7 @@
 //! `reference` is the naive twin that tests and benches compare with.
 
 mod cells;
+mod differing;
 mod digest;
 mod draft;
 mod facts;

@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::comply::{
-    Finding, FindingId, Link, LinkId, NeedsScope, NetChange, ObjectId, ObjectState, Tags, Trigger,
+    Described, Finding, FindingId, Link, LinkId, NeedsScope, NetChange, ObjectId, ObjectState, Tags, Trigger,
 };
 use upheld_model::{State, Timestamp};
 
 use self::judge::Looked;
+use crate::action::Description;
 use crate::records::{Cause, Entry};
 use crate::rights::Operation;
 use crate::schema::Untaken;
@@ -21,9 +22,16 @@ use crate::{Action, Actor, Decision, Membership, Organisation, Outcome, Refusal}
 
 /// Why an action was not even held against policies.
 #[derive(Clone, Debug)]
-struct Refused {
-    outcome: Outcome,
-    refusal: Refusal,
+pub(crate) struct Refused {
+    pub(crate) outcome: Outcome,
+    pub(crate) refusal: Refusal,
+}
+
+impl Refused {
+    /// Nobody acts.
+    pub(crate) fn nobody() -> Self {
+        forbidden(Refusal::Nobody)
+    }
 }
 
 fn invalid(refusal: impl Into<Refusal>) -> Refused {
@@ -45,13 +53,13 @@ impl From<Untaken> for Refused {
 
 /// What was done, before policies had their say.
 #[derive(Clone, Debug)]
-struct Done {
+pub(crate) struct Done {
     /// What policies look at.
-    looked: Looked,
+    pub(crate) looked: Looked,
     /// The tags of a new object.
     tags: Option<Tags>,
     /// What to write down as the cause of what violates now.
-    summary: ActionSummary,
+    pub(crate) summary: ActionSummary,
 }
 
 /// A relationship that is asked for.
@@ -63,11 +71,11 @@ struct Asked {
 
 /// What was done, for the records.
 #[derive(Clone, Debug)]
-struct ActionSummary {
-    action: &'static str,
-    object: SmolStr,
+pub(crate) struct ActionSummary {
+    pub(crate) action: &'static str,
+    pub(crate) object: SmolStr,
     /// The tag that changed, with its values before and after.
-    change: Option<(SmolStr, Vec<SmolStr>, Vec<SmolStr>)>,
+    pub(crate) change: Option<(SmolStr, Vec<SmolStr>, Vec<SmolStr>)>,
 }
 
 /// What became of an action, in ids: names cost more than deciding.
@@ -166,18 +174,21 @@ impl Organisation {
         }
         // Nothing is looked at when something ends: what violates in another scope from then on is not news.
         let (outcome, new) = match action {
-            Action::Unlink { .. } | Action::Delete { .. } => (Outcome::Allowed, Vec::new()),
+            ending if ending.ends_something() => (Outcome::Allowed, Vec::new()),
             _ => self.new_findings(in_force, &change, at),
         };
         Attempt { outcome, new, tags: done.tags, done: Some((done.summary, change)), ..tried }
     }
 
-    fn attempt(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Result<Done, Refused> {
+    /// Shape, rights and tags; policies have their say afterwards.
+    pub(crate) fn attempt(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Result<Done, Refused> {
         match action {
             Action::Create(new) => self.do_create(now, actor, new),
             Action::Delete { object } => self.do_delete(actor, object),
             Action::SetTags { object, tags } => self.do_set_tags(actor, object, tags),
+            Action::Describe { object, description } => self.do_describe(actor, object, description),
             Action::Link { a, b, role } => self.do_link(actor, a, b, role.as_deref()),
+            Action::End { a, b, role } => self.do_end(actor, a, b, role.as_deref()),
             Action::Unlink { a, b, role } => self.do_unlink(actor, a, b, role.as_deref()),
             Action::CreatePolicy(policy) => self.do_create_policy(actor, policy),
             Action::UpdatePolicy(policy) => self.do_update_policy(actor, policy),
@@ -297,6 +308,39 @@ impl Organisation {
         Ok(Done { looked: Looked::Nothing, tags: None, summary })
     }
 
+    fn do_end(&mut self, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Result<Done, Refused> {
+        let comply = &self.comply;
+        let (a, b) = (comply.lookup(a).map_err(invalid)?, comply.lookup(b).map_err(invalid)?);
+        let is_meant = |link: &Link| link.role.map(|role| comply.reference(role)).as_deref() == role;
+        let Some((link, _)) = comply.links_between(a, b).find(|(_, link)| is_meant(link)) else {
+            return Err(invalid(Refusal::NoLink { a: comply.reference(a), b: comply.reference(b) }));
+        };
+        self.may(actor, Operation::Link, || comply.scope_of(a)).map_err(forbidden)?;
+        let summary = ActionSummary { action: "unlink", object: comply.reference(a), change: None };
+        self.steps().unlink(link);
+        Ok(Done { looked: Looked::Nothing, tags: None, summary })
+    }
+
+    /// Whoever may tag an object may also call it something else; what exempts it from policies, and whether it is there, is for others.
+    fn do_describe(&mut self, actor: &Actor, object: &str, to: &Description) -> Result<Done, Refused> {
+        let object = self.comply.lookup(object).map_err(invalid)?;
+        let before = self.comply.described(object).cloned().unwrap_or_default();
+        let within = || self.comply.scope_of(object);
+        if let Some(subject) = self.comply.subject_of(object) {
+            self.may(actor, Operation::Tag(subject), within).map_err(forbidden)?;
+            if before.standing != to.standing {
+                self.may(actor, Operation::Delete(subject), within).map_err(forbidden)?;
+            }
+        }
+        if before.partner != to.partner {
+            self.may(actor, Operation::Waivers, || None).map_err(forbidden)?;
+        }
+        let paid_by = to.paid_by.as_deref().map(|payer| self.comply.lookup(payer)).transpose().map_err(invalid)?;
+        let (name, partner, standing) = (to.name.clone(), to.partner, to.standing);
+        self.steps().describe(object, Described { name, partner, standing, paid_by, ..before });
+        Ok(Done::nothing_looked_at("describe", &self.comply.reference(object)))
+    }
+
     /// Ends all relationships that rest on one between a scope and an object.
     fn end_within(&mut self, scope: ObjectId, object: ObjectId) {
         let comply = &self.comply;
@@ -331,6 +375,12 @@ impl Organisation {
         if net.is_empty() {
             return;
         }
+        let cause = self.cause(now, actor, summary);
+        self.records.write(Entry { cause, net });
+    }
+
+    /// What somebody did, for the records.
+    pub(crate) fn cause(&self, now: Timestamp, actor: &Actor, summary: ActionSummary) -> Cause {
         let (role, name) = match actor {
             Actor::System => (None, None),
             Actor::Person { role, name, .. } => {
@@ -338,7 +388,14 @@ impl Organisation {
             }
         };
         let ActionSummary { action, object, change } = summary;
-        self.records.write(Entry { cause: Cause { action, object, change, role, name, at: now }, net });
+        Cause { action: SmolStr::new_static(action), object, change, role, name, at: now }
+    }
+}
+
+impl Action {
+    /// Whether it only ends something.
+    pub(crate) fn ends_something(&self) -> bool {
+        matches!(self, Self::Unlink { .. } | Self::End { .. } | Self::Delete { .. })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What people do, and what becomes of it: the edge, where everything is called by its name.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Finding, Partner, Policy, Role, Tags, Waiver};
+use upheld_engine::comply::{Finding, ObjectState, Partner, Policy, Role, Tags, Waiver};
 use upheld_model::Timestamp;
 
 use crate::definition::{Definition, Redefinition};
@@ -38,6 +38,33 @@ pub struct NewObject {
     pub partner: Partner,
     /// What pays for it, as a reference.
     pub paid_by: Option<SmolStr>,
+    /// What becomes of tags that were left out.
+    pub filling: Filling,
+}
+
+/// What becomes of tags of a new object that were left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Filling {
+    /// Definitions fill in their defaults.
+    #[default]
+    Defaults,
+    /// They are left out: a document says all that there is.
+    AsWritten,
+    /// Nobody says anything of the object: another one is related to it, and that is all.
+    Mentioned,
+}
+
+/// What is known of an object besides its tags and relationships.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Description {
+    /// How people call it.
+    pub name: Option<SmolStr>,
+    /// Whether it is the provider's own.
+    pub partner: Partner,
+    /// What pays for it, as a reference.
+    pub paid_by: Option<SmolStr>,
+    /// What it is good for.
+    pub standing: ObjectState,
 }
 
 /// A relationship of a new object.
@@ -66,6 +93,13 @@ pub enum Action {
         /// The tags that change.
         tags: Tags,
     },
+    /// Describe an object otherwise.
+    Describe {
+        /// Which.
+        object: SmolStr,
+        /// What is known of it from then on.
+        description: Description,
+    },
     /// Relate two objects.
     Link {
         /// One side.
@@ -82,6 +116,15 @@ pub enum Action {
         /// The other.
         b: SmolStr,
         /// Only what this qualifies.
+        role: Option<SmolStr>,
+    },
+    /// End one relationship and nothing that rests on it: the document that said it is gone.
+    End {
+        /// One side.
+        a: SmolStr,
+        /// The other.
+        b: SmolStr,
+        /// What qualifies it.
         role: Option<SmolStr>,
     },
     /// Add a policy that was not there.

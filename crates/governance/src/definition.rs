@@ -198,6 +198,25 @@ pub struct Redefinition {
     pub immutable: Option<Immutable>,
 }
 
+impl Redefinition {
+    /// From whatever it was to this.
+    pub(crate) fn to(definition: &Definition) -> Self {
+        let Definition { subject, key, tag, options, regex, default, mandatory, restricted, immutable, .. } =
+            definition.clone();
+        Self {
+            subject,
+            key,
+            tag: Some(tag),
+            options: Some(options),
+            regex,
+            default: Some(default),
+            mandatory: Some(mandatory),
+            restricted: Some(restricted),
+            immutable: Some(immutable),
+        }
+    }
+}
+
 /// What is wrong with a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BadDefinition {

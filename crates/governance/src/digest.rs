@@ -8,7 +8,9 @@ use upheld_model::Timestamp;
 use crate::definition::{Definition, Immutable, Mandatory, Redefinition, Restricted};
 use crate::plan::Step;
 use crate::records::{Cause, Entry};
-use crate::{Action, Actor, Membership, NewLink, NewObject, Organisation, Preexisting, Settings, TagSchema};
+use crate::{
+    Action, Actor, Description, Filling, Membership, NewLink, NewObject, Organisation, Preexisting, Settings, TagSchema,
+};
 
 impl Organisation {
     /// SHA-256 over everything that answers rest on: what policies judge, settings, definitions and default tags, and what
@@ -155,7 +157,7 @@ impl Immutable {
 impl Encode for Cause {
     fn encode(&self, encoder: &mut Encoder) {
         let Self { action, object, change, role, name, at } = self;
-        encoder.word(action);
+        encoder.text(action);
         encoder.text(object);
         encoder.option(change.as_ref(), |encoder, (tag, before, after)| {
             encoder.text(tag);
@@ -184,7 +186,7 @@ impl Encode for Actor {
 
 impl Encode for NewObject {
     fn encode(&self, encoder: &mut Encoder) {
-        let Self { object, name, tags: own, links, partner, paid_by } = self;
+        let Self { object, name, tags: own, links, partner, paid_by, filling } = self;
         encoder.text(object);
         encoder.option(name.as_deref(), Encoder::text);
         tags(encoder, own);
@@ -194,6 +196,27 @@ impl Encode for NewObject {
         });
         encoder.word(partner.word());
         encoder.option(paid_by.as_deref(), Encoder::text);
+        encoder.word(filling.word());
+    }
+}
+
+impl Filling {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Defaults => "defaults",
+            Self::AsWritten => "asWritten",
+            Self::Mentioned => "mentioned",
+        }
+    }
+}
+
+impl Encode for Description {
+    fn encode(&self, encoder: &mut Encoder) {
+        let Self { name, partner, paid_by, standing } = self;
+        encoder.option(name.as_deref(), Encoder::text);
+        encoder.word(partner.word());
+        encoder.option(paid_by.as_deref(), Encoder::text);
+        encoder.word(standing.word());
     }
 }
 
@@ -207,7 +230,11 @@ impl Encode for Action {
                 encoder.text(object);
                 tags(encoder, own);
             }
-            Self::Link { a, b, role } | Self::Unlink { a, b, role } => {
+            Self::Describe { object, description } => {
+                encoder.text(object);
+                encoder.one(description);
+            }
+            Self::Link { a, b, role } | Self::Unlink { a, b, role } | Self::End { a, b, role } => {
                 encoder.text(a);
                 encoder.text(b);
                 encoder.option(role.as_deref(), Encoder::text);
@@ -234,8 +261,10 @@ impl Action {
             Self::Create(_) => "create",
             Self::Delete { .. } => "deleteObject",
             Self::SetTags { .. } => "setTags",
+            Self::Describe { .. } => "describe",
             Self::Link { .. } => "link",
             Self::Unlink { .. } => "unlink",
+            Self::End { .. } => "end",
             Self::CreatePolicy(_) => "createPolicy",
             Self::UpdatePolicy(_) => "updatePolicy",
             Self::DeletePolicy { .. } => "deletePolicy",

@@ -3,6 +3,7 @@
 //! ```text
 //! Comply (the evaluator) + TagSchema + Settings + Records = Organisation
 //! Action by an Actor ──▶ shape, rights, tags, policies ──▶ Decision        act, rights, schema
+//! one state to the next, by an Actor ──▶ the same for all that lies between  admit
 //! what would happen  ──▶ Trial: a copy to try things out on                trial, plan, fix, offers
 //! since when, and because of whom ──▶ History                              records
 //! refusals, causes, fixes ──▶ sentences                                    words
@@ -16,6 +17,7 @@
 
 mod act;
 mod action;
+mod admit;
 mod definition;
 mod digest;
 mod draft;
@@ -37,7 +39,8 @@ use std::sync::Arc;
 use upheld_engine::comply::{Comply, Mark, Partners, Profile};
 
 pub use self::act::Attempt;
-pub use self::action::{Action, Actor, Decision, NewLink, NewObject, Outcome};
+pub use self::action::{Action, Actor, Decision, Description, Filling, NewLink, NewObject, Outcome};
+pub use self::admit::{Admission, Blocked, Foundation, Recorded};
 pub use self::definition::{
     BadDefinition, BadValue, Definition, Immutable, Mandatory, Pattern, Redefinition, Restricted, TagType,
 };

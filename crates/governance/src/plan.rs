@@ -73,7 +73,7 @@ impl Organisation {
     }
 }
 
-fn compare(decisions: Vec<Decision>, before: &[Finding], after: &[Finding]) -> Plan {
+pub(crate) fn compare(decisions: Vec<Decision>, before: &[Finding], after: &[Finding]) -> Plan {
     let mut plan = Plan {
         decisions,
         added: Vec::new(),

@@ -23,7 +23,7 @@ pub struct FirstSeen {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
     /// What was done, as a word: `tags`, `link`, `create`, `policy`, `defaults`.
-    pub action: &'static str,
+    pub action: SmolStr,
     /// Whom or what it changed: a reference, or the name of a policy.
     pub object: SmolStr,
     /// The tag that changed, with its values before and after.

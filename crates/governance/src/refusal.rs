@@ -100,6 +100,8 @@ pub enum Refusal {
         /// What was tried, as a word: `link`, `tag project`.
         what: SmolStr,
     },
+    /// Nobody acts who has a role.
+    Nobody,
     /// The actor may not do this here.
     Scope {
         /// Where the actor may.

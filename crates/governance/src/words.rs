@@ -81,7 +81,7 @@ pub fn cause(profile: &Profile, seen: &FirstSeen) -> String {
     let moment = at.to_string();
     let day = moment.split_once('T').map_or(moment.as_str(), |(day, _)| day);
     let who = who(profile, &seen.cause);
-    match (*action, change) {
+    match (action.as_str(), change) {
         ("tags", Some((tag, before, after))) => {
             let values = |values: &[SmolStr]| if values.is_empty() { "(none)".to_owned() } else { values.join(", ") };
             format!("{object} moved {tag} {} → {} on {day} by {who}", values(before), values(after))
@@ -145,6 +145,7 @@ pub fn refusal(profile: &Profile, refusal: &Refusal) -> String {
         Refusal::Restricted { key } => format!("only administrators may change the tag `{key}`"),
         Refusal::Immutable { key } => format!("the tag `{key}` cannot change after it was set"),
         Refusal::Right { role, what } => format!("the role {role} may not {what}"),
+        Refusal::Nobody => "this takes a role, and the writer has none".to_owned(),
         Refusal::Scope { own } => format!("this role holds in `{own}` only"),
         Refusal::PolicyExists { policy } => format!("the policy `{policy}` already exists"),
         Refusal::UnknownPolicy { written, nearest } => meant(format!("there is no policy `{written}`"), nearest),
@@ -204,8 +205,9 @@ pub fn action(action: &Action) -> String {
         }
         Action::Delete { object } => format!("delete {object}"),
         Action::SetTags { object, tags: changed } => format!("tag {object} {}", tags(changed)),
+        Action::Describe { object, .. } => format!("describe {object}"),
         Action::Link { a, b, role } => format!("link {a} ~ {b}{}", with(role)),
-        Action::Unlink { a, b, role } => format!("unlink {a} ~ {b}{}", with(role)),
+        Action::Unlink { a, b, role } | Action::End { a, b, role } => format!("unlink {a} ~ {b}{}", with(role)),
         Action::CreatePolicy(policy) => format!("create policy {}", policy.id),
         Action::UpdatePolicy(policy) => format!("change policy {}", policy.id),
         Action::DeletePolicy { policy } => format!("delete policy {policy}"),

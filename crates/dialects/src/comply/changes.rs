@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 use upheld_engine::comply::{Class, Holds, Profile, Tags};
-use upheld_governance::{Action, Actor, NewLink, NewObject};
+use upheld_governance::{Action, Actor, Filling, NewLink, NewObject};
 use upheld_model::tree::{Kind as ValueKind, Tree, Value};
 use upheld_model::{Diagnostics, Fault, NodeRef, SourceId, Timestamp};
 
@@ -217,7 +217,8 @@ impl Reader<'_> {
         }
         let paid_by = self.payer(object).map(|(_, kind, id)| self.told(kind, id));
         let (name, partner) = (text(object, "name"), partner(object));
-        Some(NewObject { object: self.told(kind, id), name, tags, links, partner, paid_by })
+        let filling = Filling::default();
+        Some(NewObject { object: self.told(kind, id), name, tags, links, partner, paid_by, filling })
     }
 }
 

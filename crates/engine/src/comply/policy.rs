@@ -59,6 +59,11 @@ impl Level {
         }
     }
 
+    /// Whether whoever acts is told of what violates.
+    pub fn is_told(self) -> bool {
+        matches!(self, Self::Enforce | Self::Warn)
+    }
+
     /// By its word.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.word() == word)

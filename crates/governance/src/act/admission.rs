@@ -1,7 +1,7 @@
 //! Whether two objects may be related, without touching anything: what gateways ask all the time.
 
 use upheld_engine::Scratch;
-use upheld_engine::comply::{Effect, Finding, Level, ObjectId, Question, Trigger};
+use upheld_engine::comply::{Effect, Finding, ObjectId, Question, Trigger};
 use upheld_model::{State, Timestamp};
 
 use super::{Asked, Refused};
@@ -66,8 +66,8 @@ impl Organisation {
             return Some(decided(Outcome::Blocked, blocking));
         }
         new.sort();
-        let tells = |violation: &Finding| matches!(violation.level, Level::Enforce | Level::Warn);
-        let outcome = if new.iter().any(tells) { Outcome::Soft } else { Outcome::Allowed };
+        let outcome =
+            if new.iter().any(|own: &Finding| own.level.is_told()) { Outcome::Soft } else { Outcome::Allowed };
         Some(decided(outcome, new))
     }
 }

@@ -6,6 +6,7 @@ use upheld_model::{Sym, Timestamp, ValuesId};
 
 use super::judge::Looked;
 use super::{ActionSummary, Done, Refused, forbidden, invalid};
+use crate::action::Filling;
 use crate::definition::{Definition, Restricted};
 use crate::rights::Operation;
 use crate::{Actor, NewObject, Organisation, Refusal};
@@ -19,6 +20,9 @@ impl Organisation {
         let paid_by = new.paid_by.as_deref().map(|payer| self.comply.lookup(payer)).transpose().map_err(invalid)?;
         let (name, partner) = (new.name.clone(), new.partner);
         let object = self.steps().create(kind, id, Described { name, partner, paid_by, ..Described::default() });
+        if new.filling == Filling::Mentioned {
+            return Ok(Done::nothing_looked_at("create", &new.object));
+        }
         let mut links = self.new_links(object, new).map_err(invalid)?;
         let owner = links.iter().find(|link| self.comply.owns(link) && link.b == object).map(|link| link.a);
         if owner.is_none() && self.must_live_somewhere(kind) {
@@ -35,14 +39,16 @@ impl Organisation {
             let scope = owner.and_then(|owner| self.comply.scope_of(owner));
             self.may(actor, Operation::Create(subject), || scope).map_err(forbidden)?;
         }
-        let changes = self.tags_at_creation(actor, object, &new.tags)?;
+        let changes = self.tags_at_creation(actor, object, new)?;
         self.steps().retag(object, &changes);
         if Some(kind) == scope {
             for link in &links {
                 self.add_defaults(link.b);
             }
         }
-        self.fill_open_defaults(now, object, new);
+        if new.filling == Filling::Defaults {
+            self.fill_open_defaults(now, object, new);
+        }
         self.add_defaults(object);
         self.check_mandatory(actor, object).map_err(invalid)?;
         let pairs = unique(links.iter().flat_map(|link| self.comply.made_by(link)).collect());
@@ -88,7 +94,7 @@ impl Organisation {
         &mut self,
         actor: &Actor,
         object: ObjectId,
-        tags: &Tags,
+        new: &NewObject,
     ) -> Result<Vec<(Sym, ValuesId)>, Refused> {
         let given = self.filled_in(object, Restricted::Yes);
         // Asking for the very default is asking for nothing.
@@ -96,8 +102,9 @@ impl Organisation {
         let canonical = |key: &SmolStr, values: &[SmolStr]| self.schema.canonical(subject, key, values);
         let is_given =
             |(key, values): &&(SmolStr, Vec<SmolStr>)| given.contains(&(key.clone(), canonical(key, values)));
-        let asked: Tags = tags.iter().filter(|tag| !is_given(tag)).cloned().collect();
+        let (written, asked): (Tags, Tags) = new.tags.iter().cloned().partition(|tag| is_given(&tag));
         let mut changes = self.check_tags(actor, object, &asked)?;
+        let given = if new.filling == Filling::Defaults { given } else { written };
         for (key, values) in given {
             let steps = self.steps();
             let (key, list) = (steps.key(&key), steps.values(&values));

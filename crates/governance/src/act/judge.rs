@@ -1,7 +1,7 @@
 //! What policies say to a change.
 
 use rustc_hash::FxHashSet;
-use upheld_engine::comply::{Effect, Finding, FindingId, Level, NetChange, ObjectId, Pair, Question, Trigger};
+use upheld_engine::comply::{Effect, Finding, FindingId, NetChange, ObjectId, Pair, Question, Trigger};
 use upheld_engine::{EntryId, Scratch};
 use upheld_model::{State, Timestamp};
 
@@ -9,7 +9,7 @@ use crate::{Action, Actor, Organisation, Outcome, Preexisting};
 
 /// The pairs that policies look at.
 #[derive(Clone, Debug)]
-pub(super) enum Looked {
+pub(crate) enum Looked {
     /// None: what violates now is only recorded.
     Nothing,
     /// All pairs of an object.
@@ -20,7 +20,7 @@ pub(super) enum Looked {
 
 impl Organisation {
     /// The violations that refuse a change, in order.
-    pub(super) fn blocking(&self, now: Timestamp, actor: &Actor, looked: &Looked, change: &NetChange) -> Vec<Finding> {
+    pub(crate) fn blocking(&self, now: Timestamp, actor: &Actor, looked: &Looked, change: &NetChange) -> Vec<Finding> {
         let (comply, mut found) = (&*self.comply, Vec::new());
         let (trigger, object, pairs) = match looked {
             Looked::Nothing => return found,
@@ -56,7 +56,7 @@ impl Organisation {
     }
 
     /// What is in force before an action that moves no tag and no relationship, but what counts.
-    pub(super) fn in_force_before(&self, action: &Action, now: Timestamp) -> Option<Vec<FindingId>> {
+    pub(crate) fn in_force_before(&self, action: &Action, now: Timestamp) -> Option<Vec<FindingId>> {
         let counts = matches!(action, Action::Revoke { .. } | Action::Advance { .. });
         counts.then(|| self.in_force(now))
     }
@@ -74,7 +74,7 @@ impl Organisation {
     }
 
     /// What violates now and did not before, or counts now and did not before; and what that makes of the action.
-    pub(super) fn new_findings(
+    pub(crate) fn new_findings(
         &self,
         in_force_before: Option<Vec<FindingId>>,
         change: &NetChange,
@@ -87,7 +87,7 @@ impl Organisation {
             }
             None => self.not_waived(change.begun.clone(), now),
         };
-        let tells = |id: &FindingId| matches!(self.comply.level_of(id.entry, now), Level::Enforce | Level::Warn);
+        let tells = |id: &FindingId| self.comply.level_of(id.entry, now).is_told();
         let outcome = if new.iter().any(tells) { Outcome::Soft } else { Outcome::Allowed };
         (outcome, new)
     }

@@ -342,7 +342,7 @@ fn records_tell_since_when_and_because_of_what() {
     assert_eq!(comply.act(&administrator(), &set_tags("workspace/w", "env=qa")).outcome, Soft);
     let seen = comply.seen(&comply.violations()[0]).unwrap();
     let Cause { action, object, change, role, at, .. } = seen.cause;
-    assert_eq!((seen.first, at, action, object.as_str()), (later, later, "tags", "workspace/w"));
+    assert_eq!((seen.first, at, action.as_str(), object.as_str()), (later, later, "tags", "workspace/w"));
     assert_eq!(change, Some(("env".into(), vec!["dev".into()], vec!["qa".into()])));
     assert_eq!(role.as_deref(), Some("orgAdmin"));
     assert_eq!(comply.act(&administrator(), &set_tags("workspace/w", "env=dev")).outcome, Allowed);

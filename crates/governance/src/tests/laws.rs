@@ -1,5 +1,6 @@
 //! What holds after any actions, by the names of the invariants.
 
+mod admissions;
 mod ends;
 mod export;
 mod offers;
