@@ -213,7 +213,7 @@ fn new_object(comply: &Comply, step: &Json, kind: Option<&str>) -> Read<NewObjec
     let tags = written::tags(written.get("tags").unwrap_or(&Json::Null))?;
     let partner = written::partner(written);
     let paid_by = optional_reference(comply, written, "paymentMethod")?;
-    Ok(NewObject { object, name: None, tags, links, partner, paid_by })
+    Ok(NewObject { object, name: None, tags, links, partner, paid_by, ..NewObject::default() })
 }
 
 /// A relationship to an object of a subject, written as a reference or with a role.

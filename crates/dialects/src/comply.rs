@@ -6,10 +6,13 @@
 //! - `objects`, `links`: who there is, and how they are related
 //! - `definitions`, `policies`, `values`: what holds
 //! - [`changes`]: what was done, or what somebody thinks of doing
+//! - `admission`: whether documents may be written, as what their writer does; `accepted`: what was let through
 //! - [`shapes`]: what all of these look like
 //! - `kind`: kinds of the family; `kinds/*.yaml`: those that are built in, by edition
 //! - [`questions`]: what is asked about them
 
+mod accepted;
+mod admission;
 pub mod changes;
 mod claim;
 mod definitions;
@@ -32,7 +35,7 @@ use upheld_report::Answer;
 
 pub use self::documented::{Documented, Organisations};
 use self::shapes::Whole;
-use crate::dialect::{Builtin, Dialect, Inventory, ListedObject, Opening, Reader};
+use crate::dialect::{Admitted, Builtin, Dialect, DocumentWriter, Inventory, ListedObject, Opening, Reader, WriteTime};
 use crate::identity::{Identity, named};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
@@ -108,6 +111,7 @@ impl Dialect for Compliance {
             (documented::COLLECTION.to_owned(), vec![shapes::collection()]),
             (changes::CHANGES.to_owned(), vec![shapes::changes()]),
             (documented::DEFINITION.to_owned(), vec![shapes::definition(Whole::Document)]),
+            (accepted::ACCEPTED.to_owned(), vec![shapes::accepted()]),
         ];
         let kinds = snapshot.kinds().iter().filter_map(|(_, kind)| Some((snapshot.text(kind.governs), kind.comply()?)));
         for (place, (governs, own)) in kinds.enumerate() {
@@ -130,6 +134,16 @@ impl Dialect for Compliance {
 
     fn usual_example(&self) -> Option<&'static str> {
         Some(questions::EXAMPLE)
+    }
+
+    fn admit(
+        &self,
+        before: &Snapshot,
+        after: &Snapshot,
+        writer: DocumentWriter<'_>,
+        time: WriteTime,
+    ) -> Option<Admitted> {
+        admission::admit(before, after, writer, time)
     }
 
     fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {

@@ -8,6 +8,7 @@
 //! endpoints              which shapes and addresses of the original system it answers in
 //! ```
 
+mod admission;
 mod inventory;
 mod native;
 mod reader;
@@ -22,6 +23,7 @@ use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Files, SourceId, Symbols};
 use upheld_report::{Answer, Drawing, ObjectStatus, PolicyStatus};
 
+pub use self::admission::{Admitted, DocumentWriter, RecordChange, WriteTime};
 pub use self::inventory::{Ends, Inventory, LayeredPair, ListedObject, Service};
 pub use self::native::{Endpoint, Native, NativeProblem};
 pub use self::reader::{Document, Known, Opening, Reader, Side, Taken};
@@ -171,6 +173,17 @@ pub trait Dialect: Inventory + Debug + Sync {
 
     /// Answers a question, if it is about something that this dialect knows.
     fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>>;
+
+    /// Whether documents may be written that lead from one snapshot to another; nothing if this dialect has no say in it.
+    fn admit(
+        &self,
+        _before: &Snapshot,
+        _after: &Snapshot,
+        _writer: DocumentWriter<'_>,
+        _time: WriteTime,
+    ) -> Option<Admitted> {
+        None
+    }
 
     /// Objects and what leads where, with the policies that they carry, to be drawn.
     fn drawing(&self, _snapshot: &Snapshot) -> Option<Result<Drawing, Diagnostic>> {

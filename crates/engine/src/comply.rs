@@ -49,7 +49,7 @@ pub use self::cells::{Cell, Cells, PairKey};
 pub use self::draft::{Draft, Problem};
 pub use self::facts::{Described, Link, LinkId, NotFound, ObjectId, ObjectState, Pair, Partner};
 pub use self::family::{Complied, Question, RuleResult, Verdict};
-pub use self::finding::{Finding, FindingId, SideOf};
+pub use self::finding::{Finding, FindingId, FindingName, SideOf};
 pub use self::listing::{Filter, Tally, Violating};
 pub use self::near_miss::{NearMiss, NearMissKind, near_misses};
 pub use self::policy::{Level, Policy, Rule, Strategy, Waiver};

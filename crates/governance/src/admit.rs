@@ -68,6 +68,15 @@ impl Organisation {
         }
     }
 
+    /// Why none of these people may put violations on record themselves: that takes the right to waive them.
+    pub fn may_record(&self, writers: &[Actor]) -> Option<Admission> {
+        let refused = |writer: &Actor| self.may(writer, Operation::Waivers, || None).err();
+        if writers.iter().any(|writer| refused(writer).is_none()) {
+            return None;
+        }
+        Some(Admission { refusal: writers.last().and_then(refused), ..Admission::of(Outcome::Forbidden) })
+    }
+
     /// Everything is judged by other rules: whoever may change policies may do that, and what violates by them is recorded.
     fn other_foundation(&self, after: &Self, now: Timestamp, writers: &[Actor], foundation: Foundation) -> Admission {
         let mut admission = Admission::of(Outcome::Allowed);

@@ -125,6 +125,13 @@ impl Organisation {
         self.settings
     }
 
+    /// Whether nothing that is judged or judges is another one: known without a look at what the two share.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.comply, &other.comply)
+            && Arc::ptr_eq(&self.schema, &other.schema)
+            && self.settings == other.settings
+    }
+
     /// Counts accepted changes; a decision holds for the version that it names.
     pub fn version(&self) -> u64 {
         self.version

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use upheld_engine::EntryId;
-use upheld_engine::comply::{Filter, Finding, FindingId, NetChange, Pair};
+use upheld_engine::comply::{Filter, Finding, FindingId, FindingName, NetChange, Pair};
 use upheld_model::{Pages, State, Timestamp};
 
 use crate::Organisation;
@@ -79,6 +79,14 @@ impl Organisation {
             began.extend(entry.net.begun.iter().map(|id| (*id, &**entry)));
         }
         History { organisation: self, began }
+    }
+
+    /// Remembers that something was let through which still violates, perhaps; what does not is of no account.
+    pub fn remember(&mut self, cause: Cause, findings: &[FindingName]) {
+        let begun: Vec<FindingId> = findings.iter().filter_map(|name| self.comply.find_named(name)).collect();
+        if !begun.is_empty() {
+            self.records.write(Entry { cause, net: NetChange { begun, ended: Vec::new() } });
+        }
     }
 
     /// The violations within a filter, in order, those that a waiver covers too. What began with a change was accepted, and

@@ -123,6 +123,7 @@ impl Auth {
     ) -> Result<Caller, Refusal> {
         let bare = || match certificate {
             Some(certificate) => certificate.caller(self.known()),
+            None if self.settings.admission == Admission::Everybody => Caller::anybody(),
             None => Caller::anonymous(),
         };
         let mut given = headers.get_all(header::AUTHORIZATION).iter();

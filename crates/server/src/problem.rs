@@ -4,12 +4,14 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::Value as Json;
+use upheld_governance::Outcome;
 use upheld_loader::load::Broken;
 use upheld_model::{Diagnostic, Files};
 use upheld_store::StoreError;
 use utoipa::ToSchema;
 
 use crate::live::NoView;
+use crate::writer::NotAdmitted;
 
 /// What went wrong, for programs and for people.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -27,6 +29,10 @@ pub(crate) struct Problem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<Object>)]
     pub(crate) diagnostics: Vec<Json>,
+    /// What refuses a write: violations with values and fixes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) admission: Option<Json>,
     /// Seconds to wait before another try.
     #[serde(skip)]
     retry_after: Option<u32>,
@@ -45,6 +51,7 @@ impl Problem {
             status: status.as_u16(),
             detail: detail.into(),
             diagnostics: Vec::new(),
+            admission: None,
             retry_after: None,
         }
     }
@@ -78,6 +85,19 @@ impl Problem {
         let noun = if count == 1 { "problem" } else { "problems" };
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid-documents", format!("{count} {noun}; nothing was changed"))
             .with_diagnostics(&broken.files, broken.diagnostics.as_slice())
+    }
+}
+
+impl Problem {
+    /// Documents that may not be written.
+    pub(crate) fn not_admitted(refused: &NotAdmitted) -> Self {
+        let (status, sort) = match refused.outcome {
+            Outcome::Forbidden => (StatusCode::FORBIDDEN, "not-permitted"),
+            Outcome::Invalid => (StatusCode::UNPROCESSABLE_ENTITY, "invalid-change"),
+            Outcome::Allowed | Outcome::Soft | Outcome::Blocked => (StatusCode::CONFLICT, "violates-policies"),
+        };
+        let problem = Self::new(status, sort, format!("{} Nothing was written.", refused.ruled.answer));
+        Self { admission: serde_json::to_value(&refused.ruled).ok(), ..problem }
     }
 }
 

@@ -1,12 +1,19 @@
-//! The way of a write: the view that it would lead to is built first, then the log goes on, then the view is swapped in.
+//! The way of a write: the view that it would lead to is built first, dialects are asked whether it may be, then the log goes on, then the
+//! view is swapped in.
+
+mod admission;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio::sync::{Mutex, MutexGuard};
 use upheld_loader::load::Broken;
+use upheld_report::compliance::Ruled;
 use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State, Store, StoreError};
 
+pub(crate) use self::admission::NotAdmitted;
+use self::admission::{Planned, plan};
+use crate::auth::Caller;
 use crate::folders::Folders;
 use crate::live::Live;
 use crate::telemetry::Reloaded;
@@ -25,12 +32,31 @@ pub(crate) struct Writer {
 /// What somebody wants to change.
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
-    pub(crate) actor: String,
+    pub(crate) author: Author,
     pub(crate) message: Option<String>,
     pub(crate) changes: Vec<Change>,
     pub(crate) conditions: Vec<Condition>,
     pub(crate) idempotency: Option<IdempotencyKey>,
     pub(crate) mode: Mode,
+}
+
+/// Who writes.
+#[derive(Clone, Debug)]
+pub(crate) enum Author {
+    /// The server itself, for its own reasons.
+    Server(&'static str),
+    /// Somebody who asked: what they write is judged by the roles that they proved.
+    Caller(Caller),
+}
+
+impl Author {
+    /// What the log calls them.
+    fn name(&self) -> &str {
+        match self {
+            Self::Server(name) => name,
+            Self::Caller(caller) => &caller.name,
+        }
+    }
 }
 
 /// Whether it is meant.
@@ -64,6 +90,8 @@ pub(crate) struct Written {
     pub(crate) revision: Revision,
     /// What happened to each document.
     pub(crate) effects: Vec<(Key, Effect)>,
+    /// What was said of it, where somebody has a say.
+    pub(crate) ruled: Option<Ruled>,
 }
 
 /// What happens to a document.
@@ -94,6 +122,8 @@ pub(crate) enum Refusal {
     Condition(Condition, Option<Revision>),
     /// The documents would make no snapshot.
     Broken(Box<Broken>),
+    /// It may not be.
+    NotAdmitted(Box<NotAdmitted>),
     /// The store could not.
     Store(StoreError),
 }
@@ -142,21 +172,22 @@ impl Writer {
             .map(|(change, _)| change.clone())
             .collect();
         if changes.is_empty() {
-            return Ok(Written { revision: before.revision(), view: before, effects });
+            return Ok(Written { revision: before.revision(), view: before, effects, ruled: None });
         }
-        let after = Arc::new(before.state.with(&changes));
-        let view = next(after, Arc::clone(&before)).await.map_err(Refusal::Broken)?;
+        let time = Timestamp::now();
+        let Planned { view, changes, ruled } = plan(Arc::clone(&before), changes, write.author.clone(), time).await?;
         if write.mode == Mode::DryRun {
-            return Ok(Written { revision: view.revision(), view, effects });
+            return Ok(Written { revision: view.revision(), view, effects, ruled });
         }
-        let Write { actor, message, idempotency, .. } = write.clone();
-        let batch = Batch { after: before.revision(), time: Timestamp::now(), actor, message, changes, idempotency };
+        let Write { author, message, idempotency, .. } = write.clone();
+        let actor = author.name().to_owned();
+        let batch = Batch { after: before.revision(), time, actor, message, changes, idempotency };
         match self.store.append(batch).await? {
             Appended::Now(revision, _) => {
                 self.live.swap(Arc::clone(&view));
-                Ok(Written { view, revision, effects })
+                Ok(Written { view, revision, effects, ruled })
             }
-            Appended::Before(revision) => Ok(Written { view: before, revision, effects }),
+            Appended::Before(revision) => Ok(Written { view: before, revision, effects, ruled: None }),
         }
     }
 
@@ -165,7 +196,7 @@ impl Writer {
         let Some(key) = &write.idempotency else { return Ok(None) };
         let Some(revision) = self.store.remembered(key).await? else { return Ok(None) };
         let effects = write.changes.iter().map(|change| (change.key().clone(), Effect::Unchanged)).collect();
-        Ok(Some(Written { view: Arc::clone(before), revision, effects }))
+        Ok(Some(Written { view: Arc::clone(before), revision, effects, ruled: None }))
     }
 
     /// Takes in what other servers wrote.
@@ -260,11 +291,13 @@ impl Writer {
 async fn next(state: Arc<State>, before: Arc<View>) -> Result<Arc<View>, Box<Broken>> {
     match tokio::task::spawn_blocking(move || before.after(state, before.files.clone())).await {
         Ok(built) => built.map(Arc::new),
-        Err(_) => Err(Box::new(Broken {
-            files: upheld_model::Files::default(),
-            diagnostics: upheld_model::Diagnostics::default(),
-        })),
+        Err(_) => Err(unfinished()),
     }
+}
+
+/// Nobody was there to the end.
+fn unfinished() -> Box<Broken> {
+    Box::new(Broken { files: upheld_model::Files::default(), diagnostics: upheld_model::Diagnostics::default() })
 }
 
 impl Condition {

@@ -16,6 +16,7 @@ use upheld_model::{Diagnostics, Draft, Files, NodeRef, Policy, PolicyContent, So
 use self::after::{Listing, Related};
 pub(super) use self::taken::ComplianceReader;
 use super::SCOPE;
+use super::accepted::{ACCEPTED, Accepted};
 use super::changes::CHANGES;
 use super::claim::{Claim, claim, has_own_fields};
 use super::mapping::Mapping;
@@ -33,7 +34,7 @@ pub const WAIVER: &str = "Waiver";
 pub const MANIFEST_DEFINITION: &str = "meshTagDefinition";
 
 /// What documents of ours say that they are, whatever the kind of policies.
-const OWN: [&str; 4] = [COLLECTION, CHANGES, DEFINITION, WAIVER];
+const OWN: [&str; 5] = [COLLECTION, CHANGES, DEFINITION, WAIVER, ACCEPTED];
 
 /// An organisation as its documents say it.
 #[derive(Clone, Debug)]
@@ -52,9 +53,21 @@ pub struct Documented {
     history: Vec<NodeRef>,
     /// When the last of it was over.
     last: Timestamp,
+    /// What was let through, and where that is written.
+    accepted: Vec<(NodeRef, Arc<Accepted>)>,
 }
 
 impl Documented {
+    /// All that documents say together.
+    pub(super) fn organisation(&self) -> &Organisation {
+        &self.organisation
+    }
+
+    /// What was let through.
+    pub(super) fn accepted(&self) -> impl Iterator<Item = &Accepted> {
+        self.accepted.iter().map(|(_, accepted)| &**accepted)
+    }
+
     /// The policies that documents describe, each with its place.
     fn policies(&self) -> impl Iterator<Item = (&SmolStr, NodeRef)> {
         self.base.comply().each_policy().filter_map(|policy| Some((&policy.id, policy.at?)))
@@ -106,6 +119,7 @@ struct OfKind<'f> {
     mapped: Documents<'f>,
     links: Documents<'f>,
     changes: Documents<'f>,
+    accepted: Documents<'f>,
     collections: Documents<'f>,
 }
 
@@ -137,6 +151,7 @@ impl<'f> Collector<'f> {
                 mapped: Vec::new(),
                 links: Vec::new(),
                 changes: Vec::new(),
+                accepted: Vec::new(),
                 collections: Vec::new(),
             });
         }
@@ -239,6 +254,7 @@ impl<'f> Collector<'f> {
         match word {
             COLLECTION => home.collections.push((source, document)),
             CHANGES => home.changes.push((source, document)),
+            ACCEPTED => home.accepted.push((source, document)),
             DEFINITION => home.definitions.push((source, document, Whole::Document)),
             _ => home.waivers.push((source, document, Whole::Document)),
         }

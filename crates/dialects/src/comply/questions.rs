@@ -194,13 +194,30 @@ fn not_found(comply: &Comply, not_there: &NotFound) -> Diagnostic {
     }
 }
 
+/// Somebody of a class, anywhere.
+pub(super) fn actor_of_class(comply: &Comply, class: Class) -> Actor {
+    let role = comply.profile().role_of(class);
+    role.map_or(Actor::System, |role| Actor::Person { role, scope: None, name: None })
+}
+
+/// Who has a role that was proved, `role` or `role@workspace/w`; nothing if it is no role of this kind of policies. A role in a scope that is
+/// not there holds nowhere, not everywhere.
+pub(super) fn person(comply: &Comply, role: &str) -> Option<Actor> {
+    let (word, scope) = role.split_once('@').map_or((role, None), |(word, scope)| (word, Some(scope)));
+    // Nobody proves to be this program.
+    let found = actor(comply, Some(word).filter(|word| *word != "system"), None).ok()?;
+    let Actor::Person { role, .. } = found else { return None };
+    let scope =
+        scope.map(|scope| find(comply, scope).map_or_else(|_| SmolStr::new(scope), |own| comply.reference(own)));
+    Some(Actor::Person { role, scope, name: None })
+}
+
 /// Who acts: a class, a role, or a person of the usual class; `@workspace/w` says where.
 fn actor(comply: &Comply, written: Option<&str>, usual: Option<Class>) -> Result<Actor, Diagnostic> {
     let profile = comply.profile();
     let of = |class: Class| profile.role_of(class);
     let Some(written) = written else {
-        let role = usual.and_then(of);
-        return Ok(role.map_or(Actor::System, |role| Actor::Person { role, scope: None, name: None }));
+        return Ok(usual.map_or(Actor::System, |class| actor_of_class(comply, class)));
     };
     let (word, scope) = match written.split_once('@') {
         Some((word, scope)) => (word, Some(comply.reference(find(comply, scope)?))),

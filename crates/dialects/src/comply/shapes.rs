@@ -211,6 +211,40 @@ pub fn waiver(profile: &Profile, own: Whole) -> Shape {
     )
 }
 
+/// What was let through.
+pub fn accepted() -> Shape {
+    let finding = Shape::Object(vec![
+        required("policy", Shape::Name, "the policy"),
+        required("rule", Shape::Integer, "the rule, from 0"),
+        optional("workspace", Shape::Name, "where the two meet"),
+        required("a", Shape::Name, "the first side"),
+        required("b", Shape::Name, "the second side"),
+    ]);
+    let by = Shape::Object(vec![
+        optional("name", Shape::Text, "who it was"),
+        optional("role", Shape::Text, "in which role"),
+    ]);
+    let change = Shape::Object(vec![
+        required("tag", Shape::Name, "the tag"),
+        required("before", list(Shape::Text), "its values before"),
+        required("after", list(Shape::Text), "its values after"),
+    ]);
+    whole(
+        Whole::Document,
+        vec![
+            optional("policyKind", Shape::Name, "the kind of policies that it is about"),
+            required("name", Shape::Name, "its name"),
+            optional("revision", Shape::Integer, "the number of the write in the log"),
+            required("at", Shape::Text, "when it was let through"),
+            optional("by", by, "who let it through"),
+            required("action", Shape::Name, "what was done, in a word"),
+            required("object", Shape::Text, "what was changed"),
+            optional("change", change, "the tag that changed"),
+            required("violations", list(finding), "what violates since then"),
+        ],
+    )
+}
+
 /// The settings of an organisation.
 fn settings() -> Shape {
     Shape::Object(vec![

@@ -46,7 +46,29 @@ pub struct Finding {
     pub waiver: Option<SmolStr>,
 }
 
+/// Which rule and which objects, in names: what outlives a program.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FindingName {
+    /// Where the pair lives, as a reference.
+    pub scope: Option<SmolStr>,
+    /// The policy.
+    pub policy: SmolStr,
+    /// The rule, from 0.
+    pub rule: usize,
+    /// The first side of the policy, as a reference.
+    pub a: SmolStr,
+    /// The second side.
+    pub b: SmolStr,
+}
+
 impl Finding {
+    /// Which rule and which objects.
+    pub fn name(&self) -> FindingName {
+        let Self { scope, policy, rule, a, b, .. } = self;
+        let (a, b) = (a.object.clone(), b.object.clone());
+        FindingName { scope: scope.clone(), policy: policy.clone(), rule: *rule, a, b }
+    }
+
     /// Whether it is about the same rule and pair.
     pub fn is_same(&self, other: &Self) -> bool {
         self.identity() == other.identity()
@@ -135,12 +157,25 @@ impl Comply {
 
     /// Which rule and pair a finding is about.
     pub fn identify(&self, finding: &Finding) -> Option<FindingId> {
-        let policy = self.policy(&finding.policy)?;
-        let (kind, swapped) = self.profile.pair(policy.a, policy.b)?;
-        let entry = *self.policies.entries_of(&finding.policy).get(finding.rule)?;
-        let (first, second) = (self.lookup(&finding.a.object).ok()?, self.lookup(&finding.b.object).ok()?);
+        self.find(finding.identity())
+    }
+
+    /// Which rule and pair have these names. A policy may have turned its sides round since.
+    pub fn find_named(&self, name: &FindingName) -> Option<FindingId> {
+        let FindingName { scope, policy, rule, a, b } = name;
+        let kind_of = |reference: &str| self.subject_of(self.lookup(reference).ok()?);
+        let turned = self.policy(policy)?.a != kind_of(a)?;
+        let (a, b) = if turned { (b, a) } else { (a, b) };
+        self.find((scope.as_deref(), policy, *rule, a, b))
+    }
+
+    fn find(&self, (scope, policy, rule, a, b): (Option<&str>, &str, usize, &str, &str)) -> Option<FindingId> {
+        let known = self.policy(policy)?;
+        let (kind, swapped) = self.profile.pair(known.a, known.b)?;
+        let entry = *self.policies.entries_of(policy).get(rule)?;
+        let (first, second) = (self.lookup(a).ok()?, self.lookup(b).ok()?);
         let [a, b] = swapped.turn([first, second]);
-        let scope = match &finding.scope {
+        let scope = match scope {
             Some(scope) => Some(self.lookup(scope).ok()?),
             None => None,
         };

@@ -139,17 +139,22 @@ impl Methods {
 /// Where things are put while they are looked up, reused between requests.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// The atoms of the request, as a list and as bits.
-    present: Vec<u32>,
-    bits: Vec<u64>,
-    /// What was looked up so far; most policies ask for little.
-    collected: Kinds,
+    atoms: Present,
     walk: Walk,
 }
 
-impl Scratch {
+/// The atoms of a request, as a list and as bits.
+#[derive(Debug, Default)]
+struct Present {
+    list: Vec<u32>,
+    bits: Vec<u64>,
+    /// What was looked up so far; most policies ask for little.
+    collected: Kinds,
+}
+
+impl Present {
     fn start(&mut self, atoms: usize) {
-        for atom in self.present.drain(..) {
+        for atom in self.list.drain(..) {
             if let Some(word) = self.bits.get_mut(atom as usize / 64) {
                 *word = 0;
             }
@@ -167,7 +172,7 @@ impl Scratch {
             let bit = 1 << (atom % 64);
             if *word & bit == 0 {
                 *word |= bit;
-                self.present.push(atom);
+                self.list.push(atom);
             }
         }
     }
@@ -187,21 +192,19 @@ impl Index {
         scratch: &mut Scratch,
         mut sit: impl FnMut(u32, Truth),
     ) {
-        scratch.start(self.atoms.len());
+        let Scratch { atoms, walk } = scratch;
+        atoms.start(self.atoms.len());
         let method = match &asked.request.action.method {
             Maybe::Is(method) => Methods::one(method),
             Maybe::Absent | Maybe::Unknown => Methods::ABSENT,
         };
-        let Scratch { walk, .. } = scratch;
-        let mut walk = std::mem::take(walk);
-        self.scan(0, method, asked, &rule, scratch, &mut sit);
+        self.scan(0, method, asked, &rule, atoms, &mut sit);
         if let Path::Is(path) = asked.path {
-            self.trie.walk(path, &mut walk);
+            self.trie.walk(path, walk);
             for list in walk.lists() {
-                self.scan(*list, method, asked, &rule, scratch, &mut sit);
+                self.scan(*list, method, asked, &rule, atoms, &mut sit);
             }
         }
-        scratch.walk = walk;
     }
 
     fn scan<'r>(
@@ -210,19 +213,19 @@ impl Index {
         method: Methods,
         asked: NormalizedRequest<'_>,
         rule: &impl Fn(u32) -> Option<&'r Rule>,
-        scratch: &mut Scratch,
+        atoms: &mut Present,
         sit: &mut impl FnMut(u32, Truth),
     ) {
-        let mut look = |entries: &[Entry], scratch: &mut Scratch| {
+        let mut look = |entries: &[Entry], atoms: &mut Present| {
             for entry in entries {
                 if !entry.methods.has(method) {
                     continue;
                 }
-                let missing = entry.needs.without(scratch.collected);
+                let missing = entry.needs.without(atoms.collected);
                 if missing != Kinds::default() {
-                    self.collect(asked.request, missing, scratch);
+                    self.collect(asked.request, missing, atoms);
                 }
-                if scratch.has(entry.key) && scratch.has(entry.also) {
+                if atoms.has(entry.key) && atoms.has(entry.also) {
                     match self.verify(entry, asked, rule) {
                         Truth::False => {}
                         truth => sit(entry.slot, truth),
@@ -232,13 +235,13 @@ impl Index {
         };
         match self.lists.get(list as usize) {
             None => {}
-            Some(EntryList::Short(entries)) => look(entries.as_slice(), scratch),
+            Some(EntryList::Short(entries)) => look(entries.as_slice(), atoms),
             Some(EntryList::Long(runs)) => {
-                self.collect(asked.request, Kinds::ALL.without(scratch.collected), scratch);
+                self.collect(asked.request, Kinds::ALL.without(atoms.collected), atoms);
                 let mut at = 0;
-                while let Some(atom) = scratch.present.get(at) {
+                while let Some(atom) = atoms.list.get(at) {
                     if let Some(entries) = runs.get(atom) {
-                        look(entries.as_slice(), scratch);
+                        look(entries.as_slice(), atoms);
                     }
                     at += 1;
                 }
@@ -273,8 +276,8 @@ impl Index {
     }
 
     /// Collects the atoms of a request, those of some kinds.
-    fn collect(&self, request: &Request, kinds: Kinds, scratch: &mut Scratch) {
-        scratch.collected = scratch.collected.with(kinds);
+    fn collect(&self, request: &Request, kinds: Kinds, present: &mut Present) {
+        present.collected = present.collected.with(kinds);
         let Request { subject, action, resource, .. } = request;
         let texts = [
             (AtomKind::Id, &subject.id),
@@ -286,19 +289,19 @@ impl Index {
         ];
         if kinds.has(AtomKind::Role) {
             for role in subject.roles.known() {
-                self.put(AtomKind::Role, role, scratch);
-                self.roles.find(role, |atom| scratch.put(atom));
+                self.put(AtomKind::Role, role, present);
+                self.roles.find(role, |atom| present.put(atom));
             }
         }
         if kinds.has(AtomKind::Group) {
             for group in subject.groups.known() {
-                self.put(AtomKind::Group, group, scratch);
+                self.put(AtomKind::Group, group, present);
             }
         }
         if kinds.has(AtomKind::Claim) {
             for (name, fact) in &subject.claims {
                 if let Some(atom) = self.atoms.claim(name, fact) {
-                    scratch.put(atom);
+                    present.put(atom);
                 }
             }
         }
@@ -306,19 +309,19 @@ impl Index {
             if let Maybe::Is(text) = value
                 && kinds.has(kind)
             {
-                self.put(kind, text, scratch);
+                self.put(kind, text, present);
             }
         }
         if let Maybe::Is(app) = &resource.app
             && kinds.has(AtomKind::App)
         {
-            self.apps.find(app, |atom| scratch.put(atom));
+            self.apps.find(app, |atom| present.put(atom));
         }
     }
 
-    fn put(&self, kind: AtomKind, text: &str, scratch: &mut Scratch) {
+    fn put(&self, kind: AtomKind, text: &str, present: &mut Present) {
         if let Some(atom) = self.atoms.get(kind, text.as_bytes()) {
-            scratch.put(atom);
+            present.put(atom);
         }
     }
 

@@ -335,11 +335,6 @@ mod tests {
         let plain = format!("/{}", "%C3%A9".repeat(20_000));
         assert!(all(&plain, PathReading::Every).is_ok());
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     /// The short cut sees every letter that matters, wherever it stands in paths of every length.
     #[test]

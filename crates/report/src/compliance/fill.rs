@@ -224,7 +224,7 @@ fn check_since(comply: &Comply, files: &Files, finding: &Finding, seen: Option<F
     let mut check = check_of(comply, files, finding);
     check.first_seen = seen.as_ref().map(|seen| seen.first.to_string());
     check.cause = seen.map(|seen| Cause {
-        action: seen.cause.action.to_owned(),
+        action: seen.cause.action.to_string(),
         actor: words::who(comply.profile(), &seen.cause),
         object: seen.cause.object.to_string(),
         at: seen.cause.at.to_string(),

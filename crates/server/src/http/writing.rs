@@ -14,12 +14,12 @@ use super::asked::Asked;
 use super::stamp::Stamp;
 use crate::auth::Caller;
 use crate::problem::Problem;
-use crate::writer::{Condition, Effect, Mode, Refusal, Write, Written};
+use crate::writer::{Author, Condition, Effect, Mode, Refusal, Write, Written};
 
 /// What the head of a request says about a write: who, whether it is meant, and under which conditions.
 #[derive(Debug)]
 pub(crate) struct Intent {
-    actor: String,
+    caller: Caller,
     mode: Mode,
     idempotency: Option<String>,
     tags: Tags,
@@ -50,7 +50,7 @@ impl<S: Sync> FromRequestParts<S> for Intent {
             Some("true" | "") => Mode::DryRun,
             Some(other) => return Err(Problem::bad_request(format!("`dryRun={other}`: expected true or false"))),
         };
-        let actor = Caller::of(parts).name.to_string();
+        let caller = Caller::of(parts);
         let tags = Tags {
             matches: text(&parts.headers, &header::IF_MATCH)?,
             none_match: text(&parts.headers, &header::IF_NONE_MATCH)?,
@@ -60,7 +60,7 @@ impl<S: Sync> FromRequestParts<S> for Intent {
             return Err(Problem::bad_request("an idempotency key has 1 to 255 characters"));
         }
         let line = format!("{} {}", parts.method, parts.uri);
-        Ok(Self { actor, mode, idempotency, tags, line })
+        Ok(Self { caller, mode, idempotency, tags, line })
     }
 }
 
@@ -85,13 +85,14 @@ impl Intent {
     ) -> Write {
         let idempotency = self.idempotency.as_ref().filter(|_| self.mode == Mode::Commit).map(|name| {
             let mut hash = Sha256::new();
-            for part in [self.actor.as_bytes(), self.line.as_bytes(), body] {
+            for part in [self.caller.name.as_bytes(), self.line.as_bytes(), body] {
                 hash.update(part.len().to_le_bytes());
                 hash.update(part);
             }
             IdempotencyKey { name: name.clone(), request: format!("{:x}", hash.finalize()) }
         });
-        Write { actor: self.actor.clone(), message, changes, conditions, idempotency, mode: self.mode }
+        let author = Author::Caller(self.caller.clone());
+        Write { author, message, changes, conditions, idempotency, mode: self.mode }
     }
 
     /// What `If-Match` and `If-None-Match` ask of a document.
@@ -138,6 +139,9 @@ pub(crate) fn answer(written: &Written, mode: Mode) -> Response {
         fields.insert("dryRun".to_owned(), json!(mode == Mode::DryRun));
         fields.insert("changes".to_owned(), json!(changes));
         fields.insert("diagnostics".to_owned(), json!(warnings));
+        if let Some(ruled) = &written.ruled {
+            fields.insert("admission".to_owned(), json!(ruled));
+        }
     }
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
     let mut response = (status, Json(body)).into_response();
@@ -152,6 +156,7 @@ pub(crate) fn refused(refusal: Refusal) -> Problem {
     let failed = |detail: String| Problem::new(StatusCode::PRECONDITION_FAILED, "precondition-failed", detail);
     match refusal {
         Refusal::Broken(broken) => Problem::broken(&broken),
+        Refusal::NotAdmitted(refused) => Problem::not_admitted(&refused),
         Refusal::Store(error) => error.into(),
         Refusal::Condition(condition, found) => match (condition, found) {
             (Condition::At(wanted), found) => {

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod administration;
+mod admission;
 mod auth;
 mod authzen;
 mod basics;

@@ -35,7 +35,12 @@ impl Documented {
         next.changes.extend(&has);
         next.changes.sort();
         let profile = self.base.comply().profile();
-        let on_top = !gone.has_facts() && !came.has_facts() && had.is_empty();
+        let forgotten: Vec<NodeRef> = gone.accepted.iter().copied().map(place).collect();
+        next.accepted.retain(|(at, _)| !forgotten.contains(at));
+        next.accepted.extend(came.read_accepted(profile, &mut found));
+        next.accepted.sort_by_key(|(at, own)| (own.cause.at, *at));
+        let remembers = !forgotten.is_empty() || !came.accepted.is_empty();
+        let on_top = !remembers && !gone.has_facts() && !came.has_facts() && had.is_empty();
         let past = read_changes(if on_top { &has } else { &next.changes }, new, profile, &mut found);
         let is_later = |change: &Change| change.at.is_some_and(|at| at > self.last);
         if on_top && past.iter().all(is_later) {
@@ -45,7 +50,7 @@ impl Documented {
             let past = if on_top { read_changes(&next.changes, new, profile, &mut found) } else { past };
             let organisation = base.clone();
             next = Self { organisation, base, told, history: Vec::new(), last: BEGINNING, ..next };
-            next = next.replayed(past, new, &mut found);
+            next = next.replayed(past, new, &mut found).remembering();
         }
         found.as_slice().is_empty().then_some(next)
     }

@@ -9,6 +9,7 @@ use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, Timestamp};
 
 use super::{Documented, MANIFEST_DEFINITION, OfKind};
+use crate::comply::accepted::Accepted;
 use crate::comply::changes::Change;
 use crate::comply::links::Links;
 use crate::comply::objects::Objects;
@@ -51,6 +52,7 @@ impl<'f> OfKind<'f> {
         for (source, written, waiver) in self.read_waivers(files, &mut draft.facts, found) {
             Reader::new(source, &profile, found).check_waiver(draft.so_far(), &waiver, written);
         }
+        let accepted = self.read_accepted(&profile, found);
         let changes: Vec<NodeRef> = self.changes.iter().copied().map(place).collect();
         let past = read_changes(&changes, files, &profile, found);
         if found.errors() > before {
@@ -59,8 +61,8 @@ impl<'f> OfKind<'f> {
         let (base, told) = draft.build_with_mentions();
         let organisation = base.clone();
         let beginning =
-            Documented { organisation, base, told, documents, changes, history: Vec::new(), last: BEGINNING };
-        Some((Some(beginning.replayed(past, files, found)), policies))
+            Documented { organisation, base, told, documents, changes, history: Vec::new(), last: BEGINNING, accepted };
+        Some((Some(beginning.replayed(past, files, found).remembering()), policies))
     }
 
     /// How many documents there are.
@@ -72,6 +74,7 @@ impl<'f> OfKind<'f> {
             + self.mapped.len()
             + self.links.len()
             + self.changes.len()
+            + self.accepted.len()
             + self.collections.len()
     }
 
@@ -187,6 +190,17 @@ impl<'f> OfKind<'f> {
         }
     }
 
+    /// What was let through, in the order of time.
+    pub(super) fn read_accepted(&self, profile: &Profile, found: &mut Diagnostics) -> Vec<(NodeRef, Arc<Accepted>)> {
+        let read = |(source, written): &Written<'_>| {
+            let accepted = Reader::new(*source, profile, found).accepted(*written)?;
+            Some((place((*source, *written)), Arc::new(accepted)))
+        };
+        let mut accepted: Vec<_> = self.accepted.iter().filter_map(read).collect();
+        accepted.sort_by_key(|(at, own)| (own.cause.at, *at));
+        accepted
+    }
+
     /// The waivers by name, each with where it was written: which one covers a violation does not depend on the order of files.
     pub(super) fn read_waivers(
         &self,
@@ -275,6 +289,16 @@ impl Documented {
                 let diagnostic = reasons.fold(diagnostic, Diagnostic::help);
                 found.push(located(diagnostic, files, Some(change.place), decision.outcome.word()));
             }
+        }
+        self
+    }
+}
+
+impl Documented {
+    /// With what is known of violations that were let through.
+    pub(super) fn remembering(mut self) -> Self {
+        for (_, accepted) in &self.accepted {
+            self.organisation.remember(accepted.cause.clone(), &accepted.findings);
         }
         self
     }

@@ -21,7 +21,7 @@ use upheld_syntax::json;
 use super::policy_list::decider;
 use crate::app::Shared;
 use crate::view::View;
-use crate::writer::{Condition, Mode, Refusal, Write};
+use crate::writer::{Author, Condition, Mode, Refusal, Write};
 
 /// A policy as it will be stored.
 type Text = Arc<str>;
@@ -42,6 +42,10 @@ pub(crate) async fn seed(app: &Shared) {
                     first,
                     "the policy seed is invalid and was not stored"
                 );
+                return;
+            }
+            Err(Refusal::NotAdmitted(refused)) => {
+                tracing::error!(answer = refused.ruled.answer, "the policy seed may not be stored");
                 return;
             }
             Err(Refusal::Store(error)) => {
@@ -81,7 +85,7 @@ async fn try_seed(app: &Shared) -> Result<(), Refusal> {
     }
     let count = changes.len();
     let write = Write {
-        actor: "seed".to_owned(),
+        author: Author::Server("seed"),
         message: Some("policies that the store begins with".to_owned()),
         changes,
         conditions: vec![Condition::At(view.revision())],

@@ -1,0 +1,180 @@
+//! Whether documents may be written: what they change is judged as what their writer does.
+
+use smol_str::SmolStr;
+use upheld_engine::Snapshot;
+use upheld_engine::comply::{Class, Comply, Finding, FindingName};
+use upheld_governance::{Action, Actor, Admission, Blocked, Draft, Organisation, Outcome, words};
+use upheld_model::{Sym, Timestamp};
+use upheld_report::compliance::{Check, Ruled, check_of, fixes_of};
+
+use super::accepted::Accepted;
+use super::questions::{actor_of_class, person};
+use super::{Documented, Organisations};
+use crate::dialect::{Admitted, DocumentWriter, RecordChange, WriteTime};
+
+/// What becomes of a write that leads from one snapshot to another; nothing if no organisation changes.
+pub(super) fn admit(
+    before: &Snapshot,
+    after: &Snapshot,
+    writer: DocumentWriter<'_>,
+    time: WriteTime,
+) -> Option<Admitted> {
+    let mut admitted: Option<Admitted> = None;
+    for (kind, policies) in kinds(before, after) {
+        let (was, is) = (of_kind(before, kind), of_kind(after, kind));
+        let Some(known) = is.or(was) else { continue };
+        let empty =
+            || Draft::new(std::sync::Arc::clone(known.organisation.comply().profile()), known.organisation.settings());
+        let nothing = (was.is_none() || is.is_none()).then(|| empty().build());
+        let (Some(one), Some(other)) = (
+            was.map(Documented::organisation).or(nothing.as_ref()),
+            is.map(Documented::organisation).or(nothing.as_ref()),
+        ) else {
+            continue;
+        };
+        let records = if same_records(was, is) { Records::Kept } else { Records::Written };
+        if one.is_same(other) && records == Records::Kept {
+            continue;
+        }
+        let judged = judge(Judging { one, other, was, after, policies, time, records }, writer);
+        admitted = Some(match admitted {
+            // The first refusal is the answer.
+            Some(known) if !known.outcome.is_done() => known,
+            Some(known) if judged.outcome.is_done() => together(known, judged),
+            _ => judged,
+        });
+    }
+    admitted
+}
+
+/// Whether somebody writes records by hand: that is as if they had let the violations through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Records {
+    Kept,
+    Written,
+}
+
+fn same_records(one: Option<&Documented>, other: Option<&Documented>) -> bool {
+    fn all(documented: Option<&Documented>) -> impl Iterator<Item = &Accepted> {
+        documented.into_iter().flat_map(Documented::accepted)
+    }
+    all(one).eq(all(other))
+}
+
+/// The kinds of policies of two snapshots, each with the type of its policies.
+fn kinds<'s>(before: &'s Snapshot, after: &'s Snapshot) -> Vec<(&'s str, &'s str)> {
+    let mut all: Vec<(&str, &str)> = Vec::new();
+    for snapshot in [before, after] {
+        for (_, kind) in snapshot.kinds().iter().filter(|(_, kind)| kind.comply().is_some()) {
+            let names = (snapshot.text(kind.name), snapshot.text(kind.governs));
+            if !all.contains(&names) {
+                all.push(names);
+            }
+        }
+    }
+    all
+}
+
+fn of_kind<'s>(snapshot: &'s Snapshot, kind: &str) -> Option<&'s Documented> {
+    let is_meant = |(name, _): &(Sym, &Documented)| snapshot.text(*name) == kind;
+    snapshot.companion::<Organisations>()?.iter().find(is_meant).map(|(_, documented)| documented)
+}
+
+struct Judging<'j> {
+    one: &'j Organisation,
+    other: &'j Organisation,
+    was: Option<&'j Documented>,
+    after: &'j Snapshot,
+    /// The type of the policies.
+    policies: &'j str,
+    time: WriteTime,
+    records: Records,
+}
+
+fn judge(judging: Judging<'_>, writer: DocumentWriter<'_>) -> Admitted {
+    let Judging { one, other, was, after, policies, time, records } = judging;
+    let writers = actors(one.comply(), writer);
+    let admission = match records {
+        Records::Written => one.may_record(&writers).unwrap_or_else(|| one.admission(other, time.now, &writers)),
+        Records::Kept => one.admission(other, time.now, &writers),
+    };
+    let profile = other.comply().profile();
+    let checks = checks(&admission, one, other.comply(), after, time.now);
+    let refusal = admission.refusal.as_ref().map(|refusal| {
+        let why = words::refusal(profile, refusal);
+        match admission.actions.last() {
+            Some((_, action)) => format!("{}: {why}", words::action(action)),
+            None => why,
+        }
+    });
+    let mut records = Vec::new();
+    if admission.outcome.is_done() {
+        let ended: Vec<FindingName> = admission.ended.iter().map(Finding::name).collect();
+        for known in was.into_iter().flat_map(Documented::accepted) {
+            records.extend(known.without(&ended).map(|rest| match rest.findings.is_empty() {
+                true => RecordChange::Gone(rest.document()),
+                false => RecordChange::Put(rest.document()),
+            }));
+        }
+        let begun = admission.begun.iter().enumerate();
+        records.extend(begun.map(|(number, recorded)| {
+            RecordChange::Put(Accepted::of(recorded, policies, time.revision, number + 1).document())
+        }));
+    }
+    Admitted { outcome: admission.outcome, ruled: Ruled::new(admission.outcome, refusal, checks, profile), records }
+}
+
+/// What refuses a write, with what would help; or what it leaves violated.
+fn checks(admission: &Admission, one: &Organisation, comply: &Comply, after: &Snapshot, now: Timestamp) -> Vec<Check> {
+    let mut checks: Vec<Check> = admission.new.iter().map(|finding| check_of(comply, after.files(), finding)).collect();
+    let mut trial = one.trial(now);
+    for Blocked { actor, action, violations } in &admission.blocked {
+        // What else is written may be needed for it; then nothing can be tried with it alone.
+        let alone = is_blocked_alone(one, now, actor, action);
+        for violation in violations {
+            let mut check = check_of(comply, after.files(), violation);
+            if alone {
+                check.fixes = fixes_of(&trial.ways(actor, action, violation));
+            }
+            checks.push(check);
+        }
+    }
+    checks
+}
+
+fn is_blocked_alone(organisation: &Organisation, now: Timestamp, actor: &Actor, action: &Action) -> bool {
+    organisation.would(now, actor, action).outcome == Outcome::Blocked
+}
+
+/// Who somebody is here, the strongest role first. Whoever has no role of this kind writes as an end-user.
+fn actors(comply: &Comply, writer: DocumentWriter<'_>) -> Vec<Actor> {
+    let named = |actor: Actor| match actor {
+        Actor::Person { role, scope, .. } => Actor::Person { role, scope, name: Some(SmolStr::new(writer.name)) },
+        Actor::System => Actor::System,
+    };
+    let mut actors: Vec<Actor> = writer.roles.iter().filter_map(|role| person(comply, role)).map(named).collect();
+    if actors.is_empty() {
+        actors.push(named(actor_of_class(comply, Class::EndUser)));
+    }
+    let weakness = |actor: &Actor| match actor {
+        Actor::System => (0, false),
+        Actor::Person { role, scope, .. } => {
+            let is_end_user = comply.profile().role_spec(*role).is_some_and(|spec| spec.class == Class::EndUser);
+            (if is_end_user { 2 } else { 1 }, scope.is_some())
+        }
+    };
+    actors.sort_by_key(weakness);
+    actors
+}
+
+/// Two that were let through.
+fn together(one: Admitted, other: Admitted) -> Admitted {
+    let softer = if one.outcome == Outcome::Soft { one.outcome } else { other.outcome };
+    let ruled = Ruled {
+        answer: if softer == one.outcome { one.ruled.answer } else { other.ruled.answer },
+        outcome: softer.word(),
+        semantics: format!("{}, {}", one.ruled.semantics, other.ruled.semantics),
+        violations: one.ruled.violations.into_iter().chain(other.ruled.violations).collect(),
+    };
+    Admitted { outcome: softer, ruled, records: one.records.into_iter().chain(other.records).collect() }
+}

@@ -1,0 +1,256 @@
+//! What end-users are prevented from, and what administrators are let through with: over HTTP, by token.
+
+use std::fs;
+
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+use upheld_server::Config;
+use upheld_server::config::Security;
+
+use crate::support::{Answer, Served};
+
+const CLASSIC: &str = "meshstack/classic";
+const CURRENT: &str = "meshstack/current";
+
+/// Tokens by name, with their roles.
+const PEOPLE: [(&str, &[&str]); 5] = [
+    ("root", &["admin"]),
+    ("mia", &["author", "workspaceManager@workspace/shop"]),
+    ("tom", &["author", "workspaceManager@workspace/other"]),
+    ("ida", &["author"]),
+    ("eva", &["author", "complianceManager"]),
+];
+
+/// A company with two workspaces: projects may be for environments that their workspace has, and so on.
+const COMPANY: &str = r#"
+kind: Compliance
+name: definitions
+tagDefinitions:
+- {kind: workspace, key: env, type: multiSelect, options: [dev, qa, prod], restricted: true}
+- {kind: project, key: env, type: multiSelect, options: [dev, qa, prod]}
+- {kind: landingZone, key: env, type: multiSelect, options: [dev, qa, prod]}
+- {kind: principal, key: env, type: multiSelect, options: [dev, qa, prod]}
+---
+{ref: workspace/shop, tags: {env: [dev, qa]}}
+---
+{ref: workspace/other, tags: {env: [dev, prod]}}
+---
+{ref: project/web, workspace: shop, tags: {env: [dev]}}
+---
+{ref: landingZone/lz-dev, tags: {env: [dev]}}
+---
+{ref: landingZone/lz-prod, tags: {env: [prod]}}
+---
+{ref: user/ann, tags: {env: [dev]}}
+---
+{ref: user/pat, tags: {env: [prod]}}
+---
+{a: project/web, b: landingZone/lz-dev}
+---
+{a: workspace/shop, b: user/ann}
+---
+{type: MeshPolicy, name: project-in-workspace, a: {kind: workspace, tag: env}, b: {kind: project, tag: env}}
+---
+{type: MeshPolicy, name: project-on-zone, a: {kind: project, tag: env}, b: {kind: landingZone, tag: env}}
+---
+{type: MeshPolicy, name: project-for-people, a: {kind: project, tag: env}, b: {kind: principal, tag: env}}
+---
+{type: MeshPolicy, name: workspace-for-people, a: {kind: workspace, tag: env}, b: {kind: principal, tag: env}}
+"#;
+
+struct Company {
+    served: Served,
+    _folder: TempDir,
+}
+
+fn token(name: &str) -> String {
+    format!("upheld_{name}-0123456789abcdef0123456789abcdef")
+}
+
+impl Company {
+    fn open(edition: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let tokens = PEOPLE.iter().map(|(name, roles)| {
+            let hash = Sha256::digest(token(name).as_bytes());
+            format!("- {{name: {name}, roles: {}, sha256: '{hash:x}'}}\n", json!(roles))
+        });
+        let path = folder.path().join("tokens.yaml");
+        fs::write(&path, format!("tokens:\n{}", tokens.collect::<String>())).unwrap();
+        let security = Security { tokens: Some(path), ..Security::default() };
+        let config = Config { security, semantics: vec![edition.to_owned()], ..Config::default() };
+        let company = Self { served: Served::guarded(config), _folder: folder };
+        let written = company.ask("root", "POST", "/v1/revisions", "application/yaml", COMPANY);
+        assert_eq!(written.status, 201, "{}", written.text);
+        company
+    }
+
+    fn ask(&self, who: &str, method: &str, path: &str, content: &str, body: &str) -> Answer {
+        let header = format!("Bearer {}", token(who));
+        self.served.ask(method, path, &[("authorization", &header), ("content-type", content)], body)
+    }
+
+    fn write(&self, who: &str, document: &str) -> Answer {
+        self.ask(who, "POST", "/v1/revisions", "application/yaml", document)
+    }
+
+    fn revision(&self) -> Json {
+        self.served.get("/v1/revisions").json()["last"].clone()
+    }
+
+    /// Asks both ways: without writing, which must say the same and leave no trace.
+    fn outcome(&self, who: &str, document: &str) -> (u16, String) {
+        let before = self.revision();
+        let dry = self.ask(who, "POST", "/v1/revisions?dryRun=true", "application/yaml", document);
+        assert_eq!(self.revision(), before, "a dry run wrote something");
+        let written = self.write(who, document);
+        let said = |answer: &Answer| answer.json()["admission"].clone();
+        assert_eq!(said(&dry), said(&written), "{}", dry.text);
+        let (status, outcome) = (written.status, said(&written)["outcome"].as_str().unwrap_or("").to_owned());
+        if outcome != "allowed" && outcome != "soft" {
+            assert_eq!(self.revision(), before, "a refused write left a trace: {}", written.text);
+        }
+        (status, outcome)
+    }
+
+    fn records(&self) -> Vec<Json> {
+        let listed = self.ask("root", "GET", "/v1/documents?limit=1000", "application/json", "").json();
+        let documents = listed["items"].as_array().unwrap().iter().map(|item| item["document"].clone());
+        documents.filter(|document| document["kind"] == "AcceptedViolations").collect()
+    }
+}
+
+fn is(status: u16, outcome: &str) -> (u16, String) {
+    (status, outcome.to_owned())
+}
+
+/// A new project for an environment that its workspace does not have: 1.2 of the seed.
+const PROJECT: &str = "{ref: project/new, workspace: shop, tags: {env: [prod]}}";
+/// A new project with a landing zone that is not meant for it: 1.1.
+const PROJECT_ON_ZONE: &str =
+    "{ref: project/new, workspace: shop, tags: {env: [dev]}}\n---\n{a: project/new, b: landingZone/lz-prod}";
+/// A landing zone is added: 2.1.
+const ZONE: &str = "{a: project/web, b: landingZone/lz-prod}";
+/// Somebody is added to a project: 2.2.
+const MEMBER: &str = "{a: project/web, b: user/pat}";
+/// The environment of a project changes: 2.3.
+const TAGS: &str = "{ref: project/web, workspace: shop, tags: {env: [qa]}}";
+/// Somebody is added to a workspace: 3.
+const COLLEAGUE: &str = "{a: workspace/shop, b: user/pat}";
+/// A landing zone moves from dev to prod: the example of a soft violation.
+const MOVED: &str = "{ref: landingZone/lz-dev, tags: {env: [prod]}}";
+
+#[test]
+fn the_table_of_the_seed_holds_over_http_for_end_users() {
+    for edition in [CLASSIC, CURRENT] {
+        for (row, write) in
+            [("1.1", PROJECT_ON_ZONE), ("1.2", PROJECT), ("2.1", ZONE), ("2.2", MEMBER), ("3", COLLEAGUE)]
+        {
+            assert_eq!(Company::open(edition).outcome("mia", write), is(409, "blocked"), "{edition} {row}");
+        }
+        // Who has no role in the organisation is an end-user.
+        assert_eq!(Company::open(edition).outcome("ida", ZONE), is(409, "blocked"), "{edition}");
+    }
+    assert_eq!(Company::open(CLASSIC).outcome("mia", TAGS), is(409, "blocked"));
+    // The newer edition only records what a change of tags does to landing zones and people.
+    assert_eq!(Company::open(CURRENT).outcome("mia", TAGS), is(201, "soft"));
+    assert_eq!(Company::open(CURRENT).outcome("mia", &TAGS.replace("qa", "prod")), is(409, "blocked"));
+}
+
+#[test]
+fn the_table_of_the_seed_holds_over_http_for_administrators() {
+    for (row, write) in
+        [("1.1", PROJECT_ON_ZONE), ("1.2", PROJECT), ("2.1", ZONE), ("2.2", MEMBER), ("2.3", TAGS), ("3", COLLEAGUE)]
+    {
+        assert_eq!(Company::open(CURRENT).outcome("root", write), is(201, "soft"), "{row}");
+        assert_eq!(Company::open(CLASSIC).outcome("root", write), is(409, "blocked"), "{row}");
+    }
+    for edition in [CLASSIC, CURRENT] {
+        assert_eq!(Company::open(edition).outcome("root", MOVED), is(201, "soft"), "{edition}");
+    }
+}
+
+#[test]
+fn c1_a_refusal_names_policies_values_and_fixes_and_nothing_is_written() {
+    let company = Company::open(CLASSIC);
+    let refused = company.write("mia", PROJECT);
+    assert_eq!(refused.status, 409, "{}", refused.text);
+    assert_eq!(refused.header("content-type"), Some("application/problem+json"));
+    let body = refused.json();
+    assert_eq!(body["type"], "/problems/violates-policies");
+    assert_eq!(body["detail"], "BLOCKED by project-in-workspace. Nothing was written.");
+    let violation = &body["admission"]["violations"][0];
+    assert_eq!(violation["policy"], "project-in-workspace");
+    assert_eq!((&violation["a"]["values"], &violation["b"]["values"]), (&json!(["dev", "qa"]), &json!(["prod"])));
+    let fixes = violation["fixes"].to_string();
+    assert!(fixes.contains("add dev or qa to env of project/new"), "{fixes}");
+    assert_eq!(company.served.get("/v1/documents/project/compliance/new").status, 404);
+}
+
+#[test]
+fn c1_rights_and_scopes_come_from_the_token() {
+    let company = Company::open(CURRENT);
+    let fine = "{ref: project/fine, workspace: shop, tags: {env: [dev]}}";
+    assert_eq!(company.outcome("tom", fine), is(403, "forbidden"));
+    assert_eq!(company.outcome("mia", fine), is(201, "allowed"));
+    let policy = "{type: MeshPolicy, name: own, a: {kind: workspace, tag: env}, b: {kind: project, tag: env}, enforcement: audit}";
+    for (who, expected) in [("mia", is(403, "forbidden")), ("ida", is(403, "forbidden")), ("eva", is(201, "allowed"))] {
+        assert_eq!(company.outcome(who, policy), expected, "{who}");
+    }
+    // Tags that only administrators may set, waivers, and what exempts from policies.
+    let restricted = "{ref: workspace/shop, tags: {env: [dev, qa, prod]}}";
+    assert_eq!(company.outcome("mia", restricted), is(403, "forbidden"));
+    let waiver = "{kind: Waiver, name: mine, policy: project-on-zone, reason: because}";
+    assert_eq!(company.outcome("mia", waiver), is(403, "forbidden"));
+    assert_eq!(
+        company.outcome("mia", "{ref: workspace/shop, class: partner, tags: {env: [dev, qa]}}"),
+        is(403, "forbidden")
+    );
+    let forged = "{kind: AcceptedViolations, name: r1-1, at: 2026-01-01T00:00:00Z, action: link, object: project/web, violations: []}";
+    assert_eq!(company.outcome("mia", forged), is(403, "forbidden"));
+    // A body that says who acts is not believed.
+    assert_eq!(company.outcome("mia", "{kind: Changes, name: c, changes: [{verb: link, at: 2026-01-01T00:00:00Z, by: admin, a: project/web, b: landingZone/lz-prod}]}").0, 409);
+}
+
+#[test]
+fn c1_what_is_tolerated_is_on_record_until_it_ends() {
+    let company = Company::open(CURRENT);
+    assert_eq!(company.outcome("root", ZONE), is(201, "soft"));
+    let records = company.records();
+    let [record] = records.as_slice() else { panic!("{records:?}") };
+    assert_eq!(record["by"], json!({"name": "root", "role": "orgAdmin"}));
+    assert_eq!(
+        (&record["revision"], &record["action"], &record["object"]),
+        (&json!(2), &json!("link"), &json!("project/web"))
+    );
+    assert_eq!(record["violations"][0]["policy"], "project-on-zone");
+    let audited = company.served.post("/v1/audit", "{}").json();
+    let violation = &audited["violations"][0];
+    assert_eq!(
+        (&violation["state"], &violation["cause"]["actor"]),
+        (&json!("soft"), &json!("root, an administrator")),
+        "{audited}"
+    );
+    assert!(violation["firstSeen"].as_str().is_some(), "{violation}");
+    // The write that ends it takes the record away.
+    let unlinked = company.ask(
+        "mia",
+        "DELETE",
+        "/v1/documents/Link/compliance/project%2Fweb~landingZone%2Flz-prod",
+        "application/json",
+        "",
+    );
+    assert!(unlinked.status < 300, "{}", unlinked.text);
+    assert_eq!(company.records(), Vec::<Json>::new());
+    assert_eq!(company.served.post("/v1/audit", "{}").json()["violations"], json!([]));
+}
+
+#[test]
+fn a_batch_is_judged_as_a_whole() {
+    let company = Company::open(CURRENT);
+    // The project moves with all that belongs to it: no step of it is judged before the others are done.
+    let move_all = "{ref: project/qa, workspace: shop, tags: {env: [qa]}}\n---\n{ref: landingZone/lz-qa, tags: {env: [qa]}}\n---\n{a: project/qa, b: landingZone/lz-qa}";
+    assert_eq!(company.outcome("root", move_all), is(201, "allowed"));
+    let half = format!("{TAGS}\n---\n{ZONE}");
+    assert_eq!(company.outcome("mia", &half), is(409, "blocked"));
+}
