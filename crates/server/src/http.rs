@@ -3,6 +3,8 @@
 mod administration;
 mod asked;
 mod authzen;
+mod checks;
+mod compliance;
 pub(crate) mod decide;
 mod description;
 mod documents;
@@ -45,6 +47,8 @@ struct Description;
 pub(crate) fn router(app: Shared) -> Router {
     let (api, description) = OpenApiRouter::with_openapi(Description::openapi())
         .merge(questions::router())
+        .merge(compliance::router())
+        .merge(checks::router())
         .merge(decide::router())
         .merge(inventory::router())
         .merge(revisions::router())

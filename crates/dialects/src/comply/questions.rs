@@ -1,5 +1,6 @@
 //! Questions about related objects and their tags.
 
+mod asker;
 mod audit;
 mod change_request;
 mod fix;

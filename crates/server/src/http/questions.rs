@@ -98,13 +98,20 @@ async fn reach(
 #[utoipa::path(post, path = "/v1/audit", request_body = Object,
     responses((status = 200, content((Object = "application/json"), (Object = "application/sarif+json"), (String = "text/csv"),
             (String = "application/xml"), (String = "text/markdown"), (String = "text/html"), (String = "application/yaml"), (String = "application/jsonl"))), (status = 400, body = Problem), (status = 406, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn audit(Asked(view): Asked, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
+async fn audit(
+    caller: Caller,
+    Asked(view): Asked,
+    headers: HeaderMap,
+    RawBody(body): RawBody,
+) -> Result<Response, Problem> {
     let question: AuditQuestion = read(&headers, &body)?;
     let format = accepted(&headers)?;
     let question = AuditQuestion { list_passes: question.list_passes || format.lists_passes(), ..question };
     let held = Arc::clone(&view);
     let (editions, text) = ask(&view, move |world| {
-        let audited = world.audit(&question)?;
+        let organisation = world.organisation(question.policies.as_deref())?;
+        let person = organisation.asker(&caller.roles, question.person.as_deref())?;
+        let audited = world.audit(&AuditQuestion { person, ..question })?;
         let beside = Beside::default();
         let text = match format {
             Format::Json => {
@@ -152,7 +159,7 @@ async fn graph(Asked(view): Asked, headers: HeaderMap) -> Result<Response, Probl
 }
 
 /// Reads a question; what it lacks is what is usual, what is misspelt is refused.
-fn read<Q: DeserializeOwned + Default>(headers: &HeaderMap, body: &[u8]) -> Result<Q, Problem> {
+pub(super) fn read<Q: DeserializeOwned + Default>(headers: &HeaderMap, body: &[u8]) -> Result<Q, Problem> {
     format_of_question(headers)?;
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Q::default());

@@ -84,26 +84,31 @@ async fn append(
 ) -> Result<Response, Problem> {
     let format = format(&headers)?;
     let body = Body::read(&bytes, format)?;
-    let asked = if format == Format::Json { batch(&body)? } else { Batch::puts(&body, body.documents())? };
-    let Batch { message, changes, conditions } = asked;
-    if changes.is_empty() {
-        return Err(Problem::bad_request("nothing is put and nothing is deleted"));
-    }
-    let most = app.config.limits.batch;
-    if changes.len() > most {
-        let detail = format!("at most {most} documents at once");
-        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "batch-too-large", detail));
-    }
+    let Batch { message, changes, conditions } = batch_of(&body, format, app.config.limits.batch)?;
     let write = intent.write(&bytes, message, changes, conditions);
     let mode = write.mode;
     let written = app.writer.write(write).await.map_err(super::writing::refused)?;
     Ok(answer(&written, mode).into_response())
 }
 
-struct Batch {
-    message: Option<String>,
-    changes: Vec<Change>,
-    conditions: Vec<Condition>,
+/// What somebody wants to change at once.
+pub(super) struct Batch {
+    pub(super) message: Option<String>,
+    pub(super) changes: Vec<Change>,
+    pub(super) conditions: Vec<Condition>,
+}
+
+/// The changes of a body, at most so many.
+pub(super) fn batch_of(body: &Body, format: Format, most: usize) -> Result<Batch, Problem> {
+    let asked = if format == Format::Json { batch(body)? } else { Batch::puts(body, body.documents())? };
+    if asked.changes.is_empty() {
+        return Err(Problem::bad_request("nothing is put and nothing is deleted"));
+    }
+    if asked.changes.len() > most {
+        let detail = format!("at most {most} documents at once");
+        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "batch-too-large", detail));
+    }
+    Ok(asked)
 }
 
 impl Batch {

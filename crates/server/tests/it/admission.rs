@@ -254,3 +254,72 @@ fn a_batch_is_judged_as_a_whole() {
     let half = format!("{TAGS}\n---\n{ZONE}");
     assert_eq!(company.outcome("mia", &half), is(409, "blocked"));
 }
+
+#[test]
+fn c1_questions_are_asked_over_http_as_the_role_of_the_token() {
+    let company = Company::open(CURRENT);
+    let ask = |who: &str, path: &str, body: Json| company.ask(who, "POST", path, "application/json", &body.to_string());
+    let can = json!({"change": ["link", "project/web~landingZone/lz-prod"]});
+    assert_eq!(ask("mia", "/v1/can", can.clone()).json()["outcome"], "blocked");
+    assert_eq!(ask("root", "/v1/can", can.clone()).json()["outcome"], "soft");
+    // An administrator may ask for others; an end-user may not.
+    assert_eq!(ask("root", "/v1/can?as=user", can.clone()).json()["outcome"], "blocked");
+    let claimed = ask("mia", "/v1/can?as=admin", can);
+    assert_eq!(
+        (claimed.status, claimed.json()["diagnostics"][0]["code"].clone()),
+        (422, json!("UP905")),
+        "{}",
+        claimed.text
+    );
+    let candidates = ask("mia", "/v1/candidates", json!({"object": "project/web", "kind": "landingZone"})).json();
+    assert_eq!(candidates["candidates"], json!(["landingZone/lz-dev"]));
+    let values = ask("mia", "/v1/values", json!({"object": "project/web", "tag": "env"})).json();
+    assert!(values["values"].as_array().unwrap().contains(&json!("dev")), "{values}");
+    assert_eq!(ask("tom", "/v1/values", json!({"object": "project/web", "tag": "env"})).status, 422);
+    let plan = ask(
+        "root",
+        "/v1/what-if",
+        json!({"verb": "setTags", "object": "landingZone/lz-dev", "tags": {"env": ["prod"]}}),
+    )
+    .json();
+    assert_eq!(
+        (&plan["clean"], &plan["plan"]["added"][0]["policy"]),
+        (&json!(false), &json!("project-on-zone")),
+        "{plan}"
+    );
+    company.outcome("root", ZONE);
+    let fixes = ask("mia", "/v1/fix", json!({"what": "project/web~landingZone/lz-prod"})).json();
+    assert!(fixes["violations"][0]["fixes"].to_string().contains("unlink"), "{fixes}");
+    assert_eq!(ask("root", "/v1/waivers", json!({})).json()["all"], 0);
+    // What end-users see of violations is what is in their workspace.
+    assert_eq!(ask("mia", "/v1/audit", json!({})).json()["violations"].as_array().unwrap().len(), 1);
+    assert_eq!(ask("tom", "/v1/audit", json!({})).json()["violations"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn other_systems_ask_before_they_finalize() {
+    let company = Company::open(CURRENT);
+    let check = |query: &str| company.ask("root", "POST", &format!("/v1/check{query}"), "application/yaml", ZONE);
+    assert_eq!((check("?as=workspaceManager@workspace/shop").status, check("").status), (409, 200));
+    assert_eq!(check("").json()["admission"]["outcome"], "soft");
+    assert_eq!(company.ask("mia", "POST", "/v1/check?as=admin", "application/yaml", ZONE).status, 422);
+    let review = |who: &str, groups: &[&str]| {
+        let body = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
+            "uid": "17", "operation": "CREATE", "userInfo": {"username": "zoe", "groups": groups},
+            "object": {"a": "project/web", "b": "landingZone/lz-prod"}}});
+        let answer = company.ask(who, "POST", "/v1/admission-review", "application/json", &body.to_string());
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        answer.json()["response"].clone()
+    };
+    let refused = review("root", &["workspaceManager@workspace/shop"]);
+    assert_eq!(
+        (&refused["uid"], &refused["allowed"], &refused["status"]["code"]),
+        (&json!("17"), &json!(false), &json!(409))
+    );
+    let tolerated = review("root", &["orgAdmin"]);
+    assert_eq!(tolerated["allowed"], true, "{tolerated}");
+    assert!(tolerated["warnings"][0].as_str().unwrap().contains("lz-prod"), "{tolerated}");
+    // Who is bound to a role cannot claim another for somebody else.
+    assert_eq!(review("mia", &["orgAdmin"])["allowed"], false);
+    assert_eq!(company.revision(), json!(1));
+}

@@ -1,0 +1,165 @@
+//! `/v1/check` and `/v1/admission-review`: what other systems ask before they write something themselves. Nothing is written here.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value as Json_, json};
+use smol_str::SmolStr;
+use upheld_loader::Format;
+use upheld_store::Change;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::asked::Asked;
+use super::compliance::Asking;
+use super::extract::{Query, RawBody};
+use super::questions::ask;
+use super::revisions::{Batch, batch_of};
+use super::writing::{answer, refused};
+use crate::app::Shared;
+use crate::auth::Caller;
+use crate::documents::{Body, format, format_of_question};
+use crate::problem::Problem;
+use crate::view::View;
+use crate::writer::{Author, Condition, Mode, Refusal, Write};
+
+pub(super) fn router() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(check)).routes(routes!(review))
+}
+
+/// Whether a write would be accepted, as `POST /v1/revisions` takes it: for systems that keep their objects themselves and ask before they finalize a
+/// change. `as` says for whom they ask. Nothing is written.
+#[utoipa::path(post, path = "/v1/check", params(Asking),
+    request_body(content((Object = "application/json", example = json!({"put": [{"a": "project/a", "b": "landingZone/b"}]})), (String = "application/yaml"))),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 403, body = Problem), (status = 409, body = Problem),
+        (status = 412, body = Problem), (status = 413, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem), (status = 503, body = Problem)))]
+async fn check(
+    State(app): State<Shared>,
+    caller: Caller,
+    Asked(view): Asked,
+    Query(asking): Query<Asking>,
+    headers: HeaderMap,
+    RawBody(bytes): RawBody,
+) -> Result<Response, Problem> {
+    let format = format(&headers)?;
+    let body = Body::read(&bytes, format)?;
+    let Batch { changes, conditions, .. } = batch_of(&body, format, app.config.limits.batch)?;
+    let asker = asker(&view, caller, asking).await?;
+    let write = Write {
+        author: Author::Caller(asker),
+        message: None,
+        changes,
+        conditions,
+        idempotency: None,
+        mode: Mode::DryRun,
+    };
+    let written = app.writer.write(write).await.map_err(refused)?;
+    Ok(answer(&written, Mode::DryRun))
+}
+
+/// A write that is only asked about.
+fn asked_by(caller: Caller, changes: Vec<Change>, conditions: Vec<Condition>) -> Write {
+    let author = Author::Caller(caller);
+    Write { author, message: None, changes, conditions, idempotency: None, mode: Mode::DryRun }
+}
+
+/// The caller, as whom they ask.
+async fn asker(view: &Arc<View>, caller: Caller, asking: Asking) -> Result<Caller, Problem> {
+    let own = caller.clone();
+    let person = ask(view, move |world| {
+        // Where nothing is governed, nobody has a role.
+        let Ok(organisation) = world.organisation(asking.policies.as_deref()) else { return Ok(asking.person) };
+        Ok(organisation.asker(&own.roles, asking.person.as_deref())?)
+    })
+    .await?;
+    let roles = person.map(|role| Arc::from([SmolStr::new(role)]));
+    Ok(Caller { roles: roles.unwrap_or_else(|| Arc::clone(&caller.roles)), ..caller })
+}
+
+/// The same in the shape that Kubernetes asks in: `AdmissionReview` of `admission.k8s.io/v1`. The groups of the user are roles.
+#[utoipa::path(post, path = "/v1/admission-review",
+    request_body(content = Object, example = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "1", "operation": "CREATE",
+        "userInfo": {"username": "mia", "groups": ["workspaceManager@workspace/shop"]}, "object": {"a": "project/a", "b": "landingZone/b"}}})),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
+async fn review(
+    State(app): State<Shared>,
+    caller: Caller,
+    Asked(view): Asked,
+    headers: HeaderMap,
+    RawBody(bytes): RawBody,
+) -> Result<Response, Problem> {
+    format_of_question(&headers)?;
+    let review: Review = serde_json::from_slice(&bytes)
+        .map_err(|error| Problem::bad_request(format!("this is not an AdmissionReview: {error}")))?;
+    let Review { request: Reviewed { uid, operation, object, old_object, user_info } } = review;
+    let roles: Vec<SmolStr> = user_info.groups.iter().map(SmolStr::new).collect();
+    // Whoever is bound to a role cannot ask for others.
+    let roles = if is_bound(&view, &caller).await? { Arc::clone(&caller.roles) } else { roles.into() };
+    let writer = Caller { name: SmolStr::new(&user_info.username), roles, ..caller };
+    let document = if operation == Operation::Delete { old_object } else { object };
+    let body = Body::read(document.to_string().as_bytes(), Format::Json)?;
+    let named = body.named(body.only()?)?;
+    let change = match operation {
+        Operation::Delete => Change::Delete { key: named.key },
+        Operation::Create | Operation::Update => Change::Put { key: named.key, text: named.text },
+    };
+    let write = asked_by(writer, vec![change], Vec::new());
+    let response = match app.writer.write(write).await {
+        Ok(written) => {
+            let warnings: Vec<&str> =
+                written.ruled.iter().flat_map(|ruled| &ruled.violations).map(|check| check.message.as_str()).collect();
+            json!({"uid": uid, "allowed": true, "warnings": warnings})
+        }
+        // What is wrong here says nothing of the document.
+        Err(Refusal::Store(error)) => return Err(error.into()),
+        Err(refusal) => {
+            let problem = refused(refusal);
+            json!({"uid": uid, "allowed": false, "status": {"code": problem.status, "reason": problem.title, "message": problem.detail}})
+        }
+    };
+    let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response});
+    Ok(Json(review).into_response())
+}
+
+/// Whether a caller has a role that binds them.
+async fn is_bound(view: &Arc<View>, caller: &Caller) -> Result<bool, Problem> {
+    let roles = Arc::clone(&caller.roles);
+    ask(view, move |world| Ok(world.organisation(None).is_ok_and(|organisation| organisation.is_bound(&roles)))).await
+}
+
+#[derive(Debug, Deserialize)]
+struct Review {
+    request: Reviewed,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Reviewed {
+    uid: String,
+    operation: Operation,
+    #[serde(default)]
+    object: Json_,
+    #[serde(default)]
+    old_object: Json_,
+    #[serde(default)]
+    user_info: UserInfo,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "UPPERCASE")]
+enum Operation {
+    Create,
+    Update,
+    Delete,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct UserInfo {
+    username: String,
+    groups: Vec<String>,
+}
