@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use upheld_dialects::dialect::ListedObject;
-use upheld_dialects::dialects;
+use upheld_dialects::{Identity, dialects};
 use upheld_engine::{PolicyId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, NodeRef, Policy, Role, Sym, Timestamp};
@@ -63,9 +63,9 @@ pub struct Row {
 }
 
 impl Row {
-    /// `KIND/SCOPE/NAME`: no two things of a sort have the same.
+    /// `KIND/SCOPE/NAME`: no two things of a sort have the same, and a store knows it by the same.
     pub fn id(&self) -> String {
-        format!("{}/{}/{}", self.kind, self.mesh, self.name)
+        Identity::new(&self.kind, &self.mesh, &self.name).to_string()
     }
 
     /// What its system makes of it, by name.
@@ -173,12 +173,15 @@ fn objects(snapshot: &Snapshot) -> Vec<Row> {
     own.map(|(_, object)| row(object)).collect()
 }
 
+/// What an object belongs to, among what its system makes of it.
+pub const OWNER: &str = "owner";
+
 /// Objects that dialects keep apart from those of others.
 fn related(snapshot: &Snapshot) -> Vec<Row> {
     let all = dialects().flat_map(|dialect| dialect.objects(snapshot));
     let row = |object: ListedObject| Row {
         stands: None,
-        computed: Vec::new(),
+        computed: object.owner.map(|owner| (OWNER, owner)).into_iter().collect(),
         kind: object.kind,
         mesh: object.scope,
         name: object.name,

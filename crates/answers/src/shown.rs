@@ -1,7 +1,9 @@
 //! One policy or object, with what it says and where it counts.
 
 use serde_json::{Value as Json, json};
-use upheld_dialects::dialects;
+use upheld_dialects::comply::questions::shown as related;
+use upheld_dialects::dialect::ListedObject;
+use upheld_dialects::{Identity, dialects};
 use upheld_engine::{ObjectId, PolicyId, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, NodeRef, Sym};
@@ -143,7 +145,7 @@ impl Shown {
 
     /// `KIND/SCOPE/NAME`.
     pub fn identity(&self) -> String {
-        format!("{}/{}/{}", self.kind, self.mesh, self.name)
+        Identity::new(&self.kind, &self.mesh, &self.name).to_string()
     }
 
     /// As programs get it, with the document.
@@ -161,4 +163,21 @@ impl Shown {
             "document": snapshot.files().value(self.node),
         })
     }
+}
+
+/// An object that its dialect keeps apart from those of others, by the id that lists have, as programs get it.
+pub(crate) fn listed(snapshot: &Snapshot, identity: &Identity) -> Option<Json> {
+    let object = dialects().find_map(|dialect| dialect.object(snapshot, identity))?;
+    let ListedObject { kind, scope, name, owner, tags, at } = object;
+    let mut shown = json!({
+        "kind": kind, "mesh": scope, "name": name, "owner": owner, "tags": tags,
+        "at": at.and_then(|at| At::of(snapshot.files(), at)), "document": at.and_then(|at| snapshot.files().value(at)),
+    });
+    let more = related(snapshot, &identity.to_string()).map(|related| related.json());
+    if let (Some(shown), Some(Json::Object(more))) = (shown.as_object_mut(), more) {
+        let added =
+            more.into_iter().filter(|(field, _)| ["ref", "tags", "related", "violations"].contains(&field.as_str()));
+        shown.extend(added);
+    }
+    Some(shown)
 }

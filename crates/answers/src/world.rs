@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use upheld_dialects::access::reach::{ReachQuestion, reach};
 use upheld_dialects::comply::questions::{AuditQuestion, Audited, FixQuestion, Organisation, ShownObject};
 use upheld_dialects::question::{Asked, Options, Question, Thing, Words};
-use upheld_dialects::{comply, dialects};
+use upheld_dialects::{Identity, comply, dialects};
 use upheld_engine::{PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, Fault};
 use upheld_report::compliance::FixPlan;
@@ -172,6 +172,11 @@ impl<'s> World<'s> {
     /// A policy or an object by `name`, `kind/name` or `kind/mesh/name`, with where it counts.
     pub fn show(&self, name: &str) -> Result<Shown, Refused> {
         Ok(shown::shown(self.snapshot, name, self.options.mesh.as_deref())?)
+    }
+
+    /// An object that its dialect keeps apart from those of others, by the id that lists have.
+    pub fn show_listed(&self, identity: &Identity) -> Option<Json> {
+        shown::listed(self.snapshot, identity)
     }
 
     /// An object whose tags must agree with others, by its reference or a name that only one has.

@@ -1,6 +1,7 @@
 //! Dialect *access*: policies that permit and deny requests.
 //!
 //! - [`claim`]: which documents are ours
+//! - `documents`: who they are
 //! - [`policy_set`]: the policies that they make together
 //! - [`policy`], [`compat`]: one policy, read strictly or as the original system reads it
 //! - [`manifest`]: the settings beside policies
@@ -22,6 +23,7 @@ mod builder;
 pub mod claim;
 pub mod compat;
 pub mod decider;
+mod documents;
 pub mod enforce;
 pub mod facts;
 pub mod identity;
@@ -54,7 +56,7 @@ use upheld_report::Answer;
 
 pub use self::reader::Deciding;
 use crate::dialect::{Builtin, Dialect, Inventory, Opening, Reader};
-use crate::identity::{Identity, named, own_name};
+use crate::identity::{Identify, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
 use crate::shape::Shape;
@@ -93,16 +95,8 @@ impl Dialect for Access {
         Box::new(reader::AccessReader::new(opening))
     }
 
-    fn identity<'t>(&self, document: Value<'t>) -> Option<Option<Identity<'t>>> {
-        let own = |kind: &'t str| own_name(document).and_then(|name| named(kind, SCOPE, name));
-        let or = |kind: &'t str, name: &'t str| named(kind, SCOPE, own_name(document).unwrap_or(name));
-        Some(match claim::claim(document, "")? {
-            claim::Claim::Policy => own(POLICY),
-            claim::Claim::Set => own(claim::POLICY_SET),
-            claim::Claim::Manifest => or(MANIFEST, "manifest"),
-            claim::Claim::Directory => or(authzen::directory::DIRECTORY, "directory"),
-            claim::Claim::List => None,
-        })
+    fn identities<'k>(&self, kinds: KindsInForce<'k>) -> Box<dyn Identify + 'k> {
+        Box::new(documents::AccessDocuments::new(kinds))
     }
 
     fn shapes(&self, snapshot: &Snapshot) -> Vec<(String, Vec<Shape>)> {

@@ -30,13 +30,14 @@ mod tagged;
 mod values;
 
 use upheld_engine::Snapshot;
+use upheld_engine::comply::{Comply, ObjectId};
 use upheld_model::tree::Value;
 use upheld_report::Answer;
 
 pub use self::documented::{Documented, Organisations};
 use self::shapes::Whole;
 use crate::dialect::{Admitted, Builtin, Dialect, DocumentWriter, Inventory, ListedObject, Opening, Reader, WriteTime};
-use crate::identity::{Identity, named};
+use crate::identity::{Identify, Identity, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
 use crate::shape::Shape;
@@ -89,21 +90,8 @@ impl Dialect for Compliance {
         Box::new(documented::ComplianceReader::new(opening))
     }
 
-    fn identity<'t>(&self, document: Value<'t>) -> Option<Option<Identity<'t>>> {
-        Some(match claim::claim(document)? {
-            claim::Claim::Object => {
-                let reference = document.get("ref").and_then(|reference| reference.text().split_once('/'));
-                reference.and_then(|(kind, name)| named(kind, SCOPE, name))
-            }
-            claim::Claim::Link => {
-                let part = |field: &str| document.get(field).map(Value::text).filter(|text| !text.is_empty());
-                let role = part("role").map(|role| format!("~{role}")).unwrap_or_default();
-                part("a").zip(part("b")).map(|(a, b)| {
-                    let name = format!("{a}~{b}{role}");
-                    Identity { kind: LINK.into(), scope: SCOPE.into(), name: name.into() }
-                })
-            }
-        })
+    fn identities<'k>(&self, kinds: KindsInForce<'k>) -> Box<dyn Identify + 'k> {
+        Box::new(documented::Collector::new(kinds.files, kinds.kinds, kinds.symbols, |at| kinds.is_builtin(at)))
     }
 
     fn shapes(&self, snapshot: &Snapshot) -> Vec<(String, Vec<Shape>)> {
@@ -156,25 +144,33 @@ impl Inventory for Compliance {
         Some(SCOPE)
     }
 
-    /// What an object lives in stands in place of the mesh.
     fn objects(&self, snapshot: &Snapshot) -> Vec<ListedObject> {
-        let mut listed = Vec::new();
-        for (_, comply) in snapshot.complies() {
-            for object in comply.objects() {
-                let reference = comply.reference(object);
-                let (kind, name) = reference.split_once('/').unwrap_or(("", &reference));
-                let tags = comply.tags_of(object);
-                let tags: Vec<String> = tags.iter().map(|(key, all)| format!("{key}={}", all.join("|"))).collect();
-                let owner = comply.owner_of(object);
-                listed.push(ListedObject {
-                    kind: kind.to_owned(),
-                    scope: owner.map_or_else(|| SCOPE.to_owned(), |owner| comply.reference(owner).into()),
-                    name: name.to_owned(),
-                    tags: tags.join(","),
-                    at: comply.described(object).and_then(|own| own.at),
-                });
-            }
+        let complies = snapshot.complies();
+        complies.flat_map(|(_, comply)| comply.objects().into_iter().map(|object| listed(comply, object))).collect()
+    }
+
+    fn object(&self, snapshot: &Snapshot, identity: &Identity) -> Option<ListedObject> {
+        let Identity { kind, scope, name } = identity;
+        if scope != SCOPE {
+            return None;
         }
-        listed
+        let found = |comply: &Comply| comply.lookup(&format!("{kind}/{name}")).ok();
+        snapshot.complies().find_map(|(_, comply)| found(comply).map(|object| listed(comply, object)))
+    }
+}
+
+/// An object by its reference: that tells it apart, wherever it belongs.
+fn listed(comply: &Comply, object: ObjectId) -> ListedObject {
+    let reference = comply.reference(object);
+    let (kind, name) = reference.split_once('/').unwrap_or(("", &reference));
+    let tags = comply.tags_of(object);
+    let tags: Vec<String> = tags.iter().map(|(key, all)| format!("{key}={}", all.join("|"))).collect();
+    ListedObject {
+        kind: kind.to_owned(),
+        scope: SCOPE.to_owned(),
+        name: name.to_owned(),
+        owner: comply.owner_of(object).map(|owner| comply.reference(owner).into()),
+        tags: tags.join(","),
+        at: comply.described(object).and_then(|own| own.at),
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! kinds, editions        which kinds of policies it ships, and which edition is in force unless somebody names another
 //! claims, reader         which documents are its own, and what they come to
-//! identity, shapes       who a document is; what documents look like
+//! identities, shapes     who a document is; what documents look like
 //! answer                 what its users' questions mean
 //! endpoints              which shapes and addresses of the original system it answers in
 //! ```
@@ -28,7 +28,7 @@ pub use self::inventory::{Ends, Inventory, LayeredPair, ListedObject, Service};
 pub use self::native::{Endpoint, Native, NativeProblem};
 pub use self::reader::{Document, Known, Opening, Reader, Side, Taken};
 pub use self::settings::{SystemSettings, read_settings, system_settings};
-use crate::identity::Identity;
+use crate::identity::{Identify, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
 use crate::recognise::{Before, Documents, Reading, Recognised};
@@ -114,10 +114,9 @@ pub trait Dialect: Inventory + Debug + Sync {
     /// Reads documents.
     fn reader<'f>(&self, opening: Opening<'f, '_>) -> Box<dyn Reader<'f> + 'f>;
 
-    /// Who one of its own documents is; `None` for those of others, `Some(None)` for those that have no identity.
-    fn identity<'t>(&self, _document: Value<'t>) -> Option<Option<Identity<'t>>> {
-        None
-    }
+    /// Says who its documents are. It must agree with its reader: what that takes for one thing has one identity, and what is
+    /// listed is called by it.
+    fn identities<'k>(&self, kinds: KindsInForce<'k>) -> Box<dyn Identify + 'k>;
 
     /// Documents that nobody wrote but that exist all the same, as YAML.
     fn implied(&self, _documents: &Documents<'_>, _settings: &Companions) -> Option<String> {

@@ -164,6 +164,14 @@ impl<'t> Resource<'t> {
         }
     }
 
+    /// Whether it says its name.
+    pub fn has_name(self) -> bool {
+        match self.form {
+            Form::Universal => self.header.name.is_some_and(|name| !name.text().is_empty()),
+            Form::Kubernetes => !self.kubernetes_name().0.is_empty(),
+        }
+    }
+
     /// The mesh: its own field, or the label, or the default one.
     pub fn mesh(self) -> &'t str {
         self.mesh_field().or_else(|| self.mesh_label()).map_or(DEFAULT_MESH, Value::text)

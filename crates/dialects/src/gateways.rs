@@ -3,11 +3,12 @@
 //! - [`gateway_api`]: gateways and routes as a graph; from a target to the places of its policies
 //! - [`kgateway`], [`envoy_gateway`]: their policies over that graph, as kinds, with errors and status
 //! - `kind`: kinds of policies that are attached to gateways
-//! - `reader`: which documents are read, and as what
+//! - `reader`: which documents are read, and as what; `documents`: who they are
 //! - [`questions`]: routes, listeners, backends, requests
 //! - `reported_status`, `drawing`: what controllers report; the graph with its policies
 //! - `unattached`: why a policy has no effect
 
+mod documents;
 mod drawing;
 pub mod envoy_gateway;
 pub mod gateway_api;
@@ -28,6 +29,7 @@ use upheld_report::{Answer, Drawing, ObjectStatus, PolicyStatus};
 
 use self::gateway_api::{ControllerSettings, Gateways, Network};
 use crate::dialect::{Builtin, Dialect, Inventory, Opening, Reader, SystemSettings};
+use crate::identity::{Identify, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
 use crate::schemas;
@@ -95,6 +97,10 @@ impl Dialect for GatewayApi {
 
     fn reader<'f>(&self, opening: Opening<'f, '_>) -> Box<dyn Reader<'f> + 'f> {
         Box::new(reader::GatewayReader::new(opening))
+    }
+
+    fn identities<'k>(&self, kinds: KindsInForce<'k>) -> Box<dyn Identify + 'k> {
+        Box::new(documents::GatewayDocuments::new(kinds))
     }
 
     fn complete(&self, snapshot: Snapshot, other_editions: Vec<PolicyKind>, settings: &Companions) -> Snapshot {

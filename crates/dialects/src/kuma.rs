@@ -18,6 +18,7 @@ mod changed;
 mod common_kinds;
 mod concerned;
 pub mod control_plane;
+mod documents;
 pub mod edition;
 pub mod egress;
 pub mod ends;
@@ -59,6 +60,7 @@ use upheld_model::{Diagnostic, Files, SourceId};
 use upheld_report::Answer;
 
 use crate::dialect::{Builtin, Dialect, KnownTypes, Native, Opening, Reader, SystemSettings};
+use crate::identity::{Identify, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Refused};
 use crate::recognise::{Before, Documents, Reading, Recognised};
@@ -117,6 +119,10 @@ impl Dialect for Kuma {
 
     fn reader<'f>(&self, opening: Opening<'f, '_>) -> Box<dyn Reader<'f> + 'f> {
         Box::new(reader::KumaReader::new(opening))
+    }
+
+    fn identities<'k>(&self, kinds: KindsInForce<'k>) -> Box<dyn Identify + 'k> {
+        Box::new(documents::KumaDocuments::new(kinds))
     }
 
     fn implied(&self, documents: &Documents<'_>, settings: &Companions) -> Option<String> {

@@ -34,6 +34,6 @@ pub mod select_policy;
 pub mod shape;
 
 pub use dialect::{Builtin, Dialect, builtin, default_editions, dialects, natives};
-pub use identity::{Identity, identity};
+pub use identity::{Identities, Identity, Nameless};
 pub use question::{Asked, Question, Refused, Thing};
 pub use recognise::{Reading, Recognised, SetAside, recognise, recognise_with};

@@ -15,10 +15,13 @@ mod shapes;
 mod workloads;
 
 use upheld_engine::Snapshot;
+use upheld_model::tree::Value;
 use upheld_report::Answer;
 
 use self::reader::Network;
 use crate::dialect::{Builtin, Dialect, Inventory, ListedObject, Opening, Reader};
+use crate::document::Resource;
+use crate::identity::{Identify, KindsInForce, Whose, in_namespace};
 use crate::question::{Asked, Refused};
 use crate::shape::Shape;
 
@@ -56,6 +59,10 @@ impl Dialect for NetworkPolicy {
         Box::new(reader::NetworkReader::new(opening))
     }
 
+    fn identities<'k>(&self, _kinds: KindsInForce<'k>) -> Box<dyn Identify + 'k> {
+        Box::new(NetworkDocuments)
+    }
+
     fn shapes(&self, _snapshot: &Snapshot) -> Vec<(String, Vec<Shape>)> {
         vec![(POLICY.to_owned(), vec![shapes::policy()])]
     }
@@ -70,6 +77,18 @@ impl Dialect for NetworkPolicy {
 
     fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
         questions::answer(asked)
+    }
+}
+
+/// Says who its documents are: their namespace and name tell them apart.
+struct NetworkDocuments;
+
+impl Identify for NetworkDocuments {
+    fn identity(&self, document: Value<'_>) -> Whose {
+        match Resource::of(document).filter(|resource| reader::knows(*resource)) {
+            Some(resource) => Whose::Own(in_namespace(resource)),
+            None => Whose::Others,
+        }
     }
 }
 

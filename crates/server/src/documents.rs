@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
-use upheld_dialects::identity;
+use upheld_dialects::{Identities, Identity};
 use upheld_loader::Format;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Fault, Files, Severity, SourceId};
-use upheld_store::Key;
+use upheld_store::{BadKey, Key};
 use upheld_syntax::{json, parse};
 
 use crate::problem::Problem;
@@ -96,19 +96,27 @@ impl Body {
     }
 
     /// A document with its name.
-    pub(crate) fn named(&self, document: Value<'_>) -> Result<Named, Problem> {
-        let key =
-            identity(document).and_then(|identity| Key::new(&identity.kind, &identity.scope, &identity.name).ok());
-        let Some(key) = key else {
-            let message = "a stored document needs a type and a name";
-            let expected = "expected `type` and `name`, `kind` and `metadata.name`, or the `id` of an access policy";
-            let diagnostic =
-                Diagnostic::error(Fault::UnknownDocument, message).at_value(SourceId::new(0), document, expected);
-            let problem = Problem::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, "invalid-documents", message);
-            return Err(problem.with_diagnostics(&self.files, &[diagnostic]));
+    pub(crate) fn named(&self, identities: &Identities<'_>, document: Value<'_>) -> Result<Named, Problem> {
+        let source = SourceId::new(0);
+        let diagnostic = match identities.identity(document) {
+            Ok(identity) => match key(&identity) {
+                Ok(key) => return Ok(Named { key, text: json::write(document).into() }),
+                Err(bad) => {
+                    let rule = "only names may have slashes, and none may have control characters or be a dot segment";
+                    Diagnostic::error(Fault::WrongValue, bad.to_string()).at_value(source, document, "here").help(rule)
+                }
+            },
+            Err(nameless) => nameless.diagnostic(source, document),
         };
-        Ok(Named { key, text: json::write(document).into() })
+        let detail = diagnostic.message.clone();
+        let problem = Problem::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, "invalid-documents", detail);
+        Err(problem.with_diagnostics(&self.files, &[diagnostic]))
     }
+}
+
+/// What a store knows a document by.
+pub(crate) fn key(identity: &Identity) -> Result<Key, BadKey> {
+    Key::new(&identity.kind, &identity.scope, &identity.name)
 }
 
 /// How messages call a body.

@@ -25,6 +25,7 @@ mod header_text;
 mod http;
 mod limits;
 mod live;
+mod moves;
 mod problem;
 mod scratch;
 mod serve;

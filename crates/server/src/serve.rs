@@ -30,7 +30,7 @@ use crate::telemetry::{CountedStore, Decisions, Metrics};
 use crate::tls::Tls;
 use crate::view::View;
 use crate::writer::Writer;
-use crate::{follow, http, tls};
+use crate::{follow, http, moves, tls};
 
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
@@ -165,6 +165,7 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     // From here on it is the port that was taken.
     let config = Config { listen: address, access: config.access.clone().with_plain_base(), ..config };
     let app = Arc::new(App { config, live, store, writer, folders, auth, gate, tls, metrics, decisions });
+    moves::settle(&app).await;
     http::seed(&app).await;
     let trust = Arc::clone(&app);
     let helpers = vec![

@@ -11,8 +11,8 @@ use axum::http::HeaderValue;
 use jiff::Timestamp;
 use upheld_dialects::access::decider::{Decider, DecidingKind, WhichKind};
 use upheld_dialects::access::{Edition, POLICY};
-use upheld_dialects::default_editions;
 use upheld_dialects::dialect::Native;
+use upheld_dialects::{Identities, default_editions};
 use upheld_engine::Snapshot;
 use upheld_loader::Input;
 use upheld_loader::load::{Broken, Choices, Loaded};
@@ -108,6 +108,11 @@ impl View {
     /// The last revision of the store that is in it.
     pub(crate) fn revision(&self) -> Revision {
         self.state.revision()
+    }
+
+    /// Says who documents are, by the kinds that are in force.
+    pub(crate) fn identities(&self) -> Identities<'_> {
+        Identities::of(&self.loaded.snapshot)
     }
 
     /// The names of the editions in force, as answers carry them.

@@ -12,10 +12,11 @@ use upheld_report::compliance::Ruled;
 use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State, Store, StoreError};
 
 pub(crate) use self::admission::NotAdmitted;
-use self::admission::{Planned, plan};
+use self::admission::{Planned, judge};
 use crate::auth::Caller;
 use crate::folders::Folders;
 use crate::live::Live;
+use crate::moves::Moves;
 use crate::telemetry::Reloaded;
 use crate::view::View;
 
@@ -167,19 +168,20 @@ impl Writer {
         for condition in &write.conditions {
             condition.check(&before.state)?;
         }
-        let effects = effects(&before.state, &write.changes);
-        let changes: Vec<Change> = write
-            .changes
-            .iter()
-            .zip(&effects)
-            .filter(|(_, (_, effect))| *effect != Effect::Unchanged)
-            .map(|(change, _)| change.clone())
-            .collect();
+        let (mut changes, mut effects) = effective(&before.state, &write.changes);
         if changes.is_empty() {
             return Ok(Written { revision: before.revision(), view: before, effects, ruled: None });
         }
+        let mut view =
+            next(Arc::new(before.state.with(&changes)), Arc::clone(&before)).await.map_err(Refusal::Broken)?;
+        if let Some(moved) = Moves::after(&changes, &view) {
+            (changes, effects) = effective(&before.state, &moved);
+            let after = Arc::new(before.state.with(&changes));
+            view = next(after, Arc::clone(&before)).await.map_err(Refusal::Broken)?;
+        }
         let time = Timestamp::now();
-        let Planned { view, changes, ruled } = plan(Arc::clone(&before), changes, write.author.clone(), time).await?;
+        let Planned { view, changes, ruled } =
+            judge(Arc::clone(&before), view, changes, write.author.clone(), time).await?;
         if write.mode == Mode::DryRun {
             return Ok(Written { revision: view.revision(), view, effects, ruled });
         }
@@ -315,6 +317,13 @@ impl Condition {
         };
         if holds { Ok(()) } else { Err(Refusal::Condition(self.clone(), found)) }
     }
+}
+
+/// The changes that change anything, and what happens to each document.
+fn effective(state: &State, changes: &[Change]) -> (Vec<Change>, Vec<(Key, Effect)>) {
+    let effects = effects(state, changes);
+    let effective = changes.iter().zip(&effects).filter(|(_, (_, effect))| *effect != Effect::Unchanged);
+    (effective.map(|(change, _)| change.clone()).collect(), effects)
 }
 
 fn effects(state: &State, changes: &[Change]) -> Vec<(Key, Effect)> {

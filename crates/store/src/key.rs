@@ -11,18 +11,68 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct Key(Arc<str>);
 
-/// A text that is not a key.
+/// What is no key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a valid document id: expected KIND/SCOPE/NAME")]
-pub struct BadKey(String);
+pub enum BadKey {
+    /// A text that has not the three parts of one.
+    #[error("`{0}` is not a valid document id: expected KIND/SCOPE/NAME")]
+    Parts(String),
+    /// A part that cannot stand there.
+    #[error("`{text}` cannot be the {part} of a document: {why}")]
+    Part {
+        /// Which.
+        part: Part,
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+}
+
+/// A part of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The type.
+    Kind,
+    /// What it is in.
+    Scope,
+    /// The name.
+    Name,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Kind => "type",
+            Self::Scope => "scope",
+            Self::Name => "name",
+        })
+    }
+}
+
+impl Part {
+    fn check(self, text: &str) -> Result<(), BadKey> {
+        let is_dots = |segment: &str| matches!(segment, "." | "..");
+        let why = match self {
+            _ if text.is_empty() => "it is empty",
+            _ if text.chars().any(char::is_control) => "it has control characters",
+            Self::Kind | Self::Scope if text.contains('/') => "it has a slash, which only names may have",
+            // Whoever reads addresses would take them for steps, encoded or not.
+            _ if text.split('/').any(is_dots) => "`.` and `..` are steps in addresses, not names",
+            _ => return Ok(()),
+        };
+        Err(BadKey::Part { part: self, text: text.to_owned(), why })
+    }
+}
 
 impl Key {
-    /// Of its parts. None of them may be empty.
+    /// Of the parts of a new document: what can be written in an address and read back. Anything else goes, also spaces, slashes
+    /// in names, and letters of all languages.
     pub fn new(kind: &str, scope: &str, name: &str) -> Result<Self, BadKey> {
-        let text = format!("{kind}/{scope}/{name}");
-        let slashes = kind.contains('/') || scope.contains('/');
-        let empty = kind.is_empty() || scope.is_empty() || name.is_empty();
-        if slashes || empty { Err(BadKey(text)) } else { Ok(Self(text.into())) }
+        Part::Kind.check(kind)?;
+        Part::Scope.check(scope)?;
+        Part::Name.check(name)?;
+        Ok(Self(format!("{kind}/{scope}/{name}").into()))
     }
 
     /// All of it.
@@ -52,13 +102,14 @@ impl Key {
     }
 }
 
+/// Of a text that a store has, perhaps since before names were looked at: only its parts must be there.
 impl FromStr for Key {
     type Err = BadKey;
 
     fn from_str(text: &str) -> Result<Self, BadKey> {
-        let mut parts = text.splitn(3, '/');
-        let mut next = || parts.next().unwrap_or_default();
-        Self::new(next(), next(), next())
+        let parts: Vec<&str> = text.splitn(3, '/').collect();
+        let full = parts.len() == 3 && parts.iter().all(|part| !part.is_empty());
+        if full { Ok(Self(text.into())) } else { Err(BadKey::Parts(text.to_owned())) }
     }
 }
 
@@ -96,10 +147,28 @@ mod tests {
     #[test]
     fn no_part_may_be_empty() {
         for text in ["", "a", "a/b", "a/b/", "/b/c", "a//c"] {
-            assert_eq!(
-                text.parse::<Key>(),
-                Err(BadKey(format!("{text}{}", "/".repeat(2 - text.matches('/').count()))))
-            );
+            assert_eq!(text.parse::<Key>(), Err(BadKey::Parts(text.to_owned())));
         }
+        assert!(Key::new("", "b", "c").is_err() && Key::new("a", "", "c").is_err() && Key::new("a", "b", "").is_err());
+    }
+
+    #[test]
+    fn names_may_have_anything_that_addresses_keep() {
+        for name in ["a b", "a/b", "shop/checkout~x", "50%", "ä?#&=+", "...", "a..b", "~", "%2e%2e"] {
+            assert_eq!(Key::new("a", "b", name).unwrap().name(), name);
+        }
+    }
+
+    #[test]
+    fn names_are_no_steps_in_addresses() {
+        for name in [".", "..", "a/..", "../a", "a/./b", "a\nb", "\u{0}"] {
+            assert!(matches!(Key::new("a", "b", name), Err(BadKey::Part { part: Part::Name, .. })), "{name}");
+        }
+        assert!(Key::new("..", "b", "c").is_err() && Key::new("a", ".", "c").is_err());
+    }
+
+    #[test]
+    fn what_a_store_has_can_be_read_whatever_its_name() {
+        assert_eq!("a/b/..".parse::<Key>().unwrap().name(), "..");
     }
 }

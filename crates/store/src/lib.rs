@@ -31,7 +31,7 @@ pub use batch::{Batch, IdempotencyKey};
 pub use digest::Digest;
 pub use entry::{Change, Entry};
 pub use history::{BadHistory, History};
-pub use key::{BadKey, Key};
+pub use key::{BadKey, Key, Part};
 pub use memory::Memory;
 pub use postgres::Postgres;
 pub use retention::Retention;

@@ -1,7 +1,7 @@
 //! Tag definitions: which tags objects may carry, and which values.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::Subject;
+use upheld_engine::comply::{Profile, Subject};
 use upheld_governance::words::bad_definition;
 use upheld_governance::{
     BadDefinition, Definition, Immutable, Mandatory, Pattern, Redefinition, Restricted, TagSchema, TagType,
@@ -96,8 +96,7 @@ impl Reader<'_> {
 
     /// Whose tag it is: `kind`, or `of` in a document whose `kind` says something else.
     pub(super) fn defined_subject(&mut self, written: Value<'_>) -> Option<Subject> {
-        let kind = written.get("kind").filter(|kind| kind.text() != super::documented::DEFINITION);
-        let word = written.get("of").or(kind);
+        let word = defined(written);
         if word.is_none() {
             let message = "this definition does not say which objects have the tag".to_owned();
             let at = written.entries().next().map_or(written, |(key, _)| key);
@@ -108,8 +107,7 @@ impl Reader<'_> {
 
     /// Tags of users are tags of all principals: a definition may name either.
     fn subject_or_kind(&mut self, word: Value<'_>) -> Option<Subject> {
-        let kind = self.profile.kind(word.text()).and_then(|kind| self.profile.subject_of(kind));
-        let subject = self.profile.subject(word.text()).or(kind);
+        let subject = subject_or_kind(self.profile, word.text());
         if subject.is_none() {
             let names = self.profile.subjects.iter().map(|subject| subject.name.as_str());
             let (message, help) = (format!("there is no subject `{}`", word.text()), or_nearest(word.text(), names));
@@ -156,6 +154,17 @@ impl Reader<'_> {
         self.wrong(fault, at, message, "here", "");
         false
     }
+}
+
+/// The word for the objects whose tag is defined.
+pub(super) fn defined(written: Value<'_>) -> Option<Value<'_>> {
+    let kind = written.get("kind").filter(|kind| kind.text() != super::documented::DEFINITION);
+    written.get("of").or(kind)
+}
+
+/// A subject by its name, or by that of a kind that counts as it.
+pub(super) fn subject_or_kind(profile: &Profile, word: &str) -> Option<Subject> {
+    profile.subject(word).or_else(|| profile.kind(word).and_then(|kind| profile.subject_of(kind)))
 }
 
 fn key(written: Value<'_>) -> SmolStr {

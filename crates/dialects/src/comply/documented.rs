@@ -2,6 +2,7 @@
 
 mod after;
 mod build;
+mod identity;
 mod taken;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use super::SCOPE;
 use super::accepted::{ACCEPTED, Accepted};
 use super::changes::CHANGES;
 use super::claim::{Claim, claim, has_own_fields};
+use super::definitions::defined;
 use super::mapping::Mapping;
 use super::shapes::Whole;
 use crate::dialect::Taken;
@@ -102,6 +104,39 @@ pub(crate) struct Collector<'f> {
     kinds: Vec<OfKind<'f>>,
 }
 
+/// What a document with a type is, with the places of the kinds that it belongs to.
+#[derive(Debug)]
+enum What<'d> {
+    Nothing,
+    Policy(usize),
+    /// An object in our own form, with the word for its kind.
+    Object(usize, &'d str),
+    /// A definition, with the word for the objects that have the tag.
+    Definition(usize, Option<Value<'d>>),
+    Own(usize, Own),
+    /// A document of another system, by its type.
+    Mapped(Vec<usize>, &'d str),
+}
+
+/// What is ours, whatever the kind of policies.
+#[derive(Clone, Copy, Debug)]
+enum Own {
+    Collection,
+    Changes,
+    Accepted,
+    Waiver,
+}
+
+impl What<'_> {
+    fn taken(&self) -> Taken {
+        match self {
+            Self::Nothing => Taken::No,
+            Self::Mapped(..) => Taken::Shared,
+            Self::Policy(_) | Self::Object(..) | Self::Definition(..) | Self::Own(..) => Taken::Yes,
+        }
+    }
+}
+
 /// What belongs to one kind.
 #[derive(Debug)]
 struct OfKind<'f> {
@@ -161,112 +196,135 @@ impl<'f> Collector<'f> {
 
     /// Reads a document without a type; whether it was ours.
     pub(crate) fn untyped(&mut self, source: SourceId, document: Value<'f>, claim: Claim) -> bool {
+        // Most folders have one kind only, and a million relationships: it need not be looked for.
+        if let (Claim::Link, [only]) = (claim, self.kinds.as_mut_slice()) {
+            only.links.push((source, document));
+            return true;
+        }
+        let homes = self.homes(document, claim);
+        for home in &homes {
+            let Some(home) = self.kinds.get_mut(*home) else { continue };
+            match claim {
+                Claim::Object => home.objects.push((source, document, Whole::Item)),
+                Claim::Link => home.links.push((source, document)),
+            }
+        }
+        !homes.is_empty()
+    }
+
+    /// The kinds of users that know a document without a type; without one the built-in ones. What nobody knows is a mistake
+    /// if it has only fields of ours.
+    fn homes(&self, document: Value<'_>, claim: Claim) -> Vec<usize> {
         let word = |field: &str| {
             let reference = document.get(field).map_or("", Value::text);
             reference.split_once('/').map_or(reference, |(kind, _)| kind)
         };
-        match claim {
-            Claim::Object => {
-                let word = word("ref");
-                let Some(homes) = self.homes(document, |kind| kind.profile.kind(word).is_some()) else { return false };
-                for home in homes {
-                    home.objects.push((source, document, Whole::Item));
-                }
-            }
-            Claim::Link => {
-                // Most folders have one kind only, and a million relationships: it need not be looked for.
-                if let [only] = self.kinds.as_mut_slice() {
-                    only.links.push((source, document));
-                    return true;
-                }
-                let (a, b) = (word("a"), word("b"));
-                let knows = |kind: &OfKind<'_>| kind.profile.kind(a).is_some() && kind.profile.kind(b).is_some();
-                let Some(homes) = self.homes(document, knows) else { return false };
-                for home in homes {
-                    home.links.push((source, document));
-                }
-            }
+        let fields: &[&str] = match claim {
+            Claim::Object => &["ref"],
+            Claim::Link => &["a", "b"],
+        };
+        let knows = |kind: &OfKind<'_>| fields.iter().all(|field| kind.profile.kind(word(field)).is_some());
+        let homes = self.users_or_builtin(knows);
+        match self.kinds.len().checked_sub(1) {
+            Some(last) if homes.is_empty() && has_own_fields(document) => vec![last],
+            _ => homes,
         }
-        true
     }
 
-    /// The kinds of users that know it; without one the built-in ones. What nobody knows is a mistake if it has only
-    /// fields of ours.
-    fn homes(&mut self, document: Value<'_>, knows: impl Fn(&OfKind<'_>) -> bool) -> Option<Vec<&mut OfKind<'f>>> {
+    /// The places of kinds of users that know something; without one those of the built-in ones.
+    fn users_or_builtin(&self, knows: impl Fn(&OfKind<'_>) -> bool) -> Vec<usize> {
         let users = self.kinds.iter().any(|kind| !kind.builtin && knows(kind));
-        let builtin = self.kinds.iter().any(|kind| kind.builtin && knows(kind));
-        if !users && !builtin {
-            return self.kinds.last_mut().filter(|_| has_own_fields(document)).map(|last| vec![last]);
-        }
-        Some(self.kinds.iter_mut().filter(|kind| kind.builtin != users && knows(kind)).collect())
+        let fits = |kind: &OfKind<'_>| kind.builtin != users && knows(kind);
+        self.kinds.iter().enumerate().filter(|(_, kind)| fits(kind)).map(|(place, _)| place).collect()
     }
 
     /// Reads a document with a type; whose it was.
     pub(crate) fn typed(&mut self, source: SourceId, header: Header<'f>) -> Taken {
-        // A tag definition has a `type`, too: that of its values.
-        let own = header.kind.filter(|kind| OWN.contains(&kind.text()));
-        let Some(word) = own.or(header.universal_type.filter(|_| header.api_version.is_none())).or(header.kind) else {
-            return Taken::No;
-        };
-        let (word, document) = (word.text(), header.document);
-        let named = |kind: &OfKind<'_>| kind.typed.eq_ignore_ascii_case(word);
-        if let Some(kind) = self.kinds.iter_mut().find(|kind| named(kind)) {
-            kind.policies.push((source, document, Whole::Document));
-            return Taken::Yes;
-        }
-        let ours = header.api_version.is_none_or(|version| version.text() == "upheld/v1");
-        if ours && OWN.contains(&word) {
-            return self.own(source, document, word);
-        }
-        if word == MANIFEST_DEFINITION {
-            let target = document.get("spec").and_then(|spec| spec.get("targetKind")).map_or("", Value::text);
-            if let Some(home) = self.home(document, |kind| knows(&kind.profile, target)) {
-                home.definitions.push((source, document, Whole::Document));
-                return Taken::Yes;
+        let document = header.document;
+        let what = self.what(header);
+        let taken = what.taken();
+        let homes = match &what {
+            What::Nothing => return taken,
+            What::Mapped(homes, _) => homes.as_slice(),
+            What::Policy(home) | What::Object(home, _) | What::Definition(home, _) | What::Own(home, _) => {
+                std::slice::from_ref(home)
             }
-        }
-        let mapped = |kind: &OfKind<'_>| {
-            kind.mapping.of(word).is_some() && (header.universal_type.is_none() || kind.profile.kind(word).is_none())
         };
-        let users = self.kinds.iter().any(|kind| !kind.builtin && mapped(kind));
-        let mut taken = Taken::No;
-        for kind in self.kinds.iter_mut().filter(|kind| kind.builtin != users && mapped(kind)) {
-            kind.mapped.push((source, document));
-            taken = Taken::Shared;
-        }
-        if taken == Taken::No && header.api_version.is_none() && document.get("name").is_some() {
-            let kind = self.kinds.iter_mut().find(|kind| kind.profile.kind(word).is_some());
-            if let Some(kind) = kind {
-                kind.objects.push((source, document, Whole::Document));
-                return Taken::Yes;
+        for home in homes {
+            let Some(home) = self.kinds.get_mut(*home) else { continue };
+            match what {
+                What::Nothing => {}
+                What::Policy(_) => home.policies.push((source, document, Whole::Document)),
+                What::Object(..) => home.objects.push((source, document, Whole::Document)),
+                What::Definition(..) => home.definitions.push((source, document, Whole::Document)),
+                What::Mapped(..) => home.mapped.push((source, document)),
+                What::Own(_, Own::Collection) => home.collections.push((source, document)),
+                What::Own(_, Own::Changes) => home.changes.push((source, document)),
+                What::Own(_, Own::Accepted) => home.accepted.push((source, document)),
+                What::Own(_, Own::Waiver) => home.waivers.push((source, document, Whole::Document)),
             }
         }
         taken
     }
 
-    fn own(&mut self, source: SourceId, document: Value<'f>, word: &str) -> Taken {
-        let field = |name: &str| document.get(name).map_or("", Value::text);
-        let home = match word {
-            DEFINITION => self.home(document, |kind| knows(&kind.profile, field("of"))),
-            _ => self.home(document, |_| true),
+    /// What a document with a type is to us, and to which kinds.
+    fn what<'d>(&self, header: Header<'d>) -> What<'d> {
+        // A tag definition has a `type`, too: that of its values.
+        let own = header.kind.filter(|kind| OWN.contains(&kind.text()));
+        let Some(word) = own.or(header.universal_type.filter(|_| header.api_version.is_none())).or(header.kind) else {
+            return What::Nothing;
         };
-        let Some(home) = home else { return Taken::No };
-        match word {
-            COLLECTION => home.collections.push((source, document)),
-            CHANGES => home.changes.push((source, document)),
-            ACCEPTED => home.accepted.push((source, document)),
-            DEFINITION => home.definitions.push((source, document, Whole::Document)),
-            _ => home.waivers.push((source, document, Whole::Document)),
+        let (word, document) = (word.text(), header.document);
+        let named = |kind: &OfKind<'_>| kind.typed.eq_ignore_ascii_case(word);
+        if let Some(home) = self.kinds.iter().position(named) {
+            return What::Policy(home);
         }
-        Taken::Yes
+        let ours = header.api_version.is_none_or(|version| version.text() == "upheld/v1");
+        if ours && OWN.contains(&word) {
+            return self.own(document, word);
+        }
+        if word == MANIFEST_DEFINITION {
+            let target = document.get("spec").and_then(|spec| spec.get("targetKind"));
+            let known = target.map_or("", Value::text);
+            if let Some(home) = self.home(document, |kind| knows(&kind.profile, known)) {
+                return What::Definition(home, target);
+            }
+        }
+        let homes = self.users_or_builtin(|kind| {
+            kind.mapping.of(word).is_some() && (header.universal_type.is_none() || kind.profile.kind(word).is_none())
+        });
+        if !homes.is_empty() {
+            return What::Mapped(homes, word);
+        }
+        let is_object = header.api_version.is_none() && document.get("name").is_some();
+        match self.kinds.iter().position(|kind| kind.profile.kind(word).is_some()).filter(|_| is_object) {
+            Some(home) => What::Object(home, word),
+            None => What::Nothing,
+        }
+    }
+
+    fn own<'d>(&self, document: Value<'d>, word: &str) -> What<'d> {
+        if word == DEFINITION {
+            let of = defined(document);
+            let known = document.get("of").map_or("", Value::text);
+            let home = self.home(document, |kind| knows(&kind.profile, known));
+            return home.map_or(What::Nothing, |home| What::Definition(home, of));
+        }
+        let own = match word {
+            COLLECTION => Own::Collection,
+            CHANGES => Own::Changes,
+            ACCEPTED => Own::Accepted,
+            _ => Own::Waiver,
+        };
+        self.home(document, |_| true).map_or(What::Nothing, |home| What::Own(home, own))
     }
 
     /// The kind that a document names, or the first that knows it, or any.
-    fn home(&mut self, document: Value<'_>, knows: impl Fn(&OfKind<'_>) -> bool) -> Option<&mut OfKind<'f>> {
+    fn home(&self, document: Value<'_>, knows: impl Fn(&OfKind<'_>) -> bool) -> Option<usize> {
         let named = document.get("policyKind").map(Value::text);
         let by_name = |kind: &OfKind<'_>| named.is_some_and(|named| kind.typed.eq_ignore_ascii_case(named));
         let place = self.kinds.iter().position(by_name).or_else(|| self.kinds.iter().position(knows)).unwrap_or(0);
-        self.kinds.get_mut(place)
+        (place < self.kinds.len()).then_some(place)
     }
 
     /// The words in `kind` or `type` that are known, for those who made a typo.

@@ -1,7 +1,7 @@
 //! Relationships. There can be a million of them in a file, so nothing is made for a line but its place.
 
 use rustc_hash::FxHashMap;
-use upheld_engine::comply::{Draft, Kind, ObjectId, Profile};
+use upheld_engine::comply::{Draft, Kind, ObjectId, Profile, Relation};
 use upheld_model::Fault;
 use upheld_model::tree::Value;
 
@@ -62,6 +62,12 @@ impl<'t> Links<'t> {
     }
 }
 
+/// Two sides in the order in which the profile relates them.
+pub(super) fn in_order<T: Copy>(profile: &Profile, one: (Kind, T), other: (Kind, T)) -> Option<(&Relation, T, T)> {
+    let straight = related(profile, one.0, other.0).map(|relation| (relation, one.1, other.1));
+    straight.or_else(|| related(profile, other.0, one.0).map(|relation| (relation, other.1, one.1)))
+}
+
 /// Relates two objects in the order that makes sense; says so if none does.
 pub(super) fn relate(
     reader: &mut Reader<'_>,
@@ -80,9 +86,7 @@ pub(super) fn relate(
         return;
     };
     let profile = reader.profile;
-    let straight = related(profile, one.0, other.0).map(|relation| (relation, one.1, other.1));
-    let turned = || related(profile, other.0, one.0).map(|relation| (relation, other.1, one.1));
-    let Some((relation, a, b)) = straight.or_else(turned) else {
+    let Some((relation, a, b)) = in_order(profile, one, other) else {
         not_related(reader, one.0, other.0, one.1 == other.1, written);
         return;
     };

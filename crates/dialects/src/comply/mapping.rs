@@ -79,6 +79,10 @@ pub struct LinkMap {
     pub role: Option<(Kind, Paths)>,
     /// What is there when it is over.
     pub deleted: Paths,
+    /// What tells documents of one first side apart: the first row of which all is there.
+    pub unique: Vec<Vec<Paths>>,
+    /// The type under which it is kept, where it goes by several.
+    pub kept_as: Option<String>,
 }
 
 impl Mapping {
@@ -134,7 +138,10 @@ struct Reading<'r> {
 
 impl Reading<'_> {
     fn paths(&mut self, item: Value<'_>, field: &str) -> Paths {
-        let Some(written) = item.get(field) else { return Paths::default() };
+        item.get(field).map(|written| self.checked(written)).unwrap_or_default()
+    }
+
+    fn checked(&mut self, written: Value<'_>) -> Paths {
         let (paths, bad) = Paths::read(written);
         if let Some(bad) = bad {
             let message = format!("`{}` is not a valid path", bad.text());
@@ -212,7 +219,13 @@ impl Reading<'_> {
         let b = self.side(relationship, written, "b", "bKind", "bWithin")?;
         let relation = related(self.profile, a.0, b.0)?;
         let role = self.role(relation.role, written)?;
-        Some(LinkMap { a, b, role, deleted: self.paths(written, "deleted") })
+        let kept_as = written.get("as").map(|word| word.text().to_owned());
+        Some(LinkMap { a, b, role, deleted: self.paths(written, "deleted"), unique: self.unique(written), kept_as })
+    }
+
+    fn unique(&mut self, written: Value<'_>) -> Vec<Vec<Paths>> {
+        let rows = items(written, "unique");
+        rows.map(|row| row.items().map(|part| self.checked(part)).collect()).collect()
     }
 
     fn side(

@@ -215,7 +215,8 @@ fn one_id<'v>(paths: &Paths, written: Value<'v>) -> Option<&'v str> {
     paths.one(written).map(Value::text).filter(|id| !id.is_empty())
 }
 
-fn ids<'v>(map: &IdMap, written: Value<'v>) -> Vec<Cow<'v, str>> {
+/// The ids that a document has there.
+pub(super) fn ids<'v>(map: &IdMap, written: Value<'v>) -> Vec<Cow<'v, str>> {
     let within = one_id(&map.within, written);
     let all = map.id.all(written).into_iter().map(Value::text).filter(|id| !id.is_empty());
     all.map(|id| joined(within, id)).collect()

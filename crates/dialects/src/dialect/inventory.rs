@@ -3,6 +3,8 @@
 use upheld_engine::{Granularity, KindId, PolicyId, Snapshot};
 use upheld_model::{Diagnostic, NodeRef, Policy, Sym, TagSet};
 
+use crate::identity::Identity;
+
 /// What a dialect can list.
 pub trait Inventory {
     /// What its policies are in, where those of others are in a mesh or a namespace.
@@ -33,6 +35,11 @@ pub trait Inventory {
     /// Objects that are kept apart from those of others.
     fn objects(&self, _snapshot: &Snapshot) -> Vec<ListedObject> {
         Vec::new()
+    }
+
+    /// One of them by its identity.
+    fn object(&self, snapshot: &Snapshot, identity: &Identity) -> Option<ListedObject> {
+        self.objects(snapshot).into_iter().find(|object| object.identity() == *identity)
     }
 
     /// Types of objects that can be listed.
@@ -99,12 +106,21 @@ pub struct Service {
 pub struct ListedObject {
     /// Its type.
     pub kind: String,
-    /// What it lives in.
+    /// The mesh or namespace that it is in, or what stands in its place.
     pub scope: String,
     /// Its name.
     pub name: String,
+    /// What it belongs to.
+    pub owner: Option<String>,
     /// `key=value,…`.
     pub tags: String,
     /// Where it was written.
     pub at: Option<NodeRef>,
+}
+
+impl ListedObject {
+    /// Who it is.
+    pub fn identity(&self) -> Identity {
+        Identity::new(&self.kind, &self.scope, &self.name)
+    }
 }

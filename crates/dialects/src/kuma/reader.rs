@@ -34,7 +34,7 @@ pub(super) struct KumaReader<'f> {
 
 /// Who made a kind. Other systems have types with the names of Kuma's; the types of users are theirs, whatever the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Maker {
+pub(super) enum Maker {
     Builtin,
     User,
 }
@@ -194,7 +194,7 @@ impl Readers {
 const MESH: &str = "mesh";
 
 /// Whether documents of a type have this form.
-fn is_own(kind: &str) -> bool {
+pub(super) fn is_own(kind: &str) -> bool {
     !dialects().any(|dialect| dialect.owns_type(kind))
 }
 

@@ -52,6 +52,7 @@ impl Network {
             kind: workload.kind.name.to_owned(),
             scope: workload.pod.namespace.to_string(),
             name: workload.name.to_string(),
+            owner: None,
             tags: listed(&workload.pod.labels),
             at: Some(workload.at),
         };
@@ -100,8 +101,7 @@ impl<'f> NetworkReader<'f> {
     }
 
     fn is_ours(&self, resource: Resource<'_>) -> bool {
-        let is_about = || type_of(resource).is_some() || is_namespace(resource);
-        is_policy(resource) || (self.wanted == Wanted::Everything && resource.form == Form::Kubernetes && is_about())
+        is_policy(resource) || (self.wanted == Wanted::Everything && knows(resource))
     }
 }
 
@@ -187,6 +187,12 @@ impl NetworkReader<'_> {
         recognised.draft.policies.push(Policy { kind, scope, name: title, title, created, at, payload: None, says });
         Some(((namespace, name), rules))
     }
+}
+
+/// Whether a document is a policy, or something that policies may be about.
+pub(super) fn knows(resource: Resource<'_>) -> bool {
+    let is_about = || type_of(resource).is_some() || is_namespace(resource);
+    is_policy(resource) || (resource.form == Form::Kubernetes && is_about())
 }
 
 /// Whether a document is a policy of Kubernetes itself: others have types of the same name.

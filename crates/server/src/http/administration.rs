@@ -126,7 +126,7 @@ async fn create(
     let body = Body::read(&bytes, format).map_err(Refused::unreadable)?;
     let policy = body.only().map_err(Refused::unreadable)?;
     context::has_all(policy, &["id", "effect", "subjects", "resources", "actions"])?;
-    let named = body.named(policy).map_err(Refused::invalid_policy)?;
+    let named = body.named(&app.live.view().identities(), policy).map_err(Refused::invalid_policy)?;
     if named.key.kind() != POLICY {
         return Err(Refused::new(StatusCode::BAD_REQUEST, bodies::INVALID_POLICY));
     }

@@ -47,7 +47,7 @@ async fn check(
 ) -> Result<Response, Problem> {
     let format = format(&headers)?;
     let body = Body::read(&bytes, format)?;
-    let Batch { changes, conditions, .. } = batch_of(&body, format, app.config.limits.batch)?;
+    let Batch { changes, conditions, .. } = batch_of(&view, &body, format, app.config.limits.batch)?;
     let asker = asker(&view, caller, asking).await?;
     let write = Write {
         author: Author::Caller(asker),
@@ -102,7 +102,7 @@ async fn review(
     let writer = Caller { name: SmolStr::new(&user_info.username), roles, ..caller };
     let document = if operation == Operation::Delete { old_object } else { object };
     let body = Body::read(document.to_string().as_bytes(), Format::Json)?;
-    let named = body.named(body.only()?)?;
+    let named = body.named(&view.identities(), body.only()?)?;
     let change = match operation {
         Operation::Delete => Change::Delete { key: named.key },
         Operation::Create | Operation::Update => Change::Put { key: named.key, text: named.text },

@@ -1,9 +1,12 @@
 //! `/v1/documents`: what the store holds, one by one; `/v1/snapshot`: everything that answers are made from.
 
+use std::borrow::Cow;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_store::{Change, Key};
@@ -21,7 +24,11 @@ use crate::problem::Problem;
 use crate::writer::Condition;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(show, put, delete)).routes(routes!(snapshot))
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(show, put, delete))
+        .route("/v1/documents/{kind}/{scope}/{name}/{*rest}", get(show).put(put).delete(delete))
+        .routes(routes!(snapshot))
 }
 
 /// Which document.
@@ -34,14 +41,26 @@ struct Named {
     /// The mesh, or what stands in its place: `access` for access policies.
     #[param(example = "access")]
     scope: String,
-    /// The name or id.
+    /// The name or id; a slash in it is best written as `%2F`.
     #[param(example = "readers")]
     name: String,
+    /// What comes after a slash in the name that was not written as `%2F`.
+    #[param(ignore)]
+    rest: Option<String>,
 }
 
 impl Named {
     fn key(&self) -> Result<Key, Problem> {
-        Key::new(&self.kind, &self.scope, &self.name).map_err(|error| Problem::bad_request(error.to_string()))
+        let name = whole_name(&self.name, self.rest.as_deref());
+        Key::new(&self.kind, &self.scope, &name).map_err(|error| Problem::bad_request(error.to_string()))
+    }
+}
+
+/// Names may have slashes, and clients do not always encode them.
+pub(super) fn whole_name<'n>(name: &'n str, rest: Option<&str>) -> Cow<'n, str> {
+    match rest {
+        Some(rest) => Cow::Owned(format!("{name}/{rest}")),
+        None => Cow::Borrowed(name),
     }
 }
 
@@ -105,7 +124,7 @@ async fn put(
 ) -> Result<Response, Problem> {
     let key = named.key()?;
     let body = Body::read(&bytes, format(&headers)?)?;
-    let document = body.named(body.only()?)?;
+    let document = body.named(&app.live.view().identities(), body.only()?)?;
     if document.key != key {
         let detail = format!("the document is `{}`, not `{key}`", document.key);
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid-documents", detail));

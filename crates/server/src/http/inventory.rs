@@ -2,15 +2,18 @@
 
 use axum::Json;
 use axum::response::Response;
+use axum::routing::get;
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_answers::inventory::Row;
 use upheld_answers::{Words, codes};
+use upheld_dialects::Identity;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::asked::Asked;
+use super::documents::whole_name;
 use super::extract::{Path, Query};
 use super::paging::Page;
 use super::questions::{ask, ask_in};
@@ -23,8 +26,10 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(policies))
         .routes(routes!(policy))
+        .route("/v1/policies/{kind}/{scope}/{name}/{*rest}", get(policy))
         .routes(routes!(objects))
         .routes(routes!(object))
+        .route("/v1/objects/{kind}/{scope}/{name}/{*rest}", get(object))
         .routes(routes!(effective))
         .routes(routes!(kinds))
         .routes(routes!(kind))
@@ -50,9 +55,18 @@ struct Named {
     /// The mesh, or what stands in its place.
     #[param(example = "default")]
     scope: String,
-    /// The name or id.
+    /// The name or id; a slash in it is best written as `%2F`.
     #[param(example = "web-1")]
     name: String,
+    /// What comes after a slash in the name that was not written as `%2F`.
+    #[param(ignore)]
+    rest: Option<String>,
+}
+
+impl Named {
+    fn identity(&self) -> Identity {
+        Identity::new(&self.kind, &self.scope, whole_name(&self.name, self.rest.as_deref()))
+    }
 }
 
 /// All policies, wherever they come from.
@@ -95,20 +109,24 @@ fn listed(view: &View, page: &Page, rows: &[Row]) -> Result<Json<Json_>, Problem
 /// One policy: what it says, where it applies, where it stands.
 #[utoipa::path(get, path = "/v1/policies/{kind}/{scope}/{name}", params(Named),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
-async fn policy(Asked(view): Asked, Path(Named { kind, scope, name }): Path<Named>) -> Result<Json<Json_>, Problem> {
-    shown(&view, format!("{kind}/{scope}/{name}")).await
+async fn policy(Asked(view): Asked, Path(named): Path<Named>) -> Result<Json<Json_>, Problem> {
+    shown(&view, named.identity()).await
 }
 
 /// One object.
 #[utoipa::path(get, path = "/v1/objects/{kind}/{scope}/{name}", params(Named),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
-async fn object(Asked(view): Asked, Path(Named { kind, scope, name }): Path<Named>) -> Result<Json<Json_>, Problem> {
-    shown(&view, format!("{kind}/{scope}/{name}")).await
+async fn object(Asked(view): Asked, Path(named): Path<Named>) -> Result<Json<Json_>, Problem> {
+    shown(&view, named.identity()).await
 }
 
-async fn shown(view: &std::sync::Arc<View>, id: String) -> Result<Json<Json_>, Problem> {
-    let shown = ask(view, move |world| Ok(world.show(&id)?.json(world.snapshot()))).await;
-    match shown {
+/// Whatever a list has, by its id.
+async fn shown(view: &std::sync::Arc<View>, identity: Identity) -> Result<Json<Json_>, Problem> {
+    let shown = ask(view, move |world| match world.show(&identity.to_string()) {
+        Ok(shown) => Ok(shown.json(world.snapshot())),
+        Err(refused) => world.show_listed(&identity).ok_or(refused),
+    });
+    match shown.await {
         Ok(shown) => Ok(Json(stamped(view, shown))),
         Err(problem) => Err(Problem::not_found(problem.detail)),
     }
@@ -117,7 +135,8 @@ async fn shown(view: &std::sync::Arc<View>, id: String) -> Result<Json<Json_>, P
 /// What holds for an object, of all kinds of policies.
 #[utoipa::path(get, path = "/v1/objects/{kind}/{scope}/{name}/effective", params(Named),
     responses((status = 200, body = Object), (status = 422, body = Problem)))]
-async fn effective(Asked(view): Asked, Path(Named { kind, scope, name }): Path<Named>) -> Result<Response, Problem> {
+async fn effective(Asked(view): Asked, Path(named): Path<Named>) -> Result<Response, Problem> {
+    let Identity { kind, scope, name } = named.identity();
     let what = format!("{}/{name}", kind.to_lowercase());
     let words = Words { what: Some(what), ..Words::default() };
     let answer = ask_in(Some(scope), &view, move |world| world.explain(&world.question(&words)?)).await?;

@@ -17,6 +17,7 @@ use super::writing::{Intent, answer};
 use crate::app::Shared;
 use crate::documents::{Body, format};
 use crate::problem::Problem;
+use crate::view::View;
 use crate::writer::Condition;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
@@ -84,7 +85,7 @@ async fn append(
 ) -> Result<Response, Problem> {
     let format = format(&headers)?;
     let body = Body::read(&bytes, format)?;
-    let Batch { message, changes, conditions } = batch_of(&body, format, app.config.limits.batch)?;
+    let Batch { message, changes, conditions } = batch_of(&app.live.view(), &body, format, app.config.limits.batch)?;
     let write = intent.write(&bytes, message, changes, conditions);
     let mode = write.mode;
     let written = app.writer.write(write).await.map_err(super::writing::refused)?;
@@ -99,8 +100,11 @@ pub(super) struct Batch {
 }
 
 /// The changes of a body, at most so many.
-pub(super) fn batch_of(body: &Body, format: Format, most: usize) -> Result<Batch, Problem> {
-    let asked = if format == Format::Json { batch(body)? } else { Batch::puts(body, body.documents())? };
+pub(super) fn batch_of(view: &View, body: &Body, format: Format, most: usize) -> Result<Batch, Problem> {
+    let asked = match format {
+        Format::Json => batch(view, body)?,
+        _ => Batch::puts(view, body, body.documents())?,
+    };
     if asked.changes.is_empty() {
         return Err(Problem::bad_request("nothing is put and nothing is deleted"));
     }
@@ -112,10 +116,11 @@ pub(super) fn batch_of(body: &Body, format: Format, most: usize) -> Result<Batch
 }
 
 impl Batch {
-    fn puts(body: &Body, documents: Vec<Value<'_>>) -> Result<Self, Problem> {
+    fn puts(view: &View, body: &Body, documents: Vec<Value<'_>>) -> Result<Self, Problem> {
+        let identities = view.identities();
         let mut changes: Vec<Change> = Vec::with_capacity(documents.len());
         for document in documents {
-            let named = body.named(document)?;
+            let named = body.named(&identities, document)?;
             changes.push(Change::Put { key: named.key, text: named.text });
         }
         let batch = Self { message: None, changes, conditions: Vec::new() };
@@ -137,7 +142,7 @@ impl Batch {
     }
 }
 
-fn batch(body: &Body) -> Result<Batch, Problem> {
+fn batch(view: &View, body: &Body) -> Result<Batch, Problem> {
     const FIELDS: [&str; 4] = ["message", "after", "put", "delete"];
     let document = body.only()?;
     if document.kind() != Kind::Map {
@@ -155,7 +160,7 @@ fn batch(body: &Body) -> Result<Batch, Problem> {
         Some(list) if list.kind() != Kind::List => Err(Problem::bad_request(format!("`{name}` must be a list"))),
         list => Ok(list.into_iter().flat_map(Value::items).collect::<Vec<_>>()),
     };
-    let mut batch = Batch::puts(body, list("put")?)?;
+    let mut batch = Batch::puts(view, body, list("put")?)?;
     for id in list("delete")? {
         let key: Key =
             id.text().parse().map_err(|error: upheld_store::BadKey| Problem::bad_request(error.to_string()))?;

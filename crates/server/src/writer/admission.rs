@@ -5,12 +5,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use upheld_dialects::dialect::{DocumentWriter, RecordChange, WriteTime, dialects};
 use upheld_governance::Outcome;
-use upheld_model::SourceId;
+use upheld_loader::Format;
 use upheld_report::compliance::Ruled;
-use upheld_store::{Change, Key};
-use upheld_syntax::{Format, parse};
+use upheld_store::Change;
 
 use super::{Author, Refusal, unfinished};
+use crate::documents::{Body, Named};
 use crate::view::View;
 
 /// Why a write may not be.
@@ -32,23 +32,25 @@ pub(super) struct Planned {
     pub(super) ruled: Option<Ruled>,
 }
 
-/// Builds the view after some changes and asks whether they may be. It takes a while, so no thread that answers does it.
-pub(super) async fn plan(
+/// Asks whether changes may be that lead from one view to another. It takes a while, so no thread that answers does it.
+pub(super) async fn judge(
     before: Arc<View>,
+    view: Arc<View>,
     changes: Vec<Change>,
     author: Author,
     time: Timestamp,
 ) -> Result<Planned, Refusal> {
-    let planned = tokio::task::spawn_blocking(move || judged(&before, changes, &author, time)).await;
-    planned.unwrap_or_else(|_| Err(Refusal::Broken(unfinished())))
+    let judged = tokio::task::spawn_blocking(move || judged(&before, view, changes, &author, time)).await;
+    judged.unwrap_or_else(|_| Err(Refusal::Broken(unfinished())))
 }
 
-fn judged(before: &View, mut changes: Vec<Change>, author: &Author, time: Timestamp) -> Result<Planned, Refusal> {
-    let after = |changes: &[Change]| {
-        let view = before.after(Arc::new(before.state.with(changes)), before.files.clone());
-        view.map(Arc::new).map_err(Refusal::Broken)
-    };
-    let view = after(&changes)?;
+fn judged(
+    before: &View,
+    view: Arc<View>,
+    mut changes: Vec<Change>,
+    author: &Author,
+    time: Timestamp,
+) -> Result<Planned, Refusal> {
     let Author::Caller(caller) = author else { return Ok(Planned { view, changes, ruled: None }) };
     let writer = DocumentWriter { name: &caller.name, roles: &caller.roles };
     let now = upheld_model::Timestamp(i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX));
@@ -62,24 +64,25 @@ fn judged(before: &View, mut changes: Vec<Change>, author: &Author, time: Timest
             return Err(Refusal::NotAdmitted(Box::new(refused)));
         }
         said = Some(admitted.ruled);
-        records.extend(admitted.records.iter().filter_map(change));
+        let kept: Option<Vec<Change>> = admitted.records.iter().map(|record| change(&view, record)).collect();
+        // What cannot be put on record is not let through.
+        records.extend(kept.ok_or_else(|| Refusal::Broken(unfinished()))?);
     }
     if records.is_empty() {
         return Ok(Planned { view, changes, ruled: said });
     }
     changes.extend(records);
-    Ok(Planned { view: after(&changes)?, changes, ruled: said })
+    let view = before.after(Arc::new(before.state.with(&changes)), before.files.clone()).map_err(Refusal::Broken)?;
+    Ok(Planned { view: Arc::new(view), changes, ruled: said })
 }
 
 /// A record, under the name that its dialect gives it.
-fn change(record: &RecordChange) -> Option<Change> {
+fn change(view: &View, record: &RecordChange) -> Option<Change> {
     let (RecordChange::Put(document) | RecordChange::Gone(document)) = record;
-    let text = document.to_string();
-    let (file, _) = parse("record", Format::Json, text.clone(), SourceId::new(0));
-    let identity = upheld_dialects::identity(file.tree.documents().next()?)?;
-    let key = Key::new(&identity.kind, &identity.scope, &identity.name).ok()?;
+    let body = Body::read(document.to_string().as_bytes(), Format::Json).ok()?;
+    let Named { key, text } = body.named(&view.identities(), body.only().ok()?).ok()?;
     Some(match record {
-        RecordChange::Put(_) => Change::Put { key, text: text.into() },
+        RecordChange::Put(_) => Change::Put { key, text },
         RecordChange::Gone(_) => Change::Delete { key },
     })
 }

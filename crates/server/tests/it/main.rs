@@ -11,6 +11,7 @@ mod forward;
 mod fuzzing;
 mod grpc;
 mod hostile;
+mod identities;
 mod kuma;
 mod limits;
 mod one_answer;

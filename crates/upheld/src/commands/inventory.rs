@@ -3,7 +3,7 @@
 use anstyle::Style;
 use serde_json::json;
 use upheld_answers::World;
-use upheld_answers::inventory::{Listed, Row, Wanted};
+use upheld_answers::inventory::{Listed, OWNER, Row, Wanted};
 use upheld_dialects::dialects;
 use upheld_model::{Diagnostic, Fault, Timestamp};
 
@@ -70,9 +70,9 @@ fn print(session: &Session<'_>, rows: &[Row], now: Timestamp) {
             columns.push(("AT", Align::Left));
             let mut table = Table::new(&columns);
             for row in rows {
-                // A mesh or a namespace; policies about requests or about related objects are in neither.
+                // A mesh or a namespace; policies about requests or about related objects are in neither, but objects may belong to one.
                 let nowhere = dialects().any(|dialect| dialect.no_scope() == Some(&row.mesh));
-                let scope = if nowhere { "-" } else { &row.mesh };
+                let scope = if nowhere { row.computed(OWNER).unwrap_or("-") } else { &row.mesh };
                 let mut cells = vec![row.kind.clone(), scope.to_owned(), row.name.clone()];
                 if wide {
                     cells.push(row.stands.map_or("-".to_owned(), |tally| tally.short()));

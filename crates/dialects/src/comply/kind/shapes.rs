@@ -108,6 +108,12 @@ fn relationship() -> Shape {
         optional("bKind", Shape::Name, "the kind of the second side, where it can be several"),
         path("role", "the path of the role"),
         path("deleted", "a field that is there, and not false, when the relationship is over"),
+        optional(
+            "unique",
+            list(list(paths())),
+            "the paths of what tells documents of one first side apart; the first row of which all is there counts",
+        ),
+        optional("as", Shape::Name, "the type under which it is kept, where documents go by several"),
     ]);
     Shape::Object(vec![
         required("a", Shape::Name, "one side"),

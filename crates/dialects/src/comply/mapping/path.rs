@@ -54,11 +54,15 @@ impl Paths {
         self.all(document).first().copied()
     }
 
-    /// As a user would write it.
-    pub fn told(&self) -> String {
+    /// As a user would write them.
+    pub fn texts(&self) -> Vec<String> {
         let step = |step: &Step| if step.each { format!("{}[]", step.key) } else { step.key.clone() };
-        let path = |path: &Vec<Step>| format!("`{}`", path.iter().map(step).collect::<Vec<_>>().join("."));
-        self.0.iter().map(path).collect::<Vec<_>>().join(" or ")
+        self.0.iter().map(|path| path.iter().map(step).collect::<Vec<_>>().join(".")).collect()
+    }
+
+    /// All of them in a sentence.
+    pub fn told(&self) -> String {
+        self.texts().iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(" or ")
     }
 }
 

@@ -6,6 +6,7 @@ use upheld_engine::Snapshot;
 use upheld_engine::comply::{Comply, ObjectId};
 
 use super::find;
+use crate::comply::SCOPE;
 use upheld_report::At;
 
 /// An object, what it is related to, and how often it violates something.
@@ -25,10 +26,20 @@ pub struct ShownObject {
     pub at: Option<At>,
 }
 
-/// An object by its reference or by a name that only one has.
+/// An object by its reference, by a name that only one has, or by the id that lists have.
 pub fn shown(snapshot: &Snapshot, written: &str) -> Option<ShownObject> {
-    let found = |comply| find(comply, written).ok().map(|object| ShownObject::of(snapshot, comply, object));
+    let found = |comply| {
+        let object = find(comply, written).ok().or_else(|| find(comply, &listed_reference(written)?).ok())?;
+        Some(ShownObject::of(snapshot, comply, object))
+    };
     snapshot.complies().find_map(|(_, comply)| found(comply))
+}
+
+/// `kind/name` of `kind/compliance/name`.
+fn listed_reference(id: &str) -> Option<String> {
+    let (kind, rest) = id.split_once('/')?;
+    let (scope, name) = rest.split_once('/')?;
+    (scope == SCOPE).then(|| format!("{kind}/{name}"))
 }
 
 impl ShownObject {
