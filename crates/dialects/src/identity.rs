@@ -182,10 +182,7 @@ fn in_namespace_as(resource: Resource<'_>, kind: &str) -> Named {
 }
 
 pub(crate) fn named(kind: &str, scope: &str, name: &str) -> Named {
-    match kind.is_empty() {
-        true => Err(Nameless::NoType),
-        false => Ok(Identity::new(kind, scope, name)),
-    }
+    if kind.is_empty() { Err(Nameless::NoType) } else { Ok(Identity::new(kind, scope, name)) }
 }
 
 /// What documents without metadata call themselves by.

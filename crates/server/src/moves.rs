@@ -1,7 +1,7 @@
 //! Documents whose id is another than the store has: what makes a document one thing is said by its system and by the kinds in
 //! force, and both may have changed since it was written.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use upheld_dialects::access::claim::STORED;
 use upheld_dialects::policy_kind::POLICY_KIND;
@@ -78,8 +78,8 @@ impl Moves {
         if moved.is_empty() {
             return None;
         }
-        let is_moved = |change: &&Change| moved.iter().any(|other| other.key() == change.key());
-        let kept: Vec<Change> = changes.iter().filter(|change| !is_moved(change)).cloned().collect();
+        let keys: BTreeSet<&Key> = moved.iter().map(Change::key).collect();
+        let kept: Vec<Change> = changes.iter().filter(|change| !keys.contains(change.key())).cloned().collect();
         Some(kept.into_iter().chain(moved).collect())
     }
 }

@@ -300,7 +300,7 @@ fn what_was_read_is_listed_with_ids() {
         assert!(ids(world.policies(None).expect("are listed")).len() > 3);
         let objects = ids(world.objects(None).expect("are listed"));
         assert!(objects.contains(&"Dataplane/default/web-1".to_owned()), "{objects:?}");
-        assert!(objects.contains(&"project/workspace/shop/checkout".to_owned()), "{objects:?}");
+        assert!(objects.contains(&"project/compliance/checkout".to_owned()), "{objects:?}");
         assert_eq!(fault(&world.policies(Some("TrafficLgo")).expect_err("is refused")), Fault::NotFound);
     });
 }
@@ -313,6 +313,10 @@ fn one_thing_is_shown() {
         assert_eq!(shown.json(world.snapshot())["document"]["conf"]["backend"], "splunk");
         assert_eq!(fault(&world.show("wbe").expect_err("is not there")), Fault::NotFound);
         assert_eq!(world.show_related("project/checkout").expect("is there").violations, 1);
+        assert_eq!(world.show_related("project/compliance/checkout").expect("is there").reference, "project/checkout");
+        let listed = world.show_listed(&Identity::new("project", "compliance", "checkout")).expect("is there");
+        assert_eq!((&listed["owner"], &listed["violations"]), (&"workspace/shop".into(), &1.into()));
+        assert!(world.show_listed(&Identity::new("project", "default", "checkout")).is_none());
     });
 }
 

@@ -1,7 +1,5 @@
 //! Who the documents of Kuma are, and those of users' kinds in the same form: their mesh and name tell them apart.
 
-use std::borrow::Cow;
-
 use rustc_hash::FxHashMap;
 use upheld_engine::PolicyKind;
 use upheld_model::tree::Value;
@@ -11,7 +9,7 @@ use super::reader::{Maker, is_own};
 use super::resources::ResourceType;
 use super::{GROUP, OTHER_TYPES};
 use crate::document::Resource;
-use crate::identity::{Identify, KindsInForce, Whose, in_mesh};
+use crate::identity::{Identify, Identity, KindsInForce, Named, Whose, in_mesh};
 
 /// Says who the documents of Kuma are.
 pub(super) struct KumaDocuments<'k> {
@@ -37,28 +35,39 @@ impl<'k> KumaDocuments<'k> {
         Self { selecting: types(|kind| kind.select().is_some()), layered: types(|kind| kind.merge().is_some()) }
     }
 
-    /// The mesh that tells a document apart, if it is one of these.
-    fn mesh<'t>(&self, resource: Resource<'t>) -> Option<Cow<'t, str>> {
+    /// Who a resource is, if it is one of these.
+    fn of(&self, resource: Resource<'_>) -> Option<Named> {
         let kind = resource.kind.text();
         // Other systems have types of the same name; those of users are theirs, whatever the group.
         let foreign = resource.group().is_some_and(|group| group != GROUP);
         let has =
             |types: &FxHashMap<&str, Maker>| types.get(kind).is_some_and(|maker| !foreign || *maker == Maker::User);
         if has(&self.selecting) {
-            return Some(resource.mesh().into());
+            return Some(in_mesh(resource, resource.mesh()));
         }
-        let known = || resource.group().is_some() || ResourceType::of(kind).is_some() || OTHER_TYPES.contains(&kind);
-        if !has(&self.layered) && (foreign || !known()) {
-            return None;
+        if has(&self.layered) {
+            return Some(in_mesh(resource, mesh_of(resource)));
         }
-        // A mesh is in itself.
-        Some(if kind == ResourceType::Mesh.name() { resource.name() } else { mesh_of(resource).into() })
+        match ResourceType::of(kind) {
+            _ if foreign => None,
+            // A mesh is in itself.
+            Some(ResourceType::Mesh) => Some(in_mesh(resource, &resource.name())),
+            Some(_) => Some(in_mesh(resource, mesh_of(resource))),
+            None if resource.group().is_some() || OTHER_TYPES.contains(&kind) => Some(unread(resource)),
+            None => None,
+        }
     }
 }
 
 impl Identify for KumaDocuments<'_> {
     fn identity(&self, document: Value<'_>) -> Whose {
         let Some(resource) = Resource::of(document) else { return Whose::Others };
-        self.mesh(resource).map_or(Whose::Others, |mesh| Whose::Own(in_mesh(resource, &mesh)))
+        self.of(resource).map_or(Whose::Others, Whose::Own)
     }
+}
+
+/// What is not read here has the group in its type: others have secrets, too.
+fn unread(resource: Resource<'_>) -> Named {
+    let Identity { kind, scope, name } = in_mesh(resource, mesh_of(resource))?;
+    Ok(Identity { kind: format!("{kind}.{GROUP}"), scope, name })
 }

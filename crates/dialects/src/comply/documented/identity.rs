@@ -207,9 +207,10 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
 fn escaped(text: &str, special: &[char]) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
-        match special.contains(&letter) {
-            true => escaped.push_str(&format!("%{:02X}", u32::from(letter))),
-            false => escaped.push(letter),
+        if special.contains(&letter) {
+            escaped.push_str(&format!("%{:02X}", u32::from(letter)));
+        } else {
+            escaped.push(letter);
         }
     }
     escaped
