@@ -1,11 +1,13 @@
 //! Documents whose id is another than the store has: what makes a document one thing is said by its system and by the kinds in
 //! force, and both may have changed since it was written.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use upheld_dialects::access::claim::STORED;
 use upheld_dialects::policy_kind::POLICY_KIND;
-use upheld_model::tree::Value;
 use upheld_store::{Change, Key, Revision};
 
 use crate::app::Shared;
@@ -37,28 +39,25 @@ struct Wants<'v> {
 impl Moves {
     /// Those of a view.
     pub(crate) fn of(view: &View) -> Self {
-        let identities = view.identities();
-        let values = values(view);
-        let mut wanted: BTreeMap<Key, Vec<Wants<'_>>> = BTreeMap::new();
-        for (place, (from, document)) in view.state.iter().enumerate() {
-            let Some(value) = values.get(from.as_str()) else { continue };
-            // What has no id now keeps the one that it has.
-            let to = identities.identity(*value).ok().and_then(|identity| key(&identity).ok());
-            let to = to.unwrap_or_else(|| from.clone());
-            wanted.entry(to).or_default().push(Wants { changed: document.revision, place, from });
+        let leaving = leaving(view);
+        let mut wanted: BTreeMap<&Key, Vec<Wants<'_>>> = BTreeMap::new();
+        for (from, (to, place)) in &leaving {
+            let Some(document) = view.state.get(from) else { continue };
+            wanted.entry(to).or_default().push(Wants { changed: document.revision, place: *place, from });
         }
         let mut moves = Self::default();
         let mut changes: BTreeMap<Key, Change> = BTreeMap::new();
         let mut puts = Vec::new();
-        for (to, wants) in wanted {
+        for (to, mut wants) in wanted {
+            moves.count += wants.len();
+            changes.extend(wants.iter().map(|one| (one.from.clone(), Change::Delete { key: one.from.clone() })));
+            // Whoever is there already, and stays.
+            let stays = view.state.get(to).filter(|_| !leaving.contains_key(to));
+            wants.extend(stays.map(|document| Wants { changed: document.revision, place: 0, from: to }));
             let Some(holds) = wants.iter().max() else { continue };
-            for one in wants.iter().filter(|one| *one.from != to) {
-                moves.count += 1;
-                changes.insert(one.from.clone(), Change::Delete { key: one.from.clone() });
-            }
             moves.lost.extend(wants.iter().filter(|one| *one != holds).map(|one| (one.from.clone(), to.clone())));
-            if let Some(document) = view.state.get(holds.from).filter(|_| *holds.from != to) {
-                puts.push(Change::Put { key: to, text: document.text.clone() });
+            if let Some(document) = view.state.get(holds.from).filter(|_| holds.from != to) {
+                puts.push(Change::Put { key: to.clone(), text: document.text.clone() });
             }
         }
         // A place that somebody leaves may be taken by another.
@@ -84,13 +83,24 @@ impl Moves {
     }
 }
 
-/// The documents of the store as they were read, by id.
-fn values(view: &View) -> HashMap<&str, Value<'_>> {
-    let stored = view.loaded.snapshot.files().iter().filter_map(|(_, file)| {
-        let id = file.name.strip_prefix(STORED)?;
-        Some((id, file.tree.documents().next()?))
-    });
-    stored.collect()
+/// Documents that have another id now, by the one that the store has, with their place among all. Nothing is kept of the others:
+/// there can be a million.
+fn leaving(view: &View) -> BTreeMap<Key, (Key, usize)> {
+    let identities = view.identities();
+    let mut leaving = BTreeMap::new();
+    for (place, (_, file)) in view.loaded.snapshot.files().iter().enumerate() {
+        let Some(from) = file.name.strip_prefix(STORED) else { continue };
+        let Some(document) = file.tree.documents().next() else { continue };
+        // What has no id now keeps the one that it has.
+        let Ok(identity) = identities.identity(document) else { continue };
+        let Ok(to) = key(&identity) else { continue };
+        if to.as_str() != from
+            && let Ok(from) = from.parse()
+        {
+            leaving.insert(from, (to, place));
+        }
+    }
+    leaving
 }
 
 /// How often it is tried again because somebody wrote in between.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 use upheld_server::Config;
 use upheld_server::config::StoreLocation;
+use upheld_store::{Sqlite, export, import};
 
 use crate::support::{Answer, Served};
 
@@ -460,4 +461,35 @@ fn stores_from_before_are_moved_to_the_ids_of_now_in_one_revision() {
     // The link is gone when it is deleted: there is no second one.
     assert_eq!(again.ask("DELETE", &address("documents", expected[5]), &[], "").status, 201);
     assert_eq!(again.get("/v1/objects/landingZone/compliance/lz-prod").json()["related"], json!([]));
+}
+
+#[test]
+fn histories_from_before_travel_and_are_moved_where_they_arrive() {
+    let (old, new) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    drop(old_store(old.path()));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let history = runtime.block_on(async {
+        let (from, to) = (Sqlite::open(old.path()).await.unwrap(), Sqlite::open(new.path()).await.unwrap());
+        let mut history = Vec::new();
+        export(&from, &mut history).await.unwrap();
+        import(&to, history.as_slice()).await.unwrap();
+        history
+    });
+    assert!(String::from_utf8(history).unwrap().contains("MeshPolicy/default/env-project-landingzone"));
+    let of = |folder: &Path| {
+        let served = Served::start(Config { store: StoreLocation::Folder(folder.to_owned()), ..Config::default() });
+        (ids(&served, "documents"), served.get("/v1/policies").header("upheld-digest").unwrap().to_owned())
+    };
+    let (moved, expected) = (of(new.path()), of(old.path()));
+    assert_eq!(moved, expected);
+    // And on from there, with the ids of now: nothing is left to do.
+    let further = tempfile::tempdir().unwrap();
+    runtime.block_on(async {
+        let (from, to) = (Sqlite::open(new.path()).await.unwrap(), Sqlite::open(further.path()).await.unwrap());
+        let mut history = Vec::new();
+        export(&from, &mut history).await.unwrap();
+        import(&to, history.as_slice()).await.unwrap();
+    });
+    let served = Served::start(Config { store: StoreLocation::Folder(further.path().to_owned()), ..Config::default() });
+    assert_eq!((ids(&served, "documents"), &served.get("/v1/revisions").json()["last"]), (expected.0, &json!(6)));
 }
