@@ -40,6 +40,11 @@ impl Accepted {
         }
     }
 
+    /// The name of the document.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Without what violates no more; nothing if that leaves it as it is.
     pub(super) fn without(&self, ended: &[FindingName]) -> Option<Self> {
         let stays = |own: &&FindingName| !ended.contains(own);

@@ -204,6 +204,19 @@ pub(crate) const TABLE: &[Row] = &[
         ],
     },
     Row {
+        types: &["AcceptedViolations"],
+        beside: POLICY,
+        things: &[
+            &[
+                "{kind: AcceptedViolations, name: r1-1, at: 2026-01-01T00:00:00Z, action: link, object: project/a, violations: []}",
+                "{apiVersion: upheld/v1, kind: AcceptedViolations, name: r1-1, at: 2026-01-02T00:00:00Z, action: tags, object: project/b, violations: []}",
+            ],
+            &[
+                "{kind: AcceptedViolations, name: r1-2, at: 2026-01-01T00:00:00Z, action: link, object: project/a, violations: []}",
+            ],
+        ],
+    },
+    Row {
         types: &["Compliance", "Changes"],
         beside: "",
         things: &[

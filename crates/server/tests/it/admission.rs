@@ -6,7 +6,8 @@ use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use upheld_server::Config;
-use upheld_server::config::Security;
+use upheld_server::config::{Security, StoreLocation};
+use upheld_store::testing::Database;
 
 use crate::support::{Answer, Served};
 
@@ -70,6 +71,14 @@ fn token(name: &str) -> String {
 
 impl Company {
     fn open(edition: &str) -> Self {
+        let company = Self::on(edition, StoreLocation::Ephemeral);
+        let written = company.write("root", COMPANY);
+        assert_eq!(written.status, 201, "{}", written.text);
+        company
+    }
+
+    /// A server on a store, with what is in it.
+    fn on(edition: &str, store: StoreLocation) -> Self {
         let folder = TempDir::new().unwrap();
         let tokens = PEOPLE.iter().map(|(name, roles)| {
             let hash = Sha256::digest(token(name).as_bytes());
@@ -78,11 +87,8 @@ impl Company {
         let path = folder.path().join("tokens.yaml");
         fs::write(&path, format!("tokens:\n{}", tokens.collect::<String>())).unwrap();
         let security = Security { tokens: Some(path), ..Security::default() };
-        let config = Config { security, semantics: vec![edition.to_owned()], ..Config::default() };
-        let company = Self { served: Served::guarded(config), _folder: folder };
-        let written = company.ask("root", "POST", "/v1/revisions", "application/yaml", COMPANY);
-        assert_eq!(written.status, 201, "{}", written.text);
-        company
+        let config = Config { security, store, semantics: vec![edition.to_owned()], ..Config::default() };
+        Self { served: Served::guarded(config), _folder: folder }
     }
 
     fn ask(&self, who: &str, method: &str, path: &str, content: &str, body: &str) -> Answer {
@@ -322,4 +328,101 @@ fn other_systems_ask_before_they_finalize() {
     // Who is bound to a role cannot claim another for somebody else.
     assert_eq!(review("mia", &["orgAdmin"])["allowed"], false);
     assert_eq!(company.revision(), json!(1));
+}
+
+/// What somebody writes at random: new projects, tags, relationships that are made and ended.
+fn random_write(numbers: &mut u64) -> (Who, What) {
+    let mut next = |most: usize| {
+        *numbers = numbers.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(*numbers >> 33).unwrap() % most
+    };
+    let who = ["mia", "tom", "ida", "root"][next(4)];
+    let env = [r#"["dev"]"#, r#"["qa"]"#, r#"["prod"]"#, r#"["dev","prod"]"#, "[]"][next(5)];
+    let (workspace, project) = (["shop", "other"][next(2)], ["web", "p1", "p2", "p3"][next(4)]);
+    let zone = ["lz-dev", "lz-prod"][next(2)];
+    let home = if project == "web" { "shop" } else { workspace };
+    let what = match next(8) {
+        0..3 => {
+            What::Put(format!(r#"{{"ref": "project/{project}", "workspace": "{home}", "tags": {{"env": {env}}}}}"#))
+        }
+        3 => What::Put(format!(r#"{{"ref": "landingZone/{zone}", "tags": {{"env": {env}}}}}"#)),
+        4 | 5 => What::Put(format!(r#"{{"a": "project/{project}", "b": "landingZone/{zone}"}}"#)),
+        6 => What::Put(format!(r#"{{"a": "project/{project}", "b": "user/{}"}}"#, ["ann", "pat"][next(2)])),
+        _ => What::Delete(format!("/v1/documents/Link/compliance/project%2F{project}~landingZone%2F{zone}")),
+    };
+    (who, what)
+}
+
+type Who = &'static str;
+
+enum What {
+    Put(String),
+    Delete(String),
+}
+
+/// Writes at random from several threads, to one server or another on the same store.
+fn hammer(companies: &[Company], writes: usize) {
+    std::thread::scope(|threads| {
+        for thread in 0..4_u64 {
+            threads.spawn(move || {
+                let mut numbers = thread + 1;
+                for round in 0..writes {
+                    let company = &companies[(usize::try_from(thread).unwrap() + round) % companies.len()];
+                    let (who, what) = random_write(&mut numbers);
+                    let answer = match what {
+                        What::Put(document) => company.write(who, &document),
+                        What::Delete(path) => company.ask(who, "DELETE", &path, "application/json", ""),
+                    };
+                    assert!(
+                        matches!(answer.status, 200 | 201 | 403 | 404 | 409 | 422),
+                        "{}: {}",
+                        answer.status,
+                        answer.text
+                    );
+                }
+            });
+        }
+    });
+}
+
+/// What is listed, without what differs from one moment to the next.
+fn audited(company: &Company) -> Json {
+    let mut audit = company.ask("root", "POST", "/v1/audit", "application/json", "{}").json();
+    for field in ["now", "revision"] {
+        audit.as_object_mut().unwrap().remove(field);
+    }
+    audit
+}
+
+/// After any interleaving the violations listed are those of a fresh audit, and nothing violates that nobody was let through with.
+fn holds_under_concurrent_writers(store: impl Fn() -> StoreLocation, servers: usize) {
+    let companies: Vec<Company> = (0..servers).map(|_| Company::on(CURRENT, store())).collect();
+    let written = companies[0].write("root", COMPANY);
+    assert_eq!(written.status, 201, "{}", written.text);
+    crate::support::eventually(|| {
+        companies.iter().all(|company| company.served.get("/readyz").json()["revision"] == 1)
+    });
+    hammer(&companies, 30);
+    let digest = |company: &Company| company.served.get("/readyz").json()["digest"].clone();
+    crate::support::eventually(|| companies.iter().all(|company| digest(company) == digest(&companies[0])));
+    let listed = audited(&companies[0]);
+    assert_eq!(listed["summary"]["hard"], 0, "{listed}");
+    let recorded: usize =
+        companies[0].records().iter().map(|record| record["violations"].as_array().unwrap().len()).sum();
+    assert_eq!(listed["summary"]["soft"], recorded, "every soft violation has its record, and no record is left over");
+    assert!(recorded > 0, "nothing was let through, so nothing was tested");
+    drop(companies);
+    assert_eq!(audited(&Company::on(CURRENT, store())), listed, "a server that reads all of it anew finds the same");
+}
+
+#[test]
+fn concurrent_writers_leave_what_a_fresh_audit_finds() {
+    let folder = TempDir::new().unwrap();
+    holds_under_concurrent_writers(|| StoreLocation::Folder(folder.path().to_owned()), 1);
+}
+
+#[test]
+fn concurrent_writers_on_two_servers_leave_what_a_fresh_audit_finds() {
+    let Some(database) = Database::start() else { return };
+    holds_under_concurrent_writers(|| StoreLocation::Postgres(database.url()), 2);
 }

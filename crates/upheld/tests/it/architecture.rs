@@ -15,7 +15,7 @@ const ROOMS: [(&str, &[&str]); 11] = [
     ("loader", &["dialects", "engine", "model", "syntax"]),
     ("answers", &["dialects", "engine", "governance", "loader", "model", "report", "syntax"]),
     ("store", &["model"]),
-    ("server", &["answers", "dialects", "engine", "loader", "model", "store", "syntax"]),
+    ("server", &["answers", "dialects", "engine", "governance", "loader", "model", "report", "store", "syntax"]),
     ("upheld", &["answers", "dialects", "engine", "governance", "loader", "model", "server", "store", "syntax"]),
 ];
 

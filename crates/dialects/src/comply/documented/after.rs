@@ -1,5 +1,6 @@
 //! What documents come to when some of them change: at a cost that follows the change, where it can be known without all others.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use upheld_engine::comply::Comply;
@@ -37,8 +38,12 @@ impl Documented {
         let profile = self.base.comply().profile();
         let forgotten: Vec<NodeRef> = gone.accepted.iter().copied().map(place).collect();
         next.accepted.retain(|(at, _)| !forgotten.contains(at));
-        next.accepted.extend(came.read_accepted(profile, &mut found));
+        next.accepted.extend(came.read_accepted(new, profile, &mut found));
         next.accepted.sort_by_key(|(at, own)| (own.cause.at, *at));
+        let names: BTreeSet<&str> = next.accepted.iter().map(|(_, own)| own.name()).collect();
+        if names.len() < next.accepted.len() {
+            return None;
+        }
         let remembers = !forgotten.is_empty() || !came.accepted.is_empty();
         let on_top = !remembers && !gone.has_facts() && !came.has_facts() && had.is_empty();
         let past = read_changes(if on_top { &has } else { &next.changes }, new, profile, &mut found);

@@ -52,7 +52,7 @@ impl<'f> OfKind<'f> {
         for (source, written, waiver) in self.read_waivers(files, &mut draft.facts, found) {
             Reader::new(source, &profile, found).check_waiver(draft.so_far(), &waiver, written);
         }
-        let accepted = self.read_accepted(&profile, found);
+        let accepted = self.read_accepted(files, &profile, found);
         let changes: Vec<NodeRef> = self.changes.iter().copied().map(place).collect();
         let past = read_changes(&changes, files, &profile, found);
         if found.errors() > before {
@@ -191,12 +191,23 @@ impl<'f> OfKind<'f> {
     }
 
     /// What was let through, in the order of time.
-    pub(super) fn read_accepted(&self, profile: &Profile, found: &mut Diagnostics) -> Vec<(NodeRef, Arc<Accepted>)> {
-        let read = |(source, written): &Written<'_>| {
-            let accepted = Reader::new(*source, profile, found).accepted(*written)?;
-            Some((place((*source, *written)), Arc::new(accepted)))
-        };
-        let mut accepted: Vec<_> = self.accepted.iter().filter_map(read).collect();
+    pub(super) fn read_accepted(
+        &self,
+        files: &Files,
+        profile: &Profile,
+        found: &mut Diagnostics,
+    ) -> Vec<(NodeRef, Arc<Accepted>)> {
+        let mut accepted: Vec<(NodeRef, Arc<Accepted>)> = Vec::new();
+        for (source, written) in &self.accepted {
+            let Some(read) = Reader::new(*source, profile, found).accepted(*written) else { continue };
+            let (name, at) = (read.name(), place((*source, *written)));
+            match accepted.iter().find(|(_, known)| known.name() == name) {
+                Some((first, _)) => {
+                    found.push(twice(format!("the record `{name}` is written twice"), files, at, Some(*first)))
+                }
+                None => accepted.push((at, Arc::new(read))),
+            }
+        }
         accepted.sort_by_key(|(at, own)| (own.cause.at, *at));
         accepted
     }
