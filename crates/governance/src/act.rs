@@ -62,6 +62,15 @@ pub(crate) struct Done {
     pub(crate) summary: ActionSummary,
 }
 
+/// Whether policies can refuse an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Policies {
+    /// They can.
+    Refuse,
+    /// It was done already: they only record what violates them.
+    Record,
+}
+
 /// A relationship that is asked for.
 struct Asked {
     link: Link,
@@ -83,7 +92,7 @@ pub(crate) struct ActionSummary {
 pub struct Attempt {
     /// In a word.
     pub outcome: Outcome,
-    /// Those that block, in names: what they are about is not there any more.
+    /// Those that block, or would have, in names: what they are about may not be there any more.
     pub blocking: Vec<Finding>,
     /// Those that are new.
     pub new: Vec<FindingId>,
@@ -107,8 +116,18 @@ impl Organisation {
 
     /// As [`Self::act`], without names for what is new.
     pub fn commit(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Attempt {
+        self.commit_under(Policies::Refuse, now, actor, action)
+    }
+
+    /// As [`Self::commit`], for what was done long ago: policies that came later cannot have refused it. What they are against is told,
+    /// and on record.
+    pub fn commit_past(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Attempt {
+        self.commit_under(Policies::Record, now, actor, action)
+    }
+
+    fn commit_under(&mut self, policies: Policies, now: Timestamp, actor: &Actor, action: &Action) -> Attempt {
         let schema = Arc::clone(&self.schema);
-        let mut tried = self.try_out(now, actor, action);
+        let mut tried = self.try_out_under(policies, now, actor, action);
         if let Some((summary, change)) = tried.done.take() {
             self.write_records(now, actor, summary, change);
             if self.comply.has_steps() || !Arc::ptr_eq(&schema, &self.schema) {
@@ -151,6 +170,10 @@ impl Organisation {
 
     /// Does what an actor wants if nothing refuses it; it can still be taken back.
     pub(crate) fn try_out(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Attempt {
+        self.try_out_under(Policies::Refuse, now, actor, action)
+    }
+
+    fn try_out_under(&mut self, policies: Policies, now: Timestamp, actor: &Actor, action: &Action) -> Attempt {
         let before = self.before();
         let at = match action {
             Action::Advance { to } => *to,
@@ -168,7 +191,7 @@ impl Organisation {
         };
         let change = self.comply.changed_since(before.steps);
         let blocking = self.blocking(now, actor, &done.looked, &change);
-        if !blocking.is_empty() {
+        if !blocking.is_empty() && policies == Policies::Refuse {
             self.roll_back(before);
             return Attempt { outcome: Outcome::Blocked, blocking, ..tried };
         }
@@ -177,7 +200,7 @@ impl Organisation {
             ending if ending.ends_something() => (Outcome::Allowed, Vec::new()),
             _ => self.new_findings(in_force, &change, at),
         };
-        Attempt { outcome, new, tags: done.tags, done: Some((done.summary, change)), ..tried }
+        Attempt { outcome, blocking, new, tags: done.tags, done: Some((done.summary, change)), ..tried }
     }
 
     /// Shape, rights and tags; policies have their say afterwards.

@@ -68,6 +68,11 @@ impl Organisation {
         }
     }
 
+    /// Whether one of these people may say how an organisation is that nobody knew before: whoever may change policies.
+    pub fn may_found(&self, writers: &[Actor]) -> bool {
+        writers.iter().any(|writer| self.may(writer, Operation::Policies, || None).is_ok())
+    }
+
     /// Why none of these people may put violations on record themselves: that takes the right to waive them.
     pub fn may_record(&self, writers: &[Actor]) -> Option<Admission> {
         let refused = |writer: &Actor| self.may(writer, Operation::Waivers, || None).err();

@@ -30,7 +30,7 @@ use jiff::Timestamp;
 use smol_str::SmolStr;
 use upheld_engine::decide::{self, Action, Environment, Maybe, Resource};
 
-pub(crate) use self::caller::{AuthMethod, Caller};
+pub(crate) use self::caller::{AuthMethod, Caller, Standing};
 pub(crate) use self::certificate::Certificate;
 pub use self::error::SecurityError;
 pub(crate) use self::secret::Secret;
@@ -123,7 +123,7 @@ impl Auth {
     ) -> Result<Caller, Refusal> {
         let bare = || match certificate {
             Some(certificate) => certificate.caller(self.known()),
-            None if self.settings.admission == Admission::Everybody => Caller::anybody(),
+            None if self.settings.admission == Admission::Everybody => Caller::unguarded(),
             None => Caller::anonymous(),
         };
         let mut given = headers.get_all(header::AUTHORIZATION).iter();

@@ -150,8 +150,9 @@ pub(super) fn fault(fault: Fault) -> Meaning {
         ),
         Fault::RefusedChange => (
             "a change of the past that would have been refused",
-            "Changes beside objects are what happened after the objects were written down. What a policy, a right or a tag \
-             definition would have refused cannot have happened; the help says why.",
+            "Changes beside objects are what happened after the objects were written down. What a right or a tag definition would have \
+             refused cannot have happened; the help says why. What a policy would refuse today is a warning: it may be older than the policy, \
+             so it is taken as it was done, and what violates since then is recorded.",
             "kind: Changes\nchanges:\n- {at: \"2026-02-03T12:00:00Z\", by: admin, verb: setTags, object: project/nobody, tags: {environment: dev}}",
             "kind: Compliance\nobjects: [{ref: user/ana}]\n---\nkind: Changes\nchanges:\n\
              - {at: \"2026-02-03T12:00:00Z\", by: admin, verb: setTags, object: user/ana, tags: {environment: dev}}",

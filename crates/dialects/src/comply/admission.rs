@@ -36,6 +36,10 @@ pub(super) fn admit(
         if one.is_same(other) && records == Records::Kept {
             continue;
         }
+        // Whoever brings an organisation here says how it is; what violates then violates from the start.
+        if was.is_none() && one.may_found(&actors(one.comply(), writer)) {
+            continue;
+        }
         let judged = judge(Judging { one, other, was, after, policies, time, records }, writer);
         admitted = Some(match admitted {
             // The first refusal is the answer.

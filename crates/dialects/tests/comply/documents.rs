@@ -286,7 +286,24 @@ changes:
 }
 
 #[test]
-fn what_would_have_been_refused_is_no_history() {
+fn what_nobody_had_the_right_to_do_is_no_history() {
+    let text = "
+kind: Compliance
+objects:
+- {ref: workspace/w, tags: {environment: [dev]}}
+policies: [{id: env, a: {kind: project, tag: environment}, b: {kind: workspace, tag: environment}}]
+---
+kind: Changes
+changes:
+- {at: 2026-02-02T00:00:00Z, by: endUser, verb: deletePolicy, policy: env}
+";
+    let refused = "9:4 UP025 this change would have been refused: delete policy env (the role workspaceManager may not change policies)";
+    assert_eq!(mistakes(text), [refused]);
+}
+
+/// A policy that was written today does not make last year impossible.
+#[test]
+fn c4_what_a_policy_would_refuse_today_was_done_all_the_same() {
     let text = "
 kind: Compliance
 objects:
@@ -296,16 +313,16 @@ policies: [{id: env, a: {kind: project, tag: environment}, b: {kind: workspace, 
 kind: Changes
 changes:
 - {at: 2026-02-01T00:00:00Z, by: endUser, verb: create, object: {ref: project/q, workspace: w, tags: {environment: prod}}}
-- {at: 2026-02-02T00:00:00Z, by: endUser, verb: deletePolicy, policy: env}
 ";
-    assert_eq!(
-        mistakes(text),
-        [
-            "9:4 UP025 this change would have been refused: create project/q ~ workspace/w with environment=prod \
-             (policy `env`: project/q has environment prod, workspace/w has environment dev)",
-            "10:4 UP025 this change would have been refused: delete policy env (the role workspaceManager may not change policies)",
-        ]
-    );
+    let told = "UP025 this change would be refused today: create project/q ~ workspace/w with environment=prod \
+                (policy `env`: project/q has environment prod, workspace/w has environment dev)";
+    let warnings = loaded(&[("a.yaml", text)], &[]).unwrap().warnings;
+    let [warning] = warnings.as_slice() else { panic!("{warnings:?}") };
+    assert_eq!(format!("{} {} ({})", warning.fault.code(), warning.message, warning.help.join("; ")), told);
+    let organisation = organisation(&[("a.yaml", text)], &[]);
+    assert_eq!(violations(organisation.comply()), ["env: project/q ~ workspace/w"]);
+    let seen = organisation.seen(&organisation.comply().violations(NOW)[0]).unwrap();
+    assert_eq!(seen.first.to_string(), "2026-02-01T00:00:00Z");
 }
 
 #[test]

@@ -24,6 +24,18 @@ pub(crate) struct Caller {
     pub(crate) claims: Arc<Facts>,
     /// How they proved it.
     pub(crate) how: AuthMethod,
+    /// Whether what they do is held against anything.
+    pub(crate) standing: Standing,
+}
+
+/// Whether what somebody does is held against who they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It is.
+    #[default]
+    Guarded,
+    /// Nobody asks here who anybody is.
+    Unguarded,
 }
 
 /// How callers proved who they are.
@@ -59,8 +71,8 @@ impl Caller {
     }
 
     /// Somebody where everybody may do everything.
-    pub(super) fn anybody() -> Self {
-        Self { roles: Arc::from([SmolStr::new_static("admin")]), ..Self::anonymous() }
+    pub(super) fn unguarded() -> Self {
+        Self { standing: Standing::Unguarded, ..Self::anonymous() }
     }
 
     /// Somebody without roles.
@@ -72,6 +84,7 @@ impl Caller {
             groups: nothing,
             claims: Arc::new(Facts::default()),
             how,
+            standing: Standing::default(),
         }
     }
 

@@ -10,6 +10,7 @@ use upheld_report::compliance::Ruled;
 use upheld_store::Change;
 
 use super::{Author, Refusal, unfinished};
+use crate::auth::Standing;
 use crate::documents::{Body, Named};
 use crate::view::View;
 
@@ -51,7 +52,11 @@ fn judged(
     author: &Author,
     time: Timestamp,
 ) -> Result<Planned, Refusal> {
-    let Author::Caller(caller) = author else { return Ok(Planned { view, changes, ruled: None }) };
+    let caller = match author {
+        Author::Caller(caller) if caller.standing == Standing::Guarded => caller,
+        // Where nobody asks who anybody is, there is nobody to judge.
+        Author::Caller(_) | Author::Server(_) => return Ok(Planned { view, changes, ruled: None }),
+    };
     let writer = DocumentWriter { name: &caller.name, roles: &caller.roles };
     let now = upheld_model::Timestamp(i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX));
     let time = WriteTime { now, revision: view.revision().0 };

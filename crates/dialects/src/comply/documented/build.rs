@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{self, Partners, Profile, SideOf, Waiver};
+use upheld_engine::comply::{self, Finding, Partners, Profile, SideOf, Waiver};
 use upheld_governance::{Actor, Decision, Definition, Draft, Membership, Preexisting, Settings, TagSchema, words};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, Timestamp};
@@ -271,7 +271,8 @@ fn read_settings(written: Value<'_>) -> Settings {
 }
 
 impl Documented {
-    /// With what was done since, in the order of time. What would have been refused cannot have been done.
+    /// With what was done since, in the order of time. What makes no sense or nobody had the right to do cannot have been done; what policies
+    /// would refuse today was done before they were there, perhaps, and is only told.
     pub(super) fn replayed(mut self, changes: Vec<Change>, files: &Files, found: &mut Diagnostics) -> Self {
         let mut dated: Vec<(Timestamp, Change)> = Vec::new();
         for change in changes {
@@ -289,11 +290,16 @@ impl Documented {
         let Self { organisation, history, last, .. } = &mut self;
         for (at, change) in dated {
             history.push(change.place);
-            let tried = organisation.commit((*last).max(at), &change.actor, &change.action);
+            let tried = organisation.commit_past((*last).max(at), &change.actor, &change.action);
             *last = tried.at;
-            if !tried.outcome.is_done() {
+            let reported = words::action(&change.action);
+            if tried.outcome.is_done() && !tried.blocking.is_empty() {
+                let message = format!("this change would be refused today: {reported}");
+                let diagnostic = Diagnostic::warning(Fault::RefusedChange, message);
+                let diagnostic = tried.blocking.iter().map(against).fold(diagnostic, Diagnostic::help);
+                found.push(located(diagnostic, files, Some(change.place), "taken as it was done, and recorded"));
+            } else if !tried.outcome.is_done() {
                 let decision = organisation.decision(tried);
-                let reported = words::action(&change.action);
                 let message = format!("this change would have been refused: {reported}");
                 let diagnostic = Diagnostic::error(Fault::RefusedChange, message);
                 let reasons = reasons(organisation.profile(), &decision).into_iter();
@@ -318,12 +324,14 @@ impl Documented {
 /// Why a change was refused.
 fn reasons(profile: &Profile, decision: &Decision) -> Vec<String> {
     let refusal = decision.refusal.iter().map(|refusal| words::refusal(profile, refusal));
-    let violations = decision.violations.iter().map(|violation| {
-        let side = |side: &SideOf| {
-            let values = if side.values.is_empty() { "(none)".to_owned() } else { side.values.join(", ") };
-            format!("{} has {} {values}", side.object, side.tag)
-        };
-        format!("policy `{}`: {}, {}", violation.policy, side(&violation.a), side(&violation.b))
-    });
-    refusal.chain(violations).collect()
+    refusal.chain(decision.violations.iter().map(against)).collect()
+}
+
+/// What is against a change.
+fn against(violation: &Finding) -> String {
+    let side = |side: &SideOf| {
+        let values = if side.values.is_empty() { "(none)".to_owned() } else { side.values.join(", ") };
+        format!("{} has {} {values}", side.object, side.tag)
+    };
+    format!("policy `{}`: {}, {}", violation.policy, side(&violation.a), side(&violation.b))
 }
