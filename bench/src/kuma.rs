@@ -3,6 +3,7 @@
 mod all_rules;
 mod change;
 mod clients;
+mod every_pair;
 mod growth;
 pub(crate) mod instructions;
 mod listing;
@@ -65,5 +66,6 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     wrong += clients::run(plan, &mut targets)?;
     wrong += change::run(plan, &mut targets)?;
     wrong += lookup::run(plan, &mut targets)?;
+    wrong += every_pair::run(plan, &mut targets)?;
     targets.finish(wrong)
 }

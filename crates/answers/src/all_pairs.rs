@@ -1,10 +1,11 @@
 //! Every proxy and every service of a mesh, and how often each policy counts.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
-use upheld_dialects::dialect::Ends;
+use upheld_dialects::dialect::{Ends, LayeredCells, LayeredStanding};
 use upheld_dialects::dialects;
 use upheld_dialects::question::find_kind;
 use upheld_engine::select::cells::Cells;
@@ -19,6 +20,9 @@ use crate::progress::Progress;
 use upheld_report::At;
 use upheld_report::counted;
 use upheld_report::stamp::edition;
+
+/// How many cells of a mesh are listed in its document; the rest can be asked for pair by pair.
+const MOST_CELLS: usize = 1_000;
 
 /// All pairs of some meshes under one kind of policy.
 #[derive(Debug)]
@@ -55,12 +59,12 @@ enum Row {
     Granting(Vec<(Option<PolicyId>, bool)>),
     /// All that count.
     All(Vec<Vec<PolicyId>>),
-    /// What was asked one by one.
-    Asked(Vec<Standing>),
+    /// All that layers come to.
+    Layered(Vec<Standing>),
 }
 
 /// Who stands for one pair.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Standing {
     /// The policies that count, best first; none where the default stands.
     pub policies: Vec<PolicyId>,
@@ -79,9 +83,24 @@ impl Row {
                 Standing { policies: policy.into_iter().collect(), granted: Some(granted) }
             }
             Self::All(row) => Standing { policies: row.get(destination).cloned().unwrap_or_default(), granted: None },
-            Self::Asked(row) => row.get(destination).cloned().unwrap_or_default(),
+            Self::Layered(row) => row.get(destination).cloned().unwrap_or_default(),
         }
     }
+}
+
+/// Pairs with one answer: callers who get the same answers everywhere, and called ones of whom everybody gets the same.
+#[derive(Clone, Debug)]
+pub struct Cell<'p> {
+    /// The first of those who call.
+    pub from: Sym,
+    /// How many call.
+    pub proxies: usize,
+    /// The first of those called.
+    pub to: &'p str,
+    /// How many are called.
+    pub destinations: usize,
+    /// Who stands.
+    pub standing: Standing,
 }
 
 /// How often a policy counts.
@@ -135,23 +154,17 @@ pub(crate) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, progress: &dyn
 
 /// The same for a kind of layers: several policies may make the result of a pair.
 fn layered(snapshot: &Snapshot, kind: KindId, mesh: Sym) -> Option<Pairs> {
-    let found = dialects().find_map(|dialect| dialect.layered_pairs(snapshot, kind, mesh))?;
+    let LayeredCells { callers, called, rows } =
+        dialects().find_map(|dialect| dialect.layered_cells(snapshot, kind, mesh))?;
     let ends = dialects().find_map(|dialect| dialect.ends(snapshot, mesh, Granularity::Inbound))?;
-    let proxies: Vec<Sym> = ends.callers.iter().map(|(name, _)| *name).collect();
-    let destinations: Vec<String> = ends.called.into_iter().map(|(label, _)| label).collect();
-    let standing = |from: &str, to: &str| {
-        let place = found.binary_search_by(|pair| (pair.from.as_str(), pair.to.as_str()).cmp(&(from, to))).ok();
-        let pair = place.and_then(|place| found.get(place));
-        pair.map(|pair| Standing { policies: pair.policies.clone(), granted: pair.granted }).unwrap_or_default()
-    };
-    let row = |proxy: &Sym| destinations.iter().map(|to| standing(snapshot.text(*proxy), to)).collect();
+    let standing = |one: LayeredStanding| Standing { policies: one.policies, granted: one.granted };
     Some(Pairs {
         mesh,
-        rows: proxies.iter().map(|proxy| Row::Asked(row(proxy))).collect(),
-        source_of: (0..proxies.len()).collect(),
-        destination_of: (0..destinations.len()).collect(),
-        proxies,
-        destinations,
+        rows: rows.into_iter().map(|row| Row::Layered(row.into_iter().map(standing).collect())).collect(),
+        source_of: callers,
+        destination_of: called,
+        proxies: ends.callers.into_iter().map(|(name, _)| name).collect(),
+        destinations: ends.called.into_iter().map(|(label, _)| label).collect(),
         resolve: Resolve::All,
         grants: false,
     })
@@ -190,15 +203,38 @@ impl Pairs {
         self.proxies.iter().zip(&self.source_of).flat_map(move |(proxy, source)| {
             let row = self.rows.get(*source);
             let destinations = self.destinations.iter().zip(&self.destination_of);
-            destinations.filter_map(move |(name, destination)| {
-                let mut standing = row?.at(*destination);
-                if self.grants {
-                    // Who is matched may; nobody may by default.
-                    standing.granted = standing.granted.or(Some(!standing.policies.is_empty()));
-                }
-                Some((*proxy, name.as_str(), standing))
-            })
+            destinations.filter_map(move |(name, to)| Some((*proxy, name.as_str(), self.standing(row?, *to))))
         })
+    }
+
+    /// All pairs in cells, by the first caller and the first that is called.
+    pub fn cells(&self) -> Vec<Cell<'_>> {
+        let classes = self.destination_of.iter().max().map_or(0, |last| last + 1);
+        let rows: Vec<Vec<Standing>> =
+            self.rows.iter().map(|row| (0..classes).map(|to| self.standing(row, to)).collect()).collect();
+        let sources = alike(&self.source_of, &self.proxies, |class| rows.get(class));
+        let column = |class: usize| {
+            let rows = sources.iter().filter_map(|(_, source, _)| rows.get(*source));
+            Some(rows.filter_map(|row| row.get(class)).collect::<Vec<_>>())
+        };
+        let destinations = alike(&self.destination_of, &self.destinations, column);
+        let mut cells = Vec::new();
+        for (from, source, proxies) in sources {
+            for (to, destination, called) in &destinations {
+                let standing = rows.get(source).and_then(|row| row.get(*destination)).cloned().unwrap_or_default();
+                cells.push(Cell { from: *from, proxies, to, destinations: *called, standing });
+            }
+        }
+        cells
+    }
+
+    fn standing(&self, row: &Row, to: usize) -> Standing {
+        let mut standing = row.at(to);
+        if self.grants {
+            // Who is matched may; nobody may by default.
+            standing.granted = standing.granted.or(Some(!standing.policies.is_empty()));
+        }
+        standing
     }
 
     /// The mesh.
@@ -260,6 +296,29 @@ impl Pairs {
     pub(crate) fn none(&self) -> Tally {
         Tally { of: self.count(), resolve_all: self.resolve == Resolve::All, ..Tally::default() }
     }
+}
+
+/// Members of classes with equal answers together: the first of them, its class, and how many they are.
+fn alike<'m, M, K: Eq + Hash>(
+    class_of: &[usize],
+    members: &'m [M],
+    answers: impl Fn(usize) -> Option<K>,
+) -> Vec<(&'m M, usize, usize)> {
+    let mut found: Vec<(&M, usize, usize)> = Vec::new();
+    let mut place_of: HashMap<usize, usize> = HashMap::new();
+    let mut known: HashMap<Option<K>, usize> = HashMap::new();
+    for (class, member) in class_of.iter().zip(members) {
+        let place = *place_of.entry(*class).or_insert_with(|| {
+            *known.entry(answers(*class)).or_insert_with(|| {
+                found.push((member, *class, 0));
+                found.len() - 1
+            })
+        });
+        if let Some((_, _, count)) = found.get_mut(place) {
+            *count += 1;
+        }
+    }
+    found
 }
 
 /// How many members each class has.
@@ -377,10 +436,29 @@ impl<'s> AllPairs<'s> {
                 })
             })
             .collect();
-        json!({
+        let cells = table.cells();
+        let listed: Vec<Json> = cells.iter().take(MOST_CELLS).map(|cell| self.cell(cell)).collect();
+        let mut summary = json!({
             "mesh": self.snapshot.text(table.mesh), "proxies": table.proxies.len(),
             "destinations": table.destinations.len(), "classes": table.rows.len(), "pairs": table.count(),
-            "policies": policies,
-        })
+            "policies": policies, "cells": listed,
+        });
+        if let (Some(more @ 1..), Some(summary)) = (cells.len().checked_sub(MOST_CELLS), summary.as_object_mut()) {
+            summary.insert("cellsNotListed".to_owned(), json!(more));
+        }
+        summary
+    }
+
+    /// Pairs with one answer, as programs get them.
+    fn cell(&self, cell: &Cell<'_>) -> Json {
+        let Cell { from, proxies, to, destinations, standing } = cell;
+        let mut json = json!({
+            "from": self.snapshot.text(*from), "proxies": proxies, "to": to, "destinations": destinations,
+            "pairs": proxies * destinations, "policies": self.names(standing),
+        });
+        if let (Some(granted), Some(json)) = (standing.granted, json.as_object_mut()) {
+            json.insert("granted".to_owned(), json!(granted));
+        }
+        json
     }
 }

@@ -33,7 +33,7 @@ mod tests;
 pub mod update;
 
 pub use audience::{AdmitScratch, Admitted, Audiences, Subject};
-pub use cells::Cells;
+pub use cells::{Abouts, Cells};
 pub use classes::{Classes, Seen, Sees};
 pub use family::{About, CallerFact, Layered, Question};
 pub use fold::{Layer, Leaf, Merged, Overridden, fold};

@@ -7,7 +7,7 @@ use upheld_engine::merge::{
     About as Facets, Column, Layered, Leaf, Merge, Merged, Question, ResolvedReach, Subject, Target,
 };
 use upheld_engine::words::{EndNames, Words, layer_rung_name};
-use upheld_engine::{Candidate as Ruled, EntryId, PolicyKind, Ruling, Snapshot};
+use upheld_engine::{Candidate as Ruled, EntryId, PolicyId, PolicyKind, Ruling, Scratch, Silent, Snapshot, ask};
 use upheld_model::{Code, Config, Content, Lookup, NodeRef, Object, Policy, Reason, State};
 
 use super::fields::set_by;
@@ -81,18 +81,67 @@ pub struct AskedLayers<'a> {
     pub look: Look,
 }
 
+/// What a result comes from and what it means, without a word about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weighed {
+    /// The policies that it comes from, the best first.
+    pub policies: Vec<PolicyId>,
+    /// How it came about.
+    pub outcome: Outcome,
+    /// What it means.
+    pub verdict: Verdict,
+    /// What it means for a caller.
+    access: Access,
+}
+
+impl Weighed {
+    /// Whether some policy says something, or may.
+    pub fn speaks(&self) -> bool {
+        !self.policies.is_empty() || self.outcome == Outcome::Undecided
+    }
+}
+
+/// Asks without explaining. `None` for a kind that has no such facet.
+pub fn weigh(asked: &AskedLayers<'_>) -> Option<Weighed> {
+    let question = asked.question()?;
+    Some(asked.weighed(&ask(asked.merge, &question, &mut Scratch::default(), &mut Silent)))
+}
+
 /// Asks and explains. `None` for a kind that has no such facet.
 pub fn explain(asked: &AskedLayers<'_>) -> Option<Report> {
-    asked.merge.kind().facet(asked.about.facet())?;
-    let object = asked.subject;
-    let subject = asked.part.map_or_else(|| Subject::of(object), |part| Subject::part(object, part));
-    let question = Question { subject, about: asked.about };
+    let question = asked.question()?;
     // Why others do not match is for those who look closely.
     let ruling = match asked.look {
         Look::Full => Ruling::explain(asked.merge, &question),
         Look::Brief => Ruling::matched(asked.merge, &question),
     };
     Some(Reporter { asked, ruling: &ruling }.report())
+}
+
+impl<'a> AskedLayers<'a> {
+    fn question(&self) -> Option<Question<'a>> {
+        self.merge.kind().facet(self.about.facet())?;
+        let object = self.subject;
+        let subject = self.part.map_or_else(|| Subject::of(object), |part| Subject::part(object, part));
+        Some(Question { subject, about: self.about })
+    }
+
+    fn weighed(&self, answer: &Layered) -> Weighed {
+        let access = self.vocabulary.access(answer);
+        let mut places: Vec<usize> = answer.results.iter().flat_map(Merged::contributors).collect();
+        places.sort_unstable();
+        places.dedup();
+        let depends = self.from.is_some() && access == Access::ByIdentity;
+        let outcome = match (answer.undecided || depends, places.len()) {
+            (true, _) => Outcome::Undecided,
+            (false, 0) => Outcome::Default,
+            (false, 1) => Outcome::Decided,
+            (false, _) => Outcome::Merged,
+        };
+        let policy = |place: usize| Some(self.merge.entry(*answer.entries.get(place)?)?.policy);
+        let standing = places.into_iter().filter(|_| outcome != Outcome::Undecided).filter_map(policy);
+        Weighed { policies: each_once(standing), outcome, verdict: verdict(outcome, access), access }
+    }
 }
 
 struct Reporter<'a> {
@@ -103,10 +152,10 @@ struct Reporter<'a> {
 impl Reporter<'_> {
     fn report(&self) -> Report {
         let AskedLayers { snapshot, kind, from, to, place, .. } = self.asked;
-        let access = self.asked.vocabulary.access(&self.ruling.answer);
-        let outcome = self.outcome(access);
+        let Weighed { policies, outcome, verdict, access } = self.asked.weighed(&self.ruling.answer);
         let undecided = outcome == Outcome::Undecided;
-        let policies = if undecided { Vec::new() } else { self.standing() };
+        let name = |id: PolicyId| snapshot.policy(id).map_or("", |policy| snapshot.text(policy.name)).to_owned();
+        let policies = each_once(policies.into_iter().map(name));
         let fields = if undecided { Vec::new() } else { self.fields() };
         Report {
             family: Family::Merge,
@@ -121,7 +170,7 @@ impl Reporter<'_> {
                 ..About::default()
             },
             headline: self.headline(&policies, outcome, access).into(),
-            verdict: verdict(outcome, access),
+            verdict,
             outcome,
             summary: summary(&fields, outcome, access),
             result: if undecided { serde_json::Value::Null } else { self.result() },
@@ -183,30 +232,12 @@ impl Reporter<'_> {
         &self.ruling.answer
     }
 
-    fn outcome(&self, access: Access) -> Outcome {
-        let kept = self.ruling.in_state(State::Kept).count();
-        let depends = self.asked.from.is_some() && access == Access::ByIdentity;
-        match (self.answer().undecided || depends, self.ruling.in_state(State::Won).count() + kept) {
-            (true, _) => Outcome::Undecided,
-            (false, 0) => Outcome::Default,
-            (false, 1) => Outcome::Decided,
-            (false, _) => Outcome::Merged,
-        }
-    }
-
     fn policy(&self, entry: EntryId) -> Option<&Policy> {
         self.asked.snapshot.policy(self.asked.merge.entry(entry)?.policy)
     }
 
     fn policy_name(&self, entry: EntryId) -> String {
         self.policy(entry).map_or("", |policy| self.asked.snapshot.text(policy.name)).to_owned()
-    }
-
-    /// Names of the policies that the result comes from, the best first.
-    fn standing(&self) -> Vec<String> {
-        let stands = |candidate: &&Ruled<()>| matches!(candidate.state, State::Won | State::Kept);
-        let standing = self.ruling.candidates.iter().filter(stands);
-        each_once(standing.map(|candidate| self.policy_name(candidate.entry)))
     }
 
     fn result(&self) -> serde_json::Value {

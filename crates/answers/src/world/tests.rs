@@ -153,6 +153,32 @@ fn all_pairs_are_counted() {
 }
 
 #[test]
+fn cells_have_every_pair_once_with_its_answer() {
+    let twin = MESH.replace("name: web-1", "name: web-2").replace("name: backend-1", "name: job-1");
+    let layers = "
+type: MeshTimeout
+name: calls
+spec: {targetRef: {kind: MeshSubset, tags: {cloud: aws}}, to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1s}}]}
+";
+    let twin = twin.split("---\n").filter(|text| text.contains("Dataplane")).collect::<Vec<_>>().join("---\n");
+    let loaded = loaded(&[MESH, &twin, layers]);
+    let options = Options::at("2026-01-01T00:00:00Z".parse().expect("a time"));
+    for kind in ["TrafficLog", "MeshTimeout"] {
+        let all = World::new(&loaded.snapshot, &options).all_pairs(kind, &()).expect("is answered");
+        let [pairs] = all.meshes.as_slice() else { panic!("one mesh") };
+        let cells = pairs.cells();
+        assert_eq!(cells.iter().map(|cell| cell.proxies * cell.destinations).sum::<usize>(), pairs.count(), "{kind}");
+        assert!(cells.len() < pairs.count(), "{kind}: web-1 and web-2 are alike");
+        for cell in &cells {
+            let own = pairs.each().find(|(from, to, _)| (*from, *to) == (cell.from, cell.to)).expect("a pair");
+            assert_eq!(own.2, cell.standing, "{kind}");
+            let alike = pairs.each().filter(|(.., standing)| *standing == cell.standing).count();
+            assert!(alike >= cell.proxies * cell.destinations, "{kind}");
+        }
+    }
+}
+
+#[test]
 fn a_connection_resolves_to_its_configuration_or_a_field_of_it() {
     let question = json!({"from": "web-1", "to": "backend-1", "kind": "TrafficLog"});
     assert_eq!(resolved(&[MESH], question.clone()).expect("is answered"), json!({"backend": "splunk"}));

@@ -52,8 +52,9 @@ pub trait Inventory {
         false
     }
 
-    /// What a kind of layers comes to for every pair of such a scope; `None` for other kinds.
-    fn layered_pairs(&self, _snapshot: &Snapshot, _kind: KindId, _scope: Sym) -> Option<Vec<LayeredPair>> {
+    /// What a kind of layers comes to for the pairs of such a scope, callers and called as [`Inventory::ends`] lists them by
+    /// inbound; `None` for other kinds.
+    fn layered_cells(&self, _snapshot: &Snapshot, _kind: KindId, _scope: Sym) -> Option<LayeredCells> {
         None
     }
 
@@ -77,13 +78,20 @@ pub struct Ends {
     pub called: Vec<(String, Vec<TagSet>)>,
 }
 
-/// For one pair under a kind of layers: what they come to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LayeredPair {
-    /// Who calls.
-    pub from: String,
-    /// Who is called.
-    pub to: String,
+/// Pairs under a kind of layers, in cells with one answer: a class of callers and a class of those called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LayeredCells {
+    /// The class of each caller.
+    pub callers: Vec<usize>,
+    /// The class of each that is called.
+    pub called: Vec<usize>,
+    /// What each cell comes to, by class of callers, then by class of those called.
+    pub rows: Vec<Vec<LayeredStanding>>,
+}
+
+/// What layers come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct LayeredStanding {
     /// The policies that the result comes from.
     pub policies: Vec<PolicyId>,
     /// Whether the caller may, if the kind says so.

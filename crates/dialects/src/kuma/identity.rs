@@ -79,10 +79,8 @@ fn of_services<'t>(mesh: &str, tags: &[TagSet], certificates: Enforcement, text:
 
 /// All identity resources of a mesh.
 pub(super) fn identities(snapshot: &Snapshot, mesh: Sym) -> impl Iterator<Item = Resource<'_>> {
-    let kind = ResourceType::MeshIdentity.name();
-    let own = snapshot.objects().iter().map(|(_, object)| object);
-    let own = own.filter(move |object| object.scope == mesh && snapshot.text(object.kind) == kind);
-    own.filter_map(|object| snapshot.files().value(object.at).and_then(Resource::of))
+    let own = snapshot.objects_in(ResourceType::MeshIdentity.name(), snapshot.text(mesh));
+    own.filter_map(|(_, object)| snapshot.files().value(object.at).and_then(Resource::of))
 }
 
 /// The identity resource of a proxy: the one that selects it with the most labels, then the first by name.

@@ -9,7 +9,7 @@ use super::layered::ROUTE;
 use super::meta::Meta;
 use super::resources::ResourceType;
 use super::rules::kinds;
-use crate::dialect::{Ends, Inventory, LayeredPair, Service};
+use crate::dialect::{Ends, Inventory, LayeredCells, Service};
 use crate::document::Resource;
 
 impl Inventory for Kuma {
@@ -41,8 +41,8 @@ impl Inventory for Kuma {
         kind == ROUTE
     }
 
-    fn layered_pairs(&self, snapshot: &Snapshot, kind: KindId, scope: Sym) -> Option<Vec<LayeredPair>> {
-        super::questions::layered_pairs(snapshot, kind, scope)
+    fn layered_cells(&self, snapshot: &Snapshot, kind: KindId, scope: Sym) -> Option<LayeredCells> {
+        super::questions::layered_cells(snapshot, kind, scope)
     }
 
     fn computed(&self, snapshot: &Snapshot, at: NodeRef, policy: Option<&Policy>) -> Vec<(&'static str, String)> {

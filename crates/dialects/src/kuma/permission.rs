@@ -1,9 +1,12 @@
 //! Who may call, as `MeshTrafficPermission` says it: by the action of the layers for a client, or by lists of identities.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use upheld_engine::Snapshot;
 use upheld_engine::merge::{About, CallerFact, Layered, Merged};
 use upheld_model::tree::Value;
-use upheld_model::{Config, Lookup, Object, Role, Sym};
+use upheld_model::{Config, Facet, Lookup, Object, Role, Sym};
 
 use super::identity;
 use super::rules::{Rules, mesh_object};
@@ -95,11 +98,46 @@ fn by_lists(conf: &Config, caller: &[CallerFact<'_>], lookup: &Lookup<'_>) -> Ve
     }
 }
 
+/// What the policies of a kind list of callers: two that fit the same items are the same to [`verdict`].
+#[derive(Debug, Default)]
+pub struct Lists {
+    items: Vec<Arc<Config>>,
+}
+
+/// The names of the lists.
+const LISTS: [&str; 3] = ["allow", "allowWithShadowDeny", "deny"];
+
+impl Lists {
+    /// All items of all policies, each once.
+    pub fn of(rules: &Rules<'_>) -> Self {
+        if !grants(rules) {
+            return Self::default();
+        }
+        let slots = rules.merge.policies().map(|(slot, _)| slot);
+        let entries = slots.flat_map(|slot| rules.merge.entries_of(slot, Facet::Inbound)).map(|(_, entry)| entry);
+        let lists = entries.flat_map(|entry| LISTS.into_iter().filter_map(|list| entry.config.get(list)));
+        let mut known = BTreeSet::new();
+        let items = lists.flat_map(|list| list.items()).filter(|item| {
+            let text = serde_json::to_string(&***item).unwrap_or_default();
+            known.insert(text)
+        });
+        Self { items: items.cloned().collect() }
+    }
+
+    /// How a caller fits each of them.
+    pub fn seen(&self, caller: &[CallerFact<'_>], lookup: &Lookup<'_>) -> Vec<Fit> {
+        self.items.iter().map(|item| fit(item, caller, lookup)).collect()
+    }
+}
+
 /// Whether an item of a list is about a caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Fit {
+    /// It is about somebody else.
     No,
+    /// That takes something that is not known.
     Unknown,
+    /// It is.
     Yes,
 }
 

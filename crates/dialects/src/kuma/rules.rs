@@ -275,8 +275,7 @@ impl<'s> Rules<'s> {
 
 /// The document that describes a mesh.
 pub fn mesh_object(snapshot: &Snapshot, mesh: Sym) -> Option<ObjectId> {
-    let kind = snapshot.symbols().get(ResourceType::Mesh.name())?;
-    snapshot.objects().iter().find(|(_, object)| object.kind == kind && object.scope == mesh).map(|(id, _)| id)
+    snapshot.objects_in(ResourceType::Mesh.name(), snapshot.text(mesh)).next().map(|(id, _)| id)
 }
 
 /// For every rule of routes the entry that it is attributed to, by the name of its matches: the last one that has such a

@@ -15,23 +15,20 @@ use crate::partition::{CellTable, Partition, Visible, VisibleTags};
 #[derive(Clone, Debug)]
 pub struct Cells<'q> {
     subjects: Classes<Subject<'q>>,
-    looks: Looks,
-    table: CellTable<(usize, SeenAbout), Question<'q>>,
+    abouts: Abouts,
+    table: CellTable<(usize, usize), Question<'q>>,
 }
 
 impl<'q> Cells<'q> {
     /// No cells yet; told apart is what policies of these indexes can tell apart.
     pub fn new<'m>(merges: impl IntoIterator<Item = &'m Merge> + Clone) -> Self {
-        let mut looks = Looks::default();
-        for entry in merges.clone().into_iter().flat_map(|merge| merge.entries.iter().flatten()) {
-            looks.add(entry);
-        }
-        Self { subjects: Classes::new(merges), looks, table: CellTable::default() }
+        let abouts = Abouts::new(merges.clone());
+        Self { subjects: Classes::new(merges), abouts, table: CellTable::default() }
     }
 
     /// The cell of a question, made if it is new.
     pub fn classify(&mut self, question: Question<'q>) -> usize {
-        let key = (self.subjects.classify(question.subject), self.looks.of(question.about));
+        let key = (self.subjects.classify(question.subject), self.abouts.classify(question.about));
         self.table.add(key, question)
     }
 }
@@ -58,7 +55,35 @@ impl<'q> Partition for Cells<'q> {
 
     fn locate(&self, question: Question<'_>) -> Option<usize> {
         let class = self.subjects.locate(question.subject)?;
-        self.table.find(&(class, self.looks.of(question.about)))
+        self.table.find(&(class, self.abouts.find(question.about)?))
+    }
+}
+
+/// What is asked about, in classes: two of one class are alike for every subject.
+#[derive(Clone, Debug, Default)]
+pub struct Abouts {
+    looks: Looks,
+    table: CellTable<SeenAbout, ()>,
+}
+
+impl Abouts {
+    /// No classes yet; told apart is what policies of these indexes can tell apart.
+    pub fn new<'m>(merges: impl IntoIterator<Item = &'m Merge>) -> Self {
+        let mut looks = Looks::default();
+        for entry in merges.into_iter().flat_map(|merge| merge.entries.iter().flatten()) {
+            looks.add(entry);
+        }
+        Self { looks, table: CellTable::default() }
+    }
+
+    /// The class of something to ask about, made if it is new.
+    pub fn classify(&mut self, about: About<'_>) -> usize {
+        self.table.add(self.looks.of(about), ())
+    }
+
+    /// The class of something to ask about, if there is one.
+    pub fn find(&self, about: About<'_>) -> Option<usize> {
+        self.table.find(&self.looks.of(about))
     }
 }
 

@@ -39,12 +39,13 @@ fn print(session: &Session<'_>, snapshot: &Snapshot, all: &AllPairs<'_>) {
             let columns = [("MESH", Align::Left), ("FROM", Align::Left), ("TO", Align::Left), ("POLICY", Align::Left)];
             let mut rows = Table::new(&columns);
             for table in tables {
-                for (proxy, to, cell) in table.each() {
-                    let refused = cell.granted == Some(false) && !cell.policies.is_empty();
+                for cell in table.cells() {
+                    let refused = cell.standing.granted == Some(false) && !cell.standing.policies.is_empty();
                     let denied = if refused { " (does not grant it)" } else { "" };
-                    let policies = all.names(&cell).join(", ") + denied;
-                    let [mesh, proxy] = [table.mesh(), proxy].map(|symbol| snapshot.text(symbol).to_owned());
-                    rows.row(Style::new(), [mesh, proxy, to.to_owned(), policies]);
+                    let policies = all.names(&cell.standing).join(", ") + denied;
+                    let [mesh, from] = [table.mesh(), cell.from].map(|symbol| snapshot.text(symbol));
+                    let (from, to) = (and_alike(from, cell.proxies), and_alike(cell.to, cell.destinations));
+                    rows.row(Style::new(), [mesh.to_owned(), from, to, policies]);
                 }
             }
             screen.print(&rows.render(screen.width, 1));
@@ -63,6 +64,11 @@ fn print(session: &Session<'_>, snapshot: &Snapshot, all: &AllPairs<'_>) {
             screen.print(&render::stamp(&Stamp::new(snapshot, all.edition()), screen));
         }
     }
+}
+
+/// `web-1 and 49 alike`.
+fn and_alike(first: &str, count: usize) -> String {
+    if count > 1 { format!("{first} and {} alike", count - 1) } else { first.to_owned() }
 }
 
 /// Every pair, a line each.
@@ -100,5 +106,8 @@ fn summary(all: &AllPairs<'_>, mesh: &str, table: &Pairs, width: Option<usize>) 
         rows.row(Style::new(), [name.to_owned()].into_iter().chain(numbers).chain([at]));
     }
     let rows = rows.render(width, 1);
-    format!("{}\n\n{rows}\n  Every pair: -o wide or -o jsonl\n", paint(ANSWER, &wrap(&answer, width)))
+    format!(
+        "{}\n\n{rows}\n  Which pairs: -o wide, those with the same answers together; every pair: -o jsonl\n",
+        paint(ANSWER, &wrap(&answer, width))
+    )
 }

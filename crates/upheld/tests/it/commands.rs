@@ -48,6 +48,7 @@ command!(explain_inbound, "explain -f examples/demo --kind TrafficLog --from web
 command!(explain_proxy_alone, "explain -f examples/demo web-1");
 command!(explain_all_pairs, "explain -f examples/demo --kind TrafficLog --all-pairs");
 command!(explain_all_pairs_json, "explain -f examples/demo --kind TrafficLog --all-pairs -o json");
+command!(explain_all_pairs_wide, "explain -f examples/demo --kind TrafficLog --all-pairs -o wide");
 command!(explain_all_pairs_jsonl, "explain -f examples/demo --kind TrafficPermission --all-pairs -o jsonl");
 command!(explain_own_kind, "explain -f examples/own-kind --kind CostCentre --from shop-1 --to mail");
 command!(explain_layers_of_a_proxy, "explain -f examples/kuma-matching-real-resources dataplane/web-1");

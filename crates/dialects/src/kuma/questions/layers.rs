@@ -4,7 +4,9 @@
 //! what comes in. A connection between two proxies is both.
 
 mod callers;
+mod every_pair;
 mod made_up;
+mod told;
 mod whole_proxy;
 
 use std::collections::HashMap;
@@ -14,18 +16,19 @@ use crate::kuma::ends::{Connection, End, Is, Member};
 use crate::kuma::kri::Kri;
 use crate::kuma::layered::RULE_MATCHES_TAG;
 use crate::kuma::meta::fact;
-use crate::kuma::permission::{self, Enforcement, Verdict};
+use crate::kuma::permission::{self, Enforcement, Fit, Lists, Verdict};
 use crate::kuma::remarks::{self, Detail};
 use crate::kuma::rules::{Rules, kinds};
-use crate::kuma::services::{are_exclusive, leading_to};
+use crate::kuma::services::{Leading, are_exclusive};
 use upheld_engine::merge::{About, Cells, Classes, Layered, Merge, Question, Subject, Target, chain};
 use upheld_engine::{Granularity, KindId, Snapshot};
 use upheld_model::{Code, Facet, Lookup, Object, Param, Part, Reason, Sym, TagSet};
 
 use self::callers::{Named, SeenCaller};
 pub(super) use self::made_up::MadeUp;
+use self::told::Told;
 use super::connections::{Group, same_answer_key};
-use upheld_report::{Access, AskedLayers, Look, Phrase, Report, Vocabulary, report_layers};
+use upheld_report::{Access, AskedLayers, Look, Phrase, Report, Vocabulary};
 
 /// Asks for one connection.
 pub(crate) struct Layers<'a> {
@@ -33,6 +36,9 @@ pub(crate) struct Layers<'a> {
     lookup: &'a Lookup<'a>,
     connection: &'a Connection,
     rules: Vec<Rules<'a>>,
+    leading: Leading<'a>,
+    /// Whether services are resources only.
+    exclusive: bool,
     /// What the identity of a caller is called.
     identity: Sym,
     made_up: &'a MadeUp,
@@ -50,7 +56,9 @@ impl<'a> Layers<'a> {
     ) -> Self {
         let mut rules = kinds(snapshot, connection.mesh);
         rules.retain(|rules| kind.is_none_or(|kind| rules.id == kind));
-        Self { snapshot, lookup, connection, rules, identity, made_up }
+        let leading = Leading::of(snapshot, connection.mesh);
+        let exclusive = are_exclusive(snapshot, connection.mesh);
+        Self { snapshot, lookup, connection, rules, leading, exclusive, identity, made_up }
     }
 
     /// Reports for all pairs of members; pairs with the same answers stand together.
@@ -77,6 +85,7 @@ impl<'a> Layers<'a> {
             }
         }
         let callers = self.callers(&sources);
+        let lists: Vec<Lists> = self.rules.iter().map(Lists::of).collect();
         for (number, called) in members(self.connection.destination.as_ref(), Granularity::Inbound).iter().enumerate() {
             let Some((object, part)) = self.inbound(called) else { continue };
             let named: Vec<Named> = self.rules.iter().map(|rules| Named::of(rules, object, part)).collect();
@@ -87,7 +96,9 @@ impl<'a> Layers<'a> {
                 let pair = labels.collect::<Vec<_>>().join(" → ");
                 let question = |about| Question { subject: Subject::of(object), about };
                 let asked = seen.asks(part).map(|about| cells.classify(question(about))).collect();
-                groups.add(pair, Alike::Called(number, asked), || self.called(object, part, seen, &called.label));
+                let listed = seen.listed(&lists, self.lookup);
+                groups
+                    .add(pair, Alike::Called(number, asked, listed), || self.called(object, part, seen, &called.label));
             }
         }
         groups.all
@@ -115,12 +126,15 @@ impl<'a> Layers<'a> {
     }
 
     /// What a proxy does when it calls; a built-in gateway does it at each of its listeners.
-    fn calling(&self, proxy: &Object, source: &Member, called: &Member) -> Vec<Report> {
+    fn calling<T: Told>(&self, proxy: &Object, source: &Member, called: &Member) -> Vec<T> {
         let mut all = Vec::new();
-        let targets = self.targets_of(called);
-        let tags = called.parts.first().and_then(|tags| self.service_only(tags));
-        // Where services are resources, tags name nothing.
-        let tags = tags.filter(|_| !are_exclusive(self.snapshot, self.connection.mesh));
+        let tags = self.service_of(called);
+        let label = |target: Target| match called.is {
+            Some(Is::Resource(_)) => called.label.clone(),
+            _ => self.target_label(target),
+        };
+        let targets: Vec<(Target, String)> =
+            self.targets_of(called).into_iter().map(|target| (target, label(target))).collect();
         for rules in &self.rules {
             for outlet in outlets(proxy) {
                 let (part, place) = self.outlet(proxy, outlet);
@@ -143,22 +157,22 @@ impl<'a> Layers<'a> {
     }
 
     /// Real resources that a called member is, or that lead to it.
-    fn targets_of(&self, called: &Member) -> Vec<(Target, String)> {
+    fn targets_of(&self, called: &Member) -> Vec<Target> {
         match called.is {
-            Some(Is::Resource(target)) => vec![(target, called.label.clone())],
+            Some(Is::Resource(target)) => vec![target],
             Some(Is::Inbound(id, part)) => {
                 let proxy = self.snapshot.objects().get(id);
                 let inbound = proxy.and_then(|proxy| proxy.parts.get(part as usize));
-                let leading = proxy.zip(inbound).map(|(proxy, part)| leading_to(self.snapshot, proxy, part));
-                leading.into_iter().flatten().map(|target| (target, self.target_label(target))).collect()
+                let leading = proxy.zip(inbound).map(|(proxy, part)| self.leading.to(proxy, part));
+                leading.unwrap_or_default()
             }
             Some(Is::Proxy(_)) | None => Vec::new(),
         }
     }
 
     /// What a part of a proxy does when it is called.
-    fn called(&self, proxy: &Object, part: u32, seen: &SeenCaller<'_>, label: &str) -> Vec<Report> {
-        let mut all: Vec<Report> = Vec::new();
+    fn called<T: Told>(&self, proxy: &Object, part: u32, seen: &SeenCaller<'_>, label: &str) -> Vec<T> {
+        let mut all: Vec<T> = Vec::new();
         let place = proxy.parts.get(part as usize);
         // A proxy with several inbounds is called by the one in question.
         let place = place.map_or_else(String::new, |part| {
@@ -166,73 +180,56 @@ impl<'a> Layers<'a> {
         });
         let from = seen.caller.source.map(|source| source.label.as_str());
         for (rules, clients) in self.rules.iter().zip(&seen.clients) {
-            all.extend(self.as_client(rules, clients, from, |tags| {
-                self.ask(rules, Asking::new(proxy, About::Client { part, tags }, from, Some(label), &place))
-            }));
+            let by_tags = self.as_client(rules, clients, from, |tags| {
+                self.ask::<T>(rules, Asking::new(proxy, About::Client { part, tags }, from, Some(label), &place))
+            });
             let about = About::Inbound { part, caller: seen.facts_for(rules) };
-            let inbound = self.ask(rules, Asking::new(proxy, about, from, Some(label), &place));
-            let told = all.iter().any(|known| known.kind == rules.name());
-            all.extend(inbound.filter(|answer| !told || answer.speaks()));
+            let inbound = self.ask::<T>(rules, Asking::new(proxy, about, from, Some(label), &place));
+            let inbound = inbound.filter(|answer| by_tags.is_empty() || answer.speaks());
+            all.extend(by_tags.into_iter().chain(inbound));
         }
         all
     }
 
     /// What holds for a caller by its tags: one answer wherever there is one.
-    fn as_client(
+    fn as_client<T: Told>(
         &self,
         rules: &Rules<'_>,
         clients: &[TagSet],
         from: Option<&str>,
-        ask: impl Fn(&TagSet) -> Option<Report>,
-    ) -> Vec<Report> {
-        let mut answers: Vec<(Report, &TagSet)> =
+        ask: impl Fn(&TagSet) -> Option<T>,
+    ) -> Vec<T> {
+        let mut answers: Vec<(T, &TagSet)> =
             clients.iter().filter_map(|tags| ask(tags).map(|answer| (answer, tags))).collect();
         if permission::grants(rules) {
             // A certificate has the tags of all inbounds, and it is enough that a policy allows one of them.
-            answers.sort_by_key(|(answer, _)| match answer.verdict {
+            answers.sort_by_key(|(answer, _)| match answer.verdict() {
                 upheld_report::Verdict::Permit => 0,
                 upheld_report::Verdict::Undecided => 1,
                 _ => 2,
             });
             answers.truncate(1);
         }
-        answers.dedup_by_key(|(answer, _)| same_answer_key(std::slice::from_ref(answer)));
+        answers.dedup_by(|(answer, _), (known, _)| answer.is_like(known));
         let differ = answers.len() > 1;
-        let named = |(mut answer, tags): (Report, &TagSet)| {
-            if differ {
-                answer.about.from = Some(format!("{} ({})", from.unwrap_or_default(), self.tags_text(tags)));
-            }
-            answer
-        };
+        let name = |tags: &TagSet| format!("{} ({})", from.unwrap_or_default(), self.tags_text(tags));
+        let named = |(answer, tags): (T, &TagSet)| if differ { answer.of_caller(|| name(tags)) } else { answer };
         answers.into_iter().map(named).collect()
     }
 
-    fn ask(&self, rules: &Rules<'_>, asking: Asking<'_>) -> Option<Report> {
+    fn ask<T: Told>(&self, rules: &Rules<'_>, asking: Asking<'_>) -> Option<T> {
         let Asking { subject, about, from, to, place, part, look } = asking;
         let (snapshot, lookup) = (self.snapshot, self.lookup);
         let vocabulary = &Known { rules, lookup, asking };
         let (kind, merge) = (rules.kind, rules.merge);
-        report_layers(&AskedLayers {
-            snapshot,
-            kind,
-            merge,
-            vocabulary,
-            lookup,
-            subject,
-            about,
-            from,
-            to,
-            place,
-            part,
-            look,
-        })
+        T::of(&AskedLayers { snapshot, kind, merge, vocabulary, lookup, subject, about, from, to, place, part, look })
     }
 
-    /// Callers know nothing of a service but its name.
-    fn service_only(&self, tags: &TagSet) -> Option<TagSet> {
+    /// Callers know nothing of a service but its name. Where services are resources, that names nothing.
+    fn service_of(&self, called: &Member) -> Option<TagSet> {
         let key = self.snapshot.symbols().get(SERVICE_TAGS[0])?;
-        let tag = tags.get(key)?;
-        Some(TagSet::new([(tag.key, tag.value)]))
+        let tag = called.parts.first()?.get(key)?;
+        (!self.exclusive).then(|| TagSet::new([(tag.key, tag.value)]))
     }
 
     fn place(&self, part: &Part) -> String {
@@ -369,8 +366,8 @@ enum Alike {
     Whole(usize),
     /// A class of proxies and the number of the called one.
     Calling(usize, usize),
-    /// The number of the inbound, and the cells of all that is asked about its callers.
-    Called(usize, Vec<usize>),
+    /// The number of the inbound, the cells of all that is asked about its callers, and what lists say of them.
+    Called(usize, Vec<usize>, Vec<Fit>),
 }
 
 impl Groups {

@@ -11,11 +11,14 @@ use upheld_model::{Facet, Lookup, Object, Sym, TagSet};
 use super::{Layers, is_from_as_rules};
 use crate::kuma::ends::Member;
 use crate::kuma::identity::{self, Identity};
-use crate::kuma::permission::{self, Enforcement};
+use crate::kuma::permission::{self, Enforcement, Fit, Lists};
 use crate::kuma::rules::Rules;
 
 /// How many clients a caller may be taken for: tags with several values multiply.
 const MOST_CLIENTS: usize = 1_000;
+
+/// Something that a caller has, and what it is; nothing if that is not known.
+pub(super) type KnownFact = (Sym, Option<String>);
 
 /// Who calls.
 pub(super) struct Caller<'m> {
@@ -23,9 +26,9 @@ pub(super) struct Caller<'m> {
     /// Every value of each tag, by the names of both. A value may not be known.
     tags: BTreeMap<&'m str, (Sym, BTreeMap<&'m str, Option<Sym>>)>,
     /// What else is known of it.
-    facts: Vec<(Sym, Option<String>)>,
+    facts: Vec<KnownFact>,
     /// The same where permissions are enforced, whether they are or not.
-    enforced: Vec<(Sym, Option<String>)>,
+    enforced: Vec<KnownFact>,
 }
 
 /// A caller, as the policies of one inbound see it.
@@ -37,6 +40,9 @@ pub(super) struct SeenCaller<'c> {
     enforced: Vec<CallerFact<'c>>,
 }
 
+/// Tags with those of their values that policies look at.
+pub(super) type LookedAt = Vec<(Sym, Vec<Option<Sym>>)>;
+
 /// The values of tags by which policies of a kind tell the clients of an inbound apart.
 pub(super) struct Named {
     values: BTreeMap<Sym, BTreeSet<Sym>>,
@@ -46,10 +52,20 @@ pub(super) struct Named {
 
 impl Named {
     pub(super) fn of(rules: &Rules<'_>, proxy: &Object, part: u32) -> Self {
+        let here = rules.matched(proxy).into_iter().filter(|admitted| admitted.has(part));
+        Self::by(rules, here.map(|admitted| admitted.slot))
+    }
+
+    /// At every inbound together.
+    pub(super) fn anywhere(rules: &Rules<'_>) -> Self {
+        Self::by(rules, rules.merge.policies().map(|(slot, _)| slot))
+    }
+
+    fn by(rules: &Rules<'_>, slots: impl Iterator<Item = u32>) -> Self {
         let by_tags = rules.merge.kind().facet(Facet::Clients).is_some() && !is_from_as_rules(rules);
         let mut values: BTreeMap<Sym, BTreeSet<Sym>> = BTreeMap::new();
-        for admitted in rules.matched(proxy).iter().filter(|admitted| by_tags && admitted.has(part)) {
-            for (_, entry) in rules.merge.entries_of(admitted.slot, Facet::Clients) {
+        for slot in slots.filter(|_| by_tags) {
+            for (_, entry) in rules.merge.entries_of(slot, Facet::Clients) {
                 let ResolvedReach::Tags(wants) = &entry.reach else { continue };
                 for (key, value) in wants {
                     values.entry(*key).or_default().insert(*value);
@@ -69,6 +85,22 @@ impl Caller<'_> {
             facts: self.facts.iter().map(|(key, text)| (*key, text.as_deref())).collect(),
             enforced: self.enforced.iter().map(|(key, text)| (*key, text.as_deref())).collect(),
         }
+    }
+
+    /// What policies look at in its tags. Callers of which the same is looked at are the same clients at every inbound.
+    pub(super) fn looked_at(&self, named: &Named) -> LookedAt {
+        let tags = self.tags.values().filter_map(|(key, values)| {
+            let wanted = named.values.get(key)?;
+            let looked_at = |value: &Option<Sym>| value.is_none_or(|value| wanted.contains(&value));
+            let values: Vec<Option<Sym>> = values.values().copied().filter(looked_at).collect();
+            (!values.is_empty()).then_some((*key, values))
+        });
+        tags.collect()
+    }
+
+    /// What is known of it besides tags, as kinds see it that permit and as others do.
+    pub(super) fn facts(&self) -> [&[KnownFact]; 2] {
+        [&self.enforced, &self.facts]
     }
 
     /// All that it is taken for: one value of each tag that policies look at.
@@ -103,6 +135,11 @@ impl SeenCaller<'_> {
         if permission::grants(rules) { &self.enforced } else { &self.facts }
     }
 
+    /// What lists of callers say of it.
+    pub(super) fn listed(&self, lists: &[Lists], lookup: &Lookup<'_>) -> Vec<Fit> {
+        lists.iter().flat_map(|lists| lists.seen(&self.enforced, lookup)).collect()
+    }
+
     /// All that is asked about a part that it calls.
     pub(super) fn asks(&self, part: u32) -> impl Iterator<Item = About<'_>> {
         let clients = self.clients.iter().flatten().map(move |tags| About::Client { part, tags });
@@ -113,8 +150,8 @@ impl SeenCaller<'_> {
 impl Layers<'_> {
     /// Those who call an inbound; nobody in particular where nobody was named.
     pub(super) fn callers<'m>(&'m self, sources: &'m [Member]) -> Vec<Caller<'m>> {
+        let certificates = permission::mutual_tls(self.snapshot, self.connection.mesh);
         let caller = |source: Option<&'m Member>| {
-            let certificates = permission::mutual_tls(self.snapshot, self.connection.mesh);
             let facts = |certificates| source.map_or_else(Vec::new, |source| self.facts(source, certificates));
             Caller {
                 source,
@@ -127,13 +164,13 @@ impl Layers<'_> {
     }
 
     /// What is known of a caller besides tags: who it proves to be, and what the asker says.
-    fn facts(&self, source: &Member, certificates: Enforcement) -> Vec<(Sym, Option<String>)> {
+    fn facts(&self, source: &Member, certificates: Enforcement) -> Vec<KnownFact> {
         let (snapshot, mesh) = (self.snapshot, self.connection.mesh);
         let identity = match self.proxy(source) {
             Some(proxy) if source.caller().is_some() => identity::of_proxy(snapshot, proxy, certificates),
             _ => {
                 let tags = source.parts.iter().flat_map(TagSet::as_slice);
-                let said: Vec<(Sym, Option<String>)> = tags
+                let said: Vec<KnownFact> = tags
                     .filter(|tag| matches!(self.lookup.text(tag.key), identity::SPIFFE_ID | "sni"))
                     .map(|tag| (tag.key, tag.value.map(|value| self.lookup.text(value).to_owned())))
                     .collect();
@@ -147,7 +184,7 @@ impl Layers<'_> {
         self.named(identity)
     }
 
-    fn named(&self, identity: Identity) -> Vec<(Sym, Option<String>)> {
+    fn named(&self, identity: Identity) -> Vec<KnownFact> {
         match identity {
             Identity::Nobody => Vec::new(),
             Identity::Known(names) => names.into_iter().map(|name| (self.identity, Some(name))).collect(),
