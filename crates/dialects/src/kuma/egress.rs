@@ -2,15 +2,17 @@
 //!
 //! The egress is one place for all clients, so what policies say to clients about the service becomes rules by client.
 
-use upheld_engine::EntryId;
-use upheld_engine::merge::TargetRules;
+use upheld_engine::merge::{Merge, TargetRules};
+use upheld_engine::{EntryId, PolicyId, Snapshot};
+use upheld_model::layers::{Audience, Layers, Reach, Statement};
 use upheld_model::tree::{Kind, Value};
-use upheld_model::{Diagnostics, Facet, Policy, SourceId, TagSet};
+use upheld_model::{Diagnostics, Facet, NodeRef, Policy, PolicyContent, Role, Roles, SourceId, Sym, TagSet};
 
 use super::SERVICE_TAGS;
 use super::edition::Edition;
 use super::meta::{Meta, label};
-use super::rules::{InboundRule, Rules, SubsetRule};
+use super::resources::ResourceType;
+use super::rules::{InboundRule, Rules, SubsetRule, mesh_object};
 use super::subsets::{Negations, Subset, Tag, TooManyCells};
 use super::target_ref::{Position, TargetKind, TargetRef};
 use crate::document::Resource;
@@ -56,13 +58,7 @@ fn by_client(rules: &Rules<'_>, mut slots: Vec<u32>, service: &TagSet) -> Result
         let about: Vec<EntryId> = rules
             .entries(&[slot], Facet::Services)
             .into_iter()
-            .filter(|entry| {
-                let written = rules.merge.entry(*entry).and_then(|entry| {
-                    let item = rules.snapshot.files().value(entry.at)?;
-                    Some(reference(item, Position::To, rules.edition, entry.at.source))
-                });
-                written.is_some_and(|written| covers(rules, &written, service))
-            })
+            .filter(|entry| rules.merge.entry(*entry).is_some_and(|entry| is_about(rules, entry.at, service)))
             .collect();
         // Kuma takes a policy once for each of its items that count, with all of them each time. It changes nothing but
         // the order of groups.
@@ -73,6 +69,81 @@ fn by_client(rules: &Rules<'_>, mut slots: Vec<u32>, service: &TagSet) -> Result
         }
     }
     rules.subset_rules_of(&entries, &subsets, Negations::Off)
+}
+
+/// What leaves a mesh.
+#[derive(Clone, Copy, Debug)]
+pub enum Leaving<'t> {
+    /// Calls of a service that is known by tags.
+    Tagged(&'t TagSet),
+    /// Calls of a real resource.
+    Resource,
+}
+
+/// The policies of a kind as a zone egress has them, to ask for one client where [`Egress`] lists all: each that counts is
+/// attached to the egress, and what it says to its proxies about the service it says there about these clients.
+pub fn policies(rules: &Rules<'_>, leaving: Leaving<'_>) -> Option<Merge> {
+    let snapshot = rules.snapshot;
+    let all = rules.merge.policies().filter(|(slot, _)| is_visible(rules, *slot));
+    let there: Vec<(PolicyId, Policy)> = all
+        .filter_map(|(slot, attached)| {
+            let policy = rules.policy(slot)?;
+            Some((attached.policy, at_egress(rules, policy, policy.layers()?, leaving)))
+        })
+        .collect();
+    let group: Vec<(PolicyId, &Policy)> = there.iter().map(|(id, policy)| (*id, policy)).collect();
+    Some(Merge::compile(rules.merge.kind(), &group, snapshot.symbols(), snapshot.targets()?))
+}
+
+/// Whether a policy counts at a zone egress for some external service, although it may be attached to no proxy.
+pub fn reaches(rules: &Rules<'_>, policy: &Policy) -> bool {
+    let snapshot = rules.snapshot;
+    if rules.edition == Edition::V3 || !is_in_use(snapshot, policy.scope) {
+        return false;
+    }
+    let top = attached_to(rules, policy);
+    let external = snapshot.objects_in(ResourceType::ExternalService.name(), snapshot.text(policy.scope));
+    let mut services = external.flat_map(|(_, object)| &object.parts);
+    rules.merge.kind().facet(Facet::Clients).is_some() && services.any(|part| covers(rules, &top, &part.tags))
+}
+
+fn at_egress(rules: &Rules<'_>, policy: &Policy, layers: &Layers, leaving: Leaving<'_>) -> Policy {
+    let top = attached_to(rules, policy);
+    let speaks_to_callers = rules.merge.kind().facet(Facet::Clients).is_some();
+    let counts = |statement: &Statement| match (statement.facet, leaving) {
+        (Facet::Objects, Leaving::Resource) => Some(statement.clone()),
+        (Facet::Clients | Facet::Inbound, Leaving::Tagged(service)) => {
+            covers(rules, &top, service).then(|| statement.clone())
+        }
+        (Facet::Services, Leaving::Tagged(service)) if !speaks_to_callers => {
+            let clients = clients_of(&top).filter(|_| is_about(rules, statement.at, service))?;
+            let symbols = rules.snapshot.symbols();
+            let tag = |tag: &Tag| Some((symbols.get(&tag.key)?, symbols.get(&tag.value)?));
+            let tags = clients.tags.iter().map(tag).collect::<Option<Vec<_>>>()?;
+            Some(Statement { reach: Reach::Tags(tags), ..statement.clone() })
+        }
+        _ => None,
+    };
+    let everywhere =
+        Audience { conditions: Vec::new(), roles: Roles::of(&[Role::Inbound]), tags: Vec::new(), section: None };
+    let entries = layers.entries.iter().filter_map(counts).collect();
+    let layers = Layers { audiences: vec![everywhere], marks: layers.marks.clone(), entries, dangling: Vec::new() };
+    Policy { says: PolicyContent::Layers(layers), ..policy.clone() }
+}
+
+/// Whether an item of a policy is about a service with these tags.
+fn is_about(rules: &Rules<'_>, item: NodeRef, service: &TagSet) -> bool {
+    let written = rules.snapshot.files().value(item);
+    let written = written.map(|written| reference(written, Position::To, rules.edition, item.source));
+    written.is_some_and(|written| covers(rules, &written, service))
+}
+
+/// Whether what leaves a mesh does so through a zone egress, as the document of the mesh says.
+pub fn is_in_use(snapshot: &Snapshot, mesh: Sym) -> bool {
+    let mesh = mesh_object(snapshot, mesh).and_then(|id| snapshot.objects().get(id));
+    let document = mesh.and_then(|mesh| Resource::of(snapshot.files().value(mesh.at)?));
+    let routing = document.and_then(|mesh| mesh.field("routing")?.get("zoneEgress"));
+    routing.and_then(Value::as_bool) == Some(true)
 }
 
 fn lowest_first(rules: &Rules<'_>, slots: &mut [u32]) {

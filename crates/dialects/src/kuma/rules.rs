@@ -101,6 +101,14 @@ impl<'s> Rules<'s> {
         Some(Self { snapshot, id, kind, merge, edition: edition(snapshot), mesh })
     }
 
+    /// The same kind with other policies.
+    pub fn with<'m>(&self, merge: &'m Merge) -> Rules<'m>
+    where
+        's: 'm,
+    {
+        Rules { merge, ..*self }
+    }
+
     /// The name of the kind.
     pub fn name(&self) -> &'s str {
         self.snapshot.text(self.kind.name)

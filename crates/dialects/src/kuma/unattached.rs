@@ -13,6 +13,7 @@ use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Fault, Object, Policy, Sym, TagSet};
 
 use super::SERVICE_TAGS;
+use super::egress;
 use super::ends::{meshes, proxies};
 use super::meta::fact;
 use super::rules::kinds;
@@ -52,7 +53,9 @@ fn find(snapshot: &Snapshot) -> Vec<Diagnostic> {
             // Those with a reference that means nothing are reported already.
             let told = |slot: &u32| rules.merge.policy(*slot).is_none_or(|policy| !policy.dangling.is_empty());
             for slot in waiting.into_iter().filter(|slot| !told(slot)) {
-                let Some(policy) = rules.policy(slot) else { continue };
+                let Some(policy) = rules.policy(slot).filter(|policy| !egress::reaches(&rules, policy)) else {
+                    continue;
+                };
                 let audiences: Vec<Audience> = rules.merge.audiences().of(slot).to_vec();
                 found.push(warning(snapshot, policy, &audiences, &own));
             }

@@ -7,6 +7,7 @@ mod asked;
 mod callers;
 mod findings;
 mod layers;
+mod leaving;
 mod removing;
 mod seed_kuma_choosing_a_policy;
 mod seed_kuma_matching_real_resources;

@@ -133,6 +133,7 @@ mod laws {
 
     const OTHERS: &str = "type: Mesh
 name: default
+routing: {zoneEgress: true}
 mtls: {enabledBackend: c, backends: [{name: c, type: builtin}]}
 ---
 type: MeshService

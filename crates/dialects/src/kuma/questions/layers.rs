@@ -5,6 +5,7 @@
 
 mod callers;
 mod every_pair;
+mod leaving;
 mod made_up;
 mod told;
 mod whole_proxy;
@@ -20,7 +21,7 @@ use crate::kuma::permission::{self, Enforcement, Fit, Lists, Verdict};
 use crate::kuma::remarks::{self, Detail};
 use crate::kuma::rules::{Rules, kinds};
 use crate::kuma::services::{Leading, are_exclusive};
-use upheld_engine::merge::{About, Cells, Classes, Layered, Merge, Question, Subject, Target, chain};
+use upheld_engine::merge::{About, CallerFact, Cells, Classes, Layered, Merge, Question, Subject, Target, chain};
 use upheld_engine::{Granularity, KindId, Snapshot};
 use upheld_model::{Code, Facet, Lookup, Object, Param, Part, Reason, Sym, TagSet};
 
@@ -99,6 +100,14 @@ impl<'a> Layers<'a> {
                 let listed = seen.listed(&lists, self.lookup);
                 groups
                     .add(pair, Alike::Called(number, asked, listed), || self.called(object, part, seen, &called.label));
+            }
+        }
+        for (number, called) in members(self.connection.destination.as_ref(), Granularity::Service).iter().enumerate() {
+            let Some(passing) = self.passing(called) else { continue };
+            for (place, caller) in callers.iter().enumerate() {
+                let Some(source) = caller.source else { continue };
+                let pair = format!("{} → {}", source.label, called.label);
+                groups.add(pair, Alike::Leaving(number, place), || self.leaving(&passing, caller, called));
             }
         }
         groups.all
@@ -180,14 +189,26 @@ impl<'a> Layers<'a> {
         });
         let from = seen.caller.source.map(|source| source.label.as_str());
         for (rules, clients) in self.rules.iter().zip(&seen.clients) {
-            let by_tags = self.as_client(rules, clients, from, |tags| {
-                self.ask::<T>(rules, Asking::new(proxy, About::Client { part, tags }, from, Some(label), &place))
-            });
-            let about = About::Inbound { part, caller: seen.facts_for(rules) };
-            let inbound = self.ask::<T>(rules, Asking::new(proxy, about, from, Some(label), &place));
-            let inbound = inbound.filter(|answer| by_tags.is_empty() || answer.speaks());
-            all.extend(by_tags.into_iter().chain(inbound));
+            let incoming = Incoming { from, clients, facts: seen.facts_for(rules), part };
+            all.extend(self.incoming(rules, &incoming, |about| {
+                self.ask::<T>(rules, Asking::new(proxy, about, from, Some(label), &place))
+            }));
         }
+        all
+    }
+
+    /// What holds for a caller where it comes in: by its tags, and by what else is known of it.
+    fn incoming<T: Told>(
+        &self,
+        rules: &Rules<'_>,
+        incoming: &Incoming<'_>,
+        ask: impl Fn(About<'_>) -> Option<T>,
+    ) -> Vec<T> {
+        let Incoming { from, clients, facts, part } = *incoming;
+        let mut all = self.as_client(rules, clients, from, |tags| ask(About::Client { part, tags }));
+        let inbound = ask(About::Inbound { part, caller: facts });
+        let inbound = inbound.filter(|answer| all.is_empty() || answer.speaks());
+        all.extend(inbound);
         all
     }
 
@@ -264,6 +285,17 @@ impl<'a> Layers<'a> {
             None => format!("{kind}/{name}"),
         }
     }
+}
+
+/// Who comes in, and where.
+#[derive(Clone, Copy, Debug)]
+struct Incoming<'a> {
+    from: Option<&'a str>,
+    /// The clients that the caller is taken for.
+    clients: &'a [TagSet],
+    /// What else is known of it.
+    facts: &'a [CallerFact<'a>],
+    part: u32,
 }
 
 /// One question in the making.
@@ -368,6 +400,8 @@ enum Alike {
     Calling(usize, usize),
     /// The number of the inbound, the cells of all that is asked about its callers, and what lists say of them.
     Called(usize, Vec<usize>, Vec<Fit>),
+    /// The number of the called one, and that of the caller.
+    Leaving(usize, usize),
 }
 
 impl Groups {

@@ -53,19 +53,28 @@ pub(super) struct Named {
 impl Named {
     pub(super) fn of(rules: &Rules<'_>, proxy: &Object, part: u32) -> Self {
         let here = rules.matched(proxy).into_iter().filter(|admitted| admitted.has(part));
-        Self::by(rules, here.map(|admitted| admitted.slot))
+        Self::by(rules, Facet::Clients, here.map(|admitted| admitted.slot))
     }
 
     /// At every inbound together.
     pub(super) fn anywhere(rules: &Rules<'_>) -> Self {
-        Self::by(rules, rules.merge.policies().map(|(slot, _)| slot))
+        Self::by(rules, Facet::Clients, rules.merge.policies().map(|(slot, _)| slot))
     }
 
-    fn by(rules: &Rules<'_>, slots: impl Iterator<Item = u32>) -> Self {
-        let by_tags = rules.merge.kind().facet(Facet::Clients).is_some() && !is_from_as_rules(rules);
+    /// At a zone egress, which has policies of its own about its clients.
+    pub(super) fn at_egress(rules: &Rules<'_>) -> Self {
+        let slots = rules.merge.policies().map(|(slot, _)| slot);
+        match rules.merge.kind().facet(Facet::Clients) {
+            Some(_) => Self::by(rules, Facet::Clients, slots),
+            None => Self::by(rules, Facet::Services, slots),
+        }
+    }
+
+    fn by(rules: &Rules<'_>, facet: Facet, slots: impl Iterator<Item = u32>) -> Self {
+        let by_tags = rules.merge.kind().facet(facet).is_some() && !is_from_as_rules(rules);
         let mut values: BTreeMap<Sym, BTreeSet<Sym>> = BTreeMap::new();
         for slot in slots.filter(|_| by_tags) {
-            for (_, entry) in rules.merge.entries_of(slot, Facet::Clients) {
+            for (_, entry) in rules.merge.entries_of(slot, facet) {
                 let ResolvedReach::Tags(wants) = &entry.reach else { continue };
                 for (key, value) in wants {
                     values.entry(*key).or_default().insert(*value);

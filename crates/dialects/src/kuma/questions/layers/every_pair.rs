@@ -14,6 +14,7 @@ use upheld_engine::{Granularity, PolicyId};
 use upheld_report::{Weighed, each_once};
 
 use super::callers::{Caller, KnownFact, LookedAt, Named};
+use super::leaving::Passing;
 use super::{End, Layers, Lists, Member};
 use crate::dialect::{LayeredCells, LayeredStanding};
 use crate::kuma::permission::Fit;
@@ -27,7 +28,14 @@ type SeenClient = (SeenFacts, Vec<LookedAt>);
 /// What policies name of somebody who is called: the classes of the targets that lead to it, and of its service.
 type SeenCalled = (Vec<usize>, Option<usize>);
 
-/// The classes of somebody under both halves; nothing for those who are no inbound.
+/// Where calls come in: at an inbound, by its class and part, or at a zone egress for one of those called.
+#[derive(PartialEq, Eq, Hash)]
+enum Entrance {
+    Inbound(usize, u32),
+    Egress(usize),
+}
+
+/// The classes of somebody under both halves; nothing for those whom nobody asks at.
 type Halves = (usize, Option<usize>);
 
 /// Ends in classes, each with its first member.
@@ -61,7 +69,10 @@ impl Layers<'_> {
         let mut subjects = Classes::new(self.merges());
         let mut abouts = Abouts::new(self.merges());
         let mut clients: CellTable<SeenClient, usize> = CellTable::default();
-        let seen = self.seen_clients(&callers, &mut abouts);
+        let passing: Vec<Option<Passing>> = called.iter().map(|member| self.passing(member)).collect();
+        let mut named: Vec<Named> = self.rules.iter().map(Named::anywhere).collect();
+        named.extend(passing.iter().flatten().flat_map(|passing| self.named_at(passing)));
+        let seen = self.seen_clients(&callers, &named, &mut abouts);
         let mut calling = |member: &Member| self.proxy(member).map(|proxy| subjects.add(Subject::of(proxy), proxy));
         let from = sources
             .iter()
@@ -71,12 +82,14 @@ impl Layers<'_> {
         let (from, from_keys) = Ends::of(from);
 
         let mut named: CellTable<SeenCalled, usize> = CellTable::default();
-        let mut inbounds: CellTable<(usize, u32), usize> = CellTable::default();
-        let to = called.iter().enumerate().map(|(number, member)| {
+        let mut entrances: CellTable<Entrance, usize> = CellTable::default();
+        let to = called.iter().zip(&passing).enumerate().map(|(number, (member, passing))| {
             let inbound = self.inbound(member).map(|(object, part)| {
                 let class = subjects.add(Subject::of(object), object);
-                inbounds.add((class, part), number)
+                entrances.add(Entrance::Inbound(class, part), number)
             });
+            let egress = || passing.as_ref().map(|_| entrances.add(Entrance::Egress(number), number));
+            let inbound = inbound.or_else(egress);
             ((named.add(self.seen_called(member, &mut abouts), number), inbound), member)
         });
         let (to, to_keys) = Ends::of(to);
@@ -93,20 +106,24 @@ impl Layers<'_> {
                 named.cells().filter_map(first).map(answer).collect()
             })
             .collect();
-        let incoming: Vec<Vec<Half>> = inbounds
-            .cells()
-            .into_par_iter()
+        let incoming: Vec<Vec<Half>> = (entrances.cells().into_par_iter())
             .map(|class| {
-                let member = inbounds.first(class).and_then(|number| called.get(*number));
-                let Some((member, (object, part))) = member.and_then(|member| Some((member, self.inbound(member)?)))
-                else {
-                    return Vec::new();
-                };
-                let named: Vec<Named> = self.rules.iter().map(|rules| Named::of(rules, object, part)).collect();
                 let first = |class| clients.first(class).and_then(|number| callers.get(*number));
-                let answer =
-                    |caller: &Caller<'_>| Half::of(&self.called(object, part, &caller.seen(&named), &member.label));
-                clients.cells().filter_map(first).map(answer).collect()
+                let all = clients.cells().filter_map(first);
+                let number = entrances.first(class).copied().unwrap_or(usize::MAX);
+                let Some(member) = called.get(number) else { return Vec::new() };
+                match (self.inbound(member), passing.get(number)) {
+                    (Some((object, part)), _) => {
+                        let named: Vec<Named> = self.rules.iter().map(|rules| Named::of(rules, object, part)).collect();
+                        let answer =
+                            |caller: &Caller<'_>| self.called(object, part, &caller.seen(&named), &member.label);
+                        all.map(|caller| Half::of(&answer(caller))).collect()
+                    }
+                    (None, Some(Some(passing))) => {
+                        all.map(|caller| Half::of(&self.leaving(passing, caller, member))).collect()
+                    }
+                    (None, _) => Vec::new(),
+                }
             })
             .collect();
 
@@ -120,9 +137,8 @@ impl Layers<'_> {
     }
 
     /// What policies see of each caller. Many have the same facts, which are looked at once.
-    fn seen_clients(&self, callers: &[Caller<'_>], abouts: &mut Abouts) -> Vec<SeenClient> {
+    fn seen_clients(&self, callers: &[Caller<'_>], named: &[Named], abouts: &mut Abouts) -> Vec<SeenClient> {
         let lists: Vec<Lists> = self.rules.iter().map(Lists::of).collect();
-        let named: Vec<Named> = self.rules.iter().map(Named::anywhere).collect();
         let mut known: HashMap<[&[KnownFact]; 2], SeenFacts> = HashMap::new();
         let seen = callers.iter().map(|caller| {
             let facts = known.entry(caller.facts()).or_insert_with(|| {
