@@ -64,6 +64,8 @@ pub struct Connection {
     pub port: Option<u16>,
     /// The protocol, if it is not the usual one.
     pub protocol: Option<String>,
+    /// The request that is made over it, if one was described.
+    pub request: Option<HttpRequest>,
 }
 
 impl Connection {
@@ -97,10 +99,10 @@ impl Named {
     }
 }
 
-/// A request to a gateway, as users write it.
+/// A request to a gateway or over a connection, as users write it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpRequest {
-    /// Its host.
+    /// Its host; empty for requests over a connection.
     pub host: String,
     /// Its path, perhaps with a query; the root when left out.
     pub path: Option<String>,
@@ -112,12 +114,27 @@ pub struct HttpRequest {
     pub port: Option<u16>,
 }
 
+impl HttpRequest {
+    /// Of words, for a host.
+    pub fn of(words: &Words, host: &str) -> Result<Self, Diagnostic> {
+        let headers = words.header.iter().map(|header| {
+            let parts = header.split_once('=').or_else(|| header.split_once(": "));
+            let (name, value) =
+                parts.ok_or_else(|| Diagnostic::error(Fault::WrongValue, format!("`{header}` is not `name=value`")))?;
+            Ok((name.to_owned(), value.to_owned()))
+        });
+        let headers = headers.collect::<Result<Vec<_>, Diagnostic>>()?;
+        let (host, path, method) = (host.to_owned(), words.path.clone(), words.method.clone());
+        Ok(Self { host, path, method, headers, port: words.port })
+    }
+}
+
 impl Question {
     /// Parses words; the dialect that owns them says what they mean.
     pub fn parse(words: &Words, options: &Options) -> Result<Self, Refused> {
         let thing = match dialects().find_map(|dialect| dialect.parse(words, options)) {
             Some(thing) => thing?,
-            None => shared(words),
+            None => shared(words)?,
         };
         Ok(Self { thing, kind: words.kind.clone(), field: words.field.clone() })
     }
@@ -129,13 +146,20 @@ impl Question {
 }
 
 /// Words that several dialects have in common.
-fn shared(words: &Words) -> Thing {
+fn shared(words: &Words) -> Result<Thing, Diagnostic> {
     let Words { what, from, to, port, protocol, .. } = words.clone();
-    match (words.all_pairs, &what, &from, &to) {
+    let described = words.path.is_some() || words.method.is_some() || !words.header.is_empty();
+    if described && to.is_none() {
+        let message = "a path, a method or headers describe a request, but to whom?";
+        let help = "add `--to` and `--from` for a request from a proxy, or `--host` for one to a gateway";
+        return Err(Diagnostic::error(Fault::IncompleteQuestion, message).help(help));
+    }
+    let request = described.then(|| HttpRequest::of(words, "")).transpose()?;
+    Ok(match (words.all_pairs, &what, &from, &to) {
         (true, ..) => Thing::AllConnections,
         (false, None, None, None) => Thing::Nothing,
-        _ => Thing::Connection(Connection { what, from, to, port, protocol }),
-    }
+        _ => Thing::Connection(Connection { what, from, to, port, protocol, request }),
+    })
 }
 
 /// A question, and what it is asked of.

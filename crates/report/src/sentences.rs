@@ -42,6 +42,12 @@ pub enum Sentence {
         closest: Option<Closest>,
         grants: Grants,
     },
+    /// A rule of a route takes a request.
+    #[serde(rename = "headline.taken-by-rule")]
+    TakenByRule { about: String, request: String, rule: usize, route: String, backends: Vec<String> },
+    /// No rule of a route takes a request.
+    #[serde(rename = "headline.taken-by-no-rule")]
+    TakenByNoRule { about: String, request: String, rules: usize, means: String },
     /// A missing fact could change the answer.
     #[serde(rename = "headline.undecided")]
     Undecided { kind: String, about: String, policy: Option<String>, because: Option<Phrase> },
@@ -256,6 +262,14 @@ impl Sentence {
                         format!("{none} {count} looked at; closest is {policy} ({}).", because.text)
                     }
                 }
+            }
+            Self::TakenByRule { about, request, rule, route, backends } => {
+                let backends = backends.join(", ");
+                format!("{request} for {about} goes to {backends}: rule {rule} of {route} takes it.")
+            }
+            Self::TakenByNoRule { about, request, rules, means } => {
+                let rules = super::counted(*rules, "rule", "rules");
+                format!("No rule of a route takes {request} for {about}: {means}. {rules} looked at.")
             }
             Self::Undecided { kind, about, policy, because } => {
                 let because = because.as_ref().map(|because| because.text.as_str());

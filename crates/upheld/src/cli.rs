@@ -362,20 +362,20 @@ pub(crate) struct Question {
     pub(crate) access: AccessRequest,
 }
 
-/// A request to a gateway.
+/// A request to a gateway, or from a proxy to what it calls.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Request {
     /// The host of a request to a gateway
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// The path of the request
-    #[arg(long, value_name = "PATH", requires = "host")]
+    /// The path of the request; with --to, which rule of a route takes it
+    #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
     /// The method of the request [default: GET]
-    #[arg(long, value_name = "METHOD", requires = "host")]
+    #[arg(long, value_name = "METHOD")]
     pub(crate) method: Option<String>,
     /// A header of the request; repeatable
-    #[arg(long, value_name = "NAME=VALUE", requires = "host")]
+    #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) header: Vec<String>,
     /// The port of the listener, or the port that is called with --to; any when left out
     #[arg(long, value_name = "PORT")]

@@ -33,22 +33,10 @@ pub(super) const EXAMPLE: &str =
 /// What words about gateways mean.
 pub(super) fn parse(words: &Words) -> Option<Result<Thing, Refused>> {
     if let Some(host) = &words.host {
-        return Some(http_request(words, host).map(Thing::HttpRequest).map_err(Refused::from));
+        return Some(HttpRequest::of(words, host).map(Thing::HttpRequest).map_err(Refused::from));
     }
     let named = Named { written: words.what.clone()? };
     types(named.noun()).map(|_| Ok(Thing::Object(named)))
-}
-
-fn http_request(words: &Words, host: &str) -> Result<HttpRequest, Diagnostic> {
-    let headers = words.header.iter().map(|header| {
-        let parts = header.split_once('=').or_else(|| header.split_once(": "));
-        let (name, value) =
-            parts.ok_or_else(|| Diagnostic::error(Fault::WrongValue, format!("`{header}` is not `name=value`")))?;
-        Ok((name.to_owned(), value.to_owned()))
-    });
-    let headers = headers.collect::<Result<Vec<_>, Diagnostic>>()?;
-    let (host, path, method) = (host.to_owned(), words.path.clone(), words.method.clone());
-    Ok(HttpRequest { host, path, method, headers, port: words.port })
 }
 
 fn types(kind: &str) -> Option<&'static [&'static str]> {

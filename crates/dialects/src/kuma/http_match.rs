@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use regex::Regex;
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 use upheld_model::Config;
@@ -49,9 +50,75 @@ fn path_precedence(path: &Config) -> PathPrecedence {
     }
 }
 
+/// A request as matches see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'r> {
+    /// The path without its query.
+    pub path: &'r str,
+    /// Query parameters in order.
+    pub query: &'r [(&'r str, &'r str)],
+    /// The method.
+    pub method: &'r str,
+    /// Headers in order.
+    pub headers: &'r [(String, String)],
+}
+
+/// Whether a request is what a match wants: all of its criteria.
+pub fn fits(http_match: &Config, request: Request<'_>) -> bool {
+    let all = |name: &str, fits: &dyn Fn(&Config) -> bool| {
+        http_match.get(name).map_or(&[][..], |list| list.items()).iter().all(|item| fits(item))
+    };
+    let method = text(http_match, "method");
+    member(http_match, "path").is_none_or(|path| path_fits(path, request.path))
+        && (method.is_empty() || method == request.method)
+        && all("headers", &|header| {
+            let own = |(name, _): &&(String, String)| name.eq_ignore_ascii_case(text(header, "name"));
+            value_fits(header, request.headers.iter().find(own).map(|(_, value)| value.as_str()))
+        })
+        && all("queryParams", &|param| {
+            let own = request.query.iter().find(|(name, _)| *name == text(param, "name"));
+            value_fits(param, own.map(|(_, value)| *value))
+        })
+}
+
+fn path_fits(wanted: &Config, path: &str) -> bool {
+    let value = text(wanted, "value");
+    match text(wanted, "type") {
+        "Exact" => path == value,
+        "RegularExpression" => whole_fits(value, path),
+        // Whole elements: `/a` takes `/a` and `/a/b`, not `/ab`.
+        _ => {
+            let value = value.trim_end_matches('/');
+            path.strip_prefix(value).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        }
+    }
+}
+
+fn value_fits(wanted: &Config, value: Option<&str>) -> bool {
+    let expected = text(wanted, "value");
+    match (text(wanted, "type"), value) {
+        ("Absent", value) => value.is_none(),
+        ("Present", value) => value.is_some(),
+        ("RegularExpression", Some(value)) => whole_fits(expected, value),
+        ("Prefix", Some(value)) => value.starts_with(expected),
+        (_, Some(value)) => value == expected,
+        (_, None) => false,
+    }
+}
+
+/// Proxies hold the whole text against a regular expression. One that cannot be read takes nothing.
+fn whole_fits(expression: &str, text: &str) -> bool {
+    Regex::new(&format!("^(?:{expression})$")).is_ok_and(|expression| expression.is_match(text))
+}
+
 /// The name that Kuma gives to the list of matches of a rule.
 pub fn hash(matches: &Config) -> String {
     STANDARD.encode(Sha256::digest(as_go_writes(&canonical(matches))))
+}
+
+/// The name of the matches of a rule of a route.
+pub fn hash_of_rule(rule: &Config) -> String {
+    rule.get("matches").map_or_else(|| hash(&Config::made(Content::Null)), |matches| hash(matches))
 }
 
 /// The list with its members in the order of Kuma's own types, which the hash depends on.
@@ -154,6 +221,38 @@ mod tests {
         ];
         let keys: Vec<Precedence> = best_first.iter().map(|json| precedence(&config(json))).collect();
         assert!(keys.is_sorted_by(|better, worse| better < worse), "{keys:#?}");
+    }
+
+    #[test]
+    fn a_request_must_be_all_that_a_match_wants() {
+        let headers = [("X-Team".to_owned(), "blue".to_owned())];
+        let request = Request { path: "/api/v1", query: &[("page", "2")], method: "GET", headers: &headers };
+        let check = |json: Json, expected: bool| assert_eq!(fits(&config(&json), request), expected, "{json}");
+        let path = |kind: &str, value: &str| json!({"path": {"type": kind, "value": value}});
+        check(json!({}), true);
+        check(path("PathPrefix", "/"), true);
+        check(path("PathPrefix", "/api"), true);
+        check(path("PathPrefix", "/api/"), true);
+        check(path("PathPrefix", "/ap"), false);
+        check(path("Exact", "/api"), false);
+        check(path("Exact", "/api/v1"), true);
+        check(path("RegularExpression", "/api/v[0-9]"), true);
+        check(path("RegularExpression", "/api"), false);
+        check(path("RegularExpression", "("), false);
+        check(json!({"method": "POST"}), false);
+        check(json!({"method": "GET"}), true);
+        let header =
+            |kind: &str, name: &str, value: &str| json!({"headers": [{"type": kind, "name": name, "value": value}]});
+        check(header("Exact", "x-team", "blue"), true);
+        check(header("Exact", "x-team", "red"), false);
+        check(header("Prefix", "x-team", "bl"), true);
+        check(header("Present", "x-team", ""), true);
+        check(header("Absent", "x-team", ""), false);
+        check(header("Absent", "x-other", ""), true);
+        check(header("Exact", "x-other", ""), false);
+        check(json!({"queryParams": [{"type": "Exact", "name": "page", "value": "2"}]}), true);
+        check(json!({"queryParams": [{"type": "RegularExpression", "name": "page", "value": "[3-9]"}]}), false);
+        check(json!({"method": "GET", "path": {"type": "Exact", "value": "/"}}), false);
     }
 
     #[test]

@@ -296,9 +296,7 @@ pub fn origin_by_matches(rules: &Rules<'_>, entries: &[EntryId]) -> Vec<(String,
     for &entry in entries {
         let listed = rules.merge.entry(entry).and_then(|entry| entry.config.get("rules"));
         for rule in listed.map_or(&[][..], |rules| rules.items()) {
-            let hash = rule
-                .get("matches")
-                .map_or_else(|| http_match::hash(&Config::made(Content::Null)), |matches| http_match::hash(matches));
+            let hash = http_match::hash_of_rule(rule);
             match origins.iter_mut().find(|(known, _)| *known == hash) {
                 Some((_, owner)) => *owner = entry,
                 None => origins.push((hash, entry)),

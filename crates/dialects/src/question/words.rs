@@ -29,7 +29,7 @@ pub struct Words {
     /// The host of a request to a gateway.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// The path of that request.
+    /// The path of that request, or of one from who calls to who is called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Its method; GET when left out.

@@ -9,6 +9,7 @@ mod findings;
 mod layers;
 mod leaving;
 mod removing;
+mod requests;
 mod seed_kuma_choosing_a_policy;
 mod seed_kuma_matching_real_resources;
 mod services;

@@ -67,7 +67,9 @@ fn timeouts() -> impl Strategy<Value = Vec<String>> {
                  [{{targetRef: {{{target}}}, default: {{connectionTimeout: {seconds}s}}}}]}}"
             )
         };
-        all.into_iter().enumerate().map(timeout).collect()
+        let route = "type: MeshHTTPRoute\nmesh: default\nname: route\nspec: {targetRef: {kind: Mesh}, to: [{targetRef: {kind: \
+                     MeshService, name: web}, rules: [{matches: [{path: {type: PathPrefix, value: /a}}], default: {}}]}]}";
+        all.into_iter().enumerate().map(timeout).chain([route.to_owned()]).collect()
     })
 }
 
@@ -154,8 +156,9 @@ fn question() -> impl Strategy<Value = Json> {
     let proxy =
         || prop_oneof![9 => one_of(&SERVICES).prop_map(|name| format!("{name}-1")), 1 => Just("nobody".to_owned())];
     let kind = prop::option::of(one_of(&["TrafficLog", "MeshTimeout", "TrafficPermission"]));
-    let connection =
-        (proxy(), proxy(), kind).prop_map(|(from, to, kind)| json!({"from": from, "to": to, "kind": kind}));
+    let path = prop::option::of(one_of(&["/a", "/b?c=d"]));
+    let connection = (proxy(), proxy(), kind, path)
+        .prop_map(|(from, to, kind, path)| json!({"from": from, "to": to, "kind": kind, "path": path}));
     let whole = proxy().prop_map(|proxy| json!({"what": format!("dataplane/{proxy}")}));
     let gateways = one_of(&["httproute/shop/cart", "gateway/shop/edge", "backend/shop/cart", "httproute/shop/crat"]);
     let request = one_of(&["shop.example", "other.example"]).prop_map(|host| json!({"host": host, "path": "/a"}));

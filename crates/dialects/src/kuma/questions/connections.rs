@@ -82,7 +82,8 @@ fn ask(
     };
     let made_up = MadeUp::of(snapshot, &mut lookup, &connection);
     let query = Query { snapshot, lookup: &lookup, connection: &connection };
-    let layers = Layers::new(snapshot, &lookup, &connection, kind, identity, &made_up).groups();
+    let layers = Layers::new(snapshot, &lookup, &connection, kind, identity, &made_up);
+    let layers = layers.requesting_this(words.request.as_ref()).groups();
     let mut groups = query.groups(&kinds);
     groups.extend(layers);
     let groups = merge_same_pairs(groups);

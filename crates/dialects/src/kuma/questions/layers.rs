@@ -7,6 +7,7 @@ mod callers;
 mod every_pair;
 mod leaving;
 mod made_up;
+mod requested;
 mod told;
 mod whole_proxy;
 
@@ -21,6 +22,7 @@ use crate::kuma::permission::{self, Enforcement, Fit, Lists, Verdict};
 use crate::kuma::remarks::{self, Detail};
 use crate::kuma::rules::{Rules, kinds};
 use crate::kuma::services::{Leading, are_exclusive};
+use crate::question::HttpRequest;
 use upheld_engine::merge::{About, CallerFact, Cells, Classes, Layered, Merge, Question, Subject, Target, chain};
 use upheld_engine::{Granularity, KindId, Snapshot};
 use upheld_model::{Code, Facet, Lookup, Object, Param, Part, Reason, Sym, TagSet};
@@ -43,6 +45,8 @@ pub(crate) struct Layers<'a> {
     /// What the identity of a caller is called.
     identity: Sym,
     made_up: &'a MadeUp,
+    /// The request that is made, if one was described.
+    request: Option<&'a HttpRequest>,
 }
 
 impl<'a> Layers<'a> {
@@ -59,7 +63,12 @@ impl<'a> Layers<'a> {
         rules.retain(|rules| kind.is_none_or(|kind| rules.id == kind));
         let leading = Leading::of(snapshot, connection.mesh);
         let exclusive = are_exclusive(snapshot, connection.mesh);
-        Self { snapshot, lookup, connection, rules, leading, exclusive, identity, made_up }
+        Self { snapshot, lookup, connection, rules, leading, exclusive, identity, made_up, request: None }
+    }
+
+    /// For a request over the connection.
+    pub(crate) fn requesting_this(self, request: Option<&'a HttpRequest>) -> Self {
+        Self { request, ..self }
     }
 
     /// Reports for all pairs of members; pairs with the same answers stand together.
@@ -81,7 +90,10 @@ impl<'a> Layers<'a> {
                 let Some(object) = self.proxy(source) else { continue };
                 let class = classes.classify(Subject::of(object));
                 groups.add(format!("{} → {}", source.label, called.label), Alike::Calling(class, number), || {
-                    self.calling(object, source, called)
+                    match self.request {
+                        Some(request) => self.requesting(object, source, called, request),
+                        None => self.calling(object, source, called),
+                    }
                 });
             }
         }
@@ -138,12 +150,9 @@ impl<'a> Layers<'a> {
     fn calling<T: Told>(&self, proxy: &Object, source: &Member, called: &Member) -> Vec<T> {
         let mut all = Vec::new();
         let tags = self.service_of(called);
-        let label = |target: Target| match called.is {
-            Some(Is::Resource(_)) => called.label.clone(),
-            _ => self.target_label(target),
-        };
+        let targets = self.targets_of(called).into_iter();
         let targets: Vec<(Target, String)> =
-            self.targets_of(called).into_iter().map(|target| (target, label(target))).collect();
+            targets.map(|target| (target, self.called_label(called, target))).collect();
         for rules in &self.rules {
             for outlet in outlets(proxy) {
                 let (part, place) = self.outlet(proxy, outlet);
@@ -275,6 +284,14 @@ impl<'a> Layers<'a> {
             (tags.as_slice().iter()).map(|tag| format!("{}={}", text(tag.key), tag.value.map_or("?", text))).collect();
         pairs.sort();
         pairs.join(",")
+    }
+
+    /// What a called member is called as one of its resources.
+    fn called_label(&self, called: &Member, target: Target) -> String {
+        match called.is {
+            Some(Is::Resource(_)) => called.label.clone(),
+            _ => self.target_label(target),
+        }
     }
 
     fn target_label(&self, target: Target) -> String {

@@ -11,7 +11,7 @@ use upheld_model::{Config, Object, Policy, Sym};
 
 use super::meta::{meta_json, policy_kri, policy_meta};
 use crate::kuma::edition::Edition;
-use crate::kuma::http_match;
+use crate::kuma::http_match::hash_of_rule;
 use crate::kuma::kri::Kri;
 use crate::kuma::meta::fact;
 use crate::kuma::rules::{self, Rules, mesh_object};
@@ -97,7 +97,7 @@ impl<'s> Listed<'s> {
     /// The policy that has the last word about the rule of a route with these matches, given the layers, the best first.
     pub(super) fn origin_of_matches(&self, best_first: &[EntryId], hash: &str) -> Option<PolicyId> {
         let entries = best_first.iter().filter_map(|id| self.rules.merge.entry(*id));
-        let speaks = |config: &Config| route_rules(config).any(|rule| hash_of(rule) == hash);
+        let speaks = |config: &Config| route_rules(config).any(|rule| hash_of_rule(rule) == hash);
         entries.into_iter().find(|entry| speaks(&entry.config)).map(|entry| entry.policy)
     }
 
@@ -141,14 +141,6 @@ impl<'s> Listed<'s> {
 /// The rules of a route.
 pub(super) fn route_rules(config: &Config) -> impl Iterator<Item = &Config> {
     config.get("rules").map_or(&[][..], |rules| rules.items()).iter().map(AsRef::as_ref)
-}
-
-/// The hash of the matches of a rule of a route.
-pub(super) fn hash_of(rule: &Config) -> String {
-    match rule.get("matches") {
-        Some(matches) => http_match::hash(matches),
-        None => http_match::hash(&Config::made(upheld_model::Content::Null)),
-    }
 }
 
 /// Who a target is.

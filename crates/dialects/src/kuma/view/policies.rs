@@ -16,11 +16,12 @@ use upheld_engine::{PolicyId, Snapshot};
 use upheld_model::{Config, Object, Sym};
 
 use super::InspectError;
-use super::listed::{Listed, hash_of, listed, mesh_target, route_rules, targets_of};
+use super::listed::{Listed, listed, mesh_target, route_rules, targets_of};
 use super::meta::{conf_json, policy_kri};
 use super::proxy::{MESH_TITLE, find_mesh, find_proxy, listeners};
 use super::rules::confs_json;
 use crate::kuma::edition::Edition;
+use crate::kuma::http_match::hash_of_rule;
 use crate::kuma::kri::Kri;
 use crate::kuma::layered::ROUTE;
 use crate::kuma::rules::edition;
@@ -163,7 +164,7 @@ fn origins(listed: &Listed<'_>, rule: &Rule) -> Vec<PolicyId> {
 
 fn http_rules(listed: &Listed<'_>, rule: &Rule, conf: &Config) -> Vec<Json> {
     let shown = route_rules(conf).map(|one| {
-        let origin = listed.origin_of_matches(&rule.entries, &hash_of(one));
+        let origin = listed.origin_of_matches(&rule.entries, &hash_of_rule(one));
         let kri = origin.map(|policy| policy_kri(listed.rules.snapshot, policy)).unwrap_or_default();
         let matches = one.get("matches").map_or_else(|| json!([]), |matches| conf_json(matches));
         json!({"kri": kri, "matches": matches, "conf": default_of(one)})

@@ -14,10 +14,11 @@ use upheld_model::{Config, Object, Sym};
 
 use super::InspectError;
 use super::gateway::gateway_subject;
-use super::listed::{Listed, hash_of, listed, route_rules, target_meta};
+use super::listed::{Listed, listed, route_rules, target_meta};
 use super::meta::{conf_json, meta_json};
 use super::proxy::{Listener, MESH_TITLE, ShownTags, find_mesh, find_proxy, listeners};
 use crate::kuma::edition::Edition;
+use crate::kuma::http_match::hash_of_rule;
 use crate::kuma::layered::ROUTE;
 use crate::kuma::rules::{SubsetRule, edition};
 use crate::kuma::services::are_exclusive;
@@ -47,7 +48,7 @@ fn rules_of(snapshot: &Snapshot, mesh: Sym, proxy: &Object) -> Json {
         let found = Found::of(&listed, proxy, &shape);
         if listed.name() == ROUTE {
             for conf in found.confs() {
-                matches.extend(route_rules(&conf).map(|rule| (hash_of(rule), matches_of(rule))));
+                matches.extend(route_rules(&conf).map(|rule| (hash_of_rule(rule), matches_of(rule))));
             }
         }
         rules.extend(found.json(&listed, &shape));
