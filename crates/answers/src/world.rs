@@ -90,13 +90,18 @@ impl<'s> World<'s> {
 
     /// Just the result: a configuration or a field of it, a decision, a verdict, or a list of several.
     pub fn resolve(&self, question: &Question) -> Result<Resolution, Refused> {
+        self.resolve_with(question).map(|(resolution, _)| resolution)
+    }
+
+    /// The same, with the answer that it is the result of.
+    pub fn resolve_with(&self, question: &Question) -> Result<(Resolution, Answer), Refused> {
         // Which field is asked for matters only to the result.
         let whole = Question { field: None, ..question.clone() };
         if let (Some(_), None, Thing::Connection(_)) = (&question.field, &question.kind, &question.thing) {
             return Err(field_without_kind().into());
         }
         let answer = self.answer_to(&whole, Depth::Answer)?;
-        Ok(resolution(self.snapshot, &answer, question)?)
+        Ok((resolution(self.snapshot, &answer, question)?, answer))
     }
 
     /// Which of all known requests are permitted? What a question leaves out is looked for in the directory.

@@ -114,6 +114,9 @@ impl Words<'_> {
             Code::MergeSwitchedOff => choose("switches all of them off", "switched off"),
             Code::MergeKnown => choose("configured first", "the same is configured already"),
             Code::MergeNotPassedOn => "not applied: requests are not passed on here".to_owned(),
+            Code::MergeNotAtReference => {
+                "not applied: it is a matter of the rule, not of one of its backends".to_owned()
+            }
             Code::MergeUncontested => "no other policy sets it".to_owned(),
             Code::MergeCombined => format!("combined from {}", counted_as(first, "policy", "policies")),
             Code::MergeSilent => "sets nothing".to_owned(),

@@ -219,6 +219,8 @@ codes! {
     MergeKnown = "merge.known" [],
     /// The field is about passing requests on, and this target does not.
     MergeNotPassedOn = "merge.not-passed-on" [],
+    /// It is a matter of the rule, not of a reference to one of its backends.
+    MergeNotAtReference = "merge.not-at-reference" [],
     /// No other policy sets the field.
     MergeUncontested = "merge.uncontested" [],
     /// Several policies are in the field.

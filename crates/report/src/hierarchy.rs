@@ -106,7 +106,9 @@ impl Reporter<'_> {
             let said = if field.by.len() > 1 { self.said(field, by) } else { None };
             let Some(value) = said.or_else(|| field.value.clone()) else { continue };
             let lost = Lost { by, value, to: by, exception: Exception::None };
-            let reason = Reason::new(Code::MergeNotPassedOn, &[]);
+            let everywhere = self.asked.question.omits.contains(&field.name.as_str());
+            let code = if everywhere { Code::MergeNotPassedOn } else { Code::MergeNotAtReference };
+            let reason = Reason::new(code, &[]);
             let reason = Phrase::because(&self.words(), State::Lost, &reason);
             let over = Overridden { taken_by: None, reason, ..self.overridden(&lost) };
             add(&mut fields, self.path(field), over);

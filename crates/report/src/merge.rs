@@ -1,22 +1,25 @@
 //! The family merge: from a ruling about one facet of an object to a report.
 
+mod weigh;
+
 use std::sync::Arc;
 
 use upheld_engine::merge::family::reason;
-use upheld_engine::merge::{
-    About as Facets, Column, Layered, Leaf, Merge, Merged, Question, ResolvedReach, Subject, Target,
-};
+use upheld_engine::merge::{About as Facets, Column, Layered, Leaf, Merge, Merged, ResolvedReach, Target};
 use upheld_engine::words::{EndNames, Words, layer_rung_name};
-use upheld_engine::{Candidate as Ruled, EntryId, PolicyId, PolicyKind, Ruling, Scratch, Silent, Snapshot, ask};
-use upheld_model::{Code, Config, Content, Lookup, NodeRef, Object, Policy, Reason, State};
+use upheld_engine::{Candidate as Ruled, EntryId, PolicyId, PolicyKind, Ruling, Snapshot};
+use upheld_model::layers::{Reference, Section};
+use upheld_model::{Code, Config, Content, Lookup, NodeRef, Object, Policy, Reason, State, Sym};
 
 use super::fields::set_by;
-use super::sentences::{Closest, Grants, other_targets};
+use super::sentences::{Closest, Grants, missing_port, other_targets};
 use super::{
     About, At, Candidate, DecidingRung, DefaultRow, Family, Field, Outcome, Overridden, Phrase, Remark, Report,
-    Sentence, Source, Verdict, brief, each_once,
+    Sentence, Source, brief, each_once,
 };
 use crate::stamp::edition;
+
+pub use self::weigh::{Weighed, weigh};
 
 /// How much is looked into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,32 +84,6 @@ pub struct AskedLayers<'a> {
     pub look: Look,
 }
 
-/// What a result comes from and what it means, without a word about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Weighed {
-    /// The policies that it comes from, the best first.
-    pub policies: Vec<PolicyId>,
-    /// How it came about.
-    pub outcome: Outcome,
-    /// What it means.
-    pub verdict: Verdict,
-    /// What it means for a caller.
-    access: Access,
-}
-
-impl Weighed {
-    /// Whether some policy says something, or may.
-    pub fn speaks(&self) -> bool {
-        !self.policies.is_empty() || self.outcome == Outcome::Undecided
-    }
-}
-
-/// Asks without explaining. `None` for a kind that has no such facet.
-pub fn weigh(asked: &AskedLayers<'_>) -> Option<Weighed> {
-    let question = asked.question()?;
-    Some(asked.weighed(&ask(asked.merge, &question, &mut Scratch::default(), &mut Silent)))
-}
-
 /// Asks and explains. `None` for a kind that has no such facet.
 pub fn explain(asked: &AskedLayers<'_>) -> Option<Report> {
     let question = asked.question()?;
@@ -116,32 +93,6 @@ pub fn explain(asked: &AskedLayers<'_>) -> Option<Report> {
         Look::Brief => Ruling::matched(asked.merge, &question),
     };
     Some(Reporter { asked, ruling: &ruling }.report())
-}
-
-impl<'a> AskedLayers<'a> {
-    fn question(&self) -> Option<Question<'a>> {
-        self.merge.kind().facet(self.about.facet())?;
-        let object = self.subject;
-        let subject = self.part.map_or_else(|| Subject::of(object), |part| Subject::part(object, part));
-        Some(Question { subject, about: self.about })
-    }
-
-    fn weighed(&self, answer: &Layered) -> Weighed {
-        let access = self.vocabulary.access(answer);
-        let mut places: Vec<usize> = answer.results.iter().flat_map(Merged::contributors).collect();
-        places.sort_unstable();
-        places.dedup();
-        let depends = self.from.is_some() && access == Access::ByIdentity;
-        let outcome = match (answer.undecided || depends, places.len()) {
-            (true, _) => Outcome::Undecided,
-            (false, 0) => Outcome::Default,
-            (false, 1) => Outcome::Decided,
-            (false, _) => Outcome::Merged,
-        };
-        let policy = |place: usize| Some(self.merge.entry(*answer.entries.get(place)?)?.policy);
-        let standing = places.into_iter().filter(|_| outcome != Outcome::Undecided).filter_map(policy);
-        Weighed { policies: each_once(standing), outcome, verdict: verdict(outcome, access), access }
-    }
 }
 
 struct Reporter<'a> {
@@ -217,8 +168,15 @@ impl Reporter<'_> {
     /// Why a candidate ended as it did; what is about something else says about what.
     fn why(&self, candidate: &Ruled<()>) -> Phrase {
         let phrase = self.because(candidate.state, &candidate.reason);
-        let entry = self.asked.merge.entry(candidate.entry).filter(|_| candidate.reason.code == Code::SkipOtherTarget);
+        let entry = self.asked.merge.entry(candidate.entry);
         let Some(ResolvedReach::Objects(reference, found)) = entry.map(|entry| &entry.reach) else { return phrase };
+        match (candidate.reason.code, reference.section) {
+            (Code::SkipDangling, Some(Section::Named(port) | Section::Port(port))) => {
+                return self.missing_port(phrase, reference, port);
+            }
+            (Code::SkipOtherTarget, _) => {}
+            _ => return phrase,
+        }
         let name = |target: &Target| {
             let object = self.asked.snapshot.objects().get(target.object)?;
             Some(self.asked.snapshot.text(object.name).to_owned())
@@ -226,6 +184,23 @@ impl Reporter<'_> {
         let names = each_once(found.iter().filter_map(name));
         let text = other_targets(self.asked.lookup.text(reference.kind), &names);
         Phrase { text, ..phrase.with("targets", names) }
+    }
+
+    /// Why a port means nothing: the ports of what was meant without it.
+    fn missing_port(&self, phrase: Phrase, reference: &Reference, port: Sym) -> Phrase {
+        let snapshot = self.asked.snapshot;
+        let whole = Reference { section: None, ..reference.clone() };
+        let found = snapshot.targets().map(|targets| targets.resolve(&whole, self.asked.subject.scope));
+        let objects = found.into_iter().flatten().filter_map(|target| snapshot.objects().get(target.object));
+        let ports = objects.flat_map(|object| &object.parts).map(|part| snapshot.text(part.section).to_owned());
+        let mut ports = each_once(ports);
+        if ports.is_empty() {
+            return phrase;
+        }
+        ports.sort_unstable();
+        let lookup = self.asked.lookup;
+        let text = missing_port(lookup.text(reference.kind), lookup.text(port), &ports);
+        Phrase { text, ..phrase.with("ports", ports) }
     }
 
     fn answer(&self) -> &Layered {
@@ -457,17 +432,6 @@ impl Reporter<'_> {
         }
         notes.extend(self.asked.vocabulary.remarks());
         notes
-    }
-}
-
-fn verdict(outcome: Outcome, access: Access) -> Verdict {
-    match (outcome, access) {
-        (Outcome::Undecided, _) => Verdict::Undecided,
-        (_, Access::Allowed) => Verdict::Permit,
-        (_, Access::Refused) => Verdict::Deny,
-        // What is not enforced refuses nobody.
-        (Outcome::Default, _) => Verdict::Unset,
-        _ => Verdict::Set,
     }
 }
 

@@ -387,6 +387,11 @@ fn is_none(number: &usize) -> bool {
     *number == 0
 }
 
+/// A port that nobody has, and those that there are.
+pub(crate) fn missing_port(kind: &str, port: &str, ports: &[String]) -> String {
+    format!("refers to the port {port} of a {kind}, which has the ports {}", ports.join(", "))
+}
+
 /// What a policy is about instead: by name, the first few of them.
 pub(crate) fn other_targets(kind: &str, names: &[String]) -> String {
     const SHOWN: usize = 3;

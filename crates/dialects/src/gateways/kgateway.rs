@@ -69,7 +69,7 @@ pub(crate) fn usable(network: Network<'_>, policy: PolicyType, entry: &Entry) ->
 
 /// Everything that is wrong with a policy.
 pub fn problems(network: Network<'_>, policy: PolicyType, entry: &Entry) -> Problems {
-    network.gateways.problems(entry.policy, || look_for_problems(network, policy, entry))
+    network.gateways.problems((entry.policy, network.absent), || look_for_problems(network, policy, entry))
 }
 
 fn look_for_problems(network: Network<'_>, policy: PolicyType, entry: &Entry) -> Problems {

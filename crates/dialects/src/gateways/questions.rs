@@ -11,6 +11,7 @@ use upheld_model::{Diagnostic, Fault};
 use upheld_report::Answer;
 
 use self::query::Query;
+use super::gateway_api::gateways::Absent;
 use super::gateway_api::{GatewayKind, Network};
 use super::kgateway::fields::asked_name;
 use super::unattached;
@@ -60,7 +61,7 @@ pub(super) fn answer(asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
 }
 
 fn answer_about(asked: &Asked<'_>, about: String) -> Result<Answer, Diagnostic> {
-    let network = network(asked.snapshot)?;
+    let network = network(asked.snapshot)?.taking(Absent::Assumed);
     let kind = asked.question.kind.as_deref().map(|name| find_kind(network, name)).transpose()?;
     let query = Query { network, kind, documents: RefCell::default() };
     let reports = query.reports(&asked.question.thing)?;

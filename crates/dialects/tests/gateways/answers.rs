@@ -454,3 +454,63 @@ fn gateways_listeners_and_routes_have_a_status() {
     assert_eq!(cart["status"]["parents"][0]["parentRef"], parent);
     assert_eq!(cart["status"]["parents"][0]["conditions"][0]["status"], "True");
 }
+
+/// G13: how requests are passed on is a matter of the rule; a policy at one of its backends sets it in vain.
+#[test]
+fn g13_a_policy_at_a_backend_reference_does_not_say_how_requests_are_passed_on() {
+    let world = |others: &str| {
+        format!(
+            "apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: gw, namespace: infra}}
+spec: {{gatewayClassName: kgateway, listeners: [{{name: http, protocol: HTTP, port: 80}}]}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: svc, namespace: infra}}
+spec: {{ports: [{{port: 80}}]}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{name: r, namespace: infra}}
+spec:
+  parentRefs: [{{name: gw}}]
+  rules:
+  - name: all
+    backendRefs:
+    - name: svc
+      port: 80
+      filters:
+      - {{type: ExtensionRef, extensionRef: {{group: gateway.kgateway.dev, kind: TrafficPolicy, name: there}}}}
+    {others}
+---
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: TrafficPolicy
+metadata: {{name: there, namespace: infra}}
+spec: {{csrf: {{percentageEnabled: 7}}, timeouts: {{request: 1s}}, retry: {{attempts: 2}}}}
+---
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: TrafficPolicy
+metadata: {{name: whole, namespace: infra}}
+spec:
+  targetRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: r}}]
+  timeouts: {{request: 5s}}
+"
+        )
+    };
+    for others in ["", "- {name: svc, port: 80, weight: 9}"] {
+        let answer = answer(CURRENT, &world(others), json!({"what": "httproute/infra/r#all", "kind": "TrafficPolicy"}));
+        let reports = answer.expect("is answered").reports;
+        let there = reports.iter().find(|one| one.about.what.contains(" to Service")).expect("the backend");
+        assert_eq!(held(there, "csrf").map(|(_, policy)| policy), Some("infra/there".to_owned()), "{there:#?}");
+        assert_eq!(
+            held(there, "timeouts.request").map(|(_, policy)| policy),
+            Some("infra/whole".to_owned()),
+            "{there:#?}"
+        );
+        assert_eq!(held(there, "retry"), None);
+        let retry = there.fields.iter().find(|field| field.path.starts_with("retry")).expect("is shown");
+        let why: Vec<&str> = retry.over.iter().map(|over| over.reason.text.as_str()).collect();
+        assert_eq!(why, ["not applied: it is a matter of the rule, not of one of its backends"]);
+    }
+}

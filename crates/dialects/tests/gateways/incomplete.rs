@@ -205,3 +205,43 @@ fn a_listener_set_is_answered_without_its_gateway() {
     assert_eq!(held(&found, "csrf").unwrap().1, "shop/set");
     assert_eq!(notes(&found, "UP035").len(), 1);
 }
+
+/// Secrets and extensions are rarely in a repository: where none was read, a policy that uses one is not broken.
+#[test]
+fn secrets_and_extensions_that_were_not_read_are_taken_to_exist() {
+    let gateway = REMOVABLE[..3].join("\n---\n");
+    let uses = |field: &str| {
+        POLICY.replace("csrf: {percentageEnabled: 7}", &format!("csrf: {{percentageEnabled: 7}}\n  {field}"))
+    };
+    let world = |field: &str, more: &str| [&gateway, ROUTE, &uses(field), more].join("\n---\n");
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: other, namespace: shop}\nstringData: {a: b}\n";
+    let extension = "apiVersion: gateway.kgateway.dev/v1alpha1\nkind: GatewayExtension\nmetadata: {name: other, namespace: shop}\nspec: {extAuth: {grpcService: {backendRef: {name: cart, port: 80}}}}\n";
+    for (field, other, problem) in [
+        ("apiKeyAuth: {secretRef: {name: keys}}", secret, "API key secret shop/keys not found"),
+        (
+            "apiKeyAuth: {secretSelector: {matchLabels: {app: a}}}",
+            secret,
+            "no secrets found matching selector in namespace shop",
+        ),
+        ("basicAuth: {secretRef: {name: users}}", secret, "basic auth: secret shop/users not found"),
+        ("extAuth: {extensionRef: {name: auth}}", extension, "extauth: shop/auth: gateway extension not found"),
+    ] {
+        let taken = report(CURRENT, &world(field, ""), "httproute/shop/cart#all", "TrafficPolicy");
+        assert_eq!(
+            held(&taken, "csrf"),
+            Some((json!({"percentageEnabled": 7}), "shop/cart".to_owned())),
+            "{field}: {taken:#?}"
+        );
+        let told =
+            format!("shop/cart uses what was not read ({problem}): nothing of that type was, so it is taken to exist");
+        assert!(
+            notes(&taken, upheld_model::Fault::Assumed.code()).contains(&told.as_str()),
+            "{field}: {:#?}",
+            taken.notes
+        );
+        // Where others of the type were read, this one is missing.
+        let broken = report(CURRENT, &world(field, other), "httproute/shop/cart#all", "TrafficPolicy");
+        assert_eq!(held(&broken, "csrf"), None, "{field}");
+        assert!(notes(&broken, upheld_model::Fault::Assumed.code()).is_empty(), "{field}");
+    }
+}

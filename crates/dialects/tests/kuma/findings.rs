@@ -486,3 +486,27 @@ spec:
     let headline = &report.headline.text;
     assert!(headline.contains("no policy allows this caller") && !headline.contains("nobody"), "{headline}");
 }
+
+#[test]
+fn k22_a_port_that_does_not_exist_lists_those_that_do() {
+    let text = "type: Dataplane
+name: web
+networking: {address: 10.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: web}}]}
+---
+type: MeshService
+name: orders
+labels: {kuma.io/display-name: orders}
+spec: {selector: {dataplaneTags: {app: o}}, ports: [{port: 80, name: http}, {port: 81}]}
+---
+type: MeshTimeout
+name: typo
+spec: {to: [{targetRef: {kind: MeshService, name: orders, sectionName: htpt}, default: {idleTimeout: 1s}}]}
+";
+    let loaded = loaded(text, &["kuma/2"]);
+    let asked = words(Some("web"), None, Some("meshservice/orders"), Some("MeshTimeout"));
+    let reports = reports(&loaded.snapshot, &asked);
+    let [report] = reports.as_slice() else { panic!("{reports:#?}") };
+    let because = &report.candidates.first().expect("a candidate").reason;
+    assert_eq!(because.text, "refers to the port htpt of a MeshService, which has the ports 81, http");
+    assert_eq!(because.parameters["ports"], serde_json::json!(["81", "http"]));
+}

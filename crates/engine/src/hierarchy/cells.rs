@@ -23,6 +23,7 @@ pub struct CellKey {
     hits: Vec<KeyHit>,
     levels: SmallVec<[LevelJoin; 2]>,
     omits: Vec<SmolStr>,
+    omits_in: Vec<(u8, SmolStr)>,
 }
 
 /// An entry at a place, without what is different at every place.
@@ -88,7 +89,9 @@ impl Hierarchy {
         keys.extend(hits.iter().filter_map(key));
         keys.sort_unstable();
         let omits = question.omits.iter().map(SmolStr::new).collect();
-        CellKey { hits: keys, levels: SmallVec::from_slice(question.levels), omits }
+        let (scope, names) = question.omits_in.unwrap_or_default();
+        let omits_in = names.iter().map(|name| (scope, SmolStr::new(name))).collect();
+        CellKey { hits: keys, levels: SmallVec::from_slice(question.levels), omits, omits_in }
     }
 }
 
@@ -105,7 +108,7 @@ impl<'q> Partition for Cells<'q> {
 
     fn representative(&self, cell: usize) -> Question<'_> {
         const NOWHERE: Question<'static> =
-            Question { sites: &[], levels: &[], omits: &[], usable: &|_, _| Usable::Yes };
+            Question { sites: &[], levels: &[], omits: &[], omits_in: None, usable: &|_, _| Usable::Yes };
         self.table.first(cell).copied().unwrap_or(NOWHERE)
     }
 

@@ -18,8 +18,17 @@ pub struct Question<'q> {
     pub levels: &'q [LevelJoin],
     /// Fields that mean nothing at this target.
     pub omits: &'q [&'q str],
+    /// Fields that mean nothing in one of the scopes, whatever they mean in others.
+    pub omits_in: Option<(u8, &'q [&'q str])>,
     /// Which entries can be used where: what is wrong with a policy may depend on other documents.
     pub usable: &'q dyn Fn(&Entry, Place) -> Usable,
+}
+
+impl Question<'_> {
+    /// Whether a field means nothing in a scope, while it may in others.
+    pub(super) fn omits_in(&self, scope: u8, name: &str) -> bool {
+        self.omits_in.is_some_and(|(there, names)| there == scope && names.contains(&name))
+    }
 }
 
 impl std::fmt::Debug for Question<'_> {

@@ -113,13 +113,26 @@ impl Hierarchy {
         // What a target says itself is behind all entries, each part under a number of its own.
         let who = |place: usize| answer.order.get(place).map_or(EntryId::new(usize::MAX), |member| member.entry);
         let key = |name| own_words.parts.get(name).map_or((name, None), Key::borrowed);
-        let named = || scopes.iter().map(|own| own.folded.iter().map(|(name, joined)| (key(name), joined)));
+        let named = || {
+            scopes.iter().map(|own| {
+                let meant = own.folded.iter().filter(|(name, _)| !question.omits_in(own.scope, name));
+                meant.map(|(name, joined)| (key(name), joined))
+            })
+        };
         let most = scopes.iter().map(|own| own.folded.len()).sum();
         let apart = |name: &str| policies.apart(name);
         let is_omitted = |name: &str| question.omits.contains(&name);
         let fields = scopes::across(named(), most, apart, who, |name| !is_omitted(name));
         if !question.omits.is_empty() {
             answer.omitted = scopes::across(named(), 0, apart, who, is_omitted);
+        }
+        if question.omits_in.is_some() {
+            let there = scopes.iter().map(|own| {
+                let omitted = own.folded.iter().filter(|(name, _)| question.omits_in(own.scope, name));
+                omitted.map(|(name, joined)| (key(name), joined))
+            });
+            let omitted = scopes::across(there, 0, apart, who, |_| true);
+            answer.omitted.extend(omitted);
         }
         answer.fields = fields;
         answer.scopes = scopes;

@@ -38,6 +38,8 @@ pub enum Remark {
     NoBackend { problem: String, weight: u64, of: u64, may_exist: bool, status: u16 },
     /// Of two timeouts only the one for the backend is waited for.
     BackendTimeout { request: String, backend: String },
+    /// What a policy uses was not read, nor anything of its type.
+    TakenToExist { policy: String, problems: Vec<String> },
     /// Policies have no creation time, so that they count as the newest.
     NoCreationTime { policies: Vec<String> },
     /// The default effect permits.
@@ -95,6 +97,10 @@ impl Remark {
                 "timeouts.request is {backend}: without retries the proxy waits for timeouts.backendRequest ({backend}), and the \
                  rule's own timeouts.request ({request}) has no effect"
             ),
+            Self::TakenToExist { policy, problems } => format!(
+                "{policy} uses what was not read ({}): nothing of that type was, so it is taken to exist",
+                problems.join("; ")
+            ),
             Self::NoCreationTime { policies } => {
                 let (noun, is) = if policies.len() == 1 { ("has", "it counts") } else { ("have", "they count") };
                 format!("{} {noun} no creation time: {is} as newer than all others", policies.join(", "))
@@ -124,6 +130,7 @@ impl Remark {
             Self::ParentNotRead { .. }
             | Self::MeshParent { .. }
             | Self::NothingLeadsTo { .. }
+            | Self::TakenToExist { .. }
             | Self::NoCreationTime { .. } => Fault::Assumed,
             Self::NoBackend { .. } => Fault::NoBackend,
             Self::BackendTimeout { .. } => Fault::NoEffect,

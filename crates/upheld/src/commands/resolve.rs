@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 use upheld_answers::{Question, World};
 use upheld_dialects::access::questions::short;
 
-use super::{Asked, Session, ask, exit_of, parsed, print_refused, say};
+use super::{Asked, Session, ask, exit_of, parsed, print_concerning, print_refused, print_warnings, say};
 use crate::cli::{self, Format};
 use crate::exit::Exit;
 use crate::render::{print_plain, yaml};
@@ -15,7 +15,7 @@ pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
         return decisions(session, question);
     }
     let Some(asked) = parsed(session, &question.words(), None) else { return Exit::Failed };
-    let Some(loaded) = session.load() else { return Exit::Failed };
+    let Some(loaded) = session.load_beside(None) else { return Exit::Failed };
     let options = session.options();
     let world = World::new(&loaded.snapshot, &options);
     if session.screen.format == Format::Name {
@@ -23,16 +23,21 @@ pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
         let asked = Question { field: None, ..asked };
         return match world.answer(&asked) {
             Ok(answer) => {
+                print_concerning(session, &loaded, &answer);
                 print_plain(&answer.names().iter().map(|name| format!("{name}\n")).collect::<String>());
                 exit_of(&answer.reports)
             }
             Err(refused) => print_refused(&loaded, &refused),
         };
     }
-    let resolution = match world.resolve(&asked) {
-        Ok(resolution) => resolution,
-        Err(refused) => return print_refused(&loaded, &refused),
+    let (resolution, answer) = match world.resolve_with(&asked) {
+        Ok(resolved) => resolved,
+        Err(refused) => {
+            print_warnings(&loaded, loaded.warnings.as_slice());
+            return print_refused(&loaded, &refused);
+        }
     };
+    print_concerning(session, &loaded, &answer);
     if let Some(value) = &resolution.value {
         print(session, value);
     }

@@ -325,3 +325,29 @@ fn split_policies_count_once_for_a_pair() {
     let show = shown(&run(folder.path(), "show --semantics kuma/0.4 RateLimit/p"));
     assert!(show.contains("RateLimit: applies to 1 of 1 pairs"), "{show}");
 }
+
+#[test]
+fn resolve_prints_the_warnings_that_concern_its_answer_and_counts_the_others() {
+    let proxies = "type: Dataplane
+name: web
+networking: {address: 10.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: web}}]}
+---
+type: MeshService
+name: orders
+labels: {kuma.io/display-name: orders}
+spec: {ports: [{port: 80, name: http}]}
+";
+    let policy = |name: &str, kind: &str, port: &str| {
+        format!(
+            "type: {kind}\nname: {name}\nspec: {{to: [{{targetRef: {{kind: Mesh}}, default: {{}}}}, {{targetRef: {{kind: MeshService, name: orders, sectionName: {port}}}, default: {{}}}}]}}\n"
+        )
+    };
+    let (timeout, retry) = (policy("mine", "MeshTimeout", "nine"), policy("other", "MeshRetry", "ten"));
+    let folder = folder(&[("a.yaml", proxies), ("b.yaml", &timeout), ("c.yaml", &retry)]);
+    let output = run(folder.path(), "resolve --semantics kuma/2 web --to meshservice/orders --kind MeshTimeout");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("`nine`") && !told.contains("`ten`"), "{told}");
+    assert!(told.contains("note: 1 warning about other documents (--verbose shows all)"), "{told}");
+    let all = run(folder.path(), "resolve --verbose --semantics kuma/2 web --to meshservice/orders --kind MeshTimeout");
+    assert!(String::from_utf8_lossy(&all.stderr).contains("`ten`"));
+}

@@ -159,6 +159,12 @@ pub(super) fn words(code: Code) -> Option<Words> {
             "timeouts: {request: 10s}   on a rule with a RequestRedirect",
             "timeouts: {request: 10s}   on a rule with backendRefs",
         ),
+        Code::MergeNotAtReference => (
+            "not looked at where a rule refers to a backend",
+            "How requests are passed on (timeouts, retries, rewrites, mirrors) is a matter of the rule. A policy in the filters of one of its backendRefs sets it in vain.",
+            "timeouts: {request: 10s}   in a TrafficPolicy that a backendRef refers to",
+            "timeouts: {request: 10s}   in a TrafficPolicy that the rule refers to",
+        ),
         Code::MergeScope => (
             "hidden by a nearer scope",
             "What a route, a host and a gateway say is not merged: the nearest of them that has the field counts.",

@@ -90,7 +90,7 @@ pub fn effective(
         section: 0,
         looks: EntrySource::Listed(listed),
     }));
-    let question = Question { sites: &sites, levels: &[], omits: &[], usable: &|_, _| Usable::Yes };
+    let question = Question { sites: &sites, levels: &[], omits: &[], omits_in: None, usable: &|_, _| Usable::Yes };
     let answer = ask(&hierarchy, &question, &mut Scratch::default(), &mut Silent);
     let speaker = |entry| hierarchy.entry(entry).map_or(policies.len(), |entry| entry.policy.index());
     let speakers = answer.order.iter().map(|member| speaker(member.entry)).collect();

@@ -25,7 +25,16 @@ pub struct Gateways {
     /// Kinds of editions that are not in force.
     pub other_editions: Vec<PolicyKind>,
     /// What is wrong with policies, as far as somebody asked: that may take a look at many documents.
-    problems: RwLock<FxHashMap<PolicyId, Problems>>,
+    problems: RwLock<FxHashMap<(PolicyId, Absent), Problems>>,
+}
+
+/// What it means that an object was not read, where nothing of its type was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Absent {
+    /// There is none: everything was read.
+    Missing,
+    /// It is elsewhere: files rarely have every secret.
+    Assumed,
 }
 
 /// What is wrong with a policy.
@@ -59,7 +68,7 @@ impl Gateways {
     }
 
     /// What is wrong with a policy; `look` is asked once for each.
-    pub(crate) fn problems(&self, policy: PolicyId, look: impl FnOnce() -> Problems) -> Problems {
+    pub(crate) fn problems(&self, policy: (PolicyId, Absent), look: impl FnOnce() -> Problems) -> Problems {
         let known = self.problems.read().unwrap_or_else(PoisonError::into_inner).get(&policy).cloned();
         known.unwrap_or_else(|| {
             let found = look();
@@ -76,12 +85,25 @@ pub struct Network<'s> {
     pub snapshot: &'s Snapshot,
     /// What is known of its gateways.
     pub gateways: &'s Gateways,
+    /// What it means that something was not read.
+    pub absent: Absent,
 }
 
 impl<'s> Network<'s> {
     /// The gateways that a snapshot keeps; `None` for a snapshot that was made without them.
     pub fn of(snapshot: &'s Snapshot) -> Option<Self> {
-        snapshot.companion::<Gateways>().map(|gateways| Self { snapshot, gateways })
+        snapshot.companion::<Gateways>().map(|gateways| Self { snapshot, gateways, absent: Absent::Missing })
+    }
+
+    /// The same, where what was not read may be elsewhere or not.
+    #[must_use]
+    pub fn taking(self, absent: Absent) -> Self {
+        Self { absent, ..self }
+    }
+
+    /// Whether objects of a type are taken to exist: none was read.
+    pub fn assumes(self, kind: &str) -> bool {
+        self.absent == Absent::Assumed && !self.snapshot.objects().has_kind(kind, self.snapshot.symbols())
     }
 
     /// What leads where.

@@ -39,6 +39,7 @@ pub struct Asked<'s> {
     sites: SmallVec<[Planned<'s>; 8]>,
     levels: SmallVec<[LevelJoin; 2]>,
     omits: &'static [&'static str],
+    omits_in: Option<(u8, &'static [&'static str])>,
     /// The listener in question, by its gateway: some policies cannot be used at all listeners.
     listener: Option<(&'s Gateway, &'s Listener)>,
     /// Whether policies count that have no effect where they are attached.
@@ -102,6 +103,7 @@ impl<'s> Network<'s> {
             sites: SmallVec::new(),
             levels: SmallVec::new(),
             omits: &[],
+            omits_in: None,
             listener: None,
             only_effective: false,
         }
@@ -233,6 +235,10 @@ impl<'s> Asked<'s> {
     pub fn backend_reference(mut self, step: &Step, number: usize) -> Self {
         let Some(rule) = self.rule(step) else { return self };
         let scope = if rule.backends.len() > 1 { BACKEND_REFERENCE } else { ONLY_BACKEND_REFERENCE };
+        // How requests are passed on is a matter of the rule: at one of its backends, the controller does not look at it.
+        if matches!(self.reader, Some(Reader::Kgateway(_))) {
+            self.omits_in = Some((scope, &kgateway::FORWARDING));
+        }
         for (section, place) in self.places(BACKEND_REFERENCE, None) {
             if let (Some(references), PlaceName::Reference) = (rule.backends.get(number), place) {
                 self.refer(scope, 0, section, step, references);
@@ -375,7 +381,13 @@ impl<'s> Asked<'s> {
                 usable
             })
         };
-        let question = Question { sites: &sites, levels: &self.levels, omits: self.omits, usable: &usable };
+        let question = Question {
+            sites: &sites,
+            levels: &self.levels,
+            omits: self.omits,
+            omits_in: self.omits_in,
+            usable: &usable,
+        };
         ask(self.kind.policies, &question)
     }
 

@@ -2,7 +2,7 @@
 
 use upheld_engine::hierarchy::{Effective, Hierarchy, Via};
 use upheld_engine::{Place, Ruling};
-use upheld_report::{AskedPlaces, Places, Report, report_places};
+use upheld_report::{AskedPlaces, Places, Remark, Report, report_places};
 
 use super::attachments::Reader;
 use super::places::Asked;
@@ -17,9 +17,12 @@ pub fn report_at(asked: &Asked<'_>, target: &str) -> Report {
 /// Reports what was ruled.
 pub fn report_of(asked: &Asked<'_>, ruling: &Ruling<Hierarchy>, target: &str) -> Report {
     let (snapshot, kind, lookup) = (asked.network().snapshot, asked.kind().kind, &asked.lookup);
-    asked.with(|policies, question| {
+    let mut report = asked.with(|policies, question| {
         report_places(&AskedPlaces { snapshot, kind, lookup, places: asked, policies, question, ruling }, target)
-    })
+    });
+    let assumed = asked.assumed(&ruling.answer).into_iter();
+    report.notes.extend(assumed.map(|(policy, problems)| Remark::TakenToExist { policy, problems }.into()));
+    report
 }
 
 impl Places for Asked<'_> {

@@ -4,7 +4,7 @@ use upheld_engine::hierarchy::Effective;
 
 use super::problems;
 use crate::gateways::gateway_api::attachments::Reader;
-use crate::gateways::gateway_api::gateways::Network;
+use crate::gateways::gateway_api::gateways::{Absent, Network};
 use crate::gateways::gateway_api::places::Asked;
 use crate::gateways::gateway_api::topology::Topology;
 
@@ -28,6 +28,25 @@ impl Asked<'_> {
             told.extend(problems.iter().map(|problem| format!("{identity}{section}: {problem}")));
         }
         told
+    }
+}
+
+impl Asked<'_> {
+    /// What is taken to exist, because nothing of its type was read: for each policy what would be wrong with it otherwise.
+    pub fn assumed(&self, answer: &Effective) -> Vec<(String, Vec<String>)> {
+        let network = self.network();
+        let Some(Reader::Kgateway(policy)) = self.reader() else { return Vec::new() };
+        let mut assumed: Vec<(String, Vec<String>)> = Vec::new();
+        for entry in answer.order.iter().filter_map(|member| self.kind().policies.entry(member.entry)) {
+            let known = problems(network, policy, entry);
+            let all = problems(network.taking(Absent::Missing), policy, entry);
+            let more: Vec<String> = all.iter().filter(|problem| !known.contains(problem)).cloned().collect();
+            let name = [entry.namespace, entry.name].map(|symbol| network.snapshot.text(symbol)).join("/");
+            if !more.is_empty() && !assumed.iter().any(|(told, _)| *told == name) {
+                assumed.push((name, more));
+            }
+        }
+        assumed
     }
 }
 

@@ -124,6 +124,8 @@ proptest! {
             asked.extend([&flat, &near, &whole, &deep].map(|sites| Question { sites, ..*question }));
             asked.extend([&turned[..], &[]].map(|levels| Question { levels, ..*question }));
             asked.extend([&["cors"][..], &["csrf", "retry"]].map(|omits| Question { omits, ..*question }));
+            let scopes = [(0, &["cors"][..]), (1, &["cors", "retry"])];
+            asked.extend(scopes.map(|there| Question { omits_in: Some(there), ..*question }));
             asked.push(*question);
             let mut cells = Cells::new(hierarchy);
             let found: Vec<usize> = asked.iter().map(|question| cells.classify(*question)).collect();

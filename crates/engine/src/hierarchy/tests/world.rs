@@ -265,7 +265,7 @@ impl Built {
                 Usable::Yes
             }
         };
-        let question = Question { sites: &sites, levels: &self.levels, omits: &[], usable: &broken };
+        let question = Question { sites: &sites, levels: &self.levels, omits: &[], omits_in: None, usable: &broken };
         asked(&self.hierarchy, &question)
     }
 

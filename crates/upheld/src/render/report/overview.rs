@@ -1,5 +1,7 @@
 //! Several kinds of policy, a line each.
 
+use std::collections::BTreeSet;
+
 use anstyle::Style;
 use upheld_model::State;
 
@@ -40,18 +42,22 @@ pub(crate) fn overview(about: &str, reports: &[&Report], details: Option<&str>, 
 }
 
 fn sentence(reports: &[&Report], about: &str, placed: bool) -> String {
-    let speaking = reports.iter().filter(|report| !report.policies.is_empty());
-    let mut kinds: Vec<&str> = speaking.map(|report| report.kind.as_str()).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
+    let speaking: Vec<&str> =
+        reports.iter().filter(|report| !report.policies.is_empty()).map(|report| report.kind.as_str()).collect();
+    let applied = speaking.iter().collect::<BTreeSet<_>>().len();
+    let asked = reports.iter().map(|report| report.kind.as_str()).collect::<BTreeSet<_>>().len();
     let ties = reports.iter().filter(|report| report.is_tie()).count();
     let undecided = reports.iter().filter(|report| report.outcome == Outcome::Undecided).count();
-    let kinds = match kinds.len() {
-        0 => "No kind applies".to_owned(),
-        1 => "1 kind applies".to_owned(),
-        applied => format!("{applied} kinds apply"),
+    let verb = if applied == 1 { "applies" } else { "apply" };
+    let kinds = match (applied, asked) {
+        (0, _) => "No kind applies".to_owned(),
+        (applied, asked) if applied < asked => format!("{applied} of {asked} kinds {verb}"),
+        (1, _) => "1 kind applies".to_owned(),
+        (applied, _) => format!("{applied} kinds apply"),
     };
-    let mut sentence = format!("{kinds} to {about}");
+    // A kind may say something at several places of one connection: there is a row for each.
+    let places = if speaking.len() > applied { format!(" at {} places", speaking.len()) } else { String::new() };
+    let mut sentence = format!("{kinds} to {about}{places}");
     let of_them = if placed { "of the answers" } else { "of them" };
     match ties {
         0 => {}

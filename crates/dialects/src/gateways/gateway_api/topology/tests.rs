@@ -42,7 +42,7 @@ fn snapshot(documents: &[&str]) -> Snapshot {
 /// What is drawn of a snapshot.
 fn drawn(snapshot: &Snapshot) -> Graph {
     let gateways = Gateways::of(snapshot, ControllerSettings::default(), Vec::new());
-    let network = Network { snapshot, gateways: &gateways };
+    let network = Network { snapshot, gateways: &gateways, absent: super::super::gateways::Absent::Missing };
     network.topology().graph(network)
 }
 

@@ -10,14 +10,20 @@ use crate::gateways::kgateway::references::{References, Unresolved, list, text};
 
 const SECRET: (&str, &str) = ("", "Secret");
 
-/// A reference to one secret.
-pub(super) fn reference(from: End<'_>, reference: Value<'_>, references: &References<'_>) -> Result<ObjectId, String> {
+/// A reference to one secret; none if it is taken to exist.
+pub(super) fn reference(
+    from: End<'_>,
+    reference: Value<'_>,
+    references: &References<'_>,
+) -> Result<Option<ObjectId>, String> {
     let namespace = text(reference, "namespace").unwrap_or(from.namespace);
     let name = text(reference, "name").unwrap_or_default();
-    references.named(from, SECRET, reference).map_err(|unresolved| match unresolved {
-        Unresolved::NotGranted => format!("secret {namespace}/{name}: {}", unresolved.words()),
-        Unresolved::Missing => format!("secret {namespace}/{name} not found"),
-    })
+    match references.named(from, SECRET, reference) {
+        Ok(found) => Ok(Some(found)),
+        Err(Unresolved::NotGranted) => Err(format!("secret {namespace}/{name}: {}", Unresolved::NotGranted.words())),
+        Err(Unresolved::Missing) if references.network.assumes(SECRET.1) => Ok(None),
+        Err(Unresolved::Missing) => Err(format!("secret {namespace}/{name} not found")),
+    }
 }
 
 /// Headers whose values come from secrets.
@@ -27,6 +33,7 @@ pub(super) fn headers(from: End<'_>, settings: Value<'_>, references: &Reference
         for header in list(modifier, "set").chain(list(modifier, "add")) {
             let Some(secret) = header.get("secretRef") else { continue };
             let found = reference(from, secret, references).map_err(|problem| format!("{side}: {problem}"))?;
+            let Some(found) = found else { continue };
             // Without a key and a name, all entries are headers.
             let wanted = text(secret, "key").or_else(|| text(header, "name"));
             let missing = wanted.filter(|key| !entries(found, references).contains_key(key));
@@ -45,9 +52,15 @@ pub(super) fn api_keys(from: End<'_>, settings: Value<'_>, references: &Referenc
         return Ok(());
     }
     let secrets = if let Some(secret) = settings.get("secretRef") {
-        vec![reference(from, secret, references).map_err(|problem| format!("API key {problem}"))?]
+        match reference(from, secret, references).map_err(|problem| format!("API key {problem}"))? {
+            Some(found) => vec![found],
+            None => return Ok(()),
+        }
     } else if let Some(selector) = settings.get("secretSelector") {
         let found = references.selected(from, SECRET, selector);
+        if found.is_empty() && references.network.assumes(SECRET.1) {
+            return Ok(());
+        }
         if found.is_empty() {
             return Err(format!("no secrets found matching selector in namespace {}", from.namespace));
         }
@@ -75,6 +88,7 @@ pub(super) fn basic(from: End<'_>, settings: Value<'_>, references: &References<
         return Err("basic auth: either users or secretRef must be specified".to_owned());
     };
     let found = reference(from, secret, references).map_err(|problem| format!("basic auth: {problem}"))?;
+    let Some(found) = found else { return Ok(()) };
     let key = text(secret, "key").unwrap_or(".htpasswd");
     if entries(found, references).get(key).is_some_and(|users| !users.is_empty()) {
         Ok(())
