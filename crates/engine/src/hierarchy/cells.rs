@@ -89,7 +89,9 @@ impl Hierarchy {
         keys.extend(hits.iter().filter_map(key));
         keys.sort_unstable();
         let omits = question.omits.iter().map(SmolStr::new).collect();
-        let (scope, names) = question.omits_in.unwrap_or_default();
+        // Where nobody speaks, nothing is left out.
+        let spoken = |(scope, _): &(u8, &[&str])| keys.iter().any(|hit| hit.scope == *scope);
+        let (scope, names) = question.omits_in.filter(spoken).unwrap_or_default();
         let omits_in = names.iter().map(|name| (scope, SmolStr::new(name))).collect();
         CellKey { hits: keys, levels: SmallVec::from_slice(question.levels), omits, omits_in }
     }

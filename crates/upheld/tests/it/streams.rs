@@ -337,12 +337,13 @@ name: orders
 labels: {kuma.io/display-name: orders}
 spec: {ports: [{port: 80, name: http}]}
 ";
-    let policy = |name: &str, kind: &str, port: &str| {
+    let policy = |name: &str, kind: &str, port: &str, says: &str| {
         format!(
-            "type: {kind}\nname: {name}\nspec: {{to: [{{targetRef: {{kind: Mesh}}, default: {{}}}}, {{targetRef: {{kind: MeshService, name: orders, sectionName: {port}}}, default: {{}}}}]}}\n"
+            "type: {kind}\nname: {name}\nspec: {{to: [{{targetRef: {{kind: Mesh}}, default: {says}}}, {{targetRef: {{kind: MeshService, name: orders, sectionName: {port}}}, default: {says}}}]}}\n"
         )
     };
-    let (timeout, retry) = (policy("mine", "MeshTimeout", "nine"), policy("other", "MeshRetry", "ten"));
+    let timeout = policy("mine", "MeshTimeout", "nine", "{idleTimeout: 1s}");
+    let retry = policy("other", "MeshRetry", "ten", "{http: {numRetries: 1}}");
     let folder = folder(&[("a.yaml", proxies), ("b.yaml", &timeout), ("c.yaml", &retry)]);
     let output = run(folder.path(), "resolve --semantics kuma/2 web --to meshservice/orders --kind MeshTimeout");
     let told = String::from_utf8_lossy(&output.stderr);
