@@ -156,15 +156,16 @@ pub(crate) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, progress: &dyn
 fn layered(snapshot: &Snapshot, kind: KindId, mesh: Sym) -> Option<Pairs> {
     let LayeredCells { callers, called, rows } =
         dialects().find_map(|dialect| dialect.layered_cells(snapshot, kind, mesh))?;
-    let ends = dialects().find_map(|dialect| dialect.ends(snapshot, mesh, Granularity::Inbound))?;
+    let (proxies, source_of) = callers.into_iter().unzip();
+    let (destinations, destination_of) = called.into_iter().unzip();
     let standing = |one: LayeredStanding| Standing { policies: one.policies, granted: one.granted };
     Some(Pairs {
         mesh,
         rows: rows.into_iter().map(|row| Row::Layered(row.into_iter().map(standing).collect())).collect(),
-        source_of: callers,
-        destination_of: called,
-        proxies: ends.callers.into_iter().map(|(name, _)| name).collect(),
-        destinations: ends.called.into_iter().map(|(label, _)| label).collect(),
+        source_of,
+        destination_of,
+        proxies,
+        destinations,
         resolve: Resolve::All,
         grants: false,
     })

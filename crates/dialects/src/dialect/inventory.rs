@@ -52,8 +52,7 @@ pub trait Inventory {
         false
     }
 
-    /// What a kind of layers comes to for the pairs of such a scope, callers and called as [`Inventory::ends`] lists them by
-    /// inbound; `None` for other kinds.
+    /// What a kind of layers comes to for the pairs of such a scope; `None` for other kinds.
     fn layered_cells(&self, _snapshot: &Snapshot, _kind: KindId, _scope: Sym) -> Option<LayeredCells> {
         None
     }
@@ -81,10 +80,10 @@ pub struct Ends {
 /// Pairs under a kind of layers, in cells with one answer: a class of callers and a class of those called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LayeredCells {
-    /// The class of each caller.
-    pub callers: Vec<usize>,
-    /// The class of each that is called.
-    pub called: Vec<usize>,
+    /// Who calls, each with its class.
+    pub callers: Vec<(Sym, usize)>,
+    /// Who is called, each with its class.
+    pub called: Vec<(String, usize)>,
     /// What each cell comes to, by class of callers, then by class of those called.
     pub rows: Vec<Vec<LayeredStanding>>,
 }

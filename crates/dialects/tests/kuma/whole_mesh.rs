@@ -55,10 +55,13 @@ fn pairs(loaded: &Loaded, name: &str) -> Vec<Pair> {
     let mesh = snapshot.symbols().get("default").expect("the mesh");
     let cells = dialects().find_map(|dialect| dialect.layered_cells(snapshot, kind, mesh)).expect("cells");
     let ends = dialects().find_map(|dialect| dialect.ends(snapshot, mesh, Granularity::Inbound)).expect("ends");
-    assert_eq!((cells.callers.len(), cells.called.len()), (ends.callers.len(), ends.called.len()));
+    let callers: Vec<_> = cells.callers.iter().map(|(name, _)| *name).collect();
+    let called: Vec<_> = cells.called.iter().map(|(label, _)| label.clone()).collect();
+    assert_eq!(callers, ends.callers.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    assert_eq!(called, ends.called.iter().map(|(label, _)| label.clone()).collect::<Vec<_>>());
     let mut pairs = Vec::new();
-    for ((from, _), caller) in ends.callers.iter().zip(&cells.callers) {
-        for ((to, _), called) in ends.called.iter().zip(&cells.called) {
+    for (from, caller) in &cells.callers {
+        for (to, called) in &cells.called {
             let LayeredStanding { policies, granted } = &cells.rows[*caller][*called];
             let policies = policies.iter().map(|id| snapshot.text(snapshot.policy(*id).expect("a policy").name));
             pairs.push((snapshot.text(*from).to_owned(), to.clone(), policies.map(str::to_owned).collect(), *granted));

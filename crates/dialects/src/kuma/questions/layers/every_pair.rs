@@ -15,7 +15,7 @@ use upheld_report::{Weighed, each_once};
 
 use super::callers::{Caller, KnownFact, LookedAt, Named};
 use super::leaving::Passing;
-use super::{End, Layers, Lists, Member};
+use super::{Layers, Lists, Member};
 use crate::dialect::{LayeredCells, LayeredStanding};
 use crate::kuma::permission::Fit;
 
@@ -61,10 +61,11 @@ impl<'m, K: Eq + Hash + Copy> Ends<'m, K> {
 impl Layers<'_> {
     /// What all pairs of members come to.
     pub(in super::super) fn cells(&self) -> LayeredCells {
-        let end = |end: Option<&End>, each| end.map_or_else(Vec::new, |end| end.members_for(each).to_vec());
-        let sources = end(self.connection.source.as_ref(), Granularity::Service);
-        let called = end(self.connection.destination.as_ref(), Granularity::Inbound);
-        let callers = if sources.is_empty() { Vec::new() } else { self.callers(&sources) };
+        let source = self.connection.source.as_ref();
+        let sources = source.map_or(&[][..], |end| end.members_for(Granularity::Service));
+        let destination = self.connection.destination.as_ref();
+        let called = destination.map_or(&[][..], |end| end.members_for(Granularity::Inbound));
+        let callers = if sources.is_empty() { Vec::new() } else { self.callers(sources) };
 
         let mut subjects = Classes::new(self.merges());
         let mut abouts = Abouts::new(self.merges());
@@ -133,7 +134,10 @@ impl Layers<'_> {
             together([outgoing, incoming])
         };
         let rows = from_keys.iter().map(|from| to_keys.iter().map(|to| cell(from, to)).collect()).collect();
-        LayeredCells { callers: from.of_each, called: to.of_each, rows }
+        let name = |member: &Member| self.proxy(member).map(|proxy| proxy.name);
+        let callers = sources.iter().filter_map(name).zip(from.of_each).collect();
+        let called = called.iter().map(|member| member.label.clone()).zip(to.of_each).collect();
+        LayeredCells { callers, called, rows }
     }
 
     /// What policies see of each caller. Many have the same facts, which are looked at once.

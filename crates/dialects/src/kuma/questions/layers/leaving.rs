@@ -30,15 +30,15 @@ pub(super) struct Passing {
 impl Layers<'_> {
     /// What calls of somebody pass on their way out; nothing for those in the mesh.
     pub(super) fn passing(&self, called: &Member) -> Option<Passing> {
-        // The later editions have no rules for it.
-        let passes =
-            |edition: Edition| edition != Edition::V3 && egress::is_in_use(self.snapshot, self.connection.mesh);
-        self.rules.first().filter(|rules| passes(rules.edition))?;
         let (target, tags) = match called.is {
             Some(Is::Resource(target)) if self.is_external(target.object) => (Some(target), None),
             Some(_) => return None,
             None => (None, Some(self.external_tags(called)?)),
         };
+        // The later editions have no rules for it.
+        let passes =
+            |edition: Edition| edition != Edition::V3 && egress::is_in_use(self.snapshot, self.connection.mesh);
+        self.rules.first().filter(|rules| passes(rules.edition))?;
         let leaving = tags.map_or(Leaving::Resource, Leaving::Tagged);
         let merges: Option<Vec<Merge>> = self.rules.iter().map(|rules| egress::policies(rules, leaving)).collect();
         let name = self.connection.mesh;
