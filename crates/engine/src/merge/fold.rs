@@ -1,7 +1,7 @@
 //! The fold. It walks all layers at once, from the best to the worst, and opens only what more than one layer sets.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use smol_str::SmolStr;
 use upheld_model::config::{Config, Content};
@@ -81,6 +81,9 @@ pub struct Leaf<'m> {
     /// What worse layers said here.
     pub overridden: &'m [Overridden],
 }
+
+/// A map that nothing is in.
+static EMPTY: LazyLock<Arc<Config>> = LazyLock::new(|| Config::made(Content::Map(Vec::new())));
 
 /// Merges layers, the best first. `None` if there are none, or if a null removed everything.
 pub fn fold(strategy: &Strategy, layers: &[Layer]) -> Option<Merged> {
@@ -311,6 +314,10 @@ impl Merged {
         match self {
             Self::Whole { value, by, overridden } => collect_whole(value, *by, overridden, path, leaves),
             Self::Gone { by, overridden, .. } => leaves.push(Leaf { path, value: None, by: *by, overridden }),
+            // That it is there is all that it says; the whole result being empty says nothing.
+            Self::Map { fields, by, overridden } if fields.is_empty() && !path.is_empty() => {
+                leaves.push(Leaf { path, value: Some(&EMPTY), by: *by, overridden });
+            }
             Self::Map { fields, .. } => {
                 for (key, value) in fields {
                     value.collect(joined(&path, key), leaves);
