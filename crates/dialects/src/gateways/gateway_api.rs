@@ -3,6 +3,7 @@
 //! - [`mod@claim`]: which documents are read
 //! - [`attachments`]: what policies are attached to and what they say, by how the documents of their kind are read
 //! - [`resources`], [`mod@matches`]: typed views over documents
+//! - `stored`: what API servers keep of a document
 //! - [`mod@policy`], [`profiles`]: statements, and how each system merges them, as a table
 //! - [`mod@effective`]: the effective policy of a path that is given, under a profile; [`gwctl`], [`envoy`]: what these two
 //!   read from a spec before
@@ -53,6 +54,7 @@ pub mod resources;
 pub mod scopes;
 pub(crate) mod selector;
 pub mod settings;
+pub(crate) mod stored;
 pub mod survey;
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ mod declared;
 mod envoy_gateway;
 mod incomplete;
 mod kgateway;
+mod manifests;
 mod reasons;
 mod seed_kgateway_policy_application_and_merging;
 mod shared_findings;

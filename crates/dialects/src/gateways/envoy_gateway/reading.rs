@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use smol_str::SmolStr;
 use upheld_engine::HierarchyKind;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{AttachedLayer, Config, Content, LayerContent, LayerMerge, MergeAction, Symbols};
 
 use crate::gateways::gateway_api::attachments::Written;
 use crate::gateways::gateway_api::envoy::with_required;
+use crate::gateways::gateway_api::stored::stored;
 
 /// The policies for clients.
 pub(super) const CLIENT_TRAFFIC: &str = "ClientTrafficPolicy";
@@ -26,8 +26,8 @@ pub(crate) fn reaches_routes(kind: &str) -> bool {
 
 /// What a policy says, and how it meets the policy of the listener.
 pub(crate) fn layer(written: Written<'_>, spec: Value<'_>, kind: &HierarchyKind, symbols: &Symbols) -> AttachedLayer {
-    let said = spec.entries().filter(|(key, _)| !ATTACHING.contains(&key.text()));
-    let said = said.map(|(key, value)| (SmolStr::new(key.text()), Config::of(written.source, value))).collect();
+    let spec_as_stored = stored(written.source, spec);
+    let said = spec_as_stored.entries().iter().filter(|(key, _)| !ATTACHING.contains(&key.as_str())).cloned().collect();
     let config = Arc::new(Config { content: Content::Map(said), at: Some(written.at(spec)) });
     let merged = Some(with_required(&config));
     AttachedLayer { says: LayerContent::Whole { config, merged }, meets: Some(meets(spec, kind, symbols)) }

@@ -9,6 +9,7 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{NodeRef, SourceId};
 
 use super::references::{list, text};
+use crate::gateways::gateway_api::stored::stored;
 
 /// What a rule says itself: filters in their order, then what it says outside of them.
 pub(crate) fn layers(source: SourceId, rule: Value<'_>) -> Vec<OwnLayer> {
@@ -59,7 +60,7 @@ fn filter_fields(source: SourceId, filter: Value<'_>) -> Vec<(SmolStr, Arc<Confi
             let inner = filter.get("urlRewrite").into_iter().flat_map(Value::entries);
             let named = inner.filter(|(_, value)| value.kind() != Kind::Null);
             return named
-                .map(|(key, value)| (format!("urlRewrite.{}", key.text()).into(), Config::of(source, value)))
+                .map(|(key, value)| (format!("urlRewrite.{}", key.text()).into(), stored(source, value)))
                 .collect();
         }
         Some("CORS") => ("cors", "cors"),
@@ -68,7 +69,7 @@ fn filter_fields(source: SourceId, filter: Value<'_>) -> Vec<(SmolStr, Arc<Confi
         Some("RequestMirror") => ("requestMirror", "requestMirror"),
         _ => return Vec::new(),
     };
-    let Some(value) = filter.get(field).map(|value| Config::of(source, value)) else { return Vec::new() };
+    let Some(value) = filter.get(field).map(|value| stored(source, value)) else { return Vec::new() };
     let value = if CUMULATIVE.contains(&name) {
         Arc::new(Config { at: value.at, content: Content::List(vec![value]) })
     } else {
@@ -80,7 +81,7 @@ fn filter_fields(source: SourceId, filter: Value<'_>) -> Vec<(SmolStr, Arc<Confi
 /// With retries, the timeout for a backend is that of each try.
 fn own_fields(source: SourceId, rule: Value<'_>) -> Vec<(SmolStr, Arc<Config>)> {
     let set = |path: &[&str]| rule.at_path(path).filter(|value| value.kind() != Kind::Null);
-    let read = |value: Value<'_>| Config::of(source, value);
+    let read = |value: Value<'_>| stored(source, value);
     let (request, backend) = (set(&["timeouts", "request"]), set(&["timeouts", "backendRequest"]));
     let retry = set(&["retry"]);
     let timeout = if retry.is_some() { request } else { backend.or(request) };

@@ -16,6 +16,7 @@ use super::policy_type::PolicyType;
 use super::settings::PolicyMerge;
 use crate::gateways::gateway_api::attachments::{TARGETS, Written};
 use crate::gateways::gateway_api::settings::ControllerSettings;
+use crate::gateways::gateway_api::stored::stored;
 
 pub use listener::is_inside_port;
 
@@ -37,11 +38,11 @@ pub(crate) fn of(policy: PolicyType, written: Written<'_>, settings: &Controller
         PolicyType::HttpListener => listener::http_fields(source, "", spec),
         PolicyType::BackendConfig => backend_fields(source, spec),
         PolicyType::BackendTls => {
-            let entries = payload(spec).map(|(key, value)| (key, Config::of(source, value))).collect();
+            let entries = payload(spec).map(|(key, value)| (key, stored(source, value))).collect();
             let at = Some(NodeRef { source, node: spec.number() });
             vec![(SmolStr::new(TLS), Arc::new(Config { content: Content::Map(entries), at }))]
         }
-        PolicyType::DirectResponse => payload(spec).map(|(key, value)| (key, Config::of(source, value))).collect(),
+        PolicyType::DirectResponse => payload(spec).map(|(key, value)| (key, stored(source, value))).collect(),
     }
 }
 
@@ -90,10 +91,10 @@ fn backend_fields(source: SourceId, spec: Value<'_>) -> Vec<Field> {
     let mut fields = Vec::new();
     for (key, value) in payload(spec) {
         if key == "dns" {
-            let inner = entries(value).map(|(inner, value)| (format!("dns.{inner}").into(), Config::of(source, value)));
+            let inner = entries(value).map(|(inner, value)| (format!("dns.{inner}").into(), stored(source, value)));
             fields.extend(inner);
         } else {
-            fields.push((key, Config::of(source, value)));
+            fields.push((key, stored(source, value)));
         }
     }
     fields

@@ -8,6 +8,7 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{NodeRef, SourceId};
 
 use super::{Field, entries, payload};
+use crate::gateways::gateway_api::stored::stored;
 
 /// Settings that origins are kept under another name for.
 const RENAMED: [(&str, &str); 6] = [
@@ -47,7 +48,7 @@ pub(super) fn fields(source: SourceId, spec: Value<'_>) -> Vec<Field> {
     for port in spec.get("perPort").into_iter().flat_map(Value::items) {
         let Some(number) = port.get("port").map(Value::text) else { continue };
         let whole = format!("perPortPolicy[{number}]");
-        let content = port.get("listener").map(|listener| Config::of(source, listener));
+        let content = port.get("listener").map(|listener| stored(source, listener));
         let content = content.filter(|listener| listener.content != Content::Null);
         let empty = || {
             let at = Some(NodeRef { source, node: port.number() });
@@ -92,7 +93,7 @@ pub(super) fn http_fields(source: SourceId, prefix: &str, settings: Value<'_>) -
     if forwarded {
         let parts = [HOPS, RANGES, SKIP_APPEND].into_iter().filter_map(|key| Some((key, settings.get(key)?)));
         let parts = parts.filter(|(_, value)| value.kind() != Kind::Null);
-        let entries = parts.map(|(key, value)| (SmolStr::new(key), Config::of(source, value))).collect();
+        let entries = parts.map(|(key, value)| (SmolStr::new(key), stored(source, value))).collect();
         let at = settings.get("useRemoteAddress").map(|value| NodeRef { source, node: value.number() });
         let config = Arc::new(Config { content: Content::Map(entries), at });
         fields.push((format!("{prefix}xffConfig").into(), config));
@@ -103,12 +104,12 @@ pub(super) fn http_fields(source: SourceId, prefix: &str, settings: Value<'_>) -
 /// Whoever says which details to pass on means to pass them on.
 fn certificate_details(source: SourceId, prefix: &str, settings: Value<'_>, fields: &mut Vec<Field>) {
     let set = |name| settings.get(name).filter(|value| value.kind() != Kind::Null);
-    let details = set("details").map(|details| Config::of(source, details));
+    let details = set("details").map(|details| stored(source, details));
     let implied = || {
         let details = details.as_ref()?;
         Some(Arc::new(Config { content: Content::Text("SanitizeSet".into()), at: details.at }))
     };
-    if let Some(mode) = set("mode").map(|mode| Config::of(source, mode)).or_else(implied) {
+    if let Some(mode) = set("mode").map(|mode| stored(source, mode)).or_else(implied) {
         fields.push((format!("{prefix}forwardClientCertDetails.mode").into(), mode));
     }
     if let Some(details) = details {
@@ -117,7 +118,7 @@ fn certificate_details(source: SourceId, prefix: &str, settings: Value<'_>, fiel
 }
 
 fn push(source: SourceId, prefix: &str, key: &str, value: Value<'_>, fields: &mut Vec<Field>) {
-    let config = Config::of(source, value);
+    let config = stored(source, value);
     if key == "accessLog" {
         fields.push((format!("{prefix}accessLogConfig").into(), config.clone()));
     }

@@ -8,6 +8,7 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{NodeRef, SourceId};
 
 use super::Field;
+use crate::gateways::gateway_api::stored::stored;
 use crate::gateways::kgateway::references::text;
 
 /// Names with the paths in a document that differ from them; all other fields are called as they are written.
@@ -43,7 +44,7 @@ pub(super) fn fields(namespace: &str, source: SourceId, spec: Value<'_>) -> Vec<
 }
 
 fn field(namespace: &str, source: SourceId, name: SmolStr, value: Value<'_>) -> Field {
-    let config = Config::of(source, value);
+    let config = stored(source, value);
     let config = match value.get("extensionRef").filter(|reference| reference.kind() == Kind::Map) {
         _ if PROVIDERS.contains(&name.as_str()) => provider(namespace, source, value, &config),
         _ if name == "transformation" => with_parsing(&config),
