@@ -172,6 +172,9 @@ impl Words<'_> {
                 "has no effect: it names one plain listener, and all plain listeners of a port share these settings"
                     .to_owned()
             }
+            Code::OffOtherController => {
+                format!("has no effect: {} runs this gateway, and does not know such policies", self.param(first))
+            }
             Code::SkipSubject => "is about other subjects".to_owned(),
             Code::SkipResource => "is about other resources".to_owned(),
             Code::SkipAction => "is about other actions".to_owned(),

@@ -11,6 +11,7 @@
 //! with the nearest policy of the listener, never with one of its own route.
 
 mod attachment_requests;
+pub(crate) mod builtin;
 mod clients;
 mod gateways;
 mod reading;

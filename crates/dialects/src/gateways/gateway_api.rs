@@ -1,6 +1,7 @@
 //! Dialect *Gateway API*: gateways, listeners, routes and what they lead to, from Kubernetes manifests.
 //!
 //! - [`mod@claim`]: which documents are read
+//! - [`mod@controller`]: who runs a gateway, and whose policies count there
 //! - [`attachments`]: what policies are attached to and what they say, by how the documents of their kind are read
 //! - [`resources`], [`mod@matches`]: typed views over documents
 //! - `stored`: what API servers keep of a document
@@ -30,6 +31,7 @@ mod attach;
 pub mod attachments;
 mod build;
 pub mod claim;
+pub mod controller;
 mod dependents;
 pub mod effective;
 mod entry;

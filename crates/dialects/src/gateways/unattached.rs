@@ -100,6 +100,9 @@ fn of_target(
             return why(format!("{kind} {namespace}/{name} has no section `{section}`"), help);
         }
     }
+    if let Some(message) = run_by_others(network, policy, object) {
+        return why(message, None);
+    }
     match kind {
         "Service" | "Backend" if is_about_backends(network, policy) => None,
         // Where its parents were not read, nothing can be said against it.
@@ -110,6 +113,19 @@ fn of_target(
         }
         kind => why(format!("it cannot be attached to a {kind}"), None),
     }
+}
+
+/// That all gateways of an object are run by controllers that do not know a policy.
+fn run_by_others(network: Network<'_>, policy: &Policy, object: ObjectId) -> Option<String> {
+    let group = policy.attachments()?.group?;
+    let mut kinds = network.kinds();
+    let kind = kinds.find(|kind| kind.kind.governs == policy.kind && kind.policies.kind().group == group)?;
+    let gateways = network.gateways_of(object);
+    let foreign = gateways.iter().all(|gateway| network.foreign(kind, gateway).is_some());
+    let first = gateways.first().filter(|_| foreign)?;
+    let controller = network.snapshot.text(first.controller?.name);
+    let group = network.snapshot.text(group);
+    Some(format!("{} is run by {controller}, which does not know policies of {group}", network.title(first.object)))
 }
 
 /// Whether backends are among the places of the policy's kind.

@@ -355,11 +355,21 @@ fn said(speaker: &Speaker) -> Held {
     fields.map(|(key, value)| (key.clone(), (value.clone(), speaker.title.clone()))).collect()
 }
 
-/// The first in each scope, even if it says nothing; it decides whether a wider scope fills its gaps.
+/// What the target says itself lies over what policies come to. Of these counts the first in each scope, even if it says nothing;
+/// it decides whether a wider scope fills its gaps.
 fn fold_best(speakers: &[Speaker]) -> Held {
+    let (own, speakers): (Vec<&Speaker>, Vec<&Speaker>) = speakers.iter().partition(|speaker| speaker.policy.is_none());
+    let mut held = fold_policies(&speakers);
+    for speaker in own.into_iter().rev() {
+        held.extend(said(speaker));
+    }
+    held
+}
+
+fn fold_policies(speakers: &[&Speaker]) -> Held {
     let mut scopes: Vec<u8> = speakers.iter().map(|speaker| speaker.site.scope).collect();
     scopes.dedup();
-    let best = |scope: u8| speakers.iter().find(|speaker| speaker.site.scope == scope);
+    let best = |scope: u8| speakers.iter().copied().find(|speaker| speaker.site.scope == scope);
     let mut held: Option<(Held, bool)> = None;
     for speaker in scopes.into_iter().filter_map(best) {
         held = Some(match held {

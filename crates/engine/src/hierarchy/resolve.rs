@@ -14,7 +14,7 @@ use super::index::{Attachment, Entry, Hierarchy};
 use super::question::{EntrySource, OwnContent, OwnLayer, Question, Usable};
 use super::rank::{Perspective, Ranked};
 use super::scopes::{self, Key};
-use super::wholes::{self, Stack, Whole, WholeRules};
+use super::wholes::{self, Stack, Whole, WholeJoin, WholeRules};
 use crate::ask::{EntryId, Hit, Place};
 use crate::kind::HierarchyFold;
 use crate::witness::Witness;
@@ -158,11 +158,17 @@ impl Hierarchy {
         let scope = |member: &Member| question.site(member.place.0 as usize).map(|site| site.scope);
         let numbered: Vec<(usize, &Member)> = answer.order.iter().enumerate().collect();
         let mut stack = Stack::default();
+        // Where the nearer one says how it meets the wider, what the target says itself stands aside: it lies over whatever they
+        // come to.
+        let apart = rules.across == Some(WholeJoin::AsTheBetterSays);
+        let (own, numbered): (Vec<_>, Vec<_>) =
+            numbered.into_iter().partition(|(_, member)| apart && self.entry(member.entry).is_none());
         for group in numbered.chunk_by(|(_, a), (_, b)| rules.across.is_none() || scope(a) == scope(b)) {
             let wholes = group.iter().filter_map(|(by, member)| self.whole(question, *by, member));
             stack.add(rules.across.unwrap_or_default(), Stack::within(rules.within, wholes));
         }
-        let (merged, hidden) = stack.finish(&rules.strategies);
+        let own = own.iter().filter_map(|(by, member)| self.whole(question, *by, member)).collect();
+        let (merged, hidden) = stack.finish(own, &rules.strategies);
         answer.fields = wholes::fields(merged.as_ref());
         (answer.merged, answer.hidden) = (merged, hidden);
     }

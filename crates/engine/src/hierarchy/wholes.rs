@@ -122,15 +122,15 @@ impl Stack {
         }));
     }
 
-    /// What holds, and who lost as a whole.
-    pub(super) fn finish(self, strategies: &[Strategy]) -> (Option<Merged>, Vec<Lost>) {
+    /// What holds, under what lies over all of it, and who lost as a whole.
+    pub(super) fn finish(self, over: Vec<Whole>, strategies: &[Strategy]) -> (Option<Merged>, Vec<Lost>) {
         let Self { best_first, hidden, strategy } = self;
         let alone = matches!(best_first.as_slice(), [_]);
         let layer = |whole: Whole| {
             let config = if alone { whole.config } else { whole.merged.unwrap_or(whole.config) };
             Layer { by: whole.by, config }
         };
-        let layers: Vec<Layer> = best_first.into_iter().map(layer).collect();
+        let layers: Vec<Layer> = over.into_iter().chain(best_first).map(layer).collect();
         let patch = Strategy::patch();
         let strategy = strategies.get(usize::from(strategy)).unwrap_or(&patch);
         (fold(strategy, &layers), hidden)

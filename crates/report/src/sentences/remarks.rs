@@ -32,6 +32,12 @@ pub enum Remark {
     ParentNotRead { parent: String, of: String },
     /// The parent is a service of a mesh.
     MeshParent { parent: String, of: String },
+    /// The class of a gateway was not read, so that nobody knows who runs it.
+    ClassNotRead { class: String, gateway: String, kind: String },
+    /// A controller whose rules are not known runs a gateway.
+    OtherController { gateway: String, controller: String },
+    /// What a filter does is not known.
+    FilterNotKnown { filter: String },
     /// Nothing that was read leads to something.
     NothingLeadsTo { what: String },
     /// A backend takes no requests: so many of all would go there.
@@ -83,6 +89,15 @@ impl Remark {
             Self::MeshParent { parent, of } => {
                 format!("the parent of {of} is {parent}: requests come from inside a mesh, through no gateway")
             }
+            Self::ClassNotRead { class, gateway, kind } => format!(
+                "the GatewayClass {class} of {gateway} was not read: its controller is taken for one that knows {kind}"
+            ),
+            Self::OtherController { gateway, controller } => format!(
+                "{controller} runs {gateway}: its policies and its rules are not known here, and not part of this answer"
+            ),
+            Self::FilterNotKnown { filter } => {
+                format!("the filter {filter} is not known here: what it does is not part of this answer")
+            }
             Self::NothingLeadsTo { what } => {
                 format!(
                     "nothing that was read leads to {what}: what gateways and parent routes say is not part of this answer"
@@ -129,6 +144,9 @@ impl Remark {
             Self::Problem { .. } => Fault::BrokenPolicy,
             Self::ParentNotRead { .. }
             | Self::MeshParent { .. }
+            | Self::ClassNotRead { .. }
+            | Self::OtherController { .. }
+            | Self::FilterNotKnown { .. }
             | Self::NothingLeadsTo { .. }
             | Self::TakenToExist { .. }
             | Self::NoCreationTime { .. } => Fault::Assumed,

@@ -130,6 +130,13 @@ pub(super) fn words(code: Code) -> Option<Words> {
             "a ListenerPolicy with targetRefs: [{kind: Gateway, name: web, sectionName: http}]",
             "targetRefs: [{kind: Gateway, name: web}]",
         ),
+        Code::OffOtherController => (
+            "another controller runs the gateway",
+            "The GatewayClass of the Gateway names a controller that does not know policies of this kind, so nobody applies them. \
+             Where the class was not read, its controller is taken for one that knows them.",
+            "an Envoy Gateway SecurityPolicy on a route whose Gateway has gatewayClassName: kgateway",
+            "a policy of the controller that runs the Gateway",
+        ),
         Code::DecideOff => (
             "switched off",
             "The policy has `enabled: false`, so it does not count.",

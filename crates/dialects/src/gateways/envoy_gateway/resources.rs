@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use upheld_engine::ObjectId;
 
 use super::targets::{Level, Target};
+use crate::gateways::gateway_api::controller::System;
 use crate::gateways::gateway_api::gateways::Network;
 use crate::gateways::gateway_api::resources::{Route, View};
 use crate::gateways::gateway_api::topology::{Gateway, Listener};
@@ -27,7 +28,9 @@ impl<'s> Resources<'s> {
     pub(super) fn of(network: Network<'s>) -> Self {
         let topology = network.topology();
         let mut sites = FxHashMap::default();
-        for gateway in &topology.gateways {
+        let is_own =
+            |gateway: &&Gateway| gateway.controller.is_none_or(|controller| controller.system == System::EnvoyGateway);
+        for gateway in topology.gateways.iter().filter(is_own) {
             sites.insert(gateway.object, gateway);
             sites.extend(gateway.listeners.iter().map(|listener| (listener.owner, gateway)));
         }
@@ -43,7 +46,7 @@ impl<'s> Resources<'s> {
         }
         let mut attached: FxHashMap<ObjectId, Vec<_>> = FxHashMap::default();
         for found in topology.attached() {
-            let Some(gateway) = topology.gateways.get(found.gateway) else { continue };
+            let Some(gateway) = topology.gateways.get(found.gateway).filter(is_own) else { continue };
             let listener = gateway.listeners.get(found.listener).map(|listener| (gateway, listener));
             attached.entry(found.route).or_default().extend(listener);
         }

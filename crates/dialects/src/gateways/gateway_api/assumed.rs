@@ -117,7 +117,7 @@ impl<'s> Network<'s> {
         let (mut reports, mut warnings) = (Reports::default(), Warnings::default());
         let mut steps = Steps::up_to(self.gateways.settings.topology.step_limit);
         let parent = Parent { object: route, section: None };
-        let mut ways = Walk::new(world, &mut reports, &mut warnings, &mut steps).from(&read, &parent);
+        let mut ways = Walk::new(world, None, &mut reports, &mut warnings, &mut steps).from(&read, &parent);
         ways.sort_by(|one, other| one.rank.cmp(&other.rank));
         ways
     }

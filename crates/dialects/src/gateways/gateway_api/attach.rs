@@ -7,6 +7,7 @@ use upheld_engine::ObjectId;
 use upheld_model::Runs;
 use upheld_model::tree::Value;
 
+use super::controller::{Controller, System, controller};
 use super::hostname::{covers, intersect};
 use super::report::{Reports, note};
 use super::resources::{ParentReference, Route, View, port, text};
@@ -19,6 +20,8 @@ use super::world::World;
 pub(super) struct Sites {
     /// By the place of the gateway.
     listeners: Vec<Vec<Listener>>,
+    /// Who runs each gateway, as far as that is known.
+    controllers: Vec<Option<Controller>>,
     by_owner: FxHashMap<ObjectId, Site>,
     /// The first listener with a host name on a plain port of a gateway; the empty name is for all hosts.
     plain: FxHashMap<(usize, u16, String), usize>,
@@ -37,12 +40,14 @@ impl Sites {
     pub(super) fn of(
         world: &World<'_>,
         gateways: &[View<'_>],
+        classes: &[View<'_>],
         listener_sets: &[View<'_>],
         warnings: &mut Warnings,
     ) -> Self {
         let mut sites = Self::default();
         for (gateway, view) in gateways.iter().enumerate() {
             sites.listeners.push(Vec::new());
+            sites.controllers.push(controller(world.snapshot, view, classes));
             sites.add(gateway, view);
         }
         for set in listener_sets {
@@ -68,8 +73,10 @@ impl Sites {
 
     /// The gateways, before any route is attached to them.
     pub(super) fn gateways(&self, views: &[View<'_>]) -> Runs<Gateway> {
-        let gateways = views.iter().zip(&self.listeners).map(|(view, listeners)| Gateway {
+        let gateways = views.iter().zip(&self.listeners).zip(&self.controllers);
+        let gateways = gateways.map(|((view, listeners), controller)| Gateway {
             object: view.object,
+            controller: *controller,
             listeners: Arc::from(listeners.as_slice()),
             hosts: Runs::default(),
         });
@@ -79,6 +86,11 @@ impl Sites {
     /// A listener by its gateway and its place there.
     pub(super) fn listener(&self, gateway: usize, listener: usize) -> Option<&Listener> {
         self.listeners.get(gateway)?.get(listener)
+    }
+
+    /// Who runs a gateway, by its place.
+    pub(super) fn system(&self, gateway: usize) -> Option<System> {
+        self.controllers.get(gateway).copied().flatten().map(|controller| controller.system)
     }
 
     fn add(&mut self, gateway: usize, owner: &View<'_>) {

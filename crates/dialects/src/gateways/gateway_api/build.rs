@@ -20,7 +20,7 @@ use super::warnings::Warnings;
 use super::world::{Inventory, World, delegation_label};
 
 /// Types of objects that more than the routes that refer to them depends on.
-const WIDE: [&str; 5] = ["Gateway", "ListenerSet", "XListenerSet", "Namespace", "ReferenceGrant"];
+const WIDE: [&str; 6] = ["Gateway", "GatewayClass", "ListenerSet", "XListenerSet", "Namespace", "ReferenceGrant"];
 
 /// What a change touches.
 struct Touched {
@@ -40,11 +40,12 @@ enum Presence {
 impl Topology {
     /// Of everything in a snapshot; also what references may lead where.
     pub fn build(snapshot: &Snapshot, settings: &Settings) -> (Self, Grants) {
-        let Inventory { gateways, listener_sets, routes, grants, namespaces, labelled } = Inventory::of(snapshot);
+        let Inventory { gateways, classes, listener_sets, routes, grants, namespaces, labelled } =
+            Inventory::of(snapshot);
         let namespaces = Arc::new(namespaces);
         let world = World::new(snapshot, settings, &grants, Arc::clone(&namespaces), labelled.clone());
         let mut warnings = Warnings::default();
-        let sites = Sites::of(&world, &gateways, &listener_sets, &mut warnings);
+        let sites = Sites::of(&world, &gateways, &classes, &listener_sets, &mut warnings);
         let mut topology = Self {
             gateways: sites.gateways(&gateways),
             sites: Arc::new(sites),

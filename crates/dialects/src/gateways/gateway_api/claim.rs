@@ -7,6 +7,7 @@ use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostics, Draft, NodeRef, Object, Policy, PolicyContent, SourceId, Sym, TagSet, Timestamp};
 
 use super::attachments::{self, Written};
+use super::controller::controller_name;
 use super::settings::ControllerSettings;
 use crate::document::{Header, Resource, metadata};
 use crate::shape::{Checker, Shape, optional, required};
@@ -134,6 +135,11 @@ pub(crate) fn object(
 ) -> Option<Object> {
     let Identity { kind, namespace, name, created, at } = identity(source, resource, draft, found)?;
     let symbols = &mut draft.symbols;
+    if resource.kind.text() == "GatewayClass"
+        && let Some(controller) = resource.spec().and_then(controller_name)
+    {
+        symbols.intern(controller);
+    }
     let labels = resource.labels().filter(|labels| labels.kind() == Kind::Map);
     let labels = labels.into_iter().flat_map(Value::entries);
     let facts: Vec<_> =

@@ -62,9 +62,10 @@ impl RouteEntry {
         warnings.annotations(route);
         for reference in &route.parents {
             let found = attach(world, sites, route, reference, &mut reports, &mut warnings);
-            let Some(Attached { parent, .. }) = found.first() else { continue };
+            let Some(Attached { parent, gateway, .. }) = found.first() else { continue };
             if route.matches_requests() {
-                let mut ways = Walk::new(world, &mut reports, &mut warnings, steps).from(read, parent);
+                let mut ways =
+                    Walk::new(world, sites.system(*gateway), &mut reports, &mut warnings, steps).from(read, parent);
                 ways.sort_by(|one, other| one.rank.cmp(&other.rank));
                 let ways: Arc<[Arc<Way>]> = ways.into_iter().map(Arc::new).collect();
                 // Two references of a route may lead to one listener.

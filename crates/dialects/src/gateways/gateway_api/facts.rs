@@ -6,7 +6,7 @@ use upheld_model::NodeRef;
 use upheld_model::tree::Value;
 
 use super::resources::{Route, View, children, text};
-use crate::gateways::kgateway;
+use crate::gateways::{envoy_gateway, kgateway};
 
 /// What is known of a route.
 #[derive(Clone, Debug)]
@@ -30,6 +30,8 @@ pub(crate) struct RuleFacts {
     pub(crate) backends: Vec<Vec<Reference>>,
     /// What it says itself.
     pub(crate) own: Vec<OwnLayer>,
+    /// The same in the fields of Envoy Gateway.
+    pub(crate) own_of_envoy: Vec<OwnLayer>,
     /// What its references to backends say themselves.
     pub(crate) backends_own: Vec<Vec<OwnLayer>>,
 }
@@ -65,6 +67,7 @@ impl RuleFacts {
             refers: references(view, rule),
             backends: children(rule, "backendRefs").map(|backend| references(view, backend)).collect(),
             own: kgateway::builtin::layers(view.source, rule),
+            own_of_envoy: envoy_gateway::builtin::layers(view.source, rule),
             backends_own: children(rule, "backendRefs")
                 .map(|backend| kgateway::builtin::layers(view.source, backend))
                 .collect(),

@@ -1,12 +1,13 @@
 //! The gateways of a snapshot: what is known of all of them together lives in the snapshot, is made once and shared.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
 use upheld_engine::{Hierarchy, ObjectId, PolicyId, PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, Object, SourceId};
 
+use super::controller::System;
 use super::grants::Grants;
 use super::settings::ControllerSettings;
 use super::topology::Topology;
@@ -26,6 +27,8 @@ pub struct Gateways {
     pub other_editions: Vec<PolicyKind>,
     /// What is wrong with policies, as far as somebody asked: that may take a look at many documents.
     problems: RwLock<FxHashMap<(PolicyId, Absent), Problems>>,
+    /// The systems that are meant by what was read, once somebody asked.
+    pub(super) meant: OnceLock<Vec<System>>,
 }
 
 /// What it means that an object was not read, where nothing of its type was.
@@ -45,7 +48,7 @@ impl Gateways {
     pub fn of(snapshot: &Snapshot, settings: ControllerSettings, other_editions: Vec<PolicyKind>) -> Self {
         let (topology, grants) = Topology::build(snapshot, &settings.topology);
         let (topology, grants) = (Arc::new(topology), Arc::new(grants));
-        Self { topology, grants, settings, other_editions, problems: RwLock::default() }
+        Self { topology, grants, settings, other_editions, problems: RwLock::default(), meant: OnceLock::new() }
     }
 
     /// Those of the next snapshot, in which some files are not as they were. Nothing if these are about something else.
@@ -63,7 +66,7 @@ impl Gateways {
         // What is wrong with policies may depend on anything that gateways have to do with.
         (concerned || !Arc::ptr_eq(&topology, &self.topology)).then(|| {
             let grants = Arc::clone(&self.grants);
-            Self { topology, grants, settings, other_editions, problems: RwLock::default() }
+            Self { topology, grants, settings, other_editions, problems: RwLock::default(), meant: OnceLock::new() }
         })
     }
 

@@ -20,6 +20,7 @@ use upheld_model::tree::Value;
 use upheld_model::{Code, Lookup, NodeRef, Object, Reason, SourceId, Sym};
 
 use super::attachments::Reader;
+use super::controller::System;
 use super::facts::{Reference, RuleFacts};
 use super::gateways::{GatewayKind, Network};
 use super::scopes::{
@@ -42,6 +43,10 @@ pub struct Asked<'s> {
     omits_in: Option<(u8, &'static [&'static str])>,
     /// The listener in question, by its gateway: some policies cannot be used at all listeners.
     listener: Option<(&'s Gateway, &'s Listener)>,
+    /// Who runs the gateway, if there is one and that is known.
+    run_by: Option<System>,
+    /// Why no policy of the kind counts here: somebody else runs the gateway.
+    foreign: Option<Reason>,
     /// Whether policies count that have no effect where they are attached.
     only_effective: bool,
 }
@@ -105,13 +110,15 @@ impl<'s> Network<'s> {
             omits: &[],
             omits_in: None,
             listener: None,
+            run_by: None,
+            foreign: None,
             only_effective: false,
         }
     }
 
     /// What holds for requests on a way under a host.
     pub fn way(self, kind: GatewayKind<'s>, gateway: &'s Gateway, host: &Host, way: &Way) -> Asked<'s> {
-        let mut asked = self.under(kind).rules(way).route(&way.chain);
+        let mut asked = self.under(kind).run_as(gateway).rules(way).route(&way.chain);
         if let Some(listener) = gateway.listeners.get(host.listener) {
             asked = asked.host(gateway, listener).behind(gateway, listener);
         }
@@ -166,14 +173,26 @@ impl<'s> Network<'s> {
 }
 
 impl<'s> Asked<'s> {
+    /// As whoever runs a gateway has it.
+    fn run_as(mut self, gateway: &Gateway) -> Self {
+        self.run_by = gateway.controller.map(|controller| controller.system);
+        self.foreign = self.network.foreign(self.kind, gateway);
+        self
+    }
+
     /// What the rules of a way say themselves, if this kind has anything to do with it.
     fn rules(mut self, way: &Way) -> Self {
         if !self.has_own_words() {
             return self;
         }
-        for (level, step) in (0..).zip(way.chain.iter().rev()) {
-            if let Some(rule) = self.rule(step).filter(|rule| !rule.own.is_empty()) {
-                self.push(RULE, level, 0, self.spot_of(step), PlannedLooks::Own(&rule.own));
+        let deepest = if self.choices().levels == Levels::None { 1 } else { usize::MAX };
+        for (level, step) in (0..).zip(way.chain.iter().rev().take(deepest)) {
+            let own = self.rule(step).map_or(&[][..], |rule| match self.reader {
+                Some(Reader::EnvoyGateway) => &rule.own_of_envoy,
+                _ => &rule.own,
+            });
+            if !own.is_empty() {
+                self.push(RULE, level, 0, self.spot_of(step), PlannedLooks::Own(own));
             }
         }
         self
@@ -209,25 +228,27 @@ impl<'s> Asked<'s> {
     /// The host that a listener owns.
     #[must_use]
     pub fn host(self, gateway: &'s Gateway, listener: &'s Listener) -> Self {
-        self.around_listener(HOST, gateway, listener)
+        self.run_as(gateway).around_listener(HOST, gateway, listener)
     }
 
     /// All hosts behind a listener.
     #[must_use]
-    pub fn behind(mut self, gateway: &'s Gateway, listener: &'s Listener) -> Self {
-        self.listener = Some((gateway, listener));
-        self.around_listener(GATEWAY, gateway, listener)
+    pub fn behind(self, gateway: &'s Gateway, listener: &'s Listener) -> Self {
+        let mut asked = self.run_as(gateway);
+        asked.listener = Some((gateway, listener));
+        asked.around_listener(GATEWAY, gateway, listener)
     }
 
     /// Any port of a gateway.
     #[must_use]
-    pub fn port(mut self, gateway: &Gateway) -> Self {
-        for (section, place) in self.places(LISTENER, None) {
+    pub fn port(self, gateway: &Gateway) -> Self {
+        let mut asked = self.run_as(gateway);
+        for (section, place) in asked.places(LISTENER, None) {
             if place == PlaceName::Gateway {
-                self.look(LISTENER, 0, section, gateway.object, None);
+                asked.look(LISTENER, 0, section, gateway.object, None);
             }
         }
-        self
+        asked
     }
 
     /// What a reference of a rule to a backend refers to.
@@ -286,9 +307,15 @@ impl<'s> Asked<'s> {
         self
     }
 
-    /// Whether what rules say themselves is about the same things as policies of this kind.
+    /// Whether what rules say themselves is about the same things as policies of this kind, and told in its words here.
     fn has_own_words(&self) -> bool {
-        self.reader == Some(Reader::Kgateway(kgateway::PolicyType::Traffic))
+        let Some(system) = self.network.system(self.kind).filter(|_| self.network.has_own_words(self.kind)) else {
+            return false;
+        };
+        match self.run_by {
+            Some(System::Other) | None => self.network.is_meant(system),
+            Some(runs) => runs == system,
+        }
     }
 
     /// As requests meet it: without policies that are attached, and reported so, where they have no effect.
@@ -445,6 +472,9 @@ impl<'s> Asked<'s> {
     }
 
     fn usable(&self, entry: &Entry, place: Place) -> Usable {
+        if let Some(reason) = self.foreign {
+            return Usable::Off(reason);
+        }
         match (self.reader, self.listener) {
             (Some(Reader::Kgateway(policy)), _) => {
                 let is_host = self.place(place).is_some_and(|(scope, _)| scope == HOST);

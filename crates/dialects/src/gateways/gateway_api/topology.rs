@@ -14,6 +14,7 @@ use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::{Config, Diagnostic, NodeRef, Pages, Runs};
 
 use super::attach::Sites;
+use super::controller::Controller;
 use super::dependents::{RouteIndex, Sought};
 use super::entry::{RouteEntry, Served};
 use super::facts::RouteFacts;
@@ -27,7 +28,7 @@ use super::world::Namespaces;
 ///
 /// When routes come, go or change, or backends and policies that routes refer to, the next topology comes out of this one: only
 /// the routes that changed and those that looked for something that changed (routes that delegate to them, directly or over
-/// others) are walked again, and everything else is shared. A Gateway, a listener set, a Namespace or a `ReferenceGrant`
+/// others) are walked again, and everything else is shared. A Gateway, a class, a listener set, a Namespace or a `ReferenceGrant`
 /// that changes makes all of it anew, and so does every change while the ways have more steps than are followed.
 #[derive(Clone, Debug)]
 pub struct Topology {
@@ -193,6 +194,8 @@ pub struct Attached {
 pub struct Gateway {
     /// The resource.
     pub object: ObjectId,
+    /// Who runs it; `None` if its class was not read.
+    pub controller: Option<Controller>,
     /// Its own listeners, then those of its listener sets.
     pub listeners: Arc<[Listener]>,
     /// Hosts with their ways: by port, then by host.

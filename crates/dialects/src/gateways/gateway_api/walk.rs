@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use super::claim::KGATEWAY;
+use super::claim::{ENVOY_GATEWAY, KGATEWAY};
+use super::controller::System;
 use super::inherit::{accepts_parent, agrees, inherit};
 use super::matches::Match;
 use super::pattern::{Mistake, Pattern};
@@ -76,6 +77,8 @@ struct Unresolved {
 /// A walk from one route.
 pub(super) struct Walk<'w, 's> {
     world: &'w World<'s>,
+    /// Who runs the gateway, if that is known.
+    system: Option<System>,
     reports: &'w mut Reports,
     warnings: &'w mut Warnings,
     steps: &'w mut Steps,
@@ -89,12 +92,14 @@ pub(super) struct Walk<'w, 's> {
 impl<'w, 's> Walk<'w, 's> {
     pub(super) fn new(
         world: &'w World<'s>,
+        system: Option<System>,
         reports: &'w mut Reports,
         warnings: &'w mut Warnings,
         steps: &'w mut Steps,
     ) -> Self {
         Self {
             world,
+            system,
             reports,
             warnings,
             steps,
@@ -184,10 +189,13 @@ impl<'w, 's> Walk<'w, 's> {
         failed.or(refused.filter(|_| !usable)).map(|(_, message)| message)
     }
 
-    /// What is wrong with a rule itself: policies that are not there, nothing to do, or two things at once.
+    /// What is wrong with a rule itself: policies that are not there, nothing to do, or two things at once. Controllers whose
+    /// rules are not known here may do with a rule whatever they like.
     fn broken(&mut self, route: &Route<'_>, rule: &Rule<'_>, delegates: bool) -> Option<String> {
         let namespace = route.view.namespace;
-        let missing = rule.extensions().filter(|(_, kind, name, _)| !self.world.has_extension(kind, namespace, name));
+        let missing = rule.extensions().filter(|(group, kind, name, _)| {
+            !self.world.has_extension(kind, namespace, name) && must_be_there(self.system, group)
+        });
         let missing: Vec<_> = missing.collect();
         for (_, kind, name, value) in &missing {
             self.warnings.no_extension(&route.view, kind, name, *value);
@@ -195,9 +203,15 @@ impl<'w, 's> Walk<'w, 's> {
         let titles =
             missing.iter().map(|(group, kind, name, _)| format!("{group}/{kind}/{namespace}/{name}: policy not found"));
         let mut problems: Vec<String> = titles.collect();
+        if matches!(self.system, Some(System::EnvoyGateway | System::Other)) {
+            return (!problems.is_empty()).then(|| problems.join("\n"));
+        }
+        // A filter that is not known here may answer.
+        let may_answer = self.system.is_none() && rule.extensions().any(|(group, ..)| group != KGATEWAY);
         // A rule that delegates does not answer itself.
         let above = if delegates { &[] } else { self.above.as_slice() };
-        if rule.backends.is_empty() && problems.is_empty() && outcome(rule, above) == Outcome::Forward {
+        let is_idle = rule.backends.is_empty() && outcome(rule, above) == Outcome::Forward;
+        if is_idle && problems.is_empty() && !may_answer {
             problems.push("no action specified".to_owned());
         }
         problems.extend(answered_twice(rule, above));
@@ -263,6 +277,16 @@ impl<'w, 's> Walk<'w, 's> {
         let rank = Rank::of(matching, self.world.weight(&leaf.route), ages);
         let (wanted, chain) = (Arc::clone(matching), self.chain.clone());
         self.found.push(Way { matching: matching.to_config(), wanted, chain, outcome, rank });
+    }
+}
+
+/// Whether what a filter of a group refers to must be among what was read. Who does not know the group cannot tell.
+fn must_be_there(system: Option<System>, group: &str) -> bool {
+    match system {
+        Some(System::Kgateway) => true,
+        Some(System::EnvoyGateway) => group == ENVOY_GATEWAY,
+        Some(System::Other) => false,
+        None => [KGATEWAY, ENVOY_GATEWAY].contains(&group),
     }
 }
 

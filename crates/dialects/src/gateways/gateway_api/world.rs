@@ -37,6 +37,7 @@ const FOREIGN_BACKENDS: [(&str, &str); 4] = [
 pub(super) struct Inventory<'s> {
     /// By namespace and name.
     pub(super) gateways: Vec<View<'s>>,
+    pub(super) classes: Vec<View<'s>>,
     /// From old to new.
     pub(super) listener_sets: Vec<View<'s>>,
     /// By type, namespace and name.
@@ -55,6 +56,7 @@ impl<'s> Inventory<'s> {
         for view in snapshot.objects().iter().filter_map(|(id, _)| View::of(snapshot, id)) {
             match view.kind {
                 "Gateway" => found.gateways.push(view),
+                "GatewayClass" => found.classes.push(view),
                 "ListenerSet" | "XListenerSet" => found.listener_sets.push(view),
                 "ReferenceGrant" => found.grants.add(&view),
                 "Namespace" => drop(found.namespaces.insert(SmolStr::new(view.name), view.object)),

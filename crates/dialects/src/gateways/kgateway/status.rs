@@ -178,7 +178,9 @@ impl<'s> Tally<'s> {
 
     fn finish(mut self) -> Vec<PolicyStatus> {
         if !self.kind.policies.is_empty() {
-            for gateway in &self.network.topology().gateways {
+            let (network, kind) = (self.network, self.kind);
+            let gateways = network.topology().gateways.iter();
+            for gateway in gateways.filter(|gateway| network.foreign(kind, gateway).is_none()) {
                 self.meet_gateway(gateway);
                 self.meet_routes(gateway);
             }

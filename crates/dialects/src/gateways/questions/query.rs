@@ -77,8 +77,12 @@ impl<'s> Query<'s> {
         }
         let reaches =
             |kind: &GatewayKind<'_>| kind.policies.kind().places.iter().any(|place| scopes.contains(&place.scope));
-        // What rules say themselves is reported with the policies for traffic.
-        let speaks = |kind: &GatewayKind<'_>| !kind.policies.is_empty() || is_traffic(self.network, *kind);
+        // What rules say themselves is reported with policies that are about the same things.
+        let has_own_words = |kind: GatewayKind<'_>| {
+            let system = self.network.system(kind).filter(|_| self.network.has_own_words(kind));
+            system.is_some_and(|system| self.network.is_meant(system))
+        };
+        let speaks = |kind: &GatewayKind<'_>| !kind.policies.is_empty() || has_own_words(*kind);
         let speaking: Vec<GatewayKind<'s>> =
             self.network.kinds().filter(|kind| reaches(kind) && speaks(kind)).collect();
         if speaking.is_empty() { self.network.kinds().filter(reaches).collect() } else { speaking }
@@ -388,8 +392,7 @@ fn speaking(mut reports: Vec<Report>) -> Vec<Report> {
         reports.retain(speaks);
         return reports;
     }
-    let mut kinds: Vec<String> = reports.iter().map(|report| report.kind.clone()).collect();
-    kinds.dedup();
+    let kinds = each_once(reports.iter().map(|report| report.kind.clone()));
     reports.truncate(1);
     for report in reports.iter_mut().filter(|_| kinds.len() > 1) {
         let (about, kinds) = (report.about.what.clone(), kinds.clone());

@@ -27,7 +27,8 @@ fn whole(by: usize, act: MergeAction, said: &[(&str, &str)]) -> Whole {
 type Folded = (Vec<(String, usize)>, Vec<(usize, usize)>);
 
 fn folded(nearest_first: Vec<Whole>) -> Folded {
-    let (merged, hidden) = Stack::within(WholeJoin::AsTheNextSays, nearest_first).finish(&[Strategy::patch()]);
+    let (merged, hidden) =
+        Stack::within(WholeJoin::AsTheNextSays, nearest_first).finish(Vec::new(), &[Strategy::patch()]);
     let fields = fields(merged.as_ref()).into_iter().map(|field| (field.name.to_string(), field.by[0]));
     (fields.collect(), hidden.iter().map(|lost| (lost.by, lost.to)).collect())
 }

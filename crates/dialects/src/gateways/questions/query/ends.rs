@@ -31,7 +31,8 @@ impl Query<'_> {
                 }
                 let title = format!("{} listener {}", self.network.title(listener.owner), listener.name);
                 for kind in self.kinds(&[GATEWAY]) {
-                    let report = report_at(&self.network.listener(kind, gateway, listener), &title);
+                    let mut report = report_at(&self.network.listener(kind, gateway, listener), &title);
+                    self.tell_controller(kind, gateway, &mut report);
                     let by_port = is(self.network, kind, PolicyType::Listener);
                     reports.push(if by_port { of_port(report, listener.port) } else { report });
                 }

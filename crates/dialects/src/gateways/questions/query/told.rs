@@ -7,8 +7,10 @@ use upheld_report::{Remark, Report, broken, each_once};
 use super::{Query, Spot, forwards, is_traffic};
 use crate::gateways::gateway_api::assumed::{Assumption, Unusable};
 use crate::gateways::gateway_api::attachments::Reader;
+use crate::gateways::gateway_api::controller::System;
+use crate::gateways::gateway_api::facts::Reference;
 use crate::gateways::gateway_api::reported::report_at;
-use crate::gateways::gateway_api::topology::{Outcome, Step, Way};
+use crate::gateways::gateway_api::topology::{Gateway, Outcome, Step, Way};
 use crate::gateways::gateway_api::{GatewayKind, Network};
 use crate::gateways::kgateway::PolicyType;
 
@@ -35,6 +37,10 @@ impl<'s> Query<'s> {
                 report.notes.extend(backend_timeout(self.network, step).map(Into::into));
             }
         }
+        if let Some((gateway, _)) = spot.served {
+            self.tell_controller(kind, gateway, &mut report);
+        }
+        report.notes.extend(self.unknown_filters(spot).map(|filter| Remark::FilterNotKnown { filter }.into()));
         if let Some(root) = way.chain.first().filter(|_| spot.served.is_none()) {
             self.tell_parents(root.route, &mut report);
         }
@@ -45,6 +51,35 @@ impl<'s> Query<'s> {
             Outcome::Answered if is_traffic(self.network, kind) => self.answered(report, way),
             _ => report,
         }
+    }
+
+    /// Who runs a gateway, where that is not known or is not known here.
+    pub(super) fn tell_controller(&self, kind: GatewayKind<'s>, gateway: &Gateway, report: &mut Report) {
+        let title = || self.network.title(gateway.object);
+        let Some(system) = self.network.system(kind) else { return };
+        let class = self.network.unread_class(gateway, system).filter(|_| !report.policies.is_empty());
+        let unread = class.map(|class| {
+            let (class, kind) = (class.to_owned(), report.kind.clone());
+            Remark::ClassNotRead { class, gateway: title(), kind }
+        });
+        let other = gateway.controller.filter(|controller| controller.system == System::Other).map(|controller| {
+            let controller = self.network.snapshot.text(controller.name).to_owned();
+            Remark::OtherController { gateway: title(), controller }
+        });
+        report.notes.extend(unread.or(other).map(Into::into));
+    }
+
+    /// Filters on a way that refer to something of a group that whoever runs the gateway may know, and nobody here.
+    fn unknown_filters(&self, spot: Spot<'s, '_>) -> impl Iterator<Item = String> {
+        let runs = spot.served.and_then(|(gateway, _)| gateway.controller).map(|controller| controller.system);
+        let steps = spot.way.chain.iter().filter(move |_| runs != Some(System::Kgateway));
+        let rules = steps.filter_map(|step| self.topology().facts(step.route)?.rules.get(step.rule));
+        let is_known = |group: &str| {
+            let mut groups = self.network.kinds().map(|kind| self.network.snapshot.text(kind.policies.kind().group));
+            groups.any(|known| known == group)
+        };
+        let unknown = rules.flat_map(|rule| &rule.refers).filter(move |reference| !is_known(&reference.group));
+        unknown.map(|Reference { group, kind, name, .. }| format!("{group}/{kind} {name}"))
     }
 
     fn is_of_kgateway(&self, kind: GatewayKind<'_>) -> bool {
