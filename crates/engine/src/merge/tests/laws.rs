@@ -1,7 +1,10 @@
 //! An indexed answer equals the naive one; a recorded answer equals the silent one; losers do not matter.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use upheld_model::State;
+use upheld_model::config::{Config, Content};
 
 use super::super::reference::{NaiveObject, NaiveQuestion, NaiveValue, NaiveWorld, merged};
 use super::super::{Layered, Merge, Merged, fold};
@@ -112,6 +115,11 @@ proptest! {
             let mut keys = leaf.path.split('.').filter(|key| !key.is_empty());
             let said = keys.try_fold(&layer.config, |config, key| config.get(key));
             match leaf.value {
+                // Nulls that are ignored leave an empty map.
+                Some(value) if value.content == Content::Map(Vec::new()) => {
+                    let is_null = |config: &Arc<Config>| config.content == Content::Null;
+                    prop_assert!(said.is_some_and(|said| said.entries().iter().all(|(_, entry)| is_null(entry))));
+                }
                 Some(value) => prop_assert_eq!(Some(value), said),
                 None => prop_assert_eq!(said.map(|said| value(said)), Some(NaiveValue::Null)),
             }
