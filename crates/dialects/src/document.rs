@@ -256,6 +256,7 @@ fn resource_shape(form: Form, body: Vec<Field>) -> Shape {
                 optional("creationTime", Shape::Text, "when it was created"),
                 optional("modificationTime", Shape::Text, "when it was changed last"),
                 optional("kri", Shape::Text, "identifier given by the control plane"),
+                optional("apiVersion", Shape::Text, "left over from the form of Kubernetes; means nothing here"),
             ];
             fields.extend(body);
             Shape::Object(fields)
@@ -287,6 +288,7 @@ pub(crate) fn metadata() -> Shape {
     ];
     fields.extend(
         [
+            "clusterName",
             "deletionGracePeriodSeconds",
             "deletionTimestamp",
             "generateName",

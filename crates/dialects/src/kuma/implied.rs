@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::GROUP;
 use super::meta::mesh_of;
 use super::reader::has_target_refs;
 use super::resources::ResourceType;
@@ -20,6 +21,10 @@ pub(crate) enum Stake {
 }
 
 pub(crate) fn stake(resource: Resource<'_>) -> Option<Stake> {
+    // Other systems have meshes and target references, too.
+    if resource.group().is_some_and(|group| group != GROUP) {
+        return None;
+    }
     let kind = resource.kind.text();
     if kind == ResourceType::Mesh.name() {
         return Some(Stake::Describes);

@@ -1,6 +1,6 @@
 //! Meshes, proxies, services and gateways: their shapes, and what selectors and references see of them.
 
-use upheld_model::tree::Value;
+use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostics, Draft, NodeRef, Object, Part, Role, SourceId, Symbols, TagSet};
 
 use super::SERVICE_TAGS;
@@ -285,7 +285,8 @@ fn dataplane_parts(resource: Resource<'_>, symbols: &mut Symbols) -> Vec<Part> {
 
 fn port_part(port: Value<'_>, symbols: &mut Symbols) -> Part {
     let number = symbols.intern(port.get("port").map_or("", Value::text));
-    let name = port.get("name").map(Value::text).filter(|name| !name.is_empty());
+    let name =
+        port.get("name").filter(|name| name.kind() != Kind::Null).map(Value::text).filter(|name| !name.is_empty());
     let section = name.map_or(number, |name| symbols.intern(name));
     Part { role: Role::Port, section, port: Some(number), tags: TagSet::default() }
 }
@@ -357,7 +358,8 @@ pub struct Inbound<'t> {
 
 impl<'t> Inbound<'t> {
     fn text(self, name: &str) -> Option<&'t str> {
-        self.value.get(name).map(Value::text).filter(|text| !text.is_empty())
+        let set = self.value.get(name).filter(|value| value.kind() != Kind::Null);
+        set.map(Value::text).filter(|text| !text.is_empty())
     }
 
     /// Address, port and workload port in one text, as before 0.4; counted from the last, since addresses may have colons.

@@ -96,6 +96,42 @@ fn a_mesh_that_no_document_describes_is_implied_also_in_lists() {
 }
 
 #[test]
+fn documents_of_other_systems_imply_no_mesh() {
+    let meshes = |text: &str| {
+        let loaded = load(vec![Input::text("world.yaml", Format::Yaml, text)], &["kuma/2"]).expect("is read");
+        let snapshot = loaded.snapshot;
+        snapshot.objects().iter().filter(|(_, object)| snapshot.text(object.kind) == "Mesh").count()
+    };
+    for text in [
+        "apiVersion: autoscaling.k8s.io/v1\nkind: VerticalPodAutoscaler\nmetadata: {name: v}\nspec: {targetRef: {kind: Deployment, name: d}}\n",
+        "apiVersion: policy.linkerd.io/v1alpha1\nkind: MeshTLSAuthentication\nmetadata: {name: v}\nspec: {identities: ['*']}\n",
+    ] {
+        assert_eq!(meshes(text), 0, "{text}");
+    }
+    let own = "apiVersion: kuma.io/v1alpha1\nkind: MeshTimeout\nmetadata: {name: slow, namespace: n}\n\
+               spec: {to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1s}}]}\n";
+    assert_eq!(meshes(own), 1);
+    // One of that name elsewhere is another one.
+    let other = "---\napiVersion: appmesh.k8s.aws/v1beta2\nkind: Mesh\nmetadata: {name: default}\nspec: {}\n";
+    assert_eq!(meshes(&format!("{own}{other}")), 1);
+}
+
+#[test]
+fn an_inbound_whose_name_is_null_is_picked_by_its_port() {
+    let text = WEB.replace("{port: 80,", "{name: null, port: 80,");
+    let loaded = world(&text, "kuma/2");
+    let part = &proxy(&loaded.snapshot, "web-1").parts[0];
+    assert_eq!(loaded.snapshot.text(part.section), "80");
+}
+
+#[test]
+fn a_document_with_both_a_type_and_a_version_of_the_api_is_read() {
+    let text = "apiVersion: kuma.io/v1alpha1\ntype: MeshTimeout\nname: slow\nmesh: default\n\
+                spec: {to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 1s}}]}\n";
+    assert_eq!(world(text, "kuma/2").snapshot.policies().iter().count(), 1);
+}
+
+#[test]
 fn routes_that_all_lead_to_each_other_end_with_a_warning() {
     let route = |number: usize| {
         format!(

@@ -159,7 +159,7 @@ pub(super) fn tell(files: &Files, policy: &Policy, known: &Known<'_>, found: &mu
             Some(Section::Named(section) | Section::Port(section)) if known.resolves(&whole, policy.scope) => {
                 format!("{kind} `{name}` refers to the port `{}`, which no {to} with {called} has", text(section))
             }
-            _ => format!("{kind} `{name}` refers to a {to} that does not exist: {called}"),
+            _ => format!("{kind} `{name}` refers to a {to} that was not read: {called}"),
         };
         let ports = known.ports(&whole, policy.scope);
         // What changes the role of a policy is no advice.
@@ -174,9 +174,11 @@ pub(super) fn tell(files: &Files, policy: &Policy, known: &Known<'_>, found: &mu
             Some(_) if !ports.is_empty() => Some(format!("it has the ports {}", ports.join(", "))),
             _ => elsewhere,
         };
+        let is_known = called.is_empty() || known.resolves(&whole, policy.scope) || help.is_some();
+        let label = if is_known { "has no effect" } else { "has no effect unless it exists" };
         found.push(
             Diagnostic::warning(Fault::DanglingReference, message)
-                .at(statement.at.source, span_of(files, statement.at), "has no effect")
+                .at(statement.at.source, span_of(files, statement.at), label)
                 .help(help.unwrap_or_else(|| "`upheld list objects` shows what there is".to_owned())),
         );
     }
