@@ -172,6 +172,7 @@ impl Words<'_> {
                 "has no effect: it names one plain listener, and all plain listeners of a port share these settings"
                     .to_owned()
             }
+            Code::OffReplaced => "not applied: the rule answers with an error".to_owned(),
             Code::OffOtherController => {
                 format!("has no effect: {} runs this gateway, and does not know such policies", self.param(first))
             }

@@ -309,6 +309,8 @@ codes! {
     OffSharedPort = "off.shared-port" [],
     /// It names one plain listener, and speaks about what all of a port share.
     OffPlainListener = "off.plain-listener" [],
+    /// The rule answers with an error, whatever policies say.
+    OffReplaced = "off.replaced" [],
     /// The gateway is run by a controller that does not know such policies.
     OffOtherController = "off.other-controller" ["controller"],
     /// It is about other subjects.

@@ -325,7 +325,12 @@ fn add(fields: &mut Vec<Field>, path: String, over: Overridden) {
 const ALL_OF_IT: &str = "(all of it)";
 
 /// A rule that answers with an error: policies do not matter there.
-pub fn broken(mut report: Report, why: &str) -> Report {
+pub fn broken(mut report: Report, why: &str, lookup: &Lookup<'_>) -> Report {
+    let words = Words { lookup, ends: EndNames { source: "", destination: "" } };
+    for candidate in report.candidates.iter_mut().filter(|candidate| candidate.state != State::Off) {
+        candidate.state = State::Off;
+        candidate.reason = Phrase::because(&words, State::Off, &Reason::new(Code::OffReplaced, &[]));
+    }
     if !report.notes.iter().any(|known| known.text == why) {
         report.notes.push(Remark::Problem { problem: why.to_owned() }.into());
     }

@@ -1,6 +1,7 @@
 //! Questions about gateways: routes and their rules, listeners, backends, requests.
 
 mod query;
+mod unread;
 
 use std::cell::RefCell;
 
@@ -18,9 +19,12 @@ use super::unattached;
 use crate::question::{Asked, HttpRequest, Named, Refused, Thing, Words};
 
 /// What can stand before a slash here.
-const KINDS: [(&str, &[&str]); 6] = [
+const KINDS: [(&str, &[&str]); 9] = [
     ("httproute", &["HTTPRoute"]),
     ("grpcroute", &["GRPCRoute"]),
+    ("tcproute", &["TCPRoute"]),
+    ("tlsroute", &["TLSRoute"]),
+    ("udproute", &["UDPRoute"]),
     ("gateway", &["Gateway"]),
     ("listenerset", &["ListenerSet", "XListenerSet"]),
     ("backend", &["Service", "Backend"]),
@@ -63,7 +67,8 @@ pub(super) fn answer(asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
 fn answer_about(asked: &Asked<'_>, about: String) -> Result<Answer, Diagnostic> {
     let network = network(asked.snapshot)?.taking(Absent::Assumed);
     let kind = asked.question.kind.as_deref().map(|name| find_kind(network, name)).transpose()?;
-    let query = Query { network, kind, documents: RefCell::default() };
+    let unread = unread::object(network, &asked.question.thing);
+    let query = Query { network, kind, unread: unread.as_ref(), documents: RefCell::default() };
     let reports = query.reports(&asked.question.thing)?;
     let documents = query.documents.into_inner().into_iter().collect();
     let field = asked.question.field.as_deref().map(asked_name);

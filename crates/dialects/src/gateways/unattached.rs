@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use upheld_engine::ObjectId;
 use upheld_model::nearest::{did_you_mean, nearest};
-use upheld_model::{Diagnostic, Fault, NodeRef, Policy, TargetReference, Value};
+use upheld_model::{Diagnostic, Fault, NodeRef, Object, Policy, TargetReference, Value};
 
 use super::gateway_api::Network;
 use super::gateway_api::attachments::TARGETS;
 use super::gateway_api::resources::Route;
+use crate::document::Resource;
 
 /// Why a policy has no effect.
 #[derive(Debug)]
@@ -16,8 +17,18 @@ pub(super) struct Why {
     /// In words.
     pub(super) message: String,
     help: Option<String>,
+    certain: Certainty,
     /// Where what is wrong was written.
     at: Option<NodeRef>,
+}
+
+/// Whether a policy has no effect, whatever else there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Certainty {
+    /// It has none.
+    NoEffect,
+    /// It has none unless something is there that was not read.
+    NotRead,
 }
 
 /// Policies that have no effect: they are reported, not forgotten.
@@ -37,9 +48,16 @@ fn warning(network: Network<'_>, assumed: &BTreeSet<ObjectId>, policy: &Policy) 
     let place = why.at.and_then(|at| network.snapshot.files().value(at));
     let place =
         place.or_else(|| TARGETS.iter().find_map(|field| spec?.get(field))).or_else(|| document.get("metadata"))?;
-    let diagnostic =
-        Diagnostic::warning(Fault::NoEffect, format!("{} has no effect: {}", title(network, policy), why.message));
-    let diagnostic = diagnostic.at_value(policy.at.source, place, "has no effect");
+    let title = title(network, policy);
+    let (fault, message, label) = match why.certain {
+        Certainty::NoEffect => (Fault::NoEffect, format!("{title} has no effect: {}", why.message), "has no effect"),
+        Certainty::NotRead => (
+            Fault::Assumed,
+            format!("{title} has an effect only if its target exists: {}", why.message),
+            "was not read",
+        ),
+    };
+    let diagnostic = Diagnostic::warning(fault, message).at_value(policy.at.source, place, label);
     Some(why.help.into_iter().fold(diagnostic, Diagnostic::help))
 }
 
@@ -62,9 +80,22 @@ pub(super) fn why(network: Network<'_>, assumed: &BTreeSet<ObjectId>, policy: &P
     let message = match (written, attachments.selectors.is_empty()) {
         (Some(field), true) => format!("no entry of `{field}` is of a type that it can be attached to"),
         (_, false) => "no object that was read has the labels that it selects".to_owned(),
+        // Requests reach it if what was not read is there.
+        (None, true) if assumed.iter().any(|route| names(network, *route, policy)) => return None,
         (None, true) => "no filter that requests reach names it, and it names no target".to_owned(),
     };
-    Some(Why { message, help: None, at: None })
+    Some(Why { message, help: None, certain: Certainty::NoEffect, at: None })
+}
+
+/// Whether a filter of a route names a policy.
+fn names(network: Network<'_>, route: ObjectId, policy: &Policy) -> bool {
+    let snapshot = network.snapshot;
+    let (kind, name) = (snapshot.text(policy.kind), snapshot.text(policy.name));
+    let group = policy.attachments().and_then(|attachments| attachments.group).map(|group| snapshot.text(group));
+    let is_near = network.object(route).is_some_and(|route| route.scope == policy.scope);
+    let rules = network.topology().facts(route).map_or(&[][..], |facts| &facts.rules);
+    let mut references = rules.iter().flat_map(|rule| rule.refers.iter().chain(rule.backends.iter().flatten()));
+    is_near && references.any(|to| to.kind == kind && to.name == name && Some(to.group.as_str()) == group)
 }
 
 fn of_target(
@@ -75,11 +106,24 @@ fn of_target(
 ) -> Option<Why> {
     let snapshot = network.snapshot;
     let [kind, namespace, name] = [target.kind, target.namespace, target.name].map(|symbol| snapshot.text(symbol));
-    let why = |message: String, help: Option<String>| Some(Why { message, help, at: Some(target.at) });
+    let certain = Certainty::NoEffect;
+    let why = |message: String, help: Option<String>| Some(Why { message, help, certain, at: Some(target.at) });
     let Some(object) = snapshot.object(target.kind, target.namespace, target.name) else {
-        let others = snapshot.objects().iter().filter(|(_, object)| object.kind == target.kind);
+        let others = || snapshot.objects().iter().filter(|(_, object)| object.kind == target.kind);
+        let is_homeless = |object: &Object| object.name == target.name && !names_namespace(network, object.at);
+        if others().any(|(_, object)| is_homeless(object)) || !names_namespace(network, policy.at) {
+            // Whoever applies it says the namespace, so nobody knows whether the two are in one.
+            let whose =
+                if names_namespace(network, policy.at) { format!("{kind} {name}") } else { title(network, policy) };
+            let message =
+                format!("{whose} names no namespace, and default is assumed; {kind} {namespace}/{name} was not read");
+            let help =
+                format!("write `namespace: {namespace}` into its metadata, or read what kustomize or helm makes of it");
+            let help = Some(help).filter(|_| names_namespace(network, policy.at));
+            return Some(Why { message, help, certain: Certainty::NotRead, at: Some(target.at) });
+        }
         let others: Vec<(&str, &str)> =
-            others.map(|(_, object)| (snapshot.text(object.scope), snapshot.text(object.name))).collect();
+            others().map(|(_, object)| (snapshot.text(object.scope), snapshot.text(object.name))).collect();
         if let Some((elsewhere, _)) = others.iter().find(|(_, known)| *known == name) {
             let message =
                 format!("{kind} {name} is in the namespace {elsewhere}, and references stay within {namespace}");
@@ -87,7 +131,10 @@ fn of_target(
         }
         let here = others.iter().filter(|(scope, _)| *scope == namespace).map(|(_, known)| *known);
         let help = nearest(name, here).map(did_you_mean);
-        return why(format!("{kind} {namespace}/{name} was not read"), help);
+        // A name that is nearly that of something else is probably a mistake.
+        let certain = if help.is_some() { Certainty::NoEffect } else { Certainty::NotRead };
+        let message = format!("{kind} {namespace}/{name} was not read");
+        return Some(Why { message, help, certain, at: Some(target.at) });
     };
     if let Some(section) = target.section.map(|section| snapshot.text(section)) {
         let known = sections(network, object);
@@ -126,6 +173,12 @@ fn run_by_others(network: Network<'_>, policy: &Policy, object: ObjectId) -> Opt
     let controller = network.snapshot.text(first.controller?.name);
     let group = network.snapshot.text(group);
     Some(format!("{} is run by {controller}, which does not know policies of {group}", network.title(first.object)))
+}
+
+/// Whether a document says which namespace it is in.
+fn names_namespace(network: Network<'_>, document: NodeRef) -> bool {
+    let document = network.snapshot.files().value(document).and_then(Resource::of);
+    document.is_some_and(|resource| resource.kubernetes_namespace().is_some())
 }
 
 /// Whether backends are among the places of the policy's kind.

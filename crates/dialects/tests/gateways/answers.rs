@@ -410,6 +410,8 @@ fn why_a_policy_has_no_effect_is_told_apart() {
         warned("kind: HTTPRoute, name: cart, sectionName: al"),
         format!("{why}HTTPRoute shop/cart has no section `al`; did you mean `all`?")
     );
+    // What is not like anything that was read may exist all the same.
+    let why = "TrafficPolicy shop/p has an effect only if its target exists: ";
     assert_eq!(warned("kind: Gateway, name: faraway"), format!("{why}Gateway shop/faraway was not read; "));
 }
 

@@ -8,6 +8,7 @@ mod envoy_gateway;
 mod incomplete;
 mod kgateway;
 mod manifests;
+mod neighbours;
 mod reasons;
 mod seed_kgateway_policy_application_and_merging;
 mod shared_findings;

@@ -36,6 +36,8 @@ pub enum Remark {
     ClassNotRead { class: String, gateway: String, kind: String },
     /// A controller whose rules are not known runs a gateway.
     OtherController { gateway: String, controller: String },
+    /// What was asked about was not read.
+    TargetNotRead { what: String },
     /// What a filter does is not known.
     FilterNotKnown { filter: String },
     /// Nothing that was read leads to something.
@@ -95,6 +97,9 @@ impl Remark {
             Self::OtherController { gateway, controller } => format!(
                 "{controller} runs {gateway}: its policies and its rules are not known here, and not part of this answer"
             ),
+            Self::TargetNotRead { what } => format!(
+                "{what} was not read: this is what policies say that name it, and nothing around it is part of this answer"
+            ),
             Self::FilterNotKnown { filter } => {
                 format!("the filter {filter} is not known here: what it does is not part of this answer")
             }
@@ -147,6 +152,7 @@ impl Remark {
             | Self::ClassNotRead { .. }
             | Self::OtherController { .. }
             | Self::FilterNotKnown { .. }
+            | Self::TargetNotRead { .. }
             | Self::NothingLeadsTo { .. }
             | Self::TakenToExist { .. }
             | Self::NoCreationTime { .. } => Fault::Assumed,

@@ -130,6 +130,12 @@ pub(super) fn words(code: Code) -> Option<Words> {
             "a ListenerPolicy with targetRefs: [{kind: Gateway, name: web, sectionName: http}]",
             "targetRefs: [{kind: Gateway, name: web}]",
         ),
+        Code::OffReplaced => (
+            "the rule answers with an error",
+            "Something is wrong with the rule itself, so that it answers every request with an error and no policy is applied.",
+            "a rule without backendRefs and without a filter that answers",
+            "a rule that passes requests on",
+        ),
         Code::OffOtherController => (
             "another controller runs the gateway",
             "The GatewayClass of the Gateway names a controller that does not know policies of this kind, so nobody applies them. \

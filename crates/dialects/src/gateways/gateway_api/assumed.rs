@@ -65,12 +65,34 @@ impl<'s> Network<'s> {
     fn assumption(self, reference: &ParentReference<'_>) -> Option<Assumption> {
         let ParentReference { namespace, name, .. } = reference;
         let title = format!("{} {namespace}/{name}", reference.kind());
-        let is_there = self.snapshot.object_named(reference.kind(), namespace, name).is_some();
-        match reference.kind() {
-            "Service" => Some(Assumption::Mesh(title)),
-            _ if is_there => None,
-            _ => Some(Assumption::Parent(title)),
+        let found = self.snapshot.object_named(reference.kind(), namespace, name);
+        match (reference.kind(), found) {
+            ("Service", _) => Some(Assumption::Mesh(title)),
+            (_, None) => Some(Assumption::Parent(title)),
+            ("ListenerSet" | "XListenerSet", Some(set)) => self.unread_gateway(set).map(Assumption::Parent),
+            (_, Some(_)) => None,
         }
+    }
+
+    /// The gateway of a listener set, if it was not read: sets are made so that it can be elsewhere.
+    pub(crate) fn unread_gateway(self, set: ObjectId) -> Option<String> {
+        let set = View::of(self.snapshot, set)?;
+        let parent = ParentReference::of(set.spec_at(&["parentRef"])?, set.namespace);
+        let is_there = self.snapshot.object_named(parent.kind(), parent.namespace, parent.name).is_some();
+        (!is_there).then(|| format!("{} {}/{}", parent.kind(), parent.namespace, parent.name))
+    }
+
+    /// The listener set whose gateway was not read and that a way begins at, with the listener that is named.
+    pub(crate) fn assumed_set(self, way: &Way) -> Option<(ObjectId, Option<String>)> {
+        let root = View::of(self.snapshot, way.chain.first()?.route).map(Route::of)?;
+        let mut sets = root.parents.iter().filter_map(|parent| {
+            let set = self.snapshot.object_named(parent.kind(), parent.namespace, parent.name)?;
+            self.unread_gateway(set)?;
+            Some((set, parent.section.map(str::to_owned)))
+        });
+        // With several, nobody knows which one is meant.
+        let only = sets.next()?;
+        sets.next().is_none().then_some(only)
     }
 
     /// The ways through a route that would be there if its parents were: those of routes that lead to it, or its own.
@@ -96,6 +118,12 @@ impl<'s> Network<'s> {
             self.assumptions(route).iter().any(is_root).then_some(route)
         });
         unattached.map(move |route| (route, self.walked_alone(&world, route)))
+    }
+
+    /// Whether another route would lead to a route if its parents were there.
+    pub fn is_led_to(self, route: ObjectId) -> bool {
+        let mut ways = self.assumed_roots().filter(|(root, _)| *root != route).flat_map(|(_, ways)| ways);
+        ways.any(|way| way.chain.iter().any(|step| step.route == route))
     }
 
     /// The ways of a route as if it were attached.

@@ -135,6 +135,6 @@ impl<'s> Network<'s> {
 }
 
 /// The name of the controller of a class.
-pub(super) fn controller_name<'s>(spec: Value<'s>) -> Option<&'s str> {
+pub(super) fn controller_name(spec: Value<'_>) -> Option<&str> {
     text(spec, CONTROLLER)
 }

@@ -46,6 +46,20 @@ impl Topology {
     }
 }
 
+impl Gateway {
+    /// The listener that connections for a host come to on a port: one with a certificate if any is for that host, and of equal
+    /// ones the narrowest.
+    pub(crate) fn taker(&self, port: u16, host: &str) -> Option<usize> {
+        let fitting =
+            self.listeners.iter().enumerate().filter(|(_, listener)| {
+                listener.port == port && covers(listener.hostname.as_deref().unwrap_or("*"), host)
+            });
+        // Of equal ones the first.
+        let narrowest = fitting.rev().max_by_key(|(_, own)| (!own.is_plain(), specificity(own.hostname.as_deref())));
+        narrowest.map(|(place, _)| place)
+    }
+}
+
 /// The host without its port.
 pub(crate) fn host_name(host: &str) -> &str {
     match host.rsplit_once(':') {
@@ -57,12 +71,10 @@ pub(crate) fn host_name(host: &str) -> &str {
 /// The host that a name belongs to on a port. A listener with a certificate is chosen first, by its own host name; plain
 /// listeners share their hosts.
 fn host_on(gateway: &Gateway, port: u16, name: &str) -> Option<usize> {
-    let on_port = gateway.listeners.iter().enumerate().filter(|(_, listener)| listener.port == port);
-    let secure = on_port.filter(|(_, listener)| !listener.is_plain());
-    let secure = secure.filter(|(_, listener)| covers(listener.hostname.as_deref().unwrap_or("*"), name));
-    let secure = secure.rev().max_by_key(|(_, listener)| specificity(listener.hostname.as_deref()));
+    let is_secure = |place: &usize| gateway.listeners.get(*place).is_some_and(|listener| !listener.is_plain());
+    let secure = gateway.taker(port, name).filter(is_secure);
     let serves = |index: usize| match secure {
-        Some((chosen, _)) => index == chosen,
+        Some(chosen) => index == chosen,
         None => gateway.listeners.get(index).is_some_and(|listener| listener.port == port && listener.is_plain()),
     };
     let hosts = gateway.hosts.iter().enumerate();

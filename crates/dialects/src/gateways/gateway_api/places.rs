@@ -6,6 +6,8 @@
 //! backend   port, whole
 //! ```
 
+mod about;
+
 use std::cell::RefCell;
 
 use smallvec::SmallVec;
@@ -13,11 +15,8 @@ use smol_str::SmolStr;
 use upheld_engine::hierarchy::{
     Effective, Entry, EntrySource, LevelJoin, Listed, OwnLayer, Question, Section, Site, Usable,
 };
-use upheld_engine::{
-    Family, Hierarchy, HierarchyKind, Levels, ObjectId, Place, PolicyId, Ruling, Scratch, Silent, ask,
-};
-use upheld_model::tree::Value;
-use upheld_model::{Code, Lookup, NodeRef, Object, Reason, SourceId, Sym};
+use upheld_engine::{Hierarchy, HierarchyKind, Levels, ObjectId, Place, PolicyId, Ruling, Scratch, Silent, ask};
+use upheld_model::{Code, Lookup, Object, Reason, Sym};
 
 use super::attachments::Reader;
 use super::controller::System;
@@ -26,7 +25,7 @@ use super::gateways::{GatewayKind, Network};
 use super::scopes::{
     BACKEND, BACKEND_REFERENCE, GATEWAY, HOST, LISTENER, ONLY_BACKEND_REFERENCE, PLAIN, PlaceName, ROUTE, RULE, TLS,
 };
-use super::topology::{Gateway, Host, Listener, Outcome, Step, Way};
+use super::topology::{Gateway, Listener, Outcome, Step, Way};
 use crate::gateways::{envoy_gateway, kgateway};
 
 /// A question about a target of gateways, under a kind of policy.
@@ -114,61 +113,6 @@ impl<'s> Network<'s> {
             foreign: None,
             only_effective: false,
         }
-    }
-
-    /// What holds for requests on a way under a host.
-    pub fn way(self, kind: GatewayKind<'s>, gateway: &'s Gateway, host: &Host, way: &Way) -> Asked<'s> {
-        let mut asked = self.under(kind).run_as(gateway).rules(way).route(&way.chain);
-        if let Some(listener) = gateway.listeners.get(host.listener) {
-            asked = asked.host(gateway, listener).behind(gateway, listener);
-        }
-        asked.passing_on(&way.outcome)
-    }
-
-    /// What holds on a way through routes whose gateway was not read.
-    pub fn alone(self, kind: GatewayKind<'s>, way: &Way) -> Asked<'s> {
-        self.under(kind).rules(way).route(&way.chain).passing_on(&way.outcome)
-    }
-
-    /// A listener of a set whose gateway was not read.
-    pub fn listener_of_set(self, kind: GatewayKind<'s>, set: ObjectId, listener: &str) -> Asked<'s> {
-        let mut asked = self.under(kind);
-        asked.look(GATEWAY, 0, 0, set, Some(listener));
-        asked.look(GATEWAY, 0, 1, set, None);
-        asked
-    }
-
-    /// A listener of a gateway, for requests that meet nothing nearer.
-    pub fn listener(self, kind: GatewayKind<'s>, gateway: &'s Gateway, listener: &'s Listener) -> Asked<'s> {
-        self.under(kind).behind(gateway, listener)
-    }
-
-    /// A backend, or a port of it by its name.
-    pub fn backend(self, kind: GatewayKind<'s>, backend: ObjectId, port: Option<&str>) -> Asked<'s> {
-        self.under(kind).at_backend(backend, port)
-    }
-
-    /// The policies that are attached to an object, or to a section of it, in their order.
-    pub fn target(self, kind: GatewayKind<'s>, object: ObjectId, section: Option<&str>) -> Vec<&'s Entry> {
-        let mut asked = self.under(kind);
-        asked.look(ROUTE, 0, 0, object, section);
-        asked.members()
-    }
-
-    /// All policies of a kind, in the order in which they would stand at one place.
-    pub fn ranked(self, kind: GatewayKind<'s>) -> Vec<&'s Entry> {
-        let mut asked = self.under(kind);
-        let at = NodeRef { source: SourceId::FIRST, node: 0 };
-        let all = kind.policies.entries().map(|entry| Listed { entry, position: 0, at }).collect();
-        asked.push(ROUTE, 0, 0, PlaceTarget::default(), PlannedLooks::Listed(all));
-        asked.members()
-    }
-
-    /// The rule of a step, with its file.
-    pub(crate) fn rule(self, step: &Step) -> Option<(SourceId, Value<'s>)> {
-        let source = self.object(step.route)?.at.source;
-        let rule = self.resource(step.route)?.field("rules")?.items().nth(step.rule)?;
-        Some((source, rule))
     }
 }
 
@@ -354,7 +298,12 @@ impl<'s> Asked<'s> {
 
     /// Looks for policies of an object, or of a section of it.
     fn look(&mut self, scope: u8, level: u16, number: u8, object: ObjectId, section: Option<&str>) {
-        let Some(object) = self.network.object(object) else { return };
+        if let Some(object) = self.network.object(object) {
+            self.look_at(scope, level, number, object, section);
+        }
+    }
+
+    fn look_at(&mut self, scope: u8, level: u16, number: u8, object: &'s Object, section: Option<&str>) {
         let global = self.network.gateways.settings.policies.global_namespace.as_deref();
         let global = global.filter(|_| matches!(self.reader, Some(Reader::Kgateway(_))));
         let global = global.and_then(|name| self.network.snapshot.symbols().get(name));

@@ -46,7 +46,7 @@ impl Warnings {
 
     /// A gateway that is not there.
     pub(super) fn no_gateway(&mut self, set: &View<'_>, reference: Value<'_>) {
-        let message = format!("the Gateway of {} does not exist", set.title());
+        let message = format!("the Gateway of {} was not read", set.title());
         let place = reference.get("name").unwrap_or(reference);
         self.push(Diagnostic::warning(Fault::DanglingReference, message).at_value(set.source, place, "not found"));
     }

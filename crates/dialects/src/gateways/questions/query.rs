@@ -2,6 +2,7 @@
 
 mod ends;
 mod requests;
+mod streams;
 mod told;
 
 use std::cell::RefCell;
@@ -12,7 +13,7 @@ use crate::gateways::gateway_api::facts::RuleFacts;
 use crate::gateways::gateway_api::graph;
 use crate::gateways::gateway_api::reported::{report_at, report_of};
 use crate::gateways::gateway_api::scopes::{BACKEND, GATEWAY, HOST, LISTENER, ROUTE};
-use crate::gateways::gateway_api::topology::{Gateway, Host, Outcome, Place, Topology, Way};
+use crate::gateways::gateway_api::topology::{Gateway, Host, Outcome, Place, Step, Topology, Way};
 use crate::gateways::gateway_api::{Asked, GatewayKind, Network};
 use crate::gateways::kgateway::PolicyType;
 use upheld_engine::ObjectId;
@@ -21,6 +22,7 @@ use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, NodeRef};
 
 use super::find;
+use super::unread::Unread;
 use crate::question::Thing;
 use upheld_report::{Places, Remark, Report, Sentence, Verdict, each_once};
 
@@ -29,6 +31,8 @@ pub(super) struct Query<'s> {
     pub(super) network: Network<'s>,
     /// The kind that was asked for; all that say something, if none was.
     pub(super) kind: Option<GatewayKind<'s>>,
+    /// What was asked about, if it was not read and policies name it.
+    pub(super) unread: Option<&'s Unread>,
     /// The documents of objects that were asked about, or that requests come through.
     pub(super) documents: RefCell<BTreeSet<NodeRef>>,
 }
@@ -55,14 +59,32 @@ impl<'s> Query<'s> {
             _ => return Ok(Vec::new()),
         };
         let snapshot = self.network.snapshot;
+        if let Some(unread) = self.unread {
+            return Ok(self.unread(unread));
+        }
         let (object, section) = find(snapshot, &named.written)?;
         let kind = self.network.object(object).map_or("", |object| snapshot.text(object.kind));
         self.rest_on(object);
         match kind {
             "HTTPRoute" | "GRPCRoute" => self.route(object, section),
+            "TCPRoute" | "TLSRoute" | "UDPRoute" => self.stream(object, section),
             "Gateway" | "ListenerSet" | "XListenerSet" => self.gateway(object, section),
             _ => self.backend(object, section),
         }
+    }
+
+    /// What policies say about something that was not read.
+    fn unread(&self, Unread { object, section }: &'s Unread) -> Vec<Report> {
+        let text = |symbol| self.network.snapshot.text(symbol);
+        let what = format!("{} {}/{}", text(object.kind), text(object.scope), text(object.name));
+        let title = section.as_ref().map_or_else(|| what.clone(), |section| format!("{what} {section}"));
+        let kinds = self.kinds(&[ROUTE, HOST, GATEWAY, LISTENER, BACKEND]).into_iter();
+        let reports = kinds.map(|kind| {
+            let mut report = report_at(&self.network.unread(kind, object, section.as_deref()), &title);
+            report.notes.push(Remark::TargetNotRead { what: what.clone() }.into());
+            report
+        });
+        speaking(reports.collect())
     }
 
     /// The answer rests on the document of an object.
@@ -100,7 +122,8 @@ impl<'s> Query<'s> {
         let is_asked = |way: &Way| {
             way.chain.iter().any(|step| step.route == route && rule.is_none_or(|number| number == step.rule))
         };
-        let found: Vec<(Place, &Way)> = self.topology().ways_through(route).filter(|(_, way)| is_asked(way)).collect();
+        let found = self.topology().ways_through(route).filter(|(place, way)| is_asked(way) && self.is_open(*place));
+        let found: Vec<(Place, &Way)> = found.collect();
         let places: Vec<Place> = found.iter().map(|(place, _)| *place).collect();
         let served = found.into_iter().filter_map(|(place, way)| Some(Spot { served: Some(self.host(place)?), way }));
         let assumed = if places.is_empty() { self.network.assumed_ways(route) } else { Vec::new() };
@@ -216,6 +239,9 @@ impl<'s> Query<'s> {
         let rule = section.map(|section| format!(" rule {section}")).unwrap_or_default();
         let message = format!("no request is answered by {}{rule}", self.network.title(route));
         let mut diagnostic = Diagnostic::error(Fault::NotFound, message);
+        for told in self.taken_by_others(route) {
+            diagnostic = diagnostic.help(told);
+        }
         let report = self.topology().report(self.network.snapshot, route);
         let parents = report.into_iter().flat_map(|report| report.parents);
         for condition in parents.flat_map(|parent| parent.conditions) {
@@ -300,19 +326,15 @@ impl<'s> Query<'s> {
         found
     }
 
-    /// Number and name of the rule that answers on a way.
-    fn rule(&self, way: &Way) -> (usize, Option<String>) {
-        let Some(step) = way.chain.last() else { return (0, None) };
-        let resource = self.network.resource(step.route);
-        let rules = resource.and_then(|route| route.field("rules")).map(|rules| rules.items().nth(step.rule));
-        let name = rules.flatten().and_then(|rule| rule.get("name")).map(|name| name.text().to_owned());
-        (step.rule, name)
+    fn rule_title(&self, way: &Way) -> String {
+        way.chain.last().map_or_else(String::new, |step| self.step_title(step))
     }
 
-    fn rule_title(&self, way: &Way) -> String {
-        let Some(step) = way.chain.last() else { return String::new() };
-        let (number, name) = self.rule(way);
-        let rule = name.unwrap_or_else(|| format!("rule {number}"));
+    /// The route of a step, and the name or number of its rule.
+    fn step_title(&self, step: &Step) -> String {
+        let rule = self.topology().facts(step.route).and_then(|facts| facts.rules.get(step.rule));
+        let name = rule.and_then(|rule| rule.name.as_ref()).map(ToString::to_string);
+        let rule = name.unwrap_or_else(|| format!("rule {}", step.rule));
         format!("{} {rule}", self.network.title(step.route))
     }
 

@@ -10,6 +10,7 @@ use super::{api_version, conditions, reference};
 use crate::gateways::gateway_api::Network;
 use crate::gateways::gateway_api::assumed::Assumption;
 use crate::gateways::gateway_api::attachments::Reader;
+use crate::gateways::gateway_api::controller::System;
 use crate::gateways::gateway_api::grants::End;
 use crate::gateways::gateway_api::report::PROGRAMMED;
 use crate::gateways::gateway_api::topology::{Gateway, Listener};
@@ -45,6 +46,9 @@ pub(in crate::gateways) fn statuses(network: Network<'_>) -> Vec<ObjectStatus> {
 
 /// Whether the class of a gateway is one of kgateway: others do not report its condition.
 fn is_of_kgateway(network: Network<'_>, gateway: &Gateway) -> bool {
+    if let Some(controller) = gateway.controller {
+        return controller.system == System::Kgateway;
+    }
     let class = network.resource(gateway.object).and_then(|gateway| gateway.field("gatewayClassName"));
     class.is_some_and(|class| class.text().contains("kgateway"))
 }

@@ -2,14 +2,15 @@
 
 use std::cmp::Reverse;
 
+use upheld_engine::ObjectId;
 use upheld_model::{Diagnostic, Fault};
-use upheld_report::Report;
+use upheld_report::{Report, each_once};
 
 use super::{Query, Spot};
 use crate::gateways::gateway_api::find::{Request, Unmet, host_name};
 use crate::gateways::gateway_api::hostname::{covers, specificity};
 use crate::gateways::gateway_api::resources::{Route, View};
-use crate::gateways::gateway_api::topology::{Place, Way};
+use crate::gateways::gateway_api::topology::{Listener, Place, Way};
 use crate::question::HttpRequest;
 
 /// How many rules are named that nearly take a request.
@@ -72,6 +73,54 @@ impl<'s> Query<'s> {
         found
     }
 
+    /// Whether requests come to a place: those for its host may go to another listener of its port.
+    pub(super) fn is_open(&self, place: Place) -> bool {
+        let Some((gateway, host)) = self.host(place) else { return false };
+        let is_secure = |listener: &Listener| !listener.is_plain();
+        let taker =
+            gateway.taker(host.port, &host.name).filter(|taker| gateway.listeners.get(*taker).is_some_and(is_secure));
+        taker.is_none_or(|taker| taker == host.listener)
+    }
+
+    /// Hosts of a route that come to other listeners than those that it is attached to.
+    pub(super) fn taken_by_others(&self, route: ObjectId) -> Vec<String> {
+        let mut told = Vec::new();
+        for at in self.topology().attached().filter(|at| at.route == route) {
+            let Some(gateway) = self.topology().gateways.get(at.gateway) else { continue };
+            let Some(port) = gateway.listeners.get(at.listener).map(|listener| listener.port) else { continue };
+            let taken = at.hosts.iter().filter_map(|host| Some((host, gateway.taker(port, host)?)));
+            for (host, taker) in taken.filter(|(_, taker)| *taker != at.listener) {
+                let listener = gateway.listeners.get(taker).map_or("", |listener| listener.name.as_str());
+                let (gateway, route) = (self.network.title(gateway.object), self.network.title(route));
+                told.push(format!(
+                    "requests for {host} on port {port} come to the listener {listener} of {gateway}, and {route} is at another"
+                ));
+            }
+        }
+        each_once(told)
+    }
+
+    /// Listeners for the host of a request that it comes to, and that no route is at.
+    fn empty_takers(&self, request: &Request<'_>) -> Vec<String> {
+        let mut told = Vec::new();
+        let name = host_name(request.host);
+        for gateway in &self.topology().gateways {
+            let ports = gateway.listeners.iter().map(|listener| listener.port);
+            for port in each_once(ports.filter(|port| request.port.is_none_or(|wanted| wanted == *port))) {
+                let Some(taker) = gateway.taker(port, name) else { continue };
+                let is_served = gateway.hosts.iter().any(|host| host.listener == taker && covers(&host.name, name));
+                let listener = gateway.listeners.get(taker).filter(|listener| listener.hostname.is_some());
+                if let Some(listener) = listener.filter(|_| !is_served) {
+                    let (listener, gateway) = (&listener.name, self.network.title(gateway.object));
+                    told.push(format!(
+                        "requests for {name} on port {port} come to the listener {listener} of {gateway}, and no route is at it for that host"
+                    ));
+                }
+            }
+        }
+        told
+    }
+
     /// Why a request is taken by no rule.
     fn nobody_takes(&self, request: &Request<'_>, assumed: &[(String, Way)]) -> Diagnostic {
         let Request { host, path, method, port, .. } = request;
@@ -84,6 +133,10 @@ impl<'s> Query<'s> {
         let mut near: Vec<((bool, usize), String)> = Vec::new();
         for way in ways {
             let unmet: Vec<Unmet<'_>> = way.wanted.unmet(request).collect();
+            // It would take the request, which comes to another listener.
+            if unmet.is_empty() {
+                continue;
+            }
             // Who asks for another path asks for something else.
             let path = unmet.iter().any(|unmet| matches!(unmet, Unmet::Path(_)));
             let unmet: Vec<String> = unmet.iter().map(ToString::to_string).collect();
@@ -93,10 +146,14 @@ impl<'s> Query<'s> {
             }
         }
         if near.is_empty() {
-            let mut names: Vec<&str> = hosts.iter().map(|one| one.name.as_str()).collect();
+            let empty = self.empty_takers(request);
+            let diagnostic = empty.iter().fold(diagnostic, |diagnostic, told| diagnostic.help(told.clone()));
+            let others = hosts.iter().filter(|one| !covers(&one.name, host_name(host)));
+            let mut names: Vec<&str> = others.map(|one| one.name.as_str()).collect();
             names.sort_unstable();
             names.dedup();
             return match names.as_slice() {
+                [] if !empty.is_empty() => diagnostic,
                 [] => diagnostic.help("no listener and no route is for any host; does `-f` point to the right files?"),
                 names => diagnostic.help(format!("hosts: {}", names.join(", "))),
             };

@@ -47,7 +47,7 @@ impl<'s> Query<'s> {
         match &way.outcome {
             // Kinds that nobody uses here have nothing to say about it.
             Outcome::Replaced(_) if report.candidates.is_empty() && !is_traffic(self.network, kind) => report,
-            Outcome::Replaced(why) if by_kgateway => broken(report, why),
+            Outcome::Replaced(why) if by_kgateway => broken(report, why, &self.network.snapshot.lookup()),
             Outcome::Answered if is_traffic(self.network, kind) => self.answered(report, way),
             _ => report,
         }
@@ -95,7 +95,7 @@ impl<'s> Query<'s> {
             let remark = match assumption {
                 Assumption::Parent(parent) => Remark::ParentNotRead { parent, of },
                 Assumption::Mesh(parent) => Remark::MeshParent { parent, of },
-                Assumption::NoParent if reached => continue,
+                Assumption::NoParent if reached || self.network.is_led_to(route) => continue,
                 Assumption::NoParent => Remark::NothingLeadsTo { what: of },
             };
             let note = remark.into();
