@@ -243,6 +243,8 @@ metadata: {name: clients, namespace: network}
 spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}], http3: {}}
 ";
     let answer = answer(CURRENT, text, json!({"what": "gateway/edge"})).expect("is answered");
+    // The one that was read is meant, not the one that only the policy names.
+    assert!(answer.reports.iter().all(|report| report.about.what.starts_with("Gateway default/edge")));
     let [warning] = answer.warnings.as_slice() else { panic!("one warning: {:?}", answer.warnings) };
     let message = "ClientTrafficPolicy network/clients has an effect only if its target exists: Gateway edge names no namespace, and default is assumed; Gateway network/edge was not read";
     assert_eq!(warning.message, message);

@@ -29,6 +29,15 @@ pub(super) fn object(network: Network<'_>, thing: &Thing) -> Option<Unread> {
             && snapshot.text(target.name) == name
             && namespace.is_none_or(|namespace| snapshot.text(target.namespace) == namespace)
     };
+    // What was read goes before what only policies name.
+    let was_read = snapshot.objects().iter().any(|(_, object)| {
+        kinds.contains(&snapshot.text(object.kind))
+            && snapshot.text(object.name) == name
+            && namespace.is_none_or(|namespace| snapshot.text(object.scope) == namespace)
+    });
+    if was_read {
+        return None;
+    }
     let policies = snapshot.policies().iter();
     let targets = policies.filter_map(|(_, policy)| policy.attachments()).flat_map(|attachments| &attachments.targets);
     let mut found: Vec<_> = targets.filter(is_meant).map(|to| (to.kind, to.namespace, to.name)).collect();
@@ -36,9 +45,6 @@ pub(super) fn object(network: Network<'_>, thing: &Thing) -> Option<Unread> {
     found.dedup();
     let [(kind, scope, name)] = found.as_slice() else { return None };
     let (kind, scope, name) = (*kind, *scope, *name);
-    if snapshot.object(kind, scope, name).is_some() {
-        return None;
-    }
     let at = NodeRef { source: SourceId::FIRST, node: 0 };
     let facts = TagSet::new(Vec::new());
     let object = Object { kind, scope, name, facts, parts: Vec::new(), at, created: None };
