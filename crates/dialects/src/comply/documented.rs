@@ -55,6 +55,8 @@ pub struct Documented {
     history: Vec<NodeRef>,
     /// When the last of it was over.
     last: Timestamp,
+    /// How much of it policies would refuse today: that depends on all documents together.
+    refused_today: usize,
     /// What was let through, and where that is written.
     accepted: Vec<(NodeRef, Arc<Accepted>)>,
 }

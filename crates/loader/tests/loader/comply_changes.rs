@@ -19,7 +19,7 @@ const NOW: Timestamp = Timestamp(1_800_000_000_000_000_000);
 
 /// Those that go well together come first: objects, relationships, policies, waivers, manifests of another system, changes.
 /// Then those that define something for all others, that clash with others, or that are broken.
-const DOCUMENTS: [&str; 44] = [
+const DOCUMENTS: [&str; 45] = [
     r#"{"ref": "workspace/w", "tags": {"env": ["dev"]}}"#,
     r#"{"ref": "workspace/v", "name": "Other", "tags": {"env": ["prod"]}}"#,
     r#"{"ref": "project/p", "workspace": "w", "tags": {"env": ["dev"]}}"#,
@@ -64,6 +64,7 @@ const DOCUMENTS: [&str; 44] = [
     r#"{"ref": "project/p", "tagz": {}}"#,
     r#"{"type": "TrafficLog", "name": "all", "mesh": "default", "sources": [{"match": {"kuma.io/service": "*"}}], "destinations": [{"match": {"kuma.io/service": "*"}}], "conf": {"backend": "x"}}"#,
     r#"{"id": "a", "effect": "permit", "subjects": [], "resources": [], "actions": []}"#,
+    r#"{"kind": "AcceptedViolations", "name": "r1-1", "at": "2026-01-15T00:00:00Z", "by": {"name": "ana", "role": "orgAdmin"}, "action": "link", "object": "project/p", "violations": [{"policy": "zone", "rule": 0, "workspace": "workspace/w", "a": "project/p", "b": "landingZone/z"}]}"#,
 ];
 
 /// Everything that can be seen of related objects, as text.

@@ -18,6 +18,10 @@ impl Documented {
     /// or if what changed is held against all others: definitions, settings and default tags.
     fn after<'f>(&self, mut gone: OfKind<'f>, mut came: OfKind<'f>, old: &Files, new: &Files) -> Option<Self> {
         let documents = self.documents.checked_sub(gone.documents())? + came.documents();
+        // What was said of that may not be true any more.
+        if self.refused_today > 0 {
+            return None;
+        }
         let mut found = Diagnostics::default();
         for side in [&mut gone, &mut came] {
             let (settings, defaults) = side.open_collections(&mut found);
@@ -54,7 +58,7 @@ impl Documented {
             let (base, told) = self.base.revised(&self.told, &before, after)?;
             let past = if on_top { read_changes(&next.changes, new, profile, &mut found) } else { past };
             let organisation = base.clone();
-            next = Self { organisation, base, told, history: Vec::new(), last: BEGINNING, ..next };
+            next = Self { organisation, base, told, history: Vec::new(), last: BEGINNING, refused_today: 0, ..next };
             next = next.replayed(past, new, &mut found).remembering();
         }
         found.as_slice().is_empty().then_some(next)

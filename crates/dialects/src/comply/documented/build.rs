@@ -60,8 +60,17 @@ impl<'f> OfKind<'f> {
         }
         let (base, told) = draft.build_with_mentions();
         let organisation = base.clone();
-        let beginning =
-            Documented { organisation, base, told, documents, changes, history: Vec::new(), last: BEGINNING, accepted };
+        let beginning = Documented {
+            organisation,
+            base,
+            told,
+            documents,
+            changes,
+            history: Vec::new(),
+            last: BEGINNING,
+            refused_today: 0,
+            accepted,
+        };
         Some((Some(beginning.replayed(past, files, found).remembering()), policies))
     }
 
@@ -287,11 +296,12 @@ impl Documented {
             }
         }
         dated.sort_by_key(|(at, _)| *at);
-        let Self { organisation, history, last, .. } = &mut self;
+        let Self { organisation, history, last, refused_today, .. } = &mut self;
         for (at, change) in dated {
             history.push(change.place);
             let tried = organisation.commit_past((*last).max(at), &change.actor, &change.action);
             *last = tried.at;
+            *refused_today += usize::from(tried.outcome.is_done() && !tried.blocking.is_empty());
             let reported = words::action(&change.action);
             if tried.outcome.is_done() && !tried.blocking.is_empty() {
                 let message = format!("this change would be refused today: {reported}");
