@@ -7,7 +7,7 @@ mod difference;
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
-use upheld_engine::comply::{Finding, FindingId, Mark};
+use upheld_engine::comply::{Filter, Finding, FindingId, Mark};
 use upheld_model::{State, Timestamp};
 
 pub use self::difference::Foundation;
@@ -90,7 +90,7 @@ impl Organisation {
             let refusal = writers.last().and_then(|last| self.may(last, Operation::Policies, || None).err());
             return Admission { refusal, ..Admission::of(Outcome::Forbidden) };
         };
-        let all = Default::default();
+        let all = Filter::default();
         let plan = crate::plan::compare(Vec::new(), &self.violations(&all, now), &after.violations(&all, now));
         let object = SmolStr::new_static(foundation.words());
         let cause = self.cause(now, writer, ActionSummary { action: "settings", object, change: None });
@@ -150,7 +150,7 @@ impl<'w> Write<'w> {
         for phase in PHASES {
             for action in phase(&write.organisation, after) {
                 if let Err(refused) = write.take(action) {
-                    return Err(Box::new(write.refused(refused)));
+                    return Err(Box::new(write.refused(*refused)));
                 }
             }
         }
@@ -164,7 +164,7 @@ impl<'w> Write<'w> {
     }
 
     /// Takes an action as the first writer who may.
-    fn take(&mut self, action: Action) -> Result<(), (Action, Refused)> {
+    fn take(&mut self, action: Action) -> Result<(), Box<(Action, Refused)>> {
         let Self { organisation, now, writers, in_force, .. } = self;
         if in_force.is_none() {
             *in_force = organisation.in_force_before(&action, *now);
@@ -188,7 +188,7 @@ impl<'w> Write<'w> {
                 }
             }
         }
-        Err((action, refused.unwrap_or_else(Refused::nobody)))
+        Err(Box::new((action, refused.unwrap_or_else(Refused::nobody))))
     }
 
     fn refused(self, (action, refused): (Action, Refused)) -> Admission {

@@ -32,7 +32,7 @@ pub(crate) struct Problem {
     /// What refuses a write: violations with values and fixes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    pub(crate) admission: Option<Json>,
+    pub(crate) admission: Option<Box<Json>>,
     /// Seconds to wait before another try.
     #[serde(skip)]
     retry_after: Option<u32>,
@@ -97,7 +97,7 @@ impl Problem {
             Outcome::Allowed | Outcome::Soft | Outcome::Blocked => (StatusCode::CONFLICT, "violates-policies"),
         };
         let problem = Self::new(status, sort, format!("{} Nothing was written.", refused.ruled.answer));
-        Self { admission: serde_json::to_value(&refused.ruled).ok(), ..problem }
+        Self { admission: serde_json::to_value(&refused.ruled).ok().map(Box::new), ..problem }
     }
 }
 

@@ -297,13 +297,13 @@ impl Writer {
 async fn next(state: Arc<State>, before: Arc<View>) -> Result<Arc<View>, Box<Broken>> {
     match tokio::task::spawn_blocking(move || before.after(state, before.files.clone())).await {
         Ok(built) => built.map(Arc::new),
-        Err(_) => Err(unfinished()),
+        Err(_) => Err(Box::new(unfinished())),
     }
 }
 
 /// Nobody was there to the end.
-fn unfinished() -> Box<Broken> {
-    Box::new(Broken { files: upheld_model::Files::default(), diagnostics: upheld_model::Diagnostics::default() })
+fn unfinished() -> Broken {
+    Broken { files: upheld_model::Files::default(), diagnostics: upheld_model::Diagnostics::default() }
 }
 
 impl Condition {

@@ -84,6 +84,7 @@ fn of_kind<'s>(snapshot: &'s Snapshot, kind: &str) -> Option<&'s Documented> {
     snapshot.companion::<Organisations>()?.iter().find(is_meant).map(|(_, documented)| documented)
 }
 
+#[derive(Clone, Copy)]
 struct Judging<'j> {
     one: &'j Organisation,
     other: &'j Organisation,
@@ -115,10 +116,13 @@ fn judge(judging: Judging<'_>, writer: DocumentWriter<'_>) -> Admitted {
     if admission.outcome.is_done() {
         let ended: Vec<FindingName> = admission.ended.iter().map(Finding::name).collect();
         for known in was.into_iter().flat_map(Documented::accepted) {
-            records.extend(known.without(&ended).map(|rest| match rest.findings.is_empty() {
-                true => RecordChange::Gone(rest.document()),
-                false => RecordChange::Put(rest.document()),
-            }));
+            let Some(rest) = known.without(&ended) else { continue };
+            let document = rest.document();
+            records.push(if rest.findings.is_empty() {
+                RecordChange::Gone(document)
+            } else {
+                RecordChange::Put(document)
+            });
         }
         let begun = admission.begun.iter().enumerate();
         records.extend(begun.map(|(number, recorded)| {

@@ -181,7 +181,7 @@ fn described<'o>(organisation: &'o Organisation, name: &str) -> Option<&'o Descr
 
 fn tags_change(before: &Organisation, after: &Organisation) -> Vec<Action> {
     let changed = |name: SmolStr| {
-        let tags = difference(tags(before, &name)?, tags(after, &name)?);
+        let tags = difference(&tags(before, &name)?, tags(after, &name)?);
         (!tags.is_empty()).then_some(Action::SetTags { object: name, tags })
     };
     touched(before, after).into_iter().filter_map(changed).collect()
@@ -192,7 +192,7 @@ fn tags(organisation: &Organisation, name: &str) -> Option<Tags> {
 }
 
 /// The tags that change; those that are gone have no values.
-fn difference(before: Tags, after: Tags) -> Tags {
+fn difference(before: &Tags, after: Tags) -> Tags {
     let gone = before.iter().filter(|(key, _)| after.iter().all(|(known, _)| known != key));
     let gone: Tags = gone.map(|(key, _)| (key.clone(), Vec::new())).collect();
     after.into_iter().filter(|tag| !before.contains(tag)).chain(gone).collect()

@@ -96,9 +96,7 @@ impl Endpoint {
             ("metrics", _) | ("v1", "reload" | "compact" | "compaction") => ours(Administer, "server"),
             ("openapi.json" | ".well-known" | "problems", _) | ("v1", "codes") => ours(by_method, "description"),
             ("v1", "decide") => ours(Ask, "decision"),
-            ("v1", "explain" | "resolve" | "reach" | "audit" | "graph" | "test") => ours(Ask, "explanation"),
-            ("v1", "can" | "candidates" | "values" | "what-if" | "fix" | "waivers") => ours(Ask, "explanation"),
-            ("v1", "check" | "admission-review") => ours(Ask, "explanation"),
+            ("v1", second) if EXPLAINING.contains(&second) => ours(Ask, "explanation"),
             ("v1", "revisions" | "events") => ours(by_method, "revision"),
             ("access", "v1") => new(Ask, "decision", Form::Text),
             ("forward-auth", _) => Self { headers: Headers::Another, ..new(Ask, "decision", Form::Seed) },
@@ -112,6 +110,24 @@ impl Endpoint {
         }
     }
 }
+
+/// Questions that are answered with reasons.
+const EXPLAINING: [&str; 14] = [
+    "explain",
+    "resolve",
+    "reach",
+    "audit",
+    "graph",
+    "test",
+    "can",
+    "candidates",
+    "values",
+    "what-if",
+    "fix",
+    "waivers",
+    "check",
+    "admission-review",
+];
 
 /// The API of an original system whose paths begin like this.
 fn native(first: &str) -> Option<usize> {

@@ -42,7 +42,7 @@ pub(super) async fn judge(
     time: Timestamp,
 ) -> Result<Planned, Refusal> {
     let judged = tokio::task::spawn_blocking(move || judged(&before, view, changes, &author, time)).await;
-    judged.unwrap_or_else(|_| Err(Refusal::Broken(unfinished())))
+    judged.unwrap_or_else(|_| Err(Refusal::Broken(Box::new(unfinished()))))
 }
 
 fn judged(
@@ -71,7 +71,7 @@ fn judged(
         said = Some(admitted.ruled);
         let kept: Option<Vec<Change>> = admitted.records.iter().map(|record| change(&view, record)).collect();
         // What cannot be put on record is not let through.
-        records.extend(kept.ok_or_else(|| Refusal::Broken(unfinished()))?);
+        records.extend(kept.ok_or_else(|| Refusal::Broken(Box::new(unfinished())))?);
     }
     if records.is_empty() {
         return Ok(Planned { view, changes, ruled: said });

@@ -24,7 +24,7 @@ const PEOPLE: [(&str, &[&str]); 5] = [
 ];
 
 /// A company with two workspaces: projects may be for environments that their workspace has, and so on.
-const COMPANY: &str = r#"
+const COMPANY: &str = r"
 kind: Compliance
 name: definitions
 tagDefinitions:
@@ -58,7 +58,7 @@ tagDefinitions:
 {type: MeshPolicy, name: project-for-people, a: {kind: project, tag: env}, b: {kind: principal, tag: env}}
 ---
 {type: MeshPolicy, name: workspace-for-people, a: {kind: workspace, tag: env}, b: {kind: principal, tag: env}}
-"#;
+";
 
 struct Company {
     served: Served,

@@ -212,7 +212,7 @@ impl<'f> OfKind<'f> {
             let (name, at) = (read.name(), place((*source, *written)));
             match accepted.iter().find(|(_, known)| known.name() == name) {
                 Some((first, _)) => {
-                    found.push(twice(format!("the record `{name}` is written twice"), files, at, Some(*first)))
+                    found.push(twice(format!("the record `{name}` is written twice"), files, at, Some(*first)));
                 }
                 None => accepted.push((at, Arc::new(read))),
             }
