@@ -2,12 +2,16 @@
 //!
 //! Callers with a role in the organisation ask as that; see [`upheld_answers::compliance::Organisation::asker`].
 
+use std::sync::Arc;
+
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Deserialize;
-use serde_json::json;
+use serde::de::DeserializeOwned;
+use serde_json::{Value as Json_, json};
+use upheld_answers::Refused;
 use upheld_answers::compliance::{ChangeRequest, Changes, FixQuestion, Organisation, WaiverQuestion};
-use upheld_answers::{Refused, World};
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -20,6 +24,7 @@ use crate::app::Shared;
 use crate::auth::Caller;
 use crate::documents::format_of_question;
 use crate::problem::Problem;
+use crate::view::View;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -45,36 +50,56 @@ pub(super) struct Asking {
     plan: Option<String>,
 }
 
-/// The organisation that is asked about, and as whom.
-fn organisation<'w>(
-    world: &World<'w>,
-    asking: &Asking,
-    caller: &Caller,
-) -> Result<(Organisation<'w>, Option<String>), Refused> {
-    let organisation = world.organisation(asking.policies.as_deref())?;
-    let asker = organisation.asker(&caller.roles, asking.person.as_deref())?;
-    Ok((organisation, asker))
+/// A question as it comes in: who asks what, and of which view.
+struct Incoming<Q> {
+    caller: Caller,
+    view: Arc<View>,
+    asking: Asking,
+    question: Q,
+}
+
+impl<Q: DeserializeOwned + Default> FromRequest<Shared> for Incoming<Q> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &Shared) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let caller = Caller::of(&parts);
+        let Asked(view) = Asked::from_request_parts(&mut parts, state).await?;
+        let Query(asking) = Query::from_request_parts(&mut parts, state).await?;
+        let headers = parts.headers.clone();
+        let RawBody(body) = RawBody::from_request(Request::from_parts(parts, body), state).await?;
+        let question = read(&headers, &body)?;
+        Ok(Self { caller, view, asking, question })
+    }
+}
+
+impl<Q: Send + 'static> Incoming<Q> {
+    /// Answers as the organisation does that is asked about, to whom the caller is there.
+    async fn answered(
+        self,
+        answer: impl FnOnce(Organisation<'_>, Option<String>, Q) -> Result<Json_, Refused> + Send + 'static,
+    ) -> Result<Response, Problem> {
+        let Self { caller, view, asking, question } = self;
+        let said = ask(&view, move |world| {
+            let organisation = world.organisation(asking.policies.as_deref())?;
+            let person = organisation.asker(&caller.roles, asking.person.as_deref())?;
+            answer(organisation, person, question)
+        });
+        Ok(answered(&view, said.await?))
+    }
 }
 
 /// May a change be made? `{"change": ["link", "project/a~landingZone/b"]}`, and so `unlink`, `tag`, `create` and `delete`.
 #[utoipa::path(post, path = "/v1/can", params(Asking),
     request_body(content = Object, example = json!({"change": ["link", "project/a~landingZone/b"]})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn can(
-    caller: Caller,
-    Asked(view): Asked,
-    Query(asking): Query<Asking>,
-    headers: HeaderMap,
-    RawBody(body): RawBody,
-) -> Result<Response, Problem> {
-    let request: ChangeRequest = read(&headers, &body)?;
-    let said = ask(&view, move |world| {
-        let asking = Asking { person: asking.person.or_else(|| request.person.clone()), ..asking };
-        let (organisation, person) = organisation(world, &asking, &caller)?;
-        let (ruled, _) = organisation.would(&ChangeRequest { person, ..request })?;
-        Ok(json!(ruled))
-    });
-    Ok(answered(&view, said.await?))
+async fn can(mut incoming: Incoming<ChangeRequest>) -> Result<Response, Problem> {
+    incoming.asking.person = incoming.asking.person.or_else(|| incoming.question.person.take());
+    incoming
+        .answered(|organisation, person, request| {
+            Ok(json!(organisation.would(&ChangeRequest { person, ..request })?.0))
+        })
+        .await
 }
 
 /// What could be chosen for an object.
@@ -95,40 +120,26 @@ struct Choice {
 #[utoipa::path(post, path = "/v1/candidates", params(Asking),
     request_body(content = Object, example = json!({"object": "project/a", "kind": "landingZone"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn candidates(
-    caller: Caller,
-    Asked(view): Asked,
-    Query(asking): Query<Asking>,
-    headers: HeaderMap,
-    RawBody(body): RawBody,
-) -> Result<Response, Problem> {
-    let choice: Choice = read(&headers, &body)?;
-    let said = ask(&view, move |world| {
-        let (organisation, person) = organisation(world, &asking, &caller)?;
-        organisation.may_ask_about(&choice.object, person.as_deref())?;
-        Ok(organisation.candidates(&choice.object, &choice.kind, choice.role.as_deref())?.json())
-    });
-    Ok(answered(&view, said.await?))
+async fn candidates(incoming: Incoming<Choice>) -> Result<Response, Problem> {
+    incoming
+        .answered(|organisation, person, Choice { object, kind, role, .. }| {
+            organisation.may_ask_about(&object, person.as_deref())?;
+            Ok(organisation.candidates(&object, &kind, role.as_deref())?.json())
+        })
+        .await
 }
 
 /// Values that a tag of an object could have.
 #[utoipa::path(post, path = "/v1/values", params(Asking),
     request_body(content = Object, example = json!({"object": "project/a", "tag": "environment"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn values(
-    caller: Caller,
-    Asked(view): Asked,
-    Query(asking): Query<Asking>,
-    headers: HeaderMap,
-    RawBody(body): RawBody,
-) -> Result<Response, Problem> {
-    let choice: Choice = read(&headers, &body)?;
-    let said = ask(&view, move |world| {
-        let (organisation, person) = organisation(world, &asking, &caller)?;
-        organisation.may_ask_about(&choice.object, person.as_deref())?;
-        Ok(organisation.values(&choice.object, &choice.tag, person.as_deref())?.json())
-    });
-    Ok(answered(&view, said.await?))
+async fn values(incoming: Incoming<Choice>) -> Result<Response, Problem> {
+    incoming
+        .answered(|organisation, person, Choice { object, tag, .. }| {
+            organisation.may_ask_about(&object, person.as_deref())?;
+            Ok(organisation.values(&object, &tag, person.as_deref())?.json())
+        })
+        .await
 }
 
 /// What would changes do? The body is a list of changes, or `Changes` documents; nothing is changed.
@@ -144,53 +155,39 @@ async fn what_if(
 ) -> Result<Response, Problem> {
     let format = format_of_question(&headers)?;
     let text = String::from_utf8(body.to_vec()).map_err(|_| Problem::bad_request("the body is not UTF-8 text"))?;
-    let said = ask(&view, move |world| {
-        let (organisation, person) = organisation(world, &asking, &caller)?;
-        let (person, plan) = (person.as_deref(), asking.plan.as_deref());
-        let answer = organisation.what_if(&Changes { name: "body", format, text, person, plan })?;
-        Ok(json!({"kind": "Plan", "plan": answer.planned, "clean": answer.is_clean}))
-    });
-    Ok(answered(&view, said.await?))
+    let plan = asking.plan.clone();
+    let incoming = Incoming { caller, view, asking, question: text };
+    incoming
+        .answered(move |organisation, person, text| {
+            let (person, plan) = (person.as_deref(), plan.as_deref());
+            let answer = organisation.what_if(&Changes { name: "body", format, text, person, plan })?;
+            Ok(json!({"kind": "Plan", "plan": answer.planned, "clean": answer.is_clean}))
+        })
+        .await
 }
 
 /// Which edits would fix violations? Each was tried.
 #[utoipa::path(post, path = "/v1/fix", params(Asking), request_body(content = Object, example = json!({"workspace": "shop"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn fix(
-    caller: Caller,
-    Asked(view): Asked,
-    Query(asking): Query<Asking>,
-    headers: HeaderMap,
-    RawBody(body): RawBody,
-) -> Result<Response, Problem> {
-    let question: FixQuestion = read(&headers, &body)?;
-    let said = ask(&view, move |world| {
-        let asking = Asking {
-            person: asking.person.or_else(|| question.person.clone()),
-            policies: asking.policies.or_else(|| question.policies.clone()),
-            ..asking
-        };
-        let (organisation, person) = organisation(world, &asking, &caller)?;
-        Ok(json!(organisation.fix_plan(&FixQuestion { person, ..question })?))
-    });
-    Ok(answered(&view, said.await?))
+async fn fix(mut incoming: Incoming<FixQuestion>) -> Result<Response, Problem> {
+    let Incoming { asking, question, .. } = &mut incoming;
+    asking.person = asking.person.take().or_else(|| question.person.take());
+    asking.policies = asking.policies.take().or_else(|| question.policies.take());
+    incoming
+        .answered(|organisation, person, question| {
+            Ok(json!(organisation.fix_plan(&FixQuestion { person, ..question })?))
+        })
+        .await
 }
 
 /// Which waivers cover something, and which are good for nothing any more?
 #[utoipa::path(post, path = "/v1/waivers", params(Asking), request_body(content = Object, example = json!({"expiring": 30})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn waivers(
-    caller: Caller,
-    Asked(view): Asked,
-    Query(asking): Query<Asking>,
-    headers: HeaderMap,
-    RawBody(body): RawBody,
-) -> Result<Response, Problem> {
-    let question: WaiverQuestion = read(&headers, &body)?;
-    let said = ask(&view, move |world| {
-        let (organisation, _) = organisation(world, &asking, &caller)?;
-        let (lines, all) = organisation.waivers(&question);
-        Ok(json!({"waivers": lines, "all": all}))
-    });
-    Ok(answered(&view, said.await?))
+async fn waivers(incoming: Incoming<WaiverQuestion>) -> Result<Response, Problem> {
+    incoming
+        .answered(|organisation, _, question| {
+            let (lines, all) = organisation.waivers(&question);
+            Ok(json!({"waivers": lines, "all": all}))
+        })
+        .await
 }
