@@ -1,5 +1,7 @@
 //! Whether documents may be written: what they change is judged as what their writer does.
 
+use std::sync::Arc;
+
 use smol_str::SmolStr;
 use upheld_engine::Snapshot;
 use upheld_engine::comply::{Class, Comply, Finding, FindingName};
@@ -23,9 +25,8 @@ pub(super) fn admit(
     for (kind, policies) in kinds(before, after) {
         let (was, is) = (of_kind(before, kind), of_kind(after, kind));
         let Some(known) = is.or(was) else { continue };
-        let empty =
-            || Draft::new(std::sync::Arc::clone(known.organisation.comply().profile()), known.organisation.settings());
-        let nothing = (was.is_none() || is.is_none()).then(|| empty().build());
+        let (profile, settings) = (known.organisation.comply().profile(), known.organisation.settings());
+        let nothing = (was.is_none() || is.is_none()).then(|| Draft::new(Arc::clone(profile), settings).build());
         let (Some(one), Some(other)) = (
             was.map(Documented::organisation).or(nothing.as_ref()),
             is.map(Documented::organisation).or(nothing.as_ref()),

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use smol_str::SmolStr;
+use upheld_answers::World;
 use upheld_loader::Format;
 use upheld_store::Change;
 use utoipa_axum::router::OpenApiRouter;
@@ -49,15 +50,7 @@ async fn check(
     let body = Body::read(&bytes, format)?;
     let Batch { changes, conditions, .. } = batch_of(&view, &body, format, app.config.limits.batch)?;
     let asker = asker(&view, caller, asking).await?;
-    let write = Write {
-        author: Author::Caller(asker),
-        message: None,
-        changes,
-        conditions,
-        idempotency: None,
-        mode: Mode::DryRun,
-    };
-    let written = app.writer.write(write).await.map_err(refused)?;
+    let written = app.writer.write(asked_by(asker, changes, conditions)).await.map_err(refused)?;
     Ok(answer(&written, Mode::DryRun))
 }
 
@@ -71,8 +64,12 @@ fn asked_by(caller: Caller, changes: Vec<Change>, conditions: Vec<Condition>) ->
 async fn asker(view: &Arc<View>, caller: Caller, asking: Asking) -> Result<Caller, Problem> {
     let own = caller.clone();
     let person = ask(view, move |world| {
-        // Where nothing is governed, nobody has a role.
-        let Ok(organisation) = world.organisation(asking.policies.as_deref()) else { return Ok(asking.person) };
+        let organisation = match world.organisation(asking.policies.as_deref()) {
+            Ok(organisation) => organisation,
+            // Whoever asks as themselves needs no organisation to be found; a role that somebody claims does.
+            Err(_) if asking.person.is_none() => return Ok(None),
+            Err(refused) => return Err(refused),
+        };
         Ok(organisation.asker(&own.roles, asking.person.as_deref())?)
     })
     .await?;
@@ -125,10 +122,13 @@ async fn review(
     Ok(Json(review).into_response())
 }
 
-/// Whether a caller has a role that binds them.
+/// Whether a caller has a role that binds them; so does not to know which organisation is meant.
 async fn is_bound(view: &Arc<View>, caller: &Caller) -> Result<bool, Problem> {
     let roles = Arc::clone(&caller.roles);
-    ask(view, move |world| Ok(world.organisation(None).is_ok_and(|organisation| organisation.is_bound(&roles)))).await
+    let bound = move |world: &World<'_>| {
+        Ok(world.organisation(None).map_or(true, |organisation| organisation.is_bound(&roles)))
+    };
+    ask(view, bound).await
 }
 
 #[derive(Debug, Deserialize)]

@@ -27,6 +27,7 @@ const PEOPLE: [(&str, &[&str]); 5] = [
 const COMPANY: &str = r"
 kind: Compliance
 name: definitions
+policyKind: MeshPolicy
 tagDefinitions:
 - {kind: workspace, key: env, type: multiSelect, options: [dev, qa, prod], restricted: true}
 - {kind: project, key: env, type: multiSelect, options: [dev, qa, prod]}
@@ -425,4 +426,23 @@ fn concurrent_writers_leave_what_a_fresh_audit_finds() {
 fn concurrent_writers_on_two_servers_leave_what_a_fresh_audit_finds() {
     let Some(database) = Database::start() else { return };
     holds_under_concurrent_writers(|| StoreLocation::Postgres(database.url()), 2);
+}
+
+/// Where several organisations could be meant, nobody is believed to have a role in one of them.
+#[test]
+fn a_role_that_nobody_can_look_up_is_not_believed() {
+    let company = Company::open(CURRENT);
+    let kind = fs::read_to_string("../../examples/kubernetes-labels/kind.yaml").unwrap();
+    let another =
+        format!("{kind}\n---\n{{apiVersion: v1, kind: Namespace, metadata: {{name: shop, labels: {{team: a}}}}}}");
+    let written = company.write("root", &another);
+    assert_eq!(written.status, 201, "{}", written.text);
+    let check = |who: &str, query: &str| {
+        company.ask(who, "POST", &format!("/v1/check{query}"), "application/yaml", ZONE).status
+    };
+    assert_eq!((check("mia", "?as=admin"), check("mia", "")), (422, 409));
+    let body = json!({"request": {"uid": "1", "operation": "CREATE", "userInfo": {"username": "mia", "groups": ["orgAdmin"]},
+        "object": {"a": "project/web", "b": "landingZone/lz-prod"}}});
+    let reviewed = company.ask("mia", "POST", "/v1/admission-review", "application/json", &body.to_string()).json();
+    assert_eq!(reviewed["response"]["allowed"], false, "{reviewed}");
 }
