@@ -179,9 +179,10 @@ fn long_answers_come_packed_for_those_who_can_unpack_them() {
         let head = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n");
         served.raw(format!("{head}accept-encoding: {packing}\r\n\r\n").as_bytes())
     };
-    for packing in ["gzip", "zstd"] {
+    // What else somebody can unpack makes no difference.
+    for packing in ["gzip", "zstd, br, gzip"] {
         let answer = answer("/v1/codes", packing);
-        assert!(answer.contains(&format!("content-encoding: {packing}")), "{answer}");
+        assert!(answer.contains("content-encoding: gzip"), "{answer}");
     }
     assert!(!answer("/v1/codes", "identity").contains("content-encoding"));
     assert!(!answer("/healthz", "gzip").contains("content-encoding"));
