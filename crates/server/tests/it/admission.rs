@@ -1,5 +1,7 @@
 //! What end-users are prevented from, and what administrators are let through with: over HTTP, by token.
 
+mod killed;
+
 use std::fs;
 
 use serde_json::{Value as Json, json};
