@@ -6,7 +6,7 @@ use upheld_dialects::dialect::ListedObject;
 use upheld_dialects::{Identity, dialects};
 use upheld_engine::{ObjectId, PolicyId, Snapshot};
 use upheld_model::nearest::nearest;
-use upheld_model::{Diagnostic, Fault, NodeRef, Sym};
+use upheld_model::{Diagnostic, Fault, NodeRef, Sym, Timestamp};
 
 use crate::all_pairs::{Tally, tally};
 use crate::inventory::{computed, computed_json, is_policy_type, tags_text};
@@ -166,14 +166,14 @@ impl Shown {
 }
 
 /// An object that its dialect keeps apart from those of others, by the id that lists have, as programs get it.
-pub(crate) fn listed(snapshot: &Snapshot, identity: &Identity) -> Option<Json> {
+pub(crate) fn listed(snapshot: &Snapshot, identity: &Identity, now: Timestamp) -> Option<Json> {
     let object = dialects().find_map(|dialect| dialect.object(snapshot, identity))?;
     let ListedObject { kind, scope, name, owner, tags, at } = object;
     let mut shown = json!({
         "kind": kind, "mesh": scope, "name": name, "owner": owner, "tags": tags,
         "at": at.and_then(|at| At::of(snapshot.files(), at)), "document": at.and_then(|at| snapshot.files().value(at)),
     });
-    let more = related(snapshot, &identity.to_string()).map(|related| related.json());
+    let more = related(snapshot, &identity.to_string(), now).map(|related| related.json());
     if let (Some(shown), Some(Json::Object(more))) = (shown.as_object_mut(), more) {
         let added =
             more.into_iter().filter(|(field, _)| ["ref", "tags", "related", "violations"].contains(&field.as_str()));

@@ -181,12 +181,12 @@ impl<'s> World<'s> {
 
     /// An object that its dialect keeps apart from those of others, by the id that lists have.
     pub fn show_listed(&self, identity: &Identity) -> Option<Json> {
-        shown::listed(self.snapshot, identity)
+        shown::listed(self.snapshot, identity, self.options.now)
     }
 
     /// An object whose tags must agree with others, by its reference or a name that only one has.
     pub fn show_related(&self, name: &str) -> Option<ShownObject> {
-        comply::questions::shown(self.snapshot, name)
+        comply::questions::shown(self.snapshot, name, self.options.now)
     }
 
     /// The documents of all kinds of policies.

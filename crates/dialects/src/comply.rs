@@ -36,7 +36,10 @@ use upheld_report::Answer;
 
 pub use self::documented::{Documented, Organisations};
 use self::shapes::Whole;
-use crate::dialect::{Admitted, Builtin, Dialect, DocumentWriter, Inventory, ListedObject, Opening, Reader, WriteTime};
+use crate::dialect::{
+    Admitted, Builtin, Dialect, DocumentWriter, Inventory, ListedObject, Opening, Reader, RecordChange, WriteTime,
+    WrittenDocument,
+};
 use crate::identity::{Identify, Identity, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
@@ -132,6 +135,10 @@ impl Dialect for Compliance {
         time: WriteTime,
     ) -> Option<Admitted> {
         admission::admit(before, after, writer, time)
+    }
+
+    fn superseded(&self, before: &Snapshot, written: &[WrittenDocument<'_>]) -> Vec<RecordChange> {
+        documented::superseded(before, written)
     }
 
     fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {

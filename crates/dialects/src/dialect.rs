@@ -23,7 +23,7 @@ use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Files, SourceId, Symbols};
 use upheld_report::{Answer, Drawing, ObjectStatus, PolicyStatus};
 
-pub use self::admission::{Admitted, DocumentWriter, RecordChange, WriteTime};
+pub use self::admission::{Admitted, DocumentWriter, RecordChange, WriteTime, WrittenDocument};
 pub use self::inventory::{Ends, Inventory, LayeredCells, LayeredStanding, ListedObject, Service};
 pub use self::native::{Endpoint, Native, NativeProblem};
 pub use self::reader::{Document, Known, Opening, Reader, Side, Taken};
@@ -182,6 +182,11 @@ pub trait Dialect: Inventory + Debug + Sync {
         _time: WriteTime,
     ) -> Option<Admitted> {
         None
+    }
+
+    /// What becomes of stored notes about the past when documents are written: nothing that happened before may undo them.
+    fn superseded(&self, _before: &Snapshot, _written: &[WrittenDocument<'_>]) -> Vec<RecordChange> {
+        Vec::new()
     }
 
     /// Objects and what leads where, with the policies that they carry, to be drawn.

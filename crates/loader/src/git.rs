@@ -3,6 +3,7 @@
 //! The `git` program does the work, so whatever it can read can be read here. Files are found by the same rules, in the
 //! same order and under the same names as [`crate::discover()`] finds them on disk.
 
+mod history;
 mod program;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -11,6 +12,7 @@ use std::path::{Component, Path};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
+pub use self::history::{Commit, commits, commits_in};
 use self::program::{Blob, Blobs, Git};
 use crate::paths;
 use crate::pattern::Pattern;

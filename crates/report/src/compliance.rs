@@ -5,12 +5,14 @@ mod check;
 mod fill;
 #[cfg(any(test, feature = "sample"))]
 pub mod sample;
+mod since;
 
 pub use answers::{FixPlan, Planned, PlannedFlip, PlannedStep, Ruled};
 pub use check::{
     Actor, AppliedWaiver, Cause, Check, CheckState, Edit, Fix, Link, NearMiss, Side, Why, fingerprint, values, word,
 };
 pub use fill::{Fixes, MOST_FIXES, Passes, Wanted, audit, check_of, fixes_of, standing, waiver_lines};
+pub use since::{Began, Commit};
 
 use serde::Serialize;
 

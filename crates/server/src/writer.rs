@@ -12,7 +12,7 @@ use upheld_report::compliance::Ruled;
 use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State, Store, StoreError};
 
 pub(crate) use self::admission::NotAdmitted;
-use self::admission::{Planned, judge};
+use self::admission::{Planned, judge, with_notes};
 use crate::auth::Caller;
 use crate::folders::Folders;
 use crate::live::Live;
@@ -168,7 +168,8 @@ impl Writer {
         for condition in &write.conditions {
             condition.check(&before.state)?;
         }
-        let (mut changes, mut effects) = effective(&before.state, &write.changes);
+        let wanted = with_notes(&before, &write.changes);
+        let (mut changes, mut effects) = effective(&before.state, &wanted);
         if changes.is_empty() {
             return Ok(Written { revision: before.revision(), view: before, effects, ruled: None });
         }

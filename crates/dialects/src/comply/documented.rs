@@ -3,6 +3,7 @@
 mod after;
 mod build;
 mod identity;
+mod superseded;
 mod taken;
 
 use std::sync::Arc;
@@ -15,10 +16,11 @@ use upheld_model::tree::Value;
 use upheld_model::{Diagnostics, Draft, Files, NodeRef, Policy, PolicyContent, SourceId, Sym, Symbols, Timestamp};
 
 use self::after::{Listing, Related};
+pub(super) use self::superseded::superseded;
 pub(super) use self::taken::ComplianceReader;
 use super::SCOPE;
 use super::accepted::{ACCEPTED, Accepted};
-use super::changes::CHANGES;
+use super::changes::{CHANGES, Change};
 use super::claim::{Claim, claim, has_own_fields};
 use super::definitions::defined;
 use super::mapping::Mapping;
@@ -51,8 +53,8 @@ pub struct Documented {
     documents: usize,
     /// Where documents with changes stand.
     changes: Vec<NodeRef>,
-    /// Where everything stands that happened, in the order of time.
-    history: Vec<NodeRef>,
+    /// Everything that happened, in the order of time.
+    history: Vec<(Timestamp, Arc<Change>)>,
     /// When the last of it was over.
     last: Timestamp,
     /// How much of it policies would refuse today: that depends on all documents together.
@@ -65,6 +67,11 @@ impl Documented {
     /// All that documents say together.
     pub(super) fn organisation(&self) -> &Organisation {
         &self.organisation
+    }
+
+    /// What they said together at a moment: what happened later had not happened yet.
+    pub fn at(&self, now: Timestamp) -> Organisation {
+        if self.last <= now { self.organisation.clone() } else { self.replayed_until(now) }
     }
 
     /// What was let through.

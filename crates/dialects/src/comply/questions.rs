@@ -26,7 +26,7 @@ pub use self::plan::{Changes, WhatIf};
 pub use self::shown::ShownObject;
 pub use self::shown::shown;
 pub use self::waivers::WaiverQuestion;
-use super::Organisations;
+use super::{Documented, Organisations};
 use crate::question::{Asked, Refused, Thing, Words};
 
 /// How a question is asked.
@@ -50,14 +50,14 @@ pub(super) fn answer(asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
 }
 
 /// What is asked about, and when.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Organisation<'s> {
     /// What it was made of.
     pub snapshot: &'s Snapshot,
     /// The kind of policy that governs them.
     pub kind: Sym,
-    /// All objects and policies, and how they may change.
-    pub governed: &'s upheld_governance::Organisation,
+    /// All objects and policies as they are at the moment of asking, and how they may change.
+    pub governed: upheld_governance::Organisation,
     /// The moment of asking.
     pub now: Timestamp,
 }
@@ -65,12 +65,12 @@ pub struct Organisation<'s> {
 impl<'s> Organisation<'s> {
     /// The objects of the kind of policy that was named, or the only ones there are.
     pub fn of(snapshot: &'s Snapshot, named: Option<&str>, now: Timestamp) -> Result<Self, Diagnostic> {
-        let (kind, governed) = organisation_of(snapshot, named)?;
-        Ok(Self { snapshot, kind, governed, now })
+        let (kind, documented) = documented_of(snapshot, named)?;
+        Ok(Self { snapshot, kind, governed: documented.at(now), now })
     }
 
     /// All objects and policies, as rules see them.
-    pub fn comply(&self) -> &'s Comply {
+    pub fn comply(&self) -> &Comply {
         self.governed.comply()
     }
 
@@ -112,13 +112,13 @@ impl<'s> Organisation<'s> {
     }
 }
 
+fn organisations(snapshot: &Snapshot) -> impl Iterator<Item = (Sym, &Documented)> {
+    snapshot.companion::<Organisations>().into_iter().flat_map(Organisations::iter)
+}
+
 /// The objects that are asked about: those of the kind of policy that was named, or the only ones there are.
-fn organisation_of<'s>(
-    snapshot: &'s Snapshot,
-    named: Option<&str>,
-) -> Result<(Sym, &'s upheld_governance::Organisation), Diagnostic> {
-    let all = snapshot.companion::<Organisations>().into_iter().flat_map(Organisations::iter);
-    let all: Vec<(Sym, &upheld_governance::Organisation)> = all.map(|(kind, own)| (kind, &own.organisation)).collect();
+fn documented_of<'s>(snapshot: &'s Snapshot, named: Option<&str>) -> Result<(Sym, &'s Documented), Diagnostic> {
+    let all: Vec<(Sym, &Documented)> = organisations(snapshot).collect();
     let name = |kind: Sym| snapshot.text(kind);
     if let Some(named) = named {
         if let Some(found) = all.iter().find(|(kind, _)| name(*kind).eq_ignore_ascii_case(named)) {

@@ -6,6 +6,8 @@ use upheld_governance::Outcome;
 use upheld_model::Timestamp;
 use upheld_report::compliance::Ruled;
 
+use crate::identity::Identity;
+
 /// Somebody who writes documents.
 #[derive(Clone, Copy, Debug)]
 pub struct DocumentWriter<'w> {
@@ -33,6 +35,15 @@ pub struct Admitted {
     pub ruled: Ruled,
     /// Documents that are written with it, and those that are gone with it: what was let through is on record.
     pub records: Vec<RecordChange>,
+}
+
+/// A document that somebody writes.
+#[derive(Clone, Copy, Debug)]
+pub struct WrittenDocument<'w> {
+    /// Who it is.
+    pub identity: &'w Identity,
+    /// What it says, as JSON; nothing if it is deleted.
+    pub text: Option<&'w str>,
 }
 
 /// A document that keeps a record.

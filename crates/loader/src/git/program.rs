@@ -73,6 +73,18 @@ impl Git<'_> {
         Ok(entries.collect())
     }
 
+    /// The commits on the way to what is checked out that changed some paths, the latest first: a line each, of number, author, time and first line
+    /// of the message, with NUL between them.
+    pub(super) fn log(&self, paths: &[String], most: usize) -> Result<String, Diagnostic> {
+        let most = format!("--max-count={most}");
+        let arguments = ["log", "--first-parent", "--format=%H%x00%aN%x00%aI%x00%s", &most, "--"];
+        let mut command = self.command(&arguments);
+        command.args(paths).env("GIT_LITERAL_PATHSPECS", "1").stdin(Stdio::null());
+        let output = command.output().map_err(|error| not_started(&error))?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        if output.status.success() { Ok(text(&output.stdout)) } else { Err(failed(&text(&output.stderr))) }
+    }
+
     /// All branches and tags.
     pub(super) fn references(&self) -> Vec<String> {
         match self.answer(&["for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"]) {

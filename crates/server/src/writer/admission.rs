@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use upheld_dialects::dialect::{DocumentWriter, RecordChange, WriteTime, dialects};
+use upheld_dialects::Identity;
+use upheld_dialects::dialect::{DocumentWriter, RecordChange, WriteTime, WrittenDocument, dialects};
 use upheld_governance::Outcome;
 use upheld_loader::Format;
 use upheld_report::compliance::Ruled;
-use upheld_store::Change;
+use upheld_store::{Change, Key};
 
 use super::{Author, Refusal, unfinished};
 use crate::auth::Standing;
@@ -79,6 +80,26 @@ fn judged(
     changes.extend(records);
     let view = before.after(Arc::new(before.state.with(&changes)), before.files.clone()).map_err(Refusal::Broken)?;
     Ok(Planned { view: Arc::new(view), changes, ruled: said })
+}
+
+/// Changes, and what becomes of stored notes about the past because of them.
+pub(super) fn with_notes(before: &View, changes: &[Change]) -> Vec<Change> {
+    let identities: Vec<Identity> = changes.iter().map(|change| identity(change.key())).collect();
+    let text = |change| match change {
+        &Change::Put { ref text, .. } => Some(&**text),
+        Change::Delete { .. } => None,
+    };
+    let written = identities.iter().zip(changes).map(|(identity, own)| WrittenDocument { identity, text: text(own) });
+    let written: Vec<WrittenDocument<'_>> = written.collect();
+    let notes = dialects().flat_map(|dialect| dialect.superseded(&before.loaded.snapshot, &written));
+    let notes = notes.filter_map(|note| change(before, &note));
+    // Notes that stand in files are their owner's.
+    let notes = notes.filter(|note| before.state.get(note.key()).is_some());
+    changes.iter().cloned().chain(notes).collect()
+}
+
+fn identity(key: &Key) -> Identity {
+    Identity::new(key.kind(), key.scope(), key.name())
 }
 
 /// A record, under the name that its dialect gives it.

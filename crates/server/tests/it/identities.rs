@@ -338,12 +338,12 @@ fn every_id_of_every_list_is_the_id_of_its_document_and_can_be_read_put_and_dele
             assert_eq!(served.get(&address).json()["id"], *id);
             let body = item["document"].to_string();
             let put = served.ask("PUT", &address, &[("content-type", "application/json")], &body);
-            assert_eq!(
-                (put.status, &put.json()["changes"]),
-                (200, &json!([{"id": id, "effect": "unchanged"}])),
-                "{}",
-                put.text
-            );
+            let changes = put.json()["changes"].clone();
+            assert_eq!(changes[0], json!({"id": id, "effect": "unchanged"}), "{}", put.text);
+            // Whoever writes past notes of changes takes what they say off them.
+            let notes = changes.as_array().unwrap()[1..].iter().filter_map(|change| change["id"].as_str());
+            assert!(notes.clone().all(|id| id.starts_with("Changes/")), "{}", put.text);
+            assert_eq!(put.status, if notes.count() > 0 { 201 } else { 200 });
         }
         // One by one: whatever depends on others keeps those others from going, and goes before them. Kinds say who others are.
         let (kinds, mut left): (Vec<&String>, Vec<&String>) =
@@ -492,4 +492,46 @@ fn histories_from_before_travel_and_are_moved_where_they_arrive() {
     });
     let served = Served::start(Config { store: StoreLocation::Folder(further.path().to_owned()), ..Config::default() });
     assert_eq!((ids(&served, "documents"), &served.get("/v1/revisions").json()["last"]), (expected.0, &json!(6)));
+}
+
+#[test]
+fn c3_what_is_written_after_changes_stands() {
+    let served = served();
+    write(
+        &served,
+        "kind: Compliance\nname: shop\nobjects:\n- {ref: workspace/shop, tags: {env: [dev, prod]}}\n---\n\
+         {ref: project/web, workspace: shop, tags: {env: [dev]}}\n---\n{ref: landingZone/lz, tags: {env: [dev]}}\n---\n\
+         {a: project/web, b: landingZone/lz}\n---\n\
+         kind: Changes\nname: january\nchanges:\n\
+         - {at: 2026-01-02T00:00:00Z, by: admin, verb: setTags, object: project/web, tags: {env: [prod]}}\n\
+         - {at: 2026-01-03T00:00:00Z, by: admin, verb: unlink, a: landingZone/lz, b: project/web}\n\
+         - {at: 2026-01-04T00:00:00Z, by: admin, verb: createProject, object: {ref: project/new, workspace: shop, tags: {env: [dev]}}, landingZones: [landingZone/lz]}\n\
+         - {at: 2026-01-05T00:00:00Z, by: admin, verb: setTags, object: workspace/shop, tags: {env: [dev, qa, prod]}}\n",
+    );
+    let shown = |object: &str, field: &str| served.get(&format!("/v1/objects/{object}")).json()[field].clone();
+    let zone = json!({"ref": "landingZone/lz", "role": null});
+    let shop = json!({"ref": "workspace/shop", "role": null});
+    assert_eq!(shown("project/compliance/web", "tags"), json!({"env": ["prod"]}));
+    assert_eq!(shown("project/compliance/web", "related"), json!([shop]));
+    // The same text as before: still, it is how it is now.
+    let again = "{ref: project/web, workspace: shop, tags: {env: [dev]}}";
+    let noted = "replaced Changes/compliance/january";
+    assert_eq!(write(&served, again), ["unchanged project/compliance/web", noted]);
+    assert_eq!(shown("project/compliance/web", "tags"), json!({"env": ["dev"]}));
+    // Whichever way a relationship is written.
+    let link = "unchanged Link/compliance/project/web~landingZone/lz";
+    assert_eq!(write(&served, "{b: project/web, a: landingZone/lz}")[1..], [noted], "{link}");
+    assert_eq!(shown("project/compliance/web", "related"), json!([zone, shop]));
+    // What a new object was related to stays, when the object is written.
+    let renewed = "{ref: project/new, workspace: shop, tags: {env: [prod]}}";
+    assert_eq!(write(&served, renewed), ["created project/compliance/new", noted]);
+    assert_eq!(shown("project/compliance/new", "tags"), json!({"env": ["prod"]}));
+    assert_eq!(shown("project/compliance/new", "related"), json!([zone, shop]));
+    // What stands in a collection is written with it, and who goes takes along what happened to it.
+    let collection = "kind: Compliance\nname: shop\nobjects:\n- {ref: workspace/shop, tags: {env: [dev]}}\n";
+    assert_eq!(write(&served, collection), ["replaced Compliance/compliance/shop", noted]);
+    assert_eq!(shown("workspace/compliance/shop", "tags"), json!({"env": ["dev"]}));
+    let gone = served.ask("DELETE", "/v1/documents/project/compliance/new", &[], "");
+    assert_eq!(gone.status, 201, "{}", gone.text);
+    assert_eq!(served.get("/v1/documents/Changes/compliance/january").status, 404);
 }

@@ -39,6 +39,9 @@ pub(crate) struct Audit {
     /// A SARIF file of an earlier run: says of each finding whether it is new
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<String>,
+    /// Say since which commit each violation is there: the same audit of the files as they were, the latest commits first
+    #[arg(long)]
+    pub(crate) history: bool,
     /// Do not look for fixes, which takes a while where there are thousands of violations
     #[arg(long)]
     pub(crate) no_fixes: bool,

@@ -3,6 +3,7 @@
 pub(super) mod audit;
 pub(super) mod can;
 pub(super) mod fix;
+mod history;
 pub(super) mod offers;
 pub(super) mod show;
 pub(super) mod waivers;

@@ -282,3 +282,82 @@ fn every_class_and_role_may_do_its_part() {
         assert_eq!(done, may, "{who}");
     }
 }
+
+#[test]
+fn c12_what_happens_after_now_has_not_happened() {
+    let told = |line: &str| in_root(&format!("{line} -f examples/compliance --now 2026-01-15T00:00:00Z"));
+    assert!(told("audit").contains("15 pass, 1 hard."), "{}", told("audit"));
+    let related = told("explain project/a~landingZone/lz-1");
+    assert!(related.contains("landingZone environment {dev}"), "{related}");
+    assert!(told("show landingZone/lz-1").contains("dev"), "{}", told("show landingZone/lz-1"));
+    assert!(!told("show landingZone/lz-1").contains("prod"));
+    let moved = in_root("show landingZone/lz-1 -f examples/compliance --now 2026-03-01T00:00:00Z");
+    assert!(moved.contains("prod"));
+}
+
+/// A repository whose commits make violations begin, end and begin again.
+#[test]
+fn history_says_since_which_commit_something_violates() {
+    let repository = folder(&[(
+        "policies.yaml",
+        "{type: MeshPolicy, name: env, a: {kind: project, tag: env}, b: {kind: landingZone, tag: env}}\n",
+    )]);
+    let git = |line: &str| {
+        let done = std::process::Command::new("git")
+            .args(["-c", "user.name=Ana", "-c", "user.email=ana@example.org", "-c", "commit.gpgsign=false"])
+            .args(line.split(' '))
+            .env("GIT_AUTHOR_DATE", "2026-02-03T10:00:00Z")
+            .env("GIT_COMMITTER_DATE", "2026-02-03T10:00:00Z")
+            .current_dir(repository.path())
+            .output()
+            .expect("git is there");
+        assert!(done.status.success(), "{line}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    let commit = |web: &str, api: &str, message: &str| {
+        let project = |name: &str, env: &str| format!("{{ref: project/{name}, tags: {{env: {env}}}}}");
+        let rest = "{ref: landingZone/lz, tags: {env: dev}}\n---\n{a: project/web, b: landingZone/lz}\n---\n{a: project/api, b: landingZone/lz}";
+        let text = format!("{}\n---\n{}\n---\n{rest}\n", project("web", web), project("api", api));
+        fs::write(repository.path().join("objects.yaml"), text).expect("can be written");
+        git("add .");
+        git(&format!("commit -q -m {message}"));
+    };
+    git("init -q");
+    commit("prod", "dev", "first");
+    commit("dev", "prod", "second");
+    commit("prod", "prod", "third");
+    fs::write(repository.path().join("broken.yaml"), "type: MeshPolicy\nname: [").expect("can be written");
+    git("add .");
+    git("commit -q -m broken");
+    git("rm -q broken.yaml");
+    git("commit -q -m mended");
+    fs::write(
+        repository.path().join("more.yaml"),
+        "{ref: project/new, tags: {env: qa}}\n---\n{a: project/new, b: landingZone/lz}\n",
+    )
+    .expect("can be written");
+    let output = run(repository.path(), &format!("audit --history --no-fixes {NOW}"));
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let since: Vec<(String, String)> = told
+        .lines()
+        .collect::<Vec<_>>()
+        .windows(3)
+        .filter_map(|lines| {
+            let pair = lines[0].split_whitespace().nth(1)?.to_owned();
+            let since = lines[2].trim().strip_prefix("since: ")?;
+            let message = since.split('"').nth(1).unwrap_or(since);
+            Some((pair, message.to_owned()))
+        })
+        .collect();
+    let expected = [("project/api", "second"), ("project/new", "not committed yet"), ("project/web", "third")];
+    let expected = expected.map(|(object, since)| (object.to_owned(), since.to_owned()));
+    assert_eq!(since, expected, "{told}");
+    assert!(told.contains("by Ana on 2026-02-03"), "{told}");
+    let notes = String::from_utf8_lossy(&output.stderr);
+    assert!(notes.contains("the files of 1 commit cannot be read"), "{notes}");
+    let outside = folder(&[(
+        "a.yaml",
+        "{ref: project/web, tags: {env: dev}}\n---\n{ref: landingZone/lz}\n---\n{a: project/web, b: landingZone/lz}\n---\n{type: MeshPolicy, name: env, a: {kind: project, tag: env}, b: {kind: landingZone, tag: env}}",
+    )]);
+    let refused = shown(&run(outside.path(), &format!("audit --history {NOW}")));
+    assert!(refused.contains("this is not a git repository"), "{refused}");
+}

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::comply::{self, Finding, Partners, Profile, SideOf, Waiver};
-use upheld_governance::{Actor, Decision, Definition, Draft, Membership, Preexisting, Settings, TagSchema, words};
+use upheld_governance::{
+    Actor, Attempt, Decision, Definition, Draft, Membership, Organisation, Preexisting, Settings, TagSchema, words,
+};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, Timestamp};
 
@@ -298,9 +300,7 @@ impl Documented {
         dated.sort_by_key(|(at, _)| *at);
         let Self { organisation, history, last, refused_today, .. } = &mut self;
         for (at, change) in dated {
-            history.push(change.place);
-            let tried = organisation.commit_past((*last).max(at), &change.actor, &change.action);
-            *last = tried.at;
+            let tried = take_place(organisation, last, at, &change);
             *refused_today += usize::from(tried.outcome.is_done() && !tried.blocking.is_empty());
             let reported = words::action(&change.action);
             if tried.outcome.is_done() && !tried.blocking.is_empty() {
@@ -316,18 +316,38 @@ impl Documented {
                 let diagnostic = reasons.fold(diagnostic, Diagnostic::help);
                 found.push(located(diagnostic, files, Some(change.place), decision.outcome.word()));
             }
+            history.push((at, Arc::new(change)));
         }
         self
     }
-}
 
-impl Documented {
     /// With what is known of violations that were let through.
     pub(super) fn remembering(mut self) -> Self {
-        for (_, accepted) in &self.accepted {
-            self.organisation.remember(accepted.cause.clone(), &accepted.findings);
-        }
+        remember(&mut self.organisation, &self.accepted);
         self
+    }
+
+    /// As it was at a moment in the past.
+    pub(super) fn replayed_until(&self, now: Timestamp) -> Organisation {
+        let (mut organisation, mut last) = (self.base.clone(), BEGINNING);
+        for (at, change) in self.history.iter().take_while(|(at, _)| *at <= now) {
+            take_place(&mut organisation, &mut last, *at, change);
+        }
+        remember(&mut organisation, &self.accepted);
+        organisation
+    }
+}
+
+/// A change happens, and never before the one that happened last.
+fn take_place(organisation: &mut Organisation, last: &mut Timestamp, at: Timestamp, change: &Change) -> Attempt {
+    let tried = organisation.commit_past((*last).max(at), &change.actor, &change.action);
+    *last = tried.at;
+    tried
+}
+
+fn remember(organisation: &mut Organisation, accepted: &[(NodeRef, Arc<Accepted>)]) {
+    for (_, accepted) in accepted {
+        organisation.remember(accepted.cause.clone(), &accepted.findings);
     }
 }
 

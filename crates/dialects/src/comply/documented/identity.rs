@@ -80,13 +80,13 @@ impl Collector<'_> {
 
 impl OfKind<'_> {
     /// What is about one kind of policies alone is in it; the built-in ones share theirs.
-    fn scope(&self) -> &str {
+    pub(super) fn scope(&self) -> &str {
         if self.builtin { SCOPE } else { &self.typed }
     }
 }
 
 /// `id`, or `name` in documents of their own.
-fn id<'t>(document: Value<'t>, kind: &str) -> Result<&'t str, Nameless> {
+pub(super) fn id<'t>(document: Value<'t>, kind: &str) -> Result<&'t str, Nameless> {
     text(document, "id").or_else(|| text(document, "name")).ok_or_else(|| Nameless::lacks(kind, ["id", "name"]))
 }
 
@@ -100,7 +100,7 @@ fn kind_name<'w>(profile: &'w Profile, word: &'w str) -> &'w str {
     profile.kind(word).map_or(word, |kind| profile.kind_name(kind))
 }
 
-fn object(home: &OfKind<'_>, reference: &str) -> Named {
+pub(super) fn object(home: &OfKind<'_>, reference: &str) -> Named {
     match reference.split_once('/') {
         Some((word, id)) if !id.is_empty() => named(kind_name(&home.profile, word), SCOPE, id),
         _ => Err(Nameless::lacks("object", ["ref: kind/id"])),
@@ -108,7 +108,7 @@ fn object(home: &OfKind<'_>, reference: &str) -> Named {
 }
 
 /// One definition for a subject and a key, whoever writes it.
-fn definition(home: &OfKind<'_>, subject: Option<Value<'_>>, document: Value<'_>) -> Named {
+pub(super) fn definition(home: &OfKind<'_>, subject: Option<Value<'_>>, document: Value<'_>) -> Named {
     let of = subject.map(Value::text).filter(|word| !word.is_empty());
     let key = text(document, "key").or_else(|| text(document.get("spec")?, "key"));
     let is_manifest = document.get("spec").is_some();
@@ -121,7 +121,7 @@ fn definition(home: &OfKind<'_>, subject: Option<Value<'_>>, document: Value<'_>
 }
 
 /// The two sides in the order of the relationship, then the role.
-fn link(profile: &Profile, document: Value<'_>) -> Named {
+pub(super) fn link(profile: &Profile, document: Value<'_>) -> Named {
     let part = |field: &str| text(document, field).ok_or_else(|| Nameless::lacks(LINK, [field]));
     let (one, other, role) = (part("a")?, part("b")?, text(document, "role"));
     let side = |reference: &'_ str| -> Option<(Kind, String)> {

@@ -60,7 +60,7 @@ impl Organisation<'_> {
         let passes = if question.list_passes { Passes::Listed } else { Passes::Counted };
         let fixes = if question.no_fixes { Fixes::None } else { Fixes::Tried };
         let (files, digest) = (self.snapshot.files(), self.snapshot.digest().to_owned());
-        let audit = report::audit(self.governed, self.now, files, &Wanted { filter, viewer, passes, fixes });
+        let audit = report::audit(&self.governed, self.now, files, &Wanted { filter, viewer, passes, fixes });
         let audit = Audit { snapshot: Some(digest), filters, ..audit }.finished();
         if fixes == Fixes::Tried && audit.violations().count() > MOST_FIXES {
             notes.push(format!(

@@ -41,7 +41,7 @@ impl Organisation<'_> {
         let whole = wanted.what.is_none() && wanted.policy.is_none();
         Ok(if whole {
             let (fixes, left) = trial.remedy(&viewer, filter.scope);
-            FixPlan::plan(self.governed, self.snapshot.files(), &fixes, &left)
+            FixPlan::plan(&self.governed, self.snapshot.files(), &fixes, &left)
         } else {
             let between = |own: &Finding| {
                 only.as_ref().is_none_or(|(a, b)| {
@@ -52,7 +52,7 @@ impl Organisation<'_> {
             let open: Vec<Finding> = self.governed.violations(&filter, self.now).into_iter().filter(between).collect();
             let mut checks = Vec::new();
             for violation in open.iter().filter(|own| own.waiver.is_none()) {
-                let mut check = standing(self.governed, self.snapshot.files(), violation);
+                let mut check = standing(&self.governed, self.snapshot.files(), violation);
                 check.fixes = fixes_of(&trial.fixes(&viewer, violation));
                 checks.push(check);
             }

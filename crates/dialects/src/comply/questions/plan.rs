@@ -104,7 +104,7 @@ fn planned(asked: &Organisation<'_>, steps: &[Step], plan: &Plan, id: String) ->
         based_on: asked.governed.digest(asked.now),
         steps: reported,
         added: after(&plan.added),
-        removed: plan.removed.iter().map(|own| standing(asked.governed, files, own)).collect(),
+        removed: plan.removed.iter().map(|own| standing(&asked.governed, files, own)).collect(),
         waived: after(&plan.waived),
         unwaived: after(&plan.unwaived),
         kept: plan.kept,

@@ -37,7 +37,7 @@ impl Organisation<'_> {
         for (finding, made) in &findings {
             // Those that are not related are judged as if they were.
             let mut check =
-                if *made { standing(self.governed, files, finding) } else { check_of(comply, files, finding) };
+                if *made { standing(&self.governed, files, finding) } else { check_of(comply, files, finding) };
             if *made && !finding.verdict.holds() && finding.waiver.is_none() {
                 check.fixes = fixes_of(&trial.fixes(&viewer, finding));
             }

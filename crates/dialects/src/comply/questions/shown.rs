@@ -4,8 +4,9 @@ use serde_json::{Map, Value as Json, json};
 use smol_str::SmolStr;
 use upheld_engine::Snapshot;
 use upheld_engine::comply::{Comply, ObjectId};
+use upheld_model::Timestamp;
 
-use super::find;
+use super::{find, organisations};
 use crate::comply::SCOPE;
 use upheld_report::At;
 
@@ -26,13 +27,13 @@ pub struct ShownObject {
     pub at: Option<At>,
 }
 
-/// An object by its reference, by a name that only one has, or by the id that lists have.
-pub fn shown(snapshot: &Snapshot, written: &str) -> Option<ShownObject> {
-    let found = |comply| {
+/// An object as it is at a moment, by its reference, by a name that only one has, or by the id that lists have.
+pub fn shown(snapshot: &Snapshot, written: &str, now: Timestamp) -> Option<ShownObject> {
+    let found = |comply: &Comply| {
         let object = find(comply, written).ok().or_else(|| find(comply, &listed_reference(written)?).ok())?;
         Some(ShownObject::of(snapshot, comply, object))
     };
-    snapshot.complies().find_map(|(_, comply)| found(comply))
+    organisations(snapshot).find_map(|(_, own)| found(own.at(now).comply()))
 }
 
 /// `kind/name` of `kind/compliance/name`.

@@ -7,6 +7,7 @@ use upheld_answers::formats::audit::{Baseline, Beside};
 use upheld_engine::comply::Level;
 use upheld_model::{Diagnostic, Fault};
 
+use super::history::trace;
 use super::{asked, load};
 use crate::cli::{Audit, FailOn};
 use crate::commands::{Session, refuse, say};
@@ -33,10 +34,15 @@ pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
         list_passes: compliance::lists_passes(output),
     };
     let started = Instant::now();
-    let Audited { audit: report, notes } = match asked.audit(&question) {
+    let Audited { audit: mut report, notes } = match asked.audit(&question) {
         Ok(audited) => audited,
         Err(problems) => return refuse(&problems),
     };
+    if audit.history
+        && let Err(problem) = trace(session, &question, &mut report)
+    {
+        return refuse(&[problem]);
+    }
     // Who says what time it is wants the same answer again.
     let took = session.common.now.is_none().then(|| started.elapsed());
     for note in notes {

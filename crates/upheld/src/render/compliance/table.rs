@@ -138,6 +138,7 @@ impl<'a> AuditRenderer<'a> {
         text.push_str(&self.detail(&format!("{}: {}", sides.join(", "), check.reason.text)));
         text.extend(check.near_miss.iter().map(|miss| self.detail(&format!("nearly: {}", NearMiss::sentence(miss)))));
         text.extend(check.waiver.iter().map(|waiver| self.detail(&waiver.sentence())));
+        text.extend(check.cause.iter().map(|cause| self.detail(&format!("since: {}", cause.text))));
         if check.state != CheckState::Waived {
             text.push_str(&self.fixes(check));
         }
