@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use tower::Service;
 use upheld_dialects::access::decider::DecidingKind;
 use upheld_loader::load::{Broken, Choices};
-use upheld_store::{Revision, Store, StoreError};
+use upheld_store::{NotWhole, Revision, Store, StoreError};
 
 use crate::app::{App, Shared};
 use crate::auth::{Auth, Certificate, Secret, SecurityError};
@@ -41,6 +41,11 @@ pub enum StartError {
     /// The store cannot be opened.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The store is not what was written into it.
+    #[error(
+        "the store is damaged: {0}; `upheld verify` says more, and a backup or another server has what was written"
+    )]
+    Damaged(#[from] NotWhole),
     /// Whom to trust is not clear.
     #[error(transparent)]
     Security(#[from] SecurityError),
@@ -182,6 +187,10 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
 }
 
 async fn first_view(config: &Config, store: &dyn Store, folders: &Arc<Folders>) -> Result<View, StartError> {
+    upheld_store::verify(store).await.map_err(|problem| match problem {
+        NotWhole::Store(error) => StartError::Store(error),
+        damaged => StartError::Damaged(damaged),
+    })?;
     let state = Arc::new(store.state(None).await?);
     let deciding = DecidingKind(config.access.kind.clone());
     let (semantics, settings) = (config.semantics.clone(), config.settings.clone().with(Arc::new(deciding)));

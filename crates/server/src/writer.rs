@@ -188,7 +188,8 @@ impl Writer {
         }
         let Write { author, message, idempotency, .. } = write.clone();
         let actor = author.name().to_owned();
-        let batch = Batch { after: before.revision(), time, actor, message, changes, idempotency };
+        let (after, seen) = (before.revision(), Some(before.state.digest()));
+        let batch = Batch { after, seen, time, actor, message, changes, idempotency };
         match self.store.append(batch).await? {
             Appended::Now(revision, _) => {
                 self.live.swap(Arc::clone(&view));
@@ -216,6 +217,7 @@ impl Writer {
         const AT_ONCE: usize = 1000;
         let before = self.live.view();
         let mut state = (*before.state).clone();
+        self.is_same_log(&state).await?;
         loop {
             let entries = match self.store.entries(state.revision(), AT_ONCE).await {
                 Ok(entries) => entries,
@@ -229,6 +231,13 @@ impl Writer {
             let all = entries.len() < AT_ONCE;
             for entry in &entries {
                 state.apply(entry);
+                if state.digest() != entry.digest {
+                    let message = format!(
+                        "it is damaged: the digest of revision {} is not that of its documents",
+                        entry.revision
+                    );
+                    return Err(StoreError::Unusable(message).into());
+                }
             }
             if all {
                 break;
@@ -248,6 +257,20 @@ impl Writer {
             }
         }
         Ok(())
+    }
+
+    /// Whether the log still has the past that was read: a database that was put back to an earlier state has another one.
+    pub(crate) async fn is_same_log(&self, state: &State) -> Result<(), StoreError> {
+        match self.store.digest(state.revision()).await {
+            Ok(digest) if digest != state.digest() => {
+                let last = self.store.head().await?.revision;
+                Err(StoreError::Diverged { own: state.revision(), last })
+            }
+            Err(StoreError::Future { asked, last }) => Err(StoreError::Diverged { own: asked, last }),
+            // What came before is forgotten; everything is read again.
+            Ok(_) | Err(StoreError::Compacted { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Reads files again.

@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use crate::{Change, Result, Revision, StoreError};
+use crate::{Change, Digest, Result, Revision, StoreError};
 
 /// Changes that happen together or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// The revision that its author saw; if the log went on since, nothing happens.
     pub after: Revision,
+    /// The digest of the state that its author saw; nothing if they saw none. A log that has another one there is another log.
+    pub seen: Option<Digest>,
     /// The moment.
     pub time: Timestamp,
     /// Who.
@@ -33,6 +35,14 @@ pub struct IdempotencyKey {
 }
 
 impl Batch {
+    /// Whether the log is the one that its author saw.
+    pub(crate) fn check_seen(&self, digest: Digest) -> Result<()> {
+        match self.seen.filter(|seen| *seen != digest) {
+            Some(_) => Err(StoreError::Diverged { own: self.after, last: self.after }),
+            None => Ok(()),
+        }
+    }
+
     /// Whether a store can keep it: one change for each key, and no text with the character NUL, which PostgreSQL cannot keep.
     pub(crate) fn check(&self) -> Result<()> {
         let about = [Some(&self.actor), self.message.as_ref()];

@@ -57,7 +57,7 @@ fn hash(key: &Key, text: &str) -> [u8; 32] {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write_hex(&self.0, f)
     }
 }
 
@@ -76,13 +76,23 @@ impl std::str::FromStr for Digest {
     type Err = BadDigest;
 
     fn from_str(text: &str) -> Result<Self, BadDigest> {
-        let digits: Vec<u8> = text.chars().filter_map(|digit| digit.to_digit(16)?.try_into().ok()).collect();
-        let bytes: Vec<u8> =
-            digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte * 16 + digit)).collect();
-        match (text.len(), <[u8; 32]>::try_from(bytes)) {
-            (64, Ok(bytes)) => Ok(Self(bytes)),
-            _ => Err(BadDigest),
-        }
+        bytes_of(text).map(Self)
+    }
+}
+
+/// Two digits a byte.
+pub(crate) fn write_hex(bytes: &[u8; 32], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+}
+
+/// The bytes of 64 digits.
+pub(crate) fn bytes_of(text: &str) -> Result<[u8; 32], BadDigest> {
+    let digits: Vec<u8> = text.chars().filter_map(|digit| digit.to_digit(16)?.try_into().ok()).collect();
+    let bytes: Vec<u8> =
+        digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte * 16 + digit)).collect();
+    match (text.len(), <[u8; 32]>::try_from(bytes)) {
+        (64, Ok(bytes)) => Ok(bytes),
+        _ => Err(BadDigest),
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, Key, Revision};
+use crate::chain::Said;
+use crate::{Chain, Digest, Key, Revision};
 
 /// One revision: everything in it happened at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,8 +23,21 @@ pub struct Entry {
     pub message: Option<String>,
     /// The fingerprint of the state after it.
     pub digest: Digest,
+    /// The fingerprint of everything up to it; [`Chain::START`] if the program that wrote it kept none.
+    #[serde(default)]
+    pub chain: Chain,
     /// What changed, in order.
     pub changes: Vec<Change>,
+}
+
+impl Entry {
+    /// The fingerprint that it must have after another one.
+    #[must_use]
+    pub fn chain_after(&self, before: Chain) -> Chain {
+        let Self { revision, time, actor, message, digest, chain: _, changes } = self;
+        let (revision, time, digest, message) = (*revision, *time, *digest, message.as_deref());
+        before.after(Said { revision, time, actor, message, digest, changes })
+    }
 }
 
 /// A change of one document.

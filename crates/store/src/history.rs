@@ -1,11 +1,12 @@
 //! A whole history, as it travels from one store to another.
 
-use crate::{Entry, Revision, State, StoreError, batch};
+use crate::{Chain, Entry, Revision, State, StoreError, batch};
 
-/// A state and the entries that follow it, with digests that are right.
+/// A state and the entries that follow it, with digests and a chain that are right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History {
     base: State,
+    base_chain: Chain,
     entries: Vec<Entry>,
     end: State,
 }
@@ -16,6 +17,9 @@ pub enum BadHistory {
     /// Documents or entries are missing or altered.
     #[error("the digest of revision {0} is not the digest of its documents")]
     Digest(Revision),
+    /// What a revision says is not what was written, or something before it is not.
+    #[error("revision {0} does not follow from what comes before it")]
+    Chain(Revision),
     /// An entry is missing, or one too much.
     #[error("revision {found} follows revision {after}")]
     Order {
@@ -34,25 +38,22 @@ pub enum BadHistory {
 
 impl History {
     /// Of a state and the entries after it. Counts every digest anew.
-    pub fn new(base: State, entries: Vec<Entry>) -> Result<Self, BadHistory> {
-        if base.recount() != base.digest() {
-            return Err(BadHistory::Digest(base.revision()));
-        }
-        if let Some((_, young)) = base.iter().find(|(_, document)| document.revision > base.revision()) {
-            return Err(BadHistory::Young(young.revision));
-        }
-        let mut end = base.clone();
+    pub fn new(base: State, base_chain: Chain, entries: Vec<Entry>) -> Result<Self, BadHistory> {
+        let mut walk = Walk::new(base.clone(), base_chain)?;
         for entry in &entries {
-            if entry.revision != end.revision().next() {
-                return Err(BadHistory::Order { after: end.revision(), found: entry.revision });
-            }
-            batch::check_changes(&entry.changes).map_err(|error| BadHistory::Change(entry.revision, error))?;
-            end.apply(entry);
-            if end.digest() != entry.digest {
-                return Err(BadHistory::Digest(entry.revision));
-            }
+            walk.step(entry)?;
         }
-        Ok(Self { base, entries, end })
+        Ok(Self { base, base_chain, entries, end: walk.state })
+    }
+
+    /// The fingerprint of everything before the first entry.
+    pub fn base_chain(&self) -> Chain {
+        self.base_chain
+    }
+
+    /// The fingerprint of everything.
+    pub fn chain(&self) -> Chain {
+        self.entries.last().map_or(self.base_chain, |entry| entry.chain)
     }
 
     /// The state before the first entry.
@@ -78,5 +79,43 @@ impl History {
     /// The state before the first entry, the entries, and the state after the last.
     pub(crate) fn into_parts(self) -> (State, Vec<Entry>, State) {
         (self.base, self.entries, self.end)
+    }
+}
+
+/// Goes through a history, and counts every digest and every link of the chain anew.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    pub(crate) state: State,
+    pub(crate) chain: Chain,
+}
+
+impl Walk {
+    /// From a state on.
+    pub(crate) fn new(base: State, chain: Chain) -> Result<Self, BadHistory> {
+        if base.recount() != base.digest() {
+            return Err(BadHistory::Digest(base.revision()));
+        }
+        if let Some((_, young)) = base.iter().find(|(_, document)| document.revision > base.revision()) {
+            return Err(BadHistory::Young(young.revision));
+        }
+        Ok(Self { state: base, chain })
+    }
+
+    /// Over one entry more.
+    pub(crate) fn step(&mut self, entry: &Entry) -> Result<(), BadHistory> {
+        let after = self.state.revision();
+        if entry.revision != after.next() {
+            return Err(BadHistory::Order { after, found: entry.revision });
+        }
+        batch::check_changes(&entry.changes).map_err(|error| BadHistory::Change(entry.revision, error))?;
+        self.state.apply(entry);
+        if self.state.digest() != entry.digest {
+            return Err(BadHistory::Digest(entry.revision));
+        }
+        if entry.chain_after(self.chain) != entry.chain {
+            return Err(BadHistory::Chain(entry.revision));
+        }
+        self.chain = entry.chain;
+        Ok(())
     }
 }

@@ -7,11 +7,13 @@
 //!
 //! One trait, three homes: [`Memory`] forgets, [`Sqlite`] keeps a file, [`Postgres`] serves many servers at once; the last
 //! two have schema and statements in common (`log`). [`export`] and [`import`] carry a history from one to another, and
-//! [`Retention`] says how much of it is kept.
+//! [`Retention`] says how much of it is kept. Every entry carries the digest of its state and a [`Chain`] over everything before it, and
+//! [`verify`] holds a store against them.
 //! Nothing acknowledged is ever lost, nothing half-applied is ever seen, and a batch counts only on top of the revision that
 //! its author saw.
 
 mod batch;
+mod chain;
 mod digest;
 mod entry;
 mod history;
@@ -26,8 +28,10 @@ mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transfer;
+mod verify;
 
 pub use batch::{Batch, IdempotencyKey};
+pub use chain::Chain;
 pub use digest::Digest;
 pub use entry::{Change, Entry};
 pub use history::{BadHistory, History};
@@ -35,10 +39,11 @@ pub use key::{BadKey, Key, Part};
 pub use memory::Memory;
 pub use postgres::Postgres;
 pub use retention::Retention;
-pub use sqlite::Sqlite;
+pub use sqlite::{STORE_FILE, Sqlite};
 pub use state::{Difference, Document, State};
 pub use store::{Appended, Head, Result, Store, StoreError};
-pub use transfer::{Exported, Imported, TransferError, export, import};
+pub use transfer::{Exported, Imported, TransferError, check_export, export, import};
+pub use verify::{NotWhole, Verified, verify};
 
 /// The number of an entry of the log; zero is before the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]

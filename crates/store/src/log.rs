@@ -2,6 +2,7 @@
 //! begins, how the head is locked, and how others are reported.
 
 mod append;
+mod chain;
 mod changes;
 mod compact;
 mod end;
@@ -12,10 +13,11 @@ mod schema;
 mod statements;
 
 pub(crate) use append::{append, remembered};
+pub(crate) use chain::complete;
 pub(crate) use compact::compact;
 pub(crate) use end::End;
 pub(crate) use link::{Columns, Link, Value, implement_link};
-pub(crate) use read::{entries, head, state};
+pub(crate) use read::{digest_after as digest, entries, head, state};
 pub(crate) use restore::restore;
 pub(crate) use schema::{SchemaError, migrate};
 pub(crate) use statements::HEAD;

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::store::{Appended, Head, Result, Store, StoreError};
-use crate::{Batch, Entry, History, IdempotencyKey, Revision, State, retention};
+use crate::{Batch, Chain, Digest, Entry, History, IdempotencyKey, Revision, State, retention};
 
 /// Keeps the log in memory.
 #[derive(Debug)]
@@ -22,6 +22,7 @@ pub struct Memory {
 struct Log {
     /// The state before the first entry that is kept.
     base: State,
+    base_chain: Chain,
     entries: Vec<Entry>,
     state: State,
     keys: BTreeMap<String, (IdempotencyKey, Revision, Timestamp)>,
@@ -76,19 +77,29 @@ impl Log {
         if batch.after != self.state.revision() {
             return Err(StoreError::Conflict(self.state.revision()));
         }
-        let Batch { after, time, actor, message, changes, idempotency } = batch;
+        batch.check_seen(self.state.digest())?;
+        let Batch { after, seen: _, time, actor, message, changes, idempotency } = batch;
         let state = self.state.with(&changes);
         let (revision, digest) = (after.next(), state.digest());
         self.state = state;
-        self.entries.push(Entry { revision, time, actor, message, digest, changes });
+        let mut entry = Entry { revision, time, actor, message, digest, chain: Chain::START, changes };
+        entry.chain = entry.chain_after(self.chain());
+        self.entries.push(entry);
         if let Some(key) = idempotency {
             self.keys.insert(key.name.clone(), (key, revision, time));
         }
         Ok(Appended::Now(revision, digest))
     }
 
+    /// The fingerprint of everything.
+    fn chain(&self) -> Chain {
+        self.entries.last().map_or(self.base_chain, |entry| entry.chain)
+    }
+
     fn compact(&mut self, up_to: Revision) -> Result<()> {
         self.base = self.at(up_to)?;
+        let last = self.entries.iter().rfind(|entry| entry.revision <= up_to);
+        self.base_chain = last.map_or(self.base_chain, |entry| entry.chain);
         if let Some(limit) = self.entries.last().and_then(|last| retention::keys_before(last.time)) {
             self.keys.retain(|_, (_, _, time)| *time >= limit);
         }
@@ -100,6 +111,7 @@ impl Log {
         if self.state.revision() != Revision::ZERO {
             return Err(StoreError::Conflict(self.state.revision()));
         }
+        self.base_chain = history.base_chain();
         (self.base, self.entries, self.state) = history.into_parts();
         Ok(())
     }
@@ -109,12 +121,17 @@ impl Store for Memory {
     fn head(&self) -> BoxFuture<'_, Result<Head>> {
         let log = self.log();
         let (revision, digest, oldest) = (log.state.revision(), log.state.digest(), log.base.revision());
-        ready(Ok(Head { revision, digest, oldest })).boxed()
+        let (chain, oldest_chain) = (log.chain(), log.base_chain);
+        ready(Ok(Head { revision, digest, chain, oldest, oldest_chain })).boxed()
     }
 
     fn state(&self, at: Option<Revision>) -> BoxFuture<'_, Result<State>> {
         let log = self.log();
         ready(at.map_or_else(|| Ok(log.state.clone()), |at| log.at(at))).boxed()
+    }
+
+    fn digest(&self, at: Revision) -> BoxFuture<'_, Result<Digest>> {
+        ready(self.log().at(at).map(|state| state.digest())).boxed()
     }
 
     fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>> {

@@ -16,7 +16,9 @@ use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 
 use crate::log::{self, End};
-use crate::{Appended, Batch, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store, StoreError};
+use crate::{
+    Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store, StoreError,
+};
 use failure::failure;
 
 /// How long to wait for a connection: after this the database counts as gone.
@@ -30,10 +32,13 @@ const LONG_CALL: Duration = Duration::from_mins(10);
 
 /// What the database is asked to end by itself, statements that take too long and transactions of those who are gone, and to plan
 /// each statement anew: a plan that was made for an empty table would be kept for the full one.
-const SETTINGS: [(&str, &str); 3] = [
+///
+/// What is acknowledged is on the disk, whatever the database does for others.
+const SETTINGS: [(&str, &str); 4] = [
     ("statement_timeout", "30s"),
     ("idle_in_transaction_session_timeout", "10s"),
     ("plan_cache_mode", "force_custom_plan"),
+    ("synchronous_commit", "on"),
 ];
 
 /// At most how many connections are open, one of them for news.
@@ -55,7 +60,7 @@ pub struct Postgres {
 log::implement_link!(
     PgConnection,
     PgRow,
-    "SELECT revision, digest, oldest, oldest_digest FROM head FOR UPDATE",
+    "SELECT revision, digest, oldest, oldest_digest, chain, chain_revision, oldest_chain FROM head FOR UPDATE",
     failure
 );
 
@@ -121,8 +126,13 @@ async fn migrate(options: &PgConnectOptions) -> Result<()> {
     let connected = tokio::time::timeout(CONNECT, options.connect()).await;
     let connected = connected.unwrap_or(Err(sqlx::Error::PoolTimedOut));
     let mut connection = connected.map_err(|error| failure(&error))?;
-    let migrated =
-        bounded(CALL, async { log::migrate(&mut connection).await.map_err(|error| failure::of_schema(&error)) }).await;
+    let migrated = bounded(CALL, async {
+        log::migrate(&mut connection).await.map_err(|error| failure::of_schema(&error))?;
+        let mut transaction = connection.begin().await.map_err(|error| failure(&error))?;
+        log::complete(&mut *transaction).await?;
+        transaction.commit().await.map_err(|error| failure(&error))
+    });
+    let migrated = migrated.await;
     connection.close().await.map_err(|error| failure(&error))?;
     migrated
 }
@@ -165,6 +175,10 @@ impl Store for Postgres {
 
     fn state(&self, at: Option<Revision>) -> BoxFuture<'_, Result<State>> {
         bounded(CALL, async move { log::state(&mut *read(&self.pool).await?, at).await }).boxed()
+    }
+
+    fn digest(&self, at: Revision) -> BoxFuture<'_, Result<Digest>> {
+        bounded(CALL, async move { log::digest(&mut *read(&self.pool).await?, at).await }).boxed()
     }
 
     fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>> {

@@ -17,11 +17,13 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::log::{self, End};
-use crate::{Appended, Batch, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store, StoreError};
+use crate::{
+    Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store, StoreError,
+};
 use failure::failure;
 
 /// The name of the file.
-const FILE: &str = "upheld.db";
+pub const STORE_FILE: &str = "upheld.db";
 
 /// How often it looks whether another process wrote.
 const EVERY: Duration = Duration::from_millis(200);
@@ -46,7 +48,7 @@ log::implement_link!(SqliteConnection, SqliteRow, log::HEAD, failure);
 impl Sqlite {
     /// Opens the store in a folder. Both are made if they are not there.
     pub async fn open(folder: &Path) -> Result<Self> {
-        let file = folder.join(FILE);
+        let file = folder.join(STORE_FILE);
         let unusable = |error: &dyn fmt::Display| StoreError::Unusable(format!("{}: {error}", file.display()));
         lock::make_folder(folder).map_err(|error| unusable(&error))?;
         let options = SqliteConnectOptions::new()
@@ -63,6 +65,9 @@ impl Sqlite {
             let _lock = lock::exclusive(folder, PATIENCE).await.map_err(|error| unusable(&error))?;
             let mut connection = options.connect().await.map_err(|error| unusable(&error))?;
             log::migrate(&mut connection).await.map_err(|error| unusable(&error))?;
+            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(|error| unusable(&error))?;
+            log::complete(&mut *transaction).await?;
+            transaction.commit().await.map_err(|error| unusable(&error))?;
             connection.close().await.map_err(|error| unusable(&error))?;
         }
         let pool = |connections| {
@@ -149,6 +154,10 @@ impl Store for Sqlite {
 
     fn state(&self, at: Option<Revision>) -> BoxFuture<'_, Result<State>> {
         async move { log::state(&mut *read(&self.readers).await?, at).await }.boxed()
+    }
+
+    fn digest(&self, at: Revision) -> BoxFuture<'_, Result<Digest>> {
+        async move { log::digest(&mut *read(&self.readers).await?, at).await }.boxed()
     }
 
     fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>> {

@@ -5,7 +5,7 @@ use std::fmt;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
-use crate::{Batch, Digest, Entry, History, IdempotencyKey, Revision, State};
+use crate::{Batch, Chain, Digest, Entry, History, IdempotencyKey, Revision, State};
 
 /// Where the log is kept.
 pub trait Store: fmt::Debug + Send + Sync {
@@ -14,6 +14,9 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// The fold of the log up to a revision, or of all of it.
     fn state(&self, at: Option<Revision>) -> BoxFuture<'_, Result<State>>;
+
+    /// The digest after a revision.
+    fn digest(&self, at: Revision) -> BoxFuture<'_, Result<Digest>>;
 
     /// At most `limit` entries after a revision, in order.
     fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>>;
@@ -45,8 +48,12 @@ pub struct Head {
     pub revision: Revision,
     /// The digest after it.
     pub digest: Digest,
+    /// The fingerprint of everything up to it.
+    pub chain: Chain,
     /// The oldest revision whose state is still known.
     pub oldest: Revision,
+    /// The fingerprint of everything up to that one.
+    pub oldest_chain: Chain,
 }
 
 /// What became of a batch.
@@ -84,6 +91,16 @@ pub enum StoreError {
         /// The revision in question.
         asked: Revision,
         /// The last one.
+        last: Revision,
+    },
+    /// The log is not the one that was read: it was put back to an earlier state, or to that of somebody else.
+    #[error(
+        "the store is not the one that was read up to revision {own}: it ends with revision {last} and has another history"
+    )]
+    Diverged {
+        /// The revision up to which it was read.
+        own: Revision,
+        /// Where it ends now.
         last: Revision,
     },
     /// No store can keep it.

@@ -98,6 +98,22 @@ impl Database {
         Ok(format!("{}?options[search_path]={name}", self.url()))
     }
 
+    /// Puts a log back to one of its earlier revisions, as an old backup or a failover with losses does.
+    pub async fn put_back(url: &str, revision: u64) -> sqlx::Result<()> {
+        let mut connection = PgConnection::connect(url).await?;
+        let revision = i64::try_from(revision).unwrap_or(i64::MAX);
+        for statement in [
+            "DELETE FROM change WHERE revision > $1",
+            "DELETE FROM idempotency WHERE revision > $1",
+            "DELETE FROM entry WHERE revision > $1",
+            "UPDATE head SET revision = $1, chain_revision = $1, digest = (SELECT digest FROM entry WHERE revision = $1), \
+             chain = (SELECT chain FROM entry WHERE revision = $1)",
+        ] {
+            sqlx::query(statement).bind(revision).execute(&mut connection).await?;
+        }
+        connection.close().await
+    }
+
     /// Stops it as an operator would: connections are cut, nothing is lost.
     pub fn stop(&mut self) -> io::Result<()> {
         self.end("fast")

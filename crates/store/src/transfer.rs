@@ -1,7 +1,7 @@
 //! A history as a file: JSON, one object a line, so that it can be looked at and compressed with common tools.
 //!
 //! ```text
-//! {"upheld":"history","version":1,"revision":9,"digest":"…","oldest":4,"oldestDigest":"…","documents":2}
+//! {"upheld":"history","version":2,"revision":9,"digest":"…","oldest":4,"oldestDigest":"…","chain":"…","oldestChain":"…","documents":2}
 //! {"document":{"key":"…","revision":3,"text":"…"}}       documents of the oldest known state, in order
 //! {"entry":{"revision":5,"time":"…",…,"changes":[…]}}     everything since
 //! ```
@@ -11,7 +11,7 @@ mod import;
 mod line;
 
 pub use export::{Exported, export};
-pub use import::{Imported, import};
+pub use import::{Imported, check_export, import};
 
 use crate::{BadHistory, Revision, StoreError};
 

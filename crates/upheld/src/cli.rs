@@ -295,6 +295,19 @@ pub(crate) enum Command {
         #[command(flatten)]
         kept: Kept,
     },
+    /// Check that a store, or an exported history, is what was written into it
+    #[cfg(feature = "server")]
+    #[command(before_help = "Examples:\n  \
+        upheld verify                                     the store in the data folder\n  \
+        upheld verify --database postgres://db/upheld\n  \
+        upheld verify backup.jsonl                        an exported history")]
+    Verify {
+        /// An exported history, instead of a store; - is standard input
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+        #[command(flatten)]
+        kept: Kept,
+    },
     /// The first five minutes, on built-in data
     #[command(before_help = "Examples:\n  upheld demo\n  upheld demo --write shop\n  \
         upheld explain -f builtin:demo --from web-1 --to backend-1")]

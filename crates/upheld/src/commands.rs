@@ -121,6 +121,8 @@ impl Session<'_> {
             Command::Export { kept } => transfer::export(kept),
             #[cfg(feature = "server")]
             Command::Import { kept } => transfer::import(kept),
+            #[cfg(feature = "server")]
+            Command::Verify { file, kept } => transfer::verify(file.as_deref(), kept),
             Command::Demo { write } => demo::run(self, write.as_deref()),
             Command::Init { paths } => init::run(paths),
             Command::Config { show_origin } => config::run(self, *show_origin),

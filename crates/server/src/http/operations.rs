@@ -8,6 +8,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use upheld_store::StoreError;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -69,10 +70,15 @@ async fn readyz(State(app): State<Shared>, Query(how): Query<AuthMethod>) -> Res
     let view = app.live.view();
     let kind = app.store.name();
     let (reachable, store) = match tokio::time::timeout(PATIENCE, app.store.head()).await {
-        Ok(Ok(head)) => (true, json!({"kind": kind, "reachable": true, "revision": head.revision})),
+        Ok(Ok(head)) => {
+            let same = tokio::time::timeout(PATIENCE, app.writer.is_same_log(&view.state)).await;
+            let diverged = matches!(same, Ok(Err(StoreError::Diverged { .. })));
+            (!diverged, json!({"kind": kind, "reachable": true, "revision": head.revision, "diverged": diverged}))
+        }
         Ok(Err(error)) => (false, json!({"kind": kind, "reachable": false, "error": error.to_string()})),
         Err(_) => (false, json!({"kind": kind, "reachable": false, "error": "the store does not answer in time"})),
     };
+    let diverged = store["diverged"] == true;
     let diagnostics = problems(&app);
     let degraded = !reachable || !diagnostics.is_empty();
     let readiness = Readiness {
@@ -83,7 +89,7 @@ async fn readyz(State(app): State<Shared>, Query(how): Query<AuthMethod>) -> Res
         diagnostics,
     };
     // Answers from the last snapshot are better than none, unless somebody else has better ones.
-    let status = if degraded && how.strict { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
+    let status = if diverged || (degraded && how.strict) { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
     (status, Json(readiness)).into_response()
 }
 

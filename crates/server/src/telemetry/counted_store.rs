@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use futures::future::BoxFuture;
 use tokio::sync::watch;
-use upheld_store::{Appended, Batch, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store};
+use upheld_store::{Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store};
 
 use super::Metrics;
 use super::metrics::Operation;
@@ -43,6 +43,10 @@ impl Store for CountedStore {
 
     fn state(&self, at: Option<Revision>) -> BoxFuture<'_, Result<State>> {
         self.counted(Operation::State, self.store.state(at))
+    }
+
+    fn digest(&self, at: Revision) -> BoxFuture<'_, Result<Digest>> {
+        self.counted(Operation::Digest, self.store.digest(at))
     }
 
     fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>> {

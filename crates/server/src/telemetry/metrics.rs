@@ -147,7 +147,8 @@ impl Metrics {
         if let Some(times) = self.store_times.at(operation as usize) {
             times.observe(took);
         }
-        let away = matches!(error, Some(StoreError::Unreachable(_) | StoreError::Unusable(_)));
+        let away =
+            matches!(error, Some(StoreError::Unreachable(_) | StoreError::Unusable(_) | StoreError::Diverged { .. }));
         self.store_up.set(i64::from(!away));
         if let Some(error) = error {
             self.store_failed(error);

@@ -71,3 +71,40 @@ fn a_database_that_is_away_stops_writes_and_no_reads() {
     eventually(|| other.get("/v1/documents/AccessPolicy/access/back").status == 200);
     eventually(|| other.get("/readyz").json()["status"] == "ready");
 }
+
+/// A backup from before the last writes is played in, and another server goes on from there: whoever knows another past says so, writes nothing, and
+/// follows the database once it is started again.
+#[test]
+fn s4_twenty_histories_that_were_cut_short_never_make_two_servers_disagree_unnoticed() {
+    let Some(database) = Database::start() else { return };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    for round in 0..20_u64 {
+        let url = runtime.block_on(database.fresh()).unwrap();
+        let start = || Served::start(Config { store: StoreLocation::Postgres(url.clone()), ..Config::default() });
+        let old = start();
+        let written = 3 + round % 5;
+        for number in 0..written {
+            assert_eq!(write(&old, &policy(&format!("p{number}"), "dev")), 201);
+        }
+        let back = 1 + round % (written - 1);
+        runtime.block_on(Database::put_back(&url, back)).unwrap();
+        let new = start();
+        // As many writes as were lost, fewer, or more.
+        for number in 0..round % (written - back + 2) {
+            assert_eq!(write(&new, &policy(&format!("q{round}-{number}"), "ops")), 201);
+        }
+        let state = |served: &Served| {
+            let ready = served.get("/readyz");
+            (ready.status, ready.json()["revision"].clone(), ready.json()["digest"].clone())
+        };
+        assert_eq!(state(&new).0, 200);
+        let refused = old.ask("POST", "/v1/revisions", &[("content-type", "application/yaml")], &policy("late", "dev"));
+        let (ready, revision, digest) = state(&old);
+        assert_eq!((refused.status, ready), (503, 503), "round {round}: {}", refused.text);
+        assert!(refused.text.contains("restart this server"), "{}", refused.text);
+        assert_ne!((revision, digest), (state(&new).1, state(&new).2));
+        drop(old);
+        let again = start();
+        assert_eq!(state(&again), state(&new));
+    }
+}

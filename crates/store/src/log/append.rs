@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use super::changes::{self, Present};
 use super::link::{Columns, Link, Value};
-use super::{number, read, revision, statements, time};
-use crate::{Appended, Batch, Change, Digest, IdempotencyKey, Key, Result, Revision, StoreError};
+use super::{chain, number, read, revision, statements, time};
+use crate::chain::Said;
+use crate::{Appended, Batch, Chain, Change, Digest, IdempotencyKey, Key, Result, Revision, StoreError};
 
 /// Adds an entry; the caller commits. The head is locked first, so of two that ask at once the second sees what the first did.
 pub(crate) async fn append<L: Link>(link: &mut L, batch: &Batch) -> Result<Appended> {
     batch.check()?;
-    let head = read::ends(link, L::LOCKED_HEAD).await?.head;
+    let ends = read::ends(link, L::LOCKED_HEAD).await?;
+    let head = ends.head;
     if let Some(key) = &batch.idempotency
         && let Some(before) = remembered(link, key).await?
     {
@@ -19,14 +21,19 @@ pub(crate) async fn append<L: Link>(link: &mut L, batch: &Batch) -> Result<Appen
     if batch.after != head.revision {
         return Err(StoreError::Conflict(head.revision));
     }
+    batch.check_seen(head.digest)?;
     let revision = head.revision.next();
     let keys: Vec<&Key> = batch.changes.iter().map(Change::key).collect();
     let present = changes::present(link, &keys).await?;
     let digest = digest(head.digest, &batch.changes, &present);
     let mut since = present.into_iter().map(|(key, document)| (key, document.since)).collect();
     changes::add(link, &changes::rows(revision, &batch.changes, &mut since)).await?;
-    let time = time(batch.time);
-    let about = About { revision, time: &time, actor: &batch.actor, message: batch.message.as_deref(), digest };
+    let before = chain::completed(link, &ends).await?;
+    let Batch { time: at, actor, message, changes, .. } = batch;
+    let message = message.as_deref();
+    let chain = before.after(Said { revision, time: *at, actor, message, digest, changes });
+    let time = time(*at);
+    let about = About { revision, time: &time, actor, message, digest, chain };
     add_entry(link, about).await?;
     if let Some(key) = &batch.idempotency {
         let values = [
@@ -37,8 +44,8 @@ pub(crate) async fn append<L: Link>(link: &mut L, batch: &Batch) -> Result<Appen
         ];
         link.execute(statements::ADD_IDEMPOTENCY, &values).await?;
     }
-    let digest_text = digest.to_string();
-    let values = [Value::Integer(number(revision)), Value::from(&*digest_text)];
+    let texts = (digest.to_string(), chain.to_string());
+    let values = [Value::Integer(number(revision)), Value::from(&*texts.0), Value::from(&*texts.1)];
     link.execute(statements::MOVE_HEAD, &values).await?;
     Ok(Appended::Now(revision, digest))
 }
@@ -51,17 +58,19 @@ pub(super) struct About<'a> {
     pub(super) actor: &'a str,
     pub(super) message: Option<&'a str>,
     pub(super) digest: Digest,
+    pub(super) chain: Chain,
 }
 
 pub(super) async fn add_entry(link: &mut impl Link, about: About<'_>) -> Result<()> {
-    let About { revision, time, actor, message, digest } = about;
-    let digest = digest.to_string();
+    let About { revision, time, actor, message, digest, chain } = about;
+    let (digest, chain) = (digest.to_string(), chain.to_string());
     let values = [
         Value::Integer(number(revision)),
         Value::from(time),
         Value::from(actor),
         Value::Text(message),
         Value::from(&*digest),
+        Value::from(&*chain),
     ];
     link.execute(statements::ADD_ENTRY, &values).await
 }

@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use super::link::{Columns, Link, Value};
 use super::{damaged, number, revision, statements};
-use crate::{Change, Digest, Document, Entry, Head, Key, Result, Revision, State, StoreError};
+use crate::{Chain, Change, Digest, Document, Entry, Head, Key, Result, Revision, State, StoreError};
 
 /// The head with what only the log needs to know.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
     pub(super) head: Head,
     oldest_digest: Digest,
+    /// Up to which revision the chain is known: a program that kept none may have gone on from there.
+    pub(super) chain_revision: Revision,
 }
 
 /// The end of the log.
@@ -28,9 +30,12 @@ pub(super) async fn ends(link: &mut impl Link, statement: &'static str) -> Resul
         head: Head {
             revision: revision(row.integer(0)?)?,
             digest: read(row.text(1)?, "a digest")?,
+            chain: read(row.text(4)?, "a digest")?,
             oldest: revision(row.integer(2)?)?,
+            oldest_chain: read(row.text(6)?, "a digest")?,
         },
         oldest_digest: read(row.text(3)?, "a digest")?,
+        chain_revision: revision(row.integer(5)?)?,
     })
 }
 
@@ -49,7 +54,7 @@ pub(crate) async fn state(link: &mut impl Link, at: Option<Revision>) -> Result<
 
 /// The digest after a revision that must be known.
 pub(super) async fn digest(link: &mut impl Link, ends: &Ends, at: Revision) -> Result<Digest> {
-    let Head { revision: last, oldest, digest } = ends.head;
+    let Head { revision: last, oldest, digest, .. } = ends.head;
     if at < oldest {
         return Err(StoreError::Compacted { asked: at, oldest });
     }
@@ -63,8 +68,18 @@ pub(super) async fn digest(link: &mut impl Link, ends: &Ends, at: Revision) -> R
         return Ok(ends.oldest_digest);
     }
     let rows = link.fetch(statements::DIGEST, &[Value::Integer(number(at))]).await?;
-    let row = rows.first().ok_or_else(|| StoreError::Unusable(format!("it is damaged: it has no revision {at}")))?;
+    let row = rows.first().ok_or_else(|| missing(at))?;
     read(row.text(0)?, "a digest")
+}
+
+pub(super) fn missing(at: Revision) -> StoreError {
+    StoreError::Unusable(format!("it is damaged: it has no revision {at}"))
+}
+
+/// The digest after a revision.
+pub(crate) async fn digest_after(link: &mut impl Link, at: Revision) -> Result<Digest> {
+    let ends = ends(link, statements::HEAD).await?;
+    digest(link, &ends, at).await
 }
 
 /// A part of the log.
@@ -86,6 +101,11 @@ pub(crate) async fn entries(link: &mut impl Link, after: Revision, limit: usize)
             actor: row.text(2)?.to_owned(),
             message: row.optional(3)?.map(str::to_owned),
             digest: read(row.text(4)?, "a digest")?,
+            chain: match row.text(5)? {
+                // A program that kept none wrote it.
+                "" => Chain::START,
+                text => read(text, "a digest")?,
+            },
             changes: changes.remove(&number).unwrap_or_default(),
         })
     });

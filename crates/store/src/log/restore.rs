@@ -18,14 +18,16 @@ pub(crate) async fn restore<L: Link>(link: &mut L, history: &History) -> Result<
     let mut since = add_base(link, base).await?;
     for entry in history.entries() {
         changes::add(link, &changes::rows(entry.revision, &entry.changes, &mut since)).await?;
-        let Entry { revision, time, actor, message, digest, .. } = entry;
-        let (revision, digest, time, message) = (*revision, *digest, super::time(*time), message.as_deref());
-        add_entry(link, About { revision, time: &time, actor, message, digest }).await?;
+        let Entry { revision, time, actor, message, digest, chain, .. } = entry;
+        let (revision, digest, chain) = (*revision, *digest, *chain);
+        let (time, message) = (super::time(*time), message.as_deref());
+        add_entry(link, About { revision, time: &time, actor, message, digest, chain }).await?;
     }
-    let (oldest, end) = (base.digest().to_string(), history.end().digest().to_string());
-    let values = [Value::Integer(number(base.revision())), Value::from(&*oldest)];
+    let ends = [(base.digest(), history.base_chain()), (history.end().digest(), history.chain())];
+    let [(oldest, oldest_chain), (end, chain)] = ends.map(|(digest, chain)| (digest.to_string(), chain.to_string()));
+    let values = [Value::Integer(number(base.revision())), Value::from(&*oldest), Value::from(&*oldest_chain)];
     link.execute(statements::MOVE_OLDEST, &values).await?;
-    let values = [Value::Integer(number(history.revision())), Value::from(&*end)];
+    let values = [Value::Integer(number(history.revision())), Value::from(&*end), Value::from(&*chain)];
     link.execute(statements::MOVE_HEAD, &values).await
 }
 

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 /// How many rows the larger size has.
 pub(super) const MANY: usize = 100;
 
-pub(crate) const HEAD: &str = "SELECT revision, digest, oldest, oldest_digest FROM head";
+pub(crate) const HEAD: &str =
+    "SELECT revision, digest, oldest, oldest_digest, chain, chain_revision, oldest_chain FROM head";
 
 pub(super) const DIGEST: &str = "SELECT digest FROM entry WHERE revision = $1";
 
@@ -18,7 +19,7 @@ pub(super) const STATE: &str = "\
     ORDER BY change.since_revision, change.since_place";
 
 pub(super) const ENTRIES: &str = "\
-    SELECT revision, time, actor, message, digest FROM entry WHERE revision > $1 ORDER BY revision LIMIT $2";
+    SELECT revision, time, actor, message, digest, chain FROM entry WHERE revision > $1 ORDER BY revision LIMIT $2";
 
 pub(super) const CHANGES: &str = "\
     SELECT revision, key, text FROM change WHERE revision > $1 AND revision <= $2 ORDER BY revision, place";
@@ -29,11 +30,17 @@ pub(super) const ADD_IDEMPOTENCY: &str =
     "INSERT INTO idempotency (name, request, revision, time) VALUES ($1, $2, $3, $4)";
 
 pub(super) const ADD_ENTRY: &str =
-    "INSERT INTO entry (revision, time, actor, message, digest) VALUES ($1, $2, $3, $4, $5)";
+    "INSERT INTO entry (revision, time, actor, message, digest, chain) VALUES ($1, $2, $3, $4, $5, $6)";
 
-pub(super) const MOVE_HEAD: &str = "UPDATE head SET revision = $1, digest = $2";
+pub(super) const MOVE_HEAD: &str = "UPDATE head SET revision = $1, digest = $2, chain = $3, chain_revision = $1";
 
-pub(super) const MOVE_OLDEST: &str = "UPDATE head SET oldest = $1, oldest_digest = $2";
+pub(super) const MOVE_OLDEST: &str = "UPDATE head SET oldest = $1, oldest_digest = $2, oldest_chain = $3";
+
+/// What a program that kept no chain left out.
+pub(super) const SET_CHAIN: &str = "UPDATE entry SET chain = $2 WHERE revision = $1";
+pub(super) const SET_HEAD_CHAIN: &str = "UPDATE head SET chain = $2, chain_revision = $1";
+
+pub(super) const CHAIN: &str = "SELECT chain FROM entry WHERE revision = $1";
 
 /// The latest of each key stays, so the order in which rows go does not matter.
 pub(super) const FORGET_SUPERSEDED: &str = "\

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::TransferError;
 use super::line::{Header, Kept, Line, Mark, VERSION};
-use crate::{Digest, Revision, Store};
+use crate::history::Walk;
+use crate::{BadHistory, Digest, Revision, Store};
 
 /// How many entries are read at once.
 const PAGE: usize = 200;
@@ -32,8 +33,12 @@ pub async fn export(store: &dyn Store, mut out: impl Write) -> Result<Exported, 
         digest: head.digest,
         oldest: head.oldest,
         oldest_digest: base.digest(),
+        chain: head.chain,
+        oldest_chain: head.oldest_chain,
         documents: base.len(),
     };
+    // A history that contradicts itself is not handed out as one.
+    let mut walk = Walk::new(base.clone(), head.oldest_chain)?;
     write(&mut out, &header)?;
     for (key, document) in base.iter() {
         let kept = Kept { key: key.clone(), revision: document.revision, text: Arc::clone(&document.text) };
@@ -46,9 +51,14 @@ pub async fn export(store: &dyn Store, mut out: impl Write) -> Result<Exported, 
         let Some(last) = page.last() else { break };
         after = last.revision;
         for entry in page.into_iter().filter(|entry| entry.revision <= head.revision) {
+            walk.step(&entry)?;
             write(&mut out, &Line::Entry(entry))?;
             entries += 1;
         }
+    }
+    let is_whole = (walk.state.revision(), walk.state.digest(), walk.chain) == (head.revision, head.digest, head.chain);
+    if !is_whole {
+        return Err(TransferError::History(BadHistory::Digest(head.revision)));
     }
     out.flush()?;
     Ok(Exported { revision: head.revision, digest: head.digest, entries })

@@ -6,8 +6,8 @@ use std::io::BufRead;
 use serde::de::DeserializeOwned;
 
 use super::TransferError;
-use super::line::{AnyHeader, Header, Kept, Line, VERSION};
-use crate::{Digest, Document, Entry, History, Key, Revision, State, Store, StoreError};
+use super::line::{AnyHeader, CHAINED, Header, Kept, Line, VERSION};
+use crate::{Digest, Document, Entry, History, Key, Revision, State, Store, StoreError, Verified};
 
 /// What was taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,19 @@ pub async fn import(store: &dyn Store, from: impl BufRead) -> Result<Imported, T
     }
 }
 
+/// Whether an exported history is whole, and what is in it; nothing is taken over.
+pub fn check_export(from: impl BufRead) -> Result<Verified, TransferError> {
+    let history = read(from)?;
+    Ok(Verified {
+        revision: history.revision(),
+        oldest: history.base().revision(),
+        digest: history.end().digest(),
+        chain: history.chain(),
+        documents: history.end().len(),
+        entries: history.entries().len(),
+    })
+}
+
 /// Reads and checks all of it.
 fn read(from: impl BufRead) -> Result<History, TransferError> {
     let mut lines = from.lines().enumerate();
@@ -62,8 +75,18 @@ fn read(from: impl BufRead) -> Result<History, TransferError> {
     let base = State::of(header.oldest, header.oldest_digest, documents);
     same("documents", &header.documents, &announced)?;
     same("different documents", &header.documents, &base.len())?;
-    let history = History::new(base, entries)?;
+    if header.version < CHAINED {
+        let mut chain = header.oldest_chain;
+        for entry in &mut entries {
+            chain = entry.chain_after(chain);
+            entry.chain = chain;
+        }
+    }
+    let history = History::new(base, header.oldest_chain, entries)?;
     same("as last revision", &header.revision, &history.revision())?;
+    if header.version >= CHAINED {
+        same("as chain", &header.chain, &history.chain())?;
+    }
     same("as digest", &header.digest, &history.end().digest())?;
     Ok(history)
 }

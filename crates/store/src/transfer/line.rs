@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, Entry, Key, Revision};
+use crate::{Chain, Digest, Entry, Key, Revision};
 
 /// The version of the format that this program writes.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
+
+/// The first version with a chain.
+pub(super) const CHAINED: u32 = 2;
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -19,6 +22,10 @@ pub(super) struct Header {
     pub(super) digest: Digest,
     pub(super) oldest: Revision,
     pub(super) oldest_digest: Digest,
+    #[serde(default)]
+    pub(super) chain: Chain,
+    #[serde(default)]
+    pub(super) oldest_chain: Chain,
     pub(super) documents: usize,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use upheld_store::{Appended, Change, Head, Retention, Revision, Store, StoreError};
+use upheld_store::{Appended, Chain, Change, Head, Retention, Revision, Store, StoreError};
 
 use crate::homes::Home;
 use crate::random;
@@ -94,7 +94,8 @@ async fn everything_about_an_entry_is_kept(store: &dyn Store) {
     assert_eq!(first.changes, changes);
     assert_eq!((second.revision, &second.message), (Revision(2), &None));
     let head = store.head().await.unwrap();
-    assert_eq!(head, Head { revision: Revision(2), digest: second.digest, oldest: Revision::ZERO });
+    let (oldest, oldest_chain) = (Revision::ZERO, Chain::START);
+    assert_eq!(head, Head { revision: Revision(2), digest: second.digest, chain: second.chain, oldest, oldest_chain });
     assert_eq!(store.entries(Revision(1), 5).await.unwrap(), std::slice::from_ref(second));
     assert_eq!(store.entries(Revision(0), 1).await.unwrap(), std::slice::from_ref(first));
     assert!(store.entries(Revision(0), 0).await.unwrap().is_empty());

@@ -5,6 +5,7 @@
 mod crash;
 mod failures;
 mod homes;
+mod integrity;
 mod laws;
 mod outage;
 mod random;

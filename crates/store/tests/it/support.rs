@@ -31,7 +31,7 @@ pub(crate) fn at(minutes: i64) -> Timestamp {
 
 pub(crate) fn batch(after: u64, changes: Vec<Change>) -> Batch {
     let after = Revision(after);
-    Batch { after, time: at(0), actor: "ada".to_owned(), message: None, changes, idempotency: None }
+    Batch { after, seen: None, time: at(0), actor: "ada".to_owned(), message: None, changes, idempotency: None }
 }
 
 pub(crate) fn named(mut batch: Batch, name: &str, request: &str) -> Batch {

@@ -146,8 +146,34 @@ fn a_history_that_was_altered_leaves_no_trace() {
 #[test]
 fn a_history_of_a_newer_program_is_refused() {
     run(async {
-        let text = example().await.replacen("\"version\":1", "\"version\":2", 1);
+        let text = example().await.replacen("\"version\":2", "\"version\":3", 1);
         let error = import(&Memory::new(), text.as_bytes()).await.unwrap_err().to_string();
-        assert_eq!(error, "line 1: its format has version 2, and this program supports versions up to 1");
+        assert_eq!(error, "line 1: its format has version 3, and this program supports versions up to 2");
+    });
+}
+
+#[test]
+fn a_history_of_an_older_program_gets_its_chain() {
+    run(async {
+        let exported = example().await;
+        let older = exported.lines().map(|line| {
+            let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+            if line.get("version").is_some() {
+                line["version"] = 1.into();
+            }
+            for part in [line.clone(), line["entry"].clone()] {
+                let fields = part.as_object().into_iter().flat_map(serde_json::Map::keys);
+                for field in fields.filter(|field| *field == "chain" || *field == "oldestChain") {
+                    let holder = if line["entry"].is_object() { &mut line["entry"] } else { &mut line };
+                    holder.as_object_mut().unwrap().remove(field);
+                }
+            }
+            line.to_string()
+        });
+        let older = older.collect::<Vec<_>>().join("\n");
+        assert!(!older.contains("hain"), "{older}");
+        let store = Memory::new();
+        let imported = import(&store, older.as_bytes()).await.unwrap();
+        assert_eq!(upheld_store::verify(&store).await.unwrap().revision, imported.revision);
     });
 }

@@ -1,12 +1,17 @@
 //! `export` and `import`: the history of a store, from one to another.
 
-use std::io::{self, BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
 
 use upheld_model::{Diagnostic, Fault};
+use upheld_server::config::StoreLocation;
+use upheld_store::{STORE_FILE, Verified};
 
 use super::{refuse, say, serve};
 use crate::cli::Kept;
 use crate::exit::Exit;
+use crate::render::print_plain;
 
 /// Writes the history to standard output.
 pub(super) fn export(kept: &Kept) -> Exit {
@@ -24,6 +29,60 @@ pub(super) fn import(kept: &Kept) -> Exit {
         let imported = upheld_store::import(store, io::stdin().lock()).await.map_err(|error| error.to_string())?;
         Ok(format!("imported {} revisions up to {}", imported.entries, imported.revision))
     })
+}
+
+/// Says whether a store, or an exported history, is what was written into it. Exit code 1: it is not.
+pub(super) fn verify(file: Option<&Path>, kept: &Kept) -> Exit {
+    let Some(file) = file else { return verify_store(kept) };
+    let read: Box<dyn BufRead> = if file.as_os_str() == "-" {
+        Box::new(io::stdin().lock())
+    } else {
+        match File::open(file) {
+            Ok(opened) => Box::new(BufReader::new(opened)),
+            Err(error) => {
+                return refuse(&[Diagnostic::error(Fault::Unreadable, format!("{}: {error}", file.display()))]);
+            }
+        }
+    };
+    told(upheld_store::check_export(read).map_err(|problem| problem.to_string()))
+}
+
+fn verify_store(kept: &Kept) -> Exit {
+    match serve::store(kept) {
+        Ok(StoreLocation::Folder(folder)) if !folder.join(STORE_FILE).exists() => {
+            let message = format!("there is no store in {}", folder.display());
+            let help = "name its folder with --data, or its database with --database";
+            refuse(&[Diagnostic::error(Fault::NotFound, message).help(help)])
+        }
+        Ok(place) => {
+            let Ok(runtime) = tokio::runtime::Runtime::new() else { return Exit::Failed };
+            told(runtime.block_on(async {
+                let store = place.open().await.map_err(|error| error.to_string())?;
+                upheld_store::verify(store.as_ref()).await.map_err(|problem| problem.to_string())
+            }))
+        }
+        Err(problem) => refuse(&[problem]),
+    }
+}
+
+fn told(verified: Result<Verified, String>) -> Exit {
+    match verified {
+        Ok(Verified { revision, oldest, digest, chain, documents, entries }) => {
+            let span = if revision == oldest {
+                format!("revision {revision}")
+            } else {
+                format!("revisions {oldest} to {revision}")
+            };
+            print_plain(&format!(
+                "Whole: {span}, {entries} of them with what they changed, {documents} documents.\n  digest  {digest}\n  chain   {chain}\n"
+            ));
+            Exit::Yes
+        }
+        Err(problem) => {
+            print_plain(&format!("DAMAGED: {problem}.\n"));
+            Exit::No
+        }
+    }
 }
 
 fn with_store(kept: &Kept, work: impl AsyncFnOnce(&dyn upheld_store::Store) -> Result<String, String>) -> Exit {

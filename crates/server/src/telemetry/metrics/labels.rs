@@ -40,6 +40,7 @@ impl Surface {
 pub(crate) enum Operation {
     Head,
     State,
+    Digest,
     Entries,
     Append,
     Remembered,
@@ -49,14 +50,23 @@ pub(crate) enum Operation {
 
 impl Operation {
     /// All, in the order of their places.
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Head, Self::State, Self::Entries, Self::Append, Self::Remembered, Self::Compact, Self::Restore];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Head,
+        Self::State,
+        Self::Digest,
+        Self::Entries,
+        Self::Append,
+        Self::Remembered,
+        Self::Compact,
+        Self::Restore,
+    ];
 
     /// As labels have it.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Head => "head",
             Self::State => "state",
+            Self::Digest => "digest",
             Self::Entries => "entries",
             Self::Append => "append",
             Self::Remembered => "remembered",
@@ -127,8 +137,8 @@ pub(super) fn refusal<B>(answer: &Response<B>) -> Option<usize> {
 }
 
 /// What stores cannot do.
-pub(super) const STORE_ERRORS: [&str; 7] =
-    ["conflict", "key-reused", "compacted", "future", "refused", "unusable", "unreachable"];
+pub(super) const STORE_ERRORS: [&str; 8] =
+    ["conflict", "key-reused", "compacted", "future", "refused", "unusable", "unreachable", "diverged"];
 
 /// The place of an error among all.
 pub(super) fn store_error(error: &StoreError) -> usize {
@@ -140,6 +150,7 @@ pub(super) fn store_error(error: &StoreError) -> usize {
         StoreError::Refused(_) => 4,
         StoreError::Unusable(_) => 5,
         StoreError::Unreachable(_) => 6,
+        StoreError::Diverged { .. } => 7,
     }
 }
 
