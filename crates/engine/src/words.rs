@@ -135,6 +135,7 @@ impl Words<'_> {
                     format!("selects {}={}, the label is {}", self.param(first), self.param(want), self.param(third))
                 }
             },
+            Code::SkipNamespace => format!("selects nothing in the namespace {}", self.param(first)),
             Code::SkipUnattached => "is attached to nothing".to_owned(),
             Code::SkipOtherSection => format!("is about another port: {}", self.param(first)),
             Code::SkipShadow => "is in shadow mode".to_owned(),
@@ -175,6 +176,15 @@ impl Words<'_> {
             Code::OffReplaced => "not applied: the rule answers with an error".to_owned(),
             Code::OffOtherController => {
                 format!("has no effect: {} runs this gateway, and does not know such policies", self.param(first))
+            }
+            Code::OffNotGranted => {
+                format!(
+                    "has no effect: no ReferenceGrant in the namespace {} lets a {} of {} select a {}",
+                    self.param(fourth),
+                    self.param(first),
+                    self.param(second),
+                    self.param(third)
+                )
             }
             Code::SkipSubject => "is about other subjects".to_owned(),
             Code::SkipResource => "is about other resources".to_owned(),

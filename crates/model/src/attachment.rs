@@ -53,10 +53,33 @@ pub struct TargetSelector {
     pub kind: Sym,
     /// What their labels must be; all of it must hold, and nothing at all selects nothing.
     pub wants: Vec<LabelWant>,
+    /// Where they are looked for.
+    pub namespaces: TargetNamespaces,
     /// The section that is meant instead of the whole.
     pub section: Option<Sym>,
     /// Where that was written.
     pub at: NodeRef,
+}
+
+/// The namespaces in which a policy selects objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TargetNamespaces {
+    /// Its own; others only where a place takes policies from there.
+    #[default]
+    Own,
+    /// All.
+    All,
+    /// Those whose labels are as they must be, its own among them or not.
+    Labelled(Vec<LabelWant>),
+}
+
+/// What is known of the labels of a namespace.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NamespaceLabels<'l> {
+    /// A label that every namespace has, with its value here.
+    pub always: Option<(Sym, Sym)>,
+    /// All others; `None` if nobody knows them.
+    pub others: Option<&'l TagSet>,
 }
 
 /// What a label must be.
@@ -81,15 +104,69 @@ pub enum LabelWant {
 impl LabelWant {
     /// Whether labels are as they must be.
     pub fn holds(&self, labels: &TagSet) -> bool {
-        let value = |key: Sym| labels.get(key).and_then(|tag| tag.value);
+        let found = self.key().and_then(|key| labels.get(key));
         match self {
-            Self::Is(key, wanted) => value(*key) == Some(*wanted),
-            Self::In(key, wanted) => value(*key).is_some_and(|value| wanted.contains(&value)),
-            Self::NotIn(key, unwanted) => value(*key).is_none_or(|value| !unwanted.contains(&value)),
-            Self::Exists(key) => labels.get(*key).is_some(),
-            Self::Absent(key) => labels.get(*key).is_none(),
+            Self::Exists(_) => found.is_some(),
+            Self::Absent(_) => found.is_none(),
+            _ => self.takes(found.and_then(|tag| tag.value)),
+        }
+    }
+
+    /// Whether a label with this value is as it must be; `None` is one that is not there.
+    fn takes(&self, value: Option<Sym>) -> bool {
+        match self {
+            Self::Is(_, wanted) => value == Some(*wanted),
+            Self::In(_, wanted) => value.is_some_and(|value| wanted.contains(&value)),
+            Self::NotIn(_, unwanted) => value.is_none_or(|value| !unwanted.contains(&value)),
+            Self::Exists(_) => value.is_some(),
+            Self::Absent(_) => value.is_none(),
             Self::Anything => true,
             Self::Impossible => false,
+        }
+    }
+
+    /// The label that it is about.
+    fn key(&self) -> Option<Sym> {
+        match self {
+            Self::Is(key, _) | Self::In(key, _) | Self::NotIn(key, _) | Self::Exists(key) | Self::Absent(key) => {
+                Some(*key)
+            }
+            Self::Anything | Self::Impossible => None,
+        }
+    }
+}
+
+impl NamespaceLabels<'_> {
+    /// Whether a label is as it must be; `None` if nobody knows it.
+    fn fulfil(&self, want: &LabelWant) -> Option<bool> {
+        let always = self.always.filter(|(key, _)| want.key() == Some(*key));
+        match (always, self.others) {
+            (Some((_, value)), _) => Some(want.takes(Some(value))),
+            (None, Some(others)) => Some(want.holds(others)),
+            (None, None) => want.key().is_none().then(|| want.takes(None)),
+        }
+    }
+}
+
+impl TargetNamespaces {
+    /// Whether the objects of a namespace are selected whosesoever the policy is, by the labels of the namespace; `None` if that
+    /// depends on labels that nobody knows.
+    pub fn reach(&self, labels: NamespaceLabels<'_>) -> Option<bool> {
+        match self {
+            Self::Own => Some(false),
+            Self::All => Some(true),
+            Self::Labelled(wants) => {
+                let mut all = Some(true);
+                for want in wants {
+                    match labels.fulfil(want) {
+                        // One that certainly fails is enough, whatever the others are.
+                        Some(false) => return Some(false),
+                        Some(true) => {}
+                        None => all = None,
+                    }
+                }
+                all
+            }
         }
     }
 }

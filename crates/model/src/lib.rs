@@ -30,7 +30,8 @@ pub mod tree;
 pub mod uniques;
 
 pub use attachment::{
-    AttachedLayer, Attachments, LabelWant, LayerContent, LayerMerge, MergeAction, TargetReference, TargetSelector,
+    AttachedLayer, Attachments, LabelWant, LayerContent, LayerMerge, MergeAction, NamespaceLabels, TargetNamespaces,
+    TargetReference, TargetSelector,
 };
 pub use config::{Config, Content};
 pub use diagnostic::{Diagnostic, Diagnostics, Fault, Label, Severity};

@@ -245,6 +245,8 @@ codes! {
     SkipOtherObject = "skip.other-object" ["kind", "name"],
     /// A label of the object is not as it must be.
     SkipLabel = "skip.label" ["label", "want", "have"],
+    /// It selects no objects of this namespace.
+    SkipNamespace = "skip.namespace" ["namespace"],
     /// It is attached to nothing at all.
     SkipUnattached = "skip.unattached" [],
     /// Its reference means nothing.
@@ -313,6 +315,8 @@ codes! {
     OffReplaced = "off.replaced" [],
     /// The gateway is run by a controller that does not know such policies.
     OffOtherController = "off.other-controller" ["controller"],
+    /// It selects an object of another namespace, and nobody there grants that.
+    OffNotGranted = "off.not-granted" ["kind", "namespace", "target", "of"],
     /// It is about other subjects.
     SkipSubject = "skip.subject" ["field", "want", "have"],
     /// It is about other resources.

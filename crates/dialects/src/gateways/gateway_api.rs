@@ -34,6 +34,7 @@ pub mod claim;
 pub mod controller;
 mod dependents;
 pub mod effective;
+pub(crate) mod elsewhere;
 mod entry;
 pub mod envoy;
 pub(crate) mod facts;

@@ -6,9 +6,10 @@ use upheld_engine::ObjectId;
 use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::{Diagnostic, Fault, NodeRef, Object, Policy, TargetReference, Value};
 
-use super::gateway_api::Network;
 use super::gateway_api::attachments::TARGETS;
+use super::gateway_api::elsewhere::Meant;
 use super::gateway_api::resources::Route;
+use super::gateway_api::{GatewayKind, Network};
 use crate::document::Resource;
 
 /// Why a policy has no effect.
@@ -38,7 +39,38 @@ pub(super) fn warnings(network: Network<'_>) -> Vec<Diagnostic> {
     let envoy = network.envoy_statuses().into_iter().filter(|status| status.ancestors.is_empty());
     let policies = alone.chain(envoy.map(|status| status.policy));
     let assumed = network.assumed_routes();
-    policies.filter_map(|policy| warning(network, &assumed, network.snapshot.policy(policy)?)).collect()
+    let mut found: Vec<Diagnostic> =
+        policies.filter_map(|policy| warning(network, &assumed, network.snapshot.policy(policy)?)).collect();
+    found.extend(network.kinds().flat_map(|kind| unknown_namespaces(network, kind)));
+    found
+}
+
+/// Policies that select objects if their namespaces have certain labels, and nobody knows these.
+fn unknown_namespaces(network: Network<'_>, kind: GatewayKind<'_>) -> Vec<Diagnostic> {
+    if !kind.policies.selects_elsewhere() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for policy in network.ranked(kind).into_iter().filter_map(|entry| network.snapshot.policy(entry.policy)) {
+        for (selector, id, _) in network.selected(kind, policy).filter(|(.., meant)| *meant == Meant::IfLabelled) {
+            let place = network.snapshot.files().value(selector.at);
+            let (Some(place), Some(object)) = (place, network.object(id)) else { continue };
+            let namespace = network.snapshot.text(object.scope);
+            let message = format!(
+                "{} selects namespaces by labels, and the namespace `{namespace}` of {} was not read",
+                title(network, policy),
+                network.title(id)
+            );
+            let place = place.get("namespaces").unwrap_or(place);
+            let warning = Diagnostic::warning(Fault::Assumed, message);
+            found.push(
+                warning
+                    .at_value(selector.at.source, place, "assumed to be selected")
+                    .help(format!("add the Namespace `{namespace}` with its labels")),
+            );
+        }
+    }
+    found
 }
 
 fn warning(network: Network<'_>, assumed: &BTreeSet<ObjectId>, policy: &Policy) -> Option<Diagnostic> {
@@ -79,12 +111,49 @@ pub(super) fn why(network: Network<'_>, assumed: &BTreeSet<ObjectId>, policy: &P
     let written = TARGETS.iter().find(|field| spec.is_some_and(|spec| spec.get(field).is_some()));
     let message = match (written, attachments.selectors.is_empty()) {
         (Some(field), true) => format!("no entry of `{field}` is of a type that it can be attached to"),
-        (_, false) => "no object that was read has the labels that it selects".to_owned(),
+        (_, false) => return of_selectors(network, assumed, policy),
         // Requests reach it if what was not read is there.
         (None, true) if assumed.iter().any(|route| names(network, *route, policy)) => return None,
         (None, true) => "no filter that requests reach names it, and it names no target".to_owned(),
     };
     Some(Why { message, help: None, certain: Certainty::NoEffect, at: None })
+}
+
+/// Why nothing that a policy selects has it: of what comes nearest, what is still missing.
+fn of_selectors(network: Network<'_>, assumed: &BTreeSet<ObjectId>, policy: &Policy) -> Option<Why> {
+    let group = policy.attachments()?.group;
+    let mut kinds = network.kinds();
+    let kind = kinds.find(|kind| kind.kind.governs == policy.kind && Some(kind.policies.kind().group) == group)?;
+    let found: Vec<_> = network.selected(kind, policy).collect();
+    let certain = Certainty::NoEffect;
+    let mut meant = found.iter().filter(|(.., meant)| matches!(meant, Meant::Yes | Meant::IfLabelled)).peekable();
+    if meant.peek().is_some() {
+        let all: Option<Vec<Why>> =
+            meant.map(|(selector, object, _)| of_object(network, assumed, policy, *object, selector.at)).collect();
+        return all.and_then(|all| all.into_iter().next());
+    }
+    for (selector, object, meant) in &found {
+        if let Meant::NotGranted(_) = meant {
+            let [of, from] = [policy.kind, policy.scope].map(|symbol| network.snapshot.text(symbol));
+            let namespace = network.snapshot.text(network.object(*object)?.scope);
+            let title = network.title(*object);
+            let message =
+                format!("no ReferenceGrant in the namespace {namespace} lets a {of} of {from} select {title}");
+            let help = format!("add a ReferenceGrant in the namespace `{namespace}`");
+            return Some(Why { message, help: Some(help), certain, at: Some(selector.at) });
+        }
+    }
+    let message = match found.first() {
+        Some((_, object, _)) => {
+            let namespace = network.snapshot.text(policy.scope);
+            let title = network.title(*object);
+            format!(
+                "{title} has the labels that it selects, and it selects nothing in that namespace, only in {namespace}"
+            )
+        }
+        None => "no object that was read has the labels that it selects".to_owned(),
+    };
+    Some(Why { message, help: None, certain, at: None })
 }
 
 /// Whether a filter of a route names a policy.
@@ -147,18 +216,29 @@ fn of_target(
             return why(format!("{kind} {namespace}/{name} has no section `{section}`"), help);
         }
     }
+    of_object(network, assumed, policy, object, target.at)
+}
+
+/// Why a policy has no effect at an object that it names or selects.
+fn of_object(
+    network: Network<'_>,
+    assumed: &BTreeSet<ObjectId>,
+    policy: &Policy,
+    object: ObjectId,
+    at: NodeRef,
+) -> Option<Why> {
+    let why = |message| Some(Why { message, help: None, certain: Certainty::NoEffect, at: Some(at) });
     if let Some(message) = run_by_others(network, policy, object) {
-        return why(message, None);
+        return why(message);
     }
-    match kind {
+    let title = network.title(object);
+    match network.object(object).map_or("", |object| network.snapshot.text(object.kind)) {
         "Service" | "Backend" if is_about_backends(network, policy) => None,
         // Where its parents were not read, nothing can be said against it.
         kind if Route::KINDS.contains(&kind) && assumed.contains(&object) => None,
-        kind if Route::KINDS.contains(&kind) => why(format!("no request reaches {kind} {namespace}/{name}"), None),
-        "Gateway" | "ListenerSet" | "XListenerSet" => {
-            why(format!("{kind} {namespace}/{name} has no listener that it is about"), None)
-        }
-        kind => why(format!("it cannot be attached to a {kind}"), None),
+        kind if Route::KINDS.contains(&kind) => why(format!("no request reaches {title}")),
+        "Gateway" | "ListenerSet" | "XListenerSet" => why(format!("{title} has no listener that it is about")),
+        kind => why(format!("it cannot be attached to a {kind}")),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Policies of gateways, from documents to what holds.
 #![cfg(test)]
 
+mod across_namespaces;
 mod answers;
 mod asking;
 mod declared;

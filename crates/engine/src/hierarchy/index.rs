@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use smol_str::{SmolStr, format_smolstr};
 use upheld_model::{
-    AttachedLayer, Attachments, Code, LabelWant, NodeRef, Object, Pages, Param, Policy, Reason, Shards, Sym, Symbols,
-    TargetReference, TargetSelector, Timestamp,
+    AttachedLayer, Attachments, Code, LabelWant, NamespaceLabels, NodeRef, Object, Pages, Param, Policy, Reason,
+    Shards, Sym, Symbols, TargetNamespaces, TargetReference, TargetSelector, Timestamp,
 };
 
 use super::answer::Effective;
@@ -77,8 +77,9 @@ pub enum Via {
 /// What is looked up by name: type, namespace and name of an object, and a section.
 type TargetKey = (Sym, Sym, Sym, Option<Sym>);
 
-/// What is looked up by labels: the namespace of policies, the type of objects, and a label that all of them must have.
-type LabelKey = (Sym, Sym, Option<(Sym, Sym)>);
+/// What is looked up by labels: the namespace of policies, unless they select in others, the type of objects, and a label that
+/// all of them must have.
+type LabelKey = (Option<Sym>, Sym, Option<(Sym, Sym)>);
 
 /// The policies of one kind. A clone shares what they say.
 #[derive(Clone, Debug)]
@@ -88,6 +89,8 @@ pub struct Hierarchy {
     named: Buckets<TargetKey, (EntryId, NodeRef)>,
     /// Selectors by a label that their objects cannot do without.
     selecting: Buckets<LabelKey, (EntryId, u16)>,
+    /// How many of them select in other namespaces: mostly none, and then nobody looks.
+    reaching: usize,
     by_policy: Shards<(Sym, Sym), Arc<[EntryId]>>,
     policies: usize,
 }
@@ -100,6 +103,7 @@ impl Hierarchy {
             entries: Pages::default(),
             named: Buckets::default(),
             selecting: Buckets::default(),
+            reaching: 0,
             by_policy: Shards::default(),
             policies: 0,
         }
@@ -136,6 +140,11 @@ impl Hierarchy {
         self.policies == 0
     }
 
+    /// Whether a policy selects objects of other namespaces than its own.
+    pub fn selects_elsewhere(&self) -> bool {
+        self.reaching > 0
+    }
+
     /// How many pages of entries two indexes do not share.
     pub fn unshared(&self, other: &Self) -> usize {
         self.entries.unshared(&other.entries)
@@ -169,6 +178,7 @@ impl Hierarchy {
             }
             for (number, selector) in (0..).zip(&attachments.selectors) {
                 let key = self.label_key(policy.scope, selector);
+                self.reaching += usize::from(key.0.is_none());
                 self.selecting.add(key, (entry, number));
             }
             own.push(entry);
@@ -186,8 +196,10 @@ impl Hierarchy {
                 self.named.take(&target_key(target), |(known, _)| known == id);
             }
             for selector in &entry.attachments.selectors {
+                let filed = filed_under(namespace, selector);
+                self.reaching -= usize::from(filed.is_none());
                 for label in labels_of(selector).map(Some).chain([None]) {
-                    let key = (namespace, selector.kind, label);
+                    let key = (filed, selector.kind, label);
                     self.selecting.take(&key, |(known, _)| known == id);
                 }
             }
@@ -201,7 +213,7 @@ impl Hierarchy {
 
     /// The label under which the fewest selectors stand so far.
     fn label_key(&self, namespace: Sym, selector: &TargetSelector) -> LabelKey {
-        let key = |label| (namespace, selector.kind, label);
+        let key = |label| (filed_under(namespace, selector), selector.kind, label);
         let filed = |label: &(Sym, Sym)| self.selecting.get(&key(Some(*label))).len();
         key(labels_of(selector).min_by_key(filed))
     }
@@ -212,6 +224,7 @@ impl Hierarchy {
         object: &Object,
         section: Option<Section<'_>>,
         namespaces: &[Sym],
+        around: NamespaceLabels<'_>,
         mut sit: impl FnMut(EntryId, Attachment),
     ) {
         let section = section.map(|section| section.symbol);
@@ -224,13 +237,16 @@ impl Hierarchy {
         }
         let labels = || object.facts.as_slice().iter().filter_map(|tag| Some((tag.key, tag.value?)));
         let mut found: Vec<(EntryId, NodeRef)> = Vec::new();
-        for namespace in namespaces {
+        let anywhere = (self.reaching > 0).then_some(None);
+        for namespace in namespaces.iter().copied().map(Some).chain(anywhere) {
             for label in labels().map(Some).chain([None]) {
-                let key = (*namespace, object.kind, label);
+                let key = (namespace, object.kind, label);
                 for (entry, number) in self.selecting.get(&key) {
                     let selector =
                         self.entry(*entry).and_then(|own| own.attachments.selectors.get(usize::from(*number)));
-                    found.extend(selector.filter(|own| selects(own, object, section)).map(|own| (*entry, own.at)));
+                    let meant = selector
+                        .filter(|own| (namespace.is_some() || may_reach(own, around)) && selects(own, object, section));
+                    found.extend(meant.map(|own| (*entry, own.at)));
                 }
             }
         }
@@ -241,6 +257,25 @@ impl Hierarchy {
                 sit(entry, Attachment { via: Via::Selected, position: 0, at });
             }
         }
+    }
+}
+
+/// The namespace under which a selector is filed: that of its policy, or none if it selects in others.
+fn filed_under(namespace: Sym, selector: &TargetSelector) -> Option<Sym> {
+    (selector.namespaces == TargetNamespaces::Own).then_some(namespace)
+}
+
+/// Whether a selector that is not bound to the namespace of its policy means objects of a namespace. What nobody knows is taken
+/// for granted; whoever asks says so.
+fn may_reach(selector: &TargetSelector, around: NamespaceLabels<'_>) -> bool {
+    selector.namespaces.reach(around) != Some(false)
+}
+
+/// Whether a selector of a policy in a namespace means objects of another one, or of the same.
+fn is_near(selector: &TargetSelector, own: Sym, namespaces: &[Sym], around: NamespaceLabels<'_>) -> bool {
+    match selector.namespaces {
+        TargetNamespaces::Own => namespaces.contains(&own),
+        TargetNamespaces::All | TargetNamespaces::Labelled(_) => may_reach(selector, around),
     }
 }
 
@@ -280,7 +315,9 @@ impl Family for Hierarchy {
             let place = Place(number);
             let sit = |entry, attachment| hits.push(Hit::new(entry, place, Fit::Yes(attachment)));
             match site.looks {
-                EntrySource::Object { object, section, namespaces } => self.attached(object, section, namespaces, sit),
+                EntrySource::Object { object, section, namespaces, around } => {
+                    self.attached(object, section, namespaces, around, sit);
+                }
                 EntrySource::Listed(listed) => listed_at(listed, |_| true, sit),
                 EntrySource::Own(_) => {}
             }
@@ -302,14 +339,16 @@ impl Family for Hierarchy {
                 sit(Place(number), Fit::Yes(attachment));
             };
             match site.looks {
-                EntrySource::Object { object, section, namespaces } => {
+                EntrySource::Object { object, section, namespaces, around } => {
                     let section = section.map(|section| section.symbol);
                     let named = entry.attachments.targets.iter().find(|target| names(target, object, section));
                     let mut selectors = entry.attachments.selectors.iter();
-                    let may = namespaces.contains(&entry.namespace);
+                    let is_meant = |own: &&TargetSelector| {
+                        is_near(own, entry.namespace, namespaces, around) && selects(own, object, section)
+                    };
                     if let Some(target) = named {
                         here(Attachment { via: Via::Named, position: 0, at: target.at });
-                    } else if let Some(own) = selectors.find(|own| may && selects(own, object, section)) {
+                    } else if let Some(own) = selectors.find(is_meant) {
                         here(Attachment { via: Via::Selected, position: 0, at: own.at });
                     }
                 }
@@ -365,6 +404,17 @@ fn not_attached(entry: &Entry, sites: &[Site<'_>]) -> (u32, Reason) {
         })
     };
     let attachments = &entry.attachments;
+    // Everything about an object is right but where it is.
+    let elsewhere = sites.iter().find_map(|site| {
+        let EntrySource::Object { object, section, namespaces, around } = site.looks else { return None };
+        let section = section.map(|section| section.symbol);
+        let mut selectors = attachments.selectors.iter().filter(|own| selects(own, object, section));
+        selectors.find(|own| !is_near(own, entry.namespace, namespaces, around))?;
+        Some(object.scope)
+    });
+    if let Some(namespace) = elsewhere {
+        return (1, Reason::new(Code::SkipNamespace, &[Param::Text(namespace)]));
+    }
     let same = |target: &&TargetReference| {
         objects().any(|own| (own.kind, own.scope, own.name) == (target.kind, target.namespace, target.name))
     };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_model::{Config, NodeRef, Object, Reason, Sym};
+use upheld_model::{Config, NamespaceLabels, NodeRef, Object, Reason, Sym};
 
 use super::fields::Inheritance;
 use super::index::Entry;
@@ -61,6 +61,8 @@ pub enum EntrySource<'q> {
         section: Option<Section<'q>>,
         /// The namespaces whose policies may select it by its labels.
         namespaces: &'q [Sym],
+        /// What is known of its own namespace: policies of any other may select it by that.
+        around: NamespaceLabels<'q>,
     },
     /// Entries that the place itself refers to.
     Listed(&'q [Listed]),

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 /// Names and values.
 pub type Texts = BTreeMap<String, String>;
 
+/// The label of every namespace that has its name.
+pub const NAMESPACE_NAME: &str = "name";
+
 /// A policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NaivePolicy {
@@ -22,12 +25,23 @@ pub struct NaivePolicy {
     pub number: Option<i64>,
     /// Objects that it names: type, namespace, name and section.
     pub targets: Vec<(String, String, String, Option<String>)>,
-    /// Objects that it selects: type, labels and section.
-    pub selectors: Vec<(String, Texts, Option<String>)>,
+    /// Objects that it selects: type, labels, section, and where they are.
+    pub selectors: Vec<(String, Texts, Option<String>, NaiveNamespaces)>,
     /// What it says.
     pub layers: Vec<NaiveLayer>,
     /// Whether something is wrong with it.
     pub broken: bool,
+}
+
+/// The namespaces in which a policy selects.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NaiveNamespaces {
+    /// Its own.
+    Own,
+    /// All.
+    All,
+    /// Those with these labels; a label without a value must not be there.
+    Labelled(BTreeMap<String, Option<String>>),
 }
 
 /// A layer of a policy.
@@ -67,6 +81,8 @@ pub enum NaiveLooks {
         section: Option<String>,
         /// Namespaces whose policies may select it.
         namespaces: Vec<String>,
+        /// The labels of its own namespace, besides its name; nobody may know them.
+        around: Option<Texts>,
     },
     /// These policies, by namespace and name.
     Listed(Vec<(String, String)>),
@@ -293,19 +309,29 @@ fn attached(policy: &NaivePolicy, site: &NaiveSite) -> Option<usize> {
         NaiveLooks::Listed(listed) => {
             listed.iter().position(|(namespace, name)| *namespace == policy.namespace && *name == policy.name)
         }
-        NaiveLooks::Object { object, labels, section, namespaces } => {
+        NaiveLooks::Object { object, labels, section, namespaces, around } => {
             let (kind, namespace, name) = object;
             let named = policy
                 .targets
                 .iter()
                 .any(|target| (&target.0, &target.1, &target.2, &target.3) == (kind, namespace, name, section));
-            let selected = policy.selectors.iter().any(|(wanted, wants, part)| {
-                wanted == kind
+            let selected = policy.selectors.iter().any(|(wanted, wants, part, within)| {
+                let is_there = match within {
+                    NaiveNamespaces::Own => namespaces.contains(&policy.namespace),
+                    NaiveNamespaces::All => true,
+                    NaiveNamespaces::Labelled(wants) => wants.iter().all(|(key, value)| match around {
+                        _ if key == NAMESPACE_NAME => value.as_ref() == Some(namespace),
+                        Some(known) => known.get(key) == value.as_ref(),
+                        None => true,
+                    }),
+                };
+                is_there
+                    && wanted == kind
                     && part == section
                     && !wants.is_empty()
                     && wants.iter().all(|(key, value)| labels.get(key) == Some(value))
             });
-            (named || (selected && namespaces.contains(&policy.namespace))).then_some(0)
+            (named || selected).then_some(0)
         }
     }
 }

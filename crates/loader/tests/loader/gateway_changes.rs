@@ -13,7 +13,7 @@ use upheld_model::{Config, Content, SourceId};
 use super::changes::check;
 
 /// Gateways, routes that delegate, backends, grants, policies of two controllers, and some that clash or are about other things.
-const DOCUMENTS: [&str; 28] = [
+const DOCUMENTS: [&str; 31] = [
     r#"{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": {"name": "edge", "namespace": "infra"}, "spec": {"gatewayClassName": "k", "listeners": [{"name": "http", "port": 80, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}]}}"#,
     r#"{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": {"name": "edge", "namespace": "infra"}, "spec": {"gatewayClassName": "k", "listeners": [{"name": "https", "port": 443, "protocol": "HTTPS", "hostname": "*.example.com", "allowedRoutes": {"namespaces": {"from": "All"}}}, {"name": "http", "port": 80, "protocol": "HTTP"}]}}"#,
     r#"{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute", "metadata": {"name": "shop", "namespace": "team", "labels": {"tier": "front"}}, "spec": {"parentRefs": [{"name": "edge", "namespace": "infra"}], "hostnames": ["shop.example.com"], "rules": [{"name": "all", "backendRefs": [{"name": "web", "port": 80}]}]}}"#,
@@ -42,6 +42,9 @@ const DOCUMENTS: [&str; 28] = [
     r#"{"id": "a", "effect": "permit", "subjects": [], "resources": [], "actions": []}"#,
     r#"{"ref": "workspace/w", "tags": {"env": ["dev"]}}"#,
     r#"{"apiVersion": "gateway.kgateway.dev/v1alpha1", "kind": "TrafficPolicy", "metadata": {"name": "typo", "namespace": "team"}, "spec": {"targetRef": [], "timeouts": 1}}"#,
+    r#"{"apiVersion": "gateway.envoyproxy.io/v1alpha1", "kind": "BackendTrafficPolicy", "metadata": {"name": "envoy-elsewhere", "namespace": "infra"}, "spec": {"targetSelectors": [{"kind": "HTTPRoute", "matchLabels": {"tier": "front"}, "namespaces": {"from": "Selector", "selector": {"matchLabels": {"exposed": "yes"}}}}], "timeout": {"http": {"requestTimeout": "8s"}}}}"#,
+    r#"{"apiVersion": "gateway.networking.k8s.io/v1beta1", "kind": "ReferenceGrant", "metadata": {"name": "let-policies", "namespace": "team"}, "spec": {"from": [{"group": "gateway.envoyproxy.io", "kind": "BackendTrafficPolicy", "namespace": "infra"}], "to": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}]}}"#,
+    r#"{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team", "labels": {"exposed": "no"}}}"#,
 ];
 
 /// Everything that can be seen of gateways, as text.
@@ -126,7 +129,7 @@ fn steps() -> impl Strategy<Value = Vec<Vec<(usize, Option<usize>)>>> {
 
 /// A store to begin with, so that most documents find what they refer to.
 fn beginning() -> Vec<(usize, Option<usize>)> {
-    [0, 2, 5, 6, 9, 11, 13].into_iter().map(Some).enumerate().collect()
+    [0, 2, 5, 6, 9, 11, 13, 28, 29].into_iter().map(Some).enumerate().collect()
 }
 
 proptest! {
@@ -152,7 +155,7 @@ fn every_sort_of_document_about_gateways_is_taken_as_a_change() {
     let before = Choices::default().load_for_store(Vec::new(), inputs.collect()).unwrap();
     let first = before.first_stored().index();
     let is_next = |after: &Loaded| std::ptr::eq(before.snapshot.kinds(), after.snapshot.kinds());
-    for place in [4, 7, 8, 10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] {
+    for place in [4, 7, 8, 10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 30] {
         let input = Input::text("store:new", Format::Json, DOCUMENTS[place]);
         // The second policy of that name takes the place of the first.
         let change = if place == 10 { Change::Replaced(SourceId::new(first + 4), input) } else { Change::New(input) };

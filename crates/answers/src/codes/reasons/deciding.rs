@@ -143,6 +143,13 @@ pub(super) fn words(code: Code) -> Option<Words> {
             "an Envoy Gateway SecurityPolicy on a route whose Gateway has gatewayClassName: kgateway",
             "a policy of the controller that runs the Gateway",
         ),
+        Code::OffNotGranted => (
+            "nobody grants it",
+            "It selects an object of another namespace. That takes effect only if a ReferenceGrant there names the type and the \
+             namespace of the policy under `from`, and the type of the object under `to`.",
+            "targetSelectors: [{kind: HTTPRoute, namespaces: {from: All}}]   without a ReferenceGrant",
+            "a ReferenceGrant in the namespace of the route",
+        ),
         Code::DecideOff => (
             "switched off",
             "The policy has `enabled: false`, so it does not count.",

@@ -49,6 +49,13 @@ pub(super) fn words(code: Code) -> Option<Words> {
             "targetSelectors: [{kind: HTTPRoute, matchLabels: {team: a}}]   the route has team: b",
             "metadata: {labels: {team: a}}",
         ),
+        Code::SkipNamespace => (
+            "about another namespace",
+            "The type and the labels are those that it selects, and the namespace is not: policies select in their own namespace \
+             unless `namespaces` says otherwise.",
+            "targetSelectors: [{kind: HTTPRoute, matchLabels: {team: a}}]   the route is in another namespace",
+            "targetSelectors: [{kind: HTTPRoute, matchLabels: {team: a}, namespaces: {from: All}}]",
+        ),
         Code::SkipUnattached => (
             "attached to nothing",
             "It has neither target references nor target selectors; only what refers to it makes it count.",

@@ -8,7 +8,7 @@ use upheld_engine::hierarchy::Column;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{
     AttachedLayer, Attachments, Config, Content, LabelWant, LayerContent, NodeRef, SourceId, Sym, Symbols,
-    TargetReference, TargetSelector,
+    TargetNamespaces, TargetReference, TargetSelector,
 };
 
 use super::claim::{EXPERIMENTAL, GATEWAY, is_object};
@@ -183,11 +183,27 @@ fn selectors(written: Written<'_>, reader: Reader, spec: Value<'_>, symbols: &mu
         selectors.push(TargetSelector {
             kind: symbols.intern(kind),
             wants,
+            namespaces: target_namespaces(reader, selector, symbols),
             section: section.map(|section| symbols.intern(section)),
             at: written.at(selector),
         });
     }
     selectors
+}
+
+/// The namespaces in which a selector selects: those of `namespaces`, where that is read.
+fn target_namespaces(reader: Reader, selector: Value<'_>, symbols: &mut Symbols) -> TargetNamespaces {
+    let written = selector.get("namespaces").filter(|_| reader == Reader::EnvoyGateway);
+    match written.and_then(|namespaces| text(namespaces, "from")) {
+        None | Some("" | "Same") => TargetNamespaces::Own,
+        Some("All") => TargetNamespaces::All,
+        Some(from) => {
+            let labels = written.and_then(|namespaces| namespaces.get("selector")).filter(|_| from == "Selector");
+            let wants = labels.filter(|labels| labels.kind() == Kind::Map).map(|labels| label_wants(labels, symbols));
+            // Whoever selects by labels and names none selects nothing.
+            TargetNamespaces::Labelled(wants.unwrap_or_else(|| vec![LabelWant::Impossible]))
+        }
+    }
 }
 
 /// What a label selector of Kubernetes wants.

@@ -16,7 +16,7 @@ use upheld_engine::hierarchy::{
     Effective, Entry, EntrySource, LevelJoin, Listed, OwnLayer, Question, Section, Site, Usable,
 };
 use upheld_engine::{Hierarchy, HierarchyKind, Levels, ObjectId, Place, PolicyId, Ruling, Scratch, Silent, ask};
-use upheld_model::{Code, Lookup, Object, Reason, Sym};
+use upheld_model::{Code, Lookup, NamespaceLabels, Object, Reason, Sym};
 
 use super::attachments::Reader;
 use super::controller::System;
@@ -91,7 +91,7 @@ pub struct PlaceTarget<'s> {
 
 #[derive(Debug)]
 enum PlannedLooks<'s> {
-    Object { section: Option<Sym>, namespaces: Namespaces },
+    Object { section: Option<Sym>, namespaces: Namespaces, around: NamespaceLabels<'s> },
     Listed(Vec<Listed>),
     Own(&'s [OwnLayer]),
 }
@@ -311,7 +311,12 @@ impl<'s> Asked<'s> {
             Some(global) => Namespaces::WithGlobal([object.scope, global]),
             None => Namespaces::Own([object.scope]),
         };
-        let looks = PlannedLooks::Object { section: section.map(|name| self.lookup.symbol(name)), namespaces };
+        let around = if self.kind.policies.selects_elsewhere() {
+            self.network.around(object.scope)
+        } else {
+            NamespaceLabels::default()
+        };
+        let looks = PlannedLooks::Object { section: section.map(|name| self.lookup.symbol(name)), namespaces, around };
         let spot = PlaceTarget { object: Some(object), section: section.map(SmolStr::new), rule: None };
         self.push(scope, level, number, spot, looks);
     }
@@ -420,8 +425,16 @@ impl<'s> Asked<'s> {
         self.levels.iter().filter_map(|join| join.word).map(|word| self.network.snapshot.text(word))
     }
 
+    /// Why a policy that selects the object of a place has no effect there: nobody grants it.
+    fn not_granted(&self, entry: &Entry, place: Place) -> Option<Reason> {
+        if !self.kind.policies.selects_elsewhere() {
+            return None;
+        }
+        self.network.not_granted(self.kind, entry.namespace, self.spot(place)?.object?)
+    }
+
     fn usable(&self, entry: &Entry, place: Place) -> Usable {
-        if let Some(reason) = self.foreign {
+        if let Some(reason) = self.foreign.or_else(|| self.not_granted(entry, place)) {
             return Usable::Off(reason);
         }
         match (self.reader, self.listener) {
@@ -444,10 +457,11 @@ impl<'s> Asked<'s> {
 impl Planned<'_> {
     fn site(&self) -> Option<Site<'_>> {
         let looks = match &self.looks {
-            PlannedLooks::Object { section, namespaces } => EntrySource::Object {
+            PlannedLooks::Object { section, namespaces, around } => EntrySource::Object {
                 object: self.spot.object?,
                 section: section.zip(self.spot.section.as_deref()).map(|(symbol, text)| Section { symbol, text }),
                 namespaces: namespaces.as_slice(),
+                around: *around,
             },
             PlannedLooks::Listed(listed) => EntrySource::Listed(listed),
             PlannedLooks::Own(own) => EntrySource::Own(own),

@@ -22,7 +22,7 @@ use super::settings::{ReferenceGrants, RoutePrecedence, Settings};
 const DELEGATION_LABEL: &str = "delegation.kgateway.dev/label";
 
 /// The label that every namespace has.
-const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
+pub(super) const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
 /// Types of backends whose documents are not read, so that nothing can be said against references to them.
 const FOREIGN_BACKENDS: [(&str, &str); 4] = [

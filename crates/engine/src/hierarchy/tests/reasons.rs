@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use upheld_model::{Code, State, Symbols};
 
-use super::super::reference::{NaiveColumn as C, separating, speakers};
+use super::super::reference::{NaiveColumn as C, NaiveLooks, separating, speakers};
 use super::super::*;
 use super::world::{Built, NUMBER, column, worlds};
 use crate::ladder::{self, Best};
@@ -53,6 +53,28 @@ proptest! {
                 Some((.., told)) => prop_assert_eq!(told.code, reason.code),
                 None => prop_assert_eq!(reason.code, Code::MergeSilent),
             }
+        }
+    }
+
+    #[test]
+    fn an_entry_is_elsewhere_only_if_a_selector_of_it_fits_but_for_the_namespace(world in worlds()) {
+        let built = Built::new(&world);
+        let skipped = built.ask(|hierarchy, question| {
+            let ruling = Ruling::explain(hierarchy, question);
+            let skipped = ruling.in_state(State::Skip).map(|one| (built.title(one.entry), one.reason.code));
+            skipped.collect::<Vec<_>>()
+        });
+        for (title, code) in skipped {
+            let own = world.policies.iter().find(|own| title.starts_with(&format!("{}/{}#", own.namespace, own.name)));
+            let fits = own.into_iter().flat_map(|own| &own.selectors).any(|(kind, wants, part, _)| {
+                !wants.is_empty() && world.sites.iter().any(|site| match &site.looks {
+                    NaiveLooks::Object { object, labels, section, .. } => {
+                        object.0 == *kind && section == part && wants.iter().all(|(key, value)| labels.get(key) == Some(value))
+                    }
+                    NaiveLooks::Listed(_) | NaiveLooks::Own(_) => false,
+                })
+            });
+            prop_assert_eq!(code == Code::SkipNamespace, fits, "{}", title);
         }
     }
 

@@ -9,15 +9,16 @@ use proptest::sample::{select, subsequence};
 use smol_str::SmolStr;
 use upheld_model::config::{Config, Content};
 use upheld_model::{
-    AttachedLayer, Attachments, Code, LabelWant, LayerContent, LayerMerge, MergeAction, NodeRef, Object, Policy,
-    PolicyContent, Reason, Sym, Symbols, TagSet, TargetReference, TargetSelector, Timestamp,
+    AttachedLayer, Attachments, Code, LabelWant, LayerContent, LayerMerge, MergeAction, NamespaceLabels, NodeRef,
+    Object, Policy, PolicyContent, Reason, Sym, Symbols, TagSet, TargetNamespaces, TargetReference, TargetSelector,
+    Timestamp,
 };
 
 use super::super::fields::{Inheritance, PlainWhenDeep, Prefer, Reach, Rules, Within};
 use super::super::rank::RankDirection;
 use super::super::reference::{
-    NaiveColumn as C, NaiveDeep, NaiveFold, NaiveKind, NaiveLayer, NaiveLevel, NaiveLooks, NaivePolicy, NaiveRung,
-    NaiveSite, Texts,
+    NAMESPACE_NAME, NaiveColumn as C, NaiveDeep, NaiveFold, NaiveKind, NaiveLayer, NaiveLevel, NaiveLooks,
+    NaiveNamespaces, NaivePolicy, NaiveRung, NaiveSite, Texts,
 };
 use super::super::wholes::{WholeJoin, WholeRules};
 use super::super::*;
@@ -68,9 +69,21 @@ fn layer() -> impl Strategy<Value = NaiveLayer> {
     })
 }
 
+/// Where objects are selected: by labels that namespaces have or not, or by their names.
+fn within() -> impl Strategy<Value = NaiveNamespaces> {
+    let label = (text(&LABELS), prop::option::of(text(&VALUES)));
+    let labels = prop::collection::btree_map(label.0, label.1, 0..3);
+    let name = prop::option::weighted(0.3, text(&NAMESPACES));
+    let labelled = (labels, name).prop_map(|(mut labels, name)| {
+        labels.extend(name.map(|name| (NAMESPACE_NAME.to_owned(), Some(name))));
+        NaiveNamespaces::Labelled(labels)
+    });
+    prop_oneof![3 => Just(NaiveNamespaces::Own), 1 => Just(NaiveNamespaces::All), 2 => labelled]
+}
+
 fn policy() -> impl Strategy<Value = NaivePolicy> {
     let target = (text(&KINDS), text(&NAMESPACES), text(&OBJECTS), section());
-    let selector = (text(&KINDS), texts(&LABELS, 2), section());
+    let selector = (text(&KINDS), texts(&LABELS, 2), section(), within());
     let identity = (text(&NAMESPACES), text(&NAMES), prop::option::of(0..3_i64), -1..2_i64, prop::option::of(0..2_i64));
     let says = prop::collection::vec(layer(), 1..3);
     let attached = (prop::collection::vec(target, 0..4), prop::collection::vec(selector, 0..2));
@@ -102,12 +115,14 @@ pub(super) fn policies() -> impl Strategy<Value = Vec<NaivePolicy>> {
 
 fn looks() -> impl Strategy<Value = NaiveLooks> {
     let object = (text(&KINDS), text(&NAMESPACES), text(&OBJECTS));
-    let object = (object, texts(&LABELS, 2), section(), any::<bool>()).prop_map(|(object, labels, section, global)| {
+    let around = prop::option::of(texts(&LABELS, 2));
+    let object = (object, texts(&LABELS, 2), section(), any::<bool>(), around);
+    let object = object.prop_map(|(object, labels, section, global, around)| {
         let mut namespaces = vec![object.1.clone()];
         if global {
             namespaces.extend(NAMESPACES.map(str::to_owned));
         }
-        NaiveLooks::Object { object, labels, section, namespaces }
+        NaiveLooks::Object { object, labels, section, namespaces, around }
     });
     let listed = prop::collection::vec((text(&NAMESPACES), text(&NAMES)), 0..3).prop_map(NaiveLooks::Listed);
     let own = prop::collection::vec(texts(&FIELDS, 3), 0..3).prop_map(NaiveLooks::Own);
@@ -170,6 +185,7 @@ pub(super) struct Built {
     listed: Vec<Vec<Listed>>,
     own: Vec<Vec<OwnLayer>>,
     namespaces: Vec<Vec<Sym>>,
+    around: Vec<Option<TagSet>>,
     levels: Vec<LevelJoin>,
     sites: Vec<NaiveSite>,
     pub(super) broken: Vec<(Sym, Sym)>,
@@ -198,6 +214,7 @@ impl Built {
             listed: Vec::new(),
             own: Vec::new(),
             namespaces: Vec::new(),
+            around: Vec::new(),
             levels: world.levels.iter().copied().map(level).collect(),
             sites: world.sites.clone(),
             broken,
@@ -209,18 +226,25 @@ impl Built {
     /// Prepares what places refer to: ids of entries may be others after a change.
     pub(super) fn look_at(&mut self, kind: &NaiveKind) {
         let mut symbols = self.symbols.borrow_mut();
-        (self.objects, self.listed, self.own, self.namespaces) = Default::default();
+        (self.objects, self.listed, self.own, self.namespaces, self.around) = Default::default();
         for site in &self.sites {
             let (mut object, mut listed, mut own, mut namespaces) = (None, Vec::new(), Vec::new(), Vec::new());
+            let mut around = None;
             match &site.looks {
-                NaiveLooks::Object { object: (kind, namespace, name), labels, namespaces: reach, .. } => {
-                    let labels: Vec<_> =
-                        labels.iter().map(|(key, value)| (symbols.intern(key), Some(symbols.intern(value)))).collect();
+                NaiveLooks::Object {
+                    object: (kind, namespace, name),
+                    labels,
+                    namespaces: reach,
+                    around: known,
+                    ..
+                } => {
+                    let labels = tags(labels, &mut symbols);
+                    around = known.as_ref().map(|known| tags(known, &mut symbols));
                     object = Some(Object {
                         kind: symbols.intern(kind),
                         scope: symbols.intern(namespace),
                         name: symbols.intern(name),
-                        facts: TagSet::new(labels),
+                        facts: labels,
                         parts: Vec::new(),
                         at: NOWHERE,
                         created: None,
@@ -251,6 +275,7 @@ impl Built {
             self.listed.push(listed);
             self.own.push(own);
             self.namespaces.push(namespaces);
+            self.around.push(around);
         }
     }
 
@@ -275,10 +300,15 @@ impl Built {
                 let section = section
                     .as_ref()
                     .map(|text| Section { symbol: self.symbols.borrow_mut().intern(text), text: text.as_str() });
+                let object = self.objects[number].as_ref().unwrap();
                 EntrySource::Object {
-                    object: self.objects[number].as_ref().unwrap(),
+                    object,
                     section,
                     namespaces: &self.namespaces[number],
+                    around: NamespaceLabels {
+                        always: Some((self.symbols.borrow_mut().intern(NAMESPACE_NAME), object.scope)),
+                        others: self.around[number].as_ref(),
+                    },
                 }
             }
             NaiveLooks::Listed(_) => EntrySource::Listed(&self.listed[number]),
@@ -297,6 +327,10 @@ impl Built {
             },
         )
     }
+}
+
+fn tags(texts: &Texts, symbols: &mut Symbols) -> TagSet {
+    TagSet::new(texts.iter().map(|(key, value)| (symbols.intern(key), Some(symbols.intern(value)))).collect::<Vec<_>>())
 }
 
 fn level(level: NaiveLevel) -> LevelJoin {
@@ -323,8 +357,21 @@ pub(super) fn policy_of(policy: &NaivePolicy, kind: &NaiveKind, symbols: &mut Sy
         at: NOWHERE,
     });
     let targets = targets.collect();
-    let selectors = policy.selectors.iter().map(|(kind, labels, section)| TargetSelector {
+    let selectors = policy.selectors.iter().map(|(kind, labels, section, within)| TargetSelector {
         kind: symbols.intern(kind),
+        namespaces: match within {
+            NaiveNamespaces::Own => TargetNamespaces::Own,
+            NaiveNamespaces::All => TargetNamespaces::All,
+            NaiveNamespaces::Labelled(labels) => TargetNamespaces::Labelled(
+                labels
+                    .iter()
+                    .map(|(key, value)| match value {
+                        Some(value) => LabelWant::Is(symbols.intern(key), symbols.intern(value)),
+                        None => LabelWant::Absent(symbols.intern(key)),
+                    })
+                    .collect(),
+            ),
+        },
         wants: labels.iter().map(|(key, value)| LabelWant::Is(symbols.intern(key), symbols.intern(value))).collect(),
         section: section.as_ref().map(|section| symbols.intern(section)),
         at: NOWHERE,
