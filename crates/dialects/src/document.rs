@@ -78,6 +78,8 @@ pub struct Resource<'t> {
     /// The whole document.
     pub document: Value<'t>,
     header: Header<'t>,
+    /// The namespace that it gets where it names none.
+    given: Option<&'t str>,
 }
 
 /// The mesh of resources that name none.
@@ -94,10 +96,16 @@ impl<'t> Resource<'t> {
         let document = header.document;
         // Some Kubernetes documents have a `type`, too.
         match (header.api_version, header.kind, header.universal_type) {
-            (Some(_), Some(kind), _) => Some(Self { form: Form::Kubernetes, kind, document, header }),
-            (_, _, Some(kind)) => Some(Self { form: Form::Universal, kind, document, header }),
+            (Some(_), Some(kind), _) => Some(Self { form: Form::Kubernetes, kind, document, header, given: None }),
+            (_, _, Some(kind)) => Some(Self { form: Form::Universal, kind, document, header, given: None }),
             _ => None,
         }
+    }
+
+    /// The same, with the namespace that it gets where it names none.
+    #[must_use]
+    pub fn given(self, namespace: Option<&'t str>) -> Self {
+        Self { given: namespace, ..self }
     }
 
     /// The API group of the Kubernetes form: `kuma.io` of `kuma.io/v1alpha1`.
@@ -145,6 +153,11 @@ impl<'t> Resource<'t> {
     /// The namespace of the Kubernetes form.
     pub fn kubernetes_namespace(self) -> Option<&'t str> {
         if self.form == Form::Kubernetes { self.kubernetes_name().1 } else { None }
+    }
+
+    /// The namespace that it names, or the one that it gets.
+    pub fn own_or_given_namespace(self) -> Option<&'t str> {
+        self.kubernetes_namespace().or(self.given)
     }
 
     /// What stands under `spec`, in either form.
@@ -209,6 +222,16 @@ impl<'t> Resource<'t> {
         }
         created
     }
+}
+
+/// The first `${NAME}` of a text: something else is put in its place before anybody applies the document.
+pub(crate) fn placeholder(text: &str) -> Option<&str> {
+    let (start, _) = text.match_indices("${").find(|(start, _)| {
+        let named = text.get(start + 2..).and_then(|rest| rest.chars().next());
+        named.is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+    })?;
+    let rest = text.get(start..)?;
+    rest.get(..=rest.find('}')?)
 }
 
 /// What the resources of a type look like, in either form.

@@ -3,6 +3,7 @@
 
 mod after;
 mod kinds;
+mod kustomization;
 mod unread;
 
 use std::any::Any;
@@ -17,6 +18,7 @@ use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, File, Files, NodeRef, 
 
 pub(crate) use self::after::changed_files;
 pub use self::after::{After, Before};
+pub use self::kustomization::{Given, Kustomizations};
 pub use self::unread::SetAside;
 use crate::dialect::{Dialect, Document, Known, Opening, Reader, Side, Taken, dialects};
 use crate::document::Header;
@@ -70,7 +72,8 @@ pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
 /// same ids in both.
 pub fn recognise_with<'f>(reading: Reading<'f>, files: &'f Files, before: Option<Before<'f>>) -> Recognised {
     let mut recognised = Recognised::default();
-    let mut documents = Documents::of(files.iter(), &mut recognised.diagnostics);
+    let kustomizations = Kustomizations::of(files);
+    let mut documents = Documents::of(files.iter(), &kustomizations, &mut recognised.diagnostics);
     let kinds = std::mem::take(&mut documents.kinds);
     recognised.read_kinds(files, kinds, reading);
     for dialect in dialects() {
@@ -90,6 +93,8 @@ pub fn recognise_with<'f>(reading: Reading<'f>, files: &'f Files, before: Option
     recognised.check_schemas(reading, files, &documents, is_new);
     let Recognised { documents, aside, .. } = &mut recognised;
     documents.retain(|at| !aside.contains(at));
+    documents.extend_from_slice(kustomizations.documents());
+    recognised.keep(kustomizations);
     recognised.diagnostics.sort();
     recognised
 }
@@ -146,6 +151,9 @@ struct Readers<'f> {
 impl<'f> Readers<'f> {
     /// Offers documents to all readers; what nobody takes is said or set aside.
     fn take_all(&mut self, documents: &Documents<'f>, side: Side, recognised: &mut Recognised) {
+        for (source, value, label) in &documents.aside {
+            recognised.set_aside(*source, *value, (*label).to_owned());
+        }
         let mut words: Option<Vec<String>> = None;
         for (document, claimed) in &documents.all {
             recognised.documents.push(document.at());
@@ -200,19 +208,35 @@ pub struct Documents<'f> {
     kinds: Vec<(SourceId, Header<'f>)>,
     /// Questions with their answers: whatever they say, no answer depends on it.
     tests: Vec<(SourceId, Value<'f>)>,
+    /// What is no document of its own, with what it is.
+    aside: Vec<(SourceId, Value<'f>, &'static str)>,
     /// All others, with the dialect that claims them.
     all: Vec<(Document<'f>, Option<usize>)>,
 }
 
+/// What documents are called that change others.
+const PATCHES: &str = "patches and other parts of kustomizations";
+/// What lists are called that nobody knows.
+const LISTS: &str = "lists";
+
 impl<'f> Documents<'f> {
     /// All documents of some files, those inside lists too.
-    pub(crate) fn of(files: impl Iterator<Item = (SourceId, &'f File)>, found: &mut Diagnostics) -> Self {
+    pub(crate) fn of(
+        files: impl Iterator<Item = (SourceId, &'f File)>,
+        kustomizations: &'f Kustomizations,
+        found: &mut Diagnostics,
+    ) -> Self {
         let mut documents = Self::default();
         for (source, file) in files {
+            if kustomizations.is_part(&file.name) {
+                documents.aside.extend(file.tree.documents().map(|value| (source, value, PATCHES)));
+                continue;
+            }
+            let namespace = kustomizations.given(&file.name).map(|given| given.namespace.as_str());
             let mut waiting: Vec<Value<'f>> = file.tree.documents().collect();
             waiting.reverse();
             while let Some(value) = waiting.pop() {
-                if let Some(items) = documents.add(source, value, &file.name, found) {
+                if let Some(items) = documents.add(source, value, (&file.name, namespace), found) {
                     let start = waiting.len();
                     waiting.extend(items.items());
                     if let Some(added) = waiting.get_mut(start..) {
@@ -224,15 +248,21 @@ impl<'f> Documents<'f> {
         documents
     }
 
-    /// Adds a document; a list gives its items back.
-    fn add(&mut self, source: SourceId, value: Value<'f>, file: &str, found: &mut Diagnostics) -> Option<Value<'f>> {
+    /// Adds a document of a file, in which a namespace is given to those that name none; a list gives its items back.
+    fn add(
+        &mut self,
+        source: SourceId,
+        value: Value<'f>,
+        (file, namespace): (&str, Option<&'f str>),
+        found: &mut Diagnostics,
+    ) -> Option<Value<'f>> {
         if is_tests(value) {
             self.tests.push((source, value));
             return None;
         }
         // The first look, because there can be a million of these.
         if let Some(place) = dialects().position(|dialect| dialect.claims(value, file)) {
-            self.all.push((Document { source, value, header: None }, Some(place)));
+            self.all.push((Document { source, value, header: None, namespace }, Some(place)));
             return None;
         }
         let header = Header::of(value);
@@ -242,8 +272,11 @@ impl<'f> Documents<'f> {
             (Kind::List, _) if value.items().next().is_none() => {}
             (Kind::Map, Some(items)) if items.kind() == Kind::List && is_list(&header) => return Some(items),
             (Kind::Map, _) if policy_kind::is_policy_kind(&header) => self.kinds.push((source, header)),
-            (Kind::Map, _) => self.all.push((Document { source, value, header: Some(header) }, None)),
+            (Kind::Map, _) if value.get("$patch").is_some() => self.aside.push((source, value, PATCHES)),
+            (Kind::Map, _) => self.all.push((Document { source, value, header: Some(header), namespace }, None)),
             (Kind::List, _) if dialects().any(|dialect| dialect.claims_items(value)) => return Some(value),
+            // Other tools keep lists of their own in the same folders.
+            (Kind::List, _) if !value.items().any(is_like_ours) => self.aside.push((source, value, LISTS)),
             (kind, _) => found.push(
                 Diagnostic::error(Fault::UnknownDocument, format!("a document must be a map, not {}", kind.noun()))
                     .at_value(source, value, "expected `type:` or `kind:` with the fields of a resource"),
@@ -258,13 +291,20 @@ impl<'f> Documents<'f> {
     }
 }
 
+/// Whether an item of a list could be a document.
+fn is_like_ours(item: Value<'_>) -> bool {
+    let header = Header::of(item);
+    header.kind.is_some() || header.universal_type.is_some() || dialects().any(|dialect| dialect.resembles(item))
+}
+
 /// How the file with documents is called that nobody wrote.
 pub const IMPLIED: &str = "(implied)";
 
 /// Documents that nobody wrote but that exist all the same, as YAML.
 pub fn implied(files: &Files, settings: &Companions) -> Option<String> {
     // What is wrong with documents is told when they are recognised.
-    let documents = Documents::of(files.iter(), &mut Diagnostics::default());
+    let kustomizations = Kustomizations::of(files);
+    let documents = Documents::of(files.iter(), &kustomizations, &mut Diagnostics::default());
     let texts: Vec<String> = dialects().filter_map(|dialect| dialect.implied(&documents, settings)).collect();
     (!texts.is_empty()).then(|| texts.join("---\n"))
 }
@@ -275,7 +315,7 @@ pub const TESTS: &str = "PolicyTests";
 /// All documents with tests, wherever they lie.
 pub fn tests(files: &Files) -> Vec<(SourceId, Value<'_>)> {
     // What is wrong with the other documents is said where they are read.
-    Documents::of(files.iter(), &mut Diagnostics::default()).tests
+    Documents::of(files.iter(), Kustomizations::none(), &mut Diagnostics::default()).tests
 }
 
 /// Whether a document has tests. A misspelt word is a mistake in the tests, and told where they are run.

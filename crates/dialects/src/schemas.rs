@@ -11,12 +11,12 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 use upheld_engine::{Companions, PolicyKind};
 use upheld_model::tree::{Kind, Value};
-use upheld_model::{Diagnostic, Diagnostics, Files, SourceId, Symbols};
+use upheld_model::{Diagnostic, Diagnostics, Fault, Files, Severity, SourceId, Symbols};
 use upheld_syntax::Format;
 
 pub(crate) use self::written::Writing;
 use crate::dialect::{Builtin, Dialect, Document, dialects};
-use crate::document::{Form, Resource};
+use crate::document::{Form, Resource, placeholder};
 use crate::recognise::is_builtin;
 use crate::shape::{Checker, Shape};
 
@@ -153,7 +153,7 @@ impl Checks {
         let mut fresh: Vec<Diagnostic> =
             problems.into_iter().filter(|problem| !said.contains(&place(problem))).collect();
         // Once is enough.
-        if let Some(first) = fresh.first_mut() {
+        if let Some(first) = fresh.iter_mut().find(|problem| problem.severity == Severity::Error) {
             first.help.push(OTHER_VERSION.to_owned());
         }
         found.extend(fresh);
@@ -170,11 +170,24 @@ impl Checks {
             Some(None) => {}
             None => {
                 if let (Some(schema), Some(spec)) = (BUILTIN.of(resource), resource.spec()) {
-                    Checker::new(source, found).under("spec").check(spec, &schema.spec);
+                    let mut checker = Checker::new(source, found).under("spec").before_substitution();
+                    checker.check(spec, &schema.spec);
+                    let warning = checker.left_out().first().and_then(|value| not_filled_in(source, *value));
+                    if let Some(warning) = warning {
+                        found.push(warning);
+                    }
                 }
             }
         }
     }
+}
+
+/// That something is put in the place of a text before anybody applies the document.
+fn not_filled_in(source: SourceId, value: Value<'_>) -> Option<Diagnostic> {
+    let name = placeholder(value.text())?;
+    let message = format!("`{name}` is filled in later: `{}` is taken as it is written", value.text());
+    let warning = Diagnostic::warning(Fault::Assumed, message).at_value(source, value, "not known yet");
+    Some(warning.help("read what is applied to have all of it checked, for example what `envsubst` makes of it"))
 }
 
 /// The field of a `PolicyKind` that says what its policies look like.

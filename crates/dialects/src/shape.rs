@@ -117,6 +117,16 @@ pub struct Checker<'c> {
     whole: Option<String>,
     /// The way to the value at hand; words are made of it only when something is wrong.
     path: Vec<Step<'c>>,
+    placeholders: Placeholders<'c>,
+}
+
+/// What is done about texts with `${NAME}` where something else is expected.
+#[derive(Debug)]
+enum Placeholders<'c> {
+    /// They are wrong, as any other text.
+    Wrong,
+    /// Nobody knows what will be there, so that they are left out.
+    LeftOut(Vec<Value<'c>>),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +139,33 @@ enum Step<'c> {
 impl<'c> Checker<'c> {
     /// For documents of one file.
     pub fn new(source: SourceId, found: &'c mut Diagnostics) -> Self {
-        Self { source, found, whole: None, path: Vec::new() }
+        Self { source, found, whole: None, path: Vec::new(), placeholders: Placeholders::Wrong }
+    }
+
+    /// Says nothing against texts with `${NAME}`: something else will be in their place.
+    #[must_use]
+    pub fn before_substitution(self) -> Self {
+        Self { placeholders: Placeholders::LeftOut(Vec::new()), ..self }
+    }
+
+    /// Texts that were not checked, because nobody knows what will be in their place.
+    pub fn left_out(self) -> Vec<Value<'c>> {
+        match self.placeholders {
+            Placeholders::Wrong => Vec::new(),
+            Placeholders::LeftOut(values) => values,
+        }
+    }
+
+    /// Whether nobody knows yet what a value will be.
+    fn leaves_out(&mut self, value: Value<'c>, shape: &Shape) -> bool {
+        let Placeholders::LeftOut(values) = &mut self.placeholders else { return false };
+        let is_left_out = shape.is_narrower_than_text()
+            && value.kind() == Kind::Text
+            && crate::document::placeholder(value.text()).is_some();
+        if is_left_out {
+            values.push(value);
+        }
+        is_left_out
     }
 
     /// For a part of a document that has a name of its own.
@@ -147,6 +183,9 @@ impl<'c> Checker<'c> {
 
     /// Checks a value; whether it is right in every respect.
     pub fn check(&mut self, value: Value<'c>, shape: &'c Shape) -> bool {
+        if self.leaves_out(value, shape) {
+            return true;
+        }
         match shape {
             Shape::Opaque => true,
             Shape::Object(fields) | Shape::Open(fields) => {
@@ -354,6 +393,29 @@ fn fits(kind: Kind, shape: &Shape) -> bool {
 }
 
 impl Shape {
+    /// Whether it is of single values, and not of any text.
+    fn is_narrower_than_text(&self) -> bool {
+        match self {
+            Self::Choice(_)
+            | Self::OneOf(_)
+            | Self::Formatted(_)
+            | Self::Integer
+            | Self::Between(..)
+            | Self::Number
+            | Self::Bool => true,
+            Self::Either(shapes) => shapes.iter().any(Self::is_narrower_than_text),
+            Self::Ruled(inner, _) => inner.is_narrower_than_text(),
+            Self::Shared(inner) => inner.is_narrower_than_text(),
+            Self::Opaque
+            | Self::Text
+            | Self::Name
+            | Self::List(_)
+            | Self::MapOf(_)
+            | Self::Object(_)
+            | Self::Open(_) => false,
+        }
+    }
+
     fn is_text(&self) -> bool {
         match self {
             Self::Text | Self::Name | Self::Choice(_) | Self::OneOf(_) | Self::Formatted(_) => true,

@@ -18,6 +18,8 @@ pub struct Document<'f> {
     pub value: Value<'f>,
     /// What it says of itself; nothing if a dialect claims it without.
     pub header: Option<Header<'f>>,
+    /// The namespace that it gets where it names none.
+    pub namespace: Option<&'f str>,
 }
 
 impl<'f> Document<'f> {
@@ -28,7 +30,7 @@ impl<'f> Document<'f> {
 
     /// The resource that it is, if it has a type.
     pub fn resource(&self) -> Option<Resource<'f>> {
-        self.header.and_then(Resource::with_header)
+        self.header.and_then(Resource::with_header).map(|resource| resource.given(self.namespace))
     }
 }
 

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::nearest::nearest;
-use upheld_model::{Diagnostic, Fault};
+use upheld_model::{Diagnostic, Fault, NodeRef};
 
 use upheld_report::Answer;
 
@@ -17,6 +17,7 @@ use super::gateway_api::{GatewayKind, Network};
 use super::kgateway::fields::asked_name;
 use super::unattached;
 use crate::question::{Asked, HttpRequest, Named, Refused, Thing, Words};
+use crate::recognise::Given;
 
 /// What can stand before a slash here.
 const KINDS: [(&str, &[&str]); 9] = [
@@ -70,11 +71,15 @@ fn answer_about(asked: &Asked<'_>, about: String) -> Result<Answer, Diagnostic> 
     let unread = unread::object(network, &asked.question.thing);
     let query = Query { network, kind, unread: unread.as_ref(), documents: RefCell::default() };
     let reports = query.reports(&asked.question.thing)?;
-    let documents = query.documents.into_inner().into_iter().collect();
+    let documents: Vec<NodeRef> = query.documents.into_inner().into_iter().collect();
+    let given = documents.iter().filter_map(|document| unattached::given_namespace(asked.snapshot, *document));
+    let notes = upheld_report::each_once(given.map(|Given { namespace, by }| {
+        format!("note: documents that name no namespace are taken to be in {namespace}, as {by} beside them says")
+    }));
     let field = asked.question.field.as_deref().map(asked_name);
     let mut warnings = network.warnings();
     warnings.extend(unattached::warnings(network));
-    Ok(Answer { warnings, documents, ..Answer::about(about, reports) }.only(field.as_deref()))
+    Ok(Answer { warnings, documents, notes, ..Answer::about(about, reports) }.only(field.as_deref()))
 }
 
 fn find_kind<'s>(network: Network<'s>, name: &str) -> Result<GatewayKind<'s>, Diagnostic> {

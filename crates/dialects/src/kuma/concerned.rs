@@ -15,7 +15,7 @@ use super::layered::{Others, services};
 use super::resources::{ObjectReader, ResourceType};
 use super::{GROUP, SERVICE_TAGS};
 use crate::dialect::Document;
-use crate::recognise::{Before, Documents, changed_files};
+use crate::recognise::{Before, Documents, Kustomizations, changed_files};
 
 /// Files with policies to which the objects of changed files make a difference. `None` if all policies must be looked at.
 pub(super) fn concerned(before: Before<'_>, files: &Files, changed: &BTreeSet<SourceId>) -> Option<BTreeSet<SourceId>> {
@@ -68,7 +68,7 @@ fn objects_of(files: &Files, changed: &BTreeSet<SourceId>, stamps: &Stamps, symb
     // What is wrong with them is told when they are read for good.
     let mut found = Diagnostics::default();
     let readers = ResourceType::ALL.map(ObjectReader::new);
-    let documents = Documents::of(changed_files(files, changed), &mut found);
+    let documents = Documents::of(changed_files(files, changed), Kustomizations::none(), &mut found);
     for (source, resource) in documents.typed().filter_map(|one: &Document<'_>| Some((one.source, one.resource()?))) {
         let ours = resource.group().is_none_or(|group| group == GROUP);
         let reader = readers.iter().find(|reader| ours && reader.kind.name() == resource.kind.text());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use upheld_engine::{Companions, Described, Difference, Identity, PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, Diagnostics, File, Files, NodeRef, SourceId, Symbols};
 
-use super::{Documents, Reading, Recognised, SetAside};
+use super::{Documents, Kustomizations, Reading, Recognised, SetAside};
 use crate::dialect::{Known, Side, dialects};
 
 /// What was recognised before, without errors.
@@ -59,8 +59,9 @@ impl<'b> Before<'b> {
             concerned.extend(dialect.concerned(self, reading, files, changed)?);
         }
         let changed = &concerned;
-        let gone = documents(snapshot.files(), changed)?;
-        let came = documents(files, changed)?;
+        let kustomizations = Kustomizations::in_snapshot(snapshot);
+        let gone = documents(snapshot.files(), changed, kustomizations)?;
+        let came = documents(files, changed, kustomizations)?;
         let (mut old, mut new) = (self.nothing(), self.nothing());
         let mut readers = new.readers(reading, files, &came, Known::Unchanged(self, changed));
         readers.take_all(&gone, Side::Gone, &mut old);
@@ -109,9 +110,16 @@ impl<'b> Before<'b> {
 }
 
 /// The documents of changed files; `None` if one of them says how others are read, or is none.
-fn documents<'f>(files: &'f Files, changed: &BTreeSet<SourceId>) -> Option<Documents<'f>> {
+fn documents<'f>(
+    files: &'f Files,
+    changed: &BTreeSet<SourceId>,
+    kustomizations: &'f Kustomizations,
+) -> Option<Documents<'f>> {
+    if changed_files(files, changed).any(|(_, file)| Kustomizations::is_one(&file.name)) {
+        return None;
+    }
     let mut found = Diagnostics::default();
-    let documents = Documents::of(changed_files(files, changed), &mut found);
+    let documents = Documents::of(changed_files(files, changed), kustomizations, &mut found);
     (found.as_slice().is_empty() && documents.kinds.is_empty()).then_some(documents)
 }
 

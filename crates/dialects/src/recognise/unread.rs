@@ -88,7 +88,7 @@ impl Recognised {
         self.diagnostics.push(dialect.known_types().hint.into_iter().fold(diagnostic, Diagnostic::help));
     }
 
-    fn set_aside(&mut self, source: SourceId, document: Value<'_>, label: String) {
+    pub(super) fn set_aside(&mut self, source: SourceId, document: Value<'_>, label: String) {
         self.aside.insert(NodeRef { source, node: document.number() });
         *self.set_aside.by_type.entry(label).or_default() += 1;
     }

@@ -4,6 +4,7 @@
 mod across_namespaces;
 mod answers;
 mod asking;
+mod before_apply;
 mod declared;
 mod envoy_gateway;
 mod incomplete;

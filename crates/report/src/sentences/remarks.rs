@@ -40,6 +40,8 @@ pub enum Remark {
     TargetNotRead { what: String },
     /// What a filter does is not known.
     FilterNotKnown { filter: String },
+    /// Parts of host names are put in later, and then they may be the one that was asked for.
+    HostNotKnown { hosts: Vec<String>, host: String },
     /// Nothing that was read leads to something.
     NothingLeadsTo { what: String },
     /// A backend takes no requests: so many of all would go there.
@@ -50,6 +52,12 @@ pub enum Remark {
     TakenToExist { policy: String, problems: Vec<String> },
     /// Policies have no creation time, so that they count as the newest.
     NoCreationTime { policies: Vec<String> },
+    /// Another kind about the same matter counts instead.
+    Superseded { kind: String, by: String },
+    /// Another kind about the same matter says nothing, so this one counts.
+    NotYetSuperseded { kind: String, by: String },
+    /// An edition does not have a kind any more.
+    KindIsGone { kind: String, by: String, edition: String },
     /// The default effect permits.
     OpenDefault {},
     /// An algorithm does not look at what is not known.
@@ -103,6 +111,10 @@ impl Remark {
             Self::FilterNotKnown { filter } => {
                 format!("the filter {filter} is not known here: what it does is not part of this answer")
             }
+            Self::HostNotKnown { hosts, host } => format!(
+                "{} may be {host}, once everything is put into it: its routes are not part of this answer",
+                hosts.join(", ")
+            ),
             Self::NothingLeadsTo { what } => {
                 format!(
                     "nothing that was read leads to {what}: what gateways and parent routes say is not part of this answer"
@@ -124,6 +136,17 @@ impl Remark {
             Self::NoCreationTime { policies } => {
                 let (noun, is) = if policies.len() == 1 { ("has", "it counts") } else { ("have", "they count") };
                 format!("{} {noun} no creation time: {is} as newer than all others", policies.join(", "))
+            }
+            Self::Superseded { kind, by } => {
+                format!("{by} took the place of {kind}: where both say something, {by} counts and {kind} has no effect")
+            }
+            Self::NotYetSuperseded { kind, by } => {
+                format!("no {by} says anything here, so {kind} counts, whose place it took")
+            }
+            Self::KindIsGone { kind, by, edition } => {
+                format!(
+                    "control planes of {edition} do not know {kind}, which has no effect there: {by} took its place"
+                )
             }
             Self::OpenDefault {} => {
                 "the default effect is permit, so every request that no policy matches is permitted".to_owned()
@@ -153,11 +176,13 @@ impl Remark {
             | Self::OtherController { .. }
             | Self::FilterNotKnown { .. }
             | Self::TargetNotRead { .. }
+            | Self::HostNotKnown { .. }
             | Self::NothingLeadsTo { .. }
             | Self::TakenToExist { .. }
             | Self::NoCreationTime { .. } => Fault::Assumed,
             Self::NoBackend { .. } => Fault::NoBackend,
-            Self::BackendTimeout { .. } => Fault::NoEffect,
+            Self::BackendTimeout { .. } | Self::Superseded { .. } | Self::KindIsGone { .. } => Fault::NoEffect,
+            Self::NotYetSuperseded { .. } => Fault::Assumed,
             Self::OpenDefault {} => Fault::OpenDefault,
             Self::HiddenDoubt { .. } => Fault::HiddenDoubt,
             Self::OrderOfStore { .. } => Fault::OrderDecides,

@@ -8,7 +8,7 @@ use upheld_model::Runs;
 use upheld_model::tree::Value;
 
 use super::controller::{Controller, System, controller};
-use super::hostname::{covers, intersect};
+use super::hostname::{covers, is_unfilled, may_intersect};
 use super::report::{Reports, note};
 use super::resources::{ParentReference, Route, View, port, text};
 use super::topology::{Attached, Gateway, Listener, Parent};
@@ -118,7 +118,9 @@ impl Sites {
     /// belongs to the listener whose name for it is the narrowest.
     pub(super) fn owns(&self, gateway: usize, listener: usize, host: &str) -> bool {
         let Some(found) = self.listener(gateway, listener) else { return false };
-        !found.is_plain() || self.owner(gateway, found.port, host) == Some(listener)
+        // Nobody knows what will be in the place of a placeholder.
+        let may_be = found.hostname.as_deref().is_some_and(|own| is_unfilled(own) && !covers(own, host));
+        !found.is_plain() || may_be || self.owner(gateway, found.port, host) == Some(listener)
     }
 
     fn owner(&self, gateway: usize, port: u16, host: &str) -> Option<usize> {
@@ -225,7 +227,7 @@ fn common_hosts(listener: &Listener, route: &Route<'_>) -> Vec<String> {
     }
     let own = listener.hostname.as_deref().unwrap_or("*");
     let mut hosts: Vec<String> = Vec::new();
-    for host in route.hostnames.iter().filter_map(|host| intersect(own, host)) {
+    for host in route.hostnames.iter().filter_map(|host| may_intersect(own, host)) {
         if !hosts.iter().any(|known| known == host) {
             hosts.push(host.to_owned());
         }

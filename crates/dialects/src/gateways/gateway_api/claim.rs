@@ -115,7 +115,7 @@ fn identity(source: SourceId, resource: Resource<'_>, draft: &mut Draft, found: 
         return None;
     }
     let created = resource.created(source, found);
-    let (name, namespace) = resource.kubernetes_name();
+    let (name, namespace) = (resource.kubernetes_name().0, resource.own_or_given_namespace());
     let symbols = &mut draft.symbols;
     Some(Identity {
         kind: symbols.intern(resource.kind.text()),
@@ -158,7 +158,7 @@ pub(crate) fn policy(
 ) -> Option<Policy> {
     let Identity { kind: typed, namespace, name, created, at } = identity(source, resource, draft, found)?;
     let payload = resource.spec().map(|spec| NodeRef { source, node: spec.number() });
-    let own = resource.kubernetes_name().1.unwrap_or(DEFAULT_NAMESPACE);
+    let own = resource.own_or_given_namespace().unwrap_or(DEFAULT_NAMESPACE);
     let written = Written { source, resource, namespace: own };
     let says = PolicyContent::Attached(Arc::new(attachments::read(written, kind, settings, &mut draft.symbols)));
     Some(Policy { kind: typed, scope: namespace, name, title: name, created, at, payload, says })

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 
 use upheld_engine::ObjectId;
 use upheld_model::{Diagnostic, Fault};
-use upheld_report::{Report, each_once};
+use upheld_report::{Remark, Report, each_once};
 
 use super::{Query, Spot};
 use crate::gateways::gateway_api::find::{Request, Unmet, host_name};
-use crate::gateways::gateway_api::hostname::{covers, specificity};
+use crate::gateways::gateway_api::hostname::{covers, is_unfilled, may_become, specificity};
 use crate::gateways::gateway_api::resources::{Route, View};
 use crate::gateways::gateway_api::topology::{Listener, Place, Way};
 use crate::question::HttpRequest;
@@ -39,7 +39,26 @@ impl<'s> Query<'s> {
             .collect();
         let mut reports: Vec<Report> = spots.iter().flat_map(|spot| self.at(*spot)).collect();
         reports.extend(self.beyond(&places));
+        let hosts = self.unfilled_hosts(&request);
+        for report in reports.iter_mut().filter(|_| !hosts.is_empty()) {
+            report.notes.push(Remark::HostNotKnown { hosts: hosts.clone(), host: request.host.to_owned() }.into());
+        }
         Ok(reports)
+    }
+
+    /// Hosts of routes that may be that of a request, once everything is put into their names.
+    fn unfilled_hosts(&self, request: &Request<'_>) -> Vec<String> {
+        let asked = host_name(request.host);
+        let served = self.topology().gateways.iter().flat_map(|gateway| &gateway.hosts);
+        let served = served.filter(|one| request.port.is_none_or(|port| one.port == port));
+        let assumed = self.network.assumed_roots().filter_map(|(route, _)| View::of(self.network.snapshot, route));
+        let assumed = assumed.flat_map(|route| Route::of(route).hostnames);
+        let names = served.map(|one| one.name.as_str()).chain(assumed);
+        let may_be = |name: &&str| is_unfilled(name) && may_become(name, asked) && *name != asked;
+        let mut found: Vec<String> = names.filter(may_be).map(str::to_owned).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// The ways that take a request, one on each port.
@@ -126,6 +145,14 @@ impl<'s> Query<'s> {
         let Request { host, path, method, port, .. } = request;
         let on = port.map(|port| format!(" on port {port}")).unwrap_or_default();
         let diagnostic = Diagnostic::error(Fault::NotFound, format!("no route takes {method} {host}{path}{on}"));
+        let unfilled = self.unfilled_hosts(request);
+        let diagnostic = match unfilled.first() {
+            Some(first) => diagnostic.help(format!(
+                "{} may be this host, once everything is put into it: ask for `--host '{first}'`",
+                unfilled.join(", ")
+            )),
+            None => diagnostic,
+        };
         let hosts = self.topology().gateways.iter().flat_map(|gateway| &gateway.hosts);
         let hosts: Vec<_> = hosts.filter(|one| port.is_none_or(|port| one.port == port)).collect();
         let fitting = hosts.iter().filter(|one| covers(&one.name, host_name(host)));
@@ -153,7 +180,7 @@ impl<'s> Query<'s> {
             names.sort_unstable();
             names.dedup();
             return match names.as_slice() {
-                [] if !empty.is_empty() => diagnostic,
+                [] if !empty.is_empty() || !unfilled.is_empty() => diagnostic,
                 [] => diagnostic.help("no listener and no route is for any host; does `-f` point to the right files?"),
                 names => diagnostic.help(format!("hosts: {}", names.join(", "))),
             };
