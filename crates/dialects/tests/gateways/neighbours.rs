@@ -3,7 +3,7 @@
 use serde_json::json;
 use upheld_model::State;
 
-use crate::asking::{CURRENT, answer, held, notes, refusal, report, reports};
+use crate::asking::{CURRENT, answer, held, notes, read, refusal, report, reports};
 
 fn warned(text: &str, what: &str) -> Vec<String> {
     let answer = answer(CURRENT, text, json!({"what": what})).expect("is answered");
@@ -256,4 +256,68 @@ spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge
 fn a_name_that_is_null_is_none() {
     let text = ANSWERED.replace("rules: [{", "rules: [{name: null, ");
     assert_eq!(reports(&text, "httproute/web/shop")[0].about.what, "HTTPRoute web/shop rule 0");
+}
+
+#[test]
+fn policies_of_a_backend_do_not_count_where_others_run_all_gateways_that_lead_there() {
+    let world = |controller: &str| {
+        format!(
+            "
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {{name: own}}
+spec: {{controllerName: {controller}}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: edge, namespace: web}}
+spec: {{gatewayClassName: own, listeners: [{{name: http, protocol: HTTP, port: 80}}]}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{name: shop, namespace: web}}
+spec: {{parentRefs: [{{name: edge}}], rules: [{{backendRefs: [{{name: shop, port: 80}}]}}]}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: shop, namespace: web}}
+spec: {{ports: [{{port: 80}}]}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: alone, namespace: web}}
+spec: {{ports: [{{port: 80}}]}}
+---
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: BackendConfigPolicy
+metadata: {{name: slow, namespace: web}}
+spec: {{targetRefs: [{{group: '', kind: Service, name: shop}}, {{group: '', kind: Service, name: alone}}], connectTimeout: 3s}}
+"
+        )
+    };
+    let slow = Some((json!("3s"), "web/slow".to_owned()));
+    let others = world("gateway.envoyproxy.io/gatewayclass-controller");
+    let at = |text: &str, what: &str| report(CURRENT, text, what, "BackendConfigPolicy");
+    assert_eq!(held(&at(&world("kgateway.dev/kgateway"), "service/web/shop"), "connectTimeout"), slow);
+    let found = at(&others, "service/web/shop");
+    assert_eq!(held(&found, "connectTimeout"), None);
+    assert!(found.candidates[0].reason.text.contains("runs this gateway, and does not know such policies"));
+    // Nothing is known of who leads there.
+    assert_eq!(held(&at(&others, "service/web/alone"), "connectTimeout"), slow);
+}
+
+#[test]
+fn a_listener_set_whose_gateway_was_not_read_has_a_status_that_says_so() {
+    let text = "
+apiVersion: gateway.networking.k8s.io/v1
+kind: ListenerSet
+metadata: {name: more, namespace: web}
+spec: {parentRef: {name: edge, namespace: shared}, listeners: [{name: one, protocol: HTTP, port: 82}]}
+";
+    let loaded = read(CURRENT, text);
+    let told: Vec<_> =
+        upheld_dialects::dialects().flat_map(|dialect| dialect.object_statuses(&loaded.snapshot)).collect();
+    let [status] = told.as_slice() else { panic!("one status: {told:?}") };
+    assert_eq!(status.object.to_string(), "ListenerSet web/more");
+    assert_eq!(status.notes, ["its parent Gateway shared/edge was not read"]);
 }

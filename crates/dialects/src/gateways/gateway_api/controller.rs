@@ -71,6 +71,13 @@ impl<'s> Network<'s> {
         (own != runs.system).then(|| Reason::new(Code::OffOtherController, &[Param::Text(runs.name)]))
     }
 
+    /// Why policies of a kind do not count at a backend: others run all gateways whose routes lead there.
+    pub(crate) fn foreign_at(self, kind: GatewayKind<'_>, backend: ObjectId) -> Option<Reason> {
+        let mut reasons = self.gateways_of(backend).into_iter().map(|gateway| self.foreign(kind, gateway));
+        let first = reasons.next()??;
+        reasons.all(|reason| reason.is_some()).then_some(first)
+    }
+
     /// Whether what rules say themselves is about the same things as policies of a kind.
     pub(crate) fn has_own_words(self, kind: GatewayKind<'_>) -> bool {
         match Reader::of(self.snapshot.text(kind.policies.kind().reads)) {
@@ -117,10 +124,12 @@ impl<'s> Network<'s> {
         (!OWN_CLASSES.contains(&(class, system))).then_some(class)
     }
 
-    /// The gateways that an object is, belongs to, or is attached to, over other routes too.
+    /// The gateways that an object is, belongs to, is attached to, or gets requests from, over other routes too.
     pub(crate) fn gateways_of(self, object: ObjectId) -> Vec<&'s Gateway> {
         let topology = self.topology();
-        let entries = topology.leading_to(object);
+        let view = View::of(self.snapshot, object);
+        let callers = view.iter().flat_map(|backend| topology.looking_for(backend)).copied();
+        let entries: Vec<_> = callers.chain([object]).flat_map(|route| topology.leading_to(route)).collect();
         let attached = entries.iter().flat_map(|entry| &entry.attached).map(|attached| attached.gateway);
         let mut places: Vec<usize> = attached.collect();
         let owns = |gateway: &Gateway| {

@@ -20,6 +20,7 @@ use super::entry::{RouteEntry, Served};
 use super::facts::RouteFacts;
 use super::matches::Match;
 use super::precedence::Rank;
+use super::resources::View;
 use super::walk::Steps;
 use super::warnings::Warnings;
 use super::world::Namespaces;
@@ -149,6 +150,11 @@ impl Topology {
     /// All routes by type, namespace and name: ids say nothing about the order.
     pub(super) fn entries_by_name(&self) -> Vec<&RouteEntry> {
         by_name(self.entries.iter().flatten())
+    }
+
+    /// The routes whose walks looked for an object.
+    pub(super) fn looking_for(&self, object: &View<'_>) -> &[ObjectId] {
+        self.sought.get(&Sought::object(object.kind, object.namespace, object.name))
     }
 
     /// The routes that lead to a route, by type, namespace and name.

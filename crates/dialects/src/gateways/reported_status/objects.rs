@@ -24,6 +24,14 @@ pub(in crate::gateways) fn statuses(network: Network<'_>) -> Vec<ObjectStatus> {
         let owners = std::iter::once(gateway.object).chain(owners.into_iter().filter(|owner| *owner != gateway.object));
         told.extend(owners.map(|owner| site(network, gateway, owner)));
     }
+    // A listener set is made so that its gateway can be elsewhere.
+    for (set, object) in network.snapshot.objects().iter() {
+        let is_set = ["ListenerSet", "XListenerSet"].contains(&network.snapshot.text(object.kind));
+        if let Some(gateway) = network.unread_gateway(set).filter(|_| is_set) {
+            let notes = vec![format!("its parent {gateway} was not read")];
+            told.push(ObjectStatus { notes, ..status(network, set, Vec::new(), Vec::new()) });
+        }
+    }
     let mut reports = network.programmed().reports(network.snapshot);
     if !network.topology().gateways.iter().any(|gateway| is_of_kgateway(network, gateway)) {
         for parent in reports.iter_mut().flat_map(|report| &mut report.parents) {

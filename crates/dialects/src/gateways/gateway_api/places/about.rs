@@ -54,7 +54,9 @@ impl<'s> Network<'s> {
 
     /// A backend, or a port of it by its name.
     pub fn backend(self, kind: GatewayKind<'s>, backend: ObjectId, port: Option<&str>) -> Asked<'s> {
-        self.under(kind).at_backend(backend, port)
+        let mut asked = self.under(kind).at_backend(backend, port);
+        asked.foreign = self.foreign_at(kind, backend);
+        asked
     }
 
     /// Something that was not read and that policies name, as far as they speak about it alone.
