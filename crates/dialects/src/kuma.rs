@@ -43,6 +43,7 @@ pub mod rules;
 pub(crate) mod served;
 pub mod services;
 pub mod subsets;
+mod successors;
 pub mod summary;
 pub mod target_ref;
 #[cfg(test)]

@@ -29,6 +29,8 @@ pub struct End {
     pub members: Vec<Member>,
     /// For a service that is called: the inbounds that offer it, with all of their tags.
     pub inbounds: Vec<Member>,
+    /// What is taken for granted about it, for people.
+    pub assumed: Option<String>,
 }
 
 impl End {

@@ -143,3 +143,77 @@ proptest! {
         }
     }
 }
+
+/// The calls of a caller beside what the egress does.
+fn of_caller(loaded: &Loaded, from: &str, to: &str, kind: &str) -> Json {
+    let asked = words(None, Some(&format!("dataplane/{from}")), Some(to), Some(kind));
+    let reports = ask(&loaded.snapshot, &asked).map(|answer| answer.reports).unwrap_or_default();
+    let own = reports.into_iter().find(|report| report.about.place.as_deref() != Some("zone egress"));
+    own.map_or(Json::Null, |report| report.result)
+}
+
+const PAID: &str = "{targetRef: {kind: MeshExternalService, name: paid}, default: {idleTimeout: 2s}}";
+
+#[test]
+fn what_is_said_to_others_about_a_mesh_external_service_holds_at_the_egress_and_not_at_the_caller() {
+    let loaded = world(&[&format!(
+        "type: MeshTimeout\nname: job\nspec: {{targetRef: {{kind: MeshService, name: job}}, to: [{PAID}]}}\n"
+    )]);
+    assert_eq!(of_caller(&loaded, "job", "meshexternalservice/paid", "MeshTimeout"), json!({"idleTimeout": "2s"}));
+    assert_eq!(of_caller(&loaded, "web", "meshexternalservice/paid", "MeshTimeout"), Json::Null);
+}
+
+#[test]
+fn the_egress_has_one_answer_for_all_callers_of_a_mesh_external_service() {
+    let policies = [
+        "type: MeshTimeout\nname: all\nspec: {targetRef: {kind: Mesh}, to: [{targetRef: {kind: Mesh}, default: {idleTimeout: 9s, connectionTimeout: 1s}}]}\n".to_owned(),
+        format!("type: MeshTimeout\nname: near\nspec: {{targetRef: {{kind: Mesh}}, to: [{PAID}]}}\n"),
+        "type: MeshTimeout\nname: odd\nspec: {targetRef: {kind: MeshService, name: web}, to: [{targetRef: {kind: MeshExternalService, name: paid}, default: {http: {requestTimeout: 5s}}}]}\n".to_owned(),
+    ];
+    let loaded = world(&policies.iter().map(String::as_str).collect::<Vec<_>>());
+    let found: Vec<_> = ["web", "job"].map(|from| at_egress(&loaded, from, "meshexternalservice/paid")).into();
+    assert_eq!(found[0], found[1]);
+    let (granted, result) = &found[0]["MeshTimeout"];
+    assert_eq!(*granted, None);
+    assert_eq!((&result["idleTimeout"], &result["http"]["requestTimeout"]), (&json!("2s"), &json!("5s")));
+}
+
+#[test]
+fn shadow_policies_and_policies_about_others_are_not_at_the_egress() {
+    let loaded = world(&[
+        "type: MeshTimeout\nname: tried\nlabels: {kuma.io/effect: shadow}\nspec: {targetRef: {kind: Mesh}, to: [{targetRef: {kind: MeshExternalService, name: paid}, default: {idleTimeout: 2s}}]}\n",
+        "type: MeshTimeout\nname: bank\nspec: {targetRef: {kind: Mesh}, to: [{targetRef: {kind: MeshService, name: bank}, default: {idleTimeout: 3s}}]}\n",
+    ]);
+    let found = at_egress(&loaded, "web", "meshexternalservice/paid");
+    assert!(found.values().all(|(_, result)| result.is_null()), "{found:?}");
+}
+
+#[test]
+fn a_port_of_a_mesh_external_service_is_asked_at_the_egress_as_the_whole() {
+    let loaded =
+        world(&[&format!("type: MeshTimeout\nname: near\nspec: {{targetRef: {{kind: Mesh}}, to: [{PAID}]}}\n")]);
+    let whole = at_egress(&loaded, "web", "meshexternalservice/paid");
+    assert_eq!(whole["MeshTimeout"].1, json!({"idleTimeout": "2s"}));
+    assert_eq!(at_egress(&loaded, "web", "meshexternalservice/paid#443"), whole);
+}
+
+#[test]
+fn other_kinds_about_a_mesh_external_service_hold_at_the_egress_too() {
+    let loaded = world(&[
+        "type: MeshRetry\nname: again\nspec: {targetRef: {kind: Mesh}, to: [{targetRef: {kind: MeshExternalService, name: paid}, default: {http: {numRetries: 4}}}]}\n",
+        "type: MeshCircuitBreaker\nname: few\nspec: {targetRef: {kind: Mesh}, to: [{targetRef: {kind: MeshExternalService, name: paid}, default: {connectionLimits: {maxConnections: 2}}}]}\n",
+        "type: MeshTrafficPermission\nname: nobody\nspec: {targetRef: {kind: Mesh}, from: [{targetRef: {kind: Mesh}, default: {action: Deny}}]}\n",
+    ]);
+    let found = at_egress(&loaded, "web", "meshexternalservice/paid");
+    assert_eq!(found["MeshRetry"].1, json!({"http": {"numRetries": 4}}));
+    assert_eq!(found["MeshCircuitBreaker"].1, json!({"connectionLimits": {"maxConnections": 2}}));
+}
+
+#[test]
+fn without_a_zone_egress_a_mesh_external_service_is_asked_at_the_caller_alone() {
+    let without = OBJECTS.replace("routing: {zoneEgress: true}\n", "");
+    let policy = format!("type: MeshTimeout\nname: near\nspec: {{targetRef: {{kind: Mesh}}, to: [{PAID}]}}\n");
+    let loaded = loaded(&[without.as_str(), &policy].join("---\n"), &["kuma/2"]);
+    assert!(at_egress(&loaded, "web", "meshexternalservice/paid").is_empty());
+    assert_eq!(of_caller(&loaded, "web", "meshexternalservice/paid", "MeshTimeout"), json!({"idleTimeout": "2s"}));
+}

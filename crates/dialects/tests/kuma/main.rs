@@ -6,6 +6,7 @@ mod answers;
 mod asked;
 mod callers;
 mod findings;
+mod generations;
 mod layers;
 mod leaving;
 mod removing;

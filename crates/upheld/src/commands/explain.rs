@@ -1,5 +1,7 @@
 //! `explain`: what is the result here, and why? For every kind of question.
 
+use std::collections::BTreeSet;
+
 use upheld_answers::stamp::line;
 use upheld_answers::{Answer, Question, Thing, Words};
 
@@ -52,7 +54,19 @@ impl Explained<'_> {
         let groups = answer.groups();
         let mut text = String::new();
         if groups.len() > 1 {
-            let sentence = format!("{} has {} different answers.", answer.about, groups.len());
+            let mut all = BTreeSet::new();
+            let several = groups.iter().any(|(_, reports)| {
+                let own: BTreeSet<&str> = reports.iter().map(|report| report.kind.as_str()).collect();
+                let is_known = own.iter().any(|kind| all.contains(kind));
+                all.extend(own);
+                is_known
+            });
+            // Kinds that are each asked in one way only do not differ: they look at different ends.
+            let sentence = if several {
+                format!("{} has {} different answers.", answer.about, groups.len())
+            } else {
+                format!("{} is answered in {} parts.", answer.about, groups.len())
+            };
             text.push_str(&style::paint(style::ANSWER, &table::wrap(&sentence, screen.width)));
             text.push_str("\n\n");
         }

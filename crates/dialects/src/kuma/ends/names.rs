@@ -2,6 +2,7 @@
 
 use upheld_engine::merge::Target;
 use upheld_engine::{ObjectId, Snapshot};
+use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Fault, Lookup, Object, Role, Side, Sym, TagSet};
 
 use super::written::{Kind, Reading, readings, suggest, tags};
@@ -9,6 +10,8 @@ use super::{
     End, Is, Member, Service, called_parts, caller_parts, external_member, inbound_member, of_type, proxies,
     service_member, services,
 };
+use crate::document::Resource;
+use crate::kuma::SERVICE_TAGS;
 use crate::kuma::resources::ResourceType;
 
 /// A thing that has a name.
@@ -25,6 +28,8 @@ pub(super) enum Thing {
 pub(super) enum Found {
     /// Tags that the asker made up.
     Tags(String, TagSet),
+    /// A service that nothing offers and that policies name.
+    OnlyNamed(String, TagSet),
     /// At least one thing with the name.
     Things { written: String, section: Option<String>, things: Vec<(Thing, Sym)> },
 }
@@ -33,7 +38,7 @@ impl Found {
     /// The mesh, if there is no doubt about it.
     pub(super) fn only_mesh(&self) -> Option<Sym> {
         match self {
-            Self::Tags(..) => None,
+            Self::Tags(..) | Self::OnlyNamed(..) => None,
             Self::Things { things, .. } => {
                 let (_, first) = things.first()?;
                 things.iter().all(|(_, mesh)| mesh == first).then_some(*first)
@@ -94,6 +99,10 @@ impl<'s> Finder<'s> {
         if section.is_some() && things.iter().any(|(thing, _)| has_inbounds(thing)) {
             things.retain(|(thing, _)| has_inbounds(thing));
         }
+        if things.is_empty() && written == whole && side == Side::Destination && self.is_named_by_policies(written) {
+            let tag = (lookup.symbol(SERVICE_TAGS[0]), Some(lookup.symbol(written)));
+            return Ok(Found::OnlyNamed(written.to_owned(), TagSet::new([tag])));
+        }
         if things.is_empty() {
             return Err(self.not_found(side, written, whole, &readings, &all));
         }
@@ -119,7 +128,13 @@ impl<'s> Finder<'s> {
         let (written, section, things) = match found {
             Found::Tags(label, tags) => {
                 let members = vec![Member::tags(label.clone(), tags)];
-                return Ok(End { label, members, inbounds: Vec::new() });
+                return Ok(End { label, members, inbounds: Vec::new(), assumed: None });
+            }
+            Found::OnlyNamed(label, tags) => {
+                let members = vec![Member::tags(label.clone(), tags)];
+                let assumed =
+                    format!("note: nothing that was read offers {label}: this is what policies say that name it");
+                return Ok(End { label, members, inbounds: Vec::new(), assumed: Some(assumed) });
             }
             Found::Things { written, section, things } => (written, section, things),
         };
@@ -150,7 +165,19 @@ impl<'s> Finder<'s> {
                 (one(service_member(self.snapshot, *service)), self.offering(*service))
             }
         };
-        Ok(End { label, members, inbounds })
+        Ok(End { label, members, inbounds, assumed: None })
+    }
+
+    /// Whether a policy speaks about calls of a service of this name.
+    fn is_named_by_policies(&self, name: &str) -> bool {
+        let specs = self.snapshot.policies().iter().filter(|(_, policy)| policy.layers().is_some());
+        let specs = specs.filter_map(|(_, policy)| self.snapshot.files().value(policy.at)).filter_map(Resource::of);
+        let items = specs.filter_map(Resource::spec).filter_map(|spec| spec.get("to")).flat_map(Value::items);
+        let mut references = items.filter_map(|item| item.get("targetRef"));
+        let says = |reference: &Value<'_>, field: &str, wanted: &str| {
+            reference.get(field).is_some_and(|value| value.text() == wanted)
+        };
+        references.any(|reference| says(&reference, "kind", "MeshService") && says(&reference, "name", name))
     }
 
     fn things(&self, side: Side) -> Vec<(Thing, Sym)> {

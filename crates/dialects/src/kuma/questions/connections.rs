@@ -15,7 +15,7 @@ use crate::kuma;
 use crate::kuma::control_plane::Stamps;
 use crate::kuma::ends::{Connection, Member, connect, proxies};
 use crate::kuma::identity::SPIFFE_ID;
-use crate::kuma::{remarks, unattached};
+use crate::kuma::{remarks, successors, unattached};
 use crate::question::{Asked, Connection as Words};
 
 /// What holds for a connection or a proxy.
@@ -35,6 +35,7 @@ pub(super) fn answer(asked: &Asked<'_>, words: &Words, kind: Option<KindId>) -> 
             reports.push(report);
         }
     }
+    successors::tell(&mut reports);
     let layered = reports.iter().any(|report| report.family == Family::Merge);
     let mut notes = assumed;
     notes.extend(Stamps::of(snapshot).assumed().filter(|_| layered));
@@ -90,7 +91,10 @@ fn ask(
     if let Some(problem) = unanswered(snapshot, kind, &connection, &groups) {
         return Err(vec![problem]);
     }
-    Ok(Grouped { about: between(&connection), groups, incomplete, assumed: made_up.assumed() })
+    let ends = connection.source.iter().chain(&connection.destination);
+    let mut assumed: Vec<String> = ends.filter_map(|end| end.assumed.clone()).collect();
+    assumed.extend(made_up.assumed());
+    Ok(Grouped { about: between(&connection), groups, incomplete, assumed })
 }
 
 /// What stands before the flags is a proxy, if there is one of that name.

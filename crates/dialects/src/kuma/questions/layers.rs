@@ -268,6 +268,8 @@ impl<'a> Layers<'a> {
             (upheld_model::Role::GatewayListener, Some(port)) => {
                 format!("{} {}:{section}", part.role.word(), self.snapshot.text(port))
             }
+            // A proxy that nobody wrote down has no names.
+            _ if section.is_empty() => part.role.word().to_owned(),
             _ => format!("{} {section}", part.role.word()),
         }
     }

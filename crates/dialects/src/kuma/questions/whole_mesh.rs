@@ -25,7 +25,7 @@ fn everybody(snapshot: &Snapshot, mesh: Sym) -> Connection {
         parts: caller_parts(proxy),
         is: Some(Is::Proxy(id)),
     };
-    let end = |members: Vec<Member>| End { label: String::new(), members, inbounds: Vec::new() };
+    let end = |members: Vec<Member>| End { label: String::new(), members, inbounds: Vec::new(), assumed: None };
     Connection {
         mesh,
         source: Some(end(own.map(caller).collect())),
