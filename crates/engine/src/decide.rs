@@ -23,6 +23,7 @@ mod index;
 mod mutant;
 mod number;
 mod path;
+mod pattern;
 #[cfg(any(test, feature = "reference"))]
 pub mod reference;
 pub mod request;
@@ -45,6 +46,7 @@ pub use glob::{BadPattern, ForeignPattern, Glob, MAX_LENGTH, MAX_REGEX, MAX_WILD
 pub use mutant::{Mutant, MutantOf, Mutation, mutants};
 pub use number::Number;
 pub use path::{BadPath, PathReading, Readings};
+pub use pattern::{MOST_ALTERNATIVES, MOST_STEPS, MOST_WEIGHT, Pattern, longest_text};
 pub use request::{
     Action, Environment, Fact, Facts, Maybe, Names, NormalizedRequest, Path, Request, Resource, Subject, View,
 };

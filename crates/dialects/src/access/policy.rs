@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use smol_str::SmolStr;
 use upheld_engine::decide::{
-    ANY_METHOD, BadPattern, Condition, Effect, Fact, FactOf, FactTest, Glob, Matcher, Operator, PathPattern, Rule,
-    Status, Target, Test, Truth, Wildcard,
+    ANY_METHOD, BadPattern, Condition, Effect, Fact, FactOf, FactTest, Glob, MOST_ALTERNATIVES, Matcher, Operator,
+    PathPattern, Rule, Status, Target, Test, Truth, Wildcard,
 };
 use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::{Kind, Span, Value};
@@ -80,6 +80,7 @@ impl PolicyReader {
             resources: reading.matchers(get(&self.fields.resources), Reading::resource),
             actions: reading.matchers(get(&self.fields.actions), Reading::action),
         };
+        reading.few_enough(policy, &target);
         let mut conditions: Vec<Condition> =
             get("valid").and_then(|value| reading.validity(value)).into_iter().collect();
         for item in get(&self.fields.conditions).into_iter().flat_map(Value::items) {
@@ -125,6 +126,18 @@ impl<'f> Reading<'f> {
     pub(super) fn wrong_but(&mut self, value: Value<'_>, message: String, expected: &str, help: String) {
         let diagnostic = Diagnostic::error(Fault::WrongValue, message).at_value(self.source, value, expected);
         self.found.push(diagnostic.help(help));
+    }
+
+    /// Refuses a policy whose alternatives make too many combinations.
+    fn few_enough(&mut self, policy: Value<'_>, target: &Target) {
+        let count = target.alternatives();
+        if count > MOST_ALTERNATIVES {
+            let message = format!("the alternatives of this policy make {count} combinations of one value each");
+            let expected = format!("expected at most {MOST_ALTERNATIVES}");
+            let help =
+                "split it into several policies, or name groups and patterns in place of single values".to_owned();
+            self.wrong_but(policy, message, &expected, help);
+        }
     }
 
     pub(super) fn id(&mut self, id: Value<'_>) -> bool {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smol_str::SmolStr;
-use upheld_engine::decide::{Algorithm, Decide, Effect, Member, Rule, Set, Status, Strictness, Target};
+use upheld_engine::decide::{Algorithm, Decide, Effect, MOST_WEIGHT, Member, Rule, Set, Status, Strictness, Target};
 use upheld_model::tree::{Span, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, TextShards};
 
@@ -285,6 +285,24 @@ impl<'f> PolicySetBuilder<'f> {
                 self.names.insert(rule.name.clone(), Arc::clone(rule));
             }
         }
+    }
+}
+
+impl PolicySet {
+    /// Refuses policies whose patterns are too large together, at the one that has most of it.
+    pub(super) fn light_enough(&self, files: &Files, found: &mut Diagnostics) {
+        let weight = self.decide.weight();
+        if weight <= MOST_WEIGHT {
+            return;
+        }
+        let heaviest = self.decide.rules().into_iter().max_by_key(|rule| rule.weight());
+        let Some(rule) = heaviest else { return };
+        let message =
+            format!("the patterns of all policies are too large together: their automata have about {weight} states");
+        let label = format!("expected at most {MOST_WEIGHT}; this policy has about {}", rule.weight());
+        let span = files.value(rule.at).map(first_span).unwrap_or_default();
+        let help = "write `+` or `*` instead of large repetitions, and texts instead of patterns where they are known";
+        found.push(Diagnostic::error(Fault::Limit, message).at(rule.at.source, span, label).help(help));
     }
 }
 

@@ -103,7 +103,9 @@ impl<'f> AccessReader<'f> {
         }
         recognised.keep(directory);
         let decisions = self.read(&seed_files, recognised);
-        decisions.finish(seed_files)
+        let deciding = decisions.finish(seed_files);
+        deciding.sets.iter().for_each(|(_, set)| set.light_enough(self.files, &mut recognised.diagnostics));
+        deciding
     }
 
     /// Reads what came, on top of what is known.

@@ -303,7 +303,10 @@ fn have(test: &Test, asked: NormalizedRequest<'_>) -> Option<SmolStr> {
             Path::Is(path) => Some(path.to_smolstr()),
             Path::Several(readings) => Some(readings.join(" or ").into()),
             Path::Absent => None,
-            Path::Unknown => text(&request.resource.path),
+            Path::Unknown => match &request.resource.path {
+                Maybe::Is(path) if path.len() > asked.longest => Some(too_long(path, asked)),
+                path => text(path),
+            },
         },
         Test::Type(_) => text(&request.resource.kind),
         Test::ResourceId(_) => text(&request.resource.id),
@@ -318,8 +321,14 @@ fn have(test: &Test, asked: NormalizedRequest<'_>) -> Option<SmolStr> {
     }
 }
 
+/// What is said of a text that no pattern is held against.
+fn too_long(text: &str, asked: NormalizedRequest<'_>) -> SmolStr {
+    format_smolstr!("a text of {} bytes, more than the {} that the patterns here take", text.len(), asked.longest)
+}
+
 fn fact_of(test: &FactTest, asked: NormalizedRequest<'_>) -> Option<SmolStr> {
     match test.find(asked) {
+        View::Text(text) if text.len() > asked.longest => Some(too_long(text, asked)),
         View::Text(text) => Some(text.to_smolstr()),
         View::Fact(value) => Some(shown(value)),
         View::Names(names) => Some(listed(names.iter())),

@@ -48,6 +48,20 @@ pub struct Expression {
     reads: Vec<SmolStr>,
 }
 
+impl Expression {
+    /// What the automata of its patterns weigh.
+    pub(super) fn weight(&self) -> usize {
+        fn inside(node: &Node) -> usize {
+            let own = match &node.kind {
+                node::Kind::Matches(_, pattern) => pattern.weight(),
+                _ => 0,
+            };
+            own + node.parts().map(inside).sum::<usize>()
+        }
+        inside(&self.root)
+    }
+}
+
 impl PartialEq for Expression {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text

@@ -4,11 +4,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use ipnet::IpNet;
-use regex::Regex;
 use smol_str::{SmolStr, format_smolstr};
 
 use super::glob::ForeignPattern;
 use super::number::Number;
+use super::pattern::Pattern;
 use super::request::{Fact, NormalizedRequest, View};
 use super::truth::Truth;
 
@@ -74,7 +74,7 @@ pub enum Operator {
     /// A text that ends so.
     EndsWith(SmolStr),
     /// A text in which this is found.
-    Regex(Regex),
+    Regex(Pattern),
     /// A text that another system's pattern covers; the pattern as it was written.
     Foreign(SmolStr, Arc<dyn ForeignPattern>),
     /// A text that another system fails on.
@@ -168,6 +168,9 @@ impl FactTest {
             (_, Operator::Exists) | (View::Absent, Operator::Absent) => Truth::True,
             (_, Operator::Absent) => Truth::False,
             (View::Absent, _) => self.absent,
+            (View::Text(text), Operator::Regex(_) | Operator::Foreign(..)) if text.len() > asked.longest => {
+                Truth::Error
+            }
             (found, operator) => operator.holds(found).unwrap_or(self.mismatch),
         }
     }

@@ -23,6 +23,7 @@ pub use self::suppose::{Doubtful, Speaking, SpeaksBy};
 use super::examine::Examined;
 use super::index::{self, Index};
 use super::path::{PathReading, Readings};
+use super::pattern::longest_text;
 use super::request::{NormalizedRequest, Path, Request};
 use super::rule::{Rule, Set, Status};
 use super::truth::Truth;
@@ -48,6 +49,10 @@ pub struct Decide {
     duties: bool,
     /// How many policies came and went since all was built.
     changes: usize,
+    /// What the automata of all patterns weigh.
+    weight: usize,
+    /// The longest text that is held against them.
+    longest: usize,
 }
 
 /// A policy in its slot.
@@ -189,7 +194,9 @@ impl Decide {
         let index = Arc::new(Index::new(in_slots(&policies)));
         let duties = in_slots(&policies).any(|(_, rule)| !rule.duties.is_empty())
             || sets.iter().any(|set| !set.duties.is_empty());
-        Self { policies, order, sets, nodes, index, strictness, paths: PathReading::Every, duties, changes: 0 }
+        let weight = in_slots(&policies).map(|(_, rule)| rule.weight()).sum();
+        let (paths, changes, longest) = (PathReading::Every, 0, longest_text(weight));
+        Self { policies, order, sets, nodes, index, strictness, paths, duties, changes, weight, longest }
     }
 
     /// Which policy comes before which: whoever is named as the one that decided depends on it.
@@ -201,6 +208,16 @@ impl Decide {
     #[cfg(feature = "reference")]
     pub fn index_again(&self) -> impl Sized + use<> {
         Index::new(in_slots(&self.policies))
+    }
+
+    /// What the automata of all patterns weigh; more than [`super::MOST_WEIGHT`] should not be let in.
+    pub fn weight(&self) -> usize {
+        self.weight
+    }
+
+    /// The longest text, in bytes, that is held against patterns.
+    pub fn longest_text(&self) -> usize {
+        self.longest
     }
 
     /// How requests are looked at.
@@ -314,7 +331,7 @@ impl Family for Decide {
             let asked = if has_targets {
                 self.asked(question, &mut room)
             } else {
-                NormalizedRequest { request: question, path: Path::Absent }
+                NormalizedRequest { request: question, path: Path::Absent, longest: self.longest }
             };
             let folded = self.fold(asked, scratch, hits, self.algorithm());
             scratch.path = room;

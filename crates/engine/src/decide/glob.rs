@@ -4,8 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use regex::{Regex, RegexBuilder};
 use smol_str::{SmolStr, SmolStrBuilder};
+
+use super::pattern::Pattern;
 
 /// The longest pattern, in characters.
 pub const MAX_LENGTH: usize = 1024;
@@ -21,7 +22,7 @@ pub struct Glob {
     text: SmolStr,
     segments: Vec<Segment>,
     /// What follows the segments, where `**` is not a segment of its own: a whole rest of the path.
-    rest: Option<Regex>,
+    rest: Option<Pattern>,
 }
 
 /// What stands between two slashes.
@@ -45,7 +46,7 @@ pub enum SegmentPattern {
     /// Characters; `None` is any one.
     Characters(Vec<Option<char>>),
     /// Both.
-    Mixed(Regex),
+    Mixed(Pattern),
 }
 
 /// Why a pattern is refused.
@@ -127,8 +128,17 @@ impl Glob {
     }
 
     /// What a whole rest of the path must look like after the segments.
-    pub fn rest(&self) -> Option<&Regex> {
+    pub fn rest(&self) -> Option<&Pattern> {
         self.rest.as_ref()
+    }
+
+    /// What its automata weigh; what is told segment by segment weighs nothing.
+    pub(super) fn weight(&self) -> usize {
+        let mixed = self.segments.iter().filter_map(|segment| match segment {
+            Segment::Pattern(SegmentPattern::Mixed(pattern)) => Some(pattern),
+            _ => None,
+        });
+        mixed.chain(&self.rest).map(Pattern::weight).sum()
     }
 
     /// What it is made of.
@@ -405,7 +415,7 @@ fn literal(tokens: &[Token]) -> Option<SmolStr> {
 }
 
 /// A linear-time matcher for what cannot be known segment by segment.
-fn regex_of(tokens: &[Token]) -> Result<Regex, BadPattern> {
+fn regex_of(tokens: &[Token]) -> Result<Pattern, BadPattern> {
     let mut pattern = String::from("^(?s:");
     for token in tokens {
         match token {
@@ -416,6 +426,5 @@ fn regex_of(tokens: &[Token]) -> Result<Regex, BadPattern> {
         }
     }
     pattern.push_str(")$");
-    let built = RegexBuilder::new(&pattern).size_limit(MAX_REGEX).build();
-    built.map_err(|_| BadPattern { range: 0..tokens.len(), problem: PatternProblem::TooLong })
+    Pattern::build(&pattern, None).map_err(|_| BadPattern { range: 0..tokens.len(), problem: PatternProblem::TooLong })
 }

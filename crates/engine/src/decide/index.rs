@@ -75,6 +75,8 @@ struct Combination {
 enum PathIs {
     Told,
     Open,
+    /// The whole policy is looked at, not one combination.
+    Whole,
 }
 
 /// A set of methods.
@@ -262,6 +264,9 @@ impl Index {
         let (Some(combination), Some(rule)) = (combination, rule(entry.slot)) else {
             return Truth::Error;
         };
+        if combination.path == PathIs::Whole {
+            return rule.target.covers(asked);
+        }
         let told = |test: &Test| combination.path == PathIs::Told && matches!(test, Test::Path(_));
         let alternatives = [
             (&rule.target.subjects, combination.subject),

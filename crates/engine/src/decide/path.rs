@@ -31,6 +31,8 @@ pub enum BadPath {
     Fragment,
     /// It can be read in more ways than are looked at.
     TooManyReadings,
+    /// It is longer than texts may be that are held against patterns.
+    TooLong,
 }
 
 impl BadPath {
@@ -43,6 +45,7 @@ impl BadPath {
             Self::Relative => "does not begin with `/`",
             Self::Fragment => "has a `#`, which no path has",
             Self::TooManyReadings => "can be read in too many ways",
+            Self::TooLong => "is longer than the patterns here can be held against",
         }
     }
 }

@@ -304,6 +304,8 @@ pub struct NormalizedRequest<'r> {
     pub request: &'r Request,
     /// Its path.
     pub path: Path<'r>,
+    /// The longest text, in bytes, that is held against patterns: see `pattern`.
+    pub longest: usize,
 }
 
 /// The path of a request, as far as it can be read.

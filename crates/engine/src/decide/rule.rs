@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 use upheld_model::NodeRef;
 
 use super::condition::Condition;
-use super::fact_test::FactTest;
+use super::fact_test::{FactTest, Operator};
 use super::glob::{ForeignPattern, Glob, Token, Wildcard};
 use super::request::{Fact, Maybe, Names, NormalizedRequest, Path};
 use super::truth::Truth;
@@ -40,6 +40,18 @@ impl Rule {
     pub fn new(name: SmolStr, effect: Effect, target: Target, at: NodeRef) -> Self {
         let (description, priority, status) = (None, 0.0, Status::On);
         Self { name, description, effect, target, conditions: Vec::new(), duties: Vec::new(), priority, status, at }
+    }
+
+    /// What the automata of its patterns weigh; one that is off costs nothing.
+    pub fn weight(&self) -> usize {
+        let of_condition = |condition: &Condition| match condition {
+            Condition::Expression(expression) => expression.weight(),
+            _ => 0,
+        };
+        match self.status {
+            Status::On => self.target.weight() + self.conditions.iter().map(of_condition).sum::<usize>(),
+            Status::Off => 0,
+        }
     }
 
     /// Whether it applies, from left to right: what cannot be known ends it at once.
@@ -153,6 +165,20 @@ impl Target {
         [(Clause::Subjects, &self.subjects), (Clause::Resources, &self.resources), (Clause::Actions, &self.actions)]
     }
 
+    /// How many combinations of alternatives it has: one of each clause, one value of each list in it.
+    pub fn alternatives(&self) -> usize {
+        let of_clause = |(_, matchers): (Clause, &[Matcher])| {
+            let sum = matchers.iter().map(Matcher::values).fold(0, usize::saturating_add);
+            sum.max(1)
+        };
+        self.clauses().into_iter().map(of_clause).fold(1, usize::saturating_mul)
+    }
+
+    /// What the automata of its patterns weigh.
+    fn weight(&self) -> usize {
+        self.clauses().into_iter().flat_map(|(_, matchers)| matchers).map(Matcher::weight).sum()
+    }
+
     /// Whether it is about all requests.
     pub fn is_everything(&self) -> bool {
         self.subjects.is_empty() && self.resources.is_empty() && self.actions.is_empty()
@@ -218,6 +244,15 @@ impl Matcher {
     /// Whether all tests hold.
     pub fn covers(&self, asked: NormalizedRequest<'_>) -> Truth {
         asked.in_every_reading(|asked| self.covers_but(asked, |_| false))
+    }
+
+    /// How many ways there are to take one value of each list.
+    fn values(&self) -> usize {
+        self.tests.iter().map(|test| test.values().max(1)).fold(1, usize::saturating_mul)
+    }
+
+    fn weight(&self) -> usize {
+        self.tests.iter().map(Test::weight).sum()
     }
 
     /// Whether all tests hold but those that are known to.
@@ -295,6 +330,13 @@ impl PathPattern {
         }
     }
 
+    fn weight(&self) -> usize {
+        match self {
+            Self::Glob(glob) => glob.weight(),
+            Self::Foreign(..) | Self::Broken(_) => 0,
+        }
+    }
+
     /// What it is made of; nothing if that is the business of another system.
     pub(super) fn tokens(&self) -> Option<Vec<Token>> {
         match self {
@@ -317,6 +359,32 @@ impl PathPattern {
 pub const ANY_METHOD: &str = "*";
 
 impl Test {
+    /// How many values it lists.
+    fn values(&self) -> usize {
+        match self {
+            Self::Id(texts)
+            | Self::SubjectType(texts)
+            | Self::Group(texts)
+            | Self::Type(texts)
+            | Self::ResourceId(texts)
+            | Self::Method(texts)
+            | Self::Operation(texts) => texts.len(),
+            Self::Role(wanted) | Self::App(wanted) => wanted.len(),
+            Self::Path(wanted) => wanted.len(),
+            // What must not fit is looked at as a whole, and so is a fact.
+            Self::Fact(_) | Self::OwnedBySubject | Self::Not(_) => 1,
+        }
+    }
+
+    fn weight(&self) -> usize {
+        match self {
+            Self::Fact(FactTest { operator: Operator::Regex(pattern), .. }) => pattern.weight(),
+            Self::Path(wanted) => wanted.iter().map(PathPattern::weight).sum(),
+            Self::Not(matcher) => matcher.weight(),
+            _ => 0,
+        }
+    }
+
     /// Whether a request passes. What it does not have fits nothing.
     pub fn holds(&self, asked: NormalizedRequest<'_>) -> Truth {
         self.holds_or(asked, Truth::False)
@@ -328,7 +396,7 @@ impl Test {
     }
 
     fn holds_in_one(&self, asked: NormalizedRequest<'_>, absent: Truth) -> Truth {
-        let NormalizedRequest { request, path } = asked;
+        let NormalizedRequest { request, path, .. } = asked;
         let one_of = |wanted: &[SmolStr], given: &Maybe<SmolStr>| known(given, absent, |given| wanted.contains(given));
         match self {
             Self::Role(wanted)

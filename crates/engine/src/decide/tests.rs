@@ -1,3 +1,4 @@
+mod bounds;
 mod cells;
 mod changes;
 mod combining;

@@ -3,9 +3,8 @@
 use std::net::IpAddr;
 
 use ipnet::IpNet;
-use regex::RegexBuilder;
 use smol_str::SmolStr;
-use upheld_engine::decide::{Fact, FactOf, FactTest, MAX_REGEX, Operator, Order, Test, Truth};
+use upheld_engine::decide::{Fact, FactOf, FactTest, Operator, Order, Pattern, Test, Truth};
 use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Fault};
@@ -195,7 +194,7 @@ impl Reading<'_> {
         match name {
             "startsWith" => Some(Operator::StartsWith(text.into())),
             "endsWith" => Some(Operator::EndsWith(text.into())),
-            _ => match RegexBuilder::new(text).size_limit(MAX_REGEX).build() {
+            _ => match Pattern::build(text, None) {
                 Ok(regex) => Some(Operator::Regex(regex)),
                 Err(error) => {
                     let (problem, help) = regex_problem(&error);

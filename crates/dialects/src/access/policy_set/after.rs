@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
-use upheld_engine::decide::{Decide, Member, Rule, RuleChange, Set, Status};
+use upheld_engine::decide::{Decide, MOST_WEIGHT, Member, Rule, RuleChange, Set, Status};
 use upheld_model::tree::Value;
 use upheld_model::{Files, NodeRef, SourceId};
 
@@ -89,6 +89,9 @@ impl PolicySet {
             let default = manifest.default.unwrap_or(default);
             decide = decide.with_settings(manifest.algorithm.unwrap_or(algorithm), Some(default), manifest.at);
             decide = decide.reading_paths(manifest.paths);
+        }
+        if decide.weight() > MOST_WEIGHT {
+            return None;
         }
         let lists = self.lists + came.lists - gone.lists;
         // Where nothing is left, there is no such set.

@@ -79,6 +79,9 @@ impl<'v> Evaluation<'v> {
             Kind::Matches(text, pattern) => match self.value(text)? {
                 Value::Text(found) => {
                     self.budget.spend_on(found.len()).map_err(at(node))?;
+                    if found.len() > self.asked.longest {
+                        return Err(at(node)(Cause::TooManySteps));
+                    }
                     Ok(pattern.is_match(&found))
                 }
                 _ => Err(at(text)(Cause::WrongType)),

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use regex::Regex;
 use smol_str::SmolStr;
 use upheld_model::Timestamp;
 
 use super::syntax::{Arithmetic, Comparison};
 use super::time::Span;
+use crate::decide::pattern::Pattern;
 use crate::decide::request::Fact;
 
 /// One step of an evaluation.
@@ -39,7 +39,7 @@ pub(super) enum Kind {
     Compare(Comparison, Box<[Node; 2]>),
     Chain(Box<Node>, Vec<(Arithmetic, Node)>),
     Choose(Box<[Node; 3]>),
-    Matches(Box<Node>, Regex),
+    Matches(Box<Node>, Pattern),
     Call(Function, Vec<Node>),
 }
 

@@ -80,7 +80,7 @@ fn request() -> Request {
 }
 
 fn asked(request: &Request) -> NormalizedRequest<'_> {
-    NormalizedRequest { request, path: Path::Is("/b") }
+    NormalizedRequest { request, path: Path::Is("/b"), longest: usize::MAX }
 }
 
 fn parsed(text: &str) -> Expression {

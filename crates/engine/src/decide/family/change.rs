@@ -9,6 +9,7 @@ use super::{Decide, Node, Policy};
 use crate::ask::EntryId;
 #[cfg(test)]
 use crate::decide::index::Unshared;
+use crate::decide::pattern::longest_text;
 use crate::decide::rule::Rule;
 use crate::decide::value::{Algorithm, Effect, Rank};
 use crate::order::number;
@@ -73,7 +74,10 @@ impl Decide {
             slots.iter().zip(&placed.came).map(|(slot, (.., rule))| (*slot, rule.as_ref())).collect();
         let index = Arc::new(self.index.with(&gone, &came));
         let duties = self.duties || placed.came.iter().any(|(.., rule)| !rule.duties.is_empty());
-        Some(Self { policies, order, sets, nodes, index, strictness, paths: self.paths, duties, changes })
+        let less: usize = gone.iter().map(|(_, rule)| rule.weight()).sum();
+        let weight = (self.weight + came.iter().map(|(_, rule)| rule.weight()).sum::<usize>()).saturating_sub(less);
+        let (paths, longest) = (self.paths, longest_text(weight));
+        Some(Self { policies, order, sets, nodes, index, strictness, paths, duties, changes, weight, longest })
     }
 
     /// What a change has copied but for the flat order.

@@ -41,6 +41,7 @@ impl Decide {
     /// A request with its path as it is read.
     pub fn asked<'r>(&self, request: &'r Request, room: &'r mut Readings) -> NormalizedRequest<'r> {
         let path = match (&request.resource.path, self.strictness) {
+            (Maybe::Is(path), _) if path.len() > self.longest => Path::Unknown,
             (Maybe::Is(path), Strictness::Compat) => Path::Is(path.as_str()),
             (Maybe::Is(path), Strictness::Strict) => match path::read(path, self.paths, room) {
                 Ok(ReadPath::One(path)) => Path::Is(path),
@@ -50,12 +51,13 @@ impl Decide {
             (Maybe::Absent, _) => Path::Absent,
             (Maybe::Unknown, _) => Path::Unknown,
         };
-        NormalizedRequest { request, path }
+        NormalizedRequest { request, path, longest: self.longest }
     }
 
     /// Why the path of a request cannot be read.
     pub fn bad_path(&self, request: &Request) -> Option<BadPath> {
         match (&request.resource.path, self.strictness) {
+            (Maybe::Is(path), _) if path.len() > self.longest => Some(BadPath::TooLong),
             (Maybe::Is(path), Strictness::Strict) => path::read(path, self.paths, &mut Readings::default()).err(),
             _ => None,
         }

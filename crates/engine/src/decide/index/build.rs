@@ -107,16 +107,14 @@ impl IndexBuilder {
         let actions = actions(&target.actions);
         let combinations =
             target.subjects.len().max(1).saturating_mul(target.resources.len().max(1)).saturating_mul(actions.len());
+        if combinations > MOST_COMBINATIONS {
+            // Clause by clause that is a sum, and not a product.
+            let combination = Combination { subject: NONE, resource: NONE, action: NONE, path: PathIs::Whole };
+            act(self, &Asks { verify: true, ..Asks::nothing(Methods::ALL, combination) });
+            return;
+        }
         for (subject, subject_matcher) in numbered(&target.subjects) {
             for (resource, resource_matcher) in numbered(&target.resources) {
-                if combinations > MOST_COMBINATIONS {
-                    // Each alternative alone is looked at; rare enough to be slow.
-                    for (action, _) in numbered(&target.actions) {
-                        let combination = Combination { subject, resource, action, path: PathIs::Open };
-                        act(self, &Asks { verify: true, ..Asks::nothing(Methods::ALL, combination) });
-                    }
-                    continue;
-                }
                 for (action, methods, action_matcher) in &actions {
                     let combination = Combination { subject, resource, action: *action, path: PathIs::Told };
                     let matchers = [subject_matcher, resource_matcher, *action_matcher].into_iter().flatten();

@@ -1,6 +1,5 @@
 //! Path patterns as a tree of segments, walked once for a path with all nodes that are still possible.
 
-use regex::Regex;
 use upheld_model::Pages;
 
 use super::NONE;
@@ -9,6 +8,7 @@ use super::Unshared;
 use super::keys::{Key, LongTexts, Slots};
 use super::layers::{Growing, Layered, Settle};
 use crate::decide::glob::{Glob, Segment, SegmentPattern};
+use crate::decide::pattern::Pattern;
 use crate::order::number;
 
 /// The tree. The first node is the root. It can grow at any time, and its clones do not see that; what it leads to stays.
@@ -20,7 +20,7 @@ pub(super) struct Trie {
     /// Segments with wildcards in them, with the node that they lead to; those of one node are a chain.
     likes: Pages<Link<SegmentPattern>>,
     /// Whole rests of a path, with the list that they lead to; those of one node are a chain.
-    rests: Pages<Link<Regex>>,
+    rests: Pages<Link<Pattern>>,
     /// How many nodes take any number of segments.
     loops: u32,
     /// How many lists there are; the first is not in the tree.
@@ -130,7 +130,7 @@ impl Trie {
         list
     }
 
-    fn list_of_rest(&mut self, node: u32, rest: &Regex) -> u32 {
+    fn list_of_rest(&mut self, node: u32, rest: &Pattern) -> u32 {
         let first = self.node(node).rests;
         if let Some(known) = chain(&self.rests, first).find(|link| link.pattern.as_str() == rest.as_str()) {
             return known.to;

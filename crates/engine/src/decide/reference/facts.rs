@@ -24,6 +24,9 @@ pub(super) fn holds(test: &FactTest, asked: NormalizedRequest<'_>) -> Truth {
         (found, Operator::Exists) => found.is_some().into(),
         (found, Operator::Absent) => found.is_none().into(),
         (None, _) => test.absent,
+        (Some(Fact::Text(text)), Operator::Regex(_) | Operator::Foreign(..)) if text.len() > asked.longest => {
+            Truth::Error
+        }
         (Some(found), operator) => passes(operator, &found).unwrap_or(test.mismatch),
     }
 }

@@ -22,7 +22,7 @@ fn walk(rules: &[Arc<Rule>], given: &str) -> (usize, bool) {
         Request { resource: Resource { path: Maybe::Is(given.into()), ..Resource::default() }, ..Request::default() };
     let mut scratch = Scratch::default();
     let mut found = false;
-    let asked = NormalizedRequest { request: &request, path: Path::Is(given) };
+    let asked = NormalizedRequest { request: &request, path: Path::Is(given), longest: usize::MAX };
     index.find(asked, |slot| rules.get(slot as usize).map(Arc::as_ref), &mut scratch, |_, _| found = true);
     (Index::steps(&scratch), found)
 }
@@ -71,7 +71,7 @@ fn many_open_ends_are_all_followed() {
         let index = index(&rules);
         let request = Request::default();
         let mut found = Vec::new();
-        let asked = NormalizedRequest { request: &request, path: Path::Is(&given) };
+        let asked = NormalizedRequest { request: &request, path: Path::Is(&given), longest: usize::MAX };
         index.find(
             asked,
             |slot| rules.get(slot as usize).map(Arc::as_ref),
@@ -102,7 +102,7 @@ fn many_subjects_on_one_path_are_all_found() {
     let names: Vec<String> = (0..200).map(|number| format!("role-{}", number * 2)).collect();
     let request = Request { subject: Subject { roles: Names::of(&names), ..Subject::default() }, ..Request::default() };
     let mut found = Vec::new();
-    let asked = NormalizedRequest { request: &request, path: Path::Is("/any/where") };
+    let asked = NormalizedRequest { request: &request, path: Path::Is("/any/where"), longest: usize::MAX };
     index.find(
         asked,
         |slot| rules.get(slot as usize).map(Arc::as_ref),

@@ -1,23 +1,23 @@
 //! Regular expressions, compiled once.
 
-use regex::{Error, Regex, RegexBuilder};
+use regex::Error;
 
 use super::Checker;
 use crate::decide::expression::node::Node;
 use crate::decide::expression::{DEEPEST, Problem};
-use crate::decide::glob::MAX_REGEX;
+use crate::decide::pattern::Pattern;
 use crate::decide::request::Fact;
 
 impl Checker<'_> {
     /// The regular expression that a literal is.
-    pub(super) fn pattern(&mut self, pattern: &Node) -> Option<Regex> {
+    pub(super) fn pattern(&mut self, pattern: &Node) -> Option<Pattern> {
         let Some(Fact::Text(text)) = pattern.constant() else {
             let problem = Problem::new(pattern.range.clone(), "the pattern of `matches` must be a literal text");
             self.problems.push(problem.help("to compare with a fact, use `==`, `contains` or `startsWith`"));
             return None;
         };
         let nesting = u32::try_from(DEEPEST).unwrap_or(u32::MAX);
-        let built = RegexBuilder::new(&plain_classes(text)).size_limit(MAX_REGEX).nest_limit(nesting).build();
+        let built = Pattern::build(&plain_classes(text), Some(nesting));
         built.map_err(|error| self.problems.push(refused(pattern, &error))).ok()
     }
 }

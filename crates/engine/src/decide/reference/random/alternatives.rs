@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use regex::Regex;
 use smol_str::SmolStr;
 
 use super::Bytes;
 use super::facts::{FACTS, fact, name, names, number};
 use crate::decide::fact_test::{FactOf, FactTest, Operator, Order};
 use crate::decide::glob::{ForeignPattern, Glob, Wildcard};
+use crate::decide::pattern::Pattern;
 use crate::decide::rule::{Matcher, PathPattern, Test};
 use crate::decide::truth::Truth;
 
@@ -173,7 +173,7 @@ fn operator(bytes: &mut Bytes<'_>) -> Operator {
         13 => Operator::ContainsAny(bytes.some(3, fact)),
         14 => Operator::StartsWith(name(bytes)),
         15 => Operator::EndsWith(name(bytes)),
-        16 => Regex::new(bytes.pick(&["^a", "b$", "^[0-9.]+$"])).map_or(Operator::Never, Operator::Regex),
+        16 => Pattern::build(bytes.pick(&["^a", "b$", "^[0-9.]+$"]), None).map_or(Operator::Never, Operator::Regex),
         17 => Operator::Within(["10.0.0.0/8", "2001:db8::/32"].iter().filter_map(|one| one.parse().ok()).collect()),
         18 => Operator::Exists,
         _ => match bytes.below(4) {
