@@ -9,7 +9,8 @@ use crate::config::Config;
 use crate::folders::Folders;
 use crate::limits::Gate;
 use crate::live::Live;
-use crate::telemetry::{Decisions, Metrics, Reloaded, ServerState};
+use crate::parts::Parts;
+use crate::telemetry::{Decisions, Metrics, Reloaded, ServerState, Sizes};
 use crate::tls::Tls;
 use crate::writer::Writer;
 
@@ -22,6 +23,7 @@ pub(crate) struct App {
     pub(crate) writer: Writer,
     pub(crate) folders: Arc<Folders>,
     pub(crate) auth: Auth,
+    pub(crate) parts: Parts,
     pub(crate) gate: Gate,
     pub(crate) tls: Option<Tls>,
     pub(crate) metrics: Arc<Metrics>,
@@ -46,10 +48,10 @@ impl App {
     }
 
     /// All numbers, as Prometheus reads them.
-    pub(crate) fn numbers(&self) -> String {
+    pub(crate) fn numbers(&self, sizes: Sizes) -> String {
         let (view, problem) = (self.live.view(), self.folders.problem());
         let head = *self.store.follow().borrow();
-        self.metrics.text(&ServerState { view: &view, head, problem: problem.as_deref() })
+        self.metrics.text(&ServerState { view: &view, head, problem: problem.as_deref(), sizes })
     }
 }
 

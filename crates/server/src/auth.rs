@@ -8,9 +8,11 @@
 //! Rights are access policies: the built-in ones are in `auth/rights.yaml`. Whoever brings a token that is not accepted is
 //! refused, and never taken for somebody without one.
 
+mod access;
 mod bootstrap;
 mod caller;
 mod certificate;
+mod cut;
 mod endpoint;
 mod error;
 mod jwt;
@@ -30,8 +32,10 @@ use jiff::Timestamp;
 use smol_str::SmolStr;
 use upheld_engine::decide::{self, Action, Environment, Maybe, Resource};
 
+pub(crate) use self::access::{Access, Sort, Touched};
 pub(crate) use self::caller::{AuthMethod, Caller, Standing};
 pub(crate) use self::certificate::Certificate;
+pub(crate) use self::cut::Names;
 pub use self::error::SecurityError;
 pub(crate) use self::secret::Secret;
 
@@ -153,12 +157,16 @@ impl Auth {
         clients.map_or(&[], |clients| &clients.known)
     }
 
-    fn decide(&self, caller: &Caller, wanted: &Wanted<'_>) -> Result<(), Refusal> {
+    /// What a caller may do with documents, if they may use the endpoint at all.
+    fn decide(&self, caller: &Caller, wanted: &Wanted<'_>) -> Result<Access, Refusal> {
+        let request = wanted.request(caller);
         if self.settings.admission == Admission::Everybody {
-            return Ok(());
+            return Ok(Access::new(None, request));
         }
-        let verdict = self.rights.load().decide(&wanted.request(caller));
-        let Verdict::Refused { policy, reason } = verdict else { return Ok(()) };
+        let rights = self.rights.load_full();
+        let Verdict::Refused { policy, reason } = rights.decide(&request) else {
+            return Ok(Access::new(Some(rights), request));
+        };
         let (right, sort) = (wanted.endpoint.operation.word(), wanted.endpoint.sort);
         let by = match (&policy, reason) {
             (Some(policy), Some(reason)) => format!("policy `{policy}` says so: {reason}"),
@@ -174,27 +182,6 @@ impl Auth {
             let detail = format!("`{who}` does not have the right `{right}` on `{sort}` here: {by}");
             Refusal::Forbidden { detail, policy }
         })
-    }
-
-    /// Which policies of an answer a caller may see.
-    pub(crate) fn visibility(&self, caller: &Caller, peer: Option<&Peer>) -> impl Fn(&str, &str, &str) -> bool + use<> {
-        let (rights, everything) = (self.rights.load_full(), self.settings.admission == Admission::Everybody);
-        let subject = caller.subject();
-        let environment = environment(address(peer));
-        move |kind, scope, name| {
-            let request = decide::Request {
-                subject: subject.clone(),
-                action: Action { operation: word(Operation::See.word()), ..Action::default() },
-                resource: Resource {
-                    app: Maybe::Is(SmolStr::new(scope)),
-                    path: Maybe::Is(format!("/{}/{}", segment(kind), segment(name)).into()),
-                    kind: word("policy"),
-                    ..Resource::default()
-                },
-                environment: environment.clone(),
-            };
-            everything || rights.decide(&request) == Verdict::Permitted
-        }
     }
 }
 
@@ -213,15 +200,6 @@ impl Security {
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     Some(token.trim()).filter(|token| scheme.eq_ignore_ascii_case("bearer") && !token.is_empty())
-}
-
-/// A name as a segment of a path, whatever is in it.
-fn segment(name: &str) -> String {
-    let escape = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    name.bytes().map(escape).collect()
 }
 
 fn word(word: &'static str) -> Maybe<SmolStr> {
@@ -266,8 +244,8 @@ impl Wanted<'_> {
     }
 }
 
-/// Who asks, if they may.
-pub(crate) async fn admit(app: &Shared, parts: &Parts, endpoint: Endpoint) -> Result<Caller, Refusal> {
+/// Who asks, if they may, and what they may do with documents.
+pub(crate) async fn admit(app: &Shared, parts: &Parts, endpoint: Endpoint) -> Result<(Caller, Access), Refusal> {
     let connection = parts.extensions.get::<Connection>();
     let peer = connection.map(Connection::peer);
     let certificate = connection.and_then(Connection::certificate);
@@ -283,8 +261,8 @@ pub(crate) async fn admit(app: &Shared, parts: &Parts, endpoint: Endpoint) -> Re
     };
     let wanted =
         Wanted { endpoint, method: parts.method.as_str(), path: own_path(endpoint, parts.uri.path()), address };
-    app.auth.decide(&caller, &wanted)?;
-    Ok(caller)
+    let access = app.auth.decide(&caller, &wanted)?;
+    Ok((caller, access))
 }
 
 /// The path that rights are about. What follows the place where proxies ask is the path of somebody else's request.

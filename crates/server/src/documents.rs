@@ -122,7 +122,8 @@ pub(crate) fn key(identity: &Identity) -> Result<Key, BadKey> {
 /// How messages call a body.
 const BODY: &str = "body";
 
-fn flatten<'f>(document: Value<'f>, documents: &mut Vec<Value<'f>>) {
+/// A document, or those of a list.
+pub(crate) fn flatten<'f>(document: Value<'f>, documents: &mut Vec<Value<'f>>) {
     let items = document.get("items").filter(|items| items.kind() == Kind::List && document.get("spec").is_none());
     match document.kind() {
         Kind::Null => {}

@@ -33,6 +33,12 @@ impl Contents {
         self.0.iter().map(|(name, bytes)| (name.as_str(), String::from_utf8_lossy(bytes)))
     }
 
+    /// Some of them, by their places.
+    pub(crate) fn part(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let kept = self.0.iter().enumerate().filter(|(place, _)| keep(*place)).map(|(_, file)| file.clone());
+        Self(Arc::new(kept.collect()))
+    }
+
     /// Whether these are the very same.
     pub(crate) fn are(&self, others: &Self) -> bool {
         Arc::ptr_eq(&self.0, &others.0)

@@ -26,6 +26,7 @@ mod http;
 mod limits;
 mod live;
 mod moves;
+mod parts;
 mod problem;
 mod scratch;
 mod serve;

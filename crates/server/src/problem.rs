@@ -101,6 +101,14 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// The same for somebody who may not see all of what speaks against it.
+    pub(crate) fn without_reasons(self) -> Self {
+        let detail = "policies are against it, some of which you may not see; nothing was written".to_owned();
+        Self { detail, admission: None, diagnostics: Vec::new(), ..self }
+    }
+}
+
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let detail = error.to_string();

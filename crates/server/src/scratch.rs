@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use tokio::runtime::{Handle, RuntimeFlavor};
 use upheld_answers::report::Decision;
 use upheld_dialects::access::decider::Decider;
 use upheld_engine::Scratch;
@@ -14,4 +15,17 @@ thread_local! {
 /// Decides a request.
 pub(crate) fn decide<'v>(decider: Decider<'v>, request: &Request) -> Decision<'v> {
     SCRATCH.with_borrow_mut(|scratch| decider.decision(request, scratch))
+}
+
+/// Steps of patterns that nobody notices: a tenth of a millisecond.
+const QUICK: usize = 1 << 16;
+
+/// Decides requests of so many bytes. What may take long, because patterns are held against long texts, does not keep this thread from
+/// serving others meanwhile.
+pub(crate) fn aside<T>(decider: Decider<'_>, bytes: usize, decide: impl FnOnce() -> T) -> T {
+    let serves = || Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if bytes.saturating_mul(decider.decide.weight()) > QUICK && serves() {
+        return tokio::task::block_in_place(decide);
+    }
+    decide()
 }

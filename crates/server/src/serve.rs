@@ -26,6 +26,7 @@ use crate::connection::Connection;
 use crate::folders::Folders;
 use crate::limits::Gate;
 use crate::live::Live;
+use crate::parts::Parts;
 use crate::telemetry::{CountedStore, Decisions, Metrics};
 use crate::tls::Tls;
 use crate::view::View;
@@ -169,7 +170,19 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     let gate = Gate::new(&config.limits);
     // From here on it is the port that was taken.
     let config = Config { listen: address, access: config.access.clone().with_plain_base(), ..config };
-    let app = Arc::new(App { config, live, store, writer, folders, auth, gate, tls, metrics, decisions });
+    let app = Arc::new(App {
+        config,
+        live,
+        store,
+        writer,
+        folders,
+        auth,
+        parts: Parts::default(),
+        gate,
+        tls,
+        metrics,
+        decisions,
+    });
     moves::settle(&app).await;
     http::seed(&app).await;
     let trust = Arc::clone(&app);

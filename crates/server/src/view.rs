@@ -1,5 +1,7 @@
 //! What questions are asked of: a snapshot, and which one it is.
 
+mod lists;
+mod part;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -19,6 +21,9 @@ use upheld_loader::load::{Broken, Choices, Loaded};
 use upheld_model::Diagnostic;
 use upheld_store::{Revision, State};
 
+use self::lists::Lists;
+pub(crate) use self::lists::{RowSort, WhichRows};
+pub(crate) use self::part::Seen;
 use self::steps::{Sources, Steps};
 use crate::folders::Contents;
 
@@ -45,6 +50,7 @@ pub(crate) struct View {
     changes: usize,
     /// The same documents with the editions that APIs of original systems show, once somebody asked for them.
     inspected: OnceLock<Option<Box<Loaded>>>,
+    lists: Lists,
 }
 
 /// What answers say about their view, as headers.
@@ -101,8 +107,8 @@ impl View {
             Headers { digest: header(loaded.snapshot.digest()), semantics: header(&choices.semantics.join(", ")) };
         let choices = Arc::clone(choices);
         let (built, took) = (Timestamp::now(), begun.elapsed());
-        let (stamp, inspected) = (OnceLock::new(), OnceLock::new());
-        Self { loaded, state, files, built, took, choices, headers, stamp, sources, changes, inspected }
+        let (stamp, inspected, lists) = (OnceLock::new(), OnceLock::new(), Lists::default());
+        Self { loaded, state, files, built, took, choices, headers, stamp, sources, changes, inspected, lists }
     }
 
     /// The last revision of the store that is in it.

@@ -187,6 +187,14 @@ impl State {
         self.places = keys.enumerate().map(|(place, key)| (key, place)).collect();
     }
 
+    /// The documents at some places alone, as if there had never been others; the revision is the same.
+    #[must_use]
+    pub fn part(&self, keep: impl Fn(&Key) -> bool) -> Self {
+        let kept = self.iter().filter(|(key, _)| keep(key)).map(|(key, document)| (key.clone(), document.clone()));
+        let part = Self::of(self.revision, Digest::default(), kept);
+        Self { digest: part.recount(), ..part }
+    }
+
     /// The digest, counted anew from all documents.
     pub fn recount(&self) -> Digest {
         self.iter().fold(Digest::default(), |digest, (key, document)| digest.with(key, &document.text))

@@ -7,57 +7,96 @@ const HIDDEN: &str = "(hidden)";
 /// What stands in place of a sentence.
 const HIDDEN_SENTENCE: &str = "(hidden: it names a policy that you may not see)";
 
-/// Takes out of an answer what must not be seen, and says how much: every list of `candidates` loses what its hidden policies
-/// say, `redacted` stands beside it with their number, and their names are gone from everything around it. What the answer
-/// is stays. Returns how many candidates were hidden.
-pub(crate) fn redact(answer: &mut Json, may_see: &impl Fn(&str, &str, &str) -> bool) -> usize {
-    inside(answer, "", "", may_see)
+/// Takes out of an answer what must not be seen: lists of `candidates` lose hidden policies as if there were none, and their names
+/// are gone from everything around them. What the answer is stays.
+pub(crate) fn redact(answer: &mut Json, may_see: &impl Fn(&str, &str, &str) -> bool) {
+    inside(answer, "", "", may_see);
 }
 
-/// The same for a list of decisions: every item with `policy` or `dependsOn` loses what hidden policies say. Returns how many did.
-pub(crate) fn redact_items(answer: &mut Json, may_see: &impl Fn(&str, &str, &str) -> bool) -> usize {
-    let kind = answer.get("policyKind").and_then(Json::as_str).unwrap_or_default().to_owned();
-    let is_hidden = |name: &&str| !may_see(&kind, upheld_dialects::access::SCOPE, name);
-    let mut count = 0;
-    for item in answer.get_mut("items").and_then(Json::as_array_mut).into_iter().flatten() {
-        let decider = item.get("policy").and_then(Json::as_str).filter(is_hidden).map(str::to_owned);
-        let duties = ["obligations", "advice"].into_iter().filter_map(|duties| item.get(duties)?.as_array());
-        let from = duties.flatten().filter_map(|duty| duty.get("from"));
-        let unknown = item.get("dependsOn").and_then(Json::as_array).into_iter().flatten();
-        let others = from.chain(unknown).filter_map(Json::as_str).filter(is_hidden).map(str::to_owned);
-        let mut hidden: Vec<String> = others.chain(decider.clone()).collect();
-        hidden.sort_unstable();
-        hidden.dedup();
-        if hidden.is_empty() {
-            continue;
-        }
-        count += 1;
-        // What it says about itself, and what it asks for, need not name it.
-        if decider.is_some()
-            && let Some(reason) = item.get_mut("reason")
-        {
-            *reason = json!(HIDDEN_SENTENCE);
-        }
-        let asks = item.pointer("/missing/policy").and_then(Json::as_str);
-        if asks.is_some_and(|policy| hidden.iter().any(|name| name == policy))
-            && let Some(missing) = item.get_mut("missing")
-        {
-            *missing = json!({"policy": HIDDEN, "redacted": true});
-        }
-        if let Some(fields) = item.as_object_mut() {
-            // Requests are the asker's own words, which may be the same as a name.
-            let about = ["policy", "reason", "missing", "dependsOn", "obligations", "advice"];
-            let about = fields.iter_mut().filter(|(name, _)| about.contains(&name.as_str()));
-            about.for_each(|(_, field)| forget(field, &hidden));
-            fields.insert("redacted".to_owned(), json!(true));
+/// An explanation for somebody who may see only a part of all documents: the one that the part gives, wherever it comes to what holds.
+/// Where it does not, only what holds is said; the rest would be about what is hidden. `None` if the part asks about something
+/// that is not in the whole.
+pub(crate) fn in_part(mut seen: Json, whole: &Json) -> Option<Json> {
+    let Some(reports) = seen.get_mut("answers").and_then(Json::as_array_mut) else {
+        let without_digest = |answer: &Json| {
+            let mut answer = answer.clone();
+            answer.as_object_mut().map(|fields| fields.shift_remove("snapshot"));
+            answer
+        };
+        return (without_digest(&seen) == without_digest(whole)).then_some(seen);
+    };
+    let others = whole.get("answers").and_then(Json::as_array)?;
+    for report in reports {
+        let same = |field: &str, other: &Json| report.get(field) == other.get(field);
+        let found = others.iter().find(|other| ["kind", "about"].iter().all(|field| same(field, other)))?;
+        if !["verdict", "outcome", "result"].iter().all(|field| same(field, found)) {
+            *report = without_reasons(found);
         }
     }
-    count
+    Some(seen)
 }
 
-fn inside(value: &mut Json, kind: &str, scope: &str, may_see: &impl Fn(&str, &str, &str) -> bool) -> usize {
+/// What a report comes to, without anything that says how.
+fn without_reasons(report: &Json) -> Json {
+    let mut cut = report.clone();
+    let Some(fields) = cut.as_object_mut() else { return cut };
+    fields.retain(|name, _| {
+        ["family", "kind", "semantics", "about", "verdict", "outcome", "result"].contains(&name.as_str())
+    });
+    let hidden = json!({"code": "redacted", "text": HIDDEN_SENTENCE, "parameters": {}});
+    fields.insert("headline".to_owned(), hidden);
+    fields.insert("summary".to_owned(), json!(HIDDEN));
+    for empty in ["policies", "fields", "candidates", "notes"] {
+        fields.insert(empty.to_owned(), json!([]));
+    }
+    if let Some(result) = fields.get_mut("result") {
+        anonymous(result, &|_| false);
+    }
+    cut
+}
+
+/// Takes the policy and its reason out of decisions, wherever they are in a value, unless it may be seen.
+pub(crate) fn anonymous(value: &mut Json, may_see: &impl Fn(&str) -> bool) {
     match value {
-        Json::Array(items) => items.iter_mut().map(|item| inside(item, kind, scope, may_see)).sum(),
+        Json::Array(items) => items.iter_mut().for_each(|item| anonymous(item, may_see)),
+        Json::Object(fields) => {
+            let named = ["policy", "matchedPolicy", "from"].into_iter().filter_map(|name| fields.get(name)?.as_str());
+            let is_hidden = named.into_iter().any(|name| !may_see(name));
+            // Who cannot tell says because of whom.
+            let is_open = fields.get("decision").is_some_and(|decision| decision == "undecided");
+            if is_hidden || is_open {
+                fields.retain(|name, _| {
+                    !["policy", "matchedPolicy", "from", "reason", "missing", "dependsOn"].contains(&name.as_str())
+                });
+            }
+            fields.values_mut().for_each(|field| anonymous(field, may_see));
+        }
+        _ => {}
+    }
+}
+
+/// The same for a list of decisions: what hidden policies say is gone from every item.
+pub(crate) fn redact_items(answer: &mut Json, may_see: &impl Fn(&str, &str, &str) -> bool) {
+    let kind = answer.get("policyKind").and_then(Json::as_str).unwrap_or_default().to_owned();
+    let seen = |name: &str| may_see(&kind, upheld_dialects::access::SCOPE, name);
+    for item in answer.get_mut("items").and_then(Json::as_array_mut).into_iter().flatten() {
+        let Some(fields) = item.as_object_mut() else { continue };
+        // Who cannot tell says because of whom; if one of them is hidden, none of it is said.
+        let unknown = fields.get("dependsOn").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+        let hides_unknown = unknown.into_iter().any(|name| !seen(name));
+        let hides_decider = fields.get("policy").and_then(Json::as_str).is_some_and(|name| !seen(name));
+        if hides_unknown || hides_decider {
+            fields.retain(|name, _| !["policy", "reason", "missing", "dependsOn"].contains(&name.as_str()));
+        }
+        for duties in ["obligations", "advice"] {
+            fields.get_mut(duties).into_iter().for_each(|duties| anonymous(duties, &seen));
+        }
+    }
+}
+
+fn inside(value: &mut Json, kind: &str, scope: &str, may_see: &impl Fn(&str, &str, &str) -> bool) {
+    match value {
+        Json::Array(items) => items.iter_mut().for_each(|item| inside(item, kind, scope, may_see)),
         Json::Object(fields) => {
             let text = |names: &[&str], otherwise: &str| {
                 let own = names.iter().find_map(|name| fields.get(*name).and_then(Json::as_str));
@@ -68,30 +107,36 @@ fn inside(value: &mut Json, kind: &str, scope: &str, may_see: &impl Fn(&str, &st
             let kind = text(&["kind"], kind);
             let mut hidden = Vec::new();
             if let Some(Json::Array(candidates)) = fields.get_mut("candidates") {
-                for candidate in candidates {
-                    hidden.extend(hide(candidate, &kind, &scope, may_see));
-                }
+                candidates.retain(|candidate| match hidden_name(candidate, &kind, &scope, may_see) {
+                    Some(name) => {
+                        hidden.push(name);
+                        false
+                    }
+                    None => true,
+                });
             }
-            let mut count = hidden.len();
-            if count > 0 {
+            if !hidden.is_empty() {
                 hidden.sort_unstable();
                 hidden.dedup();
                 fields.values_mut().for_each(|field| forget(field, &hidden));
-                fields.insert("redacted".to_owned(), json!(count));
             }
             for (name, field) in fields.iter_mut() {
                 if name != "candidates" {
-                    count += inside(field, &kind, &scope, may_see);
+                    inside(field, &kind, &scope, may_see);
                 }
             }
-            count
         }
-        _ => 0,
+        _ => {}
     }
 }
 
-/// Hides a candidate if its policy must not be seen. Its name comes back.
-fn hide(candidate: &mut Json, kind: &str, scope: &str, may_see: &impl Fn(&str, &str, &str) -> bool) -> Option<String> {
+/// The name of a candidate whose policy must not be seen.
+fn hidden_name(
+    candidate: &Json,
+    kind: &str,
+    scope: &str,
+    may_see: &impl Fn(&str, &str, &str) -> bool,
+) -> Option<String> {
     let text = |names: &[&str], otherwise: &str| {
         let own = names.iter().find_map(|name| candidate.get(*name).and_then(Json::as_str));
         own.unwrap_or(otherwise).to_owned()
@@ -101,12 +146,7 @@ fn hide(candidate: &mut Json, kind: &str, scope: &str, may_see: &impl Fn(&str, &
     // Answers about several namespaces say which one is meant: `shop/cart`.
     let name = full_name.strip_prefix(&format!("{scope}/")).unwrap_or(&full_name);
     let scope = if scope.is_empty() { upheld_dialects::access::SCOPE } else { &scope };
-    if may_see(&kind, scope, name) {
-        return None;
-    }
-    let state = candidate.get("state").cloned().unwrap_or_default();
-    *candidate = json!({"state": state, "redacted": true});
-    Some(full_name)
+    (!may_see(&kind, scope, name)).then_some(full_name)
 }
 
 /// Takes names out of all texts.
@@ -126,7 +166,7 @@ pub(crate) fn forget(value: &mut Json, names: &[String]) {
 }
 
 /// Whether a sentence has a name in it as a word of its own.
-fn mentions(sentence: &str, name: &str) -> bool {
+pub(crate) fn mentions(sentence: &str, name: &str) -> bool {
     let part = |character: char| character.is_alphanumeric() || character == '-' || character == '_';
     !name.is_empty()
         && sentence.match_indices(name).any(|(at, _)| {
@@ -155,19 +195,17 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_seen_is_gone_and_counted() {
+    fn what_must_not_be_seen_is_gone_and_not_counted() {
         let mut given = json!({"answers": [answer()]});
-        let hidden = redact(&mut given, &|kind, scope, name| {
+        redact(&mut given, &|kind, scope, name| {
             assert_eq!((kind, scope), ("TrafficLog", "default"));
             name != "secret-log"
         });
-        assert_eq!(hidden, 1);
         let answer = &given["answers"][0];
-        assert_eq!(answer["redacted"], 1);
-        assert_eq!(answer["candidates"][0], json!({"state": "wins", "redacted": true}));
-        assert_eq!(answer["candidates"][1]["policy"], "open-log");
-        assert_eq!(answer["candidates"][1]["reason"]["text"], HIDDEN_SENTENCE);
-        assert_eq!(answer["candidates"][2]["policy"], "secret-log-2");
+        assert_eq!((answer.get("redacted"), answer["candidates"].as_array().map(Vec::len)), (None, Some(2)));
+        assert_eq!(answer["candidates"][0]["policy"], "open-log");
+        assert_eq!(answer["candidates"][0]["reason"]["text"], HIDDEN_SENTENCE);
+        assert_eq!(answer["candidates"][1]["policy"], "secret-log-2");
         assert_eq!(
             (&answer["policies"][0], &answer["fields"][0]["from"][0]["policy"]),
             (&json!(HIDDEN), &json!(HIDDEN))
@@ -177,9 +215,32 @@ mod tests {
     }
 
     #[test]
+    fn an_explanation_of_a_part_is_that_of_the_part_wherever_it_holds() {
+        let report = |result: &str, policy: &str| {
+            json!({"kind": "TrafficLog", "about": {"scope": "default"}, "verdict": "set", "outcome": "decided",
+            "result": result, "policies": [policy], "headline": {"text": policy}, "candidates": [{"policy": policy}]})
+        };
+        let answers = |reports: Vec<Json>| json!({"kind": "Explanation", "answers": reports});
+        let seen = answers(vec![report("a", "open")]);
+        let same = answers(vec![report("x", "secret"), report("a", "secret")]);
+        let (mut other, mut two) = (report("a", "secret"), report("b", "secret"));
+        (other["kind"], two["kind"]) = (json!("TrafficTrace"), json!("TrafficLog"));
+        let differs = answers(vec![other, two]);
+        assert_eq!(in_part(seen.clone(), &answers(vec![report("a", "secret")])), Some(seen.clone()));
+        assert_eq!(in_part(seen.clone(), &answers(Vec::new())), None);
+        for whole in [same, differs] {
+            let cut = in_part(seen.clone(), &whole).unwrap();
+            assert_eq!(cut["answers"].as_array().map(Vec::len), Some(1));
+            assert!(!cut.to_string().contains("secret"), "{cut}");
+        }
+        let cut = in_part(seen, &answers(vec![report("b", "secret")])).unwrap();
+        assert_eq!((&cut["answers"][0]["result"], &cut["answers"][0]["candidates"]), (&json!("b"), &json!([])));
+    }
+
+    #[test]
     fn what_may_be_seen_stays_as_it_is() {
         let mut given = answer();
-        assert_eq!(redact(&mut given, &|_, _, _| true), 0);
+        redact(&mut given, &|_, _, _| true);
         assert_eq!(given, answer());
     }
 
@@ -196,11 +257,12 @@ mod tests {
             assert_eq!((kind, scope), ("AccessPolicy", "access"));
             name != "secret"
         };
-        assert_eq!(redact_items(&mut given, &seen), 2);
+        redact_items(&mut given, &seen);
         let items = &given["items"];
-        assert_eq!((&items[0]["policy"], items[0].get("redacted")), (&json!("open"), None));
-        assert_eq!((&items[1]["policy"], &items[1]["decision"]), (&json!(HIDDEN), &json!("permit")));
-        assert_eq!((&items[2]["dependsOn"], &items[2]["redacted"]), (&json!([HIDDEN, "open"]), &json!(true)));
+        assert_eq!(items[0]["policy"], json!("open"));
+        assert_eq!((items[1].get("policy"), &items[1]["decision"]), (None, &json!("permit")));
+        assert_eq!(items[1]["obligations"], json!([{"id": "mfa"}]));
+        assert_eq!(items[2].get("dependsOn"), None);
         assert!(!given.to_string().contains("secret") && !given.to_string().contains("friends"), "{given}");
     }
 
@@ -209,7 +271,7 @@ mod tests {
         let mut given =
             json!({"kind": "AccessPolicy", "candidates": [{"state": "permit", "policy": "a"}, {"state": "deny"}]});
         let seen = |kind: &str, scope: &str, name: &str| (kind, scope, name) == ("AccessPolicy", "access", "a");
-        assert_eq!(redact(&mut given, &seen), 1);
-        assert_eq!(given["candidates"][1], json!({"state": "deny", "redacted": true}));
+        redact(&mut given, &seen);
+        assert_eq!(given["candidates"], json!([{"state": "permit", "policy": "a"}]));
     }
 }

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use prost::Message as _;
 use tonic::{Request, Response, Status};
 use upheld_dialects::access::enforce::{EnforcementPoint, Identity};
 use upheld_engine::decide::Outcome;
@@ -12,7 +13,9 @@ use super::attributes::read;
 use super::proto::envoy::service::auth::v3::authorization_server::Authorization;
 use super::proto::envoy::service::auth::v3::{CheckRequest, CheckResponse};
 use crate::app::{App, Shared};
+use crate::auth::Names;
 use crate::http::decide::now;
+use crate::scratch;
 use crate::telemetry::{DecisionEvent, Details, Line, Observed, Surface, outcome};
 
 /// Decides what proxies ask.
@@ -80,10 +83,12 @@ fn decide(app: &App, check: &CheckRequest, observed: &Observed) -> Result<(Check
     let understood = attributes.fulfilled();
     let point = EnforcementPoint { decider, understood: &understood };
     let begun = Instant::now();
-    let judged = point.judge(&http, Some(now()));
+    let bytes = if decider.decide.weight() == 0 { 0 } else { check.encoded_len() };
+    let mut judged = scratch::aside(decider, bytes, || point.judge(&http, Some(now())));
     let (surface, outcome, took) = (Surface::Grpc, outcome(&judged), begun.elapsed());
     let made = DecisionEvent { surface, outcome, observed, place: None, took };
     let line = app.count(made, || Details::of_enforced(&view, &http, &judged));
+    Names::of(&view, decider, observed).ok_or("nobody knows who asks")?.cut_judged(&mut judged);
     let mut answer = Answer::new(&view, decider, &judged);
     if !matches!(trust.identity(&attributes.headers, attributes.peer), Identity::Absent | Identity::Known(_)) {
         // Who stands behind the proxy would take it for true.

@@ -34,16 +34,14 @@ use utoipa::{IntoParams, OpenApi};
 pub(crate) use self::seeding::seed;
 
 use self::bodies::Refused;
-use self::context::Context;
+use self::context::{Context, Decided};
 use self::policy_list::PolicyList;
-use super::asked::Asked;
+use super::asked::{Asked, Readable, aside};
 use super::extract::{Path, Query, RawBody};
 use super::stamp::Editions;
 use super::writing::{Intent, answer, tag};
 use crate::app::Shared;
-use crate::auth::Caller;
-use crate::auth::redaction::forget;
-use crate::connection::Connection;
+use crate::auth::{Access, Operation, Sort, Touched};
 use crate::documents::{Body, format};
 use crate::problem::Problem;
 use crate::telemetry::{DecisionEvent, Details, Observed, Surface};
@@ -90,21 +88,42 @@ struct Page {
 /// All policies: stored ones in the order of the store, then those of files.
 #[utoipa::path(get, path = "/api/policies", tag = "Administration", params(Page),
     responses((status = 200, body = Vec<Object>)))]
-async fn list(Asked(view): Asked, page: Result<Query<Page>, Problem>) -> Result<Response, Refused> {
+async fn list(
+    view: Result<Readable, Problem>,
+    observed: Observed,
+    page: Result<Query<Page>, Problem>,
+) -> Result<Response, Refused> {
+    let Readable(view) = view.map_err(Refused::problem)?;
     let Query(page) = page.map_err(Refused::problem)?;
-    let listed = PolicyList::of(&view);
-    let (offset, limit) = (page.offset.unwrap_or(0), page.limit.unwrap_or(usize::MAX));
-    let policies: Vec<Json_> = listed.iter().skip(offset).take(limit).map(policy_list::Policy::json).collect();
-    Ok(Json(policies).into_response())
+    let answer = aside(&view, move |view| {
+        let access = observed.access().filter(|access| !access.may_all(Operation::Read));
+        let may_read = |policy: &&policy_list::Policy<'_>| access.is_none_or(|access| reads(access, policy.id()));
+        let (offset, limit) = (page.offset.unwrap_or(0), page.limit.unwrap_or(usize::MAX));
+        let listed = PolicyList::of(view);
+        let page = listed.iter().filter(may_read).skip(offset).take(limit);
+        Ok(Json(page.map(policy_list::Policy::json).collect::<Vec<_>>()).into_response())
+    });
+    answer.await.map_err(Refused::problem)
+}
+
+/// Whether a policy may be read.
+fn reads(access: &Access, id: &str) -> bool {
+    access.may(Operation::Read, Touched { kind: POLICY, scope: SCOPE, name: id })
 }
 
 /// One policy.
 #[utoipa::path(get, path = "/api/policies/{id}", tag = "Administration",
     params(("id" = String, Path, description = "which policy")), responses((status = 200, body = Object)))]
-async fn show(Asked(view): Asked, id: Result<Path<String>, Problem>) -> Result<Response, Refused> {
+async fn show(
+    view: Result<Readable, Problem>,
+    observed: Observed,
+    id: Result<Path<String>, Problem>,
+) -> Result<Response, Refused> {
+    let Readable(view) = view.map_err(Refused::problem)?;
     let Path(id) = id.map_err(Refused::problem)?;
     let listed = PolicyList::of(&view);
-    let policy = listed.get(&id).ok_or_else(Refused::no_policy)?;
+    let may_read = observed.access().is_some_and(|access| reads(access, &id));
+    let policy = listed.get(&id).filter(|_| may_read).ok_or_else(Refused::no_policy)?;
     let mut response = Json(policy.json()).into_response();
     set_tag(&mut response, &view, &key(&id)?);
     Ok(response)
@@ -131,11 +150,13 @@ async fn create(
         return Err(Refused::new(StatusCode::BAD_REQUEST, bodies::INVALID_POLICY));
     }
     let (key, text) = (named.key, named.text);
+    intent.need(&key).map_err(Refused::problem)?;
     let conditions = intent.conditions(&key).map_err(Refused::problem)?;
     let change = Change::Put { key: key.clone(), text: text.clone() };
-    let written = app.writer.write(intent.write(&bytes, None, vec![change], conditions)).await?;
+    let written = app.writer.write(intent.write(&bytes, None, vec![change], conditions)).await;
+    let written = written.map_err(|refusal| Refused::of(refusal, intent.told(), &app.live.view()))?;
     if intent.mode() == Mode::DryRun {
-        return Ok(answer(&written, Mode::DryRun));
+        return Ok(answer(&written, Mode::DryRun, intent.told()));
     }
     let received = if format == Format::Json { bytes } else { Bytes::from(text.as_bytes().to_vec()) };
     let content = [(header::CONTENT_TYPE, "application/json")];
@@ -152,12 +173,15 @@ async fn create(
 async fn delete(
     State(app): State<Shared>,
     Asked(view): Asked,
+    observed: Observed,
     id: Result<Path<String>, Problem>,
     intent: Intent,
 ) -> Result<Response, Refused> {
     let Path(id) = id.map_err(Refused::problem)?;
     let key = key(&id)?;
+    intent.need(&key).map_err(Refused::problem)?;
     if view.state.get(&key).is_none()
+        && observed.access().is_some_and(|access| reads(access, &id))
         && let Some(policy) = PolicyList::of(&view).get(&id)
     {
         return Err(Refused::read_only(policy.place()));
@@ -165,9 +189,10 @@ async fn delete(
     let mut conditions = vec![Condition::Present(key.clone())];
     conditions.extend(intent.conditions(&key).map_err(Refused::problem)?);
     let change = Change::Delete { key };
-    let written = app.writer.write(intent.write(&[], None, vec![change], conditions)).await?;
+    let written = app.writer.write(intent.write(&[], None, vec![change], conditions)).await;
+    let written = written.map_err(|refusal| Refused::of(refusal, intent.told(), &app.live.view()))?;
     if intent.mode() == Mode::DryRun {
-        return Ok(answer(&written, Mode::DryRun));
+        return Ok(answer(&written, Mode::DryRun, intent.told()));
     }
     let mut response = Json(json!({"success": true})).into_response();
     response.extensions_mut().insert(Asked(written.view));
@@ -187,18 +212,12 @@ async fn evaluate(
 ) -> Result<Response, Refused> {
     let context = Context::read(&view, &headers, &bytes)?;
     let begun = Instant::now();
-    let (decision, outcome) = context.decision(&view);
+    let Decided { shown, outcome, policy, reason } = context.decision(&view, &observed);
     let (surface, took) = (Surface::Seed, begun.elapsed());
     let made = DecisionEvent { surface, outcome, observed: &observed, place: None, took };
-    let text = |field: &str| decision.get(field).and_then(Json_::as_str).map(str::to_owned);
-    let details = || Details {
-        revision: view.revision(),
-        request: context.json().to_string(),
-        policy: text("matchedPolicy"),
-        reason: text("reason"),
-    };
+    let details = || Details { revision: view.revision(), request: context.json().to_string(), policy, reason };
     app.decided(made, details).await;
-    Ok((editions(&view), Json(decision)).into_response())
+    Ok((editions(&view), Json(shown)).into_response())
 }
 
 /// The context as it was understood, the decision, and what policies there are.
@@ -206,25 +225,25 @@ async fn evaluate(
     request_body(content = Object, example = json!(context::example())),
     responses((status = 200, body = Object), (status = 415)))]
 async fn explain(
-    State(app): State<Shared>,
     Asked(view): Asked,
-    caller: Caller,
-    connection: Option<Extension<Connection>>,
+    observed: Observed,
     headers: HeaderMap,
     RawBody(bytes): RawBody,
 ) -> Result<Response, Refused> {
     let context = Context::read(&view, &headers, &bytes)?;
-    let may_see = app.auth.visibility(&caller, connection.as_ref().map(|Extension(connection)| connection.peer()));
-    let listed = PolicyList::of(&view);
-    let (seen, hidden): (Vec<_>, Vec<_>) = listed.iter().partition(|policy| may_see(POLICY, SCOPE, policy.id()));
-    let policies: Vec<Json_> = seen.into_iter().map(policy_list::Policy::summary).collect();
-    let mut body = json!({"context": context.json(), "decision": context.decision(&view).0, "policies": policies});
-    if let (false, Some(fields)) = (hidden.is_empty(), body.as_object_mut()) {
-        let names: Vec<String> = hidden.iter().map(|policy| policy.id().to_owned()).collect();
-        fields.get_mut("decision").into_iter().for_each(|decision| forget(decision, &names));
-        fields.insert("redacted".to_owned(), json!(names.len()));
-    }
-    Ok((editions(&view), Json(body)).into_response())
+    let answer = aside(&view, move |view| {
+        let access = observed.access().filter(|access| !access.may_all(Operation::See));
+        let sees =
+            |access: &Access, name: &str| access.may_see(Sort::Policy, Touched { kind: POLICY, scope: SCOPE, name });
+        let may_see = |name: &str| access.is_none_or(|access| sees(access, name));
+        let listed = PolicyList::of(view);
+        let seen = listed.iter().filter(|policy| may_see(policy.id()));
+        let policies: Vec<Json_> = seen.map(policy_list::Policy::summary).collect();
+        let decision = context.decision(view, &observed).shown;
+        let body = json!({"context": context.json(), "decision": decision, "policies": policies});
+        Ok((editions(view), Json(body)).into_response())
+    });
+    answer.await.map_err(Refused::problem)
 }
 
 /// The edition of the policies that decide.

@@ -4,19 +4,29 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, Uri};
+use axum::http::{HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::Response;
 use serde::Deserialize;
 use upheld_store::Revision;
 
 use super::stamp::Editions;
 use crate::app::Shared;
+use crate::auth::Operation;
 use crate::problem::Problem;
+use crate::telemetry::Observed;
 use crate::view::View;
 
 /// The view that a request is about, for handlers.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked(pub(crate) Arc<View>);
+
+/// What the caller may read of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Readable(pub(crate) Arc<View>);
+
+/// What answers may name to the caller of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Visible(pub(crate) Arc<View>);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -30,6 +40,18 @@ const DIGEST: HeaderName = HeaderName::from_static("upheld-digest");
 const SEMANTICS: HeaderName = HeaderName::from_static("upheld-semantics");
 
 impl Asked {
+    /// Whether an answer says which view it is of.
+    pub(super) fn is_of(response: &Response) -> bool {
+        response.extensions().get::<Self>().is_some()
+    }
+
+    /// As [`Self::stamped`], for whoever may not know the digest of everything.
+    pub(super) fn stamped_but_digest(self, response: Response) -> Response {
+        let mut response = self.stamped(response);
+        response.headers_mut().remove(DIGEST);
+        response
+    }
+
     /// The answer with the revision and digest of its view, and the editions that gave it; where no policy was asked, those in
     /// force.
     pub(super) fn stamped(self, mut response: Response) -> Response {
@@ -66,4 +88,39 @@ impl<S: Sync> FromRequestParts<S> for Asked {
         let asked = parts.extensions.get::<Self>().cloned();
         asked.ok_or_else(|| Problem::unavailable("there is no snapshot yet"))
     }
+}
+
+impl FromRequestParts<Shared> for Readable {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
+        part(parts, app, Operation::Read).await.map(Self)
+    }
+}
+
+impl FromRequestParts<Shared> for Visible {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
+        part(parts, app, Operation::See).await.map(Self)
+    }
+}
+
+async fn part(parts: &mut Parts, app: &Shared, operation: Operation) -> Result<Arc<View>, Problem> {
+    let Asked(view) = Asked::from_request_parts(parts, app).await?;
+    let observed = parts.extensions.get::<Observed>().cloned();
+    app.parts.of(&view, observed.as_ref().and_then(Observed::access), operation).await
+}
+
+/// Makes an answer out of a view where nobody else has to wait for it. It says which view it is of.
+pub(super) async fn aside(
+    view: &Arc<View>,
+    make: impl FnOnce(&View) -> Result<Response, Problem> + Send + 'static,
+) -> Result<Response, Problem> {
+    let of = Arc::clone(view);
+    let made = tokio::task::spawn_blocking(move || make(&of)).await;
+    let stopped = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the answer was not finished");
+    let mut response = made.map_err(stopped)??;
+    response.extensions_mut().insert(Asked(Arc::clone(view)));
+    Ok(response)
 }

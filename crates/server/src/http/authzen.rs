@@ -25,7 +25,9 @@ use super::decide::now;
 use super::extract::RawBody;
 use super::stamp::Editions;
 use crate::app::Shared;
+use crate::auth::Names;
 use crate::documents::Body;
+use crate::scratch;
 use crate::telemetry::{DecisionEvent, Details, Observed, Surface};
 use crate::view::View;
 
@@ -96,9 +98,11 @@ async fn evaluation(
 ) -> Answered {
     let request = read(&headers, &bytes)?;
     let begun = Instant::now();
-    let answer = asked(&view)?.evaluation(&request)?;
+    let authzen = asked(&view)?;
+    let mut answer = scratch::aside(authzen.decider, bytes.len(), || authzen.evaluation(&request))?;
     let made = made(&answer, &observed, None, begun.elapsed());
     app.decided(made, || details(&view, &answer, request.to_string())).await;
+    names(&view, &observed)?.cut_answer(&mut answer);
     Ok((editions(&view)?, Json(answer.json())))
 }
 
@@ -121,7 +125,8 @@ async fn evaluations(
         return Err(Refused::bad(format!("`evaluations` has more than {most} items")));
     }
     let begun = Instant::now();
-    let batch = asked(&view)?.evaluations(&request)?;
+    let authzen = asked(&view)?;
+    let mut batch = scratch::aside(authzen.decider, bytes.len(), || authzen.evaluations(&request))?;
     let took = begun.elapsed();
     let answers = match &batch {
         Batch::Single(answer) => std::slice::from_ref(answer),
@@ -132,6 +137,11 @@ async fn evaluations(
         let made = made(answer, &observed, Some(place), each);
         app.decided(made, || details(&view, answer, one_of(&request, place).to_string())).await;
     }
+    let names = names(&view, &observed)?;
+    match &mut batch {
+        Batch::Single(answer) => names.cut_answer(answer),
+        Batch::Several(answers) => answers.iter_mut().for_each(|answer| names.cut_answer(answer)),
+    }
     Ok((editions(&view)?, Json(batch.json())))
 }
 
@@ -140,8 +150,14 @@ async fn evaluations(
     request_body(content = Object, example = json!({"subject": {"type": "user"}, "action": {"name": "read"}, "resource": {"type": "document", "id": "7"}})),
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
-async fn search_subject(Asked(view): Asked, headers: HeaderMap, RawBody(bytes): RawBody) -> Answered {
-    search(view, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_subject(request)?.json())).await
+async fn search_subject(
+    Asked(view): Asked,
+    observed: Observed,
+    headers: HeaderMap,
+    RawBody(bytes): RawBody,
+) -> Answered {
+    search(view, &observed, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_subject(request)?.json()))
+        .await
 }
 
 /// On which resources of a type may this subject do this action? `context.complete` says whether all of them could be decided.
@@ -149,8 +165,14 @@ async fn search_subject(Asked(view): Asked, headers: HeaderMap, RawBody(bytes): 
     request_body(content = Object, example = json!({"subject": {"type": "user", "id": "ann"}, "action": {"name": "read"}, "resource": {"type": "document"}})),
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
-async fn search_resource(Asked(view): Asked, headers: HeaderMap, RawBody(bytes): RawBody) -> Answered {
-    search(view, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_resource(request)?.json())).await
+async fn search_resource(
+    Asked(view): Asked,
+    observed: Observed,
+    headers: HeaderMap,
+    RawBody(bytes): RawBody,
+) -> Answered {
+    search(view, &observed, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_resource(request)?.json()))
+        .await
 }
 
 /// Which actions may this subject do on this resource? `context.complete` says whether all of them could be decided.
@@ -158,8 +180,14 @@ async fn search_resource(Asked(view): Asked, headers: HeaderMap, RawBody(bytes):
     request_body(content = Object, example = json!({"subject": {"type": "user", "id": "ann"}, "resource": {"type": "document", "id": "7"}})),
     params(("X-Request-ID" = Option<String>, Header, description = "comes back with the answer")),
     responses((status = 200, body = Object), (status = 400, body = String, content_type = "text/plain")))]
-async fn search_action(Asked(view): Asked, headers: HeaderMap, RawBody(bytes): RawBody) -> Answered {
-    search(view, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_action(request)?.json())).await
+async fn search_action(
+    Asked(view): Asked,
+    observed: Observed,
+    headers: HeaderMap,
+    RawBody(bytes): RawBody,
+) -> Answered {
+    search(view, &observed, read(&headers, &bytes)?, |authzen, request| Ok(authzen.search_action(request)?.json()))
+        .await
 }
 
 /// Where everything is.
@@ -204,7 +232,10 @@ fn one_of(request: &Json_, place: usize) -> Json_ {
 type Search = fn(AuthZen<'_>, &Json_) -> Result<Json_, BadRequest>;
 
 /// A search decides about everybody who is known, which may take a while.
-async fn search(view: Arc<View>, request: Json_, how: Search) -> Answered {
+async fn search(view: Arc<View>, observed: &Observed, request: Json_, how: Search) -> Answered {
+    let unknown = || Refused(StatusCode::SERVICE_UNAVAILABLE, "nobody knows who asks".to_owned());
+    let needed = observed.access().ok_or_else(unknown)?.need_to_see_objects();
+    needed.map_err(|problem| Refused(StatusCode::FORBIDDEN, problem.detail))?;
     let editions = editions(&view)?;
     let found = tokio::task::spawn_blocking(move || Ok::<Json_, Refused>(how(asked(&view)?, &request)?)).await;
     let failed = |_| Refused(StatusCode::INTERNAL_SERVER_ERROR, "the search stopped before its end".to_owned());
@@ -213,6 +244,12 @@ async fn search(view: Arc<View>, request: Json_, how: Search) -> Answered {
 
 fn decider(view: &View) -> Result<Decider<'_>, Refused> {
     view.decider(None).map_err(|problem| Refused(StatusCode::INTERNAL_SERVER_ERROR, problem.message))
+}
+
+/// Whom of those who decide the caller may know.
+fn names<'v>(view: &'v View, observed: &'v Observed) -> Result<Names<'v>, Refused> {
+    let unknown = || Refused(StatusCode::SERVICE_UNAVAILABLE, "nobody knows who asks".to_owned());
+    Names::of(view, decider(view)?, observed).ok_or_else(unknown)
 }
 
 fn editions(view: &View) -> Result<Extension<Editions>, Refused> {

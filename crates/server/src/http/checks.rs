@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use smol_str::SmolStr;
 use upheld_answers::World;
 use upheld_loader::Format;
-use upheld_store::Change;
+use upheld_store::{Change, Key};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -20,11 +20,12 @@ use super::compliance::Asking;
 use super::extract::{Query, RawBody};
 use super::questions::ask;
 use super::revisions::{Batch, batch_of};
-use super::writing::{answer, refused};
+use super::writing::{Told, answer, refused};
 use crate::app::Shared;
 use crate::auth::Caller;
 use crate::documents::{Body, format, format_of_question};
 use crate::problem::Problem;
+use crate::telemetry::Observed;
 use crate::view::View;
 use crate::writer::{Author, Condition, Mode, Refusal, Write};
 
@@ -41,6 +42,7 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
 async fn check(
     State(app): State<Shared>,
     caller: Caller,
+    observed: Observed,
     Asked(view): Asked,
     Query(asking): Query<Asking>,
     headers: HeaderMap,
@@ -50,8 +52,18 @@ async fn check(
     let body = Body::read(&bytes, format)?;
     let Batch { changes, conditions, .. } = batch_of(&view, &body, format, app.config.limits.batch)?;
     let asker = asker(&view, caller, asking).await?;
-    let written = app.writer.write(asked_by(asker, changes, conditions)).await.map_err(refused)?;
-    Ok(answer(&written, Mode::DryRun))
+    changes.iter().try_for_each(|change| need(&observed, &view, change.key()))?;
+    let told = Told::of(&observed);
+    let written = app.writer.write(asked_by(asker, changes, conditions)).await;
+    let written = written.map_err(|refusal| refused(refusal, told, &view))?;
+    Ok(answer(&written, Mode::DryRun, told))
+}
+
+/// What would become of a document says whether it is there.
+fn need(observed: &Observed, view: &View, key: &Key) -> Result<(), Problem> {
+    let seen = observed.access().is_some_and(|access| access.may_see(view.sort_of(key.kind()), key.into()));
+    let detail = || format!("the right `see` on the document `{key}` is missing");
+    if seen { Ok(()) } else { Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", detail())) }
 }
 
 /// A write that is only asked about.
@@ -85,6 +97,7 @@ async fn asker(view: &Arc<View>, caller: Caller, asking: Asking) -> Result<Calle
 async fn review(
     State(app): State<Shared>,
     caller: Caller,
+    observed: Observed,
     Asked(view): Asked,
     headers: HeaderMap,
     RawBody(bytes): RawBody,
@@ -100,6 +113,7 @@ async fn review(
     let document = if operation == Operation::Delete { old_object } else { object };
     let body = Body::read(document.to_string().as_bytes(), Format::Json)?;
     let named = body.named(&view.identities(), body.only()?)?;
+    need(&observed, &view, &named.key)?;
     let change = match operation {
         Operation::Delete => Change::Delete { key: named.key },
         Operation::Create | Operation::Update => Change::Put { key: named.key, text: named.text },
@@ -107,14 +121,15 @@ async fn review(
     let write = asked_by(writer, vec![change], Vec::new());
     let response = match app.writer.write(write).await {
         Ok(written) => {
+            let ruled = written.ruled.iter().filter(|_| Told::of(&observed).everything());
             let warnings: Vec<&str> =
-                written.ruled.iter().flat_map(|ruled| &ruled.violations).map(|check| check.message.as_str()).collect();
+                ruled.flat_map(|ruled| &ruled.violations).map(|check| check.message.as_str()).collect();
             json!({"uid": uid, "allowed": true, "warnings": warnings})
         }
         // What is wrong here says nothing of the document.
         Err(Refusal::Store(error)) => return Err(error.into()),
         Err(refusal) => {
-            let problem = refused(refusal);
+            let problem = refused(refusal, Told::of(&observed), &view);
             json!({"uid": uid, "allowed": false, "status": {"code": problem.status, "reason": problem.title, "message": problem.detail}})
         }
     };

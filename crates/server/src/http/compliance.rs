@@ -16,7 +16,7 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::asked::Asked;
+use super::asked::Visible;
 use super::extract::{Query, RawBody};
 use super::questions::{ask, read};
 use super::stamp::answered;
@@ -64,7 +64,7 @@ impl<Q: DeserializeOwned + Default> FromRequest<Shared> for Incoming<Q> {
     async fn from_request(request: Request, state: &Shared) -> Result<Self, Problem> {
         let (mut parts, body) = request.into_parts();
         let caller = Caller::of(&parts);
-        let Asked(view) = Asked::from_request_parts(&mut parts, state).await?;
+        let Visible(view) = Visible::from_request_parts(&mut parts, state).await?;
         let Query(asking) = Query::from_request_parts(&mut parts, state).await?;
         let headers = parts.headers.clone();
         let RawBody(body) = RawBody::from_request(Request::from_parts(parts, body), state).await?;
@@ -148,7 +148,7 @@ async fn values(incoming: Incoming<Choice>) -> Result<Response, Problem> {
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn what_if(
     caller: Caller,
-    Asked(view): Asked,
+    Visible(view): Visible,
     Query(asking): Query<Asking>,
     headers: HeaderMap,
     RawBody(body): RawBody,

@@ -23,6 +23,7 @@ use super::asked::Asked;
 use super::extract::{Query, QuestionBody};
 use super::stamp::{Editions, Stamp, stamped_text};
 use crate::app::Shared;
+use crate::auth::Names;
 use crate::documents::Body;
 use crate::problem::Problem;
 use crate::scratch;
@@ -104,10 +105,11 @@ async fn decide(
     let document = body.only()?;
     let request = read(decider, &body, document)?;
     let begun = Instant::now();
-    let decision = scratch::decide(decider, &request);
+    let mut decision = scratch::aside(decider, length(document), || scratch::decide(decider, &request));
     let (surface, took) = (Surface::Http, begun.elapsed());
     let made = DecisionEvent { surface, outcome: decision.outcome, observed: &observed, place: None, took };
     app.decided(made, || details(&decision, &view, document)).await;
+    names(&view, decider, &observed)?.cut(&mut decision);
     Ok(json(&view, decider, &Answer::of(decision)))
 }
 
@@ -140,23 +142,39 @@ async fn decide_batch(
     }
     let requests: Vec<Request> =
         documents.items().map(|request| read(decider, &body, request)).collect::<Result<_, Problem>>()?;
-    let mut answers = Vec::with_capacity(requests.len());
-    for request in &requests {
+    let decide = |request: &Request| {
         let begun = Instant::now();
         let decision = scratch::decide(decider, request);
-        answers.push((decision, begun.elapsed()));
-    }
+        (decision, begun.elapsed())
+    };
+    let answers: Vec<_> = scratch::aside(decider, length(document), || requests.iter().map(decide).collect());
     for (place, ((decision, took), document)) in answers.iter().zip(documents.items()).enumerate() {
         let (surface, outcome, took) = (Surface::Http, decision.outcome, *took);
         let made = DecisionEvent { surface, outcome, observed: &observed, place: Some(place), took };
         app.decided(made, || details(decision, &view, document)).await;
     }
-    let decisions = answers.into_iter().map(|(decision, _)| Answer::of(decision)).collect();
+    let names = names(&view, decider, &observed)?;
+    let decisions = answers.into_iter().map(|(mut decision, _)| {
+        names.cut(&mut decision);
+        Answer::of(decision)
+    });
+    let decisions = decisions.collect();
     Ok(json(&view, decider, &Decisions { decisions }))
+}
+
+/// Bytes of what is asked.
+fn length(document: Value<'_>) -> usize {
+    let span = document.span();
+    (span.end.saturating_sub(span.start)) as usize
 }
 
 fn decider<'v>(view: &'v View, kind: Option<&str>) -> Result<Decider<'v>, Problem> {
     view.decider(kind).map_err(|problem| Problem::not_found(problem.message))
+}
+
+/// Whom of those who decide the caller may know.
+fn names<'v>(view: &'v View, decider: Decider<'v>, observed: &'v Observed) -> Result<Names<'v>, Problem> {
+    Names::of(view, decider, observed).ok_or_else(|| Problem::unavailable("nobody knows who asks"))
 }
 
 /// Whoever does not say when asks now.

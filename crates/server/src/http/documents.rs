@@ -14,13 +14,15 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::asked::Asked;
+use super::asked::{Asked, Readable, aside};
 use super::extract::{Path, Query, RawBody};
 use super::paging::Page;
 use super::writing::{Intent, answer, refused, tag};
 use crate::app::Shared;
+use crate::auth::Operation;
 use crate::documents::{Body, format};
 use crate::problem::Problem;
+use crate::telemetry::Observed;
 use crate::writer::Condition;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
@@ -66,39 +68,46 @@ pub(super) fn whole_name<'n>(name: &'n str, rest: Option<&str>) -> Cow<'n, str> 
 
 /// What the store holds, by id.
 #[utoipa::path(get, path = "/v1/documents", params(Page), responses((status = 200, body = Object), (status = 400, body = Problem)))]
-async fn list(Asked(view): Asked, Query(page): Query<Page>) -> Result<Json<Json_>, Problem> {
-    let mut documents: Vec<_> = view.state.iter().collect();
-    documents.sort_by_key(|(key, _)| *key);
-    let items = documents.into_iter().map(|(key, document)| {
-        let text: Json_ = serde_json::from_str(&document.text).unwrap_or_default();
-        (key.as_str(), json!({"id": key, "changed": document.revision, "document": text}))
-    });
-    page.of(&view, items).map(Json)
+async fn list(Readable(view): Readable, Query(page): Query<Page>) -> Result<Response, Problem> {
+    aside(&view, move |view| {
+        let listed = page.of(view, view.keys(), Key::as_str, |key| {
+            let document = view.state.get(key)?;
+            let text: Json_ = serde_json::from_str(&document.text).unwrap_or_default();
+            Some(json!({"id": key, "changed": document.revision, "document": text}))
+        })?;
+        Ok(Json(listed).into_response())
+    })
+    .await
 }
 
 /// Everything that answers are made from, one text a line: documents of the store and files that are watched. Whoever reads
 /// them gets the same digest and the same answers.
 #[utoipa::path(get, path = "/v1/snapshot",
     responses((status = 200, content_type = "application/x-ndjson", body = String), (status = 400, body = Problem)))]
-async fn snapshot(Asked(view): Asked) -> Response {
-    let mut lines = String::new();
-    for (key, document) in view.state.iter() {
-        lines.push_str(&json!({"name": format!("store:{key}"), "format": "json", "text": &*document.text}).to_string());
-        lines.push('\n');
-    }
-    for (name, text) in view.files.texts() {
-        lines.push_str(&json!({"name": name, "text": text}).to_string());
-        lines.push('\n');
-    }
-    ([(header::CONTENT_TYPE, "application/x-ndjson")], lines).into_response()
+async fn snapshot(Readable(view): Readable) -> Result<Response, Problem> {
+    aside(&view, |view| {
+        let mut lines = String::new();
+        for (key, document) in view.state.iter() {
+            let line = json!({"name": format!("store:{key}"), "format": "json", "text": &*document.text});
+            lines.push_str(&line.to_string());
+            lines.push('\n');
+        }
+        for (name, text) in view.files.texts() {
+            lines.push_str(&json!({"name": name, "text": text}).to_string());
+            lines.push('\n');
+        }
+        Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], lines).into_response())
+    })
+    .await
 }
 
 /// A stored document as it is, with its entity tag.
 #[utoipa::path(get, path = "/v1/documents/{kind}/{scope}/{name}", params(Named),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem)))]
-async fn show(Asked(view): Asked, Path(named): Path<Named>) -> Result<Response, Problem> {
+async fn show(Asked(view): Asked, observed: Observed, Path(named): Path<Named>) -> Result<Response, Problem> {
     let key = named.key()?;
-    let Some(document) = view.state.get(&key) else {
+    let may_read = observed.access().is_some_and(|access| access.may(Operation::Read, (&key).into()));
+    let Some(document) = view.state.get(&key).filter(|_| may_read) else {
         return Err(Problem::not_found(format!("there is no document `{key}` in the store")));
     };
     let body: Json_ = serde_json::from_str(&document.text).unwrap_or_default();
@@ -123,6 +132,7 @@ async fn put(
     RawBody(bytes): RawBody,
 ) -> Result<Response, Problem> {
     let key = named.key()?;
+    intent.need(&key)?;
     let body = Body::read(&bytes, format(&headers)?)?;
     let document = body.named(&app.live.view().identities(), body.only()?)?;
     if document.key != key {
@@ -131,8 +141,9 @@ async fn put(
     }
     let change = Change::Put { key: document.key, text: document.text };
     let conditions = intent.conditions(&key)?;
-    let written = app.writer.write(intent.write(&bytes, None, vec![change], conditions)).await.map_err(refused)?;
-    let mut response = answer(&written, intent.mode());
+    let written = app.writer.write(intent.write(&bytes, None, vec![change], conditions)).await;
+    let written = written.map_err(|refusal| refused(refusal, intent.told(), &app.live.view()))?;
+    let mut response = answer(&written, intent.mode(), intent.told());
     if let Some(document) = written.view.state.get(&key)
         && let Ok(value) = tag(document.revision).parse()
     {
@@ -147,9 +158,11 @@ async fn put(
         (status = 412, body = Problem), (status = 422, body = Problem), (status = 503, body = Problem)))]
 async fn delete(State(app): State<Shared>, Path(named): Path<Named>, intent: Intent) -> Result<Response, Problem> {
     let key = named.key()?;
+    intent.need(&key)?;
     let mut conditions = vec![Condition::Present(key.clone())];
     conditions.extend(intent.conditions(&key)?);
     let change = Change::Delete { key };
-    let written = app.writer.write(intent.write(&[], None, vec![change], conditions)).await.map_err(refused)?;
-    Ok(answer(&written, intent.mode()))
+    let written = app.writer.write(intent.write(&[], None, vec![change], conditions)).await;
+    let written = written.map_err(|refusal| refused(refusal, intent.told(), &app.live.view()))?;
+    Ok(answer(&written, intent.mode(), intent.told()))
 }

@@ -14,8 +14,10 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::Query;
+use super::revisions::{ReadEntry, Reader};
 use crate::app::Shared;
 use crate::problem::Problem;
+use crate::telemetry::Observed;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(events))
@@ -34,6 +36,7 @@ struct From {
     responses((status = 200, content_type = "text/event-stream", body = String), (status = 400, body = Problem), (status = 410, body = Problem)))]
 async fn events(
     State(app): State<Shared>,
+    observed: Observed,
     Query(from): Query<From>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
@@ -42,7 +45,8 @@ async fn events(
     let after = resumed.or(from.after).unwrap_or_else(|| app.live.view().revision());
     // Whoever asks for what is forgotten should know before the stream begins.
     app.store.entries(after, 1).await?;
-    let follow = Follow { revisions: app.live.follow(), app, after, waiting: Vec::new() };
+    let reader = Reader::of(&observed);
+    let follow = Follow { revisions: app.live.follow(), app, reader, after, waiting: Vec::new() };
     let events = stream::unfold(follow, |follow| async move { follow.next().await });
     let events = events.map(|entry| Ok(event(&entry)));
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
@@ -50,6 +54,7 @@ async fn events(
 
 struct Follow {
     app: Shared,
+    reader: Reader,
     revisions: tokio::sync::watch::Receiver<Revision>,
     after: Revision,
     /// The next entries, last first.
@@ -58,12 +63,15 @@ struct Follow {
 
 impl Follow {
     /// The next entry; the end of the stream when the server ends, or the log is forgotten faster than it is read.
-    async fn next(mut self) -> Option<(Entry, Self)> {
+    async fn next(mut self) -> Option<(ReadEntry, Self)> {
         const AT_ONCE: usize = 100;
         loop {
             if let Some(entry) = self.waiting.pop() {
                 self.after = entry.revision;
-                return Some((entry, self));
+                match self.reader.cut(entry) {
+                    Some(entry) => return Some((entry, self)),
+                    None => continue,
+                }
             }
             // First seen, then fetched: what comes in between is seen the next time.
             self.revisions.borrow_and_update();
@@ -80,16 +88,10 @@ impl Follow {
     }
 }
 
-fn event(entry: &Entry) -> Event {
-    let changes: Vec<_> = (entry.changes.iter())
-        .map(|change| match change {
-            Change::Put { key, .. } => json!({"put": key}),
-            Change::Delete { key } => json!({"delete": key}),
-        })
-        .collect();
-    let data = json!({
-        "revision": entry.revision, "time": entry.time.to_string(), "actor": entry.actor, "message": entry.message,
-        "digest": entry.digest, "changes": changes,
+fn event(entry: &ReadEntry) -> Event {
+    let data = entry.json(|change| match change {
+        Change::Put { key, .. } => json!({"put": key}),
+        Change::Delete { key } => json!({"delete": key}),
     });
     Event::default().id(entry.revision.to_string()).event("revision").data(data.to_string())
 }

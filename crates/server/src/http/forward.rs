@@ -23,11 +23,15 @@ use super::asked::Asked;
 use super::decide::now;
 use super::stamp::Editions;
 use crate::app::{App, Shared};
+use crate::auth::Names;
 use crate::connection::Connection;
 use crate::header_text::for_header;
+use crate::scratch;
 use crate::telemetry::{DecisionEvent, Details, Line, Observed, Surface, outcome};
 use crate::view::View;
 
+/// No head of a request is longer.
+const HEAD: usize = 1 << 16;
 /// Below which path proxies ask.
 const PREFIX: &str = "/forward-auth";
 
@@ -124,10 +128,14 @@ fn decided(app: &App, view: &View, observed: &Observed, http: &HttpRequest) -> (
     };
     let point = EnforcementPoint { decider, understood: &app.config.access.fulfilled };
     let begun = Instant::now();
-    let judged = point.judge(http, Some(now()));
+    let mut judged = scratch::aside(decider, HEAD, || point.judge(http, Some(now())));
     let (surface, took) = (Surface::Forward, begun.elapsed());
     let made = DecisionEvent { surface, outcome: outcome(&judged), observed, place: None, took };
     let line = app.count(made, || Details::of_enforced(view, http, &judged));
+    match Names::of(view, decider, observed) {
+        Some(names) => names.cut_judged(&mut judged),
+        None => return undecided(app, view, observed, "nobody knows who asks"),
+    }
     let mut response = match &judged.enforced {
         Enforced::Continue(why) => {
             let word = match why {

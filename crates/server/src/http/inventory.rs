@@ -1,8 +1,11 @@
 //! `/v1/policies`, `/v1/objects`, `/v1/kinds`, `/v1/codes`: what there is.
 
-use axum::Json;
-use axum::response::Response;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
 use upheld_answers::inventory::Row;
@@ -12,15 +15,17 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::asked::Asked;
+use super::asked::{Asked, Readable, aside};
 use super::documents::whole_name;
 use super::extract::{Path, Query};
 use super::paging::Page;
-use super::questions::{ask, ask_in};
-use super::stamp::{answered, stamped};
+use super::questions::{ask, explained};
+use super::stamp::answered;
 use crate::app::Shared;
+use crate::auth::{Operation, Touched};
 use crate::problem::Problem;
-use crate::view::View;
+use crate::telemetry::Observed;
+use crate::view::{RowSort, View, WhichRows};
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -73,61 +78,85 @@ impl Named {
 #[utoipa::path(get, path = "/v1/policies", params(Wanted, Page),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 422, body = Problem)))]
 async fn policies(
-    Asked(view): Asked,
+    Readable(view): Readable,
+    observed: Observed,
     Query(wanted): Query<Wanted>,
     Query(page): Query<Page>,
-) -> Result<Json<Json_>, Problem> {
-    let rows = ask(&view, move |world| world.policies(wanted.kind.as_deref())).await?;
-    listed(&view, &page, &rows)
+) -> Result<Response, Problem> {
+    listed(&view, &observed, page, WhichRows { what: RowSort::Policies, kind: wanted.kind }).await
 }
 
 /// All objects: proxies, services, gateways, related objects.
 #[utoipa::path(get, path = "/v1/objects", params(Wanted, Page),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 422, body = Problem)))]
 async fn objects(
-    Asked(view): Asked,
+    Readable(view): Readable,
+    observed: Observed,
     Query(wanted): Query<Wanted>,
     Query(page): Query<Page>,
-) -> Result<Json<Json_>, Problem> {
-    let rows = ask(&view, move |world| world.objects(wanted.kind.as_deref())).await?;
-    listed(&view, &page, &rows)
+) -> Result<Response, Problem> {
+    listed(&view, &observed, page, WhichRows { what: RowSort::Objects, kind: wanted.kind }).await
 }
 
-fn listed(view: &View, page: &Page, rows: &[Row]) -> Result<Json<Json_>, Problem> {
-    let mut rows: Vec<(String, &Row)> = rows.iter().map(|row| (row.id(), row)).collect();
-    rows.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let items = rows.iter().map(|(id, row)| {
-        let mut item = row.json();
-        if let Some(fields) = item.as_object_mut() {
-            fields.insert("id".to_owned(), json!(id));
-        }
-        (id.as_str(), item)
-    });
-    page.of(view, items).map(Json)
+async fn listed(view: &Arc<View>, observed: &Observed, page: Page, which: WhichRows) -> Result<Response, Problem> {
+    let (held, access) = (Arc::clone(view), observed.access().cloned());
+    let wanted = which.clone();
+    let rows = ask(view, move |world| {
+        held.rows(&wanted, || match wanted.what {
+            RowSort::Policies => world.policies(wanted.kind.as_deref()),
+            RowSort::Objects => world.objects(wanted.kind.as_deref()),
+        })
+    })
+    .await?;
+    aside(view, move |view| {
+        // A document that may be read can have things in it that may not.
+        let parts = access.filter(|access| !access.may_all(Operation::Read));
+        let may_read = |row: &Row| {
+            let touched = Touched { kind: &row.kind, scope: &row.mesh, name: &row.name };
+            parts.as_ref().is_none_or(|access| access.may(Operation::Read, touched))
+        };
+        let listed = page.of(
+            view,
+            &rows,
+            |(id, _)| id,
+            |(id, row)| {
+                let mut item = may_read(row).then(|| row.json())?;
+                if let Some(fields) = item.as_object_mut() {
+                    fields.insert("id".to_owned(), json!(id));
+                }
+                Some(item)
+            },
+        )?;
+        Ok(Json(listed).into_response())
+    })
+    .await
 }
 
 /// One policy: what it says, where it applies, where it stands.
 #[utoipa::path(get, path = "/v1/policies/{kind}/{scope}/{name}", params(Named),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
-async fn policy(Asked(view): Asked, Path(named): Path<Named>) -> Result<Json<Json_>, Problem> {
-    shown(&view, named.identity()).await
+async fn policy(Readable(view): Readable, observed: Observed, Path(named): Path<Named>) -> Result<Response, Problem> {
+    shown(&view, &observed, named.identity()).await
 }
 
 /// One object.
 #[utoipa::path(get, path = "/v1/objects/{kind}/{scope}/{name}", params(Named),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
-async fn object(Asked(view): Asked, Path(named): Path<Named>) -> Result<Json<Json_>, Problem> {
-    shown(&view, named.identity()).await
+async fn object(Readable(view): Readable, observed: Observed, Path(named): Path<Named>) -> Result<Response, Problem> {
+    shown(&view, &observed, named.identity()).await
 }
 
 /// Whatever a list has, by its id.
-async fn shown(view: &std::sync::Arc<View>, identity: Identity) -> Result<Json<Json_>, Problem> {
+async fn shown(view: &Arc<View>, observed: &Observed, identity: Identity) -> Result<Response, Problem> {
+    if !observed.access().is_some_and(|access| access.may(Operation::Read, (&identity).into())) {
+        return Err(Problem::not_found(format!("there is no `{identity}`")));
+    }
     let shown = ask(view, move |world| match world.show(&identity.to_string()) {
         Ok(shown) => Ok(shown.json(world.snapshot())),
         Err(refused) => world.show_listed(&identity).ok_or(refused),
     });
     match shown.await {
-        Ok(shown) => Ok(Json(stamped(view, shown))),
+        Ok(shown) => Ok(answered(view, shown)),
         Err(problem) => Err(Problem::not_found(problem.detail)),
     }
 }
@@ -135,17 +164,21 @@ async fn shown(view: &std::sync::Arc<View>, identity: Identity) -> Result<Json<J
 /// What holds for an object, of all kinds of policies.
 #[utoipa::path(get, path = "/v1/objects/{kind}/{scope}/{name}/effective", params(Named),
     responses((status = 200, body = Object), (status = 422, body = Problem)))]
-async fn effective(Asked(view): Asked, Path(named): Path<Named>) -> Result<Response, Problem> {
+async fn effective(
+    State(app): State<Shared>,
+    Asked(view): Asked,
+    observed: Observed,
+    Path(named): Path<Named>,
+) -> Result<Response, Problem> {
     let Identity { kind, scope, name } = named.identity();
     let what = format!("{}/{name}", kind.to_lowercase());
     let words = Words { what: Some(what), ..Words::default() };
-    let answer = ask_in(Some(scope), &view, move |world| world.explain(&world.question(&words)?)).await?;
-    Ok(answered(&view, answer))
+    explained(&app, &view, &observed, Some(scope), words).await
 }
 
 /// The kinds of policies: how each matches, ranks and resolves.
 #[utoipa::path(get, path = "/v1/kinds", params(Page), responses((status = 200, body = Object), (status = 400, body = Problem)))]
-async fn kinds(Asked(view): Asked, Query(page): Query<Page>) -> Result<Json<Json_>, Problem> {
+async fn kinds(Readable(view): Readable, Query(page): Query<Page>) -> Result<Response, Problem> {
     let documents = ask(&view, |world| Ok(world.kinds())).await?;
     let name = |document: &Json_| {
         document
@@ -157,23 +190,26 @@ async fn kinds(Asked(view): Asked, Query(page): Query<Page>) -> Result<Json<Json
     };
     let mut named: Vec<(String, Json_)> = documents.into_iter().map(|document| (name(&document), document)).collect();
     named.sort_by(|(a, _), (b, _)| a.cmp(b));
-    page.of(&view, named.iter().map(|(name, document)| (name.as_str(), document.clone()))).map(Json)
+    let listed = page.of(&view, &named, |(name, _)| name, |(_, document)| Some(document.clone()))?;
+    Ok((Extension(Asked(view)), Json(listed)).into_response())
 }
 
 /// The document of one kind.
 #[utoipa::path(get, path = "/v1/kinds/{name}", params(("name" = String, Path, example = "TrafficRoute")),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
-async fn kind(Asked(view): Asked, Path(name): Path<String>) -> Result<Json<Json_>, Problem> {
+async fn kind(Readable(view): Readable, Path(name): Path<String>) -> Result<Response, Problem> {
     let document = ask(&view, move |world| world.kind_document(&name)).await;
-    document.map(Json).map_err(|problem| Problem::not_found(problem.detail))
+    let document = document.map_err(|problem| Problem::not_found(problem.detail))?;
+    Ok((Extension(Asked(view)), Json(document)).into_response())
 }
 
 /// All codes with their meanings.
 #[utoipa::path(get, path = "/v1/codes", params(Page), responses((status = 200, body = Object), (status = 400, body = Problem)))]
-async fn all_codes(Asked(view): Asked, Query(page): Query<Page>) -> Result<Json<Json_>, Problem> {
+async fn all_codes(Readable(view): Readable, Query(page): Query<Page>) -> Result<Response, Problem> {
     let mut all: Vec<_> = codes::all().collect();
     all.sort_by_key(|meaning| meaning.code);
-    page.of(&view, all.iter().map(|meaning| (meaning.code, json!(meaning)))).map(Json)
+    let listed = page.of(&view, &all, |meaning| meaning.code, |meaning| Some(json!(meaning)))?;
+    Ok((Extension(Asked(view)), Json(listed)).into_response())
 }
 
 /// What a code means.

@@ -21,9 +21,9 @@ use tower::{Layer, Service};
 use tower_http::compression::Compression;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 
-use super::asked;
+use super::asked::{self, Asked};
 use crate::app::Shared;
-use crate::auth::Endpoint;
+use crate::auth::{Endpoint, Operation};
 use crate::telemetry::{Observed, ObservedRequest};
 use crate::{auth, limits};
 
@@ -99,7 +99,7 @@ async fn answer(
 ) -> Response {
     let (mut parts, body) = request.into_parts();
     match auth::admit(app, &parts, endpoint).await {
-        Ok(caller) => observed.called_by(caller),
+        Ok((caller, access)) => observed.called_by(caller, access),
         Err(refusal) => {
             tracing::debug!(?refusal, "a request is not let in");
             return refusal.answer(endpoint.form);
@@ -119,7 +119,12 @@ async fn answer(
     };
     parts.extensions.insert(view.clone());
     let response = packed(Request::from_parts(parts, body), handler).await;
-    view.stamped(response)
+    // The digest goes over all documents. Whoever may not read all of them gets the one of what the answer is made of, or none.
+    let reads_all = || observed.access().is_some_and(|access| access.may_all(Operation::Read));
+    if endpoint.sort == "decision" || Asked::is_of(&response) || reads_all() {
+        return view.stamped(response);
+    }
+    view.stamped_but_digest(response)
 }
 
 /// The answer of a handler, made smaller for those who can unpack it.

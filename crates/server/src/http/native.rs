@@ -11,7 +11,7 @@ use serde_json::{Value as Json_, json};
 use upheld_dialects::dialect::{Endpoint, Native};
 use upheld_dialects::natives;
 
-use super::asked::Asked;
+use super::asked::{Asked, Visible};
 use crate::app::Shared;
 
 /// One of these APIs, for its handlers.
@@ -53,7 +53,7 @@ fn operation(native: &dyn Native, Endpoint { path, summary }: &Endpoint) -> (Str
 async fn get(
     State(app): State<Shared>,
     Extension(Asks(native)): Extension<Asks>,
-    Asked(view): Asked,
+    Visible(view): Visible,
     method: Method,
     uri: Uri,
 ) -> Response {
@@ -69,7 +69,7 @@ async fn get(
     match answered {
         Ok(Ok(mut body)) => {
             with_address(&mut body, &app.config.base_url());
-            Json(body).into_response()
+            (Extension(Asked(view)), Json(body)).into_response()
         }
         Ok(Err(problem)) => {
             let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

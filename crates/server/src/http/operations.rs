@@ -16,8 +16,9 @@ use utoipa_axum::routes;
 use super::extract::Query;
 use super::stamp::Stamp;
 use crate::app::{App, Shared};
+use crate::auth::Operation;
 use crate::problem::Problem;
-use crate::telemetry::Reloaded;
+use crate::telemetry::{Observed, Reloaded, Sizes};
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -66,7 +67,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[utoipa::path(get, path = "/readyz",
     params(("strict" = Option<bool>, Query, description = "503 instead of 200 when degraded")),
     responses((status = 200, body = Readiness<'static>), (status = 400, body = Problem), (status = 503, body = Readiness<'static>)))]
-async fn readyz(State(app): State<Shared>, Query(how): Query<AuthMethod>) -> Response {
+async fn readyz(State(app): State<Shared>, observed: Observed, Query(how): Query<AuthMethod>) -> Response {
     let view = app.live.view();
     let kind = app.store.name();
     let (reachable, store) = match tokio::time::timeout(PATIENCE, app.store.head()).await {
@@ -81,6 +82,7 @@ async fn readyz(State(app): State<Shared>, Query(how): Query<AuthMethod>) -> Res
     let diverged = store["diverged"] == true;
     let diagnostics = problems(&app);
     let degraded = !reachable || !diagnostics.is_empty();
+    let diagnostics = if reads_all(&observed) { diagnostics } else { Vec::new() };
     let readiness = Readiness {
         status: if degraded { "degraded" } else { "ready" },
         stamp: Stamp::of(&view),
@@ -93,6 +95,11 @@ async fn readyz(State(app): State<Shared>, Query(how): Query<AuthMethod>) -> Res
     (status, Json(readiness)).into_response()
 }
 
+/// Whether the caller may read whatever there is.
+fn reads_all(observed: &Observed) -> bool {
+    observed.access().is_some_and(|access| access.may_all(Operation::Read))
+}
+
 /// What is wrong with the files.
 fn problems(app: &App) -> Vec<Value> {
     let Some(broken) = app.folders.problem() else { return Vec::new() };
@@ -102,9 +109,10 @@ fn problems(app: &App) -> Vec<Value> {
 /// Numbers for Prometheus.
 #[utoipa::path(get, path = "/metrics",
     responses((status = 200, content_type = "application/openmetrics-text", body = String)))]
-async fn metrics(State(app): State<Shared>) -> Response {
+async fn metrics(State(app): State<Shared>, observed: Observed) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, OPEN_METRICS)], app.numbers()).into_response()
+    let sizes = if reads_all(&observed) { Sizes::Told } else { Sizes::Hidden };
+    ([(header::CONTENT_TYPE, OPEN_METRICS)], app.numbers(sizes)).into_response()
 }
 
 /// What came of reading the files again.
@@ -123,10 +131,11 @@ struct Read<'v> {
 /// Reads the watched files now. When they are broken, what they said before goes on to count.
 #[utoipa::path(post, path = "/v1/reload",
     responses((status = 200, body = Read<'static>), (status = 422, body = Problem), (status = 503, body = Problem)))]
-async fn reload(State(app): State<Shared>) -> Result<Response, Problem> {
+async fn reload(State(app): State<Shared>, observed: Observed) -> Result<Response, Problem> {
     let result = app.reload().await;
     if result == Reloaded::Broken {
         let broken = app.folders.problem();
+        let broken = broken.filter(|_| reads_all(&observed));
         return Err(broken
             .map_or_else(|| Problem::unavailable("the files could not be read"), |broken| Problem::broken(&broken)));
     }
@@ -134,6 +143,7 @@ async fn reload(State(app): State<Shared>) -> Result<Response, Problem> {
     let files = view.loaded.snapshot.files();
     let warnings =
         view.loaded.warnings.as_slice().iter().map(|warning| upheld_answers::diagnostic_json(files, warning));
-    let read = Read { result: result.word(), stamp: Stamp::of(&view), diagnostics: warnings.collect() };
+    let diagnostics = warnings.filter(|_| reads_all(&observed)).collect();
+    let read = Read { result: result.word(), stamp: Stamp::of(&view), diagnostics };
     Ok(Json(read).into_response())
 }

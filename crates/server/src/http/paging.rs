@@ -34,11 +34,20 @@ impl Page {
         }
     }
 
-    /// The page of a list that is sorted by the id of its items.
-    pub(crate) fn of<'i>(&self, view: &View, items: impl Iterator<Item = (&'i str, Json)>) -> Result<Json, Problem> {
+    /// The page of a list that is sorted by the ids of its items. What comes before and after the page is not looked at; an item that
+    /// is not shown is not there.
+    pub(crate) fn of<'i, T>(
+        &self,
+        view: &View,
+        sorted: &'i [T],
+        id: impl Fn(&T) -> &str,
+        item: impl Fn(&'i T) -> Option<Json>,
+    ) -> Result<Json, Problem> {
         let size = self.size()?;
         let after = self.after.as_deref().unwrap_or_default();
-        let mut rest = items.skip_while(|(id, _)| *id <= after && !after.is_empty());
+        let begin = sorted.partition_point(|one| !after.is_empty() && id(one) <= after);
+        let rest = sorted.get(begin..).unwrap_or_default().iter();
+        let mut rest = rest.filter_map(|one| Some((id(one), item(one)?)));
         let page: Vec<(&str, Json)> = rest.by_ref().take(size).collect();
         let next = page.last().map(|(id, _)| *id).filter(|_| rest.next().is_some());
         let mut answer = serde_json::to_value(Stamp::of(view)).unwrap_or_default();

@@ -2,30 +2,32 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json_;
 use upheld_answers::compliance::AuditQuestion;
 use upheld_answers::formats::audit::{Beside, Format};
 use upheld_answers::testing::TestQuestion;
 use upheld_answers::{MOST_DECISIONS, Options, ReachQuestion, Refused, Words, World};
+use upheld_dialects::access::SCOPE;
+use upheld_model::Timestamp;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::asked::Asked;
+use super::asked::{Asked, Visible};
 use super::decide::now;
 use super::extract::{Query, RawBody};
 use super::paging::Page;
 use super::stamp::{Editions, answered, stamped};
 use crate::app::Shared;
-use crate::auth::Caller;
-use crate::auth::redaction::{redact, redact_items};
-use crate::connection::Connection;
+use crate::auth::redaction::{anonymous, in_part, redact, redact_items};
+use crate::auth::{Caller, Operation, Sort, Touched};
 use crate::documents::format_of_question;
 use crate::problem::Problem;
+use crate::telemetry::Observed;
 use crate::view::View;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
@@ -45,30 +47,89 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn explain(
     State(app): State<Shared>,
-    caller: Caller,
-    connection: Option<Extension<Connection>>,
+    observed: Observed,
     Asked(view): Asked,
     headers: HeaderMap,
     RawBody(body): RawBody,
 ) -> Result<Response, Problem> {
-    let words: Words = read(&headers, &body)?;
-    let mut answer = ask(&view, move |world| world.explain(&world.question(&words)?)).await?;
-    redact(
-        &mut answer,
-        &app.auth.visibility(&caller, connection.as_ref().map(|Extension(connection)| connection.peer())),
-    );
-    Ok(answered(&view, answer))
+    explained(&app, &view, &observed, None, read(&headers, &body)?).await
+}
+
+/// An explanation as far as the caller may see it. What is not in their part is refused as if it was nowhere.
+pub(super) async fn explained(
+    app: &Shared,
+    view: &Arc<View>,
+    observed: &Observed,
+    mesh: Option<String>,
+    words: Words,
+) -> Result<Response, Problem> {
+    let part = app.parts.of(view, observed.access(), Operation::See).await?;
+    // Both are asked at one moment, or they would be asked different things.
+    let (own, moment) = (words.clone(), now());
+    let seen = ask_in(mesh.clone(), moment, &part, move |world| world.explain(&world.question(&own)?)).await?;
+    if Arc::ptr_eq(&part, view) {
+        return Ok(answered(view, seen));
+    }
+    let whole = ask_in(mesh, moment, view, move |world| world.explain(&world.question(&words)?)).await;
+    let mut answer = whole.ok().and_then(|whole| in_part(seen, &whole)).ok_or_else(depends)?;
+    // A document that may be seen can have policies in it that may not.
+    redact(&mut answer, &may_see(&part, observed));
+    Ok(answered(&part, answer))
+}
+
+/// Which policies the caller may see in an answer.
+fn may_see<'a>(view: &'a View, observed: &'a Observed) -> impl Fn(&str, &str, &str) -> bool + 'a {
+    move |kind, scope, name| {
+        let touched = Touched { kind, scope, name };
+        observed.access().is_some_and(|access| access.may_see(Sort::Policy, touched))
+            || view.sort_of(kind) != Sort::Policy
+    }
+}
+
+/// Lines of decisions name the snapshot that they are of.
+fn with_digest(result: &mut Json_, digest: &str) {
+    match result {
+        Json_::Array(lines) => lines.iter_mut().for_each(|line| with_digest(line, digest)),
+        Json_::Object(fields) => {
+            if let Some(snapshot) = fields.get_mut("snapshot") {
+                *snapshot = digest.into();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What nobody can be told without telling what they may not see.
+fn depends() -> Problem {
+    let detail = "the answer depends on documents that you may not see";
+    Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
 }
 
 /// Just the result of such a question.
 #[utoipa::path(post, path = "/v1/resolve",
     request_body(content = Object, example = json!({"from": "web-1", "to": "backend-1", "kind": "TrafficPermission"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn resolve(Asked(view): Asked, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
+async fn resolve(
+    State(app): State<Shared>,
+    observed: Observed,
+    Asked(view): Asked,
+    headers: HeaderMap,
+    RawBody(body): RawBody,
+) -> Result<Response, Problem> {
     let words: Words = read(&headers, &body)?;
-    let (result, stamp) = ask(&view, move |world| world.resolve(&world.question(&words)?)?.result()).await?;
+    let part = app.parts.of(&view, observed.access(), Operation::See).await?;
+    let (own, moment) = (words.clone(), now());
+    let (mut result, stamp) =
+        ask_in(None, moment, &part, move |world| world.resolve(&world.question(&own)?)?.result()).await?;
+    if !Arc::ptr_eq(&part, &view) {
+        let whole = ask_in(None, moment, &view, move |world| world.resolve(&world.question(&words)?)?.result()).await;
+        result = whole.map_err(|_| depends())?.0;
+        let (kind, seen) = (view.deciding_kind(), may_see(&view, &observed));
+        anonymous(&mut result, &|name| seen(kind, SCOPE, name));
+        with_digest(&mut result, part.digest());
+    }
     let answer = serde_json::json!({"kind": "Result", "result": result, "semantics": stamp.semantics});
-    Ok(answered(&view, answer))
+    Ok(answered(&part, answer))
 }
 
 /// Who may reach what? Which of all requests among the subjects, resources and actions of the directory are permitted, page by page. What is
@@ -77,9 +138,7 @@ async fn resolve(Asked(view): Asked, headers: HeaderMap, RawBody(body): RawBody)
     request_body(content = Object, example = json!({"subject": "user/ann", "action": "GET"})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn reach(
-    State(app): State<Shared>,
-    caller: Caller,
-    connection: Option<Extension<Connection>>,
+    observed: Observed,
     Asked(view): Asked,
     Query(page): Query<Page>,
     headers: HeaderMap,
@@ -88,9 +147,9 @@ async fn reach(
     let question: ReachQuestion = read(&headers, &body)?;
     let (limit, decisions) = (Some(page.size()?), Some(MOST_DECISIONS));
     let question = ReachQuestion { limit, decisions, after: page.after, ..question };
+    observed.access().ok_or_else(depends)?.need_to_see_objects()?;
     let mut answer = ask(&view, move |world| Ok(world.reach(&question)?.document(world.snapshot()))).await?;
-    let peer = connection.as_ref().map(|Extension(connection)| connection.peer());
-    redact_items(&mut answer, &app.auth.visibility(&caller, peer));
+    redact_items(&mut answer, &may_see(&view, &observed));
     Ok(answered(&view, answer))
 }
 
@@ -100,7 +159,7 @@ async fn reach(
             (String = "application/xml"), (String = "text/markdown"), (String = "text/html"), (String = "application/yaml"), (String = "application/jsonl"))), (status = 400, body = Problem), (status = 406, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn audit(
     caller: Caller,
-    Asked(view): Asked,
+    Visible(view): Visible,
     headers: HeaderMap,
     RawBody(body): RawBody,
 ) -> Result<Response, Problem> {
@@ -123,23 +182,24 @@ async fn audit(
         Ok((Editions::named(&audited.audit.semantics), text))
     })
     .await?;
-    Ok((Extension(editions), [(header::CONTENT_TYPE, format.media_type())], text).into_response())
+    Ok((Extension(editions), Extension(Asked(view)), [(header::CONTENT_TYPE, format.media_type())], text)
+        .into_response())
 }
 
 /// Do policies decide as the tests beside them expect?
 #[utoipa::path(post, path = "/v1/test", request_body = Object,
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
-async fn test(Asked(view): Asked, headers: HeaderMap, RawBody(body): RawBody) -> Result<Json<Json_>, Problem> {
+async fn test(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
     let question: TestQuestion = read(&headers, &body)?;
     let report =
         ask(&view, move |world| Ok(serde_json::to_value(world.test(&question, &())?).unwrap_or_default())).await?;
-    Ok(Json(stamped(&view, report)))
+    Ok(answered(&view, report))
 }
 
 /// Gateways, routes and backends with their policies. `Accept: image/svg+xml`, `text/vnd.graphviz` and `text/vnd.mermaid` draw it.
 #[utoipa::path(get, path = "/v1/graph",
     responses((status = 200, content((Object = "application/json"), (String = "image/svg+xml"), (String = "text/vnd.graphviz"), (String = "text/vnd.mermaid"))), (status = 400, body = Problem), (status = 422, body = Problem)))]
-async fn graph(Asked(view): Asked, headers: HeaderMap) -> Result<Response, Problem> {
+async fn graph(Visible(view): Visible, headers: HeaderMap) -> Result<Response, Problem> {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
     let held = Arc::clone(&view);
     let (media, text) = ask(&view, move |world| {
@@ -155,7 +215,7 @@ async fn graph(Asked(view): Asked, headers: HeaderMap) -> Result<Response, Probl
         })
     })
     .await?;
-    Ok(([(header::CONTENT_TYPE, media)], text).into_response())
+    Ok((Extension(Asked(view)), [(header::CONTENT_TYPE, media)], text).into_response())
 }
 
 /// Reads a question; what it lacks is what is usual, what is misspelt is refused.
@@ -172,12 +232,13 @@ pub(super) async fn ask<T: Send + 'static>(
     view: &Arc<View>,
     question: impl FnOnce(&World<'_>) -> Result<T, Refused> + Send + 'static,
 ) -> Result<T, Problem> {
-    ask_in(None, view, question).await
+    ask_in(None, now(), view, question).await
 }
 
-/// As [`ask`], in one mesh only.
+/// As [`ask`], in one mesh only and at a moment.
 pub(super) async fn ask_in<T: Send + 'static>(
     mesh: Option<String>,
+    moment: Timestamp,
     view: &Arc<View>,
     question: impl FnOnce(&World<'_>) -> Result<T, Refused> + Send + 'static,
 ) -> Result<T, Problem> {
@@ -185,7 +246,7 @@ pub(super) async fn ask_in<T: Send + 'static>(
     let asked = move || {
         let deciding_kind = Some(view.deciding_kind().to_owned());
         let semantics = view.semantics().to_vec();
-        let options = Options { mesh, semantics, deciding_kind, ..Options::at(now()) };
+        let options = Options { mesh, semantics, deciding_kind, ..Options::at(moment) };
         let world = World::new(&view.loaded.snapshot, &options);
         question(&world).map_err(|refused| {
             let files = refused.files(&view.loaded.snapshot);

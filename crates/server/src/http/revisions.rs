@@ -3,20 +3,23 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
+use jiff::Timestamp;
 use serde_json::{Value as Json_, json};
 use upheld_loader::Format;
 use upheld_model::tree::{Kind, Value};
-use upheld_store::{Change, Entry, Key, Revision};
+use upheld_store::{Change, Digest, Entry, Key, Revision};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{Path, Query, RawBody};
 use super::paging::Page;
-use super::writing::{Intent, answer};
+use super::writing::{Intent, answer, refused};
 use crate::app::Shared;
+use crate::auth::{Access, Operation};
 use crate::documents::{Body, format};
 use crate::problem::Problem;
+use crate::telemetry::Observed;
 use crate::view::View;
 use crate::writer::Condition;
 
@@ -27,45 +30,98 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
 /// The log, page by page: oldest first.
 #[utoipa::path(get, path = "/v1/revisions", params(Page),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)))]
-async fn list(State(app): State<Shared>, Query(page): Query<Page>) -> Result<Json<Json_>, Problem> {
+async fn list(State(app): State<Shared>, observed: Observed, Query(page): Query<Page>) -> Result<Json<Json_>, Problem> {
     let limit = page.size()?;
+    let reader = Reader::of(&observed);
     let head = app.store.head().await?;
     let after = page.after.as_deref().map(number).transpose()?.unwrap_or(head.oldest);
     let entries = app.store.entries(after, limit).await?;
     let next = entries.last().filter(|_| entries.len() == limit).map(|entry| entry.revision);
-    let items: Vec<Json_> = entries.iter().map(shown).collect();
+    let items: Vec<Json_> = entries.into_iter().filter_map(|entry| Some(shown(&reader.cut(entry)?))).collect();
     Ok(Json(json!({"items": items, "next": next, "oldest": head.oldest, "last": head.revision})))
 }
 
 /// One revision.
 #[utoipa::path(get, path = "/v1/revisions/{revision}", params(("revision" = u64, Path)),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem)))]
-async fn show(State(app): State<Shared>, Path(revision): Path<String>) -> Result<Json<Json_>, Problem> {
+async fn show(
+    State(app): State<Shared>,
+    observed: Observed,
+    Path(revision): Path<String>,
+) -> Result<Json<Json_>, Problem> {
     let wanted = number(&revision)?;
     let before = Revision(wanted.0.saturating_sub(1));
     let entries = app.store.entries(before, 1).await?;
-    let found = entries.iter().find(|entry| entry.revision == wanted);
-    found.map(|entry| Json(shown(entry))).ok_or_else(|| Problem::not_found(format!("there is no revision {wanted}")))
+    let found = entries.into_iter().find(|entry| entry.revision == wanted);
+    let found = found.and_then(|entry| Reader::of(&observed).cut(entry));
+    found.map(|entry| Json(shown(&entry))).ok_or_else(|| Problem::not_found(format!("there is no revision {wanted}")))
 }
 
 fn number(text: &str) -> Result<Revision, Problem> {
     text.parse().map_err(|_| Problem::bad_request(format!("`{text}` is not a revision number")))
 }
 
+/// Somebody who reads the log.
+#[derive(Clone, Debug)]
+pub(super) struct Reader(Option<Access>);
+
+impl Reader {
+    /// Of a request.
+    pub(super) fn of(observed: &Observed) -> Self {
+        // Nobody is there when a request was let in without asking who it is: nothing is read then.
+        Self(observed.access().cloned())
+    }
+
+    /// What they may read of an entry; nothing if none of its documents is theirs to read. What stands for all of them, and what its author
+    /// says of all of them, is left out where some are hidden.
+    pub(super) fn cut(&self, entry: Entry) -> Option<ReadEntry> {
+        let access = self.0.as_ref()?;
+        let Entry { revision, time, actor, message, digest, mut changes } = entry;
+        let (count, whole) = (changes.len(), access.may_all(Operation::Read));
+        changes.retain(|change| whole || access.may(Operation::Read, change.key().into()));
+        if changes.is_empty() && count > 0 {
+            return None;
+        }
+        let message = message.filter(|_| changes.len() == count);
+        Some(ReadEntry { revision, time, actor, message, digest: whole.then_some(digest), changes })
+    }
+}
+
+/// An entry as somebody may read it.
+#[derive(Debug)]
+pub(super) struct ReadEntry {
+    pub(super) revision: Revision,
+    time: Timestamp,
+    actor: String,
+    message: Option<String>,
+    /// Of all documents after it.
+    digest: Option<Digest>,
+    changes: Vec<Change>,
+}
+
+impl ReadEntry {
+    /// With some form of its changes.
+    pub(super) fn json(&self, change: impl Fn(&Change) -> Json_) -> Json_ {
+        let changes: Vec<Json_> = self.changes.iter().map(change).collect();
+        let mut entry = json!({
+            "revision": self.revision, "time": self.time.to_string(), "actor": self.actor, "message": self.message,
+            "digest": self.digest, "changes": changes,
+        });
+        if let (None, Some(fields)) = (self.digest, entry.as_object_mut()) {
+            fields.shift_remove("digest");
+        }
+        entry
+    }
+}
+
 /// An entry, as programs get it.
-pub(super) fn shown(entry: &Entry) -> Json_ {
-    let changes: Vec<Json_> = (entry.changes.iter())
-        .map(|change| match change {
-            Change::Put { key, text } => {
-                let document: Json_ = serde_json::from_str(text).unwrap_or_default();
-                json!({"put": key, "document": document})
-            }
-            Change::Delete { key } => json!({"delete": key}),
-        })
-        .collect();
-    json!({
-        "revision": entry.revision, "time": entry.time.to_string(), "actor": entry.actor, "message": entry.message,
-        "digest": entry.digest, "changes": changes,
+fn shown(entry: &ReadEntry) -> Json_ {
+    entry.json(|change| match change {
+        Change::Put { key, text } => {
+            let document: Json_ = serde_json::from_str(text).unwrap_or_default();
+            json!({"put": key, "document": document})
+        }
+        Change::Delete { key } => json!({"delete": key}),
     })
 }
 
@@ -86,10 +142,10 @@ async fn append(
     let format = format(&headers)?;
     let body = Body::read(&bytes, format)?;
     let Batch { message, changes, conditions } = batch_of(&app.live.view(), &body, format, app.config.limits.batch)?;
-    let write = intent.write(&bytes, message, changes, conditions);
-    let mode = write.mode;
-    let written = app.writer.write(write).await.map_err(super::writing::refused)?;
-    Ok(answer(&written, mode).into_response())
+    changes.iter().try_for_each(|change| intent.need(change.key()))?;
+    let written = app.writer.write(intent.write(&bytes, message, changes, conditions)).await;
+    let written = written.map_err(|refusal| refused(refusal, intent.told(), &app.live.view()))?;
+    Ok(answer(&written, intent.mode(), intent.told()))
 }
 
 /// What somebody wants to change at once.

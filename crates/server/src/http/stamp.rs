@@ -1,5 +1,7 @@
 //! Which snapshot answered, and by which edition of the rules, in every body and every header of ours.
 
+use std::sync::Arc;
+
 use axum::Extension;
 use axum::http::HeaderValue;
 use axum::response::{IntoResponse, Response};
@@ -9,6 +11,7 @@ use upheld_answers::stamp;
 use upheld_dialects::access::decider::Decider;
 use utoipa::ToSchema;
 
+use super::asked::Asked;
 use crate::view::View;
 
 /// Which snapshot answered.
@@ -107,7 +110,7 @@ pub(crate) fn stamped(view: &View, answer: Json) -> Json {
 }
 
 /// An answer as a response, with the stamp in its body and its headers.
-pub(super) fn answered(view: &View, answer: Json) -> Response {
+pub(super) fn answered(view: &Arc<View>, answer: Json) -> Response {
     let editions = Editions::in_answer(&answer).map(Extension);
-    (editions, axum::Json(stamped(view, answer))).into_response()
+    (editions, Extension(Asked(Arc::clone(view))), axum::Json(stamped(view, answer))).into_response()
 }

@@ -1,5 +1,7 @@
 //! What all writes have in common.
 
+mod told;
+
 use axum::Json;
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
@@ -10,16 +12,20 @@ use serde_json::{Value as Json_, json};
 use sha2::{Digest, Sha256};
 use upheld_store::{Change, IdempotencyKey, Key, Revision};
 
+pub(crate) use self::told::Told;
 use super::asked::Asked;
 use super::stamp::Stamp;
-use crate::auth::Caller;
+use crate::auth::{Access, Caller, Operation};
 use crate::problem::Problem;
+use crate::telemetry::Observed;
+use crate::view::View;
 use crate::writer::{Author, Condition, Effect, Mode, Refusal, Write, Written};
 
 /// What the head of a request says about a write: who, whether it is meant, and under which conditions.
 #[derive(Debug)]
 pub(crate) struct Intent {
     caller: Caller,
+    access: Option<Access>,
     mode: Mode,
     idempotency: Option<String>,
     tags: Tags,
@@ -51,6 +57,7 @@ impl<S: Sync> FromRequestParts<S> for Intent {
             Some(other) => return Err(Problem::bad_request(format!("`dryRun={other}`: expected true or false"))),
         };
         let caller = Caller::of(parts);
+        let access = parts.extensions.get::<Observed>().and_then(Observed::access).cloned();
         let tags = Tags {
             matches: text(&parts.headers, &header::IF_MATCH)?,
             none_match: text(&parts.headers, &header::IF_NONE_MATCH)?,
@@ -60,7 +67,7 @@ impl<S: Sync> FromRequestParts<S> for Intent {
             return Err(Problem::bad_request("an idempotency key has 1 to 255 characters"));
         }
         let line = format!("{} {}", parts.method, parts.uri);
-        Ok(Self { caller, mode, idempotency, tags, line })
+        Ok(Self { caller, access, mode, idempotency, tags, line })
     }
 }
 
@@ -73,6 +80,17 @@ impl Intent {
     /// Whether it is meant.
     pub(crate) fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// Whether a document may be written, whatever the path was that named it.
+    pub(crate) fn need(&self, key: &Key) -> Result<(), Problem> {
+        let access = self.access.as_ref().ok_or_else(|| Problem::unavailable("nobody knows who asks"))?;
+        access.need(Operation::Write, key)
+    }
+
+    /// What of a write its author may be told.
+    pub(crate) fn told(&self) -> Told<'_> {
+        Told(self.access.as_ref())
     }
 
     /// The write that is wanted. The idempotency key belongs to the same line, body and author only.
@@ -126,12 +144,13 @@ pub(crate) fn tag(revision: Revision) -> String {
 }
 
 /// What came of a write, for programs.
-pub(crate) fn answer(written: &Written, mode: Mode) -> Response {
-    let changes: Vec<Json_> =
-        written.effects.iter().map(|(key, effect)| json!({"id": key, "effect": effect.word()})).collect();
-    let warnings: Vec<Json_> = (written.view.loaded.warnings.as_slice().iter())
-        .map(|warning| upheld_answers::diagnostic_json(written.view.loaded.snapshot.files(), warning))
-        .collect();
+pub(crate) fn answer(written: &Written, mode: Mode, told: Told<'_>) -> Response {
+    let everything = told.everything();
+    let known = written.effects.iter().filter(|(key, _)| everything || told.may_know(key));
+    let changes: Vec<Json_> = known.map(|(key, effect)| json!({"id": key, "effect": effect.word()})).collect();
+    let (files, all) = (written.view.loaded.snapshot.files(), written.view.loaded.warnings.as_slice());
+    let warnings = told.diagnostics(files, all, &written.view.state).into_iter();
+    let warnings: Vec<Json_> = warnings.map(|warning| upheld_answers::diagnostic_json(files, warning)).collect();
     let created = mode == Mode::Commit && written.effects.iter().any(|(_, effect)| *effect != Effect::Unchanged);
     let mut body = serde_json::to_value(Stamp::of(&written.view)).unwrap_or_default();
     if let Some(fields) = body.as_object_mut() {
@@ -139,7 +158,11 @@ pub(crate) fn answer(written: &Written, mode: Mode) -> Response {
         fields.insert("dryRun".to_owned(), json!(mode == Mode::DryRun));
         fields.insert("changes".to_owned(), json!(changes));
         fields.insert("diagnostics".to_owned(), json!(warnings));
-        if let Some(ruled) = &written.ruled {
+        if !everything {
+            // It goes over all documents.
+            fields.shift_remove("digest");
+        }
+        if let Some(ruled) = written.ruled.as_ref().filter(|_| everything) {
             fields.insert("admission".to_owned(), json!(ruled));
         }
     }
@@ -152,11 +175,13 @@ pub(crate) fn answer(written: &Written, mode: Mode) -> Response {
 }
 
 /// Why a write changed nothing, for programs.
-pub(crate) fn refused(refusal: Refusal) -> Problem {
+pub(crate) fn refused(refusal: Refusal, told: Told<'_>, view: &View) -> Problem {
+    let refusal = told.refusal(refusal, &view.state);
     let failed = |detail: String| Problem::new(StatusCode::PRECONDITION_FAILED, "precondition-failed", detail);
     match refusal {
         Refusal::Broken(broken) => Problem::broken(&broken),
-        Refusal::NotAdmitted(refused) => Problem::not_admitted(&refused),
+        Refusal::NotAdmitted(refused) if told.everything() => Problem::not_admitted(&refused),
+        Refusal::NotAdmitted(refused) => Problem::not_admitted(&refused).without_reasons(),
         Refusal::Store(error) => error.into(),
         Refusal::Condition(condition, found) => match (condition, found) {
             (Condition::At(wanted), found) => {

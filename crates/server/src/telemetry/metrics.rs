@@ -10,7 +10,7 @@ mod routes;
 mod standing;
 
 pub(crate) use labels::{Operation, Reloaded, Surface, method_name};
-pub(crate) use standing::ServerState;
+pub(crate) use standing::{ServerState, Sizes};
 
 use std::time::Duration;
 
@@ -175,7 +175,7 @@ impl Metrics {
         let mut text = String::new();
         // Writing into a string does not fail.
         text::encode(&mut text, &self.registry).ok();
-        text
+        standing.sizes.cut(text)
     }
 }
 

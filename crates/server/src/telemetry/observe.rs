@@ -13,7 +13,7 @@ use tracing::{Instrument, Span};
 use super::metrics::{InFlight, method_name};
 use super::traces;
 use crate::app::Shared;
-use crate::auth::Caller;
+use crate::auth::{Access, Caller};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -24,7 +24,7 @@ pub(crate) struct Observed(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     id: String,
-    caller: OnceLock<Caller>,
+    caller: OnceLock<(Caller, Access)>,
 }
 
 impl Observed {
@@ -53,12 +53,17 @@ impl Observed {
 
     /// Who asks, once that is known.
     pub(crate) fn caller(&self) -> Option<&Caller> {
-        self.0.caller.get()
+        self.0.caller.get().map(|(caller, _)| caller)
+    }
+
+    /// What they may do with documents; nothing as long as nobody knows who asks.
+    pub(crate) fn access(&self) -> Option<&Access> {
+        self.0.caller.get().map(|(_, access)| access)
     }
 
     /// Notes who asks; whoever finds that out calls this. The first word counts.
-    pub(crate) fn called_by(&self, caller: Caller) {
-        self.0.caller.set(caller).ok();
+    pub(crate) fn called_by(&self, caller: Caller, access: Access) {
+        self.0.caller.set((caller, access)).ok();
     }
 }
 

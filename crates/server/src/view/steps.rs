@@ -32,6 +32,11 @@ impl Sources {
         });
         Self { files: (0..files.inputs().len()).map(SourceId::new).collect(), stored: stored.collect() }
     }
+
+    /// Where files stand, in their order.
+    pub(super) fn of_files(&self) -> &[SourceId] {
+        &self.files
+    }
 }
 
 /// What leads from one view to the next.

@@ -18,6 +18,7 @@ mod one_answer;
 mod operations;
 mod postgres;
 mod proxies;
+mod rights_by_document;
 mod schemathesis;
 mod sources;
 mod support;

@@ -6,8 +6,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value as Json_, json};
 
-use super::super::writing::refused;
+use super::super::writing::{Told, refused};
 use crate::problem::Problem;
+use crate::view::View;
 use crate::writer::{Condition, Refusal};
 
 /// What the seed says of a policy that is none.
@@ -68,12 +69,13 @@ impl Refused {
     }
 }
 
-impl From<Refusal> for Refused {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
+impl Refused {
+    /// Why a write changed nothing, as far as its author may know.
+    pub(super) fn of(refusal: Refusal, told: Told<'_>, view: &View) -> Self {
+        match told.refusal(refusal, &view.state) {
             Refusal::Broken(broken) => Self::invalid_policy(Problem::broken(&broken)),
             Refusal::Condition(Condition::Present(_), _) => Self::no_policy(),
-            other => Self::problem(refused(other)),
+            other => Self::problem(refused(other, told, view)),
         }
     }
 }

@@ -9,10 +9,12 @@ use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
 
 use super::bodies::{INVALID_POLICY, Refused};
 use super::policy_list::decider;
+use crate::auth::Names;
 use crate::documents::{Body, format};
 use crate::http::decide::now;
 use crate::problem::Problem;
 use crate::scratch;
+use crate::telemetry::Observed;
 use crate::view::View;
 
 /// A context, and what it asks.
@@ -20,6 +22,8 @@ use crate::view::View;
 pub(super) struct Context {
     received: Json_,
     request: Request,
+    /// How long it is.
+    bytes: usize,
 }
 
 /// One with everything in it, for those who read the description.
@@ -67,7 +71,8 @@ impl Context {
         if let Some(decider) = decider(view) {
             decider.complete(&mut request, Some(now()));
         }
-        Ok(Self { received: serde_json::to_value(document).unwrap_or_default(), request })
+        let received = serde_json::to_value(document).unwrap_or_default();
+        Ok(Self { received, request, bytes: bytes.len() })
     }
 
     /// As it came.
@@ -75,11 +80,36 @@ impl Context {
         &self.received
     }
 
-    /// `{effect, reason, matchedPolicy}`, and what it means.
-    pub(super) fn decision(&self, view: &View) -> (Json_, Outcome) {
-        let Some(decider) = decider(view) else { return (Json_::Null, Outcome::Undecided) };
-        let decision = scratch::decide(decider, &self.request);
-        (seed::decision(decider.files, decider.decide, &decision), decision.outcome)
+    /// What is decided, as far as the caller may see it.
+    pub(super) fn decision(&self, view: &View, observed: &Observed) -> Decided {
+        let Some(decider) = decider(view) else { return Decided::default() };
+        let Some(names) = Names::of(view, decider, observed) else { return Decided::default() };
+        let bytes = self.bytes;
+        let mut decision = scratch::aside(decider, bytes, || scratch::decide(decider, &self.request));
+        let (outcome, policy) = (decision.outcome, decision.policy.map(str::to_owned));
+        let reason = decision.reason.as_deref().map(str::to_owned);
+        names.cut(&mut decision);
+        let shown = seed::decision(decider.files, decider.decide, &decision);
+        Decided { shown, outcome, policy, reason }
+    }
+}
+
+/// What was decided.
+#[derive(Debug)]
+pub(super) struct Decided {
+    /// `{effect, reason, matchedPolicy}`.
+    pub(super) shown: Json_,
+    /// What it means.
+    pub(super) outcome: Outcome,
+    /// Who decided, for the log.
+    pub(super) policy: Option<String>,
+    /// Why, for the log.
+    pub(super) reason: Option<String>,
+}
+
+impl Default for Decided {
+    fn default() -> Self {
+        Self { shown: Json_::Null, outcome: Outcome::Undecided, policy: None, reason: None }
     }
 }
 

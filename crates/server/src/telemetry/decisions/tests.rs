@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use upheld_store::Revision;
 
 use super::*;
-use crate::auth::{AuthMethod, Caller};
+use crate::auth::{Access, AuthMethod, Caller};
 use crate::config::DecisionLogTo;
 use crate::telemetry::{Observed, Surface};
 
@@ -34,7 +34,7 @@ fn write(config: &DecisionLog, metrics: &Metrics, outcome: Outcome, names: std::
     runtime.block_on(async {
         for name in names {
             let observed = Observed::named(&format!("request-{name}"));
-            observed.called_by(Caller::new("ci", AuthMethod::Token));
+            observed.called_by(Caller::new("ci", AuthMethod::Token), Access::unlimited());
             if let Some(line) = decisions.line(made(&observed, outcome), details) {
                 decisions.write(line).await;
             }

@@ -22,6 +22,29 @@ pub(crate) struct ServerState<'a> {
     pub(crate) head: Revision,
     /// What keeps the files out of the view, if anything does.
     pub(crate) problem: Option<&'a Broken>,
+    /// Whether whoever asks may know how many documents there are.
+    pub(crate) sizes: Sizes,
+}
+
+/// Whether numbers of documents are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sizes {
+    /// They are.
+    Told,
+    /// They are left out.
+    Hidden,
+}
+
+impl Sizes {
+    /// The numbers that may be told.
+    pub(super) fn cut(self, text: String) -> String {
+        const SIZES: [&str; 3] = ["upheld_snapshot_policies", "upheld_snapshot_objects", "upheld_snapshot_documents"];
+        let is_size = |line: &str| SIZES.iter().any(|name| line.split(' ').any(|word| word == *name));
+        match self {
+            Self::Told => text,
+            Self::Hidden => text.lines().filter(|line| !is_size(line)).flat_map(|line| [line, "\n"]).collect(),
+        }
+    }
 }
 
 type Number = Gauge<f64, AtomicU64>;
@@ -57,7 +80,7 @@ impl Gauges {
     }
 
     pub(super) fn set(&self, standing: &ServerState<'_>) {
-        let ServerState { view, head, problem } = *standing;
+        let ServerState { view, head, problem, .. } = *standing;
         let snapshot = &view.loaded.snapshot;
         self.revision.set(number(view.revision().0));
         self.lag.set(number(head.0.saturating_sub(view.revision().0)));

@@ -11,7 +11,7 @@ use crate::view::View;
 
 fn text(metrics: &Metrics) -> String {
     let view = View::build(Arc::new(State::default()), Contents::default(), &Arc::default()).unwrap();
-    metrics.text(&ServerState { view: &view, head: Revision(3), problem: None })
+    metrics.text(&ServerState { view: &view, head: Revision(3), problem: None, sizes: Sizes::Told })
 }
 
 fn answer(status: StatusCode) -> Response<()> {

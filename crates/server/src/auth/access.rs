@@ -1,0 +1,171 @@
+//! What a caller may do with documents, one by one.
+//!
+//! An endpoint is permitted by its path; whatever it then touches is decided by what it is: kind, scope and name as the store knows
+//! them, never as an address writes them.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use smol_str::SmolStr;
+use upheld_dialects::Identity;
+use upheld_engine::decide::{self, Action, Environment, Maybe, Resource, Subject};
+use upheld_store::Key;
+
+use super::endpoint::Operation;
+use super::rights::{Rights, Verdict};
+use super::word;
+use crate::problem::Problem;
+
+/// A document as rights know it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Touched<'d> {
+    /// Its type.
+    pub(crate) kind: &'d str,
+    /// What it is in.
+    pub(crate) scope: &'d str,
+    /// Its name.
+    pub(crate) name: &'d str,
+}
+
+impl<'d> From<&'d Key> for Touched<'d> {
+    fn from(key: &'d Key) -> Self {
+        Self { kind: key.kind(), scope: key.scope(), name: key.name() }
+    }
+}
+
+impl<'d> From<&'d Identity> for Touched<'d> {
+    fn from(identity: &'d Identity) -> Self {
+        Self { kind: &identity.kind, scope: &identity.scope, name: &identity.name }
+    }
+}
+
+/// What sort of thing a document is where answers name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// A policy.
+    Policy,
+    /// Anything else: what policies are about, and what is known of it.
+    Object,
+}
+
+/// Whoever asks, with the rights that hold for this request. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Access(Arc<Asker>);
+
+#[derive(Debug)]
+struct Asker {
+    /// `None` where everybody may do everything.
+    rights: Option<Arc<Rights>>,
+    subject: Subject,
+    method: Maybe<SmolStr>,
+    environment: Environment,
+}
+
+impl Access {
+    /// Of a request that was let in, as rights were asked about it.
+    pub(super) fn new(rights: Option<Arc<Rights>>, request: decide::Request) -> Self {
+        let decide::Request { subject, action, environment, .. } = request;
+        Self(Arc::new(Asker { rights, subject, method: action.method, environment }))
+    }
+
+    /// Of somebody who may do everything.
+    #[cfg(test)]
+    pub(crate) fn unlimited() -> Self {
+        Self::new(None, decide::Request::default())
+    }
+
+    /// Whether rights give the same answers to both, up to the moment.
+    pub(crate) fn same_as(&self, other: &Self) -> bool {
+        let (one, two) = (&self.0, &other.0);
+        let rights = match (&one.rights, &two.rights) {
+            (Some(one), Some(two)) => Arc::ptr_eq(one, two),
+            (None, None) => true,
+            _ => false,
+        };
+        rights && one.method == two.method && one.environment.ip == two.environment.ip && one.subject == two.subject
+    }
+
+    /// Whether a document may be read or written.
+    pub(crate) fn may(&self, operation: Operation, document: Touched<'_>) -> bool {
+        self.verdict(operation, document) == Verdict::Permitted
+    }
+
+    /// Whether a document may be named where questions are answered.
+    pub(crate) fn may_see(&self, sort: Sort, document: Touched<'_>) -> bool {
+        let kind = match sort {
+            Sort::Policy => "policy",
+            Sort::Object => "object",
+        };
+        let path = format!("/{}/{}", segment(document.kind), segment(document.name));
+        self.ask(Operation::See, resource(kind, document, path)) == Verdict::Permitted
+    }
+
+    /// Whether whatever there may be is permitted: asked without saying which document it is, so the answer says nothing about
+    /// those that there are.
+    pub(crate) fn may_all(&self, operation: Operation) -> bool {
+        let kind = match operation {
+            Operation::See => Maybe::Unknown,
+            _ => word("document"),
+        };
+        let (app, path, id) = (Maybe::Unknown, Maybe::Unknown, Maybe::Unknown);
+        self.ask(operation, Resource { kind, app, path, id, ..Resource::default() }) == Verdict::Permitted
+    }
+
+    /// Whether a document may be written, or why not.
+    pub(crate) fn need(&self, operation: Operation, key: &Key) -> Result<(), Problem> {
+        let Verdict::Refused { policy, .. } = self.verdict(operation, key.into()) else { return Ok(()) };
+        let by =
+            policy.map_or_else(|| "no policy permits it".to_owned(), |policy| format!("policy `{policy}` says so"));
+        let detail = format!("the right `{}` on the document `{key}` is missing: {by}", operation.word());
+        Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", detail))
+    }
+
+    /// Whether whatever directories know may be named in answers. Asked without names, so a refusal says nothing about those that there are.
+    pub(crate) fn need_to_see_objects(&self) -> Result<(), Problem> {
+        let (app, path, id) = (Maybe::Unknown, Maybe::Unknown, Maybe::Unknown);
+        match self.ask(Operation::See, Resource { kind: word("object"), app, path, id, ..Resource::default() }) {
+            Verdict::Permitted => Ok(()),
+            Verdict::Refused { .. } => {
+                let detail = "the right `see` on every `object` is missing: this lists what directories know";
+                Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", detail))
+            }
+        }
+    }
+
+    fn verdict(&self, operation: Operation, document: Touched<'_>) -> Verdict {
+        let name: Vec<String> = document.name.split('/').map(segment).collect();
+        let path = format!("/v1/documents/{}/{}/{}", segment(document.kind), segment(document.scope), name.join("/"));
+        self.ask(operation, resource("document", document, path))
+    }
+
+    fn ask(&self, operation: Operation, resource: Resource) -> Verdict {
+        let Asker { rights, subject, method, environment } = &*self.0;
+        let Some(rights) = rights else { return Verdict::Permitted };
+        rights.decide(&decide::Request {
+            subject: subject.clone(),
+            action: Action { method: method.clone(), operation: word(operation.word()), ..Action::default() },
+            resource,
+            environment: environment.clone(),
+        })
+    }
+}
+
+fn resource(sort: &'static str, document: Touched<'_>, path: String) -> Resource {
+    let Touched { kind, scope, name } = document;
+    Resource {
+        app: Maybe::Is(SmolStr::new(scope)),
+        path: Maybe::Is(path.into()),
+        kind: word(sort),
+        id: Maybe::Is(format!("{kind}/{scope}/{name}").into()),
+        ..Resource::default()
+    }
+}
+
+/// A name as a segment of a path, whatever is in it.
+fn segment(name: &str) -> String {
+    let escape = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    name.bytes().map(escape).collect()
+}

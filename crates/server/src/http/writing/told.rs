@@ -1,0 +1,71 @@
+//! What the author of a write is told: nothing about documents that are not theirs to read.
+
+use upheld_dialects::access::claim::STORED;
+use upheld_loader::load::Broken;
+use upheld_model::{Diagnostic, Diagnostics, Fault, Files, Label};
+use upheld_store::{Key, State};
+
+use crate::auth::redaction::mentions;
+use crate::auth::{Access, Operation};
+use crate::telemetry::Observed;
+use crate::writer::Refusal;
+
+/// Who is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told<'a>(pub(super) Option<&'a Access>);
+
+impl<'a> Told<'a> {
+    /// Whoever asked.
+    pub(crate) fn of(observed: &'a Observed) -> Self {
+        Self(observed.access())
+    }
+
+    /// Whether they may read whatever there is, and see it in answers.
+    pub(crate) fn everything(self) -> bool {
+        self.0.is_some_and(|access| access.may_all(Operation::Read) && access.may_all(Operation::See))
+    }
+
+    /// Whether they may know that there is a document.
+    pub(crate) fn may_know(self, key: &Key) -> bool {
+        let may = |operation| self.0.is_some_and(|access| access.may(operation, key.into()));
+        may(Operation::Read) || may(Operation::Write)
+    }
+
+    /// Why a write changed nothing, as far as they may know.
+    pub(crate) fn refusal(self, refusal: Refusal, state: &State) -> Refusal {
+        match refusal {
+            Refusal::Broken(broken) if !self.everything() => {
+                let Broken { files, diagnostics } = *broken;
+                let mut told = Diagnostics::default();
+                told.extend(self.diagnostics(&files, diagnostics.as_slice(), state).into_iter().cloned());
+                if told.errors() == 0 {
+                    let message = "the documents do not go together with others that you may not read";
+                    told.push(Diagnostic::error(Fault::WrongValue, message));
+                }
+                Refusal::Broken(Box::new(Broken { files, diagnostics: told }))
+            }
+            other => other,
+        }
+    }
+
+    /// Those of some problems that are about documents that they know, and name no others.
+    pub(crate) fn diagnostics<'d>(self, files: &Files, all: &'d [Diagnostic], state: &State) -> Vec<&'d Diagnostic> {
+        if self.everything() {
+            return all.iter().collect();
+        }
+        let hidden: Vec<&Key> = state.iter().map(|(key, _)| key).filter(|key| !self.may_know(key)).collect();
+        let is_known = |label: &Label| {
+            let name = files.get(label.source).and_then(|file| file.name.strip_prefix(STORED));
+            name.and_then(|name| name.parse().ok()).is_some_and(|key: Key| self.may_know(&key))
+        };
+        let names_hidden = |text: &str| hidden.iter().any(|key| mentions(text, key.name()));
+        let may_tell = |found: &&Diagnostic| {
+            let labels = found.label.iter().chain(&found.related);
+            let texts = std::iter::once(&found.message).chain(&found.help);
+            found.label.is_some()
+                && labels.clone().all(is_known)
+                && !texts.chain(labels.map(|label| &label.text)).any(|text| names_hidden(text))
+        };
+        all.iter().filter(may_tell).collect()
+    }
+}
