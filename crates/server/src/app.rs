@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use tokio::sync::watch;
 use upheld_store::Store;
 
-use crate::auth::Auth;
+use crate::auth::{Auth, SecurityError};
 use crate::config::Config;
 use crate::folders::Folders;
 use crate::limits::Gate;
@@ -28,16 +29,16 @@ pub(crate) struct App {
     pub(crate) tls: Option<Tls>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) decisions: Decisions,
+    /// Told when the server is to end: what has no end of its own ends then.
+    pub(crate) ending: watch::Sender<bool>,
 }
 
 impl App {
-    /// Reads all files again: those with documents, tokens, rights, keys and certificates.
-    pub(crate) async fn reload(&self) -> Reloaded {
-        self.auth.reload().await;
-        if let Some(tls) = &self.tls {
-            tls.reload();
-        }
-        self.reload_documents().await
+    /// Reads all files again: those with documents, tokens, rights, keys and certificates. What is wrong with the latter comes back, too.
+    pub(crate) async fn reload(&self) -> (Reloaded, Vec<SecurityError>) {
+        let mut broken = self.auth.reload().await;
+        broken.extend(self.tls.as_ref().and_then(|tls| tls.reload().err()));
+        (self.reload_documents().await, broken)
     }
 
     /// Reads the watched files again.

@@ -30,6 +30,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use jiff::Timestamp;
 use smol_str::SmolStr;
+use tokio::sync::watch;
 use upheld_engine::decide::{self, Action, Environment, Maybe, Resource};
 
 pub(crate) use self::access::{Access, Sort, Touched};
@@ -39,12 +40,13 @@ pub(crate) use self::cut::Names;
 pub use self::error::SecurityError;
 pub(crate) use self::secret::Secret;
 
-use self::bootstrap::Bootstrap;
+pub(crate) use self::bootstrap::NewToken;
+use self::bootstrap::{Bootstrap, KeepError};
 pub(crate) use self::endpoint::{Endpoint, Form, Operation};
 
 use self::endpoint::Headers;
 use self::jwt::Jwt;
-use self::refusal::Refusal;
+pub(crate) use self::refusal::Refusal;
 use self::rights::{Rights, Verdict};
 use self::secret::PREFIX;
 use self::tokens::Tokens;
@@ -59,11 +61,13 @@ pub(crate) struct Auth {
     tokens: ArcSwap<Tokens>,
     jwt: Option<Jwt>,
     rights: ArcSwap<Rights>,
+    /// How often files were read again.
+    reloads: watch::Sender<u64>,
 }
 
 impl Auth {
     /// Reads everything; the token comes back if one was made just now.
-    pub(crate) async fn open(config: &Config) -> Result<(Self, Option<Secret>), SecurityError> {
+    pub(crate) async fn open(config: &Config) -> Result<(Self, Option<NewToken>), SecurityError> {
         let settings = config.security.clone();
         let rights = Rights::open(settings.rights.as_deref())?;
         let (tokens, secret) = match &settings.tokens {
@@ -81,17 +85,37 @@ impl Auth {
             Some(settings) => Some(Jwt::open(settings).await?),
             None => None,
         };
-        let auth = Self { settings, tokens: ArcSwap::from_pointee(tokens), jwt, rights: ArcSwap::from_pointee(rights) };
+        let (tokens, rights) = (ArcSwap::from_pointee(tokens), ArcSwap::from_pointee(rights));
+        let auth = Self { settings, tokens, jwt, rights, reloads: watch::Sender::new(0) };
         Ok((auth, secret))
     }
 
+    /// Lets a new token count from now on, also after a restart.
+    pub(crate) fn keep(&self, made: NewToken) -> Result<Option<Secret>, SecurityError> {
+        match made.keep() {
+            Ok(secret) => Ok(Some(secret)),
+            Err(KeepError::Others(hash)) => {
+                self.tokens.store(Arc::new(Tokens::bootstrap(hash)));
+                Ok(None)
+            }
+            Err(KeepError::Failed(error)) => Err(error),
+        }
+    }
+
+    /// Told whenever tokens, rights or keys are read again: what was let in before may not be now.
+    pub(crate) fn follow_reloads(&self) -> watch::Receiver<u64> {
+        self.reloads.subscribe()
+    }
+
     /// Reads all files again. What is broken is reported, and stays as it was.
-    pub(crate) async fn reload(&self) {
+    pub(crate) async fn reload(&self) -> Vec<SecurityError> {
+        let mut broken = Vec::new();
         if let Some(path) = &self.settings.tokens {
             match Tokens::read(path) {
                 Ok(tokens) => self.tokens.store(Arc::new(tokens)),
                 Err(error) => {
                     tracing::error!(%error, "the tokens could not be reloaded; the previous ones stay in use");
+                    broken.push(error);
                 }
             }
         }
@@ -100,6 +124,7 @@ impl Auth {
                 Ok(rights) => self.rights.store(Arc::new(rights)),
                 Err(error) => {
                     tracing::error!(%error, "the rights could not be reloaded; the previous ones stay in use");
+                    broken.push(error);
                 }
             }
         }
@@ -108,7 +133,10 @@ impl Auth {
             None => None,
         } {
             tracing::error!(%error, "the issuer's keys could not be reloaded; the previous ones stay in use");
+            broken.push(error);
         }
+        self.reloads.send_modify(|count| *count += 1);
+        broken
     }
 
     /// What goes on beside requests.
@@ -180,7 +208,7 @@ impl Auth {
             ))
         } else {
             let detail = format!("`{who}` does not have the right `{right}` on `{sort}` here: {by}");
-            Refusal::Forbidden { detail, policy }
+            Refusal::Forbidden { detail, policy, caller: caller.to_string() }
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue};
 use upheld_dialects::{Identities, Identity};
 use upheld_loader::Format;
@@ -22,9 +22,17 @@ pub(crate) struct Named {
     pub(crate) text: Arc<str>,
 }
 
-/// The format of a body, as its sender says. JSON, unless they say something else.
+/// The format of a body, as its sender says. A write must say what it is: a web page can make a browser send a body, but not one that says that it
+/// is JSON.
 pub(crate) fn format(headers: &HeaderMap) -> Result<Format, Problem> {
-    let Some(given) = headers.get(CONTENT_TYPE) else { return Ok(Format::Json) };
+    if headers.get(CONTENT_ENCODING).is_some_and(|packed| packed != "identity") {
+        return Err(unsupported("packed bodies are not supported here: send it without `Content-Encoding`".to_owned()));
+    }
+    let Some(given) = headers.get(CONTENT_TYPE) else {
+        let detail =
+            "the body says no Content-Type: expected application/json, application/yaml or application/x-ndjson";
+        return Err(unsupported(detail.to_owned()));
+    };
     if given == "application/json" {
         return Ok(Format::Json);
     }
@@ -34,21 +42,22 @@ pub(crate) fn format(headers: &HeaderMap) -> Result<Format, Problem> {
         "application/json" => Ok(Format::Json),
         "application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml" => Ok(Format::Yaml),
         "application/jsonl" | "application/x-ndjson" => Ok(Format::JsonLines),
-        _ => Err(Problem::new(
-            axum::http::StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "unsupported-media-type",
-            format!(
-                "`{essence}` is not supported here: expected application/json, application/yaml or application/x-ndjson"
-            ),
-        )),
+        _ => Err(unsupported(format!(
+            "`{essence}` is not supported here: expected application/json, application/yaml or application/x-ndjson"
+        ))),
     }
+}
+
+fn unsupported(detail: String) -> Problem {
+    Problem::new(axum::http::StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail)
 }
 
 /// As [`format()`], for questions, which change nothing: what `curl -d` says when nobody tells it better is taken for JSON. A write
 /// must say what it is, so that no web page can make a browser write.
 pub(crate) fn format_of_question(headers: &HeaderMap) -> Result<Format, Problem> {
     let form = |value: &HeaderValue| value.as_bytes().starts_with(b"application/x-www-form-urlencoded");
-    if headers.get(CONTENT_TYPE).is_some_and(form) { Ok(Format::Json) } else { format(headers) }
+    let plain = headers.get(CONTENT_TYPE).is_none_or(form) && !headers.contains_key(CONTENT_ENCODING);
+    if plain { Ok(Format::Json) } else { format(headers) }
 }
 
 /// A body that was read.

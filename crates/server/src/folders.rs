@@ -1,7 +1,8 @@
 //! Files and folders that are read and watched, and never written.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use upheld_loader::load::Broken;
@@ -85,7 +86,7 @@ impl Folders {
         for input in inputs {
             let name = input.name().to_owned();
             let read = match input.content() {
-                Content::File(path) => std::fs::read(path),
+                Content::File(path) => within(&self.paths, path).and_then(|()| std::fs::read(path)),
                 Content::Bytes(bytes) => Ok(bytes.clone()),
                 Content::Text(text) => Ok(text.clone().into_bytes()),
                 Content::StandardInput => continue,
@@ -114,4 +115,17 @@ impl Folders {
     pub(crate) fn note(&self, problem: Option<Box<Broken>>) {
         *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem.map(Arc::from);
     }
+}
+
+/// Whoever may put a link into a watched folder must not make the server read what lies elsewhere. Links inside of the folder are how
+/// configuration is mounted.
+fn within(watched: &[PathBuf], path: &Path) -> io::Result<()> {
+    let real = path.canonicalize()?;
+    let root = watched.iter().find(|root| path.starts_with(root));
+    // A file that is named by itself may be a link: whoever named it chose it.
+    if root.is_none_or(|root| root == path || root.canonicalize().is_ok_and(|root| real.starts_with(root))) {
+        return Ok(());
+    }
+    let message = "it is a link that leads out of the watched folder";
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
 }

@@ -10,6 +10,7 @@ use upheld_model::{Diagnostic, Files};
 use upheld_store::StoreError;
 use utoipa::ToSchema;
 
+use crate::auth::SecurityError;
 use crate::live::NoView;
 use crate::writer::NotAdmitted;
 
@@ -77,6 +78,21 @@ impl Problem {
     pub(crate) fn with_diagnostics(self, files: &Files, diagnostics: &[Diagnostic]) -> Self {
         let diagnostics = diagnostics.iter().map(|diagnostic| upheld_answers::diagnostic_json(files, diagnostic));
         Self { diagnostics: diagnostics.collect(), ..self }
+    }
+
+    /// Files with tokens, rights, keys or certificates that cannot be used; what they said before goes on to count.
+    pub(crate) fn broken_security(broken: &[SecurityError]) -> Self {
+        let all: Vec<String> = broken.iter().map(ToString::to_string).collect();
+        let detail = format!("{}; what was read before stays in use", all.join("; "));
+        let problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid-security", detail);
+        let rights = broken.iter().find_map(|error| match error {
+            SecurityError::Rights { broken, .. } => Some(broken),
+            _ => None,
+        });
+        match rights {
+            Some(broken) => problem.with_diagnostics(&broken.files, broken.diagnostics.as_slice()),
+            None => problem,
+        }
     }
 
     /// Documents that cannot be accepted.

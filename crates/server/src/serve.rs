@@ -142,11 +142,13 @@ impl Running {
     /// Takes no more connections, answers what was asked, and ends.
     pub async fn stop(self) {
         self.stop.send_replace(true);
+        self.app.ending.send_replace(true);
         drop(self.serving.await);
         for helper in self.helpers {
             helper.abort();
         }
         self.app.decisions.close().await;
+        self.app.store.close().await;
     }
 }
 
@@ -154,7 +156,8 @@ impl Running {
 pub async fn start(config: Config) -> Result<Running, StartError> {
     // Whatever encrypts in this process does it in one way.
     tls::provider();
-    let (auth, bootstrap) = Auth::open(&config).await?;
+    ignore_file_size_limit();
+    let (auth, made) = Auth::open(&config).await?;
     let tls = config.security.tls.clone().map(Tls::open).transpose()?;
     let store = config.store.open().await?;
     let metrics = Arc::new(Metrics::new());
@@ -182,7 +185,9 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
         tls,
         metrics,
         decisions,
+        ending: watch::Sender::new(false),
     });
+    let bootstrap = made.map(|made| app.auth.keep(made)).transpose()?.flatten();
     moves::settle(&app).await;
     http::seed(&app).await;
     let trust = Arc::clone(&app);
@@ -197,6 +202,18 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     let acceptor = Acceptor { router, app: Arc::clone(&app), stopped };
     let serving = tokio::spawn(accept(listener, acceptor));
     Ok(Running { address, app, bootstrap, stop, serving, helpers })
+}
+
+/// Who writes beyond the limit of the size of files gets an error, and does not end.
+fn ignore_file_size_limit() {
+    #[cfg(unix)]
+    {
+        /// The same number everywhere that counts.
+        const SIGXFSZ: i32 = 25;
+        if let Err(error) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::from_raw(SIGXFSZ)) {
+            tracing::debug!(%error, "files that grow beyond their limit may end this process");
+        }
+    }
 }
 
 async fn first_view(config: &Config, store: &dyn Store, folders: &Arc<Folders>) -> Result<View, StartError> {

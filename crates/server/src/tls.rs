@@ -39,13 +39,13 @@ impl Tls {
     }
 
     /// Reads the files again. What is broken is reported, and stays as it was.
-    pub(crate) fn reload(&self) {
-        match read(&self.files) {
-            Ok(config) => self.current.store(Arc::new(config)),
-            Err(error) => {
-                tracing::error!(%error, "the certificate could not be reloaded; the previous one stays in use");
-            }
+    pub(crate) fn reload(&self) -> Result<(), SecurityError> {
+        let read = read(&self.files);
+        if let Err(error) = &read {
+            tracing::error!(%error, "the certificate could not be reloaded; the previous one stays in use");
         }
+        self.current.store(Arc::new(read?));
+        Ok(())
     }
 
     /// For the next handshake.

@@ -4,6 +4,7 @@
 mod admission;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use tokio::sync::{Mutex, MutexGuard};
@@ -28,6 +29,8 @@ pub(crate) struct Writer {
     folders: Arc<Folders>,
     /// Whoever builds the next view holds this.
     turn: Mutex<()>,
+    /// Whether the store could not keep what was written last.
+    failing: AtomicBool,
 }
 
 /// What somebody wants to change.
@@ -52,10 +55,11 @@ pub(crate) enum Author {
 
 impl Author {
     /// What the log calls them.
-    fn name(&self) -> &str {
+    fn name(&self) -> String {
         match self {
-            Self::Server(name) => name,
-            Self::Caller(caller) => &caller.name,
+            Self::Server(name) => (*name).to_owned(),
+            // With how they proved it: whoever has a token of that name is not whoever an issuer calls so.
+            Self::Caller(caller) => caller.to_string(),
         }
     }
 }
@@ -140,7 +144,7 @@ const TRIES: usize = 8;
 
 impl Writer {
     pub(crate) fn new(live: Arc<Live>, store: Arc<dyn Store>, folders: Arc<Folders>) -> Self {
-        Self { live, store, folders, turn: Mutex::default() }
+        Self { live, store, folders, turn: Mutex::default(), failing: AtomicBool::new(false) }
     }
 
     /// Writes, or says what it would do.
@@ -156,6 +160,10 @@ impl Writer {
                 Err(Refusal::Store(StoreError::Conflict(_))) => self.catch_up(&turn).await?,
                 other => return other,
             }
+        }
+        if write.conditions.is_empty() {
+            // Nothing was as its author did not expect: there is only too much going on.
+            return Err(Refusal::Store(StoreError::Unreachable("other servers write all the time".to_owned())));
         }
         Err(Refusal::Store(StoreError::Conflict(self.live.view().revision())))
     }
@@ -187,16 +195,29 @@ impl Writer {
             return Ok(Written { revision: view.revision(), view, effects, ruled });
         }
         let Write { author, message, idempotency, .. } = write.clone();
-        let actor = author.name().to_owned();
+        let actor = author.name();
         let (after, seen) = (before.revision(), Some(before.state.digest()));
         let batch = Batch { after, seen, time, actor, message, changes, idempotency };
-        match self.store.append(batch).await? {
+        let appended = self.store.append(batch).await;
+        let failed = matches!(appended, Err(StoreError::Unreachable(_) | StoreError::Unusable(_)));
+        self.failing.store(failed, Ordering::Relaxed);
+        match appended? {
             Appended::Now(revision, _) => {
                 self.live.swap(Arc::clone(&view));
                 Ok(Written { view, revision, effects, ruled })
             }
             Appended::Before(revision) => Ok(Written { view: before, revision, effects, ruled: None }),
         }
+    }
+
+    /// Why writes are not kept, if they are not. Whoever wrote last found out; until somebody writes again, a write that changes nothing does.
+    pub(crate) async fn problem(&self) -> Option<StoreError> {
+        if !self.failing.load(Ordering::Relaxed) {
+            return None;
+        }
+        let error = self.store.try_write().await.err();
+        self.failing.store(error.is_some(), Ordering::Relaxed);
+        error
     }
 
     /// What the same request came to when it was made before. The store knows; the changes are not looked at again.

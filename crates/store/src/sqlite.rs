@@ -51,6 +51,7 @@ impl Sqlite {
         let file = folder.join(STORE_FILE);
         let unusable = |error: &dyn fmt::Display| StoreError::Unusable(format!("{}: {error}", file.display()));
         lock::make_folder(folder).map_err(|error| unusable(&error))?;
+        lock::make_file(&file).map_err(|error| unusable(&error))?;
         let options = SqliteConnectOptions::new()
             .filename(&file)
             .create_if_missing(true)
@@ -88,7 +89,20 @@ impl Sqlite {
 
     /// Writes wait for each other here, and not in SQLite, which would ask again and again.
     async fn write(&self) -> Result<Transaction<'static, sqlx::Sqlite>> {
-        self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| failure(&error))
+        let begin = || self.writer.begin_with("BEGIN IMMEDIATE");
+        match begin().await {
+            Ok(transaction) => Ok(transaction),
+            Err(error @ sqlx::Error::Database(_)) => Err(failure(&error)),
+            // SQLite ends a transaction by itself when the disk is full, and the library that counts transactions does not hear of it: its
+            // connection would count as being in one for ever. Another one begins anew.
+            Err(error) => {
+                tracing::warn!(%error, "the connection that writes is replaced");
+                if let Ok(connection) = self.writer.acquire().await {
+                    connection.close().await.ok();
+                }
+                begin().await.map_err(|error| failure(&error))
+            }
+        }
     }
 
     async fn append(&self, batch: &Batch) -> Result<Appended> {
@@ -183,6 +197,26 @@ impl Store for Sqlite {
 
     fn follow(&self) -> watch::Receiver<Revision> {
         self.end.follow()
+    }
+
+    fn try_write(&self) -> BoxFuture<'_, Result<()>> {
+        async {
+            let mut transaction = self.write().await?;
+            let same = sqlx::query("UPDATE head SET revision = revision").execute(&mut *transaction).await;
+            same.map_err(|error| failure(&error))?;
+            transaction.commit().await.map_err(|error| failure(&error))
+        }
+        .boxed()
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        async {
+            self.following.abort();
+            self.readers.close().await;
+            // The last connection that closes moves what the log beside the file has into the file.
+            self.writer.close().await;
+        }
+        .boxed()
     }
 
     fn name(&self) -> &'static str {

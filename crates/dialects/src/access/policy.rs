@@ -4,12 +4,13 @@ mod conditions;
 mod fact_tests;
 pub(super) mod patterns;
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use smol_str::SmolStr;
 use upheld_engine::decide::{
-    ANY_METHOD, BadPattern, Condition, Effect, Fact, FactOf, FactTest, Glob, MOST_ALTERNATIVES, Matcher, Operator,
-    PathPattern, Rule, Status, Target, Test, Truth, Wildcard,
+    ANY_METHOD, BadPattern, Condition, Effect, Fact, FactOf, FactTest, Glob, MOST_ALTERNATIVES, MOST_WEIGHT, Matcher,
+    Operator, PathPattern, Rule, Status, Target, Test, Truth, Wildcard,
 };
 use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::{Kind, Span, Value};
@@ -25,13 +26,15 @@ pub struct PolicyReader {
     /// How its fields are called.
     pub fields: Fields,
     shape: Shape,
+    /// What the patterns weigh that were read so far.
+    weight: Cell<usize>,
 }
 
 impl PolicyReader {
     /// For policies with these fields.
     pub fn new(fields: Fields) -> Self {
         let shape = fields.policy();
-        Self { fields, shape }
+        Self { fields, shape, weight: Cell::new(0) }
     }
 
     /// Reads one policy with its id; every mistake is reported.
@@ -71,6 +74,7 @@ impl PolicyReader {
 
     fn rule(&self, policy: Value<'_>, name: SmolStr, reading: &mut Reading<'_>) -> Option<Rule> {
         let before = reading.found.errors();
+        reading.weight = self.weight.get();
         let get = |field: &str| policy.get(field).filter(|value| value.kind() != Kind::Null);
         let effect = get(&self.fields.effect).and_then(|word| reading.effect(word, &self.fields));
         // Whoever is not let in comes and asks; whoever is not kept out does not.
@@ -92,6 +96,7 @@ impl PolicyReader {
             _ => Status::On,
         };
         let duties = reading.duties(get("duties"));
+        self.weight.set(reading.weight);
         let at = NodeRef { source: reading.source, node: policy.number() };
         if reading.found.errors() > before {
             return None;
@@ -109,12 +114,14 @@ pub(super) struct Reading<'f> {
     negated: bool,
     /// What a pattern means that no path looks like.
     never: Severity,
+    /// What the patterns weigh that were read so far.
+    weight: usize,
 }
 
 impl<'f> Reading<'f> {
     /// For policies of one file.
     pub(super) fn new(source: SourceId, found: &'f mut Diagnostics) -> Self {
-        Self { source, found, negated: false, never: Severity::Error }
+        Self { source, found, negated: false, never: Severity::Error, weight: 0 }
     }
 
     /// Refuses a value.
@@ -126,6 +133,29 @@ impl<'f> Reading<'f> {
     pub(super) fn wrong_but(&mut self, value: Value<'_>, message: String, expected: &str, help: String) {
         let diagnostic = Diagnostic::error(Fault::WrongValue, message).at_value(self.source, value, expected);
         self.found.push(diagnostic.help(help));
+    }
+
+    /// Whether one more pattern may be made. Those that are too large together are refused with the first that is too much, and nobody waits for
+    /// the rest.
+    fn has_room(&self) -> bool {
+        self.weight <= MOST_WEIGHT
+    }
+
+    /// Counts a pattern that was made.
+    fn weigh(&mut self, value: Value<'_>, weight: usize) {
+        let had_room = self.has_room();
+        self.weight = self.weight.saturating_add(weight);
+        if had_room && !self.has_room() {
+            let message = format!(
+                "the patterns are too large together: up to here their automata have about {} states",
+                self.weight
+            );
+            let help =
+                "write `+` or `*` instead of large repetitions, and texts instead of patterns where they are known";
+            let diagnostic = Diagnostic::error(Fault::Limit, message);
+            let label = format!("expected at most {MOST_WEIGHT} in all policies");
+            self.found.push(diagnostic.at_value(self.source, value, &label).help(help));
+        }
     }
 
     /// Refuses a policy whose alternatives make too many combinations.

@@ -50,7 +50,7 @@ pub struct Expression {
 
 impl Expression {
     /// What the automata of its patterns weigh.
-    pub(super) fn weight(&self) -> usize {
+    pub fn weight(&self) -> usize {
         fn inside(node: &Node) -> usize {
             let own = match &node.kind {
                 node::Kind::Matches(_, pattern) => pattern.weight(),

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::SecurityError;
 use super::secret::{Hash, Secret};
@@ -14,14 +14,49 @@ const FILE: &str = "bootstrap-token.sha256";
 #[derive(Debug)]
 pub(crate) struct Bootstrap {
     pub(crate) hash: Hash,
-    pub(crate) token: Option<Secret>,
+    pub(crate) token: Option<NewToken>,
+}
+
+/// A token that was made just now. What is kept of it is written once everything else has started: of a start that fails, nobody sees the
+/// token.
+#[derive(Debug)]
+pub(crate) struct NewToken {
+    secret: Secret,
+    folder: Option<PathBuf>,
+}
+
+impl NewToken {
+    /// Writes down what is kept of it. Nothing comes back if another server on the same folder was quicker; then its token counts, and what is
+    /// kept of that one is the error.
+    pub(crate) fn keep(self) -> Result<Secret, KeepError> {
+        let Some(folder) = self.folder else { return Ok(self.secret) };
+        let path = folder.join(FILE);
+        match write(&folder, &path, self.secret.hash()) {
+            Ok(()) => Ok(self.secret),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match read(&path) {
+                Ok(Some(hash)) => Err(KeepError::Others(hash)),
+                Ok(None) => Err(KeepError::Failed(SecurityError::file(&path, error))),
+                Err(error) => Err(KeepError::Failed(error)),
+            },
+            Err(error) => Err(KeepError::Failed(SecurityError::file(&path, error))),
+        }
+    }
+}
+
+/// Why a new token does not count.
+#[derive(Debug)]
+pub(crate) enum KeepError {
+    /// Another server made one meanwhile.
+    Others(Hash),
+    /// It cannot be kept.
+    Failed(SecurityError),
 }
 
 impl Bootstrap {
     /// A token for this process only.
     pub(crate) fn ephemeral() -> Result<Self, SecurityError> {
         let token = Secret::token().ok_or_else(|| SecurityError::Setting("there is no randomness".to_owned()))?;
-        Ok(Self { hash: token.hash(), token: Some(token) })
+        Ok(Self { hash: token.hash(), token: Some(NewToken { secret: token, folder: None }) })
     }
 
     /// The token of a data folder. Made once; deleting the file makes another one at the next start.
@@ -30,21 +65,15 @@ impl Bootstrap {
         if let Some(hash) = read(&path)? {
             return Ok(Self { hash, token: None });
         }
-        let made = Self::ephemeral()?;
-        match write(folder, &path, made.hash) {
-            Ok(()) => Ok(made),
-            // Another server on the same folder was quicker.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match read(&path)? {
-                Some(hash) => Ok(Self { hash, token: None }),
-                None => Err(SecurityError::file(&path, error)),
-            },
-            Err(error) => Err(SecurityError::file(&path, error)),
-        }
+        let Self { hash, token } = Self::ephemeral()?;
+        Ok(Self { hash, token: token.map(|token| NewToken { folder: Some(folder.to_owned()), ..token }) })
     }
 }
 
 fn read(path: &Path) -> Result<Option<Hash>, SecurityError> {
     match fs::read_to_string(path) {
+        // Somebody was stopped while it was written, and nobody ever saw the token.
+        Ok(text) if text.trim().is_empty() => Ok(None),
         Ok(text) => match Hash::read(text.trim()) {
             Some(hash) => Ok(Some(hash)),
             None => Err(SecurityError::file(path, "expected 64 hexadecimal digits; delete it to get a new token")),
@@ -55,7 +84,13 @@ fn read(path: &Path) -> Result<Option<Hash>, SecurityError> {
 }
 
 fn write(folder: &Path, path: &Path, hash: Hash) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)?;
+    if fs::metadata(path).is_ok_and(|found| found.len() == 0) {
+        fs::remove_file(path)?;
+    }
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

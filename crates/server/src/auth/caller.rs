@@ -111,7 +111,8 @@ impl fmt::Display for Caller {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.how {
             AuthMethod::Anonymous => formatter.write_str(&self.name),
-            how => write!(formatter, "{}:{}", how.word(), self.name),
+            // Issuers and authorities choose names: none of them may end a line of a log.
+            how => write!(formatter, "{}:{}", how.word(), self.name.escape_debug()),
         }
     }
 }

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{decode, decode_header};
 use serde_json::{Map, Value as Json};
 use smol_str::SmolStr;
@@ -97,6 +99,10 @@ impl Jwt {
             }
         }
         let header = decode_header(token).ok()?;
+        // What must be understood is not understood here.
+        if has_critical(token) {
+            return None;
+        }
         if let Some(kid) = &header.kid
             && !self.keys.load().knows(kid)
         {
@@ -143,6 +149,13 @@ impl Jwt {
             ..Caller::new(name, AuthMethod::Jwt)
         })
     }
+}
+
+/// Whether the head of a token names extensions that its reader must understand.
+fn has_critical(token: &str) -> bool {
+    let head = token.split('.').next().unwrap_or_default();
+    let head = URL_SAFE_NO_PAD.decode(head).ok().and_then(|head| serde_json::from_slice::<Json>(&head).ok());
+    head.is_none_or(|head| head.get("crit").is_some())
 }
 
 /// The names in a claim: a list, or one text with spaces between them.

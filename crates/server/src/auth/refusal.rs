@@ -21,6 +21,8 @@ pub(crate) enum Refusal {
         detail: String,
         /// The policy that says so.
         policy: Option<SmolStr>,
+        /// Who they are.
+        caller: String,
     },
     /// Not so fast.
     TooFast {
@@ -30,6 +32,22 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
+    /// Who was refused, if that is known.
+    pub(crate) fn caller(&self) -> Option<&str> {
+        match self {
+            Self::Forbidden { caller, .. } => Some(caller),
+            Self::Unknown(_) | Self::TooFast { .. } => None,
+        }
+    }
+
+    /// Why, in words.
+    pub(crate) fn detail(&self) -> &str {
+        match self {
+            Self::Unknown(detail) | Self::Forbidden { detail, .. } => detail,
+            Self::TooFast { .. } => "too many requests of one client",
+        }
+    }
+
     /// The answer, in the form of the endpoint.
     pub(crate) fn answer(self, form: Form) -> Response {
         let (status, sort, grpc) = match &self {
@@ -39,7 +57,7 @@ impl Refusal {
         };
         let (detail, policy, seconds) = match self {
             Self::Unknown(detail) => (detail, None, None),
-            Self::Forbidden { detail, policy } => (detail, policy, None),
+            Self::Forbidden { detail, policy, .. } => (detail, policy, None),
             Self::TooFast { seconds } => ("too many requests of one client".to_owned(), None, Some(seconds)),
         };
         let reason = status.canonical_reason().unwrap_or_default();

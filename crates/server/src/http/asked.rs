@@ -20,6 +20,9 @@ use crate::view::View;
 #[derive(Clone, Debug)]
 pub(crate) struct Asked(pub(crate) Arc<View>);
 
+/// Revisions beyond the last that somebody may wait for.
+const FAR: u64 = 1000;
+
 /// What the caller may read of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Readable(pub(crate) Arc<View>);
@@ -76,7 +79,16 @@ pub(super) async fn choose(app: &Shared, uri: &Uri) -> Result<Asked, Problem> {
         Query::try_from_uri(uri).map_err(|error| Problem::bad_request(format!("`{query}`: {}", error.body_text())))?;
     Ok(Asked(match (at, min_revision) {
         (Some(revision), _) => app.live.at(revision, app.store.as_ref()).await?,
-        (None, Some(revision)) => app.live.at_least(revision, app.config.limits.wait).await?,
+        (None, Some(revision)) => {
+            // The next ones may come soon; nobody waits for what is far away.
+            let here = app.live.view().revision();
+            if revision.0 > here.0.saturating_add(FAR)
+                && revision.0 > app.store.head().await?.revision.0.saturating_add(FAR)
+            {
+                return Err(Problem::not_found(format!("revision {revision} was not written yet")));
+            }
+            app.live.at_least(revision, app.config.limits.wait).await?
+        }
         (None, None) => app.live.view(),
     }))
 }

@@ -23,7 +23,7 @@ use super::revisions::{Batch, batch_of};
 use super::writing::{Told, answer, refused};
 use crate::app::Shared;
 use crate::auth::Caller;
-use crate::documents::{Body, format, format_of_question};
+use crate::documents::{Body, format_of_question};
 use crate::problem::Problem;
 use crate::telemetry::Observed;
 use crate::view::View;
@@ -48,7 +48,7 @@ async fn check(
     headers: HeaderMap,
     RawBody(bytes): RawBody,
 ) -> Result<Response, Problem> {
-    let format = format(&headers)?;
+    let format = format_of_question(&headers)?;
     let body = Body::read(&bytes, format)?;
     let Batch { changes, conditions, .. } = batch_of(&view, &body, format, app.config.limits.batch)?;
     let asker = asker(&view, caller, asking).await?;

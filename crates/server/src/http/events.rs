@@ -46,7 +46,8 @@ async fn events(
     // Whoever asks for what is forgotten should know before the stream begins.
     app.store.entries(after, 1).await?;
     let reader = Reader::of(&observed);
-    let follow = Follow { revisions: app.live.follow(), app, reader, after, waiting: Vec::new() };
+    let (reloads, ends) = (app.auth.follow_reloads(), app.ending.subscribe());
+    let follow = Follow { revisions: app.live.follow(), reloads, ends, app, reader, after, waiting: Vec::new() };
     let events = stream::unfold(follow, |follow| async move { follow.next().await });
     let events = events.map(|entry| Ok(event(&entry)));
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
@@ -56,6 +57,10 @@ struct Follow {
     app: Shared,
     reader: Reader,
     revisions: tokio::sync::watch::Receiver<Revision>,
+    /// Who was let in may not be any more; whoever may comes back.
+    reloads: tokio::sync::watch::Receiver<u64>,
+    /// Whether the server ends.
+    ends: tokio::sync::watch::Receiver<bool>,
     after: Revision,
     /// The next entries, last first.
     waiting: Vec<Entry>,
@@ -66,6 +71,9 @@ impl Follow {
     async fn next(mut self) -> Option<(ReadEntry, Self)> {
         const AT_ONCE: usize = 100;
         loop {
+            if self.reloads.has_changed().unwrap_or(true) || self.ends.has_changed().unwrap_or(true) {
+                return None;
+            }
             if let Some(entry) = self.waiting.pop() {
                 self.after = entry.revision;
                 match self.reader.cut(entry) {
@@ -76,7 +84,11 @@ impl Follow {
             // First seen, then fetched: what comes in between is seen the next time.
             self.revisions.borrow_and_update();
             match self.app.store.entries(self.after, AT_ONCE).await {
-                Ok(entries) if entries.is_empty() => self.revisions.changed().await.ok()?,
+                Ok(entries) if entries.is_empty() => tokio::select! {
+                    changed = self.revisions.changed() => changed.ok()?,
+                    _ = self.reloads.changed() => return None,
+                    _ = self.ends.changed() => return None,
+                },
                 Ok(mut entries) => {
                     entries.reverse();
                     self.waiting = entries;

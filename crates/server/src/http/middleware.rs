@@ -14,6 +14,7 @@ use std::task::{Context, Poll};
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::http::header::{ACCEPT_ENCODING, CONNECTION};
+use axum::http::request::Parts;
 use axum::http::{HeaderValue, Version};
 use axum::response::{IntoResponse, Response};
 use futures::future::BoxFuture;
@@ -23,7 +24,8 @@ use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove}
 
 use super::asked::{self, Asked};
 use crate::app::Shared;
-use crate::auth::{Endpoint, Operation};
+use crate::auth::{Endpoint, Operation, Refusal};
+use crate::connection::Connection;
 use crate::telemetry::{Observed, ObservedRequest};
 use crate::{auth, limits};
 
@@ -101,7 +103,7 @@ async fn answer(
     match auth::admit(app, &parts, endpoint).await {
         Ok((caller, access)) => observed.called_by(caller, access),
         Err(refusal) => {
-            tracing::debug!(?refusal, "a request is not let in");
+            refused(&parts, &refusal, observed);
             return refusal.answer(endpoint.form);
         }
     }
@@ -125,6 +127,22 @@ async fn answer(
         return view.stamped(response);
     }
     view.stamped_but_digest(response)
+}
+
+/// The line of a request that is not let in, for whoever looks for attacks: who it was, from where, and why.
+fn refused(parts: &Parts, refusal: &Refusal, observed: &Observed) {
+    let peer = parts.extensions.get::<Connection>().map(|connection| connection.peer().ip);
+    tracing::info!(
+        target: "upheld_server::security",
+        id = observed.id(),
+        address = peer.map(tracing::field::display),
+        caller = refusal.caller().map(tracing::field::display),
+        method = parts.method.as_str(),
+        // Escaped: whoever asks chooses it, and must not be able to write lines of the log.
+        path = parts.uri.path().escape_debug().to_string(),
+        because = refusal.detail().escape_debug().to_string(),
+        "not let in"
+    );
 }
 
 /// The answer of a handler, made smaller for those who can unpack it.

@@ -70,7 +70,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 async fn readyz(State(app): State<Shared>, observed: Observed, Query(how): Query<AuthMethod>) -> Response {
     let view = app.live.view();
     let kind = app.store.name();
-    let (reachable, store) = match tokio::time::timeout(PATIENCE, app.store.head()).await {
+    let (reachable, mut store) = match tokio::time::timeout(PATIENCE, app.store.head()).await {
         Ok(Ok(head)) => {
             let same = tokio::time::timeout(PATIENCE, app.writer.is_same_log(&view.state)).await;
             let diverged = matches!(same, Ok(Err(StoreError::Diverged { .. })));
@@ -80,8 +80,16 @@ async fn readyz(State(app): State<Shared>, observed: Observed, Query(how): Query
         Err(_) => (false, json!({"kind": kind, "reachable": false, "error": "the store does not answer in time"})),
     };
     let diverged = store["diverged"] == true;
+    let unwritable = match reachable {
+        true => tokio::time::timeout(PATIENCE, app.writer.problem()).await.ok().flatten(),
+        false => None,
+    };
+    if let (Some(error), Some(fields)) = (&unwritable, store.as_object_mut()) {
+        fields.insert("writable".to_owned(), json!(false));
+        fields.insert("error".to_owned(), json!(error.to_string()));
+    }
     let diagnostics = problems(&app);
-    let degraded = !reachable || !diagnostics.is_empty();
+    let degraded = !reachable || unwritable.is_some() || !diagnostics.is_empty();
     let diagnostics = if reads_all(&observed) { diagnostics } else { Vec::new() };
     let readiness = Readiness {
         status: if degraded { "degraded" } else { "ready" },
@@ -132,7 +140,10 @@ struct Read<'v> {
 #[utoipa::path(post, path = "/v1/reload",
     responses((status = 200, body = Read<'static>), (status = 422, body = Problem), (status = 503, body = Problem)))]
 async fn reload(State(app): State<Shared>, observed: Observed) -> Result<Response, Problem> {
-    let result = app.reload().await;
+    let (result, broken) = app.reload().await;
+    if !broken.is_empty() {
+        return Err(Problem::broken_security(&broken));
+    }
     if result == Reloaded::Broken {
         let broken = app.folders.problem();
         let broken = broken.filter(|_| reads_all(&observed));

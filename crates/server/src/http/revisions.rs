@@ -141,7 +141,9 @@ async fn append(
 ) -> Result<Response, Problem> {
     let format = format(&headers)?;
     let body = Body::read(&bytes, format)?;
-    let Batch { message, changes, conditions } = batch_of(&app.live.view(), &body, format, app.config.limits.batch)?;
+    let Batch { message, changes, mut conditions } =
+        batch_of(&app.live.view(), &body, format, app.config.limits.batch)?;
+    conditions.extend(intent.conditions_of_store()?);
     changes.iter().try_for_each(|change| intent.need(change.key()))?;
     let written = app.writer.write(intent.write(&bytes, message, changes, conditions)).await;
     let written = written.map_err(|refusal| refused(refusal, intent.told(), &app.live.view()))?;

@@ -107,10 +107,23 @@ impl Intent {
                 hash.update(part.len().to_le_bytes());
                 hash.update(part);
             }
-            IdempotencyKey { name: name.clone(), request: format!("{:x}", hash.finalize()) }
+            // Whoever guesses a key of somebody else finds nothing.
+            let name = format!("{}/{name}", self.caller);
+            IdempotencyKey { name, request: format!("{:x}", hash.finalize()) }
         });
         let author = Author::Caller(self.caller.clone());
         Write { author, message, changes, conditions, idempotency, mode: self.mode }
+    }
+
+    /// What `If-Match` asks of the whole store: it is at that revision.
+    pub(crate) fn conditions_of_store(&self) -> Result<Vec<Condition>, Problem> {
+        if self.tags.none_match.is_some() {
+            return Err(Problem::bad_request("`If-None-Match` means nothing for a batch"));
+        }
+        match self.tags.matches.as_deref().map(str::trim) {
+            None | Some("*") => Ok(Vec::new()),
+            Some(tag) => Ok(vec![Condition::At(revision(tag)?)]),
+        }
     }
 
     /// What `If-Match` and `If-None-Match` ask of a document.

@@ -73,6 +73,14 @@ impl Store for CountedStore {
         self.store.follow()
     }
 
+    fn try_write(&self) -> BoxFuture<'_, Result<()>> {
+        self.store.try_write()
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.store.close()
+    }
+
     fn name(&self) -> &'static str {
         self.store.name()
     }

@@ -73,7 +73,7 @@ fn the_bootstrap_token_may_do_everything() {
     let token = served.running().bootstrap_token().unwrap().to_owned();
     assert!(token.starts_with("upheld_") && token.len() > 40);
     assert_eq!(asked(&served, "PUT", PUT, &token, POLICY).status, 201);
-    assert_eq!(served.get("/v1/revisions/1").json()["actor"], "bootstrap");
+    assert_eq!(served.get("/v1/revisions/1").json()["actor"], "token:bootstrap");
     assert!(!format!("{:?}", served.running()).contains(&token));
     let another = Served::guarded(Config::default());
     assert_ne!(another.running().bootstrap_token(), Some(token.as_str()));

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{Read, Write};
 
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
@@ -457,4 +458,38 @@ fn a_right_to_write_some_documents_reaches_no_other() {
         .status,
         201
     );
+}
+
+#[test]
+fn events_tell_of_what_one_may_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = served(&folder);
+    put(&whole, &open());
+    put(&whole, &hidden());
+    put(&whole, &[access("secret-late", "permit", "/late"), access("open-late", "permit", "/late")]);
+    let mut stream = whole.connect();
+    let head = format!(
+        "GET /v1/events?after=0 HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\n\r\n",
+        token("viewer")
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let (mut read, mut room) = (String::new(), [0; 4096]);
+    while !read.contains("open-late") {
+        let count = stream.read(&mut room).unwrap();
+        assert!(count > 0, "{read}");
+        read.push_str(&String::from_utf8_lossy(&room[..count]));
+    }
+    assert!(read.contains("id: 1\n") && read.contains("id: 3\n") && !read.contains("id: 2\n"), "{read}");
+    assert!(!read.contains("secret") && !read.contains("digest"), "{read}");
+}
+
+/// What numbers tell is how the server does, and how many documents there are only to those who may read them all.
+#[test]
+fn metrics_count_no_documents_for_those_who_may_not_read_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = served(&folder);
+    put(&whole, &hidden());
+    let told = |role| asked(&whole, role, "GET", "/metrics", "").text.contains("upheld_snapshot_documents");
+    assert!(told("admin") && !told("viewer"));
+    assert!(asked(&whole, "viewer", "GET", "/metrics", "").text.contains("upheld_snapshot_revision"));
 }

@@ -102,7 +102,16 @@ impl Served {
         self.ask("POST", path, &[("content-type", "application/json")], body)
     }
 
+    /// Whoever says no format of a body means JSON.
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let json = [("content-type", "application/json")];
+        let is_said = body.is_empty() || headers.iter().any(|(name, _)| *name == "content-type");
+        let said = if is_said { &[][..] } else { &json[..] };
+        self.ask_bare(method, path, &[headers, said].concat(), body)
+    }
+
+    /// Exactly with these headers.
+    pub(crate) fn ask_bare(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut request = ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.base));
         for (name, value) in headers {
             request = request.header(*name, *value);

@@ -87,8 +87,9 @@ fn served(tls: Tls) -> Served {
 fn asked(served: &Served, trusted: &Authority, own: Option<&(String, String)>, line: &str, body: &str) -> Option<u16> {
     let mut stream = shaken(served, trusted, own, &[b"http/1.1"]);
     let length = body.len();
-    let request =
-        format!("{line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}");
+    let request = format!(
+        "{line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
     stream.write_all(request.as_bytes()).ok()?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).ok();
@@ -185,7 +186,7 @@ fn a_required_certificate_says_who_it_is() {
     stream.write_all(b"GET /v1/revisions/1 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).ok();
-    assert!(String::from_utf8_lossy(&answer).contains(r#""actor":"writer""#));
+    assert!(String::from_utf8_lossy(&answer).contains(r#""actor":"certificate:writer""#));
 }
 
 #[test]

@@ -18,9 +18,26 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
+/// Makes the file of the log, readable and writable for its owner only; SQLite gives the files beside it the same rights. One that is
+/// there stays as it is.
+pub(super) fn make_file(file: &Path) -> io::Result<()> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(file) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Waits until no other process has the lock. It is given back with the file, also by processes that die.
 pub(super) async fn exclusive(folder: &Path, patience: Duration) -> io::Result<File> {
-    let file = File::options().create(true).truncate(false).write(true).open(folder.join(FILE))?;
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(folder.join(FILE))?;
     let mut waited = Duration::ZERO;
     loop {
         match file.try_lock() {

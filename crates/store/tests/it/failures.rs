@@ -6,7 +6,7 @@ use sqlx::{Connection, PgConnection, SqliteConnection};
 use upheld_store::testing::Database;
 use upheld_store::{Postgres, Sqlite, Store, StoreError};
 
-use crate::support::{fill, put, run};
+use crate::support::{batch, fill, put, run};
 
 /// What a newer program would leave behind.
 const NEWER: &str = "\
@@ -93,4 +93,66 @@ fn a_database_that_never_answers_is_given_up() {
     let url = format!("postgres://upheld@{}/postgres", silent.local_addr().unwrap());
     let error = run(Postgres::connect(&url)).unwrap_err();
     assert!(matches!(error, StoreError::Unreachable(_)), "{error:?}");
+}
+
+/// What ends a transaction from inside.
+const ENTRY: &str = "CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT RAISE(ROLLBACK, 'disk is full'); END";
+const HEAD: &str = "CREATE TRIGGER full BEFORE UPDATE ON head BEGIN SELECT RAISE(ROLLBACK, 'disk is full'); END";
+
+/// S3: SQLite ends a transaction by itself when the disk is full. A trigger does the same.
+#[test]
+fn a_write_that_was_rolled_back_by_the_file_heals_without_a_restart() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Sqlite::open(folder.path()).await.unwrap();
+        fill(&store, vec![vec![put("a", "1")]]).await;
+        let mut connection = SqliteConnection::connect(store.file().to_str().unwrap()).await.unwrap();
+        for (table, full) in [("entry", ENTRY), ("head", HEAD)] {
+            sqlx::query(full).execute(&mut connection).await.unwrap();
+            for _ in 0..3 {
+                let batch = batch(1 + u64::from(table == "head"), vec![put("b", "2")]);
+                let error = store.append(batch).await.unwrap_err();
+                assert!(error.to_string().contains("disk is full"), "{error}");
+            }
+            assert_eq!(store.try_write().await.is_err(), table == "head");
+            sqlx::query("DROP TRIGGER full").execute(&mut connection).await.unwrap();
+            store.try_write().await.unwrap();
+            fill(&store, vec![vec![put(table, "2")]]).await;
+        }
+        assert_eq!(store.head().await.unwrap().revision.0, 3);
+    });
+}
+
+/// S7: nobody else reads the log.
+#[cfg(unix)]
+#[test]
+fn files_of_a_store_are_for_their_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("new");
+        let store = Sqlite::open(&folder).await.unwrap();
+        fill(&store, vec![vec![put("a", "1")]]).await;
+        let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&folder), 0o700);
+        for file in std::fs::read_dir(&folder).unwrap() {
+            let path = file.unwrap().path();
+            assert_eq!(mode(&path), 0o600, "{}", path.display());
+        }
+    });
+}
+
+/// S8: after a store was closed, its file alone has everything.
+#[test]
+fn a_closed_store_is_one_file() {
+    run(async {
+        let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let store = Sqlite::open(folder.path()).await.unwrap();
+        fill(&store, vec![vec![put("a", "1")], vec![put("b", "2")]]).await;
+        store.close().await;
+        assert!(!folder.path().join("upheld.db-wal").exists());
+        std::fs::copy(store.file(), copy.path().join("upheld.db")).unwrap();
+        let copied = Sqlite::open(copy.path()).await.unwrap();
+        assert_eq!(copied.state(None).await.unwrap().len(), 2);
+    });
 }

@@ -57,8 +57,14 @@ impl Reading<'_> {
     }
 
     pub(super) fn expression(&mut self, value: Value<'_>) -> Option<Condition> {
+        if !self.has_room() {
+            return None;
+        }
         match Expression::parse(value.text()) {
-            Ok(expression) => Some(Condition::Expression(expression)),
+            Ok(expression) => {
+                self.weigh(value, expression.weight());
+                Some(Condition::Expression(expression))
+            }
             Err(problems) => {
                 for problem in problems {
                     let span = within(value, &problem.range);

@@ -194,8 +194,12 @@ impl Reading<'_> {
         match name {
             "startsWith" => Some(Operator::StartsWith(text.into())),
             "endsWith" => Some(Operator::EndsWith(text.into())),
+            _ if !self.has_room() => None,
             _ => match Pattern::build(text, None) {
-                Ok(regex) => Some(Operator::Regex(regex)),
+                Ok(regex) => {
+                    self.weigh(value, regex.weight());
+                    Some(Operator::Regex(regex))
+                }
                 Err(error) => {
                     let (problem, help) = regex_problem(&error);
                     let message = format!("the regular expression `{}` cannot be used: {problem}", shortened(text));

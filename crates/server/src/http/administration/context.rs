@@ -10,7 +10,7 @@ use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId};
 use super::bodies::{INVALID_POLICY, Refused};
 use super::policy_list::decider;
 use crate::auth::Names;
-use crate::documents::{Body, format};
+use crate::documents::{Body, format_of_question};
 use crate::http::decide::now;
 use crate::problem::Problem;
 use crate::scratch;
@@ -50,7 +50,7 @@ const NEEDED: [(&[&str], Kind, &str); 7] = [
 impl Context {
     /// Reads a body. A context that is not complete could be decided wrongly, and is refused.
     pub(super) fn read(view: &View, headers: &HeaderMap, bytes: &[u8]) -> Result<Self, Refused> {
-        let format = format(headers).map_err(Refused::problem)?;
+        let format = format_of_question(headers).map_err(Refused::problem)?;
         let body = Body::read(bytes, format).map_err(Refused::unreadable)?;
         let document = body.only().map_err(Refused::unreadable)?;
         let mut found = Diagnostics::default();

@@ -123,7 +123,11 @@ impl Rotated {
 }
 
 fn append_to(path: &Path) -> io::Result<(File, u64)> {
-    let file = OpenOptions::new().create(true).append(true).open(path)?;
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
     let bytes = file.metadata()?.len();
     Ok((file, bytes))
 }
