@@ -4,6 +4,7 @@
 mod after;
 mod kinds;
 mod kustomization;
+mod pages;
 mod unread;
 
 use std::any::Any;
@@ -19,6 +20,7 @@ use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, File, Files, NodeRef, 
 pub(crate) use self::after::changed_files;
 pub use self::after::{After, Before};
 pub use self::kustomization::{Given, Kustomizations};
+use self::pages::Pages;
 pub use self::unread::SetAside;
 use crate::dialect::{Dialect, Document, Known, Opening, Reader, Side, Taken, dialects};
 use crate::document::Header;
@@ -227,6 +229,7 @@ impl<'f> Documents<'f> {
         found: &mut Diagnostics,
     ) -> Self {
         let mut documents = Self::default();
+        let mut pages = Pages::default();
         for (source, file) in files {
             if kustomizations.is_part(&file.name) {
                 documents.aside.extend(file.tree.documents().map(|value| (source, value, PATCHES)));
@@ -236,45 +239,54 @@ impl<'f> Documents<'f> {
             let mut waiting: Vec<Value<'f>> = file.tree.documents().collect();
             waiting.reverse();
             while let Some(value) = waiting.pop() {
-                if let Some(items) = documents.add(source, value, (&file.name, namespace), found) {
-                    let start = waiting.len();
-                    waiting.extend(items.items());
-                    if let Some(added) = waiting.get_mut(start..) {
-                        added.reverse();
+                match documents.add(source, value, (&file.name, namespace), found) {
+                    Held::Itself => {}
+                    Held::Items(items) => {
+                        let start = waiting.len();
+                        waiting.extend(items.items());
+                        if let Some(added) = waiting.get_mut(start..) {
+                            added.reverse();
+                        }
+                    }
+                    Held::Page => {
+                        let items = pages.documents(source, value, found);
+                        waiting.extend(items.into_iter().flatten().rev());
                     }
                 }
             }
         }
+        pages.finish(found);
         documents
     }
 
-    /// Adds a document of a file, in which a namespace is given to those that name none; a list gives its items back.
+    /// Adds a document of a file, in which a namespace is given to those that name none, unless it only holds others.
     fn add(
         &mut self,
         source: SourceId,
         value: Value<'f>,
         (file, namespace): (&str, Option<&'f str>),
         found: &mut Diagnostics,
-    ) -> Option<Value<'f>> {
+    ) -> Held<'f> {
         if is_tests(value) {
             self.tests.push((source, value));
-            return None;
+            return Held::Itself;
         }
         // The first look, because there can be a million of these.
         if let Some(place) = dialects().position(|dialect| dialect.claims(value, file)) {
             self.all.push((Document { source, value, header: None, namespace }, Some(place)));
-            return None;
+            return Held::Itself;
         }
         let header = Header::of(value);
         match (value.kind(), header.items) {
             (Kind::Null, _) => {}
             // A list from which the last item was taken.
             (Kind::List, _) if value.items().next().is_none() => {}
-            (Kind::Map, Some(items)) if items.kind() == Kind::List && is_list(&header) => return Some(items),
+            (Kind::Map, Some(items)) if items.kind() == Kind::List && is_list(&header) => return Held::Items(items),
+            (Kind::Map, _) if is_page(&header) => return Held::Page,
             (Kind::Map, _) if policy_kind::is_policy_kind(&header) => self.kinds.push((source, header)),
             (Kind::Map, _) if value.get("$patch").is_some() => self.aside.push((source, value, PATCHES)),
             (Kind::Map, _) => self.all.push((Document { source, value, header: Some(header), namespace }, None)),
-            (Kind::List, _) if dialects().any(|dialect| dialect.claims_items(value)) => return Some(value),
+            (Kind::List, _) if dialects().any(|dialect| dialect.claims_items(value)) => return Held::Items(value),
             // Other tools keep lists of their own in the same folders.
             (Kind::List, _) if !value.items().any(is_like_ours) => self.aside.push((source, value, LISTS)),
             (kind, _) => found.push(
@@ -282,7 +294,7 @@ impl<'f> Documents<'f> {
                     .at_value(source, value, "expected `type:` or `kind:` with the fields of a resource"),
             ),
         }
-        None
+        Held::Itself
     }
 
     /// Those that say what they are.
@@ -295,6 +307,16 @@ impl<'f> Documents<'f> {
 fn is_like_ours(item: Value<'_>) -> bool {
     let header = Header::of(item);
     header.kind.is_some() || header.universal_type.is_some() || dialects().any(|dialect| dialect.resembles(item))
+}
+
+/// What a document holds.
+enum Held<'f> {
+    /// What it says itself.
+    Itself,
+    /// The items of a list.
+    Items(Value<'f>),
+    /// A page of a list.
+    Page,
 }
 
 /// How the file with documents is called that nobody wrote.
@@ -327,6 +349,12 @@ pub(crate) fn is_tests(document: Value<'_>) -> bool {
 /// What `kubectl get -o yaml` and the REST API print: items, and little else.
 fn is_list(header: &Header<'_>) -> bool {
     header.universal_type.is_none() && header.kind.is_none_or(|kind| kind.text().ends_with("List"))
+}
+
+/// A page of what a web API lists: documents under `_embedded`, and no type.
+fn is_page(header: &Header<'_>) -> bool {
+    let typed = [header.universal_type, header.api_version, header.kind];
+    typed.iter().all(Option::is_none) && header.document.get("_embedded").is_some()
 }
 
 /// Whether a kind is part of the program.

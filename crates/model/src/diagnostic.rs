@@ -201,6 +201,8 @@ faults! {
     AmbiguousBoolean = "UP006",
     /// A YAML tag that means nothing here.
     UnknownTag = "UP007",
+    /// A table, or a page of a list, that lies there and was not read.
+    NotRead = "UP008",
     /// A field that the document type does not have.
     UnknownField = "UP010",
     /// A field that must be there is not.

@@ -9,6 +9,9 @@
 //! The first row names the columns, each further row is a document, and every value is text. A dot in a name makes
 //! maps inside of maps, and `[]` at its end a list. Empty cells say nothing: they are left out, and so is a row that
 //! has only such. Tables of others lie beside manifests; one without a column of ours has no documents.
+//!
+//! Spreadsheets write tables with semicolons or tabs, too, with a first line `sep=;`, and with columns to the right in
+//! which nothing stands. Where the comma does not separate, a bare `1,5` is the number 1.5.
 
 mod cells;
 mod columns;
@@ -18,7 +21,7 @@ mod problems;
 use upheld_model::tree::Written;
 use upheld_model::{Diagnostic, Fault, Kind, SourceId, Span, Tree, TreeBuilder};
 
-use self::cells::{Cell, Form, Row, Rows};
+use self::cells::{Cell, Form, Row, Rows, Separator};
 use self::columns::Columns;
 pub use self::header::seems_ours;
 use crate::problems::Problems;
@@ -38,7 +41,7 @@ use crate::{limits, quote};
 pub fn read(source: SourceId, text: String) -> (Tree, Vec<Diagnostic>) {
     let mut reader = Reader {
         text: &text,
-        rows: Rows::new(&text),
+        rows: Rows::new(&text, 0, Separator::Comma),
         cells: Vec::new(),
         tree: TreeBuilder::default(),
         found: Problems::new(source),
@@ -57,34 +60,63 @@ struct Reader<'t> {
     cells: Vec<Cell>,
     tree: TreeBuilder,
     found: Problems,
-    /// The last text that had doubled quotes, without them.
+    /// The last text that is not what stands there: without doubled quotes, or with a point.
     unescaped: String,
 }
 
 impl Reader<'_> {
     fn table(&mut self) {
         let Some((header, mut columns)) = self.header() else { return };
+        let separator = self.rows.separator;
         while let Some(row) = self.rows.next(&mut self.cells, columns.count) {
             if let Some(flaw) = row.flaw {
-                self.found.add(Fault::Syntax, |source| problems::flaw(source, flaw));
-            } else if row.cells != columns.count {
-                self.found.add(Fault::Syntax, |source| problems::count(source, &row, &header));
+                self.found.add(Fault::Syntax, |source| problems::flaw(source, flaw, separator));
+            } else if row.cells < columns.count || self.stands_right_of(&row, columns.count) {
+                self.found.add(Fault::Syntax, |source| problems::count(source, &row, &header, separator));
             } else if !self.document(&row, &mut columns) {
                 return;
             }
         }
     }
 
+    /// Whether something stands to the right of the columns.
+    fn stands_right_of(&self, row: &Row, columns: usize) -> bool {
+        let last = columns.checked_sub(1).and_then(|last| self.cells.get(last));
+        let end = last.map_or(row.span.start, |cell| cell.span.end);
+        let right = cells::slice(self.text, Span { start: end, ..row.span });
+        row.cells > columns && !right.bytes().all(|byte| byte == self.rows.separator.byte())
+    }
+
     /// Reads the first row; nothing if that is not one of ours, or so broken that no other can be understood.
     fn header(&mut self) -> Option<(Row, Columns)> {
-        let header = self.rows.next(&mut self.cells, limits::COLUMNS)?;
-        let is_ours = header::is_ours(&self.cells, self.text);
+        let (start, said) = header::separator_line(self.text);
+        let tried = said.map_or_else(|| Separator::ALL.to_vec(), |separator| vec![separator]);
+        let usual = said.unwrap_or(Separator::Comma);
+        let mut ours = None;
+        for separator in tried {
+            let row = Rows::new(self.text, start, separator).next(&mut self.cells, limits::COLUMNS);
+            match row {
+                Some(row) if header::is_ours(&self.cells, self.text) => {
+                    // Another separator may make sense of quotes that this one does not go with.
+                    ours = ours.or(Some(separator));
+                    if row.flaw.is_none() {
+                        ours = Some(separator);
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        let is_ours = ours.is_some();
+        self.rows = Rows::new(self.text, start, ours.unwrap_or(usual));
+        let mut header = self.rows.next(&mut self.cells, limits::COLUMNS)?;
+        let separator = self.rows.separator;
         // Whoever meant a table to be read must hear what is wrong with it; those of others are passed over.
-        if !is_ours && !seems_ours(self.text) {
+        if !is_ours && !seems_ours(self.text.get(start..).unwrap_or_default()) {
             return None;
         }
         if let Some(flaw) = header.flaw {
-            self.found.add(Fault::Syntax, |source| problems::flaw(source, flaw));
+            self.found.add(Fault::Syntax, |source| problems::flaw(source, flaw, separator));
             return None;
         }
         if header.cells > limits::COLUMNS {
@@ -92,9 +124,14 @@ impl Reader<'_> {
             return None;
         }
         if !is_ours {
-            self.found.add(Fault::Syntax, |source| problems::set_aside(source, header.span));
+            self.found.add(Fault::NotRead, |source| problems::set_aside(source, header.span));
             return None;
         }
+        // Spreadsheets write empty cells as far to the right as something ever stood.
+        while self.cells.last().is_some_and(|cell| cell.is_absent()) {
+            self.cells.pop();
+        }
+        header.cells = self.cells.len();
         let columns = Columns::new(&self.cells, self.text, &mut self.found);
         Some((header, columns))
     }
@@ -162,6 +199,11 @@ impl Reader<'_> {
         if form == Form::Doubled {
             cells::unescape(cells::slice(self.text, inner), &mut self.unescaped);
             written = Written::Unescaped(&self.unescaped);
+        } else if form == Form::Bare && self.rows.separator != Separator::Comma {
+            let text = cells::slice(self.text, inner);
+            if cells::with_point(text, &mut self.unescaped) {
+                written = Written::Unescaped(&self.unescaped);
+            }
         }
         self.tree.scalar(Kind::Text, span, written);
     }

@@ -49,6 +49,13 @@ pub(super) fn fault(fault: Fault) -> Meaning {
             "name: !vault web",
             "name: web",
         ),
+        Fault::NotRead => (
+            "a table or a page that was not read",
+            "A table looks like one with objects but has no column that says so, or some pages of a list lie there and others do not. What is \
+             in it is missing, so an audit without violations proves nothing.",
+            "_embedded: {meshProjects: []}\npage: {number: 0, totalPages: 2}",
+            "_embedded: {meshProjects: []}\npage: {number: 0, totalPages: 1}",
+        ),
         Fault::UnknownField => (
             "an unknown field",
             "A misspelt field must never mean \"everything\", so fields that nobody reads are refused. What a policy carries as \

@@ -3,5 +3,6 @@
 #![cfg(test)]
 
 mod documents;
+mod imports;
 mod kinds;
 mod seed_meshpolicies;

@@ -65,11 +65,51 @@ pub(super) struct Rows<'t> {
     bytes: &'t [u8],
     /// The next byte.
     at: usize,
+    pub(super) separator: Separator,
+}
+
+/// What stands between cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Separator {
+    /// As RFC 4180 has it.
+    Comma,
+    /// As spreadsheets write where the comma is part of numbers.
+    Semicolon,
+    /// As spreadsheets copy.
+    Tab,
+}
+
+impl Separator {
+    /// All of them; the first that makes a table of ours counts.
+    pub(super) const ALL: [Self; 3] = [Self::Comma, Self::Semicolon, Self::Tab];
+
+    /// By the byte.
+    pub(super) fn of(byte: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|separator| separator.byte() == byte)
+    }
+
+    pub(super) fn byte(self) -> u8 {
+        match self {
+            Self::Comma => b',',
+            Self::Semicolon => b';',
+            Self::Tab => b'\t',
+        }
+    }
+
+    /// In words.
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Self::Comma => "comma",
+            Self::Semicolon => "semicolon",
+            Self::Tab => "tab",
+        }
+    }
 }
 
 impl<'t> Rows<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
-        Self { bytes: text.as_bytes(), at: 0 }
+    /// The rows of a text from a byte on.
+    pub(super) fn new(text: &'t str, at: usize, separator: Separator) -> Self {
+        Self { bytes: text.as_bytes(), at, separator }
     }
 
     /// Reads the next row that is not blank. At most so many of its cells are kept: a table has rows of one length,
@@ -104,9 +144,9 @@ impl<'t> Rows<'t> {
                 cells.push(cell);
             }
             let stop = self.bytes.get(self.at);
-            // After a comma there is a cell, be it an empty one at the end of the text.
+            // After a separator there is a cell, be it an empty one at the end of the text.
             self.at += 1;
-            if stop != Some(&b',') {
+            if stop != Some(&self.separator.byte()) {
                 return Some(row);
             }
         }
@@ -117,6 +157,8 @@ impl<'t> Rows<'t> {
         loop {
             match self.bytes.get(at) {
                 Some(b'\n') => self.at = at + 1,
+                // A tab may be a row of empty cells.
+                Some(b'\t') if self.separator == Separator::Tab => return,
                 Some(b' ' | b'\t' | b'\r') => {}
                 Some(_) => return,
                 None => {
@@ -128,7 +170,7 @@ impl<'t> Rows<'t> {
         }
     }
 
-    /// Reads a cell up to the comma or the line break after it, or to the end of the text.
+    /// Reads a cell up to the separator or the line break after it, or to the end of the text.
     fn cell(&mut self) -> Result<Cell, Flaw> {
         let start = self.at;
         if self.bytes.get(start) != Some(&b'"') {
@@ -142,16 +184,16 @@ impl<'t> Rows<'t> {
         if text.start == text.end { Ok(Cell { span, form }) } else { Err(Flaw::AfterQuote { cell: span, text }) }
     }
 
-    /// How many bytes there are before the next comma or line break.
+    /// How many bytes there are before the next separator or line break.
     fn bare_length(&self, from: usize) -> usize {
         let rest = self.rest(from);
-        memchr2(b',', b'\n', rest).unwrap_or(rest.len())
+        memchr2(self.separator.byte(), b'\n', rest).unwrap_or(rest.len())
     }
 
     /// Where what began at a byte and stops here ends, without the first half of a line break as Windows has it.
     fn without_return(&self, start: usize) -> usize {
         let content = self.bytes.get(start..self.at).unwrap_or_default();
-        let ends_line = self.bytes.get(self.at) != Some(&b',');
+        let ends_line = self.bytes.get(self.at) != Some(&self.separator.byte());
         if ends_line && content.ends_with(b"\r") { self.at - 1 } else { self.at }
     }
 
@@ -189,4 +231,16 @@ pub(super) fn unescape(written: &str, unescaped: &mut String) {
         rest = after;
     }
     unescaped.push_str(rest);
+}
+
+/// A number as it is written where the comma is part of numbers: `-1,5`. The point is in its place then.
+pub(super) fn with_point(written: &str, number: &mut String) -> bool {
+    let Some((whole, rest)) = written.split_once(',') else { return false };
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole.strip_prefix('-').unwrap_or(whole)) || !digits(rest) {
+        return false;
+    }
+    number.clear();
+    number.extend([whole, ".", rest]);
+    true
 }

@@ -2,11 +2,11 @@
 
 use upheld_model::{Diagnostic, Fault, SourceId, Span};
 
-use super::cells::{Flaw, Row};
+use super::cells::{Flaw, Row, Separator};
 use crate::quote;
 
 /// Quotes that do not go together.
-pub(super) fn flaw(source: SourceId, flaw: Flaw) -> Diagnostic {
+pub(super) fn flaw(source: SourceId, flaw: Flaw, separator: Separator) -> Diagnostic {
     match flaw {
         Flaw::Unclosed(quote) => Diagnostic::error(Fault::Syntax, "the quote is not closed")
             .at(source, quote, "opened here")
@@ -14,7 +14,7 @@ pub(super) fn flaw(source: SourceId, flaw: Flaw) -> Diagnostic {
         Flaw::AfterQuote { cell, text } => {
             let opened = Span { end: cell.start + 1, ..cell };
             Diagnostic::error(Fault::Syntax, "text after the quote that closes a cell")
-                .at(source, text, "expected a comma or the end of the line")
+                .at(source, text, format!("expected a {} or the end of the line", separator.noun()))
                 .related(source, opened, "the cell is opened here")
                 .help("write a quote inside a cell as `\"\"`")
         }
@@ -22,12 +22,16 @@ pub(super) fn flaw(source: SourceId, flaw: Flaw) -> Diagnostic {
 }
 
 /// A row that is longer or shorter than the header.
-pub(super) fn count(source: SourceId, row: &Row, header: &Row) -> Diagnostic {
+pub(super) fn count(source: SourceId, row: &Row, header: &Row, separator: Separator) -> Diagnostic {
     let (cells, columns) = (counted(row.cells, "cell"), counted(header.cells, "column"));
     let help = if row.cells > header.cells {
-        "put a cell that has a comma in double quotes: `\"a, b\"`"
+        format!(
+            "put a cell that has a {} in double quotes: `\"a{} b\"`",
+            separator.noun(),
+            char::from(separator.byte())
+        )
     } else {
-        "leave a cell empty, but not its comma out"
+        format!("leave a cell empty, but not its {} out", separator.noun())
     };
     Diagnostic::error(Fault::Syntax, format!("the row has {cells}, but the header has {columns}"))
         .at(source, row.span, cells)
@@ -62,11 +66,11 @@ pub(super) fn value_and_map(source: SourceId, name: &str, first: Span, second: S
 /// A table that looks like one of ours and is not read.
 pub(super) fn set_aside(source: SourceId, header: Span) -> Diagnostic {
     Diagnostic::warning(
-        Fault::Syntax,
+        Fault::NotRead,
         "the table is not read: it has no column `ref`, `type` or `kind`, nor `a` and `b`",
     )
     .at(source, header, "the header")
-    .help("separate columns by commas, without blanks around their names")
+    .help("separate columns by commas, semicolons or tabs, without blanks around their names")
 }
 
 fn counted(count: usize, noun: &str) -> String {
