@@ -216,11 +216,17 @@ fn check() -> Shape {
         required("vacuous", Shape::Bool, "whether it passed only because neither side has the tag"),
         required("reason", reason, "why"),
         required("message", Shape::Text, "all of it in one line"),
+        optional(
+            "severity",
+            Shape::Choice(&["critical", "high", "medium", "low", "info"]),
+            "how bad it is, as the policy says",
+        ),
         optional("firstSeen", Shape::Text, "since when"),
         optional("cause", map_of(Shape::Opaque), "who brought it about"),
         optional("waiver", map_of(Shape::Opaque), "the waiver that covers it"),
         optional("nearMiss", list(map_of(Shape::Opaque)), "values that nearly agree"),
         optional("howToFix", Shape::Text, "the hint of the policy"),
+        optional("baselineState", Shape::Choice(&["new", "unchanged", "updated"]), "whether an earlier audit had it"),
         optional("fixes", list(map_of(Shape::Opaque)), "changes that end the violation"),
     ])
 }

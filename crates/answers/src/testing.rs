@@ -6,6 +6,7 @@
 //!                                         └──mutate────────┘   the same cases, asked of policies with one thing otherwise
 //! ```
 
+mod changed;
 mod compare;
 mod coverage;
 mod expectable;
@@ -26,7 +27,7 @@ use upheld_model::{Diagnostic, Diagnostics, Files};
 
 use self::coverage::Counter;
 use self::expectable::expectable;
-use self::read::{Asks, Case, Setting, read};
+use self::read::{Asks, Case, Related, Setting, read};
 use self::select::select;
 pub use self::shapes::document;
 use crate::progress::Progress;
@@ -35,7 +36,8 @@ use crate::world::World;
 use upheld_dialects::access::arrivals::Arrived;
 use upheld_dialects::access::decider::{Decider, WhichKind};
 use upheld_dialects::access::questions::edition;
-use upheld_dialects::question::Options;
+use upheld_dialects::comply::questions::judged;
+use upheld_dialects::question::{Options, Words};
 use upheld_report::Refused;
 
 /// Which tests are run, and what is counted. Everything may be left out.
@@ -141,22 +143,78 @@ impl Runner<'_, '_> {
             match &case.asks {
                 Asks::Decision { .. } | Asks::Arrival { .. } => self.decision(case, &mut tested),
                 Asks::Explanation(question) => {
-                    match self.world.question(question).and_then(|question| self.world.answer(&question)) {
-                        Ok(answer) => {
-                            if let Some(counter) = &mut self.counter {
-                                counter.reports(&answer.reports);
-                            }
-                            let expectable: Vec<Json> = answer.reports.iter().map(expectable).collect();
-                            tested.differences = compare::of_answers(&case.expect, &expectable);
-                            tested.because = sentences(&answer.reports, &tested.differences);
+                    let options = self.world.options().clone();
+                    if let Err(refused) = self.explanation(&options, question, case, &mut tested) {
+                        return unanswered(tested, &refused.diagnostics);
+                    }
+                }
+                Asks::Related { asks, kind, now } => {
+                    let options = Options { now: *now, ..self.world.options().clone() };
+                    let asked = match &**asks {
+                        Related::Pair(what) => {
+                            let (what, kind) = (Some(what.clone()), kind.clone());
+                            self.explanation(&options, &Words { what, kind, ..Words::default() }, case, &mut tested)
                         }
-                        Err(refused) => return unanswered(tested, &refused.diagnostics),
+                        asks => self.related(&options, asks, kind.as_deref(), case, &mut tested),
+                    };
+                    if let Err(refused) = asked {
+                        return unanswered(tested, &refused.diagnostics);
                     }
                 }
             }
             tested.state = if tested.differences.is_empty() { TestState::Passed } else { TestState::Failed };
         }
         tested
+    }
+
+    /// Asks as `upheld explain` does.
+    fn explanation(
+        &mut self,
+        options: &Options,
+        question: &Words,
+        case: &Case,
+        tested: &mut Tested,
+    ) -> Result<(), Refused> {
+        let world = World::new(self.world.snapshot(), options);
+        let answer = world.question(question).and_then(|question| world.answer(&question))?;
+        if let Some(counter) = &mut self.counter {
+            counter.reports(&answer.reports);
+        }
+        let expectable: Vec<Json> = answer.reports.iter().map(expectable).collect();
+        tested.differences = compare::of_answers(&case.expect, &expectable);
+        tested.because = sentences(&answer.reports, &tested.differences);
+        Ok(())
+    }
+
+    /// Asks as `upheld can` and `upheld audit` do.
+    fn related(
+        &mut self,
+        options: &Options,
+        asks: &Related,
+        kind: Option<&str>,
+        case: &Case,
+        tested: &mut Tested,
+    ) -> Result<(), Refused> {
+        let organisation = World::new(self.world.snapshot(), options).organisation(kind)?;
+        let (answer, sentence, rules) = match asks {
+            Related::Change(request) => {
+                let (ruled, _) = organisation.would(request)?;
+                let mut rules = judged(&ruled.violations);
+                rules.extend(organisation.judged_by_change(request));
+                (changed::of_change(&ruled), ruled.answer, rules)
+            }
+            Related::Audit(question) => {
+                let audited = organisation.audit(question)?.audit;
+                (changed::of_audit(&audited), audited.answer, organisation.judged_by_audit(question))
+            }
+            Related::Pair(_) => return Ok(()),
+        };
+        if let Some(counter) = &mut self.counter {
+            counter.rules(organisation.kind, &rules);
+        }
+        tested.differences = compare::of_answer(&case.expect, &answer);
+        tested.because = Some(sentence);
+        Ok(())
     }
 
     fn decision(&mut self, case: &Case, tested: &mut Tested) {
@@ -233,6 +291,11 @@ fn asked(asks: &Asks) -> Json {
     match asks {
         Asks::Decision { request, .. } => request_document(request),
         Asks::Arrival { arrival, .. } => arrival.given().clone(),
+        Asks::Related { asks, .. } => match &**asks {
+            Related::Change(request) => json!(request),
+            Related::Audit(question) => json!({"audit": question}),
+            Related::Pair(what) => json!({"relation": what}),
+        },
         Asks::Explanation(question) => {
             let flags = [
                 ("kind", json!(question.kind)),

@@ -26,6 +26,7 @@ mod listing;
 mod near_miss;
 mod object_names;
 mod pairs;
+mod passing;
 mod policies;
 mod policy;
 mod profile;

@@ -2,7 +2,11 @@
 
 mod answers;
 mod check;
+mod compared;
 mod fill;
+mod gaps;
+mod overview;
+mod passing;
 #[cfg(any(test, feature = "sample"))]
 pub mod sample;
 mod since;
@@ -11,7 +15,11 @@ pub use answers::{FixPlan, Planned, PlannedFlip, PlannedStep, Ruled};
 pub use check::{
     Actor, AppliedWaiver, Cause, Check, CheckState, Edit, Fix, Link, NearMiss, Side, Why, fingerprint, values, word,
 };
-pub use fill::{Fixes, MOST_FIXES, Passes, Wanted, audit, check_of, fixes_of, standing, waiver_lines};
+pub use compared::{Absent, BaselineState, Compared};
+pub use fill::{Fixes, MOST_FIXES, Wanted, audit, check_of, fixes_of, standing, waiver_lines};
+pub use gaps::{Unseen, gaps};
+pub use overview::{BySeverity, ByWorkspace, Overview, Violations};
+pub use passing::{NothingPassing, Passed, Passing};
 pub use since::{Began, Commit};
 
 use serde::Serialize;
@@ -37,12 +45,18 @@ pub struct Audit {
     pub policies: Vec<PolicyLine>,
     /// The sums over all policies; [`Audit::finished`] makes them.
     pub summary: Counts,
-    /// Every check of a pair by a rule. Those that passed are there only for formats that list them.
+    /// Violations in numbers; [`Audit::finished`] makes them.
+    pub overview: Overview,
+    /// Every check that did not pass. Those that passed are told by [`Passing`].
     pub checks: Vec<Check>,
     /// All waivers, also those that cover nothing.
     pub waivers: Vec<WaiverLine>,
     /// Policies that could not be judged.
     pub errors: Vec<Unjudged>,
+    /// What could not be looked at.
+    pub gaps: Vec<Unseen>,
+    /// What became of it since an earlier audit, if there is one to compare with.
+    pub baseline: Option<Compared>,
 }
 
 /// One thing that an audit was cut to, for example `workspace` and `workspace/shop`.
@@ -214,6 +228,7 @@ impl Audit {
         self.policies.sort_by(|left, right| left.id.cmp(&right.id));
         self.waivers.sort_by(|left, right| left.id.cmp(&right.id));
         self.errors.sort_by(|left, right| (&left.policy, &left.message).cmp(&(&right.policy, &right.message)));
+        self.overview = Overview::of(&self.checks);
         self.summary = self.policies.iter().fold(Counts::default(), |sum, policy| sum.plus(policy.counts));
         self.answer = self.sentence();
         self
@@ -244,7 +259,7 @@ impl Audit {
 
     /// Checks that did not pass, also those that are waived.
     pub fn violations(&self) -> impl Iterator<Item = &Check> {
-        self.checks.iter().filter(|check| check.state != CheckState::Pass)
+        self.checks.iter()
     }
 
     /// Violations that ended in a state.
@@ -270,6 +285,9 @@ impl Audit {
             filters: &self.filters,
             pairs: self.pairs,
             summary: self.summary,
+            overview: &self.overview,
+            baseline: self.baseline.as_ref(),
+            gaps: &self.gaps,
             policies: &self.policies,
             violations: self.violations().collect(),
             waivers: &self.waivers,
@@ -292,6 +310,11 @@ struct Document<'a> {
     filters: &'a [Filter],
     pairs: usize,
     summary: Counts,
+    overview: &'a Overview,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline: Option<&'a Compared>,
+    #[serde(skip_serializing_if = "<[Unseen]>::is_empty")]
+    gaps: &'a [Unseen],
     policies: &'a [PolicyLine],
     violations: Vec<&'a Check>,
     waivers: &'a [WaiverLine],
@@ -332,6 +355,15 @@ impl Level {
     }
 }
 
+impl Level {
+    /// Whether it is at least as serious as another one; what is off is not serious at all.
+    pub fn reaches(self, least: Self) -> bool {
+        let all = [Self::Enforce, Self::Warn, Self::Audit];
+        let place = |level: Self| all.iter().position(|known| *known == level);
+        place(self).is_some_and(|own| place(least).is_some_and(|least| own <= least))
+    }
+}
+
 impl Severity {
     /// All of them.
     const ALL: [Self; 5] = [Self::Critical, Self::High, Self::Medium, Self::Low, Self::Info];
@@ -339,6 +371,11 @@ impl Severity {
     /// By the word that policies write.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|severity| severity.name() == word)
+    }
+
+    /// The place in the order of how bad violations are; what nobody says is last.
+    pub fn rank(severity: Option<Self>) -> usize {
+        Self::ALL.iter().position(|known| Some(*known) == severity).unwrap_or(Self::ALL.len())
     }
 
     /// As policies write it.

@@ -30,7 +30,7 @@ mod visible;
 
 use serde::Serialize;
 use serde_json::Value as Json;
-use upheld_model::{Files, NodeRef, State};
+use upheld_model::{Files, Label, NodeRef, State};
 
 pub use self::answer::Answer;
 pub use self::candidate::{Candidate, DecidingRung, DefaultRow, Fact, Holds};
@@ -52,7 +52,7 @@ pub use self::relation::{RelationDetail, relation};
 pub use self::request::{OTHERS, asked as request_document, of_number};
 pub use self::select::{AskedPair, End, explain as report_pair};
 pub use self::sentences::{
-    Closest, Could, Doubt, Grants, Mutated, Preference, Reaching, Remark, Rivalry, Sentence, counted,
+    Closest, Could, Doubt, Gap, Grants, Mutated, Preference, Reaching, Remark, Rivalry, Sentence, counted,
 };
 pub use self::stamp::Stamp;
 pub use self::status::{
@@ -339,6 +339,13 @@ impl At {
     pub fn of(files: &Files, node: NodeRef) -> Option<Self> {
         let place = files.locate(node)?;
         Some(Self { file: place.file.to_owned(), line: place.line, column: place.column })
+    }
+
+    /// The place of what a diagnostic is about.
+    pub fn of_label(files: &Files, label: &Label) -> Option<Self> {
+        let file = files.get(label.source)?;
+        let (line, column) = file.tree.position(label.span.start);
+        Some(Self { file: file.name.clone(), line, column })
     }
 
     /// File and line.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use upheld_engine::words::Words;
 use upheld_model::{Code, Fault, Lookup, Param, Reason, Side, State};
 
-use super::{Mutated, Reaching, Sentence};
+use super::{Gap, Mutated, Reaching, Sentence};
 
 /// Something that a report says.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
@@ -58,8 +58,9 @@ impl Phrase {
         let fields = Json::Object(fields);
         let of_mutation = || serde_json::from_value(fields.clone()).map(|mutated: Mutated| mutated.text());
         let of_reach = || serde_json::from_value(fields.clone()).map(|reaching: Reaching| reaching.text());
+        let of_gap = || serde_json::from_value(fields.clone()).map(|gap: Gap| gap.text());
         let sentence = serde_json::from_value(fields.clone()).map(|sentence: Sentence| sentence.text());
-        sentence.or_else(|_| of_mutation()).or_else(|_| of_reach()).ok()
+        sentence.or_else(|_| of_mutation()).or_else(|_| of_reach()).or_else(|_| of_gap()).ok()
     }
 
     /// With one more parameter.

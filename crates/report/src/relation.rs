@@ -72,7 +72,10 @@ fn headline(a: &str, b: &str, detail: &RelationDetail) -> Sentence {
     let waived = in_state(&[CheckState::Waived]);
     match violated.as_slice() {
         _ if detail.checks.is_empty() => Sentence::NoRule { a, b, related },
-        [] if !waived.is_empty() => Sentence::Waived { a, b, policies: names(&waived), related },
+        [] if !waived.is_empty() => {
+            let waivers = each_once(waived.iter().filter_map(|check| Some(check.waiver.as_ref()?.id.clone())));
+            Sentence::Waived { a, b, policies: names(&waived), waivers, related }
+        }
         [] => Sentence::Complies { a, b, rules: detail.checks.len(), related },
         [one] => Sentence::Violates { a, b, policies: names(&violated), because: Some(reason(one)), related },
         _ => Sentence::Violates { a, b, policies: names(&violated), because: None, related },

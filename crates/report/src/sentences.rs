@@ -3,6 +3,7 @@
 
 pub(crate) mod access;
 pub(crate) mod changes;
+mod gaps;
 mod mutation;
 mod ranking;
 mod reaching;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 pub use self::access::{Could, Doubt, Preference, Rivalry};
+pub use self::gaps::Gap;
 pub use self::mutation::Mutated;
 pub use self::reaching::Reaching;
 pub use self::remarks::Remark;
@@ -136,7 +138,14 @@ pub enum Sentence {
     Complies { a: String, b: String, rules: usize, related: bool },
     /// They violate rules, and every violation is waived.
     #[serde(rename = "headline.waived")]
-    Waived { a: String, b: String, policies: Vec<String>, related: bool },
+    Waived {
+        a: String,
+        b: String,
+        policies: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        waivers: Vec<String>,
+        related: bool,
+    },
     /// They violate rules.
     #[serde(rename = "headline.violates")]
     Violates { a: String, b: String, policies: Vec<String>, because: Option<Phrase>, related: bool },
@@ -334,9 +343,10 @@ impl Sentence {
                 };
                 not_related(format!("{a} and {b} comply with {rules} about them."), *related)
             }
-            Self::Waived { a, b, policies, related } => {
+            Self::Waived { a, b, policies, waivers, related } => {
                 let is = if policies.len() == 1 { "is" } else { "are" };
-                not_related(format!("{a} and {b} violate {}, which {is} waived.", policies.join(", ")), *related)
+                let by = if waivers.is_empty() { String::new() } else { format!(" by {}", waivers.join(", ")) };
+                not_related(format!("{a} and {b} violate {}, which {is} waived{by}.", policies.join(", ")), *related)
             }
             Self::Violates { a, b, policies, because, related } => {
                 let text = match (policies.as_slice(), because) {

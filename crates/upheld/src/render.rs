@@ -73,6 +73,12 @@ pub(crate) fn print_plain(text: &str) {
     note_failure(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
 
+/// As [`print_plain`], for what is written piece by piece.
+pub(crate) fn print_pieces(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+    let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    note_failure(write(&mut out).and_then(|()| out.flush()));
+}
+
 static WRITING_FAILED: AtomicBool = AtomicBool::new(false);
 
 /// Whether an answer could not be written; a reader that has enough is no failure.

@@ -1,6 +1,8 @@
 //! Audits for other tools. Each format comes from the same report, so each carries the same violations.
 
+mod baseline;
 mod csv;
+mod failing;
 mod html;
 mod junit;
 mod markdown;
@@ -8,11 +10,13 @@ mod policy_report;
 mod prometheus;
 mod sarif;
 
+use std::io::{self, Write};
 use std::time::Duration;
 
-pub use self::sarif::Baseline;
+pub use self::baseline::Baseline;
+pub use self::failing::{Among, Failing};
 use super::{json, yaml};
-use crate::report::compliance::Audit;
+use crate::report::compliance::{Audit, NothingPassing, Passing};
 
 /// How an audit is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,20 +48,35 @@ pub enum Format {
 }
 
 /// What some formats tell beside the audit itself.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Beside<'a> {
-    /// A previous run, which SARIF compares with.
-    pub baseline: Option<&'a Baseline>,
+    /// What passed, for formats that list it.
+    pub passing: &'a dyn Passing,
+    /// Whether reports for Kubernetes list it, too.
+    pub listed: Listed,
+    /// Which violations fail the run.
+    pub failing: Failing,
     /// How long the audit took, for metrics.
     pub took: Option<Duration>,
 }
 
-impl Format {
-    /// Whether the format lists checks that passed, so that the audit has to hold them.
-    pub fn lists_passes(self) -> bool {
-        matches!(self, Self::Junit | Self::PolicyReport | Self::OpenReports)
-    }
+/// What reports for Kubernetes list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Listed {
+    /// What does not pass: a cluster keeps each of them.
+    #[default]
+    Violations,
+    /// Every check.
+    All,
+}
 
+impl Default for Beside<'_> {
+    fn default() -> Self {
+        Self { passing: &NothingPassing, listed: Listed::default(), failing: Failing::default(), took: None }
+    }
+}
+
+impl Format {
     /// The media type of the text.
     pub fn media_type(self) -> &'static str {
         match self {
@@ -76,22 +95,36 @@ impl Format {
 
     /// An audit in this format.
     pub fn text(self, audit: &Audit, beside: &Beside<'_>) -> String {
-        match self {
+        let mut text = Vec::new();
+        // Writing into memory does not fail.
+        self.write(audit, beside, &mut text).ok();
+        String::from_utf8(text).unwrap_or_default()
+    }
+
+    /// Writes an audit in this format, piece by piece where there can be millions of lines.
+    pub fn write(self, audit: &Audit, beside: &Beside<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let text = match self {
+            Self::Junit => return junit::write(audit, beside, out),
+            Self::PolicyReport => return policy_report::write(audit, beside, &policy_report::OLD, out),
+            Self::OpenReports => return policy_report::write(audit, beside, &policy_report::OPEN, out),
+            Self::JsonLines => {
+                for check in audit.violations() {
+                    serde_json::to_writer(&mut *out, check)?;
+                    out.write_all(b"\n")?;
+                }
+                return Ok(());
+            }
+            Self::Names => {
+                return audit.violations().try_for_each(|check| writeln!(out, "{}", check.id));
+            }
             Self::Json => json(&audit.document()),
             Self::Yaml => yaml(&audit.document()).unwrap_or_default(),
-            Self::JsonLines => {
-                let lines = audit.violations().filter_map(|check| serde_json::to_string(check).ok());
-                lines.map(|line| line + "\n").collect()
-            }
-            Self::Names => audit.violations().map(|check| format!("{}\n", check.id)).collect(),
             Self::Csv => csv::document(audit),
-            Self::Sarif => json(&sarif::document(audit, beside.baseline)),
-            Self::Junit => junit::document(audit),
-            Self::PolicyReport => policy_report::documents(audit, &policy_report::OLD),
-            Self::OpenReports => policy_report::documents(audit, &policy_report::OPEN),
+            Self::Sarif => json(&sarif::document(audit)),
             Self::Markdown => markdown::document(audit),
             Self::Html => html::page(audit),
             Self::Prometheus => prometheus::metrics(audit, beside.took),
-        }
+        };
+        out.write_all(text.as_bytes())
     }
 }

@@ -14,6 +14,28 @@ pub(crate) fn parent(name: &str, attributes: &[(&str, impl AsRef<str>)], inner: 
     if inner.is_empty() { format!("<{open}/>\n") } else { format!("<{open}>\n{inner}</{name}>\n") }
 }
 
+/// The beginning of an element with elements, for those who write them one after the other.
+pub(crate) fn open(name: &str, attributes: &[(&str, impl AsRef<str>)]) -> String {
+    format!("<{}>\n", opening(name, attributes))
+}
+
+/// The end of such an element.
+pub(crate) fn close(name: &str) -> String {
+    format!("</{name}>\n")
+}
+
+/// Puts an attribute down. There can be millions of them, and most have nothing to escape.
+pub(crate) fn put_attribute(text: &mut String, name: &str, value: &str) {
+    let is_plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~') && !b"&<>\"".contains(&byte));
+    text.extend([" ", name, "=\""]);
+    if is_plain {
+        text.push_str(value);
+    } else {
+        text.push_str(&escaped(&visible(value)));
+    }
+    text.push('"');
+}
+
 fn opening(name: &str, attributes: &[(&str, impl AsRef<str>)]) -> String {
     // Readers turn a line break in an attribute into a space.
     attributes

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use upheld_dialects::access::decider::deciders;
+use upheld_dialects::comply::questions::{Fared, JudgedRule, KnownRule, judged, rules, switched_off as relations_off};
 use upheld_engine::decide::{Clause, Decide, Examined, Readings, Request, Rule, Status, Truth};
 use upheld_engine::{KindId, PolicyKind, Snapshot};
-use upheld_model::NodeRef;
 use upheld_model::tree::Value;
+use upheld_model::{NodeRef, Sym};
 
 use crate::report::{At, Coverage, CoveredClause, CoveredPolicy, Report};
 
@@ -17,6 +18,8 @@ pub(super) struct Counter<'s> {
     policies: Vec<Counted>,
     /// For each policy of each kind that decides requests, in order, its parts.
     clauses: Vec<(KindId, Vec<Vec<CoveredClause>>)>,
+    /// For each rule about related objects, whether it holds in some case, and whether it is violated in some.
+    rules: Vec<(KnownRule, [CoveredClause; 2])>,
 }
 
 struct Counted {
@@ -49,7 +52,41 @@ impl<'s> Counter<'s> {
             .collect();
         policies.sort_by(|one, other| one.place.cmp(&other.place));
         let clauses = deciders(snapshot).map(|(kind, decide)| (kind, parts(snapshot, kind, decide))).collect();
-        Self { snapshot, policies, clauses }
+        let mut counter = Self { snapshot, policies, clauses, rules: Vec::new() };
+        counter.rules = rules(snapshot).into_iter().map(|rule| counter.ends_of(rule)).collect();
+        counter
+    }
+
+    /// The two ends of a rule, none of them reached yet.
+    fn ends_of(&self, rule: KnownRule) -> (KnownRule, [CoveredClause; 2]) {
+        let place = rule.at.and_then(|at| place(self.snapshot, at));
+        let listed = place.and_then(|place| self.policies.get(self.policy_at(&place)?));
+        let kind = listed.map_or_else(|| self.snapshot.text(rule.kind).to_owned(), |own| own.covered.kind.clone());
+        let clauses = ["holds", "violated"].map(|clause| CoveredClause {
+            kind: kind.clone(),
+            policy: rule.policy.clone(),
+            clause,
+            index: rule.rule,
+            asks: rule.asks.clone(),
+            cases: 0,
+            at: rule.at.and_then(|at| At::of(self.snapshot.files(), at)),
+        });
+        (rule, clauses)
+    }
+
+    /// Counts rules about related objects that an answer rests on.
+    pub(super) fn rules(&mut self, kind: Sym, judged: &BTreeSet<JudgedRule>) {
+        let mut places = Vec::new();
+        for (rule, [holds, violated]) in self.rules.iter_mut().filter(|(rule, _)| rule.kind == kind) {
+            let of = |fared| judged.contains(&JudgedRule { policy: rule.policy.clone(), rule: rule.rule, fared });
+            let (held, broken) = (of(Fared::Held), of(Fared::Violated));
+            holds.cases += usize::from(held);
+            violated.cases += usize::from(broken);
+            if held || broken {
+                places.extend(rule.at.and_then(|at| place(self.snapshot, at)));
+            }
+        }
+        self.count(places);
     }
 
     /// Counts a decision.
@@ -77,12 +114,24 @@ impl<'s> Counter<'s> {
     pub(super) fn reports(&mut self, reports: &[Report]) {
         let mut places = Vec::new();
         for report in reports {
+            if let Some(detail) = report.relation() {
+                let kind =
+                    self.rules.iter().map(|(rule, _)| rule.kind).find(|kind| self.is_called(*kind, &report.kind));
+                if let Some(kind) = kind {
+                    self.rules(kind, &judged(&detail.checks));
+                }
+                continue;
+            }
             let standing = report.candidates.iter().filter(|candidate| candidate.stands());
             let sources = report.fields.iter().flat_map(|field| &field.from);
             let written = standing.map(|candidate| &candidate.at).chain(sources.map(|source| &source.at));
             places.extend(written.flatten().map(place_of));
         }
         self.count(places);
+    }
+
+    fn is_called(&self, kind: Sym, name: &str) -> bool {
+        self.snapshot.text(kind) == name
     }
 
     /// A case counts once for a policy, however many parts of it stand.
@@ -115,7 +164,9 @@ impl<'s> Counter<'s> {
             percent: (decided * 100).checked_div(of).unwrap_or(100),
             at_least,
             policies,
-            clauses: self.clauses.into_iter().flat_map(|(_, parts)| parts).flatten().collect(),
+            clauses: (self.clauses.into_iter().flat_map(|(_, parts)| parts).flatten())
+                .chain(self.rules.into_iter().flat_map(|(_, ends)| ends))
+                .collect(),
         }
     }
 }
@@ -123,7 +174,8 @@ impl<'s> Counter<'s> {
 /// Policies that are switched off, so that no test could decide them.
 fn switched_off(snapshot: &Snapshot) -> BTreeSet<NodeRef> {
     let rules = deciders(snapshot).flat_map(|(_, decide)| decide.rules());
-    rules.filter(|rule| rule.status == Status::Off).map(|rule| rule.at).collect()
+    let requests = rules.filter(|rule| rule.status == Status::Off).map(|rule| rule.at);
+    requests.chain(relations_off(snapshot)).collect()
 }
 
 /// All parts of the policies of a kind, none of them true yet.

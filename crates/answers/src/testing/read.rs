@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 use upheld_dialects::access::Edition;
 use upheld_dialects::access::arrivals::{Arrival, Arrived};
 use upheld_dialects::access::decider::Decider;
+use upheld_dialects::comply::questions::{AuditQuestion, ChangeRequest};
 use upheld_dialects::recognise::tests;
 use upheld_dialects::shape::Checker;
 use upheld_engine::decide::{Maybe, Request};
@@ -13,9 +14,9 @@ use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, Timestamp};
 
-use super::explained;
 use super::parts::{Part, Parts};
 use super::shapes::{Form, around};
+use super::{changed, explained};
 use upheld_dialects::question::Words;
 use upheld_report::{Report, Verdict};
 
@@ -49,7 +50,7 @@ impl Case {
                 Some(Arrived::Asks(request))
             }
             Asks::Arrival { arrival, .. } => Some(arrival.arrived(decider)),
-            Asks::Explanation(_) => None,
+            Asks::Explanation(_) | Asks::Related { .. } => None,
         }
     }
 
@@ -57,7 +58,7 @@ impl Case {
     pub(super) fn is_held_back(&self, decider: Decider<'_>, report: &Report) -> bool {
         match &self.asks {
             Asks::Arrival { arrival, .. } => report.verdict == Verdict::Permit && arrival.is_held_back(decider, report),
-            Asks::Decision { .. } | Asks::Explanation(_) => false,
+            Asks::Decision { .. } | Asks::Explanation(_) | Asks::Related { .. } => false,
         }
     }
 }
@@ -71,6 +72,19 @@ pub(super) enum Asks {
     Arrival { arrival: Box<Arrival>, kind: Option<String> },
     /// What is the result here?
     Explanation(Box<Words>),
+    /// Something about objects that must agree, under a kind of policies and at a moment.
+    Related { asks: Box<Related>, kind: Option<String>, now: Timestamp },
+}
+
+/// What is asked about related objects.
+#[derive(Clone, Debug)]
+pub(super) enum Related {
+    /// May a change be made?
+    Change(ChangeRequest),
+    /// Who violates?
+    Audit(AuditQuestion),
+    /// Do two agree?
+    Pair(String),
 }
 
 /// How documents are read.
@@ -109,8 +123,13 @@ pub(super) struct Suite<'d, 't> {
 
 impl<'t> Suite<'_, 't> {
     fn case(&mut self, case: Value<'t>) {
-        let fields = ["name", "request", "expect", "except", "skip", "tags", "kind", "now", "trust", "fulfils"];
-        let misspelt = |key: &str, word: &str| !fields.contains(&key) && nearest(key, [word]).is_some();
+        let fields = [
+            "name", "request", "expect", "except", "skip", "tags", "kind", "now", "trust", "fulfils", "as", "in",
+            "role",
+        ];
+        // What is nearer to another field is a misspelt one of those.
+        let known = || fields.into_iter().chain(Form::words());
+        let misspelt = |key: &str, word: &str| !fields.contains(&key) && nearest(key, known()) == Some(word);
         let form = Form::of(|word| case.entries().any(|(key, _)| key.text() == word || misspelt(key.text(), word)));
         let called = match case.get("name").and_then(Value::as_text) {
             Some(name) => format!("the case `{name}`"),
@@ -140,7 +159,21 @@ impl<'t> Suite<'_, 't> {
                 let (Some(question), Some(expect)) = (question, self.expected(case)) else { return };
                 self.add(case, case, None, Asks::Explanation(Box::new(question)), expect);
             }
+            Form::Can => self.related(case, "outcome", Related::Change(changed::change(case))),
+            Form::Audit => self.related(case, "answer", Related::Audit(changed::audit(case))),
+            Form::Relation => {
+                let pair = case.get("relation").map_or("", Value::text).to_owned();
+                self.related(case, "verdict", Related::Pair(pair));
+            }
         }
+    }
+
+    /// Adds a case about related objects; a word that is expected is a part of the answer.
+    fn related(&mut self, case: Value<'t>, part: &str, asks: Related) {
+        let now = moment(self.source, case, self.found).unwrap_or(self.now);
+        let Some(expect) = self.expected_as(part, case) else { return };
+        let kind = case.get("kind").and_then(Value::as_text).map(str::to_owned);
+        self.add(case, case, None, Asks::Related { asks: Box::new(asks), kind, now }, expect);
     }
 
     fn is_new(&mut self, case: Value<'t>) {
@@ -167,8 +200,13 @@ impl<'t> Suite<'_, 't> {
         (self.found.errors() == before).then_some(request)
     }
 
-    /// What a case or an exception expects.
+    /// What a case or an exception expects of a decision.
     pub(super) fn expected(&mut self, of: Value<'t>) -> Option<Json> {
+        self.expected_as("decision", of)
+    }
+
+    /// What a case expects; a word is a part of the answer.
+    fn expected_as(&mut self, part: &str, of: Value<'t>) -> Option<Json> {
         let expect = of.get("expect")?;
         let empty = |value: Value<'_>| value.kind() == Kind::Map && value.entries().next().is_none();
         let nothing = expect.kind() == Kind::List && expect.items().next().is_none();
@@ -179,7 +217,7 @@ impl<'t> Suite<'_, 't> {
             return None;
         }
         Some(match expect.as_text() {
-            Some(word) => json!({"decision": word}),
+            Some(word) => json!({part: word}),
             None => serde_json::to_value(expect).unwrap_or_default(),
         })
     }

@@ -57,10 +57,30 @@ pub(super) enum Form {
     Explain,
     /// A request as a proxy or a program asks.
     Arrives,
+    /// A change of related objects.
+    Can,
+    /// Who violates.
+    Audit,
+    /// Two related objects.
+    Relation,
 }
 
 impl Form {
-    const ALL: [Self; 5] = [Self::Request, Self::Matrix, Self::Table, Self::Explain, Self::Arrives];
+    const ALL: [Self; 8] = [
+        Self::Request,
+        Self::Matrix,
+        Self::Table,
+        Self::Explain,
+        Self::Arrives,
+        Self::Can,
+        Self::Audit,
+        Self::Relation,
+    ];
+
+    /// The fields that tell the forms.
+    pub(super) fn words() -> impl Iterator<Item = &'static str> {
+        Self::ALL.into_iter().map(Self::word)
+    }
 
     /// The field that tells the form.
     pub(super) fn word(self) -> &'static str {
@@ -70,12 +90,15 @@ impl Form {
             Self::Table => "table",
             Self::Explain => "explain",
             Self::Arrives => "arrives",
+            Self::Can => "can",
+            Self::Audit => "audit",
+            Self::Relation => "relation",
         }
     }
 
     /// The form of a case with these fields; a base for rows and combinations is a request, too.
     pub(super) fn of(has: impl Fn(&str) -> bool) -> Self {
-        let special = [Self::Arrives, Self::Explain, Self::Table, Self::Matrix];
+        let special = [Self::Arrives, Self::Explain, Self::Table, Self::Matrix, Self::Can, Self::Audit, Self::Relation];
         special.into_iter().find(|form| has(form.word())).unwrap_or(Self::Request)
     }
 
@@ -124,6 +147,40 @@ impl Form {
                 kind,
                 now,
                 required("expect", decision(&ENFORCED), "what must come out"),
+            ],
+            Self::Can => vec![
+                required(
+                    "can",
+                    words(),
+                    "a change in the words of `upheld can`, for example link project/a~landingZone/z",
+                ),
+                optional(
+                    "as",
+                    Shape::Name,
+                    "who would do it: user, admin or a role; with @workspace/ID where it holds there only",
+                ),
+                optional("in", Shape::Name, "where something is to be created"),
+                optional("role", Shape::Name, "in which role things are related"),
+                kind,
+                now,
+                required("expect", admission(), "what must come out"),
+            ],
+            Self::Audit => vec![
+                required(
+                    "audit",
+                    audited(),
+                    "what is audited, with the names of the flags of `upheld audit`; {} is everything",
+                ),
+                optional("as", Shape::Name, "who asks: only what they may see is audited"),
+                kind,
+                now,
+                required("expect", found(), "what must come out"),
+            ],
+            Self::Relation => vec![
+                required("relation", Shape::Name, "two objects, for example project/a~landingZone/z"),
+                kind,
+                now,
+                required("expect", agreement(), "what must come out"),
             ],
             Self::Explain => vec![
                 required("explain", question(), "a question, with the names of the flags of `upheld explain`"),
@@ -182,6 +239,71 @@ fn decision(words: &'static [&'static str]) -> Shape {
             optional("answer", Shape::Text, "the sentence that answers"),
             optional("candidates", stated(), "policies by name, for example {user-read: {state: SKIP}}"),
             optional("default", map_of(Shape::Opaque), "what becomes of the default effect"),
+        ]),
+    ])
+}
+
+/// Words with blanks between them, or a list of them.
+fn words() -> Shape {
+    Shape::Either(vec![Shape::Name, names()])
+}
+
+/// What can become of a change.
+const ADMISSIONS: [&str; 5] = ["allowed", "soft", "blocked", "forbidden", "invalid"];
+
+fn admission() -> Shape {
+    Shape::Either(vec![
+        Shape::Choice(&ADMISSIONS),
+        Shape::Object(vec![
+            optional("outcome", Shape::Choice(&ADMISSIONS), "what becomes of the change"),
+            optional("policies", names(), "the policies that it violates"),
+            optional("violations", stated(), "violations by the name of their policy"),
+            optional("answer", Shape::Text, "the sentence that answers"),
+        ]),
+    ])
+}
+
+fn audited() -> Shape {
+    Shape::Object(vec![
+        optional("workspace", Shape::Name, "only this workspace"),
+        optional("policy", Shape::Name, "only this policy"),
+        optional("kind", Shape::Name, "only pairs with an object of this kind"),
+        optional("object", Shape::Name, "only pairs with this object"),
+    ])
+}
+
+fn found() -> Shape {
+    let number = |name, about| optional(name, Shape::Integer, about);
+    Shape::Object(vec![
+        number("pairs", "how many pairs are checked"),
+        number("passed", "how many checks pass"),
+        number("hard", "how many are enforced, violated and let through by nobody"),
+        number("soft", "how many are violated and accepted"),
+        number("waived", "how many are waived"),
+        number("vacuous", "how many pass because neither side has the tag"),
+        optional("violating", names(), "the pairs that violate something, as a~b, the worst first"),
+        optional("violations", stated(), "violations by the name of their policy"),
+        optional("policies", stated(), "policies by name, for example {env: {hard: 0}}"),
+        optional("answer", Shape::Text, "the sentence that answers"),
+    ])
+}
+
+/// How two related objects can fare.
+const AGREEMENTS: [&str; 5] = ["pass", "soft", "hard", "waived", "unset"];
+
+fn agreement() -> Shape {
+    Shape::Either(vec![
+        Shape::Choice(&AGREEMENTS),
+        Shape::Object(vec![
+            optional(
+                "verdict",
+                Shape::Choice(&AGREEMENTS),
+                "the worst that a rule ends in; unset if none is about them",
+            ),
+            optional("related", Shape::Bool, "whether they are related"),
+            optional("policies", names(), "the policies that are about them"),
+            optional("candidates", stated(), "policies by name, for example {env: {state: HARD}}"),
+            optional("answer", Shape::Text, "the sentence that answers"),
         ]),
     ])
 }

@@ -320,6 +320,11 @@ impl Comply {
         self.by_kind.get(usize::from(kind.0)).into_iter().flat_map(Pages::iter).copied()
     }
 
+    /// The objects that count as a subject and are there, in no particular order.
+    pub fn objects_counted_as(&self, subject: Subject) -> impl Iterator<Item = ObjectId> {
+        self.all_objects().filter(move |object| self.is_live(*object) && self.subject_of(*object) == Some(subject))
+    }
+
     /// Sorts by reference.
     pub fn sort_objects(&self, objects: &mut [ObjectId]) {
         // Each is looked up once, and most lists are of one kind.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use upheld_model::State;
 
-use super::{At, Level};
+use super::{At, BaselineState, Level, Severity};
 
 /// A pair of objects and a rule, and how that ended.
 #[derive(Clone, Debug, Serialize)]
@@ -27,6 +27,9 @@ pub struct Check {
     pub strategy: String,
     /// What becomes of violations.
     pub level: Level,
+    /// How bad a violation is, as the policy says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
     /// How it ended.
     pub state: CheckState,
     /// Whether it passed only because neither side carries the tag.
@@ -53,6 +56,9 @@ pub struct Check {
     /// fixes for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fixes: Vec<Fix>,
+    /// Whether it was there before, where an earlier audit is compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline_state: Option<BaselineState>,
 }
 
 /// How a check ended.
@@ -205,9 +211,17 @@ pub struct Link {
 }
 
 impl Check {
-    /// What all formats are sorted by.
-    pub(super) fn order(&self) -> (Option<&str>, &str, usize, &str, &str) {
-        (self.workspace.as_deref(), &self.policy, self.rule, &self.a.reference, &self.b.reference)
+    /// What all formats are sorted by: the worst first.
+    pub fn order(&self) -> (usize, Option<&str>, &str, usize, &str, &str) {
+        let severity = Severity::rank(self.severity);
+        (severity, self.workspace.as_deref(), &self.policy, self.rule, &self.a.reference, &self.b.reference)
+    }
+
+    /// With what follows from the rest.
+    #[must_use]
+    pub fn completed(mut self) -> Self {
+        self.complete();
+        self
     }
 
     /// Makes what is not there yet and follows from the rest.
@@ -253,6 +267,11 @@ impl CheckState {
             State::Off => Self::Waived,
             _ => Self::Pass,
         }
+    }
+
+    /// Whether it did not pass, excused or not.
+    pub fn is_violation(self) -> bool {
+        self != Self::Pass
     }
 
     /// As it is printed.
@@ -330,6 +349,11 @@ pub fn fingerprint(policy: &str, rule: usize, a: &str, b: &str, workspace: Optio
         digest.update(format!("{}:", part.len()));
         digest.update(part);
     }
-    // A letter comes first, so that nobody takes it for a number.
-    digest.finalize().iter().take(10).fold("v".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+    // A letter comes first, so that nobody takes it for a number. There can be millions of them.
+    let mut text = String::with_capacity(21);
+    text.push('v');
+    for byte in digest.finalize().iter().take(10) {
+        text.extend([byte >> 4, byte & 15].map(|half| char::from_digit(u32::from(half), 16).unwrap_or_default()));
+    }
+    text
 }

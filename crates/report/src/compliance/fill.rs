@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 use upheld_engine::comply::{self, Cells, Comply, Filter, Finding, Strategy, Verdict, Waiver};
 use upheld_engine::words::comply::{because, house_name};
 use upheld_governance::{self as governance, Actor as Viewer, FirstSeen, Organisation, words};
-use upheld_model::{Files, State, Timestamp};
+use upheld_model::{Files, Timestamp};
 
 use super::check::{Actor, AppliedWaiver, Cause, Check, CheckState, Edit, Fix, Link, NearMiss, Side, Why};
 use super::{At, Audit, Counts, Level, PolicyLine, Severity, Subject, WaiverLine, WaiverState};
@@ -19,19 +19,8 @@ pub struct Wanted {
     pub filter: Filter,
     /// Who asks: fixes are for them.
     pub viewer: Viewer,
-    /// Whether what passes is listed.
-    pub passes: Passes,
     /// Whether fixes for violations are looked for.
     pub fixes: Fixes,
-}
-
-/// Whether what passes is listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passes {
-    /// One by one.
-    Listed,
-    /// Only how many.
-    Counted,
 }
 
 /// Whether fixes for violations are looked for.
@@ -49,7 +38,7 @@ pub const MOST_FIXES: usize = 200;
 /// Audits an organisation.
 pub fn audit(organisation: &Organisation, now: Timestamp, files: &Files, wanted: &Wanted) -> Audit {
     let comply = &**organisation.comply();
-    let Wanted { filter, viewer, passes, fixes } = wanted;
+    let Wanted { filter, viewer, fixes } = wanted;
     let violations = organisation.violations(filter, now);
     let history = organisation.history();
     let mut checks: Vec<Check> =
@@ -70,10 +59,6 @@ pub fn audit(organisation: &Organisation, now: Timestamp, files: &Files, wanted:
             CheckState::Waived => line.counts.waived += 1,
             CheckState::Pass => {}
         }
-    }
-    if *passes == Passes::Listed {
-        let held = comply.checks(filter, now).into_iter().filter(|check| check.state == State::Pass);
-        checks.extend(held.map(|check| check_of(comply, files, &check)));
     }
     Audit {
         semantics: comply.profile().name.to_string(),
@@ -123,7 +108,7 @@ fn policy_lines(comply: &Comply, now: Timestamp, files: &Files, cells: &Cells<'_
             counts: Counts { passed: tally.holds, vacuous: tally.without_evidence, ..Counts::default() },
             description: policy.description.as_ref().map(SmolStr::to_string),
             how_to_fix: policy.how_to_fix.as_ref().map(SmolStr::to_string),
-            severity: policy.severity.as_deref().and_then(severity),
+            severity: policy.severity.as_deref().and_then(Severity::of),
             at: policy.at.and_then(|at| At::of(files, at)),
         });
     }
@@ -137,11 +122,6 @@ fn level(level: comply::Level) -> Level {
         comply::Level::Audit => Level::Audit,
         comply::Level::Off => Level::Off,
     }
-}
-
-fn severity(word: &str) -> Option<Severity> {
-    let all = [Severity::Critical, Severity::High, Severity::Medium, Severity::Low, Severity::Info];
-    all.into_iter().find(|severity| severity.name() == word)
 }
 
 /// Every waiver with what it is good for.
@@ -245,6 +225,7 @@ pub fn check_of(comply: &Comply, files: &Files, finding: &Finding) -> Check {
         b: side(comply, files, b),
         strategy: strategy(*asked),
         level: level(*own),
+        severity: comply.policy(policy).and_then(|policy| policy.severity.as_deref()).and_then(Severity::of),
         state: CheckState::of(*state),
         vacuous: *verdict == Verdict::BothEmpty,
         reason: Why { code: verdict.code().text(), text: because(finding) },
@@ -255,6 +236,7 @@ pub fn check_of(comply: &Comply, files: &Files, finding: &Finding) -> Check {
         near_miss: Vec::new(),
         how_to_fix: None,
         fixes: Vec::new(),
+        baseline_state: None,
     };
     if !verdict.holds() {
         let near = comply::near_misses(&a.values, &b.values).into_iter();

@@ -5,8 +5,9 @@ use super::super::At;
 use super::fingerprint;
 use super::{
     Actor, AppliedWaiver, Audit, Cause, Check, CheckState, Counts, Edit, Filter, Fix, Level, Link, NearMiss,
-    PolicyLine, Severity, Side, Subject, Unjudged, WaiverLine, WaiverState, Why,
+    PolicyLine, Severity, Side, Subject, Unjudged, Unseen, WaiverLine, WaiverState, Why,
 };
+use crate::sentences::Gap;
 
 /// A name that means something in every format.
 pub const HOSTILE: &str =
@@ -14,7 +15,7 @@ pub const HOSTILE: &str =
 
 /// An audit with every state, three workspaces and hostile names.
 pub fn audit() -> Audit {
-    let mut checks = vec![
+    let checks = vec![
         hard(),
         caused("b", &["dev"]),
         caused("a", &["dev"]),
@@ -24,7 +25,6 @@ pub fn audit() -> Audit {
         hostile(),
         second_rule(),
     ];
-    checks.push(passed());
     Audit {
         semantics: "compliance/classic".to_owned(),
         now: "2026-03-01T12:00:00Z".to_owned(),
@@ -38,6 +38,10 @@ pub fn audit() -> Audit {
             policy: "broken]]>".to_owned(),
             message: "tag `x` is not defined for <project>".to_owned(),
             at: Some(at("policies/my file.yaml", 3, 5)),
+        }],
+        gaps: vec![Unseen {
+            gap: Gap::NotRead { message: format!("the table is not read: {HOSTILE}") }.into(),
+            at: Some(at("objects|<x>.csv", 1, 1)),
         }],
         ..Audit::default()
     }
@@ -117,6 +121,7 @@ fn check(workspace: &str, policy: &str, state: CheckState, a: Side, b: Side) -> 
         b,
         strategy: "intersection".to_owned(),
         level: Level::Enforce,
+        severity: None,
         state,
         vacuous: false,
         reason: Why { code: "comply.disjoint", text: "nothing in common".to_owned() },
@@ -127,6 +132,7 @@ fn check(workspace: &str, policy: &str, state: CheckState, a: Side, b: Side) -> 
         near_miss: Vec::new(),
         how_to_fix: None,
         fixes: Vec::new(),
+        baseline_state: None,
     }
 }
 
@@ -142,6 +148,7 @@ fn hard() -> Check {
     };
     let unlink = Edit::Unlink { unlink: Link { a: workspace.reference.clone(), b: project.reference.clone() } };
     Check {
+        severity: Severity::of("high"),
         strategy: "subset".to_owned(),
         reason: Why { code: "comply.not-subset", text: "prod is outside the allowed set".to_owned() },
         first_seen: Some("2026-02-01T08:30:00.5Z".to_owned()),
@@ -212,13 +219,15 @@ fn second_rule() -> Check {
     Check { rule: 1, level: Level::Audit, workspace: None, ..check("", "two-rules", CheckState::Soft, project, user) }
 }
 
-fn passed() -> Check {
+/// What passes in it.
+pub fn passed() -> Vec<Check> {
     let zone = side("landingZone/lz-2", "landing zone", &[]);
-    Check {
+    let both = Check {
         vacuous: true,
         reason: Why { code: "comply.both-empty", text: "neither side carries the tag, passes by rule".to_owned() },
         ..check("workspace/shop", "env-project-landingzone", CheckState::Pass, side("project/e", "project", &[]), zone)
-    }
+    };
+    vec![both.completed()]
 }
 
 fn waiver(id: &str, state: WaiverState, covers: usize) -> WaiverLine {

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json_;
 use upheld_answers::compliance::AuditQuestion;
-use upheld_answers::formats::audit::{Beside, Format};
+use upheld_answers::formats::audit::{Beside, Format, Listed};
 use upheld_answers::testing::TestQuestion;
 use upheld_answers::{MOST_DECISIONS, Options, ReachQuestion, Refused, Words, World};
 use upheld_dialects::access::SCOPE;
@@ -165,13 +165,15 @@ async fn audit(
 ) -> Result<Response, Problem> {
     let question: AuditQuestion = read(&headers, &body)?;
     let format = accepted(&headers)?;
-    let question = AuditQuestion { list_passes: question.list_passes || format.lists_passes(), ..question };
     let held = Arc::clone(&view);
     let (editions, text) = ask(&view, move |world| {
         let organisation = world.organisation(question.policies.as_deref())?;
         let person = organisation.asker(&caller.roles, question.person.as_deref())?;
-        let audited = world.audit(&AuditQuestion { person, ..question })?;
-        let beside = Beside::default();
+        let question = AuditQuestion { person, ..question };
+        let audited = organisation.audit(&question)?.beside(held.loaded.warnings.as_slice(), world.snapshot().files());
+        let passing = organisation.passing(&question)?;
+        let listed = if question.list_passes { Listed::All } else { Listed::Violations };
+        let beside = Beside { passing: &passing, listed, ..Beside::default() };
         let text = match format {
             Format::Json => {
                 let document = serde_json::to_value(audited.audit.document()).unwrap_or_default();

@@ -36,12 +36,18 @@ pub(crate) struct Audit {
     /// The lowest level whose violations make the exit code 1
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
     pub(crate) fail_on: FailOn,
-    /// A SARIF file of an earlier run: says of each finding whether it is new
+    /// An earlier audit, made with -o json or -o sarif: says of each violation whether it is new
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<String>,
+    /// Let only violations that the baseline does not have make the exit code 1
+    #[arg(long, requires = "baseline")]
+    pub(crate) fail_on_new: bool,
     /// Say since which commit each violation is there: the same audit of the files as they were, the latest commits first
     #[arg(long)]
     pub(crate) history: bool,
+    /// List what passes in policyreport and openreports, too
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Do not look for fixes, which takes a while where there are thousands of violations
     #[arg(long)]
     pub(crate) no_fixes: bool,

@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 pub(crate) use answers::{fix_plan, planned, ruled};
 use upheld_answers::formats::audit::{Beside, Format as Text};
 
-use super::{Screen, print_plain};
+use super::{Screen, print_pieces};
 use crate::cli::{Findings, Format, Output, Results};
 use crate::report::compliance::Audit;
 
@@ -40,17 +40,15 @@ fn format(output: Output) -> Option<Text> {
     })
 }
 
-/// Whether a format lists checks that passed, so that the audit has to hold them.
-pub(crate) fn lists_passes(output: Output) -> bool {
-    format(output).is_some_and(Text::lists_passes)
-}
-
 /// Prints an audit.
 pub(crate) fn print(audit: &Audit, output: Output, screen: &Screen, beside: &Beside<'_>) {
-    let text = text(audit, output, screen, beside);
-    if matches!(output, Output::Print(Format::Table | Format::Wide)) { screen.print(&text) } else { print_plain(&text) }
+    match format(output) {
+        Some(format) => print_pieces(|out| format.write(audit, beside, out)),
+        None => screen.print(&table::all(audit, screen)),
+    }
 }
 
+#[cfg(test)]
 /// An audit in a format.
 fn text(audit: &Audit, output: Output, screen: &Screen, beside: &Beside<'_>) -> String {
     format(output).map_or_else(|| table::all(audit, screen), |format| format.text(audit, beside))

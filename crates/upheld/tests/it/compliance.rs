@@ -25,6 +25,7 @@ macro_rules! read {
 // After the macros that they use.
 mod formats;
 mod inputs;
+mod reports;
 mod waivers;
 
 /// A line in a folder, at the usual moment.

@@ -20,4 +20,5 @@ mod streams;
 mod support;
 mod surfaces;
 mod testing;
+mod testing_related;
 mod transcripts;

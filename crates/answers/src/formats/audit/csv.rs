@@ -1,15 +1,16 @@
 //! Violations for spreadsheets, a row each.
 
 use crate::formats::visible;
-use crate::report::compliance::{Audit, Check, Fix, NearMiss, Side, values};
+use crate::report::compliance::{Audit, BaselineState, Check, Fix, NearMiss, Severity, Side, values};
 
-const COLUMNS: [&str; 27] = [
+const COLUMNS: [&str; 29] = [
     "id",
     "workspace",
     "policy",
     "rule",
     "strategy",
     "level",
+    "severity",
     "state",
     "a",
     "aName",
@@ -31,6 +32,7 @@ const COLUMNS: [&str; 27] = [
     "nearMisses",
     "howToFix",
     "fixes",
+    "baselineState",
 ];
 
 /// The whole file.
@@ -52,6 +54,7 @@ fn row(check: &Check) -> [String; COLUMNS.len()] {
         check.rule.to_string(),
         check.strategy.clone(),
         check.level.name().to_owned(),
+        check.severity.map(Severity::name).unwrap_or_default().to_owned(),
         check.state.name().to_owned(),
         a,
         a_name,
@@ -73,6 +76,7 @@ fn row(check: &Check) -> [String; COLUMNS.len()] {
         joined(check.near_miss.iter().map(NearMiss::sentence)),
         text(&check.how_to_fix),
         joined(check.fixes.iter().map(Fix::sentence)),
+        check.baseline_state.map(BaselineState::name).unwrap_or_default().to_owned(),
     ]
 }
 

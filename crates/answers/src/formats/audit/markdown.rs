@@ -1,61 +1,187 @@
 //! An audit as a comment on a change, in the Markdown that forges show.
 
+use std::cmp::Reverse;
+
 use crate::formats::visible;
-use crate::report::compliance::{Audit, Check, CheckState, Fix, NearMiss, Side, WaiverState, values};
+use crate::report::compliance::{
+    Audit, BaselineState, Check, CheckState, Fix, NearMiss, Overview, PolicyLine, Severity, Side, Violations,
+    WaiverState, values,
+};
 use crate::report::counted;
 
 /// By this a pipeline finds its earlier comment, to replace it.
 const MARK: &str = "<!-- upheld audit -->";
 
-/// The whole comment.
+/// Forges refuse longer comments. Their characters are ours or fewer.
+const LONGEST: usize = 65_536;
+/// What is kept free for the sentence that says what was cut.
+const RESERVE: usize = 600;
+/// How many policies and workspaces a summary names.
+const NAMED: usize = 10;
+
+/// The whole comment. What does not fit is counted.
 pub(super) fn document(audit: &Audit) -> String {
+    let mut comment = Comment { text: head(audit), cut: Violations::default() };
+    for (state, heading) in [
+        (CheckState::Hard, "Hard: enforced, and let through by nobody"),
+        (CheckState::Soft, "Soft: accepted, needs follow-up"),
+        (CheckState::Waived, "Waived"),
+    ] {
+        let mut checks: Vec<&Check> = audit.ended(state).collect();
+        // Who reviews a change looks for what is new.
+        checks.sort_by_key(|check| check.baseline_state.is_some_and(|state| state != BaselineState::New));
+        comment.section(heading, state, &checks);
+    }
+    let mut whole = comment.cut.numbers() == [0; 3];
+    for part in [not_judged(audit), policies(audit), idle_waivers(audit), vacuous(audit)] {
+        whole &= comment.add(&part);
+    }
+    if !whole {
+        comment.text.push_str(&cut(comment.cut));
+    }
+    comment.text
+}
+
+/// A comment that may not become too long.
+struct Comment {
+    text: String,
+    cut: Violations,
+}
+
+impl Comment {
+    /// Adds something if it fits.
+    fn add(&mut self, part: &str) -> bool {
+        let fits = self.text.len() + part.len() + RESERVE <= LONGEST;
+        if fits {
+            self.text.push_str(part);
+        }
+        fits
+    }
+
+    fn section(&mut self, heading: &str, state: CheckState, checks: &[&Check]) {
+        let last = if state == CheckState::Waived { "Waiver" } else { "Fix" };
+        let head = format!(
+            "\n### {heading} ({})\n\n| Policy | Pair | Workspace | Why | {last} | Id |\n|---|---|---|---|---|---|\n",
+            checks.len()
+        );
+        let mut fits = checks.is_empty() || self.add(&head);
+        for check in checks {
+            // Once a row was too long, a shorter one would stand out of order.
+            fits = fits && self.add(&row(check));
+            if !fits {
+                match state {
+                    CheckState::Hard => self.cut.hard += 1,
+                    CheckState::Soft => self.cut.soft += 1,
+                    CheckState::Waived | CheckState::Pass => self.cut.waived += 1,
+                }
+            }
+        }
+    }
+}
+
+fn cut(cut: Violations) -> String {
+    let [hard, soft, waived] = cut.numbers();
+    let what = match hard + soft + waived {
+        0 => "Details of policies and waivers are".to_owned(),
+        count => {
+            let are = if count == 1 { "is" } else { "are" };
+            format!("{} ({hard} hard, {soft} soft, {waived} waived) {are}", counted(count, "violation", "violations"))
+        }
+    };
+    format!(
+        "\n**{what} not shown**: a comment may have {LONGEST} characters. `upheld audit -o html` or `-o json` has everything.\n"
+    )
+}
+
+/// What everybody reads: the answer, what was not looked at, and how much there is of what.
+fn head(audit: &Audit) -> String {
     let mut text = format!("{MARK}\n## Compliance audit\n\n**{}**\n", escaped(&audit.answer));
     for filter in &audit.filters {
         text.push_str(&format!("\nOnly {}.\n", escaped(&filter.sentence())));
     }
-    for (state, heading) in [
-        (CheckState::Hard, "Hard: the change would be refused"),
-        (CheckState::Soft, "Soft: accepted, needs follow-up"),
-        (CheckState::Waived, "Waived"),
-    ] {
-        let checks: Vec<&Check> = audit.ended(state).collect();
-        if !checks.is_empty() {
-            text.push_str(&section(heading, state, &checks));
-        }
+    if let Some(compared) = &audit.baseline {
+        text.push_str(&format!("\nBeside the baseline: {}.\n", compared.sentence()));
     }
-    if !audit.errors.is_empty() {
-        text.push_str("\n### Not evaluated\n\n");
-        for error in &audit.errors {
-            text.push_str(&format!("- **{}**: {}\n", escaped(&error.policy), escaped(&error.message)));
-        }
+    for unseen in audit.gaps.iter().take(NAMED) {
+        text.push_str(&format!("\n- **not looked at**: {}", escaped(&unseen.gap.text)));
     }
-    text.push_str(&policies(audit));
-    text.push_str(&idle_waivers(audit));
-    if audit.summary.vacuous > 0 {
-        let count = counted(audit.summary.vacuous, "check", "checks");
-        text.push_str(&format!("\n{count} passed without evidence: neither side carries the tag.\n"));
+    if audit.gaps.len() > NAMED {
+        text.push_str(&format!("\n- **not looked at**: {} more", audit.gaps.len() - NAMED));
     }
+    if !audit.gaps.is_empty() {
+        text.push('\n');
+    }
+    if audit.checks.is_empty() {
+        return text;
+    }
+    let Overview { by_severity, by_workspace } = &audit.overview;
+    text.push_str("\n| By severity | Hard | Soft | Waived |\n|---|--:|--:|--:|\n");
+    for line in by_severity {
+        text.push_str(&counts_row(line.severity.map_or("none", Severity::name), line.counts));
+    }
+    let mut policies: Vec<&PolicyLine> =
+        audit.policies.iter().filter(|policy| policy.violations().numbers() != [0; 3]).collect();
+    policies.sort_by_key(|policy| Reverse(policy.violations()));
+    text.push_str("\n| By policy | Hard | Soft | Waived |\n|---|--:|--:|--:|\n");
+    for policy in policies.iter().take(NAMED) {
+        text.push_str(&counts_row(&escaped(&policy.id), policy.violations()));
+    }
+    text.push_str(&more(policies.len()));
+    text.push_str("\n| By workspace | Hard | Soft | Waived |\n|---|--:|--:|--:|\n");
+    for line in by_workspace.iter().take(NAMED) {
+        text.push_str(&counts_row(&escaped(line.workspace.as_deref().unwrap_or("-")), line.counts));
+    }
+    text.push_str(&more(by_workspace.len()));
     text
 }
 
-fn section(heading: &str, state: CheckState, checks: &[&Check]) -> String {
-    let last = if state == CheckState::Waived { "Waiver" } else { "Fix" };
-    let mut text = format!(
-        "\n### {heading} ({})\n\n| Policy | Pair | Workspace | Why | {last} | Id |\n|---|---|---|---|---|---|\n",
-        checks.len()
-    );
-    for check in checks {
-        let cells = [
-            format!("{} ({})", escaped(&check.policy), check.level.name()),
-            format!("{}<br>{}", side(&check.a), side(&check.b)),
-            escaped(check.workspace.as_deref().unwrap_or("-")),
-            why(check),
-            if state == CheckState::Waived { waiver(check) } else { fixes(check) },
-            format!("`{}`", escaped(&check.id)),
-        ];
-        text.push_str(&format!("| {} |\n", cells.join(" | ")));
+/// How many a summary does not name.
+fn more(all: usize) -> String {
+    match all.saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!("| … and {more} more | | | |\n"),
     }
-    text
+}
+
+fn counts_row(name: &str, counts: Violations) -> String {
+    format!("| {name} | {} |\n", counts.numbers().map(|number| number.to_string()).join(" | "))
+}
+
+fn not_judged(audit: &Audit) -> String {
+    if audit.errors.is_empty() {
+        return String::new();
+    }
+    let lines = audit.errors.iter();
+    let lines: String =
+        lines.map(|error| format!("- **{}**: {}\n", escaped(&error.policy), escaped(&error.message))).collect();
+    format!("\n### Not evaluated\n\n{lines}")
+}
+
+fn vacuous(audit: &Audit) -> String {
+    if audit.summary.vacuous == 0 {
+        return String::new();
+    }
+    let count = counted(audit.summary.vacuous, "check", "checks");
+    format!("\n{count} passed without evidence: neither side carries the tag.\n")
+}
+
+fn row(check: &Check) -> String {
+    let cells = [
+        format!("{} ({})", escaped(&check.policy), qualities(check)),
+        format!("{}<br>{}", side(&check.a), side(&check.b)),
+        escaped(check.workspace.as_deref().unwrap_or("-")),
+        why(check),
+        if check.state == CheckState::Waived { waiver(check) } else { fixes(check) },
+        format!("`{}`", escaped(&check.id)),
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// `high, warn, new`: how bad, how serious, and whether it was there before.
+fn qualities(check: &Check) -> String {
+    let severity = check.severity.map(Severity::name);
+    let state = check.baseline_state.map(BaselineState::name);
+    severity.into_iter().chain([check.level.name()]).chain(state).collect::<Vec<_>>().join(", ")
 }
 
 fn side(side: &Side) -> String {
@@ -82,15 +208,18 @@ fn waiver(check: &Check) -> String {
 
 fn policies(audit: &Audit) -> String {
     let mut text = "\n<details><summary>Policies</summary>\n\n".to_owned();
-    text.push_str("| Policy | Level | Strategy | Pairs | Pass | Hard | Soft | Waived | Without evidence |\n");
-    text.push_str("|---|---|---|--:|--:|--:|--:|--:|--:|\n");
+    text.push_str(
+        "| Policy | Level | Severity | Strategy | Pairs | Pass | Hard | Soft | Waived | Without evidence |\n",
+    );
+    text.push_str("|---|---|---|---|--:|--:|--:|--:|--:|--:|\n");
     for policy in &audit.policies {
         let counts = policy.counts;
         let numbers = [policy.pairs, counts.passed, counts.hard, counts.soft, counts.waived, counts.vacuous];
         text.push_str(&format!(
-            "| {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} | {} |\n",
             escaped(&policy.id),
             policy.level.name(),
+            policy.severity.map_or("-", Severity::name),
             escaped(&policy.strategy),
             numbers.map(|number| number.to_string()).join(" | ")
         ));

@@ -1,14 +1,16 @@
 //! An audit as the reports that Kubernetes tools read: `OpenReports`, and the older `PolicyReport` with the same body.
 //! One report for each workspace, and one for what belongs to none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
 
 use jiff::Timestamp;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::{Beside, Listed};
 use crate::formats::yaml;
-use crate::report::compliance::{Audit, Check, CheckState, Level, Severity, Side, Unjudged, values};
+use crate::report::compliance::{Audit, Check, CheckState, Level, Severity, Side, Unjudged, Unseen, values};
 
 const SOURCE: &str = "upheld";
 /// Kubernetes refuses longer names.
@@ -93,18 +95,32 @@ struct Moment {
     nanos: i32,
 }
 
-/// All reports, as documents of one YAML stream.
-pub(super) fn documents(audit: &Audit, style: &Style) -> String {
-    let mut reports: BTreeMap<Option<&str>, Vec<Outcome<'_>>> = BTreeMap::new();
-    // What could not be judged concerns no workspace more than others.
-    if !audit.errors.is_empty() {
-        reports.entry(None).or_default().extend(audit.errors.iter().map(|error| unjudged(audit, error)));
-    }
+/// Writes all reports as documents of one YAML stream, a workspace at a time.
+pub(super) fn write(audit: &Audit, beside: &Beside<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut violations: BTreeMap<Option<&str>, Vec<&Check>> = BTreeMap::new();
     for check in &audit.checks {
-        reports.entry(check.workspace.as_deref()).or_default().push(outcome(audit, check));
+        violations.entry(check.workspace.as_deref()).or_default().push(check);
     }
-    let texts = reports.into_iter().filter_map(|(workspace, results)| yaml(&report(style, workspace, results)));
-    texts.map(|text| format!("---\n{text}")).collect()
+    let passing = if beside.listed == Listed::All { beside.passing.workspaces() } else { Vec::new() };
+    let unseen = !audit.errors.is_empty() || !audit.gaps.is_empty();
+    let mut workspaces: BTreeSet<Option<&str>> = violations.keys().copied().collect();
+    workspaces.extend(passing.iter().map(Option::as_deref));
+    // What could not be judged concerns no workspace more than others.
+    workspaces.extend(unseen.then_some(None));
+    for workspace in workspaces {
+        let mut results = Vec::new();
+        if workspace.is_none() {
+            results.extend(audit.errors.iter().map(|error| unjudged(audit, error)));
+            results.extend(audit.gaps.iter().map(|unseen| not_seen(audit, unseen)));
+        }
+        results.extend(violations.remove(&workspace).into_iter().flatten().map(|check| outcome(audit, check)));
+        let passed = if beside.listed == Listed::All { beside.passing.of_workspace(workspace) } else { Vec::new() };
+        results.extend(passed.iter().map(|check| outcome(audit, check)));
+        if let Some(text) = yaml(&report(style, workspace, results)) {
+            out.write_all(format!("---\n{text}").as_bytes())?;
+        }
+    }
+    Ok(())
 }
 
 fn report<'a>(style: &Style, workspace: Option<&'a str>, results: Vec<Outcome<'a>>) -> Report<'a> {
@@ -130,13 +146,12 @@ fn outcome<'a>(audit: &Audit, check: &'a Check) -> Outcome<'a> {
         (CheckState::Hard | CheckState::Soft, Level::Enforce) => ("fail", true),
         (CheckState::Hard | CheckState::Soft, _) => ("warn", false),
     };
-    let severity = audit.policy(&check.policy).and_then(|policy| policy.severity);
     Outcome {
         source: SOURCE,
         policy: &check.policy,
         rule: Some(check.rule.to_string()),
         category: "compliance",
-        severity: severity.map(Severity::name),
+        severity: check.severity.map(Severity::name),
         result,
         scored,
         message: &check.message,
@@ -162,6 +177,23 @@ fn unjudged<'a>(audit: &Audit, error: &'a Unjudged) -> Outcome<'a> {
     }
 }
 
+/// What could not be looked at, under its code.
+fn not_seen<'a>(audit: &Audit, unseen: &'a Unseen) -> Outcome<'a> {
+    Outcome {
+        source: SOURCE,
+        policy: &unseen.gap.code,
+        rule: None,
+        category: "compliance",
+        severity: None,
+        result: "error",
+        scored: false,
+        message: &unseen.gap.text,
+        timestamp: moment(&audit.now),
+        resources: Vec::new(),
+        properties: BTreeMap::new(),
+    }
+}
+
 fn properties(check: &Check) -> BTreeMap<&'static str, String> {
     let mut properties = BTreeMap::from([
         ("id", check.id.clone()),
@@ -173,6 +205,9 @@ fn properties(check: &Check) -> BTreeMap<&'static str, String> {
         ("bValues", values(&check.b.values)),
         ("vacuous", check.vacuous.to_string()),
     ]);
+    if let Some(state) = check.baseline_state {
+        properties.insert("baselineState", state.name().to_owned());
+    }
     if let Some(seen) = &check.first_seen {
         properties.insert("firstSeen", seen.clone());
     }

@@ -5,17 +5,19 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::formats::visible;
-use crate::report::compliance::{Audit, CheckState, PolicyLine, WaiverState};
+use crate::report::compliance::{Audit, CheckState, PolicyLine, Severity, WaiverState};
 
 /// All metrics. What is zero is reported, too: a line that vanishes would leave the old number standing.
 pub(super) fn metrics(audit: &Audit, took: Option<Duration>) -> String {
-    let mut text = heading("compliance_violations", "Violations by policy, level and state.");
+    let mut text = heading("compliance_violations", "Violations by policy, level, severity and state.");
     for policy in &audit.policies {
         let counts = policy.counts;
         let states =
             [(CheckState::Hard, counts.hard), (CheckState::Soft, counts.soft), (CheckState::Waived, counts.waived)];
         for (state, count) in states {
-            let labels = [("policy", policy.id.as_str()), ("level", policy.level.name()), ("state", state.name())];
+            let severity = policy.severity.map_or("none", Severity::name);
+            let (policy, level) = (policy.id.as_str(), policy.level.name());
+            let labels = [("policy", policy), ("level", level), ("severity", severity), ("state", state.name())];
             text.push_str(&sample("compliance_violations", &labels, &count.to_string()));
         }
     }
@@ -33,6 +35,20 @@ pub(super) fn metrics(audit: &Audit, took: Option<Duration>) -> String {
     for state in WaiverState::ALL {
         let count = audit.waivers.iter().filter(|waiver| waiver.state == state).count();
         text.push_str(&sample("compliance_waivers", &[("state", state.name())], &count.to_string()));
+    }
+    text.push_str(&heading("compliance_gaps", "What the audit could not look at."));
+    text.push_str(&sample("compliance_gaps", &[], &audit.gaps.len().to_string()));
+    if let Some(compared) = &audit.baseline {
+        text.push_str(&heading("compliance_baseline", "Violations beside those of an earlier audit."));
+        let counts = [
+            ("new", compared.new),
+            ("unchanged", compared.unchanged),
+            ("updated", compared.updated),
+            ("absent", compared.absent.len()),
+        ];
+        for (state, count) in counts {
+            text.push_str(&sample("compliance_baseline", &[("state", state)], &count.to_string()));
+        }
     }
     if let Some(took) = took {
         text.push_str(&heading("compliance_audit_seconds", "How long the audit took."));

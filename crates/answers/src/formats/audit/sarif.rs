@@ -1,61 +1,26 @@
 //! An audit in the Static Analysis Results Interchange Format, version 2.1.0.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json, json};
 
+use super::baseline::FINGERPRINT;
 use crate::report::At;
-use crate::report::compliance::{AppliedWaiver, Audit, Check, Level, PolicyLine, Side, word};
+use crate::report::compliance::{Absent, AppliedWaiver, Audit, Check, Level, PolicyLine, Side, word};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// What the fingerprint of a violation is called. The number changes if ever the fingerprint is made differently.
-const FINGERPRINT: &str = "violation/v1";
-
-/// The results of a previous run, by fingerprint.
-#[derive(Clone, Debug, Default)]
-pub struct Baseline {
-    results: BTreeMap<String, Json>,
-}
-
-impl Baseline {
-    /// Reads what an earlier run printed. A violation that was gone by then is no part of it.
-    pub fn read(text: &str) -> Result<Self, String> {
-        let log: Json = serde_json::from_str(text).map_err(|error| format!("this is not JSON: {error}"))?;
-        let runs = log.get("runs").and_then(Json::as_array).ok_or("this is not SARIF: it has no `runs`")?;
-        let results = runs.iter().filter_map(|run| run.get("results")?.as_array()).flatten();
-        let known = results
-            .filter(|result| result.get("baselineState").and_then(Json::as_str) != Some("absent"))
-            .filter_map(|result| Some((fingerprint(result)?.to_owned(), result.clone())));
-        Ok(Self { results: known.collect() })
-    }
-}
-
-fn fingerprint(result: &Json) -> Option<&str> {
-    result.get("partialFingerprints")?.get(FINGERPRINT)?.as_str()
-}
-
-/// The whole log. With a previous run, results say what is new, and what is gone is reported.
-pub(super) fn document(audit: &Audit, previous: Option<&Baseline>) -> Json {
+/// The whole log. Beside an earlier run, results say what is new, and what is gone is reported.
+pub(super) fn document(audit: &Audit) -> Json {
     let indices: BTreeMap<&str, usize> = audit.policies.iter().map(|policy| policy.id.as_str()).zip(0..).collect();
-    let mut results: Vec<Json> = audit.violations().map(|check| result(check, &indices, previous)).collect();
-    if let Some(previous) = previous {
-        let found: BTreeSet<&str> = audit.violations().map(|check| check.id.as_str()).collect();
-        let gone = previous.results.iter().filter(|(id, _)| !found.contains(id.as_str()));
-        results.extend(gone.map(|(_, result)| absent(result, &indices)));
-    }
+    let gone = audit.baseline.iter().flat_map(|compared| &compared.absent).map(|gone| absent(gone, &indices));
+    let results: Vec<Json> = audit.violations().map(|check| result(check, &indices)).chain(gone).collect();
     let rules: Vec<Json> = audit.policies.iter().map(rule).collect();
-    let notifications: Vec<Json> = audit
+    let errors = audit
         .errors
         .iter()
-        .map(|error| {
-            let mut told =
-                json!({"level": "error", "message": message(&format!("{}: {}", error.policy, error.message))});
-            if let Some(at) = &error.at {
-                set(&mut told, "locations", json!([{"physicalLocation": physical(at)}]));
-            }
-            told
-        })
-        .collect();
+        .map(|error| notification("error", &format!("{}: {}", error.policy, error.message), error.at.as_ref()));
+    let gaps = audit.gaps.iter().map(|unseen| notification("warning", &unseen.gap.text, unseen.at.as_ref()));
+    let notifications: Vec<Json> = errors.chain(gaps).collect();
     json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -78,10 +43,20 @@ pub(super) fn document(audit: &Audit, previous: Option<&Baseline>) -> Json {
                 "answer": audit.answer,
                 "pairs": audit.pairs,
                 "summary": audit.summary,
+                "overview": audit.overview,
                 "filters": audit.filters,
             },
         }],
     })
+}
+
+/// What could not be judged or looked at.
+fn notification(level: &str, text: &str, at: Option<&At>) -> Json {
+    let mut told = json!({"level": level, "message": message(text)});
+    if let Some(at) = at {
+        set(&mut told, "locations", json!([{"physicalLocation": physical(at)}]));
+    }
+    told
 }
 
 /// A policy. All are listed, also silent ones, so that findings of theirs are closed.
@@ -110,7 +85,7 @@ fn rule(policy: &PolicyLine) -> Json {
     rule
 }
 
-fn result(check: &Check, indices: &BTreeMap<&str, usize>, previous: Option<&Baseline>) -> Json {
+fn result(check: &Check, indices: &BTreeMap<&str, usize>) -> Json {
     let mut result = json!({
         "ruleId": check.policy,
         "level": level_name(check.level),
@@ -126,31 +101,22 @@ fn result(check: &Check, indices: &BTreeMap<&str, usize>, previous: Option<&Base
     if let Some(waiver) = &check.waiver {
         set(&mut result, "suppressions", json!([suppression(waiver)]));
     }
-    if let Some(previous) = previous {
-        let state = match previous.results.get(&check.id) {
-            None => "new",
-            Some(before) if says_the_same(before, &result) => "unchanged",
-            Some(_) => "updated",
-        };
+    if let Some(state) = check.baseline_state {
         set(&mut result, "baselineState", json!(state));
     }
     result
 }
 
-/// Whether two results of one violation tell the same; where it lies in a file may change.
-fn says_the_same(before: &Json, now: &Json) -> bool {
-    ["level", "message", "suppressions", "properties"].iter().all(|name| before.get(name) == now.get(name))
-}
-
-/// A violation of the previous run that is gone.
-fn absent(before: &Json, indices: &BTreeMap<&str, usize>) -> Json {
-    let mut result = before.clone();
-    let index = before.get("ruleId").and_then(Json::as_str).and_then(|policy| indices.get(policy));
+/// A violation of the earlier run that is gone.
+fn absent(gone: &Absent, indices: &BTreeMap<&str, usize>) -> Json {
+    let mut result = gone.result.clone().unwrap_or_else(|| {
+        json!({"ruleId": gone.policy, "message": message(&gone.message), "partialFingerprints": {FINGERPRINT: gone.id}})
+    });
     if let Some(fields) = result.as_object_mut() {
         // Rules have other numbers in every run, and a rule may be gone as well.
         fields.shift_remove("ruleIndex");
     }
-    if let Some(index) = index {
+    if let Some(index) = indices.get(gone.policy.as_str()) {
         set(&mut result, "ruleIndex", json!(index));
     }
     set(&mut result, "baselineState", json!("absent"));
@@ -160,6 +126,7 @@ fn absent(before: &Json, indices: &BTreeMap<&str, usize>) -> Json {
 fn properties(check: &Check) -> Json {
     let mut properties = json!({
         "state": check.state,
+        "level": check.level,
         "rule": check.rule,
         "strategy": check.strategy,
         "code": check.reason.code,
@@ -169,6 +136,7 @@ fn properties(check: &Check) -> Json {
         "bValues": check.b.values,
     });
     let optional = [
+        ("severity", json!(check.severity)),
         ("workspace", json!(check.workspace)),
         ("firstSeen", json!(check.first_seen)),
         ("cause", json!(check.cause)),

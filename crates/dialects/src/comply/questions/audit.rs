@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 use upheld_engine::comply::{self, Class, Comply};
 use upheld_governance::{Actor, words};
 use upheld_model::nearest::nearest;
-use upheld_model::{Diagnostic, Fault};
+use upheld_model::{Diagnostic, Fault, Files};
 
+use super::passing::PassingChecks;
 use super::{Organisation, not_found};
-use upheld_report::compliance::{self as report, Audit, Filter, Fixes, MOST_FIXES, Passes, Wanted};
+use upheld_report::compliance::{self as report, Audit, Filter, Fixes, MOST_FIXES, Unseen, Wanted};
+use upheld_report::{At, Gap};
 
 /// What an audit is cut to, and for whom. Everything may be left out.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
@@ -33,7 +35,7 @@ pub struct AuditQuestion {
     pub policies: Option<String>,
     /// Whether to leave out fixes for violations, which take a while where there are thousands.
     pub no_fixes: bool,
-    /// Whether checks that passed are listed one by one.
+    /// Whether reports for Kubernetes list checks that passed, too.
     pub list_passes: bool,
 }
 
@@ -46,8 +48,8 @@ pub struct Audited {
     pub notes: Vec<String>,
 }
 
-struct Narrowed {
-    filter: comply::Filter,
+pub(super) struct Narrowed {
+    pub(super) filter: comply::Filter,
     filters: Vec<Filter>,
     viewer: Actor,
     notes: Vec<String>,
@@ -57,11 +59,11 @@ impl Organisation<'_> {
     /// Holds every pair against every policy.
     pub fn audit(&self, question: &AuditQuestion) -> Result<Audited, Vec<Diagnostic>> {
         let Narrowed { filter, filters, viewer, mut notes } = narrowed(self, question)?;
-        let passes = if question.list_passes { Passes::Listed } else { Passes::Counted };
         let fixes = if question.no_fixes { Fixes::None } else { Fixes::Tried };
         let (files, digest) = (self.snapshot.files(), self.snapshot.digest().to_owned());
-        let audit = report::audit(&self.governed, self.now, files, &Wanted { filter, viewer, passes, fixes });
-        let audit = Audit { snapshot: Some(digest), filters, ..audit }.finished();
+        let gaps = report::gaps(&self.governed, files, &filter);
+        let audit = report::audit(&self.governed, self.now, files, &Wanted { filter, viewer, fixes });
+        let audit = Audit { snapshot: Some(digest), filters, gaps, ..audit }.finished();
         if fixes == Fixes::Tried && audit.violations().count() > MOST_FIXES {
             notes.push(format!(
                 "note: fixes are shown for the first {MOST_FIXES} violations; `upheld fix` plans for all"
@@ -69,10 +71,29 @@ impl Organisation<'_> {
         }
         Ok(Audited { audit, notes })
     }
+
+    /// What passes in the same audit, to be told piece by piece.
+    pub fn passing(&self, question: &AuditQuestion) -> Result<PassingChecks<'_>, Vec<Diagnostic>> {
+        let Narrowed { filter, .. } = narrowed(self, question)?;
+        Ok(PassingChecks { organisation: *self, filter })
+    }
+}
+
+impl Audited {
+    /// With what was warned of when documents were read: what lies there and was not read cannot have been looked at.
+    #[must_use]
+    pub fn beside(mut self, warnings: &[Diagnostic], files: &Files) -> Self {
+        let not_read = warnings.iter().filter(|warning| warning.fault == Fault::NotRead);
+        self.audit.gaps.extend(not_read.map(|warning| {
+            let at = warning.label.as_ref().and_then(|label| At::of_label(files, label));
+            Unseen { gap: Gap::NotRead { message: warning.message.clone() }.into(), at }
+        }));
+        self
+    }
 }
 
 /// What the audit is cut to, and for whom.
-fn narrowed(asked: &Organisation<'_>, audit: &AuditQuestion) -> Result<Narrowed, Vec<Diagnostic>> {
+pub(super) fn narrowed(asked: &Organisation<'_>, audit: &AuditQuestion) -> Result<Narrowed, Vec<Diagnostic>> {
     let comply = asked.comply();
     let mut problems = Vec::new();
     let mut filters = Vec::new();

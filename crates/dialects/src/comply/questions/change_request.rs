@@ -56,7 +56,7 @@ fn ruled(asked: &Organisation<'_>, actor: &Actor, action: &Action, decision: &De
 const VERBS: [&str; 5] = ["link", "unlink", "tag", "create", "delete"];
 
 /// The change that the words mean.
-fn action(asked: &Organisation<'_>, request: &ChangeRequest) -> Result<Action, Vec<Diagnostic>> {
+pub(super) fn action(asked: &Organisation<'_>, request: &ChangeRequest) -> Result<Action, Vec<Diagnostic>> {
     let one = |problem: Diagnostic| vec![problem];
     let words: Vec<&str> = request.change.iter().map(String::as_str).collect();
     let reference = |written: &str| asked.object(written).map(|object| asked.comply().reference(object));

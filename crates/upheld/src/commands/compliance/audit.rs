@@ -3,8 +3,7 @@
 use std::time::Instant;
 
 use upheld_answers::compliance::{AuditQuestion, Audited};
-use upheld_answers::formats::audit::{Baseline, Beside};
-use upheld_engine::comply::Level;
+use upheld_answers::formats::audit::{Among, Baseline, Beside, Failing, Listed};
 use upheld_model::{Diagnostic, Fault};
 
 use super::history::trace;
@@ -13,7 +12,7 @@ use crate::cli::{Audit, FailOn};
 use crate::commands::{Session, refuse, say};
 use crate::exit::Exit;
 use crate::render::compliance;
-use crate::report::compliance::{Audit as Report, CheckState};
+use crate::report::compliance::Level;
 
 pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
     let Some(loaded) = load(session, None) else { return Exit::Failed };
@@ -22,7 +21,6 @@ pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
         Ok(previous) => previous,
         Err(problem) => return refuse(&[problem]),
     };
-    let output = session.settings.output.value;
     let question = AuditQuestion {
         workspace: audit.workspace.clone(),
         policy: audit.policy.clone(),
@@ -31,13 +29,14 @@ pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
         person: audit.person.person.clone(),
         policies: audit.organisation.policies.clone(),
         no_fixes: audit.no_fixes,
-        list_passes: compliance::lists_passes(output),
+        list_passes: audit.all,
     };
     let started = Instant::now();
-    let Audited { audit: mut report, notes } = match asked.audit(&question) {
-        Ok(audited) => audited,
+    let (audited, passing) = match asked.audit(&question).and_then(|audited| Ok((audited, asked.passing(&question)?))) {
+        Ok(asked) => asked,
         Err(problems) => return refuse(&problems),
     };
+    let Audited { audit: mut report, notes } = audited.beside(loaded.warnings.as_slice(), loaded.snapshot.files());
     if audit.history
         && let Err(problem) = trace(session, &question, &mut report)
     {
@@ -48,28 +47,36 @@ pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
     for note in notes {
         say(&note);
     }
-    compliance::print(&report, output, &session.screen, &Beside { baseline: previous.as_ref(), took });
-    exit_of(&report, audit.fail_on)
-}
-
-/// No if anything violates a policy of the level that counts.
-fn exit_of(report: &Report, fail_on: FailOn) -> Exit {
-    let counts = |level: Level| match fail_on {
-        FailOn::Enforce => level == Level::Enforce,
-        FailOn::Warn => matches!(level, Level::Enforce | Level::Warn),
-        FailOn::Audit => level != Level::Off,
+    let report = match &previous {
+        Some(previous) => previous.compared(report),
+        None => report,
     };
-    let fails = report
-        .violations()
-        .any(|check| check.state != CheckState::Waived && Level::of(check.level.name()).is_some_and(counts));
-    if fails { Exit::No } else { Exit::Yes }
+    let failing = Failing {
+        from: match audit.fail_on {
+            FailOn::Enforce => Level::Enforce,
+            FailOn::Warn => Level::Warn,
+            FailOn::Audit => Level::Audit,
+        },
+        among: if audit.fail_on_new { Among::New } else { Among::All },
+    };
+    let listed = if audit.all { Listed::All } else { Listed::Violations };
+    let beside = Beside { passing: &passing, listed, failing, took };
+    compliance::print(&report, session.settings.output.value, &session.screen, &beside);
+    if failing.any(&report) {
+        Exit::No
+    } else if report.gaps.is_empty() {
+        Exit::Yes
+    } else {
+        // What was not looked at may violate.
+        Exit::Undecided
+    }
 }
 
 /// What an earlier run found.
 fn baseline(file: &str) -> Result<Baseline, Diagnostic> {
     let unreadable = |problem: String| {
         Diagnostic::error(Fault::Unreadable, format!("cannot read the baseline `{file}`: {problem}"))
-            .help("it is made by `upheld audit -o sarif`")
+            .help("it is made by `upheld audit -o json` or `-o sarif`")
     };
     let text = std::fs::read_to_string(file).map_err(|error| unreadable(error.to_string()))?;
     Baseline::read(&text).map_err(unreadable)

@@ -1,5 +1,6 @@
 //! An audit for people: what is wrong and how to fix it, by how much it matters.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use anstyle::Style;
@@ -11,7 +12,8 @@ use crate::render::style::{ANSWER, DIM, HEADING, WARNING, paint};
 use crate::render::table::{Align, Table, indented, wrap};
 use crate::render::{Screen, visible};
 use crate::report::compliance::{
-    Audit, Cause, Check, CheckState, Fix, Level, NearMiss, Side, WaiverState, spaced, values,
+    Audit, BaselineState, Cause, Check, CheckState, Fix, Level, NearMiss, Severity, Side, Violations, WaiverState,
+    spaced, values,
 };
 use crate::report::counted;
 
@@ -19,6 +21,10 @@ use crate::report::counted;
 const MOST: usize = 50;
 /// Names of policies line up unless one is longer than this.
 const WIDEST_NAME: usize = 40;
+/// A report with more violations begins with a summary; a shorter one is its own.
+const SUMMARISED: usize = 10;
+/// How many workspaces a summary names.
+const WORKSPACES: usize = 10;
 /// Where details begin.
 const DETAIL: usize = 6;
 
@@ -29,10 +35,21 @@ pub(super) fn all(audit: &Audit, screen: &Screen) -> String {
     for filter in &audit.filters {
         text.push_str(&indented(&visible(&format!("only {}", filter.sentence())), 2, screen.width));
     }
+    if let Some(compared) = &audit.baseline {
+        text.push_str(&indented(&format!("beside the baseline: {}", compared.sentence()), 2, screen.width));
+    }
     let renderer = AuditRenderer { audit, screen, names: names(audit) };
+    text.push_str(&renderer.gaps());
     text.push_str(&renderer.errors());
-    text.push_str(&renderer.block("HARD (the change would be refused)", HARD, renderer.single(CheckState::Hard)));
-    text.push_str(&renderer.block(soft_heading(audit), SOFT, renderer.by_cause()));
+    if audit.checks.len() > SUMMARISED || is_close(screen) {
+        text.push_str(&overview(audit, screen));
+    }
+    text.push_str(&renderer.block(
+        "HARD (enforced, and let through by nobody)",
+        HARD,
+        renderer.single(CheckState::Hard),
+    ));
+    text.push_str(&renderer.block("SOFT (accepted; needs follow-up)", SOFT, renderer.by_cause()));
     text.push_str(&renderer.block("WAIVED (would be violations)", HEADING, renderer.single(CheckState::Waived)));
     text.push_str(&renderer.without_evidence());
     text.push_str(&renderer.idle_waivers());
@@ -45,15 +62,6 @@ pub(super) fn all(audit: &Audit, screen: &Screen) -> String {
 /// Whether somebody looks closer.
 fn is_close(screen: &Screen) -> bool {
     screen.verbose || screen.format == Format::Wide
-}
-
-fn soft_heading(audit: &Audit) -> &'static str {
-    // A policy that does not block lets everybody do it.
-    if audit.ended(CheckState::Soft).all(|check| check.level == Level::Enforce) {
-        "SOFT (accepted because an administrator made the change; needs follow-up)"
-    } else {
-        "SOFT (accepted because an administrator made the change or the policy does not block; needs follow-up)"
-    }
 }
 
 /// The width of the names of policies.
@@ -126,8 +134,7 @@ impl<'a> AuditRenderer<'a> {
     fn head(&self, check: &Check, what: &str) -> String {
         let name = visible(&named(self.audit, check));
         let padding = " ".repeat(self.names.saturating_sub(name.width()));
-        let level = if check.level == Level::Enforce { String::new() } else { format!("  ({})", check.level.name()) };
-        format!("  {}{padding}  {}{level}\n", paint(HEADING, &name), visible(what))
+        format!("  {}{padding}  {}{}\n", paint(HEADING, &name), visible(what), qualities(check))
     }
 
     fn one(&self, check: &Check) -> String {
@@ -158,7 +165,10 @@ impl<'a> AuditRenderer<'a> {
         let one = kind.map_or_else(|| "pair".to_owned(), spaced);
         let verb = if others.len() == 1 { "disagrees" } else { "disagree" };
         let count = counted(others.len(), &one, &format!("{one}s"));
-        let mut text = self.head(first, &format!("{}: {count} now {verb}", cause.text));
+        // Since then it may have moved again.
+        let own = if first.a.reference == cause.object { &first.a } else { &first.b };
+        let with = if has_side { format!(" with {} {}", own.tag, braced(own)) } else { String::new() };
+        let mut text = self.head(first, &format!("{}: {count} now {verb}{with}", cause.text));
         if has_side {
             let told: Vec<String> = others.iter().map(|side| format!("{} {}", titled(side), braced(side))).collect();
             text.push_str(&self.items(&told));
@@ -222,7 +232,7 @@ impl<'a> AuditRenderer<'a> {
             return String::new();
         }
         let heading = paint(HEADING, "PASSED ONLY BECAUSE NEITHER SIDE HAS THE TAG");
-        let mut text = format!("\n  {heading}   {}\n", counted(count, "pair", "pairs"));
+        let mut text = format!("\n  {heading}   {}\n", counted(count, "check", "checks"));
         let each = self.audit.policies.iter().filter(|policy| policy.counts.vacuous > 0);
         let told: Vec<String> = each.map(|policy| format!("{} {}", policy.id, policy.counts.vacuous)).collect();
         if told.len() > 1 {
@@ -247,6 +257,19 @@ impl<'a> AuditRenderer<'a> {
         format!("\n{}", table.render(self.screen.width, 3))
     }
 
+    /// What could not be looked at.
+    fn gaps(&self) -> String {
+        if self.audit.gaps.is_empty() {
+            return String::new();
+        }
+        let mut table = Table::new(&["NOT LOOKED AT", "AT"].map(|name| (name, Align::Left)));
+        for unseen in &self.audit.gaps {
+            let at = unseen.at.as_ref().map(ToString::to_string).unwrap_or_default();
+            table.row(WARNING, [unseen.gap.text.clone(), at]);
+        }
+        format!("\n{}", table.render(self.screen.width, 0))
+    }
+
     fn errors(&self) -> String {
         if self.audit.errors.is_empty() {
             return String::new();
@@ -260,14 +283,53 @@ impl<'a> AuditRenderer<'a> {
     }
 }
 
+/// How much there is of what.
+fn overview(audit: &Audit, screen: &Screen) -> String {
+    let summary = |heading: &str, lines: Vec<(String, Violations)>| {
+        let numbers = ["HARD", "SOFT", "WAIVED"].map(|name| (name, Align::Right));
+        let mut table = Table::new(&[&[(heading, Align::Left)], numbers.as_slice()].concat());
+        for (name, counts) in lines {
+            table.row(Style::new(), [name].into_iter().chain(counts.numbers().map(|number| number.to_string())));
+        }
+        format!("\n{}", table.render(screen.width, 0))
+    };
+    let severities = audit.overview.by_severity.iter();
+    let severities = severities.map(|line| (line.severity.map_or("none", Severity::name).to_owned(), line.counts));
+    let policies = audit.policies.iter().map(|policy| (policy.id.clone(), policy.violations()));
+    let mut policies: Vec<_> = policies.filter(|(_, counts)| counts.numbers() != [0; 3]).collect();
+    policies.sort_by_key(|(_, counts)| Reverse(*counts));
+    let all = &audit.overview.by_workspace;
+    let workspaces = all.iter().take(WORKSPACES);
+    let workspaces =
+        workspaces.map(|line| (line.workspace.clone().unwrap_or_else(|| "(none)".to_owned()), line.counts));
+    let more = match all.len().saturating_sub(WORKSPACES) {
+        0 => String::new(),
+        more => paint(DIM, &format!("  … and {}\n", counted(more, "more workspace", "more workspaces"))),
+    };
+    summary("BY SEVERITY", severities.collect())
+        + &summary("BY POLICY", policies)
+        + &summary("BY WORKSPACE", workspaces.collect())
+        + &more
+}
+
+/// `  (high, warn, new)`: how bad, how serious if it is not enforced, and whether it was there before.
+fn qualities(check: &Check) -> String {
+    let severity = check.severity.map(Severity::name);
+    let level = (check.level != Level::Enforce).then(|| check.level.name());
+    let known = check.baseline_state.map(BaselineState::name);
+    let told: Vec<&str> = severity.into_iter().chain(level).chain(known).collect();
+    if told.is_empty() { String::new() } else { format!("  ({})", told.join(", ")) }
+}
+
 fn policies(audit: &Audit, screen: &Screen) -> String {
-    let texts = ["POLICY", "LEVEL", "STRATEGY"].map(|name| (name, Align::Left));
+    let texts = ["POLICY", "LEVEL", "SEVERITY", "STRATEGY"].map(|name| (name, Align::Left));
     let numbers = ["PAIRS", "PASS", "HARD", "SOFT", "WAIVED", "NO EVIDENCE"].map(|name| (name, Align::Right));
     let mut table = Table::new(&[texts.as_slice(), numbers.as_slice()].concat());
     for policy in &audit.policies {
         let counts = policy.counts;
         let numbers = [policy.pairs, counts.passed, counts.hard, counts.soft, counts.waived, counts.vacuous];
-        let texts = [policy.id.clone(), policy.level.name().to_owned(), policy.strategy.clone()];
+        let severity = policy.severity.map(Severity::name).unwrap_or_default().to_owned();
+        let texts = [policy.id.clone(), policy.level.name().to_owned(), severity, policy.strategy.clone()];
         table.row(Style::new(), texts.into_iter().chain(numbers.map(|number| number.to_string())));
     }
     format!("\n{}", table.render(screen.width, 1))

@@ -9,16 +9,18 @@ use clap::ValueEnum;
 use serde_json::Value as Json;
 
 use super::*;
-use crate::report::compliance::sample::{HOSTILE, audit};
-use crate::report::compliance::{Check, CheckState};
-use upheld_answers::formats::audit::Baseline;
+use crate::report::compliance::sample::{HOSTILE, audit, passed};
+use crate::report::compliance::{BaselineState, Check, CheckState, Level, Severity};
+use upheld_answers::formats::audit::{Among, Baseline, Failing, Listed};
 
 fn screen(format: Format) -> Screen {
     Screen { format, width: None, verbose: false, ascii: false }
 }
 
 fn printed_of(audit: &Audit, output: Output) -> String {
-    let beside = Beside { baseline: None, took: Some(Duration::from_millis(30)) };
+    let passing = passed();
+    let took = Some(Duration::from_millis(30));
+    let beside = Beside { passing: &passing, listed: Listed::All, took, ..Beside::default() };
     let text = text(audit, output, &screen(output.format()), &beside);
     // Only tables have colours.
     match output {
@@ -35,7 +37,7 @@ fn printed(output: Output) -> String {
 
 /// The SARIF of an audit beside an earlier one.
 fn compared(audit: &Audit, before: &Baseline) -> Json {
-    let text = Text::Sarif.text(audit, &Beside { baseline: Some(before), took: None });
+    let text = Text::Sarif.text(&before.compared(audit.clone()), &Beside::default());
     serde_json::from_str(&text).expect("JSON")
 }
 
@@ -90,7 +92,11 @@ fn junit_has_a_suite_for_each_policy_and_a_case_for_each_check() {
     let document = roxmltree::Document::parse(&text).expect("XML");
     let root = document.root_element();
     let suites: Vec<_> = root.children().filter(|node| node.has_tag_name("testsuite")).collect();
-    assert_eq!(suites.len(), audit().policies.len() + 1, "the policy that was not judged has one, too");
+    assert_eq!(
+        suites.len(),
+        audit().policies.len() + 2,
+        "the policy that was not judged has one, and what was not looked at"
+    );
     let number = |node: roxmltree::Node<'_, '_>, name: &str| -> usize {
         node.attribute(name).and_then(|text| text.parse().ok()).unwrap_or_default()
     };
@@ -104,16 +110,20 @@ fn junit_has_a_suite_for_each_policy_and_a_case_for_each_check() {
         match case.first_element_child() {
             None => passed += 1,
             Some(node) if node.has_tag_name("failure") => {
+                assert!(node.text().is_some_and(|text| text.contains("level: enforce")));
                 set.insert(id, node.attribute("type").unwrap_or_default().to_owned());
             }
             Some(node) if node.has_tag_name("skipped") => {
-                set.insert(id, "waived".to_owned());
+                let told = node.next_sibling_element().and_then(|node| node.text()).unwrap_or_default();
+                let state = told.lines().find_map(|line| line.strip_prefix("state: ")).unwrap_or_default();
+                assert!(state == "waived" || !told.contains("level: enforce"), "what is enforced fails: {told}");
+                set.insert(id, state.to_owned());
             }
             Some(node) => assert!(node.has_tag_name("error")),
         }
     }
     assert_eq!(set, expected());
-    assert_eq!(passed, audit().ended(CheckState::Pass).count());
+    assert_eq!(passed, self::passed().len());
     let property = document.descendants().find(|node| node.attribute("name") == Some("vacuous"));
     assert!(property.is_some_and(|node| node.attribute("value").is_some()));
 }
@@ -143,7 +153,7 @@ fn kubernetes_reports_carry_all_checks() {
             }
         }
         assert_eq!(set, expected());
-        assert_eq!(counts, BTreeMap::from([("error", 1), ("fail", 5), ("pass", 1), ("skip", 1), ("warn", 2)]));
+        assert_eq!(counts, BTreeMap::from([("error", 2), ("fail", 5), ("pass", 1), ("skip", 1), ("warn", 2)]));
         for report in reports {
             let results = report["results"].as_array().expect("results");
             let count = |word: &str| results.iter().filter(|result| result["result"] == word).count();
@@ -179,12 +189,12 @@ fn texts_that_look_like_something_else_stay_texts() {
     assert_eq!(yaml, json);
     let text = printed_of(&numbers, Output::Report(Findings::OpenReports));
     let reports: Vec<Json> = serde_saphyr::from_multiple(&text).expect("YAML");
-    assert_eq!(reports.last().expect("a report")["metadata"]["name"], "12");
+    assert!(reports.iter().any(|report| report["metadata"]["name"] == "12"));
     let results = reports.iter().filter_map(|report| report["results"].as_array()).flatten();
     assert!(
         results
             .into_iter()
-            .filter(|result| result["rule"] != Json::Null)
+            .filter(|result| result["rule"] != Json::Null && result["result"] != "pass")
             .all(|result| result["properties"]["aTag"] == "on")
     );
 }
@@ -285,14 +295,17 @@ fn pages_and_comments_carry_all_violations_and_no_markup_of_others() {
         assert_eq!(html.matches(&format!(" id=\"{id}\">")).count(), 1);
         assert_eq!(markdown.matches(&format!("| `{id}` |\n")).count(), 1);
     }
-    assert_eq!(html.matches("<article").count(), expected().len());
+    assert_eq!(html.matches("<tr class=").count(), expected().len());
     // Without the first line and the elements that need no end, the page is XML, so that nothing can have broken out.
     let body =
         html.split_once("<body>").expect("a body").1.split_once("</body>").expect("its end").0.replace("<br>", "<br/>");
+    let body = format!("<body>{body}</body>");
     let document = roxmltree::Document::parse(&body).expect("well-formed");
-    let known =
-        ["main", "h1", "h2", "h3", "p", "b", "time", "section", "article", "span", "bdi", "ul", "li", "code", "a"];
-    let of_tables = ["table", "thead", "tbody", "tr", "th", "td", "br"];
+    let known = [
+        "main", "h1", "h2", "h3", "p", "time", "section", "span", "bdi", "ul", "li", "code", "a", "div", "input",
+        "label",
+    ];
+    let of_tables = ["body", "table", "thead", "tbody", "tr", "th", "td", "br"];
     let mut names = document.descendants().filter(roxmltree::Node::is_element).map(|node| node.tag_name().name());
     assert!(names.all(|name| known.contains(&name) || of_tables.contains(&name)));
     let shown: String = document.descendants().filter_map(|node| node.text()).collect();
@@ -363,11 +376,140 @@ fn an_audit_without_anything_is_well_formed() {
 }
 
 #[test]
-fn only_formats_that_list_passes_ask_for_them() {
-    let mut short = audit();
-    short.checks.retain(|check| check.state != CheckState::Pass);
+fn reports_for_kubernetes_list_what_passes_only_if_asked() {
+    let passing = passed();
+    for format in [Text::PolicyReport, Text::OpenReports] {
+        let of = |listed| format.text(&audit(), &Beside { passing: &passing, listed, ..Beside::default() });
+        assert!(of(Listed::All).contains("result: pass"));
+        assert!(!of(Listed::Violations).contains("result: pass"));
+        assert!(of(Listed::Violations).contains("result: fail"));
+    }
+}
+
+/// An audit of which half was there before, one of them with other values.
+fn beside_another() -> Audit {
+    let mut before = audit();
+    let half = before.checks.len() / 2;
+    before.checks.truncate(half);
+    before.checks[0].a.values.push("another".to_owned());
+    before.checks[1].fixes.clear();
+    let gone = Check { id: "vgone".to_owned(), ..before.checks[0].clone() };
+    before.checks.push(gone);
+    let before = Text::Json.text(&before, &Beside::default());
+    Baseline::read(&before).expect("our own report").compared(audit())
+}
+
+#[test]
+fn what_is_new_is_told_in_every_format_whatever_was_compared_with() {
+    let compared = beside_another();
+    let states: Vec<&str> =
+        compared.checks.iter().filter_map(|check| check.baseline_state).map(BaselineState::name).collect();
+    assert_eq!(states[..3], ["updated", "unchanged", "unchanged"], "fixes are no part of a violation");
+    assert_eq!(states[4..], ["new"; 4]);
     for output in Output::value_variants() {
-        assert_eq!(printed(*output) != printed_of(&short, *output), lists_passes(*output), "{output:?}");
+        let text = printed_of(&compared, *output);
+        match output {
+            Output::Print(Format::Name) | Output::Draw(_) | Output::Record(Results::Tap) => {}
+            _ => assert!(text.contains("new") && text != printed(*output), "{output:?}"),
+        }
+    }
+    let sarif: Json = serde_json::from_str(&printed_of(&compared, Output::Report(Findings::Sarif))).expect("JSON");
+    assert_valid(&sarif_schema(), &sarif);
+    assert_eq!(self::states(&sarif)["vgone"], "absent");
+    assert!(printed_of(&compared, Output::Report(Findings::Markdown)).contains("4 new, 4 known, 1 gone"));
+}
+
+#[test]
+fn only_what_is_new_fails_where_that_is_asked_for() {
+    let compared = beside_another();
+    let of = |failing: Failing| compared.violations().filter(|check| failing.fails(check)).count();
+    let all = Failing { from: Level::Audit, among: Among::All };
+    let waived = compared.ended(CheckState::Waived).count();
+    assert_eq!(of(all), compared.checks.len() - waived);
+    assert!(of(Failing::default()) < of(all), "levels below do not fail");
+    let new = Failing { among: Among::New, ..all };
+    assert!(of(new) < of(all) && of(new) > 0);
+    let text = Text::Junit.text(&compared, &Beside { failing: new, ..Beside::default() });
+    let document = roxmltree::Document::parse(&text).expect("XML");
+    let failures = document.descendants().filter(|node| node.has_tag_name("failure")).count();
+    assert_eq!(failures, of(new));
+    assert!(text.contains("violated before"));
+}
+
+#[test]
+fn the_worst_comes_first_and_every_format_says_how_bad_it_is() {
+    let mut mixed = audit();
+    let severities = ["info", "critical", "low", "medium", "high"].map(Severity::of);
+    for (check, severity) in mixed.checks.iter_mut().zip(severities.into_iter().cycle()) {
+        check.severity = severity;
+    }
+    let mixed = mixed.finished();
+    let ranks: Vec<usize> = mixed.checks.iter().map(|check| Severity::rank(check.severity)).collect();
+    assert!(ranks.is_sorted());
+    let told: Vec<usize> = mixed.overview.by_severity.iter().map(|line| Severity::rank(line.severity)).collect();
+    assert_eq!(told, [0, 1, 2, 3, 4]);
+    for output in Output::value_variants() {
+        if !matches!(output, Output::Print(Format::Name) | Output::Report(Findings::Prometheus)) {
+            assert!(printed_of(&mixed, *output).contains("critical"), "{output:?}");
+        }
+    }
+    assert!(printed(Output::Report(Findings::Prometheus)).contains("severity=\"high\",state=\"hard\"} 1"));
+}
+
+/// As many violations as a large organisation has.
+fn large(count: usize) -> Audit {
+    let mut large = audit();
+    let soft = large.ended(CheckState::Soft).next().cloned().expect("it is there");
+    large.checks.extend((0..count).map(|number| Check {
+        id: format!("v{number:020}"),
+        rule: number,
+        workspace: Some(format!("workspace/w{}", number % 40)),
+        ..soft.clone()
+    }));
+    large.finished()
+}
+
+#[test]
+fn comments_fit_into_reviews_and_count_what_they_leave_out() {
+    for count in [0, 100, 293, 20_000] {
+        let large = large(count);
+        let text = printed_of(&large, Output::Report(Findings::Markdown));
+        assert!(text.len() <= 65_536, "{count}: {}", text.len());
+        let rows = text.lines().filter(|line| line.starts_with("| ") && line.ends_with("` |")).count();
+        let cut = large.checks.len() - rows;
+        assert_eq!(text.contains("not shown"), cut > 0, "{count}");
+        if cut > 0 {
+            assert!(text.contains(&format!("**{cut} violations (")), "{cut} of {count}");
+        }
+    }
+}
+
+#[test]
+fn long_reports_begin_with_a_summary() {
+    let text = printed_of(&large(293), Output::Print(Format::Table));
+    let (summary, rest) = text.split_once("HARD (").expect("a block");
+    assert!(!rest.is_empty());
+    for heading in ["BY SEVERITY", "BY POLICY", "BY WORKSPACE", "… and 34 more workspaces"] {
+        assert!(summary.contains(heading), "{heading}:\n{summary}");
+    }
+    assert!(summary.lines().count() < 40);
+    assert!(!printed(Output::Print(Format::Table)).contains("BY SEVERITY"));
+    let html = printed_of(&large(293), Output::Report(Findings::Html));
+    assert_eq!(html.matches("<section class=\"workspace\"").count(), 44);
+    assert_eq!(html.matches("<a href=\"#w").count(), 44, "contents");
+    assert!(html.contains("#show-soft:not(:checked) ~ main tr.soft { display: none; }"));
+}
+
+#[test]
+fn what_was_not_looked_at_is_told_in_every_format() {
+    for output in Output::value_variants() {
+        let text = printed(*output);
+        let told = match output {
+            Output::Report(Findings::Csv) | Output::Print(Format::Name | Format::Jsonl) => continue,
+            Output::Report(Findings::Prometheus) => "compliance_gaps 1",
+            _ => "the table is not read",
+        };
+        assert!(text.contains(told), "{output:?}");
     }
 }
 

@@ -133,4 +133,33 @@ proptest! {
             );
         }
     }
+
+    #[test]
+    fn what_is_told_to_hold_is_what_passes((start, steps) in steps(8)) {
+        let comply = after(&start, &steps);
+        let all = Filter::default();
+        let passing: BTreeSet<Finding> =
+            comply.checks(&all, NOW).into_iter().filter(|found| found.state == State::Pass).collect();
+        let mut told = BTreeSet::new();
+        for policy in comply.policies() {
+            let held = comply.holding(&policy.id, &all, NOW);
+            let named: Vec<Finding> = held.iter().filter_map(|id| comply.name_held(*id, NOW)).collect();
+            prop_assert_eq!(named.len(), held.len());
+            let place = |found: &Finding| {
+                let known = comply.find_named(&found.name()).unwrap().pair;
+                (found.scope.clone(), comply.reference(known.a), comply.reference(known.b), found.rule)
+            };
+            prop_assert!(named.is_sorted_by_key(place), "the order of arrival never shows");
+            told.extend(named);
+        }
+        prop_assert_eq!(&told, &passing);
+        let evidence: BTreeSet<(SmolStr, usize)> = passing
+            .iter()
+            .filter(|found| found.verdict != Verdict::BothEmpty)
+            .map(|found| (found.policy.clone(), found.rule))
+            .collect();
+        prop_assert_eq!(comply.rules_with_evidence(&all, NOW).into_iter().collect::<BTreeSet<_>>(), evidence);
+        let scopes: BTreeSet<_> = comply.pairs(&all).map(|pair| pair.scope).collect();
+        prop_assert_eq!(comply.meeting_scopes(&all).into_iter().collect::<BTreeSet<_>>(), scopes);
+    }
 }

@@ -1,0 +1,95 @@
+//! What holds, by policy or by scope: for those who list it without keeping it.
+
+use smol_str::SmolStr;
+use upheld_model::{State, Timestamp};
+
+use super::Comply;
+use super::facts::{ObjectId, Pair};
+use super::family::Verdict;
+use super::finding::{Finding, FindingId};
+use super::listing::Filter;
+use super::policy::Level;
+use crate::ask::EntryId;
+
+impl Comply {
+    /// Where the rules of a policy hold within a filter, in the order of scopes and objects: a few numbers each, however long
+    /// their names are.
+    pub fn holding(&self, policy: &str, filter: &Filter, now: Timestamp) -> Vec<FindingId> {
+        let wanted = filter.policy.as_ref().is_none_or(|wanted| wanted == policy);
+        let Some(known) = self.policy(policy).filter(|known| wanted && known.level != Level::Off) else {
+            return Vec::new();
+        };
+        let Some((kind, _)) = self.profile.pair(known.a, known.b) else { return Vec::new() };
+        let entries: Vec<EntryId> = self.policies.entries_of(policy).to_vec();
+        let mut found = Vec::new();
+        for pair in self.pairs(filter).filter(|pair| pair.kind == kind) {
+            let held = entries.iter().filter(|entry| self.holds(**entry, pair, now));
+            found.extend(held.map(|entry| FindingId { pair, entry: *entry }));
+        }
+        let order = self.order_of_objects();
+        let place = |object: ObjectId| order.get(object.index()).copied();
+        found.sort_by_cached_key(|id| {
+            let Pair { a, b, scope, .. } = id.pair;
+            (scope.and_then(place), place(a), place(b), entries.iter().position(|entry| *entry == id.entry))
+        });
+        found
+    }
+
+    /// The rules that hold somewhere within a filter between values, by policy and number: two sides without any prove nothing.
+    pub fn rules_with_evidence(&self, filter: &Filter, now: Timestamp) -> Vec<(SmolStr, usize)> {
+        let mut waiting: Vec<(EntryId, SmolStr, usize)> = Vec::new();
+        for policy in self.policies().into_iter().filter(|policy| policy.level != Level::Off) {
+            let entries = self.policies.entries_of(&policy.id).iter().enumerate();
+            let wanted = entries.filter(|(_, entry)| self.keeps_rule(filter, **entry));
+            waiting.extend(wanted.map(|(number, entry)| (*entry, policy.id.clone(), number)));
+        }
+        let mut found = Vec::new();
+        for pair in self.pairs(filter) {
+            waiting.retain(|(entry, policy, number)| {
+                let held = self.held(*entry, pair, now).map(|held| held.verdict);
+                let proves = matches!(held, Some(Verdict::Common | Verdict::Within));
+                if proves {
+                    found.push((policy.clone(), *number));
+                }
+                !proves
+            });
+            if waiting.is_empty() {
+                break;
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    fn holds(&self, entry: EntryId, pair: Pair, now: Timestamp) -> bool {
+        self.held(entry, pair, now).is_some_and(|held| held.verdict.holds())
+    }
+
+    /// The same in names.
+    pub fn name_held(&self, id: FindingId, now: Timestamp) -> Option<Finding> {
+        self.name(id, State::Pass, now)
+    }
+
+    /// The scopes in which pairs meet, in order; nothing is the one of those that meet nowhere.
+    pub fn meeting_scopes(&self, filter: &Filter) -> Vec<Option<ObjectId>> {
+        let mut scopes: Vec<Option<ObjectId>> = self.pairs(filter).map(|pair| pair.scope).collect();
+        scopes.sort_unstable();
+        scopes.dedup();
+        let order = self.order_of_objects();
+        scopes.sort_by_key(|scope| scope.and_then(|scope| order.get(scope.index()).copied()));
+        scopes
+    }
+
+    /// The places of all objects in the order of their references, by number.
+    fn order_of_objects(&self) -> Vec<u32> {
+        let sorted = self.objects();
+        let most = sorted.iter().map(|object| object.index() + 1).max().unwrap_or(0);
+        let mut order = vec![u32::MAX; most];
+        for (place, object) in (0..).zip(sorted) {
+            if let Some(own) = order.get_mut(object.index()) {
+                *own = place;
+            }
+        }
+        order
+    }
+}
