@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use tokio::sync::{Mutex, MutexGuard};
+use upheld_governance::Outcome;
 use upheld_loader::load::Broken;
 use upheld_report::compliance::Ruled;
 use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State, Store, StoreError};
@@ -18,7 +19,7 @@ use crate::auth::Caller;
 use crate::folders::Folders;
 use crate::live::Live;
 use crate::moves::Moves;
-use crate::telemetry::Reloaded;
+use crate::telemetry::{Asked, Metrics, Reloaded};
 use crate::view::View;
 
 /// Changes documents, one write at a time.
@@ -27,6 +28,7 @@ pub(crate) struct Writer {
     live: Arc<Live>,
     store: Arc<dyn Store>,
     folders: Arc<Folders>,
+    metrics: Arc<Metrics>,
     /// Whoever builds the next view holds this.
     turn: Mutex<()>,
     /// Whether the store could not keep what was written last.
@@ -97,6 +99,8 @@ pub(crate) struct Written {
     pub(crate) effects: Vec<(Key, Effect)>,
     /// What was said of it, where somebody has a say.
     pub(crate) ruled: Option<Ruled>,
+    /// The same in a word.
+    admitted: Option<Outcome>,
 }
 
 /// What happens to a document.
@@ -143,12 +147,26 @@ impl From<StoreError> for Refusal {
 const TRIES: usize = 8;
 
 impl Writer {
-    pub(crate) fn new(live: Arc<Live>, store: Arc<dyn Store>, folders: Arc<Folders>) -> Self {
-        Self { live, store, folders, turn: Mutex::default(), failing: AtomicBool::new(false) }
+    pub(crate) fn new(live: Arc<Live>, store: Arc<dyn Store>, folders: Arc<Folders>, metrics: Arc<Metrics>) -> Self {
+        Self { live, store, folders, metrics, turn: Mutex::default(), failing: AtomicBool::new(false) }
     }
 
     /// Writes, or says what it would do.
     pub(crate) async fn write(&self, write: Write) -> Result<Written, Refusal> {
+        let asked = if write.mode == Mode::DryRun { Asked::DryRun } else { Asked::Write };
+        let written = self.write_in_turn(write).await;
+        let outcome = match &written {
+            Ok(written) => written.admitted,
+            Err(Refusal::NotAdmitted(refused)) => Some(refused.outcome),
+            Err(_) => None,
+        };
+        if let Some(outcome) = outcome {
+            self.metrics.admitted(asked, outcome);
+        }
+        written
+    }
+
+    async fn write_in_turn(&self, write: Write) -> Result<Written, Refusal> {
         // Whoever only asks holds nobody up.
         if write.mode == Mode::DryRun {
             return self.try_write(&write).await;
@@ -179,7 +197,7 @@ impl Writer {
         let wanted = with_notes(&before, &write.changes);
         let (mut changes, mut effects) = effective(&before.state, &wanted);
         if changes.is_empty() {
-            return Ok(Written { revision: before.revision(), view: before, effects, ruled: None });
+            return Ok(Written { revision: before.revision(), view: before, effects, ruled: None, admitted: None });
         }
         let mut view =
             next(Arc::new(before.state.with(&changes)), Arc::clone(&before)).await.map_err(Refusal::Broken)?;
@@ -189,10 +207,10 @@ impl Writer {
             view = next(after, Arc::clone(&before)).await.map_err(Refusal::Broken)?;
         }
         let time = Timestamp::now();
-        let Planned { view, changes, ruled } =
+        let Planned { view, changes, ruled, outcome: admitted } =
             judge(Arc::clone(&before), view, changes, write.author.clone(), time).await?;
         if write.mode == Mode::DryRun {
-            return Ok(Written { revision: view.revision(), view, effects, ruled });
+            return Ok(Written { revision: view.revision(), view, effects, ruled, admitted });
         }
         let Write { author, message, idempotency, .. } = write.clone();
         let actor = author.name();
@@ -204,9 +222,9 @@ impl Writer {
         match appended? {
             Appended::Now(revision, _) => {
                 self.live.swap(Arc::clone(&view));
-                Ok(Written { view, revision, effects, ruled })
+                Ok(Written { view, revision, effects, ruled, admitted })
             }
-            Appended::Before(revision) => Ok(Written { view: before, revision, effects, ruled: None }),
+            Appended::Before(revision) => Ok(Written { view: before, revision, effects, ruled: None, admitted: None }),
         }
     }
 
@@ -225,7 +243,7 @@ impl Writer {
         let Some(key) = &write.idempotency else { return Ok(None) };
         let Some(revision) = self.store.remembered(key).await? else { return Ok(None) };
         let effects = write.changes.iter().map(|change| (change.key().clone(), Effect::Unchanged)).collect();
-        Ok(Some(Written { view: Arc::clone(before), revision, effects, ruled: None }))
+        Ok(Some(Written { view: Arc::clone(before), revision, effects, ruled: None, admitted: None }))
     }
 
     /// Takes in what other servers wrote.

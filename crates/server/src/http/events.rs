@@ -1,6 +1,7 @@
 //! `/v1/events`: what happens, as it happens.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -9,6 +10,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures::stream::{self, Stream, StreamExt};
 use serde::Deserialize;
 use serde_json::json;
+use upheld_answers::compliance::turned;
 use upheld_store::{Change, Entry, Revision};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -16,8 +18,10 @@ use utoipa_axum::routes;
 use super::extract::Query;
 use super::revisions::{ReadEntry, Reader};
 use crate::app::Shared;
+use crate::auth::{Caller, Operation};
 use crate::problem::Problem;
 use crate::telemetry::Observed;
+use crate::view::View;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(events))
@@ -30,13 +34,15 @@ struct From {
 }
 
 /// Revisions as server-sent events. The id of an event is the number of its revision: whoever comes back with
-/// `Last-Event-ID` (or `after`) misses nothing.
+/// `Last-Event-ID` (or `after`) misses nothing. Before the revisions that brought it about, an event `violations` tells what began and
+/// ended to violate policies about related objects, by workspace, as far as the caller may see it.
 #[utoipa::path(get, path = "/v1/events",
     params(("after" = Option<u64>, Query, description = "begin after this revision")),
     responses((status = 200, content_type = "text/event-stream", body = String), (status = 400, body = Problem), (status = 410, body = Problem)))]
 async fn events(
     State(app): State<Shared>,
     observed: Observed,
+    caller: Caller,
     Query(from): Query<From>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
@@ -47,28 +53,42 @@ async fn events(
     app.store.entries(after, 1).await?;
     let reader = Reader::of(&observed);
     let (reloads, ends) = (app.auth.follow_reloads(), app.ending.subscribe());
-    let follow = Follow { revisions: app.live.follow(), reloads, ends, app, reader, after, waiting: Vec::new() };
+    let (revisions, seen) = (app.live.follow(), seen_at(&app, after).await);
+    let follow = Follow { revisions, reloads, ends, app, observed, reader, caller, after, seen, waiting: Vec::new() };
     let events = stream::unfold(follow, |follow| async move { follow.next().await });
-    let events = events.map(|entry| Ok(event(&entry)));
+    let events = events.map(Ok);
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
+}
+
+/// What somebody saw who was there until a revision. Where nothing can violate, or the past cannot be read any more, it is what there is now.
+async fn seen_at(app: &Shared, after: Revision) -> Arc<View> {
+    let current = app.live.view();
+    if current.loaded.snapshot.complies().next().is_none() {
+        return current;
+    }
+    app.live.at(after, app.store.as_ref()).await.unwrap_or(current)
 }
 
 struct Follow {
     app: Shared,
+    observed: Observed,
     reader: Reader,
+    caller: Caller,
     revisions: tokio::sync::watch::Receiver<Revision>,
     /// Who was let in may not be any more; whoever may comes back.
     reloads: tokio::sync::watch::Receiver<u64>,
     /// Whether the server ends.
     ends: tokio::sync::watch::Receiver<bool>,
     after: Revision,
+    /// The view whose violations were told last.
+    seen: Arc<View>,
     /// The next entries, last first.
     waiting: Vec<Entry>,
 }
 
 impl Follow {
-    /// The next entry; the end of the stream when the server ends, or the log is forgotten faster than it is read.
-    async fn next(mut self) -> Option<(ReadEntry, Self)> {
+    /// The next event; the end of the stream when the server ends, or the log is forgotten faster than it is read.
+    async fn next(mut self) -> Option<(Event, Self)> {
         const AT_ONCE: usize = 100;
         loop {
             if self.reloads.has_changed().unwrap_or(true) || self.ends.has_changed().unwrap_or(true) {
@@ -77,14 +97,15 @@ impl Follow {
             if let Some(entry) = self.waiting.pop() {
                 self.after = entry.revision;
                 match self.reader.cut(entry) {
-                    Some(entry) => return Some((entry, self)),
+                    Some(entry) => return Some((event(&entry), self)),
                     None => continue,
                 }
             }
             // First seen, then fetched: what comes in between is seen the next time.
             self.revisions.borrow_and_update();
+            let turned = self.violations().await;
             match self.app.store.entries(self.after, AT_ONCE).await {
-                Ok(entries) if entries.is_empty() => tokio::select! {
+                Ok(entries) if entries.is_empty() && turned.is_none() => tokio::select! {
                     changed = self.revisions.changed() => changed.ok()?,
                     _ = self.reloads.changed() => return None,
                     _ = self.ends.changed() => return None,
@@ -96,7 +117,34 @@ impl Follow {
                 Err(upheld_store::StoreError::Unreachable(_)) => tokio::time::sleep(Duration::from_secs(1)).await,
                 Err(_) => return None,
             }
+            // It comes before the revisions that brought it about: whoever is cut off in between hears it again.
+            if let Some(turned) = turned {
+                return Some((turned, self));
+            }
         }
+    }
+
+    /// What began and ended to violate since it was told last.
+    async fn violations(&mut self) -> Option<Event> {
+        let view = self.app.live.view();
+        let before = std::mem::replace(&mut self.seen, Arc::clone(&view));
+        if Arc::ptr_eq(&before, &view) {
+            return None;
+        }
+        let (after, revision, roles) = (before.revision(), view.revision(), Arc::clone(&self.caller.roles));
+        // What somebody may not read is neither named nor counted.
+        let access = self.observed.access();
+        let before = self.app.parts.of(&before, access, Operation::Read).await.ok()?;
+        let view = self.app.parts.of(&view, access, Operation::Read).await.ok()?;
+        let now = jiff::Timestamp::now();
+        let moment = upheld_model::Timestamp(i64::try_from(now.as_nanosecond()).unwrap_or(i64::MAX));
+        let compare = move || turned(&before.loaded.snapshot, &view.loaded.snapshot, moment, &roles);
+        let workspaces = tokio::task::spawn_blocking(compare).await.ok()?;
+        if workspaces.is_empty() {
+            return None;
+        }
+        let data = json!({"after": after, "revision": revision, "time": now.to_string(), "workspaces": workspaces});
+        Some(Event::default().event("violations").data(data.to_string()))
     }
 }
 

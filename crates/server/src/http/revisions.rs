@@ -76,7 +76,7 @@ impl Reader {
     /// says of all of them, is left out where some are hidden.
     pub(super) fn cut(&self, entry: Entry) -> Option<ReadEntry> {
         let access = self.0.as_ref()?;
-        let Entry { revision, time, actor, message, digest, mut changes } = entry;
+        let Entry { revision, time, actor, message, digest, chain: _, mut changes } = entry;
         let (count, whole) = (changes.len(), access.may_all(Operation::Read));
         changes.retain(|change| whole || access.may(Operation::Read, change.key().into()));
         if changes.is_empty() && count > 0 {

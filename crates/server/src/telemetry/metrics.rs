@@ -8,8 +8,9 @@ mod histogram;
 mod labels;
 mod routes;
 mod standing;
+mod violations;
 
-pub(crate) use labels::{Operation, Reloaded, Surface, method_name};
+pub(crate) use labels::{Asked, Operation, Reloaded, Surface, method_name};
 pub(crate) use standing::{ServerState, Sizes};
 
 use std::time::Duration;
@@ -21,11 +22,12 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use upheld_engine::decide::Outcome;
+use upheld_governance::Outcome as Admission;
 use upheld_store::StoreError;
 
 use cells::Cells;
 use histogram::Histogram;
-use labels::{OUTCOMES, REFUSALS, STORE_ERRORS, place, refusal, store_error};
+use labels::{ADMISSIONS, OUTCOMES, REFUSALS, STORE_ERRORS, admission, place, refusal, store_error};
 use routes::{Answers, Routes, Times};
 use standing::Gauges;
 
@@ -42,6 +44,7 @@ pub(crate) struct Metrics {
     store_times: Cells<Histogram>,
     store_up: Gauge,
     reloads: Cells<Counter>,
+    admissions: Cells<Counter>,
     pub(super) log: LogCounters,
     gauges: Gauges,
 }
@@ -64,6 +67,9 @@ impl Metrics {
         let outcomes = Surface::ALL
             .into_iter()
             .flat_map(|surface| OUTCOMES.map(|outcome| [("surface", surface.word()), ("outcome", outcome.word())]));
+        let admissions = Asked::ALL
+            .into_iter()
+            .flat_map(|asked| ADMISSIONS.map(|outcome| [("asked", asked.word()), ("outcome", outcome.word())]));
         let operations = Operation::ALL.map(|operation| [("operation", operation.word())]);
         let store_up = Gauge::default();
         store_up.set(1);
@@ -77,6 +83,7 @@ impl Metrics {
             store_errors: Cells::new(STORE_ERRORS.map(|sort| [("sort", sort)])),
             store_times: Cells::new(operations),
             store_up,
+            admissions: Cells::new(admissions),
             reloads: Cells::new(Reloaded::ALL.map(|result| [("result", result.word())])),
             log: LogCounters::default(),
             gauges: Gauges::default(),
@@ -91,6 +98,8 @@ impl Metrics {
         counter("upheld_http_refused", "Requests that were refused before they were handled", &self.refused);
         counter("upheld_decisions", "Decisions, by API and outcome", &self.decisions);
         counter("upheld_store_errors", "Errors of the store, by kind", &self.store_errors);
+        let help = "Writes that were judged by policies about related objects, by outcome";
+        counter("upheld_admissions", help, &self.admissions);
         counter("upheld_reloads", "Reloads of the watched files, by result", &self.reloads);
         let mut single = |name: &str, help: &str, counter: &Counter| registry.register(name, help, counter.clone());
         single("upheld_decision_log_lines", "Lines written to the decision log", &self.log.lines);
@@ -125,6 +134,13 @@ impl Metrics {
         }
         if let Some(times) = self.decision_times.at(surface as usize) {
             times.observe(took);
+        }
+    }
+
+    /// Counts what was said of a write.
+    pub(crate) fn admitted(&self, asked: Asked, outcome: Admission) {
+        if let Some(counter) = self.admissions.at(asked as usize * ADMISSIONS.len() + admission(outcome)) {
+            counter.inc();
         }
     }
 

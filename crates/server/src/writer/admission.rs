@@ -32,6 +32,8 @@ pub(super) struct Planned {
     pub(super) changes: Vec<Change>,
     /// What was said of it.
     pub(super) ruled: Option<Ruled>,
+    /// The same in a word.
+    pub(super) outcome: Option<Outcome>,
 }
 
 /// Asks whether changes may be that lead from one view to another. It takes a while, so no thread that answers does it.
@@ -56,12 +58,14 @@ fn judged(
     let caller = match author {
         Author::Caller(caller) if caller.standing == Standing::Guarded => caller,
         // Where nobody asks who anybody is, there is nobody to judge.
-        Author::Caller(_) | Author::Server(_) => return Ok(Planned { view, changes, ruled: None }),
+        Author::Caller(_) | Author::Server(_) => {
+            return Ok(Planned { view, changes, ruled: None, outcome: None });
+        }
     };
     let writer = DocumentWriter { name: &caller.name, roles: &caller.roles };
     let now = upheld_model::Timestamp(i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX));
     let time = WriteTime { now, revision: view.revision().0 };
-    let (mut said, mut records) = (None, Vec::new());
+    let (mut said, mut outcome, mut records) = (None, None, Vec::new());
     for dialect in dialects() {
         let admitted = dialect.admit(&before.loaded.snapshot, &view.loaded.snapshot, writer, time);
         let Some(admitted) = admitted else { continue };
@@ -69,17 +73,18 @@ fn judged(
             let refused = NotAdmitted { outcome: admitted.outcome, ruled: admitted.ruled };
             return Err(Refusal::NotAdmitted(Box::new(refused)));
         }
+        outcome = Some(admitted.outcome);
         said = Some(admitted.ruled);
         let kept: Option<Vec<Change>> = admitted.records.iter().map(|record| change(&view, record)).collect();
         // What cannot be put on record is not let through.
         records.extend(kept.ok_or_else(|| Refusal::Broken(Box::new(unfinished())))?);
     }
     if records.is_empty() {
-        return Ok(Planned { view, changes, ruled: said });
+        return Ok(Planned { view, changes, ruled: said, outcome });
     }
     changes.extend(records);
     let view = before.after(Arc::new(before.state.with(&changes)), before.files.clone()).map_err(Refusal::Broken)?;
-    Ok(Planned { view: Arc::new(view), changes, ruled: said })
+    Ok(Planned { view: Arc::new(view), changes, ruled: said, outcome })
 }
 
 /// Changes, and what becomes of stored notes about the past because of them.

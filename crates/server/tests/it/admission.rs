@@ -1,6 +1,7 @@
 //! What end-users are prevented from, and what administrators are let through with: over HTTP, by token.
 
 mod killed;
+mod watching;
 
 use std::fs;
 

@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderValue, Method, Response, StatusCode};
 use upheld_engine::decide::Outcome;
+use upheld_governance::Outcome as Admission;
 use upheld_store::StoreError;
 
 /// Where a decision was asked for.
@@ -98,6 +99,43 @@ impl Reloaded {
             Self::Unchanged => "unchanged",
             Self::Broken => "broken",
         }
+    }
+}
+
+/// Whether a write was meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// It was.
+    Write,
+    /// Somebody only asked what would become of it.
+    DryRun,
+}
+
+impl Asked {
+    /// Both, in the order of their places.
+    pub(super) const ALL: [Self; 2] = [Self::Write, Self::DryRun];
+
+    /// As labels have it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::DryRun => "dry-run",
+        }
+    }
+}
+
+/// What can be said of a write.
+pub(super) const ADMISSIONS: [Admission; 5] =
+    [Admission::Allowed, Admission::Soft, Admission::Blocked, Admission::Forbidden, Admission::Invalid];
+
+/// The place of an outcome among all.
+pub(super) fn admission(outcome: Admission) -> usize {
+    match outcome {
+        Admission::Allowed => 0,
+        Admission::Soft => 1,
+        Admission::Blocked => 2,
+        Admission::Forbidden => 3,
+        Admission::Invalid => 4,
     }
 }
 

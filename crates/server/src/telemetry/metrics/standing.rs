@@ -7,10 +7,12 @@ use std::time::UNIX_EPOCH;
 use jiff::Timestamp;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+use upheld_answers::compliance::violation_counts;
 use upheld_loader::load::Broken;
 use upheld_model::Severity;
 use upheld_store::Revision;
 
+use super::violations::Violations;
 use crate::view::View;
 
 /// Where the server stands.
@@ -61,6 +63,7 @@ pub(super) struct Gauges {
     broken: Number,
     memory: Number,
     started: Number,
+    violations: Violations,
 }
 
 impl Gauges {
@@ -76,6 +79,8 @@ impl Gauges {
         gauge("upheld_broken_files", "Watched files that keep the last change out of the snapshot", &self.broken);
         gauge("process_resident_memory_bytes", "Memory that the process occupies", &self.memory);
         gauge("process_start_time_seconds", "When the process started", &self.started);
+        let help = "Violations of policies about related objects, by policy, level, severity and state";
+        registry.register("upheld_violations", help, self.violations.clone());
         self.started.set(UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64());
     }
 
@@ -90,6 +95,9 @@ impl Gauges {
         self.objects.set(number(snapshot.objects().len() as u64));
         self.documents.set(number(view.state.len() as u64));
         self.broken.set(number(problem.map_or(0, broken_files)));
+        let now = Timestamp::now().as_nanosecond();
+        let now = upheld_model::Timestamp(i64::try_from(now).unwrap_or(i64::MAX));
+        self.violations.set(violation_counts(snapshot, now));
         if let Some(bytes) = resident_memory() {
             self.memory.set(number(bytes));
         }
