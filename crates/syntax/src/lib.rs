@@ -10,6 +10,7 @@
 //! its own size in memory; [`limits`] has the numbers. Problems are [`upheld_model::Diagnostic`]s, and always all of them.
 
 pub mod csv;
+pub mod edit;
 pub mod format;
 pub mod json;
 mod keys;

@@ -4,6 +4,7 @@
 
 mod common;
 mod csv;
+mod edits;
 mod hostile;
 mod json;
 mod properties;
