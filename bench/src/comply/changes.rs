@@ -153,7 +153,7 @@ fn listings(governed: &Governed, organisation: &Organisation, targets: &mut Targ
     for _ in 0..1_000 {
         let project = find(projects.get(random.below(projects.len())).copied().unwrap_or_default())?;
         let started = Instant::now();
-        let candidates = governed.candidates(ours::NOW, project, Of::Zone.word(), None);
+        let candidates = governed.candidates(ours::NOW, &Actor::System, project, Of::Zone.word(), None);
         times.push(started.elapsed());
         offered += candidates.map_err(|_| "no such kind")?.len();
         zones += organisation.span(Of::Zone).1;

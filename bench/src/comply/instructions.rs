@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use smol_str::SmolStr;
-use upheld_governance::Action;
+use upheld_governance::{Action, Actor};
 
 use super::changes::{links, tag_change};
 use super::naive::Naive;
@@ -88,7 +88,7 @@ pub(crate) fn act(arguments: &[&str]) -> Result<(), String> {
             for project in projects.iter().cycle().take(acts * passes) {
                 let reference = organisation.thing(*project)?.reference();
                 let id = governed.comply().lookup(&reference).map_err(|_| "no such project")?;
-                _ = black_box(governed.candidates(ours::NOW, id, Of::Zone.word(), None));
+                _ = black_box(governed.candidates(ours::NOW, &Actor::System, id, Of::Zone.word(), None));
             }
         }
         "tags" => {

@@ -97,7 +97,7 @@ fn candidates(organisation: &Organisation, now: Timestamp, step: &Json) -> Read<
     if !known {
         return Err(Misshapen);
     }
-    let offered = organisation.candidates(now, object, &kind, role).map_err(|_| Misshapen)?;
+    let offered = organisation.candidates(now, &Actor::System, object, &kind, role).map_err(|_| Misshapen)?;
     let offered: Vec<String> = offered.into_iter().map(|object| comply.reference(object).to_string()).collect();
     Ok(json!({"candidates": offered}))
 }

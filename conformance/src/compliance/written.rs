@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use smol_str::SmolStr;
 use upheld_engine::comply::{Level, Partner, Policy, Profile, Rule, Strategy, Subject, Tags, Waiver};
 use upheld_governance::{
-    Action, Definition, Immutable, Mandatory, Pattern, Redefinition, Restricted, TagType, canonical_number,
+    Action, Definition, Immutable, Mandatory, Pattern, Protects, Redefinition, Restricted, TagType, canonical_number,
 };
 use upheld_model::Timestamp;
 
@@ -157,6 +157,7 @@ pub(super) fn definition(profile: &Profile, written: &Json) -> Read<Definition> 
         mandatory: changes.mandatory.unwrap_or_default(),
         restricted: changes.restricted.unwrap_or_default(),
         immutable: changes.immutable.unwrap_or_default(),
+        protects: Protects::default(),
         at: None,
     })
 }

@@ -16,6 +16,7 @@ pub mod codes;
 pub mod formats;
 pub mod inventory;
 mod kinds;
+pub mod patch;
 mod progress;
 mod resolved;
 pub mod schema;

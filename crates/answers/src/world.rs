@@ -147,7 +147,7 @@ impl<'s> World<'s> {
 
     /// Which edits would fix violations?
     pub fn fix(&self, question: &FixQuestion) -> Result<FixPlan, Refused> {
-        Ok(self.organisation(question.policies.as_deref())?.fix_plan(question)?)
+        Ok(self.organisation(question.policies.as_deref())?.fix_plan(question, &mut |_, _| {})?)
     }
 
     /// Do policies decide as the tests beside them expect?

@@ -18,7 +18,7 @@ use crate::action::Description;
 use crate::records::{Cause, Entry};
 use crate::rights::Operation;
 use crate::schema::Untaken;
-use crate::{Action, Actor, Decision, Membership, Organisation, Outcome, Refusal};
+use crate::{Action, Actor, Decision, Keeping, Membership, Organisation, Outcome, Refusal};
 
 /// Why an action was not even held against policies.
 #[derive(Clone, Debug)]
@@ -72,10 +72,10 @@ enum Policies {
 }
 
 /// A relationship that is asked for.
-struct Asked {
-    link: Link,
+pub(crate) struct Asked {
+    pub(crate) link: Link,
     /// Whether it is not there yet.
-    is_new: bool,
+    pub(crate) is_new: bool,
 }
 
 /// What was done, for the records.
@@ -173,6 +173,11 @@ impl Organisation {
         self.try_out_under(Policies::Refuse, now, actor, action)
     }
 
+    /// As [`Self::try_out`], where policies refuse nothing: what they are against is told.
+    pub(crate) fn try_out_recording(&mut self, now: Timestamp, actor: &Actor, action: &Action) -> Attempt {
+        self.try_out_under(Policies::Record, now, actor, action)
+    }
+
     fn try_out_under(&mut self, policies: Policies, now: Timestamp, actor: &Actor, action: &Action) -> Attempt {
         let before = self.before();
         let at = match action {
@@ -239,6 +244,10 @@ impl Organisation {
             (key, before, self.comply.texts(*after))
         });
         self.steps().retag(object, &changes);
+        self.write_defaults(object, tags);
+        if self.keeping == Keeping::Documents {
+            self.add_defaults(object);
+        }
         let summary = ActionSummary { action: "tags", object: self.comply.reference(object), change };
         Ok(Done { looked: Looked::Around { trigger: Trigger::Tags, object }, tags: None, summary })
     }
@@ -259,13 +268,19 @@ impl Organisation {
     }
 
     /// A relationship that is asked for, if shape and rights allow it.
-    fn asked_link(&self, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Result<Asked, Refused> {
+    pub(crate) fn asked_link(&self, actor: &Actor, a: &str, b: &str, role: Option<&str>) -> Result<Asked, Refused> {
         let (a, b) = (self.comply.lookup(a).map_err(invalid)?, self.comply.lookup(b).map_err(invalid)?);
         let role = role.map(|role| self.comply.lookup(role)).transpose().map_err(invalid)?;
         self.asked_objects(actor, a, b, role)
     }
 
-    fn asked_objects(&self, actor: &Actor, a: ObjectId, b: ObjectId, role: Option<ObjectId>) -> Result<Asked, Refused> {
+    pub(crate) fn asked_objects(
+        &self,
+        actor: &Actor,
+        a: ObjectId,
+        b: ObjectId,
+        role: Option<ObjectId>,
+    ) -> Result<Asked, Refused> {
         let link = self.shape_link(a, b, role).map_err(invalid)?;
         let is_new = !self.comply.links_between(a, b).any(|(_, known)| known.role == link.role);
         if is_new {

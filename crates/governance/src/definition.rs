@@ -95,6 +95,16 @@ pub enum Immutable {
     No,
 }
 
+/// Whether values of a tag protect what carries it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protects {
+    /// They do, and the options go from the most open to the most protected.
+    Yes,
+    /// Nobody says so.
+    #[default]
+    No,
+}
+
 /// What the whole of a value must look like.
 #[derive(Clone, Debug)]
 pub struct Pattern {
@@ -152,6 +162,8 @@ pub struct Definition {
     pub restricted: Restricted,
     /// Whether it can change.
     pub immutable: Immutable,
+    /// Whether its values protect what carries it.
+    pub protects: Protects,
     /// Where it was written.
     pub at: Option<NodeRef>,
 }
@@ -170,6 +182,7 @@ impl Definition {
             mandatory: Mandatory::No,
             restricted: Restricted::No,
             immutable: Immutable::No,
+            protects: Protects::No,
             at: None,
         }
     }

@@ -5,7 +5,7 @@ use upheld_engine::comply::{FindingId, Tags};
 use upheld_engine::digest::{Encode, Encoder, hex};
 use upheld_model::Timestamp;
 
-use crate::definition::{Definition, Immutable, Mandatory, Redefinition, Restricted};
+use crate::definition::{Definition, Immutable, Mandatory, Protects, Redefinition, Restricted};
 use crate::plan::Step;
 use crate::records::{Cause, Entry};
 use crate::{
@@ -16,7 +16,7 @@ impl Organisation {
     /// SHA-256 over everything that answers rest on: what policies judge, settings, definitions and default tags, and what
     /// happened.
     pub fn digest(&self, now: Timestamp) -> String {
-        let Self { comply, schema, settings, records, version: _ } = self;
+        let Self { comply, schema, settings, records, keeping: _, version: _ } = self;
         let mut encoder = Encoder::default();
         encoder.text(&comply.digest(now));
         encoder.one(settings);
@@ -85,19 +85,42 @@ impl Encode for Settings {
 
 impl Encode for TagSchema {
     fn encode(&self, encoder: &mut Encoder) {
-        let Self { definitions, defaults } = self;
+        let Self { definitions, defaults, written } = self;
         let mut sorted: Vec<&Definition> = definitions.iter().collect();
         sorted.sort_by_key(|own| (own.subject, &own.key));
         encoder.list(sorted, Encoder::one);
         tags(encoder, defaults);
+        let mut objects: Vec<(&SmolStr, &Tags)> = written.iter().collect();
+        objects.sort_by_key(|(object, _)| *object);
+        if objects.is_empty() {
+            return;
+        }
+        encoder.list(objects, |encoder, (object, own)| {
+            encoder.text(object);
+            let mut sorted = own.clone();
+            sorted.sort();
+            tags(encoder, &sorted);
+        });
     }
 }
 
 impl Encode for Definition {
     /// Where it was written says nothing about what it is.
     fn encode(&self, encoder: &mut Encoder) {
-        let Self { subject, key, tag, options, withdrawn, regex, default, mandatory, restricted, immutable, at: _ } =
-            self;
+        let Self {
+            subject,
+            key,
+            tag,
+            options,
+            withdrawn,
+            regex,
+            default,
+            mandatory,
+            restricted,
+            immutable,
+            protects,
+            at: _,
+        } = self;
         encoder.number(subject.0);
         encoder.text(key);
         encoder.word(tag.word());
@@ -108,6 +131,10 @@ impl Encode for Definition {
         encoder.word(mandatory.word());
         encoder.word(restricted.word());
         encoder.word(immutable.word());
+        // What is said seldom leaves no mark where it is not said.
+        if *protects == Protects::Yes {
+            encoder.word("protects");
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use upheld_engine::comply::{self, Comply, Mentions, Profile, Tags};
 
 use crate::records::Records;
 use crate::schema::TagSchema;
-use crate::{Definition, Organisation, Settings};
+use crate::{Definition, Keeping, Organisation, Settings};
 
 /// What is being read.
 #[derive(Debug)]
@@ -50,12 +50,15 @@ impl Draft {
         let Self { facts, schema, settings } = self.completed();
         let (comply, mentions) = facts.build_with_mentions();
         let (comply, schema) = (Arc::new(comply), Arc::new(schema));
-        (Organisation { comply, schema, settings, records: Records::default(), version: 0 }, mentions)
+        let (records, keeping) = (Records::default(), Keeping::default());
+        (Organisation { comply, schema, settings, records, keeping, version: 0 }, mentions)
     }
 
     /// With what definitions and default tags make of the tags that were written.
     fn completed(self) -> Self {
-        let Self { mut facts, schema, settings } = self;
+        let Self { mut facts, mut schema, settings } = self;
+        let written = schema.written_defaults(facts.so_far());
+        schema.written.extend(written);
         for definition in &schema.definitions {
             for (object, values) in TagSchema::as_numbers(definition, facts.so_far()) {
                 facts.tag(object, &definition.key, values.iter().map(SmolStr::as_str));
@@ -85,7 +88,14 @@ impl Organisation {
         if self.version > 0 {
             return None;
         }
+        let mut schema = Arc::clone(&self.schema);
+        let (forgotten, written) = (schema.written_defaults(gone.so_far()), schema.written_defaults(came.so_far()));
+        if !forgotten.is_empty() || !written.is_empty() {
+            let own = &mut Arc::make_mut(&mut schema).written;
+            own.retain(|object, _| !forgotten.contains_key(object));
+            own.extend(written);
+        }
         let (comply, mentions) = self.comply.revised(mentions, &gone.facts, &came.completed().facts)?;
-        Some((Self { comply: Arc::new(comply), ..self.clone() }, mentions))
+        Some((Self { comply: Arc::new(comply), schema, ..self.clone() }, mentions))
     }
 }

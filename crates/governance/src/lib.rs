@@ -42,10 +42,10 @@ pub use self::act::Attempt;
 pub use self::action::{Action, Actor, Decision, Description, Filling, NewLink, NewObject, Outcome};
 pub use self::admit::{Admission, Blocked, Foundation, Recorded};
 pub use self::definition::{
-    BadDefinition, BadValue, Definition, Immutable, Mandatory, Pattern, Redefinition, Restricted, TagType,
+    BadDefinition, BadValue, Definition, Immutable, Mandatory, Pattern, Protects, Redefinition, Restricted, TagType,
 };
 pub use self::draft::Draft;
-pub use self::fix::{By, Edit, Fix};
+pub use self::fix::{By, Edit, Fix, Fixes, Harm, Obstacle, Remedy, Seeker};
 pub use self::plan::{AfterChange, Flip, Plan, Step};
 pub use self::records::{Cause, FirstSeen, History};
 pub use self::refusal::Refusal;
@@ -86,6 +86,18 @@ pub enum Membership {
     Required,
 }
 
+/// What an organisation is kept in, and so what becomes of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    /// In what happens, as in the original: objects get the default tags when they are created, join a scope, or the default tags change, and
+    /// keep what they got once.
+    #[default]
+    Events,
+    /// In documents, which say what is there now: objects have the default tags as long as there are these, and no waiver is about a policy
+    /// that is not there.
+    Documents,
+}
+
 /// An organisation: what policies judge, and how it may change. A clone shares everything until one of the two changes.
 #[derive(Clone, Debug)]
 pub struct Organisation {
@@ -93,6 +105,7 @@ pub struct Organisation {
     schema: Arc<TagSchema>,
     settings: Settings,
     records: Records,
+    keeping: Keeping,
     /// Counts accepted changes.
     version: u64,
 }
@@ -140,6 +153,20 @@ impl Organisation {
     /// The steps are taken here; whoever shares the evaluator does not see them.
     fn steps(&mut self) -> &mut Comply {
         Arc::make_mut(&mut self.comply)
+    }
+
+    /// As documents say it is: what they say of default tags is true of everybody from then on, whatever happens.
+    #[must_use]
+    pub fn documented(mut self) -> Self {
+        self.keeping = Keeping::Documents;
+        self
+    }
+
+    /// As it was when things happened that documents tell of.
+    #[must_use]
+    pub fn happening(mut self) -> Self {
+        self.keeping = Keeping::Events;
+        self
     }
 
     fn before(&self) -> Before {

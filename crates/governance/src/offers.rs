@@ -3,25 +3,27 @@
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use upheld_engine::comply::{
-    Comply, Effect, Finding, Kind, NotFound, ObjectId, ObjectState, Pair, PairKey, Question, Relation,
+    Comply, Effect, Finding, Kind, Level, Link, NotFound, ObjectId, ObjectState, Pair, PairKey, Question, Relation,
 };
 use upheld_engine::{Ruling, Scratch, Silent, ask};
 use upheld_model::{State, Timestamp};
 
+use crate::act::Asked;
 use crate::definition::TagType;
 use crate::{Action, Actor, Decision, Organisation, Refusal, Trial};
 
 impl Organisation {
-    /// Live, enabled objects of a kind or subject whose relationship to an object would break no enforced policy, in the
+    /// Live objects of a kind or subject that an actor could relate to an object without breaking an enforced policy, in the
     /// order of their references. What a waiver covers breaks nothing.
     pub fn candidates(
         &self,
         now: Timestamp,
+        actor: &Actor,
         object: ObjectId,
         wanted: &str,
         role: Option<ObjectId>,
     ) -> Result<Vec<ObjectId>, NotFound> {
-        let mut offered = self.offered(now, object, &self.kinds_of(wanted)?, role);
+        let mut offered = self.offered(now, actor, object, &self.kinds_of(wanted)?, role);
         self.comply.sort_objects(&mut offered);
         Ok(offered)
     }
@@ -39,38 +41,53 @@ impl Organisation {
     }
 
     /// As [`Self::candidates`], in no particular order. Pairs that rules cannot tell apart are asked about once.
-    pub fn offered(&self, now: Timestamp, object: ObjectId, kinds: &[Kind], role: Option<ObjectId>) -> Vec<ObjectId> {
+    pub fn offered(
+        &self,
+        now: Timestamp,
+        actor: &Actor,
+        object: ObjectId,
+        kinds: &[Kind],
+        role: Option<ObjectId>,
+    ) -> Vec<ObjectId> {
         let (comply, mut offered) = (&*self.comply, Vec::new());
         if comply.described(object).is_none_or(|own| own.standing != ObjectState::Live) {
             return offered;
         }
-        let own = comply.home_scope(object);
+        let home = comply.home_scope(object);
         let mut offers = Offers { comply, now, scratch: Scratch::default(), known: FxHashMap::default() };
-        for kind in kinds {
-            let like = comply.objects_of(*kind).find_map(|other| {
-                let (a, b) = comply.in_order(object, other);
-                // What qualifies relationships of other kinds says nothing about these.
-                comply.relationship(a, b, role).or_else(|| comply.relationship(a, b, None))
-            });
-            let Some(like) = like else { continue };
-            for other in comply.objects_of(*kind) {
-                let lives = comply.described(other).is_some_and(|own| own.standing == ObjectState::Live);
-                if !lives || other == object || !comply.is_live(other) {
-                    continue;
-                }
-                let (link, residence) = if like.a == object {
-                    (like.between(object, other), own)
-                } else {
-                    (like.between(other, object), own.and_then(|_| comply.home_scope(other)))
-                };
-                // Where one of them takes no part, there is no pair.
-                if residence.is_none_or(|residence| comply.made_in(&link, residence).all(|pair| offers.complies(pair)))
-                {
+        let mut trial = None;
+        for other in kinds.iter().flat_map(|kind| comply.objects_of(*kind)) {
+            let lives = comply.described(other).is_some_and(|own| own.standing == ObjectState::Live);
+            if !lives || other == object || !comply.is_live(other) {
+                continue;
+            }
+            let (a, b) = comply.in_order(object, other);
+            let Ok(asked) = self.asked_objects(actor, a, b, role) else { continue };
+            // More would change than the pairs between the two: that has to be tried out.
+            if asked.is_new && self.changes_more(&asked.link) {
+                let trial = trial.get_or_insert_with(|| self.trial(now));
+                let decision = trial.would(actor, &self.link_action(&asked.link));
+                // What others violate, and counts in another scope from then on, is not about the two.
+                let ends = [object, other].map(|end| comply.reference(end));
+                let is_between = |own: &Finding| ends.contains(&own.a.object) && ends.contains(&own.b.object);
+                let breaks = decision.violations.iter().any(|own| own.level == Level::Enforce && is_between(own));
+                if decision.outcome.is_done() && !breaks {
                     offered.push(other);
                 }
+                continue;
+            }
+            let residence = if a == object { home.filter(|_| comply.is_live(b)) } else { comply.home_scope(a) };
+            // Where one of them takes no part, there is no pair.
+            if residence.is_none_or(|home| comply.made_in(&asked.link, home).all(|pair| offers.complies(pair))) {
+                offered.push(other);
             }
         }
         offered
+    }
+
+    fn link_action(&self, link: &Link) -> Action {
+        let role = link.role.map(|role| self.comply.reference(role));
+        Action::Link { a: self.comply.reference(link.a), b: self.comply.reference(link.b), role }
     }
 
     /// The enforced rules that would be against relating two objects, in order.
@@ -88,6 +105,25 @@ impl Organisation {
         }
         against.sort();
         against
+    }
+
+    /// What violates already between two objects that somebody wants to relate and that are related, in order.
+    pub fn standing_between(&self, now: Timestamp, action: &Action) -> Vec<Finding> {
+        let Action::Link { a, b, role } = action else { return Vec::new() };
+        let Ok(Asked { link, is_new: false }) = self.asked_link(&Actor::System, a, b, role.as_deref()) else {
+            return Vec::new();
+        };
+        let (comply, history) = (&*self.comply, self.history());
+        let (mut standing, mut scratch) = (Vec::new(), Scratch::default());
+        for pair in comply.made_by(&link) {
+            let accepted = history.accepted(pair);
+            let question = Question { accepted: &accepted, ..comply.question(pair, now) };
+            comply.violated_by(&question, &mut scratch, |state, hit| {
+                standing.extend(comply.named(pair, hit.entry, &hit.measure, state, now));
+            });
+        }
+        standing.sort();
+        standing
     }
 
     /// Whether an object can be related to objects of a kind.

@@ -22,6 +22,10 @@ pub struct Plan {
     pub waived: Vec<Finding>,
     /// Findings that would count again.
     pub unwaived: Vec<Finding>,
+    /// Findings that would be taken more seriously: they warn now and refuse then, or the like.
+    pub raised: Vec<Finding>,
+    /// Findings that would be taken less seriously.
+    pub lowered: Vec<Finding>,
     /// How many violations would stay.
     pub kept: usize,
     /// Pairs that an end-user could relate now and could not then, and the other way round.
@@ -80,6 +84,8 @@ pub(crate) fn compare(decisions: Vec<Decision>, before: &[Finding], after: &[Fin
         removed: Vec::new(),
         waived: Vec::new(),
         unwaived: Vec::new(),
+        raised: Vec::new(),
+        lowered: Vec::new(),
         kept: 0,
         flipped: Vec::new(),
     };
@@ -98,6 +104,12 @@ pub(crate) fn compare(decisions: Vec<Decision>, before: &[Finding], after: &[Fin
             std::cmp::Ordering::Equal => {
                 if let (Some(was), Some(is)) = (old.next(), new.next()) {
                     plan.kept += 1;
+                    // The more serious level comes first.
+                    match is.level.cmp(&was.level) {
+                        std::cmp::Ordering::Less => plan.raised.push(is.clone()),
+                        std::cmp::Ordering::Greater => plan.lowered.push(is.clone()),
+                        std::cmp::Ordering::Equal => {}
+                    }
                     match (was.waiver.is_some(), is.waiver.is_some()) {
                         (false, true) => plan.waived.push(is.clone()),
                         (true, false) => plan.unwaived.push(is.clone()),

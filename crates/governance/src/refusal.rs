@@ -112,6 +112,13 @@ pub enum Refusal {
         /// Which.
         policy: SmolStr,
     },
+    /// A policy that a waiver is about.
+    PolicyWaived {
+        /// Which.
+        policy: SmolStr,
+        /// The waiver.
+        waiver: SmolStr,
+    },
     /// A policy that is not there.
     UnknownPolicy {
         /// What was written.

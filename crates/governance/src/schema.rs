@@ -1,18 +1,23 @@
 //! Which tags objects may carry: definitions, default tags, and who may change what.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use upheld_engine::comply::{Class, Comply, Defaults, Keys, NO_VALUES, ObjectId, Profile, Subject, Tags};
 use upheld_model::nearest::nearest;
 use upheld_model::{Sym, ValuesId};
 
 use crate::definition::{BadDefinition, Definition, Immutable, Mandatory, Restricted, TagType};
-use crate::{Actor, Organisation, Refusal};
+use crate::{Actor, Keeping, Organisation, Refusal};
 
 /// Which tags objects may carry, and which they get without asking.
 #[derive(Clone, Debug, Default)]
 pub struct TagSchema {
     pub(crate) definitions: Vec<Definition>,
     pub(crate) defaults: Tags,
+    /// The values of default tags that objects carry in their own right, too, by reference: those stay when the default tags change.
+    pub(crate) written: FxHashMap<SmolStr, Tags>,
 }
 
 /// Why tags were not taken.
@@ -104,6 +109,39 @@ impl TagSchema {
         added
     }
 
+    /// The default tags with the values that an object of this kind would get; none if it gets none.
+    fn defaults_for(&self, comply: &Comply, object: ObjectId) -> Tags {
+        let spec = comply.kind_of(object).and_then(|kind| comply.profile().kind_spec(kind));
+        if spec.is_none_or(|spec| spec.defaults == Defaults::None) {
+            return Tags::new();
+        }
+        let canonical = |(key, values): &(SmolStr, Vec<SmolStr>)| {
+            (key.clone(), self.canonical(comply.subject_of(object), key, values))
+        };
+        self.defaults.iter().map(canonical).collect()
+    }
+
+    /// Which of the default tags objects carry in their own right, before they get any.
+    pub(crate) fn written_defaults(&self, comply: &Comply) -> FxHashMap<SmolStr, Tags> {
+        let mut written = FxHashMap::default();
+        if self.defaults.is_empty() {
+            return written;
+        }
+        for object in comply.profile().kinds_with_defaults().flat_map(|kind| comply.objects_of(kind)) {
+            let mut own = self.defaults_for(comply, object);
+            own.retain_mut(|(key, values)| {
+                let carried =
+                    self.canonical(comply.subject_of(object), key, &comply.texts(comply.values_of(object, key)));
+                values.retain(|value| carried.contains(value));
+                !values.is_empty()
+            });
+            if !own.is_empty() {
+                written.insert(comply.reference(object), own);
+            }
+        }
+        written
+    }
+
     /// What becomes of the values of a tag where its definition says that they are numbers.
     pub(crate) fn as_numbers(definition: &Definition, comply: &Comply) -> Vec<(ObjectId, Vec<SmolStr>)> {
         let numeric = matches!(definition.tag, TagType::Number | TagType::Integer);
@@ -164,6 +202,60 @@ impl Organisation {
     pub(crate) fn add_defaults(&mut self, object: ObjectId) {
         let added = self.schema.missing_defaults(&self.comply, object);
         self.set_texts(object, &added);
+    }
+
+    /// Somebody gave an object these tags: what of them is a default tag it carries in its own right from now on.
+    pub(crate) fn write_defaults(&mut self, object: ObjectId, tags: &Tags) {
+        let defaults = self.schema.defaults_for(&self.comply, object);
+        if defaults.is_empty() {
+            return;
+        }
+        let reference = self.comply.reference(object);
+        let mut own = self.schema.written.get(&reference).cloned().unwrap_or_default();
+        for (key, values) in tags {
+            let canonical = self.schema.canonical(self.comply.subject_of(object), key, values);
+            own.retain(|(known, _)| known != key);
+            let given = defaults.iter().filter(|(known, _)| known == key).flat_map(|(_, values)| values);
+            let both: Vec<SmolStr> = given.filter(|value| canonical.contains(value)).cloned().collect();
+            if !both.is_empty() {
+                own.push((key.clone(), both));
+            }
+        }
+        self.keep_written(reference, own);
+    }
+
+    fn keep_written(&mut self, reference: SmolStr, own: Tags) {
+        if self.schema.written.get(&reference).map_or(own.is_empty(), |known| *known == own) {
+            return;
+        }
+        let written = &mut Arc::make_mut(&mut self.schema).written;
+        if own.is_empty() {
+            written.remove(&reference);
+        } else {
+            written.insert(reference, own);
+        }
+    }
+
+    /// Other default tags for an object. Where it has them only as long as they are, those before go that it does not carry in its own right.
+    pub(crate) fn change_defaults(&mut self, object: ObjectId, before: &TagSchema) {
+        let former = before.defaults_for(&self.comply, object);
+        let reference = self.comply.reference(object);
+        let own = before.written.get(&reference);
+        if self.keeping == Keeping::Documents {
+            let mut left = Tags::new();
+            for (key, given) in former {
+                let kept = own.into_iter().flatten().filter(|(known, _)| *known == key).flat_map(|(_, values)| values);
+                let kept: Vec<&SmolStr> = kept.collect();
+                let mut values = self.comply.texts(self.comply.values_of(object, &key));
+                values.retain(|value| !given.contains(value) || kept.contains(&value));
+                left.push((key, values));
+            }
+            self.set_texts(object, &left);
+        }
+        let tags = self.comply.tags_of(object);
+        self.keep_written(reference, Tags::new());
+        self.write_defaults(object, &tags);
+        self.add_defaults(object);
     }
 
     /// Gives an object tags as they are.

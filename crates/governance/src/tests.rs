@@ -4,6 +4,7 @@ mod corners;
 mod definitions;
 mod digests;
 mod effects;
+mod fixes;
 mod laws;
 mod numbers;
 mod points;

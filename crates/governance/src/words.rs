@@ -5,7 +5,7 @@ use upheld_engine::comply::{Class, NotFound, Profile, Tags};
 use upheld_engine::words::comply::{house_name, joined, list, pairs};
 use upheld_model::nearest::did_you_mean;
 
-use crate::{Action, BadDefinition, BadValue, By, Cause, Edit, FirstSeen, Fix, Refusal};
+use crate::{Action, BadDefinition, BadValue, By, Cause, Edit, FirstSeen, Fix, Harm, Obstacle, Refusal};
 
 /// A way to fix a violation; alternatives that differ only in the value are one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct ReportedFix {
     pub by: By,
     /// What to change; of alternatives the first.
     pub edits: Vec<Edit>,
+    /// What it does to others.
+    pub harms: Vec<Harm>,
 }
 
 /// What would fix a violation, in the order given.
@@ -24,19 +26,22 @@ pub fn fixes(fixes: &[Fix]) -> Vec<ReportedFix> {
     for fix in fixes {
         let value = single_value(fix);
         let known = reported.iter_mut().find(|(known, values)| {
-            !values.is_empty() && value.is_some() && known.by == fix.by && differ_in_value(&known.edits, &fix.edits)
+            !values.is_empty()
+                && value.is_some()
+                && (known.by, &known.harms) == (fix.by, &fix.harms)
+                && differ_in_value(&known.edits, &fix.edits)
         });
         match (known, value) {
             (Some((_, values)), Some(value)) => values.push(value),
             (_, value) => {
-                let fix = ReportedFix { text: String::new(), by: fix.by, edits: fix.edits.clone() };
+                let (by, edits, harms) = (fix.by, fix.edits.clone(), fix.harms.clone());
+                let fix = ReportedFix { text: String::new(), by, edits, harms };
                 reported.push((fix, value.into_iter().collect()));
             }
         }
     }
     let tell = |(mut fix, values): (ReportedFix, Vec<SmolStr>)| {
-        let edits: Vec<String> = fix.edits.iter().map(|one| edit(one, &values)).collect();
-        fix.text = edits.join(" and ");
+        fix.text = edits_with(&fix.edits, &values);
         fix
     };
     reported.into_iter().map(tell).collect()
@@ -57,6 +62,44 @@ fn differ_in_value(one: &[Edit], other: &[Edit]) -> bool {
             [Edit::Tag { object: same_object, tag: same_tag, remove: same_remove, .. }],
         ) => (object, tag, remove) == (same_object, same_tag, same_remove),
         _ => false,
+    }
+}
+
+fn edits_with(edits: &[Edit], choices: &[SmolStr]) -> String {
+    edits.iter().map(|one| edit(one, choices)).collect::<Vec<_>>().join(" and ")
+}
+
+/// What a fix does to others.
+pub fn harm(harm: Harm) -> &'static str {
+    match harm {
+        Harm::Widens => "opens what it grants to others, too",
+        Harm::Lowers => "protects less than before",
+    }
+}
+
+/// Why no fix was found, in one line.
+pub fn obstacles(profile: &Profile, obstacles: &[Obstacle]) -> String {
+    obstacles.iter().map(|own| obstacle(profile, own)).collect::<Vec<_>>().join("; ")
+}
+
+fn obstacle(profile: &Profile, own: &Obstacle) -> String {
+    match own {
+        Obstacle::Harms { edits, harms, by } => {
+            let told: Vec<&str> = harms.iter().map(|own| harm(*own)).collect();
+            let allowed: Vec<&str> = harms.iter().map(|own| own.word()).collect();
+            let needs = if *by == By::Administrator { ", by an administrator" } else { "" };
+            let (edits, told, allowed) = (edits_with(edits, &[]), told.join(" and "), allowed.join(","));
+            format!("`{edits}` would do{needs}, and {told}: only with --allow {allowed}")
+        }
+        Obstacle::Policies { edits, policies } => {
+            format!("`{}` is against {}", edits_with(edits, &[]), joined(policies, "and"))
+        }
+        Obstacle::Refused { edits, refusal: why } => {
+            format!("`{}` is not possible: {}", edits_with(edits, &[]), refusal(profile, why))
+        }
+        Obstacle::Like { object } => format!("it is as with {object}"),
+        Obstacle::NoValue => "no value comes to mind that both sides could have".to_owned(),
+        Obstacle::NotSought => "nobody looked, because there are so many; ask `upheld fix` for this one".to_owned(),
     }
 }
 
@@ -148,6 +191,9 @@ pub fn refusal(profile: &Profile, refusal: &Refusal) -> String {
         Refusal::Nobody => "this takes a role, and the writer has none".to_owned(),
         Refusal::Scope { own } => format!("this role holds in `{own}` only"),
         Refusal::PolicyExists { policy } => format!("the policy `{policy}` already exists"),
+        Refusal::PolicyWaived { policy, waiver } => {
+            format!("the waiver `{waiver}` is about the policy `{policy}`; revoke it first")
+        }
         Refusal::UnknownPolicy { written, nearest } => meant(format!("there is no policy `{written}`"), nearest),
         Refusal::NoPair { a, b } => format!("no policy can be about {a} and {b}; {}", pairs(profile)),
         Refusal::RuleCount { count: 0 } => "a policy needs at least one rule".to_owned(),

@@ -16,7 +16,7 @@ pub use check::{
     Actor, AppliedWaiver, Cause, Check, CheckState, Edit, Fix, Link, NearMiss, Side, Why, fingerprint, values, word,
 };
 pub use compared::{Absent, BaselineState, Compared};
-pub use fill::{Fixes, MOST_FIXES, Wanted, audit, check_of, fixes_of, standing, waiver_lines};
+pub use fill::{Fixes, MOST_FIXES, Wanted, audit, check_of, fixes_of, standing, standing_since, waiver_lines};
 pub use gaps::{Unseen, gaps};
 pub use overview::{BySeverity, ByWorkspace, Overview, Violations};
 pub use passing::{NothingPassing, Passed, Passing};

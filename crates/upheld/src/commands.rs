@@ -88,6 +88,7 @@ impl Session<'_> {
             Command::Graph => Printer::Graph,
             Command::Test(_) => Printer::Test,
             Command::Audit(_) => Printer::Audit,
+            Command::Fix(_) => Printer::Fix,
             _ => Printer::Other,
         };
         if let Some((message, formats)) = output.refused(printer) {

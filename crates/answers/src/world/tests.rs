@@ -289,7 +289,7 @@ fn changes_are_tried_and_nothing_is_changed() {
         assert_eq!(organisation.audit(&AuditQuestion::default()).expect("is answered").audit.violations().count(), 1);
         assert!(
             organisation
-                .candidates("project/checkout", "landingZone", None)
+                .candidates("project/checkout", "landingZone", None, None)
                 .expect("is answered")
                 .candidates
                 .is_empty()

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use upheld_engine::Snapshot;
 use upheld_engine::comply::{Class, Comply, Finding, FindingName};
-use upheld_governance::{Action, Actor, Admission, Blocked, Draft, Organisation, Outcome, words};
+use upheld_governance::{Action, Actor, Admission, Blocked, Draft, Organisation, Outcome, Seeker, words};
 use upheld_model::{Sym, Timestamp};
-use upheld_report::compliance::{Check, Ruled, check_of, fixes_of};
+use upheld_report::compliance::{Check, Ruled, check_of};
 
 use super::accepted::Accepted;
 use super::questions::{actor_of_class, person};
@@ -139,11 +139,11 @@ fn checks(admission: &Admission, one: &Organisation, comply: &Comply, after: &Sn
     let mut trial = one.trial(now);
     for Blocked { actor, action, violations } in &admission.blocked {
         // What else is written may be needed for it; then nothing can be tried with it alone.
-        let alone = is_blocked_alone(one, now, actor, action);
+        let (alone, seeker) = (is_blocked_alone(one, now, actor, action), Seeker::new(actor.clone()));
         for violation in violations {
             let mut check = check_of(comply, after.files(), violation);
             if alone {
-                check.fixes = fixes_of(&trial.ways(actor, action, violation));
+                check.fixed_by(comply.profile(), &trial.ways(&seeker, action, violation));
             }
             checks.push(check);
         }
@@ -184,6 +184,7 @@ fn together(one: Admitted, other: Admitted) -> Admitted {
         outcome: softer.word(),
         semantics: format!("{}, {}", one.ruled.semantics, other.ruled.semantics),
         violations: one.ruled.violations.into_iter().chain(other.ruled.violations).collect(),
+        standing: Vec::new(),
     };
     Admitted { outcome: softer, ruled, records: one.records.into_iter().chain(other.records).collect() }
 }

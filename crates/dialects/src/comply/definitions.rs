@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 use upheld_engine::comply::{Profile, Subject};
 use upheld_governance::words::bad_definition;
 use upheld_governance::{
-    BadDefinition, Definition, Immutable, Mandatory, Pattern, Redefinition, Restricted, TagSchema, TagType,
+    BadDefinition, Definition, Immutable, Mandatory, Pattern, Protects, Redefinition, Restricted, TagSchema, TagType,
 };
 use upheld_model::Fault;
 use upheld_model::tree::Value;
@@ -35,6 +35,7 @@ impl Reader<'_> {
             mandatory: flag(written, "mandatory").map(mandatory).unwrap_or_default(),
             restricted: flag(written, "restricted").map(restricted).unwrap_or_default(),
             immutable: flag(written, "immutable").map(immutable).unwrap_or_default(),
+            protects: flag(written, "protects").map(protects).unwrap_or_default(),
             at: Some(self.place(written)),
         };
         Some(canonical(definition))
@@ -67,6 +68,7 @@ impl Reader<'_> {
             mandatory: flag(spec, "mandatory").map(mandatory).unwrap_or_default(),
             restricted: flag(spec, "restricted").map(restricted).unwrap_or_default(),
             immutable: flag(spec, "immutable").map(immutable).unwrap_or_default(),
+            protects: Protects::default(),
             at: Some(self.place(written)),
         };
         Some(canonical(definition))
@@ -181,6 +183,10 @@ fn mandatory(yes: bool) -> Mandatory {
 
 fn restricted(yes: bool) -> Restricted {
     if yes { Restricted::Yes } else { Restricted::No }
+}
+
+fn protects(yes: bool) -> Protects {
+    if yes { Protects::Yes } else { Protects::No }
 }
 
 fn immutable(yes: bool) -> Immutable {

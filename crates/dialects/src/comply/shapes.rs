@@ -118,6 +118,7 @@ pub fn definition(own: Whole) -> Shape {
     let mut fields = definition_fields();
     fields.push(required("type", Shape::Name, "the type of its values"));
     fields.push(optional("withdrawn", list(Shape::Opaque), "options that objects may still carry"));
+    fields.push(optional("protects", Shape::Bool, "whether the options go from the most open to the most protected"));
     fields.push(optional("description", Shape::Text, "what it is for"));
     whole(own, fields)
 }

@@ -169,6 +169,11 @@ impl Comply {
         self.slot_of(pair).map_or_else(Vec::new, |slot| self.rules_violated_at(slot).collect())
     }
 
+    /// Whether a pair violates a rule now.
+    pub fn is_violated(&self, id: FindingId) -> bool {
+        self.slot_of(id.pair).is_some_and(|slot| self.rules_violated_at(slot).any(|entry| entry == id.entry))
+    }
+
     /// Whether a relationship makes a pair.
     pub fn is_made(&self, pair: Pair) -> bool {
         self.slot_of(pair).is_some()

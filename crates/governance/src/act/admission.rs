@@ -1,7 +1,7 @@
 //! Whether two objects may be related, without touching anything: what gateways ask all the time.
 
 use upheld_engine::Scratch;
-use upheld_engine::comply::{Effect, Finding, ObjectId, Question, Trigger};
+use upheld_engine::comply::{Effect, Finding, Link, ObjectId, Question, Trigger};
 use upheld_model::{State, Timestamp};
 
 use super::{Asked, Refused};
@@ -26,6 +26,12 @@ impl Organisation {
         self.admitted(now, actor, self.asked_objects(actor, a, b, role))
     }
 
+    /// Whether a new relationship changes more than the pairs between two objects.
+    pub(crate) fn changes_more(&self, link: &Link) -> bool {
+        let joins_scope = self.comply.kind_of(link.a) == self.profile().scope;
+        joins_scope && !self.schema.missing_defaults(&self.comply, link.b).is_empty() || self.comply.owns(link)
+    }
+
     fn admitted(&self, now: Timestamp, actor: &Actor, asked: Result<Asked, Refused>) -> Option<Decision> {
         let decided =
             |outcome, violations| Decision { outcome, violations, refusal: None, tags: None, version: self.version };
@@ -36,11 +42,10 @@ impl Organisation {
                 return Some(Decision { refusal: Some(refusal), ..decided(outcome, Vec::new()) });
             }
         };
-        let (comply, profile) = (&*self.comply, self.profile());
-        let joins_scope = comply.kind_of(link.a) == profile.scope;
-        if joins_scope && !self.schema.missing_defaults(comply, link.b).is_empty() || comply.owns(&link) {
+        if self.changes_more(&link) {
             return None;
         }
+        let (comply, profile) = (&*self.comply, self.profile());
         let class = self.class(actor);
         let (mut blocking, mut new, mut scratch) = (Vec::new(), Vec::new(), Scratch::default());
         for pair in comply.made_by(&link) {

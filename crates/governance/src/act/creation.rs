@@ -49,6 +49,7 @@ impl Organisation {
         if new.filling == Filling::Defaults {
             self.fill_open_defaults(now, object, new);
         }
+        self.write_defaults(object, &self.comply.tags_of(object));
         self.add_defaults(object);
         self.check_mandatory(actor, object).map_err(invalid)?;
         let pairs = unique(links.iter().flat_map(|link| self.comply.made_by(link)).collect());

@@ -10,7 +10,7 @@ use super::{Done, Refused, forbidden, invalid};
 use crate::definition::{BadDefinition, Definition, Redefinition};
 use crate::rights::Operation;
 use crate::schema::TagSchema;
-use crate::{Actor, Organisation, Refusal};
+use crate::{Actor, Keeping, Organisation, Refusal};
 
 fn unknown_definition(subject: &str, key: &str) -> Refused {
     invalid(Refusal::UnknownDefinition { subject: SmolStr::new(subject), key: SmolStr::new(key) })
@@ -66,6 +66,10 @@ impl Organisation {
 
     pub(super) fn do_delete_policy(&mut self, actor: &Actor, policy: &SmolStr) -> Result<Done, Refused> {
         self.known_policy(policy).map_err(invalid)?;
+        let waived = self.comply.waivers().iter().find(|waiver| waiver.policy == *policy);
+        if let Some(waiver) = waived.filter(|_| self.keeping == Keeping::Documents) {
+            return Err(invalid(Refusal::PolicyWaived { policy: policy.clone(), waiver: waiver.id.clone() }));
+        }
         self.may(actor, Operation::Policies, || None).map_err(forbidden)?;
         self.steps().put_policy(policy, None);
         Ok(Done::nothing_looked_at("delete-policy", policy))
@@ -151,9 +155,10 @@ impl Organisation {
                 }
             }
         }
+        let before = Arc::clone(&self.schema);
         Arc::make_mut(&mut self.schema).defaults.clone_from(tags);
         for object in self.takers() {
-            self.add_defaults(object);
+            self.change_defaults(object, &before);
         }
         Ok(Done::nothing_looked_at("defaults", "default tags"))
     }

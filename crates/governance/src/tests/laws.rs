@@ -1,8 +1,10 @@
 //! What holds after any actions, by the names of the invariants.
 
 mod admissions;
+mod documents;
 mod ends;
 mod export;
+mod fixes;
 mod offers;
 mod plans;
 

@@ -185,10 +185,6 @@ impl Tested {
         self.organisation.schema().defaults()
     }
 
-    pub(super) fn missing_defaults(&self, object: ObjectId) -> Tags {
-        self.organisation.schema().missing_defaults(self, object)
-    }
-
     pub(super) fn what_if(&self, steps: &[Step]) -> Plan {
         self.organisation.what_if(self.now, steps)
     }
@@ -205,16 +201,17 @@ impl Tested {
         Ok(plan)
     }
 
-    pub(super) fn fixes(&self, viewer: &Actor, violation: &Finding) -> Vec<Fix> {
-        self.organisation.trial(self.now).fixes(viewer, violation)
+    pub(super) fn sought(&self, seeker: &Seeker, violation: &Finding) -> Fixes {
+        self.organisation.trial(self.now).fixes(seeker, violation)
     }
 
-    pub(super) fn remedy(&self, viewer: &Actor, scope: Option<ObjectId>) -> (Vec<Fix>, Vec<Finding>) {
-        self.organisation.trial(self.now).remedy(viewer, scope)
+    pub(super) fn remedy(&self, seeker: &Seeker, filter: &Filter) -> Remedy {
+        let open = self.organisation.open_violations(filter, self.now);
+        self.organisation.trial(self.now).remedy(seeker, &open, &mut |_, _| {})
     }
 
-    pub(super) fn action_of(&self, edit: &Edit) -> Option<Action> {
-        self.organisation.action_of(edit)
+    pub(super) fn actions_of(&self, edits: &[Edit]) -> Vec<Action> {
+        self.organisation.actions_of(edits)
     }
 
     pub(super) fn candidates(
@@ -223,7 +220,7 @@ impl Tested {
         kind: &str,
         role: Option<ObjectId>,
     ) -> Result<Vec<ObjectId>, NotFound> {
-        self.organisation.candidates(self.now, object, kind, role)
+        self.organisation.candidates(self.now, &end_user(), object, kind, role)
     }
 }
 

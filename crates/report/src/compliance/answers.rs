@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 use upheld_engine::comply::{Finding, Profile};
-use upheld_governance::{self as governance, Organisation, Outcome};
+use upheld_governance::{self as governance, Obstacle, Organisation, Outcome};
 use upheld_model::Files;
 
-use super::check::{Check, Edit, Fix};
-use super::fill::{fixes_of, standing};
+use super::Filter;
+use super::check::{Actor, Check, CheckState, Edit, Fix};
+use super::fill::{fixes_of, standing_since};
 use crate::counted;
 
 /// What becomes of a change.
@@ -21,6 +22,9 @@ pub struct Ruled {
     pub semantics: String,
     /// What refuses it, or what it leaves violated.
     pub violations: Vec<Check>,
+    /// What is violated already where nothing would change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub standing: Vec<Check>,
 }
 
 impl Ruled {
@@ -38,7 +42,30 @@ impl Ruled {
             Outcome::Forbidden => format!("FORBIDDEN: {}", sentence(why)),
             Outcome::Invalid => format!("INVALID: {}", sentence(why)),
         };
-        Self { answer, outcome: outcome.word(), semantics: profile.name.to_string(), violations }
+        Self { answer, outcome: outcome.word(), semantics: profile.name.to_string(), violations, standing: Vec::new() }
+    }
+
+    /// With what is violated already: the two are related, and nothing would change.
+    #[must_use]
+    pub fn already(mut self, mut standing: Vec<Check>) -> Self {
+        standing.iter_mut().for_each(Check::complete);
+        let (waived, open): (Vec<&Check>, Vec<&Check>) =
+            standing.iter().partition(|check| check.state == CheckState::Waived);
+        let names = |checks: &[&Check]| {
+            let mut names: Vec<&str> = checks.iter().map(|check| check.policy.as_str()).collect();
+            names.dedup();
+            names.join(", ")
+        };
+        let told = match (open.is_empty(), waived.is_empty()) {
+            (true, true) => None,
+            (true, false) => Some(format!("they violate {} already, and a waiver covers it", names(&waived))),
+            (false, _) => Some(format!("they violate {} already, and that stays", names(&open))),
+        };
+        if let Some(told) = told.filter(|_| self.outcome == Outcome::Allowed.word()) {
+            self.answer = format!("ALLOWED: the two are related, so nothing changes; {told}.");
+            self.standing = standing;
+        }
+        self
     }
 }
 
@@ -68,6 +95,10 @@ pub struct Planned {
     pub waived: Vec<Check>,
     /// Violations that are excused no longer.
     pub unwaived: Vec<Check>,
+    /// Violations that are taken more seriously from then on.
+    pub raised: Vec<Check>,
+    /// Violations that are taken less seriously from then on.
+    pub lowered: Vec<Check>,
     /// How many stay.
     pub kept: usize,
     /// Pairs that could be related before and not after, or the other way round.
@@ -106,7 +137,8 @@ impl Planned {
     #[must_use]
     pub fn finished(mut self) -> Self {
         let lists = [&mut self.added, &mut self.removed, &mut self.waived, &mut self.unwaived];
-        lists.into_iter().flatten().for_each(Check::complete);
+        let levels = [&mut self.raised, &mut self.lowered];
+        lists.into_iter().chain(levels).flatten().for_each(Check::complete);
         self.steps.iter_mut().flat_map(|step| &mut step.violations).for_each(Check::complete);
         let refused = self.steps.iter().filter(|step| !matches!(step.outcome, "allowed" | "soft")).count();
         let changes = counted(self.steps.len(), "change", "changes");
@@ -115,13 +147,16 @@ impl Planned {
             refused => format!("{changes}, {refused} refused"),
         };
         let added = counted(self.added.len(), "violation", "violations");
-        let waived = match (self.waived.len(), self.unwaived.len()) {
-            (0, 0) => String::new(),
-            (waived, 0) => format!("; {waived} waived then"),
-            (0, unwaived) => format!("; {unwaived} counted again"),
-            (waived, unwaived) => format!("; {waived} waived then, {unwaived} counted again"),
-        };
-        self.answer = format!("{first}: {added} added, {} removed, {} kept{waived}.", self.removed.len(), self.kept);
+        let notes = [
+            (self.waived.len(), "waived then"),
+            (self.unwaived.len(), "counted again"),
+            (self.raised.len(), "taken more seriously"),
+            (self.lowered.len(), "taken less seriously"),
+        ];
+        let notes = notes.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+        let notes = notes.collect::<Vec<_>>().join(", ");
+        let notes = if notes.is_empty() { notes } else { format!("; {notes}") };
+        self.answer = format!("{first}: {added} added, {} removed, {} kept{notes}.", self.removed.len(), self.kept);
         self
     }
 }
@@ -141,6 +176,9 @@ pub struct FixPlan {
     /// Violations that no edit fixes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<Check>,
+    /// What it was cut to, because the role of who asks may see no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut_to: Option<String>,
 }
 
 /// One edit of a plan.
@@ -165,18 +203,30 @@ impl FixPlan {
             (_, 0) => format!("{all}, each can be fixed."),
             (_, hopeless) => format!("{all}, {hopeless} without a simple fix."),
         };
-        Self { answer, edits: Vec::new(), violations: checks, left: Vec::new() }
+        Self { answer, edits: Vec::new(), violations: checks, left: Vec::new(), cut_to: None }
     }
 
     /// A plan that fixes as much as possible.
-    pub fn plan(organisation: &Organisation, files: &Files, fixes: &[governance::Fix], left: &[Finding]) -> Self {
+    pub fn plan(
+        organisation: &Organisation,
+        files: &Files,
+        fixes: &[governance::Fix],
+        left: &[(Finding, Vec<Obstacle>)],
+    ) -> Self {
         let mut edits = Vec::new();
         for fix in fixes {
             let reported = fixes_of(std::slice::from_ref(fix));
             edits.extend(reported.into_iter().map(|reported| PlannedFix { fix: reported, ends: fix.ends }));
         }
-        let mut left: Vec<Check> = left.iter().map(|own| standing(organisation, files, own)).collect();
-        left.iter_mut().for_each(Check::complete);
+        let (comply, history) = (organisation.comply(), organisation.history());
+        let unfixed = |(own, obstacles): &(Finding, Vec<Obstacle>)| {
+            let mut check = standing_since(comply, files, own, &history);
+            let ways = governance::Fixes { ways: Vec::new(), obstacles: obstacles.clone() };
+            check.fixed_by(comply.profile(), &ways);
+            check.complete();
+            check
+        };
+        let left: Vec<Check> = left.iter().map(unfixed).collect();
         let ends: usize = edits.iter().map(|planned| planned.ends).sum();
         let some = counted(edits.len(), "edit", "edits");
         let fixed = counted(ends, "violation", "violations");
@@ -187,7 +237,25 @@ impl FixPlan {
             (_, 0) => format!("{some} would fix all {fixed}."),
             (_, left) => format!("{some} would fix {fixed}; {left} would be left."),
         };
-        Self { answer, edits, violations: Vec::new(), left }
+        let others = edits.iter().filter(|planned| planned.fix.by == Actor::Administrator).count();
+        let answer = match (others, edits.len()) {
+            (0, _) => answer,
+            (1, 1) => format!("{answer} It needs an administrator."),
+            (all, edits) if all == edits => format!("{answer} All of them need an administrator."),
+            (1, _) => format!("{answer} 1 of them needs an administrator."),
+            (some, _) => format!("{answer} {some} of them need an administrator."),
+        };
+        Self { answer, edits, violations: Vec::new(), left, cut_to: None }
+    }
+
+    /// Of what somebody may see.
+    #[must_use]
+    pub fn within(mut self, cut: Option<Filter>) -> Self {
+        if let Some(Filter { value, .. }) = cut {
+            self.answer = format!("{} Only {value} was looked at, which is what this role may see.", self.answer);
+            self.cut_to = Some(value);
+        }
+        self
     }
 
     /// The objects that a plan touches, or those that violate something, in order.

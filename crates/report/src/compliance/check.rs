@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use upheld_governance::{Harm, words};
 use upheld_model::State;
 
 use super::{At, BaselineState, Level, Severity};
@@ -59,6 +60,9 @@ pub struct Check {
     /// Whether it was there before, where an earlier audit is compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline_state: Option<BaselineState>,
+    /// Why there is none, if somebody looked or should have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_fix: Option<Why>,
 }
 
 /// How a check ended.
@@ -97,7 +101,7 @@ pub struct Side {
     pub at: Option<At>,
 }
 
-/// Why a check ended so.
+/// Why something is as it is.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Why {
@@ -167,6 +171,9 @@ pub struct Fix {
     pub edits: Vec<Edit>,
     /// Who may do it.
     pub by: Actor,
+    /// What it does to others, in words that allow it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub harms: Vec<&'static str>,
 }
 
 /// Who can do it.
@@ -298,13 +305,25 @@ impl Side {
     }
 }
 
+impl Check {
+    /// What would fix it, or why nothing would, in one line; nothing where nobody looked.
+    pub fn fix_line(&self) -> Option<String> {
+        let told: Vec<String> = self.fixes.iter().map(Fix::sentence).collect();
+        match (told.is_empty(), &self.no_fix) {
+            (false, _) => Some(format!("fix: {}", told.join("; or "))),
+            (true, Some(why)) => Some(format!("no fix was found: {}", why.text)),
+            (true, None) => None,
+        }
+    }
+}
+
 impl Fix {
     /// The text, and whether somebody else has to do it.
     pub fn sentence(&self) -> String {
-        match self.by {
-            Actor::Viewer => self.text.clone(),
-            Actor::Administrator => format!("{} (needs an administrator)", self.text),
-        }
+        let needs = (self.by == Actor::Administrator).then_some("needs an administrator");
+        let harms = self.harms.iter().filter_map(|word| Harm::of(word)).map(words::harm);
+        let notes: Vec<&str> = harms.chain(needs).collect();
+        if notes.is_empty() { self.text.clone() } else { format!("{} ({})", self.text, notes.join(", ")) }
     }
 }
 

@@ -4,9 +4,11 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{self, Cells, Comply, Filter, Finding, Strategy, Verdict, Waiver};
+use upheld_engine::comply::{self, Cells, Comply, Filter, Finding, Profile, Strategy, Verdict, Waiver};
 use upheld_engine::words::comply::{because, house_name};
-use upheld_governance::{self as governance, Actor as Viewer, FirstSeen, Organisation, words};
+use upheld_governance::{
+    self as governance, Actor as Viewer, FirstSeen, History, Obstacle, Organisation, Seeker, words,
+};
 use upheld_model::{Files, Timestamp};
 
 use super::check::{Actor, AppliedWaiver, Cause, Check, CheckState, Edit, Fix, Link, NearMiss, Side, Why};
@@ -32,8 +34,8 @@ pub enum Fixes {
     None,
 }
 
-/// Fixes are looked for that many violations of one audit; the rest is for `fix`.
-pub const MOST_FIXES: usize = 200;
+/// Fixes are looked for that many violations of one audit; the others say so.
+pub const MOST_FIXES: usize = 1000;
 
 /// Audits an organisation.
 pub fn audit(organisation: &Organisation, now: Timestamp, files: &Files, wanted: &Wanted) -> Audit {
@@ -43,10 +45,15 @@ pub fn audit(organisation: &Organisation, now: Timestamp, files: &Files, wanted:
     let history = organisation.history();
     let mut checks: Vec<Check> =
         violations.iter().map(|own| check_since(comply, files, own, history.seen(own))).collect();
-    let mut trial = organisation.trial(now);
+    let (mut trial, seeker) = (organisation.trial(now), Seeker::new(viewer.clone()));
     for (number, (check, violation)) in checks.iter_mut().zip(&violations).enumerate() {
-        if *fixes == Fixes::Tried && number < MOST_FIXES && violation.waiver.is_none() {
-            check.fixes = fixes_of(&trial.fixes(viewer, violation));
+        if *fixes == Fixes::Tried && violation.waiver.is_none() {
+            let sought = if number < MOST_FIXES {
+                trial.fixes(&seeker, violation)
+            } else {
+                governance::Fixes { ways: Vec::new(), obstacles: vec![Obstacle::NotSought] }
+            };
+            check.fixed_by(comply.profile(), &sought);
         }
     }
     let cells = comply.cells(filter);
@@ -200,6 +207,11 @@ pub fn standing(organisation: &Organisation, files: &Files, violation: &Finding)
     check_since(organisation.comply(), files, violation, organisation.seen(violation))
 }
 
+/// As [`standing`], for whoever has read the history already.
+pub fn standing_since(comply: &Comply, files: &Files, violation: &Finding, history: &History<'_>) -> Check {
+    check_since(comply, files, violation, history.seen(violation))
+}
+
 fn check_since(comply: &Comply, files: &Files, finding: &Finding, seen: Option<FirstSeen>) -> Check {
     let mut check = check_of(comply, files, finding);
     check.first_seen = seen.as_ref().map(|seen| seen.first.to_string());
@@ -237,6 +249,7 @@ pub fn check_of(comply: &Comply, files: &Files, finding: &Finding) -> Check {
         how_to_fix: None,
         fixes: Vec::new(),
         baseline_state: None,
+        no_fix: None,
     };
     if !verdict.holds() {
         let near = comply::near_misses(&a.values, &b.values).into_iter();
@@ -283,11 +296,24 @@ fn excuse(comply: &Comply, id: &SmolStr) -> Option<AppliedWaiver> {
     })
 }
 
+impl Check {
+    /// With what would fix it, or why nothing would.
+    pub fn fixed_by(&mut self, profile: &Profile, fixes: &governance::Fixes) {
+        self.fixes = fixes_of(&fixes.ways);
+        self.no_fix = fixes
+            .obstacles
+            .first()
+            .filter(|_| fixes.ways.is_empty())
+            .map(|first| Why { code: first.code(), text: words::obstacles(profile, &fixes.obstacles) });
+    }
+}
+
 /// Ways to fix a violation, for programs and people.
 pub fn fixes_of(fixes: &[governance::Fix]) -> Vec<Fix> {
     words::fixes(fixes)
         .into_iter()
-        .map(|words::ReportedFix { text, by, edits }| Fix {
+        .map(|words::ReportedFix { text, by, edits, harms }| Fix {
+            harms: harms.iter().map(|harm| harm.word()).collect(),
             text,
             edits: edits.iter().map(edit).collect(),
             by: match by {

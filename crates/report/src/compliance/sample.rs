@@ -133,6 +133,7 @@ fn check(workspace: &str, policy: &str, state: CheckState, a: Side, b: Side) -> 
         how_to_fix: None,
         fixes: Vec::new(),
         baseline_state: None,
+        no_fix: None,
     }
 }
 
@@ -155,8 +156,18 @@ fn hard() -> Check {
         how_to_fix: Some("choose an environment of the workspace".to_owned()),
         near_miss: vec![NearMiss { a_value: "Prod".to_owned(), b_value: "prod".to_owned(), kind: "case".to_owned() }],
         fixes: vec![
-            Fix { text: "choose dev, test or qa on the project".to_owned(), edits: vec![edit], by: Actor::Viewer },
-            Fix { text: "take the project out".to_owned(), edits: vec![unlink], by: Actor::Administrator },
+            Fix {
+                text: "choose dev, test or qa on the project".to_owned(),
+                edits: vec![edit],
+                by: Actor::Viewer,
+                harms: Vec::new(),
+            },
+            Fix {
+                text: "take the project out".to_owned(),
+                edits: vec![unlink],
+                by: Actor::Administrator,
+                harms: Vec::new(),
+            },
         ],
         ..check("workspace/managed-customer", "env-project-workspace", CheckState::Hard, workspace, project)
     }

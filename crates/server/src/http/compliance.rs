@@ -124,7 +124,7 @@ async fn candidates(incoming: Incoming<Choice>) -> Result<Response, Problem> {
     incoming
         .answered(|organisation, person, Choice { object, kind, role, .. }| {
             organisation.may_ask_about(&object, person.as_deref())?;
-            Ok(organisation.candidates(&object, &kind, role.as_deref())?.json())
+            Ok(organisation.candidates(&object, &kind, role.as_deref(), person.as_deref())?.json())
         })
         .await
 }
@@ -175,7 +175,7 @@ async fn fix(mut incoming: Incoming<FixQuestion>) -> Result<Response, Problem> {
     asking.policies = asking.policies.take().or_else(|| question.policies.take());
     incoming
         .answered(|organisation, person, question| {
-            Ok(json!(organisation.fix_plan(&FixQuestion { person, ..question })?))
+            Ok(json!(organisation.fix_plan(&FixQuestion { person, ..question }, &mut |_, _| {})?))
         })
         .await
 }

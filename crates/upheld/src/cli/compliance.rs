@@ -82,6 +82,8 @@ pub(crate) struct Candidates {
     #[arg(long, value_name = "KIND/ID")]
     pub(crate) role: Option<String>,
     #[command(flatten)]
+    pub(crate) person: Person,
+    #[command(flatten)]
     pub(crate) organisation: Organisation,
 }
 
@@ -127,10 +129,35 @@ pub(crate) struct Fix {
     /// Only this policy
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
+    /// What fixes may do although others are concerned
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    pub(crate) allow: Vec<Allowed>,
+    /// Make the edits in the files, and leave everything else in them as it is
+    #[arg(long)]
+    pub(crate) apply: bool,
     #[command(flatten)]
     pub(crate) person: Person,
     #[command(flatten)]
     pub(crate) organisation: Organisation,
+}
+
+/// What fixes may do although others are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Allowed {
+    /// Open the side that grants to others, too
+    Widen,
+    /// Protect less than before
+    Lower,
+}
+
+impl Allowed {
+    /// The word for it in questions.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Widen => "widen",
+            Self::Lower => "lower",
+        }
+    }
 }
 
 /// Options of `waivers`.

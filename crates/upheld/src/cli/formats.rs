@@ -15,6 +15,8 @@ pub(crate) enum Output {
     Record(Results),
     /// Findings of audits.
     Report(Findings),
+    /// Edits of files as a diff.
+    Patch,
 }
 
 impl Default for Output {
@@ -44,6 +46,7 @@ impl ValueEnum for Output {
             Self::Report(Findings::Markdown),
             Self::Report(Findings::Html),
             Self::Report(Findings::Prometheus),
+            Self::Patch,
         ]
     }
 
@@ -67,6 +70,7 @@ impl ValueEnum for Output {
             Self::Report(Findings::Markdown) => ("markdown", "A comment on a change (`audit` only)"),
             Self::Report(Findings::Html) => ("html", "A page for browsers (`audit` only)"),
             Self::Report(Findings::Prometheus) => ("prometheus", "Metrics (`audit` only)"),
+            Self::Patch => ("patch", "A unified diff (`fix` only)"),
         };
         Some(PossibleValue::new(name).help(help))
     }
@@ -138,6 +142,8 @@ pub(crate) enum Printer {
     Test,
     /// `audit`.
     Audit,
+    /// `fix`.
+    Fix,
     /// All others.
     Other,
 }
@@ -147,14 +153,14 @@ impl Output {
     pub(crate) fn format(self) -> Format {
         match self {
             Self::Print(format) => format,
-            Self::Draw(_) | Self::Record(_) | Self::Report(_) => Format::Table,
+            Self::Draw(_) | Self::Record(_) | Self::Report(_) | Self::Patch => Format::Table,
         }
     }
 
     /// How graphs are drawn, if that is asked for.
     pub(crate) fn drawing(self) -> Option<Drawing> {
         match self {
-            Self::Print(_) | Self::Record(_) | Self::Report(_) => None,
+            Self::Print(_) | Self::Record(_) | Self::Report(_) | Self::Patch => None,
             Self::Draw(drawing) => Some(drawing),
         }
     }
@@ -162,7 +168,7 @@ impl Output {
     /// How results are recorded, if that is asked for.
     pub(crate) fn results(self) -> Option<Results> {
         match self {
-            Self::Print(_) | Self::Draw(_) | Self::Report(_) => None,
+            Self::Print(_) | Self::Draw(_) | Self::Report(_) | Self::Patch => None,
             Self::Record(results) => Some(results),
         }
     }
@@ -175,6 +181,7 @@ impl Output {
             Self::Record(Results::Junit) => matches!(printer, Printer::Test | Printer::Audit),
             Self::Record(Results::Tap) => printer == Printer::Test,
             Self::Report(_) => printer == Printer::Audit,
+            Self::Patch => printer == Printer::Fix,
         }
     }
 
@@ -189,11 +196,13 @@ impl Output {
             Self::Record(Results::Junit) => "only `test` and `audit` record results",
             Self::Record(Results::Tap) => "only `test` records results so",
             Self::Report(_) => "only `audit` reports findings so",
+            Self::Patch => "only `fix` prints patches",
         };
         let instead = match printer {
             Printer::Graph => "`graph` draws",
             Printer::Test => "`test` records results",
             Printer::Audit => "`audit` reports findings",
+            Printer::Fix => "`fix` prints tables, data and patches",
             Printer::Other => "the other commands print tables and data",
         };
         let fitting = Self::value_variants().iter().filter(|output| output.fits(printer));

@@ -36,7 +36,12 @@ fn format(output: Output) -> Option<Text> {
         Output::Report(Findings::Markdown) => Text::Markdown,
         Output::Report(Findings::Html) => Text::Html,
         Output::Report(Findings::Prometheus) => Text::Prometheus,
-        Output::Print(Format::Table | Format::Wide) | Output::Draw(_) | Output::Record(Results::Tap) => return None,
+        Output::Print(Format::Table | Format::Wide)
+        | Output::Draw(_)
+        | Output::Record(Results::Tap)
+        | Output::Patch => {
+            return None;
+        }
     })
 }
 

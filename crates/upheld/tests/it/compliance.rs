@@ -23,6 +23,7 @@ macro_rules! read {
 }
 
 // After the macros that they use.
+mod fixes;
 mod formats;
 mod inputs;
 mod reports;

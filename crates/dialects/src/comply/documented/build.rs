@@ -298,6 +298,7 @@ impl Documented {
             }
         }
         dated.sort_by_key(|(at, _)| *at);
+        self.organisation = self.organisation.happening();
         let Self { organisation, history, last, refused_today, .. } = &mut self;
         for (at, change) in dated {
             let tried = take_place(organisation, last, at, &change);
@@ -318,6 +319,7 @@ impl Documented {
             }
             history.push((at, Arc::new(change)));
         }
+        self.organisation = self.organisation.documented();
         self
     }
 

@@ -64,9 +64,10 @@ impl Organisation<'_> {
         let gaps = report::gaps(&self.governed, files, &filter);
         let audit = report::audit(&self.governed, self.now, files, &Wanted { filter, viewer, fixes });
         let audit = Audit { snapshot: Some(digest), filters, gaps, ..audit }.finished();
-        if fixes == Fixes::Tried && audit.violations().count() > MOST_FIXES {
+        let counted = audit.violations().count();
+        if fixes == Fixes::Tried && counted > MOST_FIXES {
             notes.push(format!(
-                "note: fixes are shown for the first {MOST_FIXES} violations; `upheld fix` plans for all"
+                "note: fixes were looked for the first {MOST_FIXES} of {counted} violations; `upheld fix` plans for all"
             ));
         }
         Ok(Audited { audit, notes })
@@ -161,7 +162,7 @@ fn scope_word(comply: &Comply) -> &str {
 }
 
 /// Cuts an audit to what somebody may see, and says so.
-fn cut_to_visible(
+pub(super) fn cut_to_visible(
     asked: &Organisation<'_>,
     filter: &mut comply::Filter,
     actor: &Actor,

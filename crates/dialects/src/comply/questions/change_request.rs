@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use upheld_engine::comply::{Class, Tags};
-use upheld_governance::{Action, Actor, Decision, NewLink, NewObject, Outcome, words};
+use upheld_governance::{Action, Actor, Decision, NewLink, NewObject, Outcome, Seeker, words};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
 use super::Organisation;
-use upheld_report::compliance::{Ruled, check_of, fixes_of};
+use upheld_report::compliance::{self as report, Ruled, check_of};
 
 /// A change, and who would make it.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
@@ -39,18 +39,27 @@ impl Organisation<'_> {
 
 fn ruled(asked: &Organisation<'_>, actor: &Actor, action: &Action, decision: &Decision) -> Ruled {
     let files = asked.snapshot.files();
-    let mut trial = asked.governed.trial(asked.now);
+    let (mut trial, seeker) = (asked.governed.trial(asked.now), Seeker::new(actor.clone()));
+    let profile = asked.comply().profile();
     let mut violations = Vec::new();
     for violation in &decision.violations {
         let mut check = check_of(asked.comply(), files, violation);
         if decision.outcome == Outcome::Blocked {
-            check.fixes = fixes_of(&trial.ways(actor, action, violation));
+            check.fixed_by(profile, &trial.ways(&seeker, action, violation));
         }
         violations.push(check);
     }
-    let profile = asked.comply().profile();
     let refusal = decision.refusal.as_ref().map(|refusal| words::refusal(profile, refusal));
-    Ruled::new(decision.outcome, refusal, violations, profile)
+    let ruled = Ruled::new(decision.outcome, refusal, violations, profile);
+    let mut standing = Vec::new();
+    for violation in asked.governed.standing_between(asked.now, action) {
+        let mut check = report::standing(asked.governed, files, &violation);
+        if violation.waiver.is_none() {
+            check.fixed_by(profile, &trial.fixes(&seeker, &violation));
+        }
+        standing.push(check);
+    }
+    ruled.already(standing)
 }
 
 const VERBS: [&str; 5] = ["link", "unlink", "tag", "create", "delete"];

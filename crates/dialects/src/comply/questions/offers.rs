@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use upheld_engine::comply::{Class, ObjectId};
 use upheld_engine::words::comply::{because, braces};
-use upheld_governance::words;
+use upheld_governance::{Action, Actor, words};
 use upheld_model::{Diagnostic, Fault};
 
 use super::{Organisation, not_found};
@@ -36,6 +36,8 @@ pub struct OfferedValues {
     pub tag: String,
     /// Values that would be accepted.
     pub values: Vec<String>,
+    /// Those of them that would be recorded as a violation, and of which policies.
+    pub recorded: Vec<(String, Vec<String>)>,
     /// All others, and what is against each.
     pub refused: Vec<(String, String)>,
 }
@@ -55,26 +57,34 @@ impl OfferedValues {
     /// As programs get it.
     pub fn json(&self) -> Json {
         let refused = self.refused.iter().map(|(value, why)| json!({"value": value, "because": why}));
+        let recorded = self.recorded.iter().map(|(value, policies)| json!({"value": value, "policies": policies}));
         json!({
             "answer": self.answer, "object": self.object, "tag": self.tag, "values": self.values,
-            "refused": refused.collect::<Vec<_>>(),
+            "recorded": recorded.collect::<Vec<_>>(), "refused": refused.collect::<Vec<_>>(),
         })
     }
 }
 
 impl Organisation<'_> {
     /// Objects of a kind that could be related to one without breaking a policy.
-    pub fn candidates(&self, written: &str, kind: &str, role: Option<&str>) -> Result<OfferedObjects, Vec<Diagnostic>> {
+    pub fn candidates(
+        &self,
+        written: &str,
+        kind: &str,
+        role: Option<&str>,
+        person: Option<&str>,
+    ) -> Result<OfferedObjects, Vec<Diagnostic>> {
         let comply = self.comply();
         let role = role.map(|role| self.object(role)).transpose();
-        let (object, role) = match (self.object(written), role) {
-            (Ok(object), Ok(role)) => (object, role),
-            (object, role) => {
-                let problems: Vec<Diagnostic> = [object.err(), role.err()].into_iter().flatten().collect();
-                return Err(problems);
+        let actor = self.actor(person, Some(Class::EndUser));
+        let (object, role, actor) = match (self.object(written), role, actor) {
+            (Ok(object), Ok(role), Ok(actor)) => (object, role, actor),
+            (object, role, actor) => {
+                let problems = [object.err(), role.err(), actor.err()].into_iter().flatten();
+                return Err(problems.collect());
             }
         };
-        let offered = self.governed.candidates(self.now, object, kind, role);
+        let offered = self.governed.candidates(self.now, &actor, object, kind, role);
         let offered = offered.map_err(|not_there| vec![not_found(comply, &not_there)])?;
         let all = self.governed.kinds_of(kind).unwrap_or_default();
         if !all.iter().any(|kind| self.governed.can_relate(object, *kind)) {
@@ -97,7 +107,7 @@ impl Organisation<'_> {
         let refused = all
             .iter()
             .filter(|other| !offered.contains(other))
-            .map(|other| against(self, object, *other, role))
+            .map(|other| against(self, &actor, object, *other, role))
             .collect();
         Ok(OfferedObjects { answer, reference, kind, candidates: names, refused })
     }
@@ -117,14 +127,18 @@ impl Organisation<'_> {
         let judged =
             judged.map_err(|refusal| vec![Diagnostic::error(Fault::NotFound, words::refusal(profile, &refusal))])?;
         let reference = self.comply().reference(object).to_string();
-        let (mut allowed, mut refused): (Vec<String>, Vec<(String, String)>) = (Vec::new(), Vec::new());
+        let (mut allowed, mut recorded, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         for (value, decision) in &judged {
+            let mut policies: Vec<&str> = decision.violations.iter().map(|own| own.policy.as_str()).collect();
+            policies.sort_unstable();
+            policies.dedup();
             if decision.outcome.is_done() {
                 allowed.push(value.to_string());
+                if !policies.is_empty() {
+                    recorded.push((value.to_string(), policies.iter().map(ToString::to_string).collect()));
+                }
                 continue;
             }
-            let mut policies: Vec<&str> = decision.violations.iter().map(|own| own.policy.as_str()).collect();
-            policies.dedup();
             let why = match &decision.refusal {
                 Some(refusal) => words::refusal(profile, refusal),
                 None => format!("{} by {}", decision.outcome.word(), policies.join(", ")),
@@ -136,7 +150,12 @@ impl Organisation<'_> {
             [one] => format!("Only {one} would be accepted as {tag} of {reference}."),
             several => format!("{} values would be accepted as {tag} of {reference}.", several.len()),
         };
-        Ok(OfferedValues { answer, object: reference, tag: tag.to_owned(), values: allowed, refused })
+        let answer = match recorded.len() {
+            0 => answer,
+            1 => format!("{answer} 1 would be recorded as a violation."),
+            some => format!("{answer} {some} would be recorded as violations."),
+        };
+        Ok(OfferedValues { answer, object: reference, tag: tag.to_owned(), values: allowed, recorded, refused })
     }
 }
 
@@ -148,7 +167,13 @@ fn kind_word(asked: &Organisation<'_>, written: &str) -> String {
 }
 
 /// What is against relating two objects.
-fn against(asked: &Organisation<'_>, object: ObjectId, other: ObjectId, role: Option<ObjectId>) -> (String, String) {
+fn against(
+    asked: &Organisation<'_>,
+    actor: &Actor,
+    object: ObjectId,
+    other: ObjectId,
+    role: Option<ObjectId>,
+) -> (String, String) {
     let comply = asked.comply();
     let violations = asked.governed.against(asked.now, object, other, role);
     let told: Vec<String> = violations
@@ -160,6 +185,29 @@ fn against(asked: &Organisation<'_>, object: ObjectId, other: ObjectId, role: Op
             format!("{}: {} has {own}, {} has {others}: {why}", violation.policy, a.object, b.object)
         })
         .collect();
-    let told = if told.is_empty() { "is disabled".to_owned() } else { told.join("; ") };
+    let told = if told.is_empty() { refused(asked, actor, object, other, role) } else { told.join("; ") };
     (comply.reference(other).to_string(), told)
+}
+
+/// Why two objects cannot be related, where no policy between them is the reason.
+fn refused(
+    asked: &Organisation<'_>,
+    actor: &Actor,
+    object: ObjectId,
+    other: ObjectId,
+    role: Option<ObjectId>,
+) -> String {
+    let comply = asked.comply();
+    let (a, b) = comply.in_order(object, other);
+    let [a, b] = [a, b].map(|end| comply.reference(end));
+    let role = role.map(|role| comply.reference(role));
+    let decision = asked.governed.would(asked.now, actor, &Action::Link { a, b, role });
+    match decision.refusal {
+        Some(refusal) => words::refusal(comply.profile(), &refusal),
+        None if decision.violations.is_empty() => "takes no new relationships".to_owned(),
+        None => {
+            let policies: Vec<&str> = decision.violations.iter().map(|own| own.policy.as_str()).collect();
+            format!("{} by {}", decision.outcome.word(), policies.join(", "))
+        }
+    }
 }

@@ -2,14 +2,14 @@
 
 use crate::comply::changes::{self, Change};
 use upheld_engine::comply::{Class, Finding};
-use upheld_governance::{AfterChange, Outcome, Plan, Step, words};
+use upheld_governance::{AfterChange, Outcome, Plan, Seeker, Step, words};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, Severity, SourceId};
 use upheld_syntax::Format;
 use upheld_syntax::parse;
 
 use super::Organisation;
 use crate::question::Refused;
-use upheld_report::compliance::{Planned, PlannedFlip, PlannedStep, check_of, fixes_of, standing};
+use upheld_report::compliance::{Planned, PlannedFlip, PlannedStep, check_of, standing};
 
 /// Changes as they were written, and who makes those that name nobody.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct Changes<'t> {
 pub struct WhatIf {
     /// What would happen.
     pub planned: Planned,
-    /// Whether all changes would be made, and no violation begins.
+    /// Whether all changes would be made, and no violation begins or is taken more seriously.
     pub is_clean: bool,
 }
 
@@ -46,7 +46,7 @@ impl Organisation<'_> {
         }
         let plan = self.governed.what_if(self.now, &steps);
         let done = plan.decisions.iter().all(|decision| decision.outcome.is_done());
-        let is_clean = done && plan.added.is_empty();
+        let is_clean = done && plan.added.is_empty() && plan.raised.is_empty();
         Ok(WhatIf { planned: planned(self, &steps, &plan, id), is_clean })
     }
 }
@@ -81,7 +81,7 @@ fn planned(asked: &Organisation<'_>, steps: &[Step], plan: &Plan, id: String) ->
         for violation in &decision.violations {
             let mut check = check_of(comply, files, violation);
             if decision.outcome == Outcome::Blocked {
-                check.fixes = fixes_of(&trial.ways(actor, action, violation));
+                check.fixed_by(comply.profile(), &trial.ways(&Seeker::new(actor.clone()), action, violation));
             }
             violations.push(check);
         }
@@ -107,6 +107,8 @@ fn planned(asked: &Organisation<'_>, steps: &[Step], plan: &Plan, id: String) ->
         removed: plan.removed.iter().map(|own| standing(&asked.governed, files, own)).collect(),
         waived: after(&plan.waived),
         unwaived: after(&plan.unwaived),
+        raised: after(&plan.raised),
+        lowered: after(&plan.lowered),
         kept: plan.kept,
         flipped: flipped.collect(),
     }

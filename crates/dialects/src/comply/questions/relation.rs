@@ -6,7 +6,8 @@ use upheld_engine::words::comply::pairs;
 use upheld_model::{Diagnostic, Fault};
 
 use super::Organisation;
-use upheld_report::compliance::{check_of, fixes_of, standing};
+use upheld_governance::Seeker;
+use upheld_report::compliance::{check_of, standing};
 use upheld_report::{RelationDetail, Report, relation};
 
 impl Organisation<'_> {
@@ -21,6 +22,7 @@ impl Organisation<'_> {
             return Err(vec![Diagnostic::error(Fault::NotFound, message).help(pairs(comply.profile()))]);
         }
         let viewer = self.actor(None, Some(Class::EndUser)).map_err(|problem| vec![problem])?;
+        let seeker = Seeker::new(viewer);
         let history = self.governed.history();
         let mut related = comply.are_related(a, b);
         let mut findings = Vec::new();
@@ -39,7 +41,7 @@ impl Organisation<'_> {
             let mut check =
                 if *made { standing(&self.governed, files, finding) } else { check_of(comply, files, finding) };
             if *made && !finding.verdict.holds() && finding.waiver.is_none() {
-                check.fixes = fixes_of(&trial.fixes(&viewer, finding));
+                check.fixed_by(comply.profile(), &trial.fixes(&seeker, finding));
             }
             checks.push(check);
         }

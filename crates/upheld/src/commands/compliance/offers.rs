@@ -10,10 +10,11 @@ use crate::render::{print_plain, style};
 pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates) -> Exit {
     let Some(loaded) = load(session, None) else { return Exit::Failed };
     let Some(asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
-    let offered = match asked.candidates(&wanted.object, &wanted.kind, wanted.role.as_deref()) {
-        Ok(offered) => offered,
-        Err(problems) => return refuse(&problems),
-    };
+    let offered =
+        match asked.candidates(&wanted.object, &wanted.kind, wanted.role.as_deref(), wanted.person.person.as_deref()) {
+            Ok(offered) => offered,
+            Err(problems) => return refuse(&problems),
+        };
     let (names, reasons) = (&offered.candidates, &offered.refused);
     let screen = &session.screen;
     match screen.format {
@@ -51,12 +52,16 @@ pub(in crate::commands) fn values(session: &Session<'_>, wanted: &Values) -> Exi
         Format::Name => print_plain(&offered.values.iter().map(|value| format!("{value}\n")).collect::<String>()),
         Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&offered.json()),
         Format::Table | Format::Wide => {
-            let rows = offered.values.iter().map(|value| (value.as_str(), "accepted"));
-            let rows: Vec<(&str, &str)> =
-                rows.chain(offered.refused.iter().map(|(value, why)| (value.as_str(), why.as_str()))).collect();
+            let recorded = |value: &String| offered.recorded.iter().find(|(known, _)| known == value);
+            let accepted = |value: &String| match recorded(value) {
+                Some((_, policies)) => format!("accepted, and recorded as a violation of {}", policies.join(", ")),
+                None => "accepted".to_owned(),
+            };
+            let rows = offered.values.iter().map(|value| (value.clone(), accepted(value)));
+            let rows: Vec<(String, String)> = rows.chain(offered.refused.iter().cloned()).collect();
             let mut table = Table::new(&[("VALUE", Align::Left), ("ANSWER", Align::Left)]);
             for (value, told) in &rows {
-                table.row(style::HEADING, [(*value).to_owned(), (*told).to_owned()]);
+                table.row(style::HEADING, [value.clone(), told.clone()]);
             }
             let table = if rows.is_empty() { String::new() } else { format!("\n{}", table.render(screen.width, 1)) };
             screen.print(&format!("{}\n{table}", style::paint(style::ANSWER, &offered.answer)));

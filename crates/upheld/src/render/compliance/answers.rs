@@ -17,7 +17,7 @@ fn answer(sentence: &str, screen: &Screen) -> String {
 /// What becomes of a change.
 pub(crate) fn ruled(ruled: &Ruled, screen: &Screen) -> String {
     let mut text = answer(&ruled.answer, screen);
-    for check in &ruled.violations {
+    for check in ruled.violations.iter().chain(&ruled.standing) {
         text.push('\n');
         text.push_str(&violation(check, screen));
     }
@@ -70,6 +70,8 @@ pub(crate) fn planned(planned: &Planned, screen: &Screen) -> String {
         ("VIOLATIONS REMOVED", &planned.removed),
         ("WAIVED THEN", &planned.waived),
         ("COUNTED AGAIN", &planned.unwaived),
+        ("TAKEN MORE SERIOUSLY", &planned.raised),
+        ("TAKEN LESS SERIOUSLY", &planned.lowered),
     ] {
         let lines = checks.iter().map(|check| format!("[{}] {}", check.policy, check.message));
         text.push_str(&block(heading, &lines.collect::<Vec<_>>(), screen));
@@ -117,7 +119,10 @@ pub(crate) fn fix_plan(fix_plan: &FixPlan, screen: &Screen) -> String {
         text.push('\n');
         text.push_str(&violation(check, screen));
     }
-    let left = fix_plan.left.iter().map(|check| format!("[{}] {}", check.policy, check.message));
+    let left = fix_plan.left.iter().map(|check| {
+        let why = check.fix_line().map(|line| format!(" {line}.")).unwrap_or_default();
+        format!("[{}] {}{why}", check.policy, check.message)
+    });
     text.push_str(&block("LEFT", &left.collect::<Vec<_>>(), screen));
     text
 }

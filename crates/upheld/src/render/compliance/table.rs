@@ -12,8 +12,8 @@ use crate::render::style::{ANSWER, DIM, HEADING, WARNING, paint};
 use crate::render::table::{Align, Table, indented, wrap};
 use crate::render::{Screen, visible};
 use crate::report::compliance::{
-    Audit, BaselineState, Cause, Check, CheckState, Fix, Level, NearMiss, Severity, Side, Violations, WaiverState,
-    spaced, values,
+    Audit, BaselineState, Cause, Check, CheckState, Level, NearMiss, Severity, Side, Violations, WaiverState, spaced,
+    values,
 };
 use crate::report::counted;
 
@@ -188,10 +188,8 @@ impl<'a> AuditRenderer<'a> {
     }
 
     fn fixes(&self, check: &Check) -> String {
-        let told: Vec<String> = check.fixes.iter().map(Fix::sentence).collect();
         let hint = check.how_to_fix.iter().map(|hint| self.detail(&format!("how to fix: {hint}")));
-        let fixes = (!told.is_empty()).then(|| self.detail(&format!("fix: {}", told.join("; or "))));
-        hint.chain(fixes).collect()
+        hint.chain(check.fix_line().map(|line| self.detail(&line))).collect()
     }
 
     /// What only those read who look closer.

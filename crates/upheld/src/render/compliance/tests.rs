@@ -24,9 +24,10 @@ fn printed_of(audit: &Audit, output: Output) -> String {
     let text = text(audit, output, &screen(output.format()), &beside);
     // Only tables have colours.
     match output {
-        Output::Print(Format::Table | Format::Wide) | Output::Draw(_) | Output::Record(Results::Tap) => {
-            anstream::adapter::strip_str(&text).to_string()
-        }
+        Output::Print(Format::Table | Format::Wide)
+        | Output::Draw(_)
+        | Output::Record(Results::Tap)
+        | Output::Patch => anstream::adapter::strip_str(&text).to_string(),
         _ => text,
     }
 }

@@ -4,7 +4,7 @@ use super::{Report, paint};
 use crate::render::style::{DIM, HEADING};
 use crate::render::table::indented;
 use crate::render::{Screen, visible};
-use crate::report::compliance::{Check, CheckState, Fix};
+use crate::report::compliance::{Check, CheckState};
 use crate::report::{DecisionDetail, Otherwise, RelationDetail, Verdict};
 
 /// How many changes are shown.
@@ -98,6 +98,5 @@ fn violation(check: &Check, screen: &Screen) -> String {
 
 /// Fixes for a violation, in one line.
 pub(crate) fn fixes(check: &Check) -> Option<String> {
-    let fixes: Vec<String> = check.fixes.iter().map(Fix::sentence).collect();
-    (!fixes.is_empty()).then(|| format!("fix: {}", fixes.join("; or ")))
+    check.fix_line()
 }

@@ -1,0 +1,154 @@
+//! I9: every fix that is suggested, made by the role that it names, is accepted, ends its violation and begins none.
+
+use proptest::prelude::*;
+
+use upheld_engine::comply::Filter;
+
+use super::super::super::*;
+use super::super::random::steps;
+use super::super::world::{Tested, administrator, end_user, person_in};
+use super::{after, export, identities, identity, same};
+
+fn viewer() -> impl Strategy<Value = Actor> {
+    prop_oneof![Just(administrator()), Just(end_user()), Just(person_in("workspaceManager", "workspace/w1"))]
+}
+
+fn allowed() -> impl Strategy<Value = Vec<Harm>> {
+    proptest::sample::subsequence(Harm::ALL.to_vec(), 0..=2)
+}
+
+/// Who makes the edits of a fix.
+fn who(comply: &Tested, seeker: &Seeker, fix: &Fix) -> Actor {
+    comply.organisation.actor_for(&seeker.viewer, fix.by)
+}
+
+/// Makes a fix for good.
+fn make(comply: &mut Tested, seeker: &Seeker, fix: &Fix) -> Result<(), TestCaseError> {
+    let actor = who(comply, seeker, fix);
+    for action in comply.actions_of(&fix.edits) {
+        let decision = comply.act(&actor, &action);
+        prop_assert_eq!(decision.outcome, Outcome::Allowed, "{:?} {:?}", fix, decision);
+    }
+    Ok(())
+}
+
+/// Values come only to those who do not grant, and nothing protects less, unless somebody allows it.
+fn harmless(comply: &Tested, seeker: &Seeker, fix: &Fix) -> Result<(), TestCaseError> {
+    prop_assert!(fix.harms.iter().all(|harm| seeker.allowed.contains(harm)), "{:?}", fix);
+    if fix.harms.contains(&Harm::Widens) {
+        return Ok(());
+    }
+    for edit in &fix.edits {
+        let Edit::Tag { object, add, remove, .. } = edit else { continue };
+        let kind = comply.kind_of(comply.lookup(object).unwrap());
+        let kept_by_administrators = ["landingZone", "user", "group", "buildingBlockDefinition", "projectRole"];
+        let kept = kept_by_administrators.iter().any(|name| comply.profile().kind(name) == kind);
+        let spells =
+            |value: &&smol_str::SmolStr| !remove.iter().any(|gone| gone.to_lowercase() == value.to_lowercase());
+        prop_assert!(!kept || add.iter().filter(spells).count() == 0, "{:?} opens what grants", fix);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, max_shrink_iters: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn i9_a_fix_is_accepted_ends_its_violation_and_begins_none(
+        (start, steps) in steps(6), viewer in viewer(), allowed in allowed(), documented in any::<bool>()
+    ) {
+        let mut comply = after(&start, &steps);
+        if documented {
+            comply.organisation = comply.organisation.documented();
+        }
+        let seeker = Seeker { allowed, ..Seeker::new(viewer) };
+        let (before, open) = (export(&comply), comply.violations());
+        let listed = identities(&comply);
+        for violation in open.iter().step_by(5).take(2) {
+            let Fixes { ways, obstacles } = comply.sought(&seeker, violation);
+            prop_assert_eq!(ways.is_empty(), !obstacles.is_empty());
+            let own = identity(violation);
+            for fix in ways.iter().take(6) {
+                harmless(&comply, &seeker, fix)?;
+                let mut mended = comply.clone();
+                make(&mut mended, &seeker, fix)?;
+                let left = identities(&mended);
+                prop_assert!(!left.contains(&own), "{:?} leaves {}", fix, own);
+                let new: Vec<&String> = left.iter().filter(|left| !listed.contains(left)).collect();
+                prop_assert!(new.is_empty(), "{:?} adds {:?}", fix, new);
+                // What a waiver covers was no trouble before.
+                let counted = open.iter().filter(|own| own.waiver.is_none()).map(identity);
+                prop_assert_eq!(counted.filter(|own| !left.contains(own)).count(), fix.ends);
+            }
+        }
+        same(&before, &export(&comply))?;
+    }
+
+    #[test]
+    fn a_way_out_of_a_refusal_is_accepted_as_it_was_asked_for((start, steps) in steps(5), viewer in viewer()) {
+        let comply = after(&start, &steps);
+        let seeker = Seeker::new(viewer);
+        let before = export(&comply);
+        for (_, action) in &steps {
+            let decision = comply.would(&seeker.viewer, action);
+            if decision.outcome != Outcome::Blocked {
+                continue;
+            }
+            for violation in decision.violations.iter().take(2) {
+                let mut trial = comply.organisation.trial(comply.now());
+                for fix in trial.ways(&seeker, action, violation).ways.iter().take(4) {
+                    let mut done = comply.clone();
+                    let asked = comply.organisation.asked_with(action, &fix.edits);
+                    if asked.is_none() {
+                        make(&mut done, &seeker, fix)?;
+                    }
+                    let decision = done.act(&seeker.viewer, asked.as_ref().unwrap_or(action));
+                    prop_assert!(decision.outcome.is_done(), "{:?} {:?} {:?}", action, fix, decision);
+                    prop_assert!(decision.violations.iter().all(|own| !own.is_same(violation)), "{:?} {:?}", action, fix);
+                }
+            }
+        }
+        same(&before, &export(&comply))?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, max_shrink_iters: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_remedy_leaves_what_it_says((start, steps) in steps(6), viewer in viewer(), allowed in allowed()) {
+        let mut comply = after(&start, &steps);
+        let before = export(&comply);
+        let seeker = Seeker { allowed, ..Seeker::new(viewer) };
+        let all = Filter::default();
+        let open = comply.organisation.open_violations(&all, comply.now()).len();
+        let Remedy { fixes, left } = comply.remedy(&seeker, &all);
+        same(&before, &export(&comply))?;
+        for fix in &fixes {
+            harmless(&comply, &seeker, fix)?;
+            make(&mut comply, &seeker, fix)?;
+        }
+        let then = comply.organisation.open_violations(&all, comply.now());
+        prop_assert_eq!(open - then.len(), fixes.iter().map(|fix| fix.ends).sum::<usize>());
+        // What is left is told as it is now.
+        prop_assert!(left.iter().all(|(_, obstacles)| !obstacles.is_empty()));
+        let left: Vec<String> = left.iter().map(|(own, _)| identity(own)).collect();
+        prop_assert_eq!(then.iter().map(identity).collect::<Vec<_>>(), left);
+    }
+
+    #[test]
+    fn a_remedy_for_one_scope_counts_what_is_there((start, steps) in steps(5)) {
+        let mut comply = after(&start, &steps);
+        let Ok(scope) = comply.lookup("workspace/w1") else { return Ok(()) };
+        let filter = Filter { scope: Some(scope), ..Filter::default() };
+        let seeker = Seeker { scope: Some(scope), ..Seeker::new(person_in("workspaceManager", "workspace/w1")) };
+        let open = comply.organisation.open_violations(&filter, comply.now()).len();
+        let Remedy { fixes, left } = comply.remedy(&seeker, &filter);
+        for fix in &fixes {
+            make(&mut comply, &seeker, fix)?;
+        }
+        let then = comply.organisation.open_violations(&filter, comply.now());
+        prop_assert_eq!(then.len(), left.len());
+        prop_assert_eq!(open - then.len(), fixes.iter().map(|fix| fix.ends).sum::<usize>());
+    }
+}
