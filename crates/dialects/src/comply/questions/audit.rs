@@ -76,7 +76,7 @@ impl Organisation<'_> {
     /// What passes in the same audit, to be told piece by piece.
     pub fn passing(&self, question: &AuditQuestion) -> Result<PassingChecks<'_>, Vec<Diagnostic>> {
         let Narrowed { filter, .. } = narrowed(self, question)?;
-        Ok(PassingChecks { organisation: *self, filter })
+        Ok(PassingChecks { organisation: self.clone(), filter })
     }
 }
 

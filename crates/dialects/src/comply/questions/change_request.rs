@@ -53,7 +53,7 @@ fn ruled(asked: &Organisation<'_>, actor: &Actor, action: &Action, decision: &De
     let ruled = Ruled::new(decision.outcome, refusal, violations, profile);
     let mut standing = Vec::new();
     for violation in asked.governed.standing_between(asked.now, action) {
-        let mut check = report::standing(asked.governed, files, &violation);
+        let mut check = report::standing(&asked.governed, files, &violation);
         if violation.waiver.is_none() {
             check.fixed_by(profile, &trial.fixes(&seeker, &violation));
         }

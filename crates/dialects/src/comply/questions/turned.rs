@@ -107,21 +107,21 @@ pub fn turned(before: &Snapshot, after: &Snapshot, now: Timestamp, roles: &[Smol
     for name in names {
         let [was, is] = [before, after].map(|snapshot| Organisation::of(snapshot, Some(&name), now).ok());
         if let (Some(was), Some(is)) = (&was, &is)
-            && was.governed.is_same(is.governed)
+            && was.governed.is_same(&is.governed)
         {
             continue;
         }
-        let [was_found, is_found] = [&was, &is].map(|own| own.map(|own| open(&own, roles)).unwrap_or_default());
+        let [was_found, is_found] = [&was, &is].map(|own| own.as_ref().map(|own| open(own, roles)).unwrap_or_default());
         for (found, own) in is_found.iter().filter(|(found, _)| !was_found.contains_key(*found)) {
             let Some(is) = &is else { continue };
-            let check = standing(is.governed, is.snapshot.files(), own);
+            let check = standing(&is.governed, is.snapshot.files(), own);
             let state = check.state;
             let turned = by_workspace.entry(found.scope.clone()).or_default();
             turned.opened.push(TurnedViolation::of(check, state));
         }
         for (found, own) in was_found.iter().filter(|(found, _)| !is_found.contains_key(*found)) {
             let Some(was) = &was else { continue };
-            let waived = is.is_some_and(|is| is.is_waived(found));
+            let waived = is.as_ref().is_some_and(|is| is.is_waived(found));
             let check = check_of(was.comply(), was.snapshot.files(), own);
             let state = if waived { CheckState::Waived } else { CheckState::Pass };
             by_workspace.entry(found.scope.clone()).or_default().closed.push(TurnedViolation::of(check, state));
