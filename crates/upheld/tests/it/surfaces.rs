@@ -261,3 +261,109 @@ fn strip_folders<'j>(values: impl Iterator<Item = &'j mut Json>) {
         }
     }
 }
+
+/// A workspace with projects, zones and people, tags as they come, and policies about all of them.
+fn company() -> impl Strategy<Value = String> {
+    let tags = || prop::collection::btree_set(one_of(&VALUES), 0..3);
+    let named = |values: std::collections::BTreeSet<&str>| values.into_iter().collect::<Vec<_>>().join(", ");
+    let level = one_of(&["enforce", "warn", "audit"]);
+    (tags(), tags(), tags(), tags(), tags(), level).prop_map(move |(workspace, one, two, zone, user, level)| {
+        let [workspace, one, two, zone, user] = [workspace, one, two, zone, user].map(named);
+        format!(
+            "kind: Compliance
+tagDefinitions: [{{kind: project, key: env, type: multiSelect, options: [dev, qa, prod]}}]
+userDefaultTags: {{env: [qa]}}
+objects:
+- {{ref: workspace/w, tags: {{env: [{workspace}]}}}}
+- {{ref: project/one, workspace: w, tags: {{env: [{one}]}}}}
+- {{ref: project/two, workspace: w, tags: {{env: [{two}]}}}}
+- {{ref: landingZone/z, tags: {{env: [{zone}]}}}}
+- {{ref: user/u, tags: {{env: [{user}]}}}}
+relationships: [{{a: project/one, b: landingZone/z}}, {{a: project/two, b: user/u}}]
+policies:
+- {{id: inside, a: {{kind: workspace, tag: env}}, b: {{kind: project, tag: env}}}}
+- {{id: zone, a: {{kind: project, tag: env}}, b: {{kind: landingZone, tag: env}}, enforcement: {level}}}
+- {{id: access, a: {{kind: project, tag: env}}, b: {{kind: principal, tag: env}}}}
+"
+        )
+    })
+}
+
+/// A command with its words, where a server takes the same, and how.
+fn organised() -> impl Strategy<Value = (String, String, Json)> {
+    let who = one_of(&["user", "admin", "workspaceManager@workspace/w"]);
+    let project = one_of(&["project/one", "project/two"]);
+    let other = one_of(&["landingZone/z", "user/u", "workspace/w"]);
+    let value = one_of(&VALUES);
+    (who, project, other, value, 0..6_usize).prop_map(|(who, project, other, value, which)| {
+        let kind = other.split('/').next().unwrap_or_default();
+        let (words, path, body) = match which {
+            0 => ("fix".to_owned(), "fix", json!({})),
+            1 => (format!("fix {project} --allow widen"), "fix", json!({"what": project, "allow": ["widen"]})),
+            2 => {
+                let body = json!({"object": project, "kind": kind});
+                (format!("candidates {project} --kind {kind}"), "candidates", body)
+            }
+            3 => (format!("values {project} env"), "values", json!({"object": project, "tag": "env"})),
+            4 => {
+                let body = json!({"change": ["link", format!("{project}~{other}")]});
+                (format!("can link {project}~{other}"), "can", body)
+            }
+            _ => {
+                let body = json!({"verb": "setTags", "object": other, "tags": {"env": [value]}});
+                ("what-if next.json".to_owned(), "what-if", body)
+            }
+        };
+        (format!("{words} --as {who}"), format!("/v1/{path}?as={who}"), body)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    /// What would fix violations, what could be chosen, and what would happen, is the same whoever is asked; and it fits together.
+    #[test]
+    fn fixes_offers_and_predictions_are_the_same_on_every_surface(
+        documents in company(),
+        questions in prop::collection::vec(organised(), 6..10),
+    ) {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("all.yaml"), &documents).expect("is written");
+        let client = Client::of(Path::new(folder.path()), Vec::new());
+        for (words, address, body) in &questions {
+            let beside = tempfile::tempdir().expect("a folder");
+            fs::write(beside.path().join("next.json"), body.to_string()).expect("is written");
+            let (status, _, mut served) = client.tries(address, body);
+            let mut run = upheld(beside.path());
+            let all = folder.path().join("all.yaml");
+            let output = run.args(words.split(' ')).arg("-f").arg(&all).args(["-o", "json"]).output().expect("starts");
+            let mut printed: Json = serde_json::from_slice(&output.stdout).unwrap_or_default();
+            prop_assert_eq!(status == 200, !printed.is_null(), "{:?}: {} {}", words, status, served);
+            if status != 200 {
+                continue;
+            }
+            for answer in [&mut served, &mut printed] {
+                strip_folders(std::iter::once(&mut *answer));
+                // Where it comes from, and whether a plan is clean, is said in other places.
+                for word in ["apiVersion", "revision", "digest", "semantics", "clean", "kind"] {
+                    answer.as_object_mut().expect("a map").remove(word);
+                }
+                if let Some(plan) = answer.get_mut("plan").and_then(Json::as_object_mut) {
+                    // These rest on the moment of asking.
+                    plan.retain(|word, _| word != "id" && word != "basedOn");
+                }
+            }
+            prop_assert_eq!(&served, &printed, "{:?}", words);
+            // Whatever is offered can be done.
+            if let Some(rest) = words.strip_prefix("candidates ") {
+                let (project, _) = rest.split_once(' ').expect("an object");
+                let who = rest.rsplit(' ').next().expect("somebody");
+                for other in served["candidates"].as_array().expect("a list") {
+                    let pair = format!("{project}~{}", other.as_str().expect("a reference"));
+                    let can = client.tries(&format!("/v1/can?as={who}"), &json!({"change": ["link", pair]})).2;
+                    prop_assert!(matches!(can["outcome"].as_str(), Some("allowed" | "soft")), "{} {}", pair, can);
+                }
+            }
+        }
+    }
+}
