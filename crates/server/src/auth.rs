@@ -36,7 +36,7 @@ use upheld_engine::decide::{self, Action, Environment, Maybe, Resource};
 pub(crate) use self::access::{Access, Sort, Touched};
 pub(crate) use self::caller::{AuthMethod, Caller, Standing};
 pub(crate) use self::certificate::Certificate;
-pub(crate) use self::cut::Names;
+pub(crate) use self::cut::{Names, UNTOLD};
 pub use self::error::SecurityError;
 pub(crate) use self::secret::Secret;
 

@@ -197,7 +197,11 @@ impl Writer {
         let wanted = with_notes(&before, &write.changes);
         let (mut changes, mut effects) = effective(&before.state, &wanted);
         if changes.is_empty() {
-            return Ok(Written { revision: before.revision(), view: before, effects, ruled: None, admitted: None });
+            let revision = match &write.idempotency {
+                Some(key) => self.store.remember(key.clone(), Timestamp::now()).await?,
+                None => before.revision(),
+            };
+            return Ok(Written { revision, view: before, effects, ruled: None, admitted: None });
         }
         let mut view =
             next(Arc::new(before.state.with(&changes)), Arc::clone(&before)).await.map_err(Refusal::Broken)?;

@@ -12,7 +12,7 @@ mod restore;
 mod schema;
 mod statements;
 
-pub(crate) use append::{append, remembered};
+pub(crate) use append::{append, remember, remembered};
 pub(crate) use chain::complete;
 pub(crate) use compact::compact;
 pub(crate) use end::End;

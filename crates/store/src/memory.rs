@@ -96,6 +96,15 @@ impl Log {
         self.entries.last().map_or(self.base_chain, |entry| entry.chain)
     }
 
+    fn remember(&mut self, key: IdempotencyKey, time: Timestamp) -> Result<Revision> {
+        if let Some(before) = self.remembered(&key)? {
+            return Ok(before);
+        }
+        let revision = self.state.revision();
+        self.keys.insert(key.name.clone(), (key, revision, time));
+        Ok(revision)
+    }
+
     fn compact(&mut self, up_to: Revision) -> Result<()> {
         self.base = self.at(up_to)?;
         let last = self.entries.iter().rfind(|entry| entry.revision <= up_to);
@@ -155,6 +164,10 @@ impl Store for Memory {
 
     fn remembered(&self, key: &IdempotencyKey) -> BoxFuture<'_, Result<Option<Revision>>> {
         ready(self.log().remembered(key)).boxed()
+    }
+
+    fn remember(&self, key: IdempotencyKey, time: Timestamp) -> BoxFuture<'_, Result<Revision>> {
+        ready(self.log().remember(key, time)).boxed()
     }
 
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {

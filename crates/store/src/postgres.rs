@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
 use sqlx::{ConnectOptions, Connection, PgConnection, PgPool, Transaction};
 use tokio::sync::{Notify, watch};
@@ -192,6 +193,16 @@ impl Store for Postgres {
     fn remembered(&self, key: &IdempotencyKey) -> BoxFuture<'_, Result<Option<Revision>>> {
         let key = key.clone();
         bounded(CALL, async move { log::remembered(&mut *read(&self.pool).await?, &key).await }).boxed()
+    }
+
+    fn remember(&self, key: IdempotencyKey, time: Timestamp) -> BoxFuture<'_, Result<Revision>> {
+        let remember = async move {
+            let mut transaction = write(&self.pool).await?;
+            let revision = log::remember(&mut *transaction, &key, time).await?;
+            transaction.commit().await.map_err(|error| failure(&error))?;
+            Ok(revision)
+        };
+        bounded(CALL, remember).boxed()
     }
 
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
 };
@@ -185,6 +186,16 @@ impl Store for Sqlite {
     fn remembered(&self, key: &IdempotencyKey) -> BoxFuture<'_, Result<Option<Revision>>> {
         let key = key.clone();
         async move { log::remembered(&mut *read(&self.readers).await?, &key).await }.boxed()
+    }
+
+    fn remember(&self, key: IdempotencyKey, time: Timestamp) -> BoxFuture<'_, Result<Revision>> {
+        async move {
+            let mut transaction = self.write().await?;
+            let revision = log::remember(&mut *transaction, &key, time).await?;
+            transaction.commit().await.map_err(|error| failure(&error))?;
+            Ok(revision)
+        }
+        .boxed()
     }
 
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::{Batch, Chain, Digest, Entry, History, IdempotencyKey, Revision, State};
@@ -27,6 +28,9 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// The revision that a request came to before, if it was made before under this key.
     fn remembered(&self, key: &IdempotencyKey) -> BoxFuture<'_, Result<Option<Revision>>>;
+
+    /// Notes that a request changed nothing, under its key: it came to the last revision. A request that was made before came to what it came to then.
+    fn remember(&self, key: IdempotencyKey, time: Timestamp) -> BoxFuture<'_, Result<Revision>>;
 
     /// Forgets how documents came to be as they were at a revision; the state from there on, and the entries after it, stay.
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>>;

@@ -210,21 +210,6 @@ impl Decide {
         Index::new(in_slots(&self.policies))
     }
 
-    /// What the automata of all patterns weigh; more than [`super::MOST_WEIGHT`] should not be let in.
-    pub fn weight(&self) -> usize {
-        self.weight
-    }
-
-    /// The longest text, in bytes, that is held against patterns.
-    pub fn longest_text(&self) -> usize {
-        self.longest
-    }
-
-    /// How requests are looked at.
-    pub fn strictness(&self) -> Strictness {
-        self.strictness
-    }
-
     /// Every part of a policy held against a request.
     pub fn examine(&self, entry: EntryId, request: &Request) -> Option<Examined> {
         let mut room = Readings::default();

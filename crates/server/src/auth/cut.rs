@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use upheld_answers::report::{Decision, Duty};
 use upheld_dialects::access::SCOPE;
-use upheld_dialects::access::authzen::{Answer, Failure, Verdict};
 use upheld_dialects::access::decider::Decider;
 use upheld_dialects::access::enforce::{Enforced, Judged};
 use upheld_engine::decide::Outcome;
@@ -18,7 +17,7 @@ use crate::telemetry::Observed;
 use crate::view::View;
 
 /// What stands in place of a sentence about what is not known.
-const UNTOLD: &str = "a fact is missing";
+pub(crate) const UNTOLD: &str = "a fact is missing";
 
 /// Whom of those who decide a caller may know.
 pub(crate) struct Names<'a> {
@@ -37,7 +36,13 @@ impl<'a> Names<'a> {
         Some(Self { access: (!sees_all(access)).then_some(access), kind })
     }
 
-    fn knows(&self, name: &str) -> bool {
+    /// Whether they may know everybody.
+    pub(crate) fn are_all(&self) -> bool {
+        self.access.is_none()
+    }
+
+    /// Whether they may know a policy.
+    pub(crate) fn knows(&self, name: &str) -> bool {
         let touched = Touched { kind: self.kind, scope: SCOPE, name };
         self.access.is_none_or(|access| access.may_see(Sort::Policy, touched))
     }
@@ -71,23 +76,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The same of an answer of the standard.
-    pub(crate) fn cut_answer(&self, answer: &mut Answer) {
-        if self.access.is_none() {
-            return;
-        }
-        if let Verdict::Failed(Failure::Undecided(why)) = &mut answer.verdict {
-            UNTOLD.clone_into(why);
-            (answer.policy, answer.reason) = (None, None);
-        }
-        if answer.policy.as_ref().is_some_and(|policy| !self.knows(policy)) {
-            (answer.policy, answer.reason) = (None, None);
-        }
-        self.cut_duties(&mut answer.obligations);
-        self.cut_duties(&mut answer.advice);
-    }
-
-    fn cut_duties(&self, duties: &mut [Duty]) {
+    /// Duties without the names of those who ask for them.
+    pub(crate) fn cut_duties(&self, duties: &mut [Duty]) {
         for duty in duties {
             duty.from = duty.from.take().filter(|name| self.knows(name));
         }

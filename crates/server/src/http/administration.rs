@@ -39,7 +39,7 @@ use self::policy_list::PolicyList;
 use super::asked::{Asked, Readable, aside};
 use super::extract::{Path, Query, RawBody};
 use super::stamp::Editions;
-use super::writing::{Intent, answer, tag};
+use super::writing::{Intent, answer, of_view, tag};
 use crate::app::Shared;
 use crate::auth::{Access, Operation, Sort, Touched};
 use crate::documents::{Body, format};
@@ -162,7 +162,7 @@ async fn create(
     let content = [(header::CONTENT_TYPE, "application/json")];
     let mut response = (StatusCode::CREATED, content, received).into_response();
     set_tag(&mut response, &written.view, &key);
-    response.extensions_mut().insert(Asked(written.view));
+    of_view(&mut response, written.view, intent.told());
     Ok(response)
 }
 
@@ -195,7 +195,7 @@ async fn delete(
         return Ok(answer(&written, Mode::DryRun, intent.told()));
     }
     let mut response = Json(json!({"success": true})).into_response();
-    response.extensions_mut().insert(Asked(written.view));
+    of_view(&mut response, written.view, intent.told());
     Ok(response)
 }
 

@@ -23,6 +23,10 @@ pub(crate) struct Asked(pub(crate) Arc<View>);
 /// Revisions beyond the last that somebody may wait for.
 const FAR: u64 = 1000;
 
+/// Beside an answer that is of a whole view and goes to somebody who may read a part: the digest of everything is not for them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undigested;
+
 /// What the caller may read of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Readable(pub(crate) Arc<View>);
@@ -61,10 +65,13 @@ impl Asked {
         // Who writes answers with the view after it.
         let Self(view) = response.extensions_mut().remove::<Self>().unwrap_or(self);
         let editions = response.extensions_mut().remove::<Editions>();
+        let undigested = response.extensions_mut().remove::<Undigested>().is_some();
         let editions = editions.map_or_else(|| view.headers().semantics.clone(), |Editions(named)| named);
         let headers = response.headers_mut();
         headers.insert(REVISION, HeaderValue::from(view.revision().0));
-        headers.insert(DIGEST, view.headers().digest.clone());
+        if !undigested {
+            headers.insert(DIGEST, view.headers().digest.clone());
+        }
         headers.insert(SEMANTICS, editions);
         response
     }

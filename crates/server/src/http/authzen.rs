@@ -13,7 +13,7 @@ use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Value as Json_, json};
-use upheld_dialects::access::authzen::{Answer, AuthZen, BadRequest, Batch, Verdict};
+use upheld_dialects::access::authzen::{Answer, AuthZen, BadRequest, Batch, Failure, Verdict};
 use upheld_dialects::access::decider::Decider;
 use upheld_engine::decide::Outcome;
 use upheld_loader::Format;
@@ -25,7 +25,7 @@ use super::decide::now;
 use super::extract::RawBody;
 use super::stamp::Editions;
 use crate::app::Shared;
-use crate::auth::Names;
+use crate::auth::{Names, UNTOLD};
 use crate::documents::Body;
 use crate::scratch;
 use crate::telemetry::{DecisionEvent, Details, Observed, Surface};
@@ -102,7 +102,7 @@ async fn evaluation(
     let mut answer = scratch::aside(authzen.decider, bytes.len(), || authzen.evaluation(&request))?;
     let made = made(&answer, &observed, None, begun.elapsed());
     app.decided(made, || details(&view, &answer, request.to_string())).await;
-    names(&view, &observed)?.cut_answer(&mut answer);
+    cut(&mut answer, &names(&view, &observed)?);
     Ok((editions(&view)?, Json(answer.json())))
 }
 
@@ -139,8 +139,8 @@ async fn evaluations(
     }
     let names = names(&view, &observed)?;
     match &mut batch {
-        Batch::Single(answer) => names.cut_answer(answer),
-        Batch::Several(answers) => answers.iter_mut().for_each(|answer| names.cut_answer(answer)),
+        Batch::Single(answer) => cut(answer, &names),
+        Batch::Several(answers) => answers.iter_mut().for_each(|answer| cut(answer, &names)),
     }
     Ok((editions(&view)?, Json(batch.json())))
 }
@@ -244,6 +244,22 @@ async fn search(view: Arc<View>, observed: &Observed, request: Json_, how: Searc
 
 fn decider(view: &View) -> Result<Decider<'_>, Refused> {
     view.decider(None).map_err(|problem| Refused(StatusCode::INTERNAL_SERVER_ERROR, problem.message))
+}
+
+/// An answer without the names that the caller may not know.
+fn cut(answer: &mut Answer, names: &Names<'_>) {
+    if names.are_all() {
+        return;
+    }
+    if let Verdict::Failed(Failure::Undecided(why)) = &mut answer.verdict {
+        UNTOLD.clone_into(why);
+        (answer.policy, answer.reason) = (None, None);
+    }
+    if answer.policy.as_ref().is_some_and(|policy| !names.knows(policy)) {
+        (answer.policy, answer.reason) = (None, None);
+    }
+    names.cut_duties(&mut answer.obligations);
+    names.cut_duties(&mut answer.advice);
 }
 
 /// Whom of those who decide the caller may know.

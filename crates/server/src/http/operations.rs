@@ -80,10 +80,8 @@ async fn readyz(State(app): State<Shared>, observed: Observed, Query(how): Query
         Err(_) => (false, json!({"kind": kind, "reachable": false, "error": "the store does not answer in time"})),
     };
     let diverged = store["diverged"] == true;
-    let unwritable = match reachable {
-        true => tokio::time::timeout(PATIENCE, app.writer.problem()).await.ok().flatten(),
-        false => None,
-    };
+    let unwritable =
+        if reachable { tokio::time::timeout(PATIENCE, app.writer.problem()).await.ok().flatten() } else { None };
     if let (Some(error), Some(fields)) = (&unwritable, store.as_object_mut()) {
         fields.insert("writable".to_owned(), json!(false));
         fields.insert("error".to_owned(), json!(error.to_string()));
@@ -100,12 +98,21 @@ async fn readyz(State(app): State<Shared>, observed: Observed, Query(how): Query
     };
     // Answers from the last snapshot are better than none, unless somebody else has better ones.
     let status = if diverged || (degraded && how.strict) { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
-    (status, Json(readiness)).into_response()
+    (status, Json(undigested(&readiness, &observed))).into_response()
 }
 
 /// Whether the caller may read whatever there is.
 fn reads_all(observed: &Observed) -> bool {
     observed.access().is_some_and(|access| access.may_all(Operation::Read))
+}
+
+/// An answer, without the digest of everything for those who may not read everything.
+fn undigested(answer: &impl Serialize, observed: &Observed) -> Value {
+    let mut answer = serde_json::to_value(answer).unwrap_or_default();
+    if let (false, Some(fields)) = (reads_all(observed), answer.as_object_mut()) {
+        fields.shift_remove("digest");
+    }
+    answer
 }
 
 /// What is wrong with the files.
@@ -156,5 +163,5 @@ async fn reload(State(app): State<Shared>, observed: Observed) -> Result<Respons
         view.loaded.warnings.as_slice().iter().map(|warning| upheld_answers::diagnostic_json(files, warning));
     let diagnostics = warnings.filter(|_| reads_all(&observed)).collect();
     let read = Read { result: result.word(), stamp: Stamp::of(&view), diagnostics };
-    Ok(Json(read).into_response())
+    Ok(Json(undigested(&read, &observed)).into_response())
 }

@@ -2,6 +2,8 @@
 
 mod told;
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
@@ -13,7 +15,7 @@ use sha2::{Digest, Sha256};
 use upheld_store::{Change, IdempotencyKey, Key, Revision};
 
 pub(crate) use self::told::Told;
-use super::asked::Asked;
+use super::asked::{Asked, Undigested};
 use super::stamp::Stamp;
 use crate::auth::{Access, Caller, Operation};
 use crate::problem::Problem;
@@ -182,9 +184,17 @@ pub(crate) fn answer(written: &Written, mode: Mode, told: Told<'_>) -> Response 
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
     let mut response = (status, Json(body)).into_response();
     if mode == Mode::Commit {
-        response.extensions_mut().insert(Asked(std::sync::Arc::clone(&written.view)));
+        of_view(&mut response, Arc::clone(&written.view), told);
     }
     response
+}
+
+/// An answer that is of the view after a write.
+pub(crate) fn of_view(response: &mut Response, view: Arc<View>, told: Told<'_>) {
+    response.extensions_mut().insert(Asked(view));
+    if !told.everything() {
+        response.extensions_mut().insert(Undigested);
+    }
 }
 
 /// Why a write changed nothing, for programs.

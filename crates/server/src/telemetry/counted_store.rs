@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use tokio::sync::watch;
 use upheld_store::{Appended, Batch, Digest, Entry, Head, History, IdempotencyKey, Result, Revision, State, Store};
 
@@ -59,6 +60,10 @@ impl Store for CountedStore {
 
     fn remembered(&self, key: &IdempotencyKey) -> BoxFuture<'_, Result<Option<Revision>>> {
         self.counted(Operation::Remembered, self.store.remembered(key))
+    }
+
+    fn remember(&self, key: IdempotencyKey, time: Timestamp) -> BoxFuture<'_, Result<Revision>> {
+        self.counted(Operation::Remembered, self.store.remember(key, time))
     }
 
     fn compact(&self, up_to: Revision) -> BoxFuture<'_, Result<()>> {

@@ -76,6 +76,22 @@ fn s11_keys_of_requests_are_their_authors_own() {
 }
 
 #[test]
+fn s11_a_write_that_changed_nothing_is_remembered() {
+    let served = Served::start(Config::default());
+    let path = "/v1/documents/AccessPolicy/access/a";
+    let put = |key: &str, target: &str| {
+        served.ask("PUT", path, &[JSON, ("idempotency-key", key)], &policy("a", target).to_string()).status
+    };
+    assert_eq!(put("first", "/x"), 201);
+    assert_eq!(put("same", "/x"), 200);
+    assert_eq!(put("other", "/y"), 201);
+    // The retry of what changed nothing does not take back what came after it.
+    assert_eq!(put("same", "/x"), 200);
+    assert_eq!(served.get(path).json()["document"]["resources"][0]["path"], "/y");
+    assert_eq!(served.get("/v1/revisions").json()["last"], 2);
+}
+
+#[test]
 fn s12_a_write_says_what_it_is() {
     let served = Served::start(Config::default());
     let body = policy("a", "/x").to_string();

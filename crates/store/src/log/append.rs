@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+
 use super::changes::{self, Present};
 use super::link::{Columns, Link, Value};
 use super::{chain, number, read, revision, statements, time};
@@ -36,18 +38,28 @@ pub(crate) async fn append<L: Link>(link: &mut L, batch: &Batch) -> Result<Appen
     let about = About { revision, time: &time, actor, message, digest, chain };
     add_entry(link, about).await?;
     if let Some(key) = &batch.idempotency {
-        let values = [
-            Value::from(&*key.name),
-            Value::from(&*key.request),
-            Value::Integer(number(revision)),
-            Value::from(&*time),
-        ];
-        link.execute(statements::ADD_IDEMPOTENCY, &values).await?;
+        note(link, key, revision, &time).await?;
     }
     let texts = (digest.to_string(), chain.to_string());
     let values = [Value::Integer(number(revision)), Value::from(&*texts.0), Value::from(&*texts.1)];
     link.execute(statements::MOVE_HEAD, &values).await?;
     Ok(Appended::Now(revision, digest))
+}
+
+/// Notes that a request came to the last revision; the caller commits.
+pub(crate) async fn remember<L: Link>(link: &mut L, key: &IdempotencyKey, at: Timestamp) -> Result<Revision> {
+    let head = read::ends(link, L::LOCKED_HEAD).await?.head;
+    if let Some(before) = remembered(link, key).await? {
+        return Ok(before);
+    }
+    note(link, key, head.revision, &time(at)).await?;
+    Ok(head.revision)
+}
+
+async fn note(link: &mut impl Link, key: &IdempotencyKey, revision: Revision, time: &str) -> Result<()> {
+    let values =
+        [Value::from(&*key.name), Value::from(&*key.request), Value::Integer(number(revision)), Value::from(time)];
+    link.execute(statements::ADD_IDEMPOTENCY, &values).await
 }
 
 /// An entry without its changes.

@@ -37,6 +37,7 @@ async fn all(home: &Home) {
     everything_about_an_entry_is_kept(&*home.empty().await).await;
     a_stale_batch_changes_nothing(&*home.empty().await).await;
     the_same_request_happens_once(&*home.empty().await).await;
+    a_request_that_changed_nothing_is_remembered(&*home.empty().await).await;
     a_batch_that_cannot_be_kept_is_refused(&*home.empty().await).await;
     compaction_forgets_the_past_only(&*home.empty().await).await;
     compaction_forgets_old_names_of_requests(&*home.empty().await).await;
@@ -44,6 +45,22 @@ async fn all(home: &Home) {
     large_batches_are_kept(&*home.empty().await).await;
     followers_hear_of_it(&*home.empty().await).await;
     what_is_acknowledged_to_many_is_there_once(home.empty().await.into()).await;
+}
+
+/// S11: what changed nothing once changes nothing when it is asked again, whatever happened meanwhile.
+async fn a_request_that_changed_nothing_is_remembered(store: &dyn Store) {
+    fill(store, vec![vec![put("a", "1")]]).await;
+    let asked = named(batch(1, vec![put("a", "1")]), "again", "same");
+    let key = asked.idempotency.clone().unwrap();
+    assert_eq!(store.remember(key.clone(), at(1)).await.unwrap(), Revision(1));
+    fill(store, vec![vec![put("a", "2")]]).await;
+    assert_eq!(store.remembered(&key).await.unwrap(), Some(Revision(1)));
+    assert_eq!(store.remember(key.clone(), at(2)).await.unwrap(), Revision(1));
+    let appended = store.append(named(batch(2, vec![put("a", "1")]), "again", "same")).await.unwrap();
+    assert!(matches!(appended, Appended::Before(Revision(1))));
+    let other = named(batch(2, Vec::new()), "again", "another").idempotency.unwrap();
+    assert!(matches!(store.remember(other, at(3)).await, Err(StoreError::KeyReused(_))));
+    assert_eq!(store.head().await.unwrap().revision, Revision(2));
 }
 
 async fn an_empty_store_is_at_zero(store: &dyn Store) {

@@ -27,6 +27,21 @@ impl KnownReadings {
 }
 
 impl Decide {
+    /// What the automata of all patterns weigh; more than [`super::MOST_WEIGHT`] should not be let in.
+    pub fn weight(&self) -> usize {
+        self.weight
+    }
+
+    /// The longest text, in bytes, that is held against patterns.
+    pub fn longest_text(&self) -> usize {
+        self.longest
+    }
+
+    /// How requests are looked at.
+    pub fn strictness(&self) -> Strictness {
+        self.strictness
+    }
+
     /// The same policies, for paths that are read in this way.
     #[must_use]
     pub fn reading_paths(self, paths: PathReading) -> Self {
