@@ -32,6 +32,15 @@ pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
+/// How often the time of one act holds that of another, round by round: the middle one. A slow moment of the machine that lasts
+/// for a round meets both, so that it is not in the figure, as it would be where each has a median of its own.
+pub(crate) fn median_ratio(long: &[Duration], short: &[Duration]) -> f64 {
+    let of_round = |(long, short): (&Duration, &Duration)| long.as_secs_f64() / short.as_secs_f64().max(1e-9);
+    let mut ratios: Vec<f64> = long.iter().zip(short).map(of_round).collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    ratios.get(ratios.len() / 2).copied().unwrap_or_default()
+}
+
 /// The time of one act among many, on the wall: the middle one, and the one that 99 of 100 do not exceed. A clock for CPU
 /// time would take longer than most acts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -109,4 +118,19 @@ fn status(field: &str) -> Option<usize> {
     let line = status.lines().find_map(|line| line.strip_prefix(field))?;
     let kilobytes: usize = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kilobytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_round_is_not_in_a_ratio() {
+        let times = |all: [u64; 5]| all.map(Duration::from_millis);
+        // In the third and the fourth round everything takes three times as long.
+        assert!((median_ratio(&times([20, 20, 60, 60, 20]), &times([10, 10, 30, 30, 10])) - 2.0).abs() < 1e-9);
+        // Once only one of the two was slow.
+        assert!((median_ratio(&times([20, 90, 20, 20, 20]), &times([10, 10, 10, 10, 10])) - 2.0).abs() < 1e-9);
+        assert!(median_ratio(&[], &[]).abs() < 1e-9);
+    }
 }

@@ -1,12 +1,15 @@
 //! Routes that delegate to routes: what a way through ten of them costs, beside ways through one.
 
+use std::time::Duration;
+
 use upheld_dialects::gateways::kgateway::Settings;
 
 use super::Plan;
 use super::documents::{Attachment, Documents, delegated, rules};
 use super::naive::Target;
 use super::pass::{Pass, Times, pass};
-use crate::report::{self, Targets, figure, grouped, number, ratio, row, time};
+use crate::measure::median_ratio;
+use crate::report::{self, Targets, figure, grouped, number, row, time};
 
 /// How many routes one leads on to, where it leads on to several.
 const FAN_OUT: usize = 3;
@@ -49,8 +52,8 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
     line("effective policies of all ways", |times| times.effective);
     line("statuses of all policies", |times| times.statuses);
     line("everything", Times::total);
-    let [deep, flat] = found;
-    let steps = ratio(deep.effective + deep.statuses, flat.effective + flat.statuses) / number(depth);
+    let resolving = |rounds: &[Times]| -> Vec<Duration> { rounds.iter().map(Times::resolving).collect() };
+    let steps = median_ratio(&resolving(&of_deep), &resolving(&of_flat)) / number(depth);
     row("effective and status, each step / one route", [figure(steps)]);
     row("answers that differ", [grouped(wrong)]);
     targets.at_most(&format!("{depth} routes deep: each step / a way of one"), steps, 2.0);

@@ -8,7 +8,7 @@ use super::Plan;
 use super::documents::{Attachment, Documents};
 use super::naive;
 use super::pass::{Pass, Times, pass};
-use crate::measure::timed;
+use crate::measure::{median, median_ratio, timed};
 use crate::report::{self, Targets, figure, grouped, memory, number, ratio, row, time};
 
 /// What was found for one number of policies and routes.
@@ -16,6 +16,8 @@ struct Measured {
     size: usize,
     bytes: usize,
     times: Times,
+    /// Of everything, round by round.
+    totals: Vec<Duration>,
     memory: Option<usize>,
     /// Fields that hold, over all ways.
     fields: usize,
@@ -50,9 +52,18 @@ fn measure(plan: &Plan, attachment: Attachment) -> Result<Vec<Measured>, String>
     }
     let summed = rounds.into_iter().filter_map(|found| {
         let all: Vec<Times> = found.iter().map(|found| found.times).collect();
+        let totals = all.iter().map(Times::total).collect();
+        let naive = median(found.iter().map(|found| found.naive).collect());
         let wrong = found.iter().map(|found| found.wrong).sum();
         let memory = found.iter().filter_map(|found| found.memory).max();
-        found.into_iter().last().map(|last| Measured { times: Times::medians(&all), memory, wrong, ..last })
+        found.into_iter().last().map(|last| Measured {
+            times: Times::medians(&all),
+            totals,
+            memory,
+            naive,
+            wrong,
+            ..last
+        })
     });
     Ok(summed.collect())
 }
@@ -71,6 +82,7 @@ fn look(plan: &Plan, documents: &Documents, size: usize, pass: &Pass<'_>) -> Mea
         size,
         bytes: documents.text.len(),
         times: pass.times,
+        totals: Vec::new(),
         memory: pass.memory,
         fields: pass.effective.iter().map(|answer| answer.fields.len()).sum(),
         conditions: conditions.map(|ancestor| ancestor.conditions.len()).sum(),
@@ -102,7 +114,7 @@ fn aim(attachment: Attachment, found: &[Measured], targets: &mut Targets) {
     let words = attachment.words();
     let Some((last, smaller)) = found.split_last() else { return };
     for first in smaller {
-        let growth = ratio(last.times.total(), first.times.total()) / (number(last.size) / number(first.size));
+        let growth = median_ratio(&last.totals, &first.totals) / (number(last.size) / number(first.size));
         let name = format!("{words}: time of each policy, {} / {}", grouped(last.size), grouped(first.size));
         targets.at_most(&name, growth, 1.5);
     }
