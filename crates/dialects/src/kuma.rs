@@ -184,7 +184,7 @@ pub const DEFAULT_SEMANTICS: [&str; 2] = ["kuma/0.3", "kuma/2"];
 pub const SERVICE_TAGS: [&str; 2] = ["kuma.io/service", "service"];
 
 /// Types of Kuma that no policy is and that no policy speaks about: they are set aside, not refused.
-pub(crate) const OTHER_TYPES: [&str; 19] = [
+pub(crate) const OTHER_TYPES: [&str; 20] = [
     "Config",
     "ContainerPatch",
     "DataplaneInsight",
@@ -195,6 +195,7 @@ pub(crate) const OTHER_TYPES: [&str; 19] = [
     "MeshInsight",
     "MeshOpenTelemetryBackend",
     "MeshTrust",
+    "OPAPolicy",
     "Secret",
     "ServiceInsight",
     "Workload",

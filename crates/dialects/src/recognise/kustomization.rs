@@ -94,13 +94,13 @@ fn is_kustomization(document: &Value<'_>) -> bool {
 }
 
 /// The files that a kustomization puts into others.
-fn parts<'k>(kustomization: Value<'k>) -> impl Iterator<Item = &'k str> {
+fn parts(kustomization: Value<'_>) -> impl Iterator<Item = &str> {
     let items = move |field: &str| kustomization.get(field).into_iter().flat_map(Value::items);
     let named = ["patches", "patchesJson6902", "replacements"].into_iter().flat_map(items);
     let named = named.filter_map(|item| item.get("path"));
     let listed = ["patchesStrategicMerge", "configurations"].into_iter().flat_map(items);
     let generators = ["configMapGenerator", "secretGenerator"].into_iter().flat_map(items);
-    let generated = generators.flat_map(|one| ["files", "envs"].into_iter().flat_map(move |field| one.get(field)));
+    let generated = generators.flat_map(|one| ["files", "envs"].into_iter().filter_map(move |field| one.get(field)));
     // A patch that is written in the list has several lines; a file may have a key before it.
     let generated = generated.flat_map(Value::items).map(|file| file.text().rsplit('=').next().unwrap_or_default());
     named.chain(listed).map(Value::text).chain(generated).filter(|path| !path.is_empty() && !path.contains('\n'))

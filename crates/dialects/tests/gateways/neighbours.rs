@@ -321,3 +321,76 @@ spec: {parentRef: {name: edge, namespace: shared}, listeners: [{name: one, proto
     assert_eq!(status.object.to_string(), "ListenerSet web/more");
     assert_eq!(status.notes, ["its parent Gateway shared/edge was not read"]);
 }
+
+#[test]
+fn a_condition_of_one_controller_is_reported_at_its_own_gateways_alone() {
+    let gateway = |name: &str, class: &str| {
+        format!(
+            "---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: {name}, namespace: web}}
+spec: {{gatewayClassName: {class}, listeners: [{{name: http, protocol: HTTP, port: 80}}]}}
+"
+        )
+    };
+    let route = "---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop, namespace: web}
+spec: {parentRefs: [{name: one}, {name: other}], rules: [{backendRefs: [{name: shop, port: 80}]}]}
+";
+    let loaded = read(CURRENT, &(gateway("one", "kgateway") + &gateway("other", "envoy") + route));
+    let told = upheld_dialects::dialects().flat_map(|dialect| dialect.object_statuses(&loaded.snapshot));
+    let parents: Vec<_> = told.filter(|one| one.object.kind == "HTTPRoute").flat_map(|one| one.parents).collect();
+    let reports = |at: &str| {
+        let found = parents.iter().find(|parent| parent.ancestor.name == at).expect("a parent");
+        found.conditions.iter().any(|condition| condition.name == "kgateway.dev/Programmed")
+    };
+    assert!(reports("one") && !reports("other"));
+}
+
+#[test]
+fn a_class_that_its_controller_makes_is_known_without_being_read() {
+    let text = "
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: web}
+spec: {gatewayClassName: kgateway, listeners: [{name: http, protocol: HTTP, port: 80}]}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: ClientTrafficPolicy
+metadata: {name: clients, namespace: web}
+spec: {targetSelectors: [{kind: Gateway}], http3: {}}
+";
+    let found = report(CURRENT, text, "gateway/web/edge", "ClientTrafficPolicy");
+    assert_eq!(held(&found, "http3"), None);
+    let why = "has no effect: kgateway.dev/kgateway runs this gateway, and does not know such policies";
+    assert_eq!((found.candidates[0].state, found.candidates[0].reason.text.as_str()), (State::Off, why));
+}
+
+#[test]
+fn a_backend_of_a_type_that_nobody_here_knows_may_be_known_to_who_runs_the_gateway() {
+    let world = |class: &str| {
+        format!(
+            "
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: edge, namespace: web}}
+spec: {{gatewayClassName: {class}, listeners: [{{name: http, protocol: HTTP, port: 80}}]}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{name: ask, namespace: web}}
+spec: {{parentRefs: [{{name: edge}}], rules: [{{backendRefs: [{{group: models.example, kind: Model, name: small}}]}}]}}
+"
+        )
+    };
+    let found = &reports(&world("agents"), "httproute/web/ask")[0];
+    let note = "the backend models.example/Model web/small is not known here: what becomes of requests there is not part of this answer";
+    assert!(notes(found, "UP035").contains(&note), "{:?}", found.notes);
+    assert_eq!(notes(found, "UP036"), [""; 0]);
+    let found = &reports(&world("kgateway"), "httproute/web/ask")[0];
+    let note = "unknown backend kind: models.example/Model: requests get 500, after all policies";
+    assert_eq!(notes(found, "UP036"), [note]);
+}

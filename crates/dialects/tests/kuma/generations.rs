@@ -95,3 +95,16 @@ spec: {targetRef: {kind: Mesh}, to: [{targetRef: {kind: MeshService, name: kv_de
     let unknown = words(None, Some("web-1"), Some("kv_demo_svc_5051"), Some("MeshRetry"));
     assert!(ask(&world.snapshot, &unknown).is_err());
 }
+
+#[test]
+fn an_older_kind_of_another_distribution_is_left_out_and_no_mistake() {
+    let policy = "type: OPAPolicy
+name: opa
+mesh: default
+selectors: [{match: {kuma.io/service: api}}]
+conf: {policies: [{inlineString: 'package envoy.authz'}]}
+";
+    let world = loaded(&[OBJECTS, policy].join("---\n"), &["kuma/2"]);
+    assert_eq!(world.warnings.as_slice().len(), 0, "{:?}", world.warnings);
+    assert_eq!(world.set_aside.by_type.get("OPAPolicy"), Some(&1));
+}

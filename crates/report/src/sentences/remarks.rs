@@ -40,6 +40,8 @@ pub enum Remark {
     TargetNotRead { what: String },
     /// What a filter does is not known.
     FilterNotKnown { filter: String },
+    /// What a backend does is not known.
+    BackendNotKnown { backend: String },
     /// Parts of host names are put in later, and then they may be the one that was asked for.
     HostNotKnown { hosts: Vec<String>, host: String },
     /// Nothing that was read leads to something.
@@ -111,6 +113,11 @@ impl Remark {
             Self::FilterNotKnown { filter } => {
                 format!("the filter {filter} is not known here: what it does is not part of this answer")
             }
+            Self::BackendNotKnown { backend } => {
+                format!(
+                    "the backend {backend} is not known here: what becomes of requests there is not part of this answer"
+                )
+            }
             Self::HostNotKnown { hosts, host } => format!(
                 "{} may be {host}, once everything is put into it: its routes are not part of this answer",
                 hosts.join(", ")
@@ -176,13 +183,14 @@ impl Remark {
             | Self::OtherController { .. }
             | Self::FilterNotKnown { .. }
             | Self::TargetNotRead { .. }
+            | Self::BackendNotKnown { .. }
             | Self::HostNotKnown { .. }
             | Self::NothingLeadsTo { .. }
+            | Self::NotYetSuperseded { .. }
             | Self::TakenToExist { .. }
             | Self::NoCreationTime { .. } => Fault::Assumed,
             Self::NoBackend { .. } => Fault::NoBackend,
             Self::BackendTimeout { .. } | Self::Superseded { .. } | Self::KindIsGone { .. } => Fault::NoEffect,
-            Self::NotYetSuperseded { .. } => Fault::Assumed,
             Self::OpenDefault {} => Fault::OpenDefault,
             Self::HiddenDoubt { .. } => Fault::HiddenDoubt,
             Self::OrderOfStore { .. } => Fault::OrderDecides,

@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 use upheld_engine::ObjectId;
 use upheld_model::tree::Value;
 
+use super::controller::System;
 use super::gateways::Network;
 use super::report::Reports;
 use super::resources::{ParentReference, Route, View, children};
 use super::topology::{Parent, Step, Way};
 use super::walk::{Steps, Walk};
 use super::warnings::Warnings;
-use super::world::World;
+use super::world::{World, is_beyond};
 
 /// Something that an answer takes for granted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,8 +151,17 @@ impl<'s> Network<'s> {
         ways
     }
 
+    /// Backends of a rule of types that nobody here knows, and that whoever runs the gateway may.
+    pub fn unknown_backends(self, step: &Step, system: Option<System>) -> Vec<String> {
+        let Some(route) = View::of(self.snapshot, step.route).map(Route::of) else { return Vec::new() };
+        let backends = route.rules.get(step.rule).map_or(&[][..], |rule| &rule.backends);
+        let references = backends.iter().map(|backend| &backend.reference);
+        let unknown = references.filter(|to| !to.delegates() && is_beyond(system, to.group, to.kind));
+        unknown.map(|to| format!("{}/{} {}/{}", to.group, to.kind, to.namespace, to.name)).collect()
+    }
+
     /// Backends of a rule that take no requests.
-    pub fn unusable_backends(self, step: &Step) -> Vec<Unusable> {
+    pub fn unusable_backends(self, step: &Step, system: Option<System>) -> Vec<Unusable> {
         let Some(route) = View::of(self.snapshot, step.route).map(Route::of) else { return Vec::new() };
         let Some(rule) = route.rules.get(step.rule) else { return Vec::new() };
         let world = self.world();
@@ -161,7 +171,7 @@ impl<'s> Network<'s> {
         let of = weights.iter().sum();
         let backends = rule.backends.iter().zip(weights).filter(|(backend, _)| !backend.reference.delegates());
         let refused = backends.filter_map(|(backend, weight)| {
-            let (reason, problem) = world.refuse(&route.view, backend)?;
+            let (reason, problem) = world.refuse(&route.view, backend, system)?;
             let reference = &backend.reference;
             let is_there = self.snapshot.object_named(reference.kind, reference.namespace, reference.name).is_some();
             let may_exist = reason == "RefNotPermitted" || (reason == "BackendNotFound" && !is_there);

@@ -135,7 +135,7 @@ pub(crate) fn object(
 ) -> Option<Object> {
     let Identity { kind, namespace, name, created, at } = identity(source, resource, draft, found)?;
     let symbols = &mut draft.symbols;
-    if resource.kind.text() == "GatewayClass"
+    if ["Gateway", "GatewayClass"].contains(&resource.kind.text())
         && let Some(controller) = resource.spec().and_then(controller_name)
     {
         symbols.intern(controller);

@@ -34,17 +34,26 @@ pub struct Controller {
 /// The field of a class that names its controller.
 pub(super) const CONTROLLER: &str = "controllerName";
 
+/// The field of a gateway that names its class.
+const CLASS: &str = "gatewayClassName";
+
 /// What the names of controllers begin with.
 const DOMAINS: [(&str, System); 2] =
     [("kgateway.dev/", System::Kgateway), ("gateway.envoyproxy.io/", System::EnvoyGateway)];
 
-/// Classes that a controller makes itself, so that nobody writes them down.
-const OWN_CLASSES: [(&str, System); 2] = [("kgateway", System::Kgateway), ("kgateway-waypoint", System::Kgateway)];
+/// Classes that a controller makes itself, so that nobody writes them down, and its name.
+const OWN_CLASSES: [(&str, System, &str); 2] = [
+    ("kgateway", System::Kgateway, "kgateway.dev/kgateway"),
+    ("kgateway-waypoint", System::Kgateway, "kgateway.dev/kgateway"),
+];
 
 /// Who runs a gateway, given all classes that were read.
 pub(super) fn controller(snapshot: &Snapshot, gateway: &View<'_>, classes: &[View<'_>]) -> Option<Controller> {
     let class = class_of(gateway)?;
-    let class = classes.iter().find(|known| known.name == class)?;
+    let Some(class) = classes.iter().find(|known| known.name == class) else {
+        let (_, system, name) = OWN_CLASSES.iter().find(|(own, ..)| *own == class)?;
+        return Some(Controller { system: *system, name: snapshot.symbols().get(name)? });
+    };
     let name = class.spec_at(&[CONTROLLER]).map(Value::text)?;
     let known = DOMAINS.iter().find(|(domain, _)| name.starts_with(domain));
     let system = known.map_or(System::Other, |(_, system)| *system);
@@ -52,7 +61,7 @@ pub(super) fn controller(snapshot: &Snapshot, gateway: &View<'_>, classes: &[Vie
 }
 
 fn class_of<'s>(gateway: &View<'s>) -> Option<&'s str> {
-    gateway.spec_at(&["gatewayClassName"]).map(Value::text)
+    gateway.spec_at(&[CLASS]).map(Value::text)
 }
 
 impl<'s> Network<'s> {
@@ -121,7 +130,8 @@ impl<'s> Network<'s> {
             return None;
         }
         let class = class_of(&View::of(self.snapshot, gateway.object)?)?;
-        (!OWN_CLASSES.contains(&(class, system))).then_some(class)
+        let is_own = OWN_CLASSES.iter().any(|(own, of, _)| (*own, *of) == (class, system));
+        (!is_own).then_some(class)
     }
 
     /// The gateways that an object is, belongs to, is attached to, or gets requests from, over other routes too.
@@ -143,7 +153,9 @@ impl<'s> Network<'s> {
     }
 }
 
-/// The name of the controller of a class.
+/// The name of the controller that the spec of a class or a gateway leads to.
 pub(super) fn controller_name(spec: Value<'_>) -> Option<&str> {
-    text(spec, CONTROLLER)
+    let class = text(spec, CLASS);
+    let own = OWN_CLASSES.iter().find(|(own, ..)| Some(*own) == class).map(|(.., name)| *name);
+    text(spec, CONTROLLER).or(own)
 }

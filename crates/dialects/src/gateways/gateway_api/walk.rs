@@ -168,7 +168,7 @@ impl<'w, 's> Walk<'w, 's> {
                 let result = self.descend(route, backend, matching);
                 result.err().map(|problem| failed.insert((problem.reason, problem.message)).clone())
             } else {
-                let problem = self.world.refuse(&route.view, backend);
+                let problem = self.world.refuse(&route.view, backend, self.system);
                 usable |= problem.is_none();
                 problem.map(|problem| refused.insert(problem).clone())
             };
@@ -181,7 +181,7 @@ impl<'w, 's> Walk<'w, 's> {
         }
         for mirror in rule.filters().filter_map(|filter| filter.at_path(&["requestMirror", "backendRef"])) {
             let backend = Backend::of(mirror, route.view.namespace);
-            if let Some((reason, message)) = self.world.refuse(&route.view, &backend) {
+            if let Some((reason, message)) = self.world.refuse(&route.view, &backend, self.system) {
                 self.warnings.bad_backend(&route.view, &backend, reason, &message);
                 note(&mut self.reports.at(object, parent).resolved, reason, message);
             }

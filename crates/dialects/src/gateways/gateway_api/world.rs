@@ -11,6 +11,7 @@ use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::tree::Value;
 
 use super::claim::{ENVOY_GATEWAY, GATEWAY, KGATEWAY};
+use super::controller::System;
 use super::dependents::{RouteIndex, Sought};
 use super::grants::{End, Grants};
 use super::precedence::{Age, Created, ROUTE_WEIGHT};
@@ -211,12 +212,17 @@ impl<'s> World<'s> {
         Some((self.snapshot.text(object.scope), self.snapshot.text(object.name)))
     }
 
-    /// What is wrong with a reference of a route to a backend: the reason of a condition, and a message.
-    pub(super) fn refuse(&self, route: &View<'_>, backend: &Backend<'_>) -> Option<(&'static str, String)> {
+    /// What is wrong with a reference of a route to a backend, for whoever runs the gateway: the reason of a condition, and a
+    /// message.
+    pub(super) fn refuse(
+        &self,
+        route: &View<'_>,
+        backend: &Backend<'_>,
+        system: Option<System>,
+    ) -> Option<(&'static str, String)> {
         let BackendReference { group, kind, namespace, name, port: wanted } = backend.reference;
-        let known = [("", "Service"), (KGATEWAY, "Backend"), (ENVOY_GATEWAY, "Backend")].contains(&(group, kind));
-        if !known {
-            let foreign = FOREIGN_BACKENDS.contains(&(group, kind));
+        if !is_known_backend(group, kind) {
+            let foreign = FOREIGN_BACKENDS.contains(&(group, kind)) || may_know(system, group);
             return (!foreign).then(|| ("InvalidKind", format!("unknown backend kind: {group}/{kind}")));
         }
         let from = End { group: GATEWAY, kind: route.kind, namespace: route.namespace };
@@ -239,4 +245,19 @@ impl<'s> World<'s> {
             _ => None,
         }
     }
+}
+
+fn is_known_backend(group: &str, kind: &str) -> bool {
+    [("", "Service"), (KGATEWAY, "Backend"), (ENVOY_GATEWAY, "Backend")].contains(&(group, kind))
+}
+
+/// Whether whoever runs a gateway may know types of a group that nobody here does.
+fn may_know(system: Option<System>, group: &str) -> bool {
+    let is_other = !matches!(system, Some(System::Kgateway | System::EnvoyGateway));
+    is_other && !["", GATEWAY, KGATEWAY, ENVOY_GATEWAY].contains(&group)
+}
+
+/// Whether nobody here knows backends of a type, and whoever runs the gateway may.
+pub(super) fn is_beyond(system: Option<System>, group: &str, kind: &str) -> bool {
+    !is_known_backend(group, kind) && !FOREIGN_BACKENDS.contains(&(group, kind)) && may_know(system, group)
 }

@@ -33,8 +33,9 @@ pub(in crate::gateways) fn statuses(network: Network<'_>) -> Vec<ObjectStatus> {
         }
     }
     let mut reports = network.programmed().reports(network.snapshot);
-    if !network.topology().gateways.iter().any(|gateway| is_of_kgateway(network, gateway)) {
-        for parent in reports.iter_mut().flat_map(|report| &mut report.parents) {
+    for parent in reports.iter_mut().flat_map(|report| &mut report.parents) {
+        let gateways = network.gateways_of(parent.parent.object);
+        if !gateways.into_iter().any(|gateway| is_of_kgateway(network, gateway)) {
             parent.conditions.retain(|condition| condition.name != PROGRAMMED);
         }
     }

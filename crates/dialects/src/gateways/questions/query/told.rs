@@ -23,8 +23,11 @@ impl<'s> Query<'s> {
         let way = spot.way;
         let by_kgateway = self.is_of_kgateway(kind);
         if let Some(step) = way.chain.last().filter(|_| forwards(&way.outcome)) {
-            let unusable = self.network.unusable_backends(step).into_iter().map(|one| remark(one).into());
+            let system = spot.served.and_then(|(gateway, _)| gateway.controller).map(|controller| controller.system);
+            let unusable = self.network.unusable_backends(step, system).into_iter().map(|one| remark(one).into());
             report.notes.extend(unusable);
+            let unknown = self.network.unknown_backends(step, system).into_iter();
+            report.notes.extend(unknown.map(|backend| Remark::BackendNotKnown { backend }.into()));
             if let (Outcome::Unserved(why), false) =
                 (&way.outcome, report.notes.iter().any(|note| note.code == upheld_model::Fault::NoBackend.code()))
             {

@@ -13,6 +13,7 @@ fn backends_must_be_there() {
         ("{name: app, port: 80}", "good", ""),
         ("{name: gone, port: 80}", "ResolvedRefs BackendNotFound", " 500"),
         ("{name: app, port: 81}", "ResolvedRefs BackendNotFound", " 500"),
+        ("{kind: Bucket, name: app}", "ResolvedRefs InvalidKind", " 500"),
         ("{kind: Bucket, name: app, group: storage.example.com}", "ResolvedRefs InvalidKind", " 500"),
         ("{name: app, port: 80, namespace: other}", "ResolvedRefs RefNotPermitted", " 500"),
         ("{name: app, port: 80}, {name: gone, port: 80}", "ResolvedRefs BackendNotFound", ""),
