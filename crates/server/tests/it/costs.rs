@@ -6,7 +6,11 @@ use upheld_server::Config;
 use crate::support::Served;
 
 fn policy(id: &str, subjects: Json, resources: Json, actions: Json) -> String {
-    json!({"id": id, "effect": "permit", "subjects": subjects, "resources": resources, "actions": actions}).to_string()
+    let mut policy = json!({"id": id, "effect": "permit"});
+    for (clause, alternatives) in [("subjects", subjects), ("resources", resources), ("actions", actions)] {
+        policy[clause] = alternatives;
+    }
+    policy.to_string()
 }
 
 fn put(served: &Served, id: &str, body: &str) -> (u16, String) {
