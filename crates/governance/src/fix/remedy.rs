@@ -38,6 +38,9 @@ enum Known {
 /// What an object counts as, and the pairs it is in, in cells.
 type ClassKey = (Option<Kind>, Vec<PairKey>);
 
+/// Violations of one rule with the same values: its policy and number, and the values of both sides.
+type Alike<'f> = (&'f SmolStr, usize, &'f [SmolStr], &'f [SmolStr]);
+
 /// A violation that is open.
 struct Open {
     finding: Finding,
@@ -106,7 +109,7 @@ impl Planning<'_> {
     /// What is spelled otherwise by one object may be the trouble of many others: such an edit is tried once, whoever it helps.
     fn respell(&mut self, open: &[Open]) {
         let mut by_edit: FxHashMap<Vec<Edit>, Vec<usize>> = FxHashMap::default();
-        let mut known: FxHashMap<(&SmolStr, usize, &[SmolStr], &[SmolStr]), bool> = FxHashMap::default();
+        let mut known: FxHashMap<Alike<'_>, bool> = FxHashMap::default();
         let organisation = &self.trial.organisation;
         for (place, Open { finding, .. }) in open.iter().enumerate() {
             let class = (&finding.policy, finding.rule, finding.a.values.as_slice(), finding.b.values.as_slice());

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 use smol_str::SmolStr;
-use upheld_engine::comply::ObjectId;
+use upheld_engine::comply::{Defaults, ObjectId};
 use upheld_governance::{Edit, Fix, words};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostics, NodeRef, SourceId};
@@ -147,7 +147,7 @@ impl Organisation<'_> {
         let mut replacements = Vec::new();
         for (tag, values) in tags {
             let written_values = own.and_then(|own| own.get(tag)).map_or_else(Vec::new, texts);
-            let values = self.to_write(id, tag, values, &written_values)?;
+            let values = self.values_to_write(id, tag, values, &written_values)?;
             let values: Vec<&str> = values.iter().map(SmolStr::as_str).collect();
             let set = match own {
                 Some(own) => edited.set(own, tag, &values),
@@ -163,7 +163,7 @@ impl Organisation<'_> {
     }
 
     /// The values to write so that an object has these: those that it gets by default need not be written.
-    fn to_write(
+    fn values_to_write(
         &self,
         object: ObjectId,
         tag: &str,
@@ -173,7 +173,7 @@ impl Organisation<'_> {
         let comply = self.comply();
         let current = comply.texts(comply.values_of(object, tag));
         let spec = comply.kind_of(object).and_then(|kind| comply.profile().kind_spec(kind));
-        let gets = spec.is_some_and(|spec| spec.defaults == upheld_engine::comply::Defaults::Given);
+        let gets = spec.is_some_and(|spec| spec.defaults == Defaults::Given);
         let defaults = self.governed.schema().defaults();
         let is_default =
             |value: &SmolStr| gets && defaults.iter().any(|(key, values)| key == tag && values.contains(value));
