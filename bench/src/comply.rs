@@ -6,6 +6,7 @@
 //! ours, naive    our side, and the rival: maps of sets of texts
 //! audits         loading and auditing, size by size, and memory
 //! loading        from files to an audit
+//! reports        every check of it, written down
 //! worst          a million pairs and all rules about each of them; a hub
 //! changes        decisions, tags, policies, listings and offers; what is kept against a fresh audit
 //! growth         twice the organisation, twice the rules
@@ -22,6 +23,7 @@ pub(crate) mod loading;
 mod naive;
 mod organisation;
 mod ours;
+pub(crate) mod reports;
 mod worst;
 
 use self::organisation::{L, M, Size, XL, XXL};
@@ -87,6 +89,7 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     println!("CPU time of one thread, medians of {} interleaved rounds; single acts on the wall.", plan.rounds);
     let mut wrong = audits::run(plan, &mut targets)?;
     wrong += loading::run(plan, &mut targets)?;
+    wrong += reports::run(plan, &mut targets)?;
     wrong += worst::run(plan, &mut targets)?;
     wrong += changes::run(plan, &mut targets)?;
     wrong += growth::run(plan, &mut targets)?;

@@ -81,6 +81,7 @@ fn main() -> ExitCode {
         [kuma::instructions::CHILD, arguments @ ..] => kuma::instructions::act(arguments),
         [comply::instructions::CHILD, arguments @ ..] => comply::instructions::act(arguments),
         [comply::loading::CHILD, folder] => comply::loading::load_folder(folder),
+        [comply::reports::CHILD, format, folder] => comply::reports::write_report(format, folder),
         ["comply", "--huge"] => comply::run(&comply::HUGE),
         [access::instructions::CHILD, arguments @ ..] => access::instructions::decide_requests(arguments),
         [select::reading::CHILD, documents] => select::reading::read_files(documents),

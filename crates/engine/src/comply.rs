@@ -53,6 +53,7 @@ pub use self::family::{Complied, Question, RuleResult, Verdict};
 pub use self::finding::{Finding, FindingId, FindingName, SideOf};
 pub use self::listing::{Filter, Tally, Violating};
 pub use self::near_miss::{NearMiss, NearMissKind, near_misses};
+pub use self::passing::Sides;
 pub use self::policy::{Level, Policy, Rule, Strategy, Waiver};
 pub use self::profile::{
     Class, Defaults, DerivedPair, Effect, EffectRow, End, Holds, Keys, Kind, KindSpec, NeedsScope, Order, PairKind,

@@ -343,9 +343,8 @@ impl At {
 
     /// The place of what a diagnostic is about.
     pub fn of_label(files: &Files, label: &Label) -> Option<Self> {
-        let file = files.get(label.source)?;
-        let (line, column) = file.tree.position(label.span.start);
-        Some(Self { file: file.name.clone(), line, column })
+        let place = files.locate_span(label.source, label.span)?;
+        Some(Self { file: place.file.to_owned(), line: place.line, column: place.column })
     }
 
     /// File and line.

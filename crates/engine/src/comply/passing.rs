@@ -8,8 +8,24 @@ use super::facts::{ObjectId, Pair};
 use super::family::Verdict;
 use super::finding::{Finding, FindingId};
 use super::listing::Filter;
+use super::policies::RuleOf;
 use super::policy::Level;
 use crate::ask::EntryId;
+
+/// A rule and a pair, in the order of the policy.
+#[derive(Clone, Copy, Debug)]
+pub struct Sides<'c> {
+    /// The policy.
+    pub policy: &'c SmolStr,
+    /// The rule, from 0.
+    pub rule: usize,
+    /// The first side of the policy.
+    pub a: ObjectId,
+    /// The second side.
+    pub b: ObjectId,
+    /// Where they meet.
+    pub scope: Option<ObjectId>,
+}
 
 impl Comply {
     /// Where the rules of a policy hold within a filter, in the order of scopes and objects: a few numbers each, however long
@@ -63,6 +79,13 @@ impl Comply {
 
     fn holds(&self, entry: EntryId, pair: Pair, now: Timestamp) -> bool {
         self.held(entry, pair, now).is_some_and(|held| held.verdict.holds())
+    }
+
+    /// Which rule and which objects that are, without looking at values.
+    pub fn sides_of(&self, id: FindingId) -> Option<Sides<'_>> {
+        let RuleOf { policy, number, swapped, .. } = self.policies.rule(id.entry)?;
+        let [a, b] = swapped.turn([id.pair.a, id.pair.b]);
+        Some(Sides { policy: &policy.id, rule: number, a, b, scope: id.pair.scope })
     }
 
     /// The same in names.

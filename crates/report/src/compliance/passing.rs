@@ -2,26 +2,27 @@
 
 use std::fmt::Debug;
 
-use super::At;
+use smol_str::SmolStr;
+
 use super::check::Check;
 
 /// A check that passed, in short.
 #[derive(Clone, Debug)]
-pub struct Passed {
+pub struct Passed<'p> {
     /// Its fingerprint.
     pub id: String,
     /// One object.
-    pub a: String,
+    pub a: SmolStr,
     /// The other.
-    pub b: String,
-    /// Where one of them was written.
-    pub at: Option<At>,
+    pub b: SmolStr,
+    /// The file and the line in which one of them was written.
+    pub at: Option<(&'p str, usize)>,
 }
 
 /// Who knows what agrees.
 pub trait Passing: Debug + Sync {
     /// Tells the checks of a policy that passed, in order: each piece is written down by itself, and then handed on.
-    fn of_policy(&self, policy: &str, write: &(dyn Fn(&[Passed]) -> String + Sync), tell: &mut dyn FnMut(String));
+    fn of_policy(&self, policy: &str, write: &(dyn Fn(&[Passed<'_>]) -> String + Sync), tell: &mut dyn FnMut(String));
 
     /// The workspaces that anything was checked in, in order.
     fn workspaces(&self) -> Vec<Option<String>>;
@@ -35,7 +36,7 @@ pub trait Passing: Debug + Sync {
 pub struct NothingPassing;
 
 impl Passing for NothingPassing {
-    fn of_policy(&self, _: &str, _: &(dyn Fn(&[Passed]) -> String + Sync), _: &mut dyn FnMut(String)) {}
+    fn of_policy(&self, _: &str, _: &(dyn Fn(&[Passed<'_>]) -> String + Sync), _: &mut dyn FnMut(String)) {}
 
     fn workspaces(&self) -> Vec<Option<String>> {
         Vec::new()
@@ -48,14 +49,14 @@ impl Passing for NothingPassing {
 
 /// Checks that somebody holds.
 impl Passing for Vec<Check> {
-    fn of_policy(&self, policy: &str, write: &(dyn Fn(&[Passed]) -> String + Sync), tell: &mut dyn FnMut(String)) {
+    fn of_policy(&self, policy: &str, write: &(dyn Fn(&[Passed<'_>]) -> String + Sync), tell: &mut dyn FnMut(String)) {
         let own = self.iter().filter(|check| check.policy == policy);
-        let passed: Vec<Passed> = own
+        let passed: Vec<Passed<'_>> = own
             .map(|check| Passed {
                 id: check.id.clone(),
-                a: check.a.reference.clone(),
-                b: check.b.reference.clone(),
-                at: check.b.at.clone().or_else(|| check.a.at.clone()),
+                a: SmolStr::new(&check.a.reference),
+                b: SmolStr::new(&check.b.reference),
+                at: check.b.at.as_ref().or(check.a.at.as_ref()).map(|at| (at.file(), at.line())),
             })
             .collect();
         tell(write(&passed));

@@ -117,7 +117,7 @@ fn properties(policy: &PolicyLine) -> String {
 }
 
 /// What passed, a line each.
-fn passed_cases(policy: &str, passed: &[Passed]) -> String {
+fn passed_cases(policy: &str, passed: &[Passed<'_>]) -> String {
     let mut text = String::with_capacity(passed.len() * 200);
     let mut name = String::new();
     for Passed { id, a, b, at } in passed {
@@ -127,8 +127,9 @@ fn passed_cases(policy: &str, passed: &[Passed]) -> String {
         name.extend([id.as_str(), " ", a, " ~ ", b]);
         put_attribute(&mut text, "name", &name);
         if let Some(at) = at {
-            put_attribute(&mut text, "file", at.file());
-            put_attribute(&mut text, "line", &at.line().to_string());
+            let (file, line) = at;
+            put_attribute(&mut text, "file", file);
+            put_attribute(&mut text, "line", &line.to_string());
         }
         text.push_str("/>\n");
     }

@@ -2,9 +2,8 @@
 
 use rayon::prelude::*;
 use upheld_engine::Ruling;
-use upheld_engine::comply::{self, FindingId, Pair};
+use upheld_engine::comply::{self, FindingId, ObjectId, Pair, Sides};
 use upheld_model::State;
-use upheld_report::At;
 use upheld_report::compliance::{Check, Passed, Passing, check_of, fingerprint};
 
 use super::Organisation;
@@ -21,17 +20,17 @@ pub struct PassingChecks<'o> {
 }
 
 impl PassingChecks<'_> {
-    fn passed(&self, id: &FindingId) -> Option<Passed> {
+    fn passed(&self, id: &FindingId) -> Option<Passed<'_>> {
         let (comply, files) = (self.organisation.comply(), self.organisation.snapshot.files());
-        let finding = comply.name_held(*id, self.organisation.now)?;
-        let (a, b) = (finding.a.object, finding.b.object);
-        let place = |reference: &str| At::of(files, comply.described(comply.lookup(reference).ok()?)?.at?);
-        Some(Passed {
-            id: fingerprint(&finding.policy, finding.rule, &a, &b, finding.scope.as_deref()),
-            at: place(&b).or_else(|| place(&a)),
-            a: a.into(),
-            b: b.into(),
-        })
+        let Sides { policy, rule, a, b, scope } = comply.sides_of(*id)?;
+        let place = |object: ObjectId| {
+            let place = files.locate(comply.described(object)?.at?)?;
+            Some((place.file, place.line))
+        };
+        let scope = scope.map(|scope| comply.reference(scope));
+        let at = place(b).or_else(|| place(a));
+        let (a, b) = (comply.reference(a), comply.reference(b));
+        Some(Passed { id: fingerprint(policy, rule, &a, &b, scope.as_deref()), a, b, at })
     }
 
     fn checks_of(&self, pair: Pair) -> Vec<Check> {
@@ -45,11 +44,11 @@ impl PassingChecks<'_> {
 }
 
 impl Passing for PassingChecks<'_> {
-    fn of_policy(&self, policy: &str, write: &(dyn Fn(&[Passed]) -> String + Sync), tell: &mut dyn FnMut(String)) {
+    fn of_policy(&self, policy: &str, write: &(dyn Fn(&[Passed<'_>]) -> String + Sync), tell: &mut dyn FnMut(String)) {
         let held = self.organisation.comply().holding(policy, &self.filter, self.organisation.now);
         for together in held.chunks(PIECE * AT_ONCE) {
             let pieces = together.par_chunks(PIECE).map(|piece| {
-                let passed: Vec<Passed> = piece.iter().filter_map(|id| self.passed(id)).collect();
+                let passed: Vec<Passed<'_>> = piece.iter().filter_map(|id| self.passed(id)).collect();
                 write(&passed)
             });
             pieces.collect::<Vec<String>>().into_iter().for_each(&mut *tell);

@@ -145,6 +145,12 @@ proptest! {
             let held = comply.holding(&policy.id, &all, NOW);
             let named: Vec<Finding> = held.iter().filter_map(|id| comply.name_held(*id, NOW)).collect();
             prop_assert_eq!(named.len(), held.len());
+            for (id, found) in held.iter().zip(&named) {
+                let sides = comply.sides_of(*id).unwrap();
+                let scope = sides.scope.map(|scope| comply.reference(scope));
+                let (a, b) = (comply.reference(sides.a), comply.reference(sides.b));
+                prop_assert_eq!(found.name(), FindingName { scope, policy: sides.policy.clone(), rule: sides.rule, a, b });
+            }
             let place = |found: &Finding| {
                 let known = comply.find_named(&found.name()).unwrap().pair;
                 (found.scope.clone(), comply.reference(known.a), comply.reference(known.b), found.rule)
