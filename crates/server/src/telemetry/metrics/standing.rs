@@ -40,8 +40,14 @@ pub(crate) enum Sizes {
 impl Sizes {
     /// The numbers that may be told.
     pub(super) fn cut(self, text: String) -> String {
-        const SIZES: [&str; 3] = ["upheld_snapshot_policies", "upheld_snapshot_objects", "upheld_snapshot_documents"];
-        let is_size = |line: &str| SIZES.iter().any(|name| line.split(' ').any(|word| word == *name));
+        const SIZES: [&str; 4] = [
+            "upheld_snapshot_policies",
+            "upheld_snapshot_objects",
+            "upheld_snapshot_documents",
+            // Its labels name policies.
+            "upheld_violations",
+        ];
+        let is_size = |line: &str| line.split([' ', '{']).take(3).any(|word| SIZES.contains(&word));
         match self {
             Self::Told => text,
             Self::Hidden => text.lines().filter(|line| !is_size(line)).flat_map(|line| [line, "\n"]).collect(),

@@ -1,0 +1,51 @@
+//! Options of every command.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::{Color, Output, SchemaChecks};
+use crate::complete;
+
+/// Options of every command.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Common {
+    /// File, folder, glob or `-` to read; repeatable [default: the files of upheld.yaml, else this folder]
+    #[arg(short = 'f', long = "file", value_name = "PATH", global = true)]
+    pub(crate) files: Vec<String>,
+    /// Ask about the documents of this server instead of files; a token goes into `UPHELD_TOKEN`
+    #[arg(long, value_name = "URL", global = true, conflicts_with = "files")]
+    pub(crate) server: Option<String>,
+    /// Read the files as of a git revision, or the documents of the server as of one of its revisions
+    #[arg(long, value_name = "REV", global = true)]
+    pub(crate) at: Option<String>,
+    /// Only this mesh
+    #[arg(short, long, global = true, add = ArgValueCompleter::new(complete::meshes))]
+    pub(crate) mesh: Option<String>,
+    /// The edition of the rules, for example kuma/0.4 or kuma/3
+    #[arg(long, value_name = "NAME", global = true, value_delimiter = ',')]
+    pub(crate) semantics: Vec<String>,
+    /// How to print the answer [default: table]
+    #[arg(short, long, value_name = "FORMAT", global = true, value_enum)]
+    pub(crate) output: Option<Output>,
+    /// What systems were started with, by their names. Each dialect brings a flag of its own.
+    #[arg(skip)]
+    pub(crate) systems: Vec<(&'static str, Vec<String>)>,
+    /// Whether fields of known kinds are checked by name and type [default: on]
+    #[arg(long, value_name = "WHEN", global = true, value_enum)]
+    pub(crate) schemas: Option<SchemaChecks>,
+    /// Run again on every change of the files
+    #[arg(short, long)]
+    pub(crate) watch: bool,
+    /// Show everything, also what does not match
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// When to use colour [default: auto]
+    #[arg(long, value_name = "WHEN", global = true, value_enum)]
+    pub(crate) color: Option<Color>,
+    /// Use plain symbols instead of arrows
+    #[arg(long, global = true)]
+    pub(crate) ascii: bool,
+    /// The time at which requests are decided and from which ages are counted, for example 2025-03-01T12:00:00Z [default: the clock]
+    #[arg(long, value_name = "TIME", global = true)]
+    pub(crate) now: Option<String>,
+}
