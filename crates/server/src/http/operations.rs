@@ -79,7 +79,7 @@ async fn readyz(State(app): State<Shared>, observed: Observed, Query(how): Query
         Ok(Err(error)) => (false, json!({"kind": kind, "reachable": false, "error": error.to_string()})),
         Err(_) => (false, json!({"kind": kind, "reachable": false, "error": "the store does not answer in time"})),
     };
-    let diverged = store["diverged"] == true;
+    let diverged = store.get("diverged") == Some(&Value::Bool(true));
     let unwritable =
         if reachable { tokio::time::timeout(PATIENCE, app.writer.problem()).await.ok().flatten() } else { None };
     if let (Some(error), Some(fields)) = (&unwritable, store.as_object_mut()) {

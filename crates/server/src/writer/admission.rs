@@ -90,11 +90,10 @@ fn judged(
 /// Changes, and what becomes of stored notes about the past because of them.
 pub(super) fn with_notes(before: &View, changes: &[Change]) -> Vec<Change> {
     let identities: Vec<Identity> = changes.iter().map(|change| identity(change.key())).collect();
-    let text = |change| match change {
-        &Change::Put { ref text, .. } => Some(&**text),
-        Change::Delete { .. } => None,
-    };
-    let written = identities.iter().zip(changes).map(|(identity, own)| WrittenDocument { identity, text: text(own) });
+    let written = identities.iter().zip(changes).map(|(identity, own)| match own {
+        Change::Put { text, .. } => WrittenDocument { identity, text: Some(text) },
+        Change::Delete { .. } => WrittenDocument { identity, text: None },
+    });
     let written: Vec<WrittenDocument<'_>> = written.collect();
     let notes = dialects().flat_map(|dialect| dialect.superseded(&before.loaded.snapshot, &written));
     let notes = notes.filter_map(|note| change(before, &note));

@@ -42,12 +42,8 @@ pub(crate) struct Audit {
     /// Let only violations that the baseline does not have make the exit code 1
     #[arg(long, requires = "baseline")]
     pub(crate) fail_on_new: bool,
-    /// Say since which commit each violation is there: the same audit of the files as they were, the latest commits first
-    #[arg(long)]
-    pub(crate) history: bool,
-    /// List what passes in policyreport and openreports, too
-    #[arg(long)]
-    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) more: MoreOfAudits,
     /// Do not look for fixes, which takes a while where there are thousands of violations
     #[arg(long)]
     pub(crate) no_fixes: bool,
@@ -55,6 +51,17 @@ pub(crate) struct Audit {
     pub(crate) person: Person,
     #[command(flatten)]
     pub(crate) organisation: Organisation,
+}
+
+/// What audits tell on request.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct MoreOfAudits {
+    /// Say since which commit each violation is there: the same audit of the files as they were, the latest commits first
+    #[arg(long)]
+    pub(crate) history: bool,
+    /// List what passes in policyreport and openreports, too
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 /// From which level on violations fail a run.

@@ -29,7 +29,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
         person: audit.person.person.clone(),
         policies: audit.organisation.policies.clone(),
         no_fixes: audit.no_fixes,
-        list_passes: audit.all,
+        list_passes: audit.more.all,
     };
     let started = Instant::now();
     let (audited, passing) = match asked.audit(&question).and_then(|audited| Ok((audited, asked.passing(&question)?))) {
@@ -37,7 +37,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
         Err(problems) => return refuse(&problems),
     };
     let Audited { audit: mut report, notes } = audited.beside(loaded.warnings.as_slice(), loaded.snapshot.files());
-    if audit.history
+    if audit.more.history
         && let Err(problem) = trace(session, &question, &mut report)
     {
         return refuse(&[problem]);
@@ -59,7 +59,7 @@ pub(in crate::commands) fn run(session: &Session<'_>, audit: &Audit) -> Exit {
         },
         among: if audit.fail_on_new { Among::New } else { Among::All },
     };
-    let listed = if audit.all { Listed::All } else { Listed::Violations };
+    let listed = if audit.more.all { Listed::All } else { Listed::Violations };
     let beside = Beside { passing: &passing, listed, failing, took };
     compliance::print(&report, session.settings.output.value, &session.screen, &beside);
     if failing.any(&report) {
