@@ -8,7 +8,7 @@
 //! One trait, three homes: [`Memory`] forgets, [`Sqlite`] keeps a file, [`Postgres`] serves many servers at once; the last
 //! two have schema and statements in common (`log`). [`export`] and [`import`] carry a history from one to another, and
 //! [`Retention`] says how much of it is kept. Every entry carries the digest of its state and a [`Chain`] over everything before it, and
-//! [`verify`] holds a store against them.
+//! [`verify()`] holds a store against them.
 //! Nothing acknowledged is ever lost, nothing half-applied is ever seen, and a batch counts only on top of the revision that
 //! its author saw.
 

@@ -27,7 +27,7 @@ impl KnownReadings {
 }
 
 impl Decide {
-    /// What the automata of all patterns weigh; more than [`super::MOST_WEIGHT`] should not be let in.
+    /// What the automata of all patterns weigh; more than [`MOST_WEIGHT`](crate::decide::MOST_WEIGHT) should not be let in.
     pub fn weight(&self) -> usize {
         self.weight
     }
