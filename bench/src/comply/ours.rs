@@ -6,8 +6,8 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 use upheld_engine::comply::{
     Class, Defaults, DerivedPair, Described, Effect, EffectRow, End, Holds, Keys, KindSpec, NeedsScope, Order,
-    PairKind, Policy, Profile, Relation, Right, Role, RoleSpec, Rule as Tags, Rules, Strategy, Subject, SubjectSpec,
-    Trigger,
+    PairKind, Policy, Profile, Relation, Right, Role, RoleSpec, Rule as Tags, Rules, Selectors, Strategy, Subject,
+    SubjectSpec, Trigger,
 };
 use upheld_governance::{Actor, Definition, Draft, Organisation as Governed, Settings, TagType};
 use upheld_model::Timestamp;
@@ -181,7 +181,8 @@ fn profile() -> Profile {
         pairs: pairs.map(|(a, b)| (number(a), number(b))).to_vec(),
         order: Order::Fixed,
         rules: Rules::Many,
-        strategies: Strategy::ALL.to_vec(),
+        strategies: Strategy::BETWEEN.to_vec(),
+        selectors: Selectors::None,
         effects,
         roles: vec![role("manager", Class::EndUser), role("administrator", Class::Administrator)],
     }

@@ -128,18 +128,15 @@ pub(super) fn policy(profile: &Profile, written: &Json) -> Read<Policy> {
         Some(word) => Level::of(&word).ok_or(Misshapen)?,
         None => Level::Enforce,
     };
+    let plain = Policy::new(text(written, "id")?, [subject(profile, a)?, subject(profile, b)?], rules);
     Ok(Policy {
-        id: text(written, "id")?,
-        a: subject(profile, a)?,
-        b: subject(profile, b)?,
-        rules,
         strategy,
         level,
         enforce_from: moment(written, "enforceFrom")?,
         description: optional_text(written, "description")?,
         how_to_fix: optional_text(written, "howToFix")?,
         severity: optional_text(written, "severity")?,
-        at: None,
+        ..plain
     })
 }
 

@@ -1,6 +1,7 @@
 //! The kinds of policies: how each matches, ranks and resolves.
 
 use serde_json::{Value as Json, json};
+use upheld_engine::comply::Strategy;
 use upheld_engine::words::{layer_rung_name, place_rung_name, rung_name};
 use upheld_engine::{Choices, PolicyKind, Resolve, Snapshot};
 use upheld_model::{Diagnostic, Fault};
@@ -87,8 +88,10 @@ fn choices(snapshot: &Snapshot, kind: &PolicyKind) -> (String, String, &'static 
             let profile = &comply.profile;
             let pairs = profile.pairs.iter();
             let pairs: Vec<String> =
-                pairs.map(|(a, b)| format!("{} ~ {}", profile.subject_name(*a), profile.subject_name(*b))).collect();
-            let strategies: Vec<&str> = profile.strategies.iter().map(|strategy| strategy.word()).collect();
+                pairs.map(|(a, b)| pair(profile.subject_name(*a), profile.subject_name(*b))).collect();
+            let between = profile.strategies.iter().filter(|_| profile.has_two_objects());
+            let alone = Strategy::ALONE.iter().filter(|_| profile.has_single_objects());
+            let strategies: Vec<&str> = between.chain(alone).map(|strategy| strategy.word()).collect();
             (pairs.join(", "), strategies.join(", "), "all")
         }
         Choices::Merge(merge) => {
@@ -99,4 +102,9 @@ fn choices(snapshot: &Snapshot, kind: &PolicyKind) -> (String, String, &'static 
             (matches.join(" and "), rank.join(", "), "merge")
         }
     }
+}
+
+/// Two subjects, or the one whose own tags policies may be about.
+fn pair(a: &str, b: &str) -> String {
+    if a == b { a.to_owned() } else { format!("{a} ~ {b}") }
 }

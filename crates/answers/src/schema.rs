@@ -185,7 +185,16 @@ fn relation() -> Shape {
     Shape::Object(vec![
         required("related", Shape::Bool, "whether they are related"),
         required("checks", list(check()), "every rule that is about the two"),
+        optional("outOfScope", list(out_of_scope()), "policies that are cut to other objects"),
         required("others", names(), "policies that are about other pairs, or switched off"),
+    ])
+}
+
+fn out_of_scope() -> Shape {
+    Shape::Object(vec![
+        required("policy", Shape::Text, "its name"),
+        required("reason", phrase(), "why it does not count here"),
+        optional("at", at(), "where it is written"),
     ])
 }
 

@@ -4,7 +4,7 @@
 //! - [`documented`]: which documents are ours, and the state that they make
 //! - [`mapping`]: where the documents of other systems have what we look for
 //! - `objects`, `links`: who there is, and how they are related
-//! - `definitions`, `policies`, `values`: what holds
+//! - `definitions`, `policies`, `tag_policies`, `selections`, `values`: what holds
 //! - [`changes`]: what was done, or what somebody thinks of doing
 //! - `admission`: whether documents may be written, as what their writer does; `accepted`: what was let through
 //! - [`shapes`]: what all of these look like
@@ -25,7 +25,9 @@ mod policies;
 mod problems;
 pub mod questions;
 mod reader;
+mod selections;
 pub mod shapes;
+mod tag_policies;
 mod tagged;
 mod values;
 
@@ -106,7 +108,10 @@ impl Dialect for Compliance {
         ];
         let kinds = snapshot.kinds().iter().filter_map(|(_, kind)| Some((snapshot.text(kind.governs), kind.comply()?)));
         for (place, (governs, own)) in kinds.enumerate() {
-            all.push((governs.to_owned(), vec![shapes::policy(Whole::Document)]));
+            let profile = &own.profile;
+            let two = profile.has_two_objects().then(|| shapes::policy(profile, Whole::Document));
+            let single = profile.has_single_objects().then(|| shapes::tag_policy(profile, Whole::Document));
+            all.push((governs.to_owned(), two.into_iter().chain(single).collect()));
             // Waivers of all kinds are alike but for what their scope is called.
             if place == 0 {
                 all.push((documented::WAIVER.to_owned(), vec![shapes::waiver(&own.profile, Whole::Document)]));

@@ -34,6 +34,7 @@ mod profile;
 pub mod reference;
 mod relationships;
 mod revision;
+mod selection;
 mod sharing;
 mod steps;
 #[cfg(test)]
@@ -57,10 +58,11 @@ pub use self::passing::Sides;
 pub use self::policy::{Level, Policy, Rule, Strategy, Waiver};
 pub use self::profile::{
     Class, Defaults, DerivedPair, Effect, EffectRow, End, Holds, Keys, Kind, KindSpec, NeedsScope, Order, PairKind,
-    Profile, Relation, Right, Role, RoleSpec, Rules, Subject, SubjectSpec, Swapped, Trigger,
+    Profile, Relation, Right, Role, RoleSpec, Rules, Selectors, Subject, SubjectSpec, Swapped, Trigger,
 };
 pub use self::relationships::HomeScope;
 pub use self::revision::Mentions;
+pub use self::selection::{Selection, Selector};
 pub use self::steps::{Mark, NetChange};
 pub use self::value_lists::NO_VALUES;
 

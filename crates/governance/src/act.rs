@@ -263,7 +263,9 @@ impl Organisation {
         if self.comply.kind_of(link.a) == self.profile().scope {
             self.add_defaults(link.b);
         }
-        let pairs = self.comply.made_by(&link).collect();
+        // Whoever comes to live somewhere comes under the policies that are cut to that.
+        let moved = self.comply.alone(link.b).filter(|_| self.comply.owns(&link));
+        let pairs = self.comply.made_by(&link).chain(moved).collect();
         Ok(Done { looked: Looked::Pairs { trigger: Trigger::Link, pairs }, tags: None, summary })
     }
 

@@ -1,11 +1,12 @@
 //! What would fix a violation. Every proposal was tried: it is accepted, ends the violation and begins none.
 //!
 //! ```text
-//! a violation ──▶ values that one side could have      propose, harm
+//! a violation ──▶ values that one side could have      propose (alone: of single objects), harm
 //!             ──▶ tried as the change that they are    search (with more tags of that object, where others are in the way)
 //! all of them ──▶ few edits that end most of them      remedy
 //! ```
 
+mod alone;
 mod harm;
 mod propose;
 mod remedy;

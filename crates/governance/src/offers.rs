@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use upheld_engine::comply::{
     Comply, Effect, Finding, Kind, Level, Link, NotFound, ObjectId, ObjectState, Pair, PairKey, Question, Relation,
+    Selectors,
 };
 use upheld_engine::{Ruling, Scratch, Silent, ask};
 use upheld_model::{State, Timestamp};
@@ -95,16 +96,16 @@ impl Organisation {
         let comply = &*self.comply;
         let (a, b) = comply.in_order(one, other);
         let Some(link) = comply.relationship(a, b, role) else { return Vec::new() };
-        let (mut against, mut scratch) = (Vec::new(), Scratch::default());
-        for pair in comply.made_by(&link) {
-            comply.violated_by(&enforced(pair, now), &mut scratch, |state, hit| {
-                if state == State::Hard {
-                    against.extend(comply.named(pair, hit.entry, &hit.measure, state, now));
-                }
-            });
+        if self.moves_matter(&link) && comply.owner_of(link.b).is_none() {
+            return self.trial(now).against(link);
         }
-        against.sort();
-        against
+        against(comply, comply.made_by(&link), now)
+    }
+
+    /// Whether a relationship brings its second side under other policies: then it has to be tried out.
+    fn moves_matter(&self, link: &Link) -> bool {
+        let profile = self.profile();
+        self.comply.owns(link) && (profile.has_single_objects() || profile.selectors == Selectors::Taken)
     }
 
     /// What violates already between two objects that somebody wants to relate and that are related, in order.
@@ -181,7 +182,9 @@ impl Organisation {
         for pair in comply.pairs_of(object) {
             let question = comply.question(pair, now);
             for held in comply.findings_of(&question, &Ruling::matched(comply, &question)) {
-                for (side, other) in [(&held.a, &held.b), (&held.b, &held.a)] {
+                // Of a single object the other side is what its policy allows.
+                let ways = if pair.a == pair.b { 1 } else { 2 };
+                for (side, other) in [(&held.a, &held.b), (&held.b, &held.a)].into_iter().take(ways) {
                     if side.object == own && side.tag == tag {
                         values.extend(other.values.iter().cloned());
                     }
@@ -192,6 +195,34 @@ impl Organisation {
         values.dedup();
         values
     }
+}
+
+impl Trial {
+    /// The enforced rules that are against a relationship by which its second side comes to live in the first, in order.
+    fn against(&mut self, link: Link) -> Vec<Finding> {
+        let Self { organisation, now } = self;
+        let before = organisation.before();
+        organisation.steps().relate(link);
+        let comply = &*organisation.comply;
+        let found = against(comply, comply.made_by(&link).chain(comply.alone(link.b)), *now);
+        organisation.roll_back(before);
+        organisation.settle();
+        found
+    }
+}
+
+/// The enforced rules that are against pairs, in order.
+fn against(comply: &Comply, pairs: impl Iterator<Item = Pair>, now: Timestamp) -> Vec<Finding> {
+    let (mut against, mut scratch) = (Vec::new(), Scratch::default());
+    for pair in pairs {
+        comply.violated_by(&enforced(pair, now), &mut scratch, |state, hit| {
+            if state == State::Hard {
+                against.extend(comply.named(pair, hit.entry, &hit.measure, state, now));
+            }
+        });
+    }
+    against.sort();
+    against
 }
 
 /// What is offered breaks nothing, whoever takes it, and that it was broken before is not an excuse.

@@ -143,6 +143,11 @@ pub enum Refusal {
         /// Which.
         strategy: SmolStr,
     },
+    /// A policy that is cut to some objects, where policies are about all of them.
+    Selectors {
+        /// Which.
+        policy: SmolStr,
+    },
     /// A tag definition that makes no sense.
     Definition {
         /// The tag.

@@ -11,4 +11,5 @@ mod points;
 mod principals;
 mod random;
 mod refusals;
+mod scoped;
 mod world;

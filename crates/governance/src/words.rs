@@ -199,6 +199,9 @@ pub fn refusal(profile: &Profile, refusal: &Refusal) -> String {
         Refusal::RuleCount { count: 0 } => "a policy needs at least one rule".to_owned(),
         Refusal::RuleCount { count } => format!("a policy has one rule here, not {count}"),
         Refusal::Strategy { strategy } => format!("{} has no strategy `{strategy}`", profile.name),
+        Refusal::Selectors { policy } => {
+            format!("the policy `{policy}` has `where` or `except`, which {} does not have", profile.name)
+        }
         Refusal::Definition { key, bad } => format!("the tag definition `{key}` {}", bad_definition(bad)),
         Refusal::UnknownDefinition { subject, key } => format!("{subject} has no tag definition `{key}`"),
         Refusal::TagInUse { key, policy } => format!("the policy `{policy}` uses the tag `{key}`"),

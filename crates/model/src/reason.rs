@@ -341,10 +341,24 @@ codes! {
     ComplyOneEmpty = "comply.one-empty" ["left", "right"],
     /// Some values are outside the allowed set.
     ComplyNotSubset = "comply.not-subset" ["left", "right"],
+    /// The object has a value.
+    ComplyPresent = "comply.present" ["values"],
+    /// All values of the object are among those that the policy names.
+    ComplyAllowed = "comply.allowed" ["values", "allowed"],
+    /// The object has no value, which passes.
+    ComplyUntagged = "comply.untagged" [],
+    /// The object has no value, and must have one.
+    ComplyAbsent = "comply.absent" ["values", "allowed"],
+    /// The object has values that the policy does not name.
+    ComplyNotAllowed = "comply.not-allowed" ["values", "allowed"],
     /// A waiver covers the violation.
     ComplyWaived = "off.waived" ["waiver"],
     /// Policies leave the scope alone, with all that lives in it.
     ComplyExempt = "off.exempt" [],
+    /// The policy is cut to other objects.
+    SkipNotSelected = "skip.not-selected" ["subject"],
+    /// The policy leaves the object out.
+    SkipExcepted = "skip.excepted" ["subject"],
     /// The policy is about other pairs.
     SkipPair = "skip.pair" ["left", "right"],
     /// Nothing matched, so the default stands.

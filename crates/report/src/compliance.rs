@@ -241,8 +241,10 @@ impl Audit {
         if self.policies.is_empty() {
             return "There are no policies, so nothing is checked.".to_owned();
         }
+        let (one, many) =
+            if self.policies.iter().all(PolicyLine::is_about_one) { ("object", "objects") } else { ("pair", "pairs") };
         if self.pairs == 0 {
-            return format!("There are no pairs to check against {policies}.");
+            return format!("There are no {many} to check against {policies}.");
         }
         let Counts { passed, hard, soft, waived, .. } = self.summary;
         let all = self.summary.all();
@@ -254,7 +256,7 @@ impl Audit {
             .map(|(count, word)| format!(", {count} {word}"))
             .collect();
         let verb = if passed == 1 { "passes" } else { "pass" };
-        format!("{} checked against {policies}{checks}: {passed} {verb}{told}.", counted(self.pairs, "pair", "pairs"))
+        format!("{} checked against {policies}{checks}: {passed} {verb}{told}.", counted(self.pairs, one, many))
     }
 
     /// Checks that did not pass, also those that are waived.
@@ -340,6 +342,18 @@ impl Counts {
             waived: self.waived + other.waived,
             vacuous: self.vacuous + other.vacuous,
         }
+    }
+}
+
+impl PolicyLine {
+    /// Whether it is about single objects.
+    pub fn is_about_one(&self) -> bool {
+        self.a.kind == self.b.kind
+    }
+
+    /// What it is about.
+    pub fn sides(&self) -> impl Iterator<Item = &Subject> {
+        [&self.a, &self.b].into_iter().take(if self.is_about_one() { 1 } else { 2 })
     }
 }
 

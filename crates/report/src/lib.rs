@@ -48,7 +48,7 @@ pub use self::mutation::{MutationReport, SuggestedTest, Survivor, UNNOTICED, mut
 pub use self::phrase::Phrase;
 pub use self::reach::{Reach, ReachCounts, ReachedAction, ReachedEntity, ReachedRow};
 pub use self::refused::{Refused, diagnostic_json};
-pub use self::relation::{RelationDetail, relation};
+pub use self::relation::{OutOfScope, RelationDetail, relation};
 pub use self::request::{OTHERS, asked as request_document, of_number};
 pub use self::select::{AskedPair, End, explain as report_pair};
 pub use self::sentences::{

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
-use upheld_model::State;
+use upheld_engine::words::comply::out_of_scope;
+use upheld_model::{Code, State};
 
 use super::compliance::{Check, CheckState, Side, values};
-use super::{About, Candidate, Detail, Fact, Family, Outcome, Phrase, Report, Sentence, Verdict, each_once};
+use super::{About, At, Candidate, Detail, Fact, Family, Outcome, Phrase, Report, Sentence, Verdict, each_once};
 
 /// What only related objects have.
 #[derive(Clone, Debug, Serialize)]
@@ -15,21 +16,47 @@ pub struct RelationDetail {
     pub related: bool,
     /// Every rule that is about the two, with values, causes, waivers and fixes.
     pub checks: Vec<Check>,
+    /// Policies that are cut to other objects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub out_of_scope: Vec<OutOfScope>,
     /// Policies that are about other pairs, or switched off.
     pub others: Vec<String>,
+}
+
+/// A policy that does not count for two objects, because it is cut to others.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OutOfScope {
+    /// The policy.
+    pub policy: String,
+    /// Why not.
+    pub reason: Phrase,
+    /// Where it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<At>,
+}
+
+impl OutOfScope {
+    /// Made of the code and of what the object counts as.
+    pub fn new(policy: &str, code: Code, subject: &str, at: Option<At>) -> Self {
+        let parameters = Map::from_iter([("subject".to_owned(), json!(subject))]);
+        let reason = Phrase { code: code.text().into(), parameters, text: out_of_scope(code, subject) };
+        Self { policy: policy.to_owned(), reason, at }
+    }
 }
 
 /// What rules say about two objects.
 pub fn relation(kind: &str, semantics: &str, (a, b): (String, String), mut detail: RelationDetail) -> Report {
     detail.checks.iter_mut().for_each(Check::complete);
     let verdict = verdict(&detail.checks);
-    let candidates: Vec<Candidate> = detail.checks.iter().map(candidate).collect();
+    let skipped = detail.out_of_scope.iter().map(skipped);
+    let candidates: Vec<Candidate> = detail.checks.iter().map(candidate).chain(skipped).collect();
     Report {
         family: Family::Comply,
         kind: kind.to_owned(),
         semantics: Some(semantics.to_owned()),
         headline: headline(&a, &b, &detail).into(),
-        about: About { what: format!("{a} ~ {b}"), from: Some(a), to: Some(b), ..About::default() },
+        about: about(a, b),
         verdict,
         outcome: if detail.checks.is_empty() { Outcome::Default } else { Outcome::Aggregated },
         policies: each_once(detail.checks.iter().map(|check| check.policy.clone())),
@@ -44,6 +71,11 @@ pub fn relation(kind: &str, semantics: &str, (a, b): (String, String), mut detai
         next: Vec::new(),
         detail: Some(Detail::Relation(Box::new(detail))),
     }
+}
+
+fn about(a: String, b: String) -> About {
+    let what = if a == b { a.clone() } else { format!("{a} ~ {b}") };
+    About { what, from: Some(a), to: Some(b), ..About::default() }
 }
 
 /// The worst that a rule ended in.
@@ -100,10 +132,29 @@ fn candidate(check: &Check) -> Candidate {
         policy: check.policy.clone(),
         scope: None,
         item: None,
-        facts: vec![Fact::plain("one side", tagged(&check.a)), Fact::plain("other side", tagged(&check.b))],
+        facts: if check.is_about_one() {
+            vec![Fact::plain("tag", tagged(&check.a)), Fact::plain("allowed", allowed(&check.b))]
+        } else {
+            vec![Fact::plain("one side", tagged(&check.a)), Fact::plain("other side", tagged(&check.b))]
+        },
         distance: None,
         reason: because,
         at: check.a.at.clone(),
+        fields: Vec::new(),
+    }
+}
+
+/// A policy that is cut to other objects.
+fn skipped(own: &OutOfScope) -> Candidate {
+    Candidate {
+        state: State::Skip,
+        policy: own.policy.clone(),
+        scope: None,
+        item: None,
+        facts: Vec::new(),
+        distance: Some(1),
+        reason: own.reason.clone(),
+        at: own.at.clone(),
         fields: Vec::new(),
     }
 }
@@ -116,6 +167,11 @@ fn reason(check: &Check) -> Phrase {
         .map(|(name, side)| (name.to_owned(), side))
         .collect();
     Phrase { code: check.reason.code.into(), parameters, text: check.reason.text.clone() }
+}
+
+/// What a policy allows: `{dev, test}`, or anything.
+fn allowed(side: &Side) -> String {
+    if side.values.is_empty() { "any value".to_owned() } else { format!("{{{}}}", values(&side.values)) }
 }
 
 /// `environment {dev, test}`.

@@ -334,25 +334,35 @@ impl Sentence {
             | Self::ByAlgorithm { .. }
             | Self::BySetDefault { .. }
             | Self::Doubtful { .. } => access::text(self),
-            Self::NoRule { a, b, related } => not_related(format!("No policy is about {a} and {b}."), *related),
+            Self::NoRule { a, b, related } => not_related(format!("No policy is about {}.", both(a, b)), *related),
             Self::Complies { a, b, rules, related } => {
                 let rules = match rules {
                     1 => "the one rule".to_owned(),
                     2 => "both rules".to_owned(),
                     rules => format!("all {rules} rules"),
                 };
-                not_related(format!("{a} and {b} comply with {rules} about them."), *related)
+                let text = if a == b {
+                    format!("{a} complies with {rules} about it.")
+                } else {
+                    format!("{a} and {b} comply with {rules} about them.")
+                };
+                not_related(text, *related)
             }
             Self::Waived { a, b, policies, waivers, related } => {
                 let is = if policies.len() == 1 { "is" } else { "are" };
                 let by = if waivers.is_empty() { String::new() } else { format!(" by {}", waivers.join(", ")) };
-                not_related(format!("{a} and {b} violate {}, which {is} waived{by}.", policies.join(", ")), *related)
+                let (both, violate) = (both(a, b), violate(a, b));
+                not_related(format!("{both} {violate} {}, which {is} waived{by}.", policies.join(", ")), *related)
             }
             Self::Violates { a, b, policies, because, related } => {
+                let (both, violate) = (both(a, b), violate(a, b));
                 let text = match (policies.as_slice(), because) {
-                    ([one], Some(because)) => format!("{a} and {b} violate {one}: {}.", because.text),
-                    ([one], None) => format!("{a} and {b} violate {one}."),
-                    (several, _) => format!("{a} and {b} violate {} rules: {}.", several.len(), several.join(", ")),
+                    ([one], Some(because)) if because.text.ends_with('?') => {
+                        format!("{both} {violate} {one}: {}", because.text)
+                    }
+                    ([one], Some(because)) => format!("{both} {violate} {one}: {}.", because.text),
+                    ([one], None) => format!("{both} {violate} {one}."),
+                    (several, _) => format!("{both} {violate} {} rules: {}.", several.len(), several.join(", ")),
                 };
                 not_related(text, *related)
             }
@@ -381,6 +391,15 @@ impl Grants {
             Self::NotAsked | Self::Granted | Self::NotGranted(_) => String::new(),
         }
     }
+}
+
+/// Two objects, or the one that it is about.
+fn both(a: &str, b: &str) -> String {
+    if a == b { a.to_owned() } else { format!("{a} and {b}") }
+}
+
+fn violate(a: &str, b: &str) -> &'static str {
+    if a == b { "violates" } else { "violate" }
 }
 
 fn not_related(text: String, related: bool) -> String {

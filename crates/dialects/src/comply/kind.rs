@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_engine::comply::{
-    Defaults, Effect, EffectRow, Keys, Kind, KindSpec, Order, Profile, RoleSpec, Rules, Strategy, Subject, SubjectSpec,
-    Trigger,
+    Defaults, Effect, EffectRow, Keys, Kind, KindSpec, Order, Profile, RoleSpec, Rules, Selectors, Strategy, Subject,
+    SubjectSpec, Trigger,
 };
 use upheld_engine::{Choices, ComplyKind};
 use upheld_model::tree::Value;
@@ -67,6 +67,7 @@ impl<'r> Reading<'r> {
             order,
             rules,
             strategies,
+            selectors: self.selectors(),
             effects: Vec::new(),
             roles: Vec::new(),
         };
@@ -190,6 +191,11 @@ impl<'r> Reading<'r> {
             self.wrong(listed, message, "expected `intersection` or `subset`", None);
         }
         (order, rules, if strategies.is_empty() { vec![Strategy::Intersection] } else { strategies })
+    }
+
+    fn selectors(&self) -> Selectors {
+        let taken = self.document.get("resolve").is_some_and(|resolve| parts::flag(resolve, "selectors"));
+        if taken { Selectors::Taken } else { Selectors::None }
     }
 
     fn effects(&mut self, profile: &Profile) -> Vec<EffectRow> {

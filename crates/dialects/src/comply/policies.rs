@@ -1,32 +1,62 @@
-//! Policies and waivers.
+//! Policies between two objects, what all policies have, and waivers.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Comply, Level, Policy, Rule, Rules, Strategy, Waiver};
+use upheld_engine::comply::{Comply, Level, Policy, Rule, Rules, Selection, Strategy, Swapped, Waiver};
 use upheld_governance::words;
 use upheld_model::Fault;
 use upheld_model::tree::Value;
 
 use super::kind::or_nearest;
 use super::reader::{Reader, text, title};
+use super::selections::PolicySide;
 use super::shapes::{self, Whole};
+use super::tag_policies::Asked;
 use super::tagged::Schema;
 use crate::shape::Checker;
 
 impl Reader<'_> {
     /// A policy: of a list, or a document of its own. The schema, if it is known, says which tags there are.
     pub(super) fn policy(&mut self, written: Value<'_>, whole: Whole, schema: Option<&Schema>) -> Option<Policy> {
-        if !Checker::new(self.source, self.found).of("this policy").check(written, &shapes::policy(whole)) {
+        let single = self.is_about_single_objects(written);
+        let shape = if single { shapes::tag_policy(self.profile, whole) } else { shapes::policy(self.profile, whole) };
+        if !Checker::new(self.source, self.found).of("this policy").check(written, &shape) {
             return None;
         }
         let before = self.found.errors();
         let id = self.id(written, "a policy");
+        let asked = if single { self.of_one(written, schema) } else { self.between(written, schema) };
+        let policy = Policy {
+            id: id?,
+            level: written.get("enforcement").and_then(|word| Level::of(word.text())).unwrap_or(Level::Enforce),
+            enforce_from: self.moment(written, "enforceFrom"),
+            description: text(written, "description"),
+            how_to_fix: text(written, "howToFix"),
+            severity: text(written, "severity"),
+            at: Some(self.place(written)),
+            ..asked?
+        };
+        (self.found.errors() == before).then_some(policy)
+    }
+
+    /// What a policy about single objects asks for.
+    fn of_one(&mut self, written: Value<'_>, schema: Option<&Schema>) -> Option<Policy> {
+        let subject = self.single_subject(written)?;
+        let Asked { rules, strategy, values } = self.asked_of_tags(written, subject, schema);
+        let only = [self.selection(written, PolicySide { subject, schema }), Selection::default()];
+        let plain = Policy::new(SmolStr::default(), [subject, subject], rules);
+        Some(Policy { strategy: strategy?, values, only, ..plain })
+    }
+
+    /// What a policy about two objects asks for.
+    fn between(&mut self, written: Value<'_>, schema: Option<&Schema>) -> Option<Policy> {
         let (first, second) = (written.get("a")?, written.get("b")?);
         let side = |reader: &mut Self, side: Value<'_>| side.get("kind").and_then(|kind| reader.subject(kind));
         let (a, b) = (side(self, first), side(self, second));
         let strategy = self.strategy(written);
         let rules = self.rules(written, first, second);
         let (Some(a), Some(b)) = (a, b) else { return None };
-        if self.profile.pair(a, b).is_none() {
+        let pair = self.profile.pair(a, b).filter(|_| a != b);
+        if pair.is_none() {
             let (one, other) = (title(self.profile, a), title(self.profile, b));
             let message = match self.profile.pair(b, a) {
                 Some(_) => format!("{one} does not govern {other}: only the other way round"),
@@ -41,20 +71,13 @@ impl Reader<'_> {
                 schema.allows_key(self, b, &rule.b, *at_b);
             }
         }
-        let policy = Policy {
-            id: id?,
-            a,
-            b,
-            rules: rules.into_iter().map(|(rule, ..)| rule).collect(),
-            strategy: strategy?,
-            level: written.get("enforcement").and_then(|word| Level::of(word.text())).unwrap_or(Level::Enforce),
-            enforce_from: self.moment(written, "enforceFrom"),
-            description: text(written, "description"),
-            how_to_fix: text(written, "howToFix"),
-            severity: text(written, "severity"),
-            at: Some(self.place(written)),
-        };
-        (self.found.errors() == before).then_some(policy)
+        let resident = pair.and_then(|(kind, swapped)| {
+            let side = self.profile.resident_side(kind)?;
+            Some(if swapped == Swapped::Yes { 1 - side } else { side })
+        });
+        let only = self.selections(written, [a, b].map(|subject| PolicySide { subject, schema }), resident);
+        let plain = Policy::new(SmolStr::default(), [a, b], rules.into_iter().map(|(rule, ..)| rule).collect());
+        Some(Policy { strategy: strategy?, only, ..plain })
     }
 
     /// `id`, or `name` in documents of their own.
@@ -166,7 +189,11 @@ impl Reader<'_> {
     pub(super) fn check_waiver(&mut self, known: &Comply, waiver: &Waiver, written: Value<'_>) {
         if known.policy(&waiver.policy).is_none() {
             let ids: Vec<SmolStr> = known.policies().into_iter().map(|policy| policy.id.clone()).collect();
-            let help = or_nearest(&waiver.policy, ids.iter().map(SmolStr::as_str));
+            let help = match ids.as_slice() {
+                [] => "no policies of this kind were read; `policyKind:` names another, for example `TagPolicy`"
+                    .to_owned(),
+                ids => or_nearest(&waiver.policy, ids.iter().map(SmolStr::as_str)),
+            };
             let message = format!("there is no policy `{}`", waiver.policy);
             let at = written.get("policy").unwrap_or(written);
             self.wrong(Fault::DanglingReference, at, message, "does not exist", &help);

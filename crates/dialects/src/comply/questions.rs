@@ -16,7 +16,7 @@ mod waivers;
 
 use smol_str::SmolStr;
 use upheld_engine::Snapshot;
-use upheld_engine::comply::{Class, Comply, NotFound, ObjectId};
+use upheld_engine::comply::{Class, Comply, NotFound, ObjectId, Profile};
 use upheld_governance::{Actor, words};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault, Sym, Timestamp};
@@ -35,7 +35,7 @@ pub use self::shown::shown;
 pub use self::turned::{Turned, TurnedViolation, ViolationCounts, turned, violation_counts};
 pub use self::waivers::WaiverQuestion;
 use super::{Documented, Organisations};
-use crate::question::{Asked, Refused, Thing, Words};
+use crate::question::{Asked, Connection, Refused, Thing, Words};
 
 /// How a question is asked.
 pub(super) const EXAMPLE: &str = "name two objects: `project/a~workspace/b`";
@@ -48,13 +48,35 @@ pub(super) fn parse(words: &Words) -> Option<Result<Thing, Refused>> {
 
 /// Answers questions about two objects.
 pub(super) fn answer(asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
-    let Thing::Relation(what) = &asked.question.thing else { return None };
-    let organisation = Organisation::of(asked.snapshot, asked.question.kind.as_deref(), asked.options.now);
-    let organisation = match organisation {
+    let named = asked.question.kind.as_deref();
+    let (what, kind) = match &asked.question.thing {
+        Thing::Relation(what) => (what, named),
+        Thing::Connection(Connection { what: Some(what), from: None, to: None, .. }) => {
+            (what, Some(single(asked.snapshot, named, what)?))
+        }
+        _ => return None,
+    };
+    let organisation = match Organisation::of(asked.snapshot, kind, asked.options.now) {
         Ok(organisation) => organisation,
         Err(problem) => return Some(Err(problem.into())),
     };
     Some(organisation.relation(what).map(|report| Answer::about(what, vec![report])).map_err(Refused::from))
+}
+
+/// The kind of policies that can be about an object alone, if that is the reference of one.
+fn single<'s>(snapshot: &'s Snapshot, named: Option<&str>, written: &str) -> Option<&'s str> {
+    let mut all = snapshot.companion::<Organisations>().into_iter().flat_map(Organisations::iter);
+    all.find_map(|(kind, own)| {
+        let name = snapshot.text(kind);
+        let is_meant = named.is_none_or(|named| name.eq_ignore_ascii_case(named));
+        (is_meant && names_single(own.organisation.profile(), written)).then_some(name)
+    })
+}
+
+/// Whether a reference names a kind of objects that policies can be about alone.
+fn names_single(profile: &Profile, written: &str) -> bool {
+    let kind = written.split_once('/').and_then(|(word, _)| profile.kind(word));
+    kind.and_then(|kind| profile.subject_of(kind)).is_some_and(|subject| profile.alone(subject).is_some())
 }
 
 /// What is asked about, and when.
@@ -98,6 +120,14 @@ impl<'s> Organisation<'s> {
             (Ok(a), Ok(b)) => Ok((a, b)),
             (a, b) => Err([a.err(), b.err()].into_iter().flatten().collect()),
         }
+    }
+
+    /// Two objects, or one with itself if policies can be about it alone.
+    fn one_or_two(&self, written: &str) -> Result<(ObjectId, ObjectId), Vec<Diagnostic>> {
+        if written.contains('~') || !names_single(self.comply().profile(), written) {
+            return self.pair(written);
+        }
+        self.object(written).map(|object| (object, object)).map_err(|problem| vec![problem])
     }
 
     /// A scope by what the user wrote: its reference, or its name.

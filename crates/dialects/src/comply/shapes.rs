@@ -1,6 +1,6 @@
 //! What documents of the family comply look like.
 
-use upheld_engine::comply::Profile;
+use upheld_engine::comply::{Profile, Selectors};
 
 use crate::shape::{Field, Shape, list, map_of, optional, required};
 
@@ -160,8 +160,65 @@ pub fn manifest_definition() -> Shape {
     ])
 }
 
-/// A policy.
-pub fn policy(own: Whole) -> Shape {
+/// What policies may be cut to: nothing where their kind has no selectors.
+fn clauses(profile: &Profile, selection: &dyn Fn() -> Shape) -> Vec<Field> {
+    if profile.selectors == Selectors::None {
+        return Vec::new();
+    }
+    vec![
+        optional("where", selection(), "only these objects; all of them when left out"),
+        optional("except", selection(), "not these objects"),
+    ]
+}
+
+fn one_or_many(shape: Shape) -> Shape {
+    Shape::Either(vec![shape.clone(), list(shape)])
+}
+
+/// What selects objects.
+fn selector(mut more: Vec<Field>) -> Shape {
+    more.push(optional("tags", tags(), "tags, each with values of which one must be there"));
+    more.push(optional("ref", one_or_many(Shape::Name), "references, `kind/id`"));
+    Shape::Object(more)
+}
+
+/// The fields that name scopes.
+fn scopes_fields(profile: &Profile) -> Vec<Field> {
+    if profile.scope.is_none() {
+        return Vec::new();
+    }
+    let names = scope_fields(profile, "").into_iter().map(|field| field.name);
+    names.map(|name| optional(&name, one_or_many(word()), "where they live")).collect()
+}
+
+/// The fields that every policy has.
+fn policy_fields() -> Vec<Field> {
+    vec![
+        optional("id", Shape::Name, "its name, unique"),
+        optional("enforcement", Shape::Choice(&["enforce", "warn", "audit", "off"]), "how it is enforced"),
+        optional("enforceFrom", Shape::Text, "from when it is enforced; until then it only warns"),
+        optional("severity", Shape::Choice(SEVERITIES), "how bad a violation is"),
+        optional("description", Shape::Text, "what it is for"),
+        optional("howToFix", Shape::Text, "what to do about a violation"),
+    ]
+}
+
+/// A policy about the tags of single objects.
+pub fn tag_policy(profile: &Profile, own: Whole) -> Shape {
+    let mut fields = vec![
+        required("of", Shape::Name, "the subject"),
+        optional("tag", Shape::Name, "the tag"),
+        optional("tags", list(Shape::Name), "the tags, where there are several"),
+        optional("required", Shape::Bool, "whether each object must have a value"),
+        optional("allowed", list(Shape::Opaque), "the values that the tag may have; any when left out"),
+    ];
+    fields.extend(clauses(profile, &|| one_or_many(selector(scopes_fields(profile)))));
+    fields.extend(policy_fields());
+    whole(own, fields)
+}
+
+/// A policy about two objects.
+pub fn policy(profile: &Profile, own: Whole) -> Shape {
     let side = || {
         Shape::Object(vec![
             required("kind", Shape::Name, "the subject"),
@@ -172,21 +229,24 @@ pub fn policy(own: Whole) -> Shape {
         required("a", Shape::Name, "a tag of the first side"),
         required("b", Shape::Name, "a tag of the second side"),
     ]);
-    whole(
-        own,
-        vec![
-            optional("id", Shape::Name, "its name, unique"),
-            required("a", side(), "the first side, which governs the second where order counts"),
-            required("b", side(), "the second side"),
-            optional("rules", list(rule), "pairs of tags; all must hold"),
-            optional("strategy", Shape::Name, "what must hold between the values"),
-            optional("enforcement", Shape::Choice(&["enforce", "warn", "audit", "off"]), "how it is enforced"),
-            optional("enforceFrom", Shape::Text, "from when it is enforced; until then it only warns"),
-            optional("severity", Shape::Choice(SEVERITIES), "how bad a violation is"),
-            optional("description", Shape::Text, "what it is for"),
-            optional("howToFix", Shape::Text, "what to do about a violation"),
-        ],
-    )
+    let mut fields = policy_fields();
+    let own_fields = [
+        required("a", side(), "the first side, which governs the second where order counts"),
+        required("b", side(), "the second side"),
+        optional("rules", list(rule), "pairs of tags; all must hold"),
+        optional("strategy", Shape::Name, "what must hold between the values"),
+    ];
+    // After its name, before what all policies have.
+    fields.splice(1..1, own_fields);
+    let selection = || {
+        let mut selected = scopes_fields(profile);
+        let side = || one_or_many(selector(Vec::new()));
+        selected.push(optional("a", side(), "which objects of the first side"));
+        selected.push(optional("b", side(), "which objects of the second side"));
+        Shape::Object(selected)
+    };
+    fields.extend(clauses(profile, &selection));
+    whole(own, fields)
 }
 
 /// A waiver.
@@ -200,6 +260,7 @@ pub fn waiver(profile: &Profile, own: Whole) -> Shape {
         own,
         vec![
             optional("id", Shape::Name, "its name, unique"),
+            optional("policyKind", Shape::Name, "the kind of the policy, where there are several"),
             required("policy", Shape::Name, "the policy"),
             optional("match", Shape::Object(matched), "which violations; all of the policy when left out"),
             optional("category", Shape::Choice(&["waiver", "mitigated"]), "why it can be waived"),

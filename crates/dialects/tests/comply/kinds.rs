@@ -118,7 +118,7 @@ fn mistakes_in_kinds_are_told() {
         ("[namespace, user]]", "[namespace, uzer]]", "there is no subject `uzer`"),
         ("[namespace, user]]", "[namespace, namespace]]", "`namespace` cannot be compared with itself"),
         ("[namespace, user]]", "[namespace, user], [user, namespace]]", "this pair is listed twice"),
-        ("[namespace, user]]", "[namespace]]", "a pair has two sides, not 1"),
+        ("[namespace, user]]", "[namespace, user, robot]]", "a pair has two sides, not 3"),
         (
             "[namespace, user]]",
             "[namespace, user], [user, deployment]]",

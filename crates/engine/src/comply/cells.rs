@@ -89,11 +89,16 @@ impl Cells<'_> {
 
     /// How many pairs there are that any rule within the filter is about, each counted once for its scope.
     pub fn judged_pairs(&self) -> usize {
-        let judged = |kind: PairKind| {
-            let table = self.comply.table(kind);
-            table.is_some_and(|table| table.rules().any(|rule| self.comply.keeps_rule(self.filter, rule.entry)))
+        let judged = |Pair { kind, a, b, .. }: Pair| {
+            self.comply.table(kind).is_some_and(|table| {
+                let signatures = table.signatures_of(a, b);
+                let judges = |rule: &RuleSlot| {
+                    table.applies(rule, signatures) && self.comply.keeps_rule(self.filter, rule.entry)
+                };
+                table.rules().any(judges)
+            })
         };
-        let judged = self.all.iter().filter(|own| judged(own.representative.kind));
+        let judged = self.all.iter().filter(|own| judged(own.representative));
         judged.map(|own| own.size).sum()
     }
 
@@ -109,15 +114,19 @@ impl Cells<'_> {
             for (bits, bit, rule) in table.bits.iter().flat_map(placed) {
                 let name = comply.policies.rule(rule.entry).map(|own| &own.policy.id);
                 let Some(tally) = tallies.iter_mut().find(|tally| Some(&tally.policy) == name) else { continue };
-                tally.pairs = cells.iter().map(|own| own.size).sum();
+                tally.pairs = 0;
                 for Cell { representative: Pair { a, b, .. }, size } in &cells {
                     let signatures = table.signatures_of(*a, *b);
+                    if !table.applies(rule, signatures) {
+                        continue;
+                    }
+                    tally.pairs += size;
                     if table.is_violated(bits, bit, signatures, &comply.lists) {
                         tally.violated += size;
                         continue;
                     }
                     tally.holds += size;
-                    if Verdict::held(rule.strategy, table.values(rule, signatures)) == Verdict::BothEmpty {
+                    if Verdict::held(rule.strategy, table.values(rule, signatures)).is_without_evidence() {
                         tally.without_evidence += size;
                     }
                 }

@@ -5,6 +5,7 @@ use upheld_model::Timestamp;
 
 use super::facts::{Described, Link, ObjectId, ObjectState, Partner};
 use super::policy::{Policy, Rule, Waiver};
+use super::selection::{Selection, Selector};
 use super::{Comply, Partners};
 use crate::digest::{Encode, Encoder, Sum, hex};
 
@@ -103,7 +104,21 @@ impl Encode for LinkFact {
 impl Encode for Policy {
     /// Where it was written says nothing about what it is.
     fn encode(&self, encoder: &mut Encoder) {
-        let Self { id, a, b, rules, strategy, level, enforce_from, description, how_to_fix, severity, at: _ } = self;
+        let Self {
+            id,
+            a,
+            b,
+            rules,
+            strategy,
+            values,
+            only,
+            level,
+            enforce_from,
+            description,
+            how_to_fix,
+            severity,
+            at: _,
+        } = self;
         encoder.text(id);
         encoder.number(a.0);
         encoder.number(b.0);
@@ -116,6 +131,35 @@ impl Encode for Policy {
         encoder.option(*enforce_from, |encoder, from| encoder.number(from.0));
         for text in [description, how_to_fix, severity] {
             encoder.option(text.as_deref(), Encoder::text);
+        }
+        // What policies about all pairs of their subjects do not say is not said of them.
+        if strategy.is_alone() {
+            encoder.list(values, |encoder, value| encoder.text(value));
+        }
+        if only.iter().any(|own| !own.is_everything()) {
+            encoder.word("only");
+            encoder.list(only, Encoder::one);
+        }
+    }
+}
+
+impl Encode for Selection {
+    fn encode(&self, encoder: &mut Encoder) {
+        let Self { among, except } = self;
+        encoder.list(among, Encoder::one);
+        encoder.list(except, Encoder::one);
+    }
+}
+
+impl Encode for Selector {
+    fn encode(&self, encoder: &mut Encoder) {
+        let Self { tags, objects, scopes } = self;
+        encoder.list(tags, |encoder, (key, values)| {
+            encoder.text(key);
+            encoder.list(values, |encoder, value| encoder.text(value));
+        });
+        for references in [objects, scopes] {
+            encoder.list(references, |encoder, reference| encoder.text(reference));
         }
     }
 }

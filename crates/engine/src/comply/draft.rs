@@ -10,7 +10,7 @@ use super::facts::{
     Described, Link, LinkId, NeighbourLink, NeighbourPair, Neighbours, Object, ObjectId, ObjectState, Pair, Slot,
 };
 use super::pairs::{PairRow, PairTable};
-use super::profile::{Kind, Profile};
+use super::profile::{Kind, Profile, Subject};
 use super::revision::{Count, Mentions};
 use super::steps::Retired;
 use super::{Comply, Partners, Policy, Waiver};
@@ -83,7 +83,8 @@ pub enum Problem {
 impl Draft {
     /// An empty one.
     pub fn new(profile: Arc<Profile>, partners: Partners) -> Self {
-        let tables = profile.pairs.iter().map(|_| PairTable::new()).collect();
+        let table = |(a, b): &(Subject, Subject)| if a == b { PairTable::alone() } else { PairTable::new() };
+        let tables = profile.pairs.iter().map(table).collect();
         let mut symbols = Symbols::default();
         for subject in &profile.subjects {
             symbols.intern(&subject.name);
@@ -307,6 +308,9 @@ impl Comply {
         let mut made: Vec<Pair> = Vec::with_capacity(self.links.len());
         for link in self.links.iter().flatten() {
             made.extend(self.made_by(link));
+        }
+        if self.profile.has_single_objects() {
+            made.extend(self.all_objects().filter_map(|object| self.alone(object)));
         }
         made.sort_unstable();
         for equal in made.chunk_by(|one, other| one == other) {

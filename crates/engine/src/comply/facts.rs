@@ -145,9 +145,11 @@ pub(super) struct NeighbourPair {
 
 impl NeighbourPair {
     /// Both sides of a pair, each with how it sees the pair.
-    pub(super) fn sides(slot: Slot, a: ObjectId, b: ObjectId) -> [(ObjectId, Self); 2] {
+    pub(super) fn sides(slot: Slot, a: ObjectId, b: ObjectId) -> impl Iterator<Item = (ObjectId, Self)> {
         let Slot { table, place } = slot;
-        [(a, Self { place, other: b, table, side: 0 }), (b, Self { place, other: a, table, side: 1 })]
+        let both = [(a, Self { place, other: b, table, side: 0 }), (b, Self { place, other: a, table, side: 1 })];
+        // An object sees the pair with itself once.
+        both.into_iter().take(if a == b { 1 } else { 2 })
     }
 
     pub(super) fn slot(self) -> Slot {
@@ -287,6 +289,18 @@ impl Comply {
         own.unwrap_or(NO_VALUES)
     }
 
+    /// The list of these values, without duplicates, if somebody has it.
+    pub(super) fn known_values(&self, values: &[SmolStr]) -> ValuesId {
+        let mut symbols: Vec<Sym> = Vec::with_capacity(values.len());
+        for value in values {
+            let Some(symbol) = self.symbols.get(value) else { return NO_VALUES };
+            if !symbols.contains(&symbol) {
+                symbols.push(symbol);
+            }
+        }
+        self.lists.known(&symbols).unwrap_or(NO_VALUES)
+    }
+
     /// The texts of values, in their order.
     pub fn texts(&self, values: ValuesId) -> Vec<SmolStr> {
         self.lists.get(values).iter().map(|value| SmolStr::new(self.symbols.text(*value))).collect()
@@ -353,14 +367,7 @@ impl Comply {
     /// The object and all in which it lives, innermost first.
     #[inline]
     pub(super) fn chain(&self, object: ObjectId) -> impl Iterator<Item = (ObjectId, &Object)> {
-        // What lives in itself is refused before; this ends all the same.
-        let (mut next, mut left) = (Some(object), 64_u8);
-        std::iter::from_fn(move || {
-            let id = next.filter(|_| left > 0)?;
-            let object = self.get(id)?;
-            (next, left) = (object.owner, left - 1);
-            Some((id, object))
-        })
+        chain_in(&self.objects, object)
     }
 
     /// The scope in which an object lives, or which it is.
@@ -396,4 +403,17 @@ impl Comply {
         tags.sort();
         tags
     }
+}
+
+/// An object and all in which it lives, innermost first.
+#[inline]
+pub(super) fn chain_in(objects: &Objects, object: ObjectId) -> impl Iterator<Item = (ObjectId, &Object)> {
+    // What lives in itself is refused before; this ends all the same.
+    let (mut next, mut left) = (Some(object), 64_u8);
+    std::iter::from_fn(move || {
+        let id = next.filter(|_| left > 0)?;
+        let object = objects.get(id.index())?;
+        (next, left) = (object.owner, left - 1);
+        Some((id, object))
+    })
 }

@@ -9,9 +9,10 @@ use super::Comply;
 use super::facts::Pair;
 use super::listing::ones;
 use super::pairs::RuleSlot;
-use super::policies::RuleOf;
+use super::policies::{RuleOf, RulePlace};
 use super::policy::{Level, Policy, Strategy};
-use super::profile::{Class, Effect, Swapped, Trigger};
+use super::profile::{Class, Effect, Subject, Swapped, Trigger};
+use super::selection::{Columns, Selected};
 use super::value_lists::NO_VALUES;
 use super::waivers::Covered;
 use crate::ask::{EntryId, Family, Fit, Hit, Place};
@@ -56,12 +57,30 @@ pub enum Verdict {
     OneEmpty,
     /// It does not: the second side has values that the first has not.
     NotSubset,
+    /// It does: the object has a value.
+    Present,
+    /// It does: all values of the object are among those that the policy names.
+    Allowed,
+    /// It does because the object has no value, which is not evidence.
+    Untagged,
+    /// It does not: the object has no value.
+    Absent,
+    /// It does not: the object has values that the policy does not name.
+    NotAllowed,
 }
 
 impl Verdict {
     /// Whether the rule holds.
     pub fn holds(self) -> bool {
-        matches!(self, Self::Common | Self::Within | Self::BothEmpty)
+        match self {
+            Self::Common | Self::Within | Self::BothEmpty | Self::Present | Self::Allowed | Self::Untagged => true,
+            Self::Disjoint | Self::OneEmpty | Self::NotSubset | Self::Absent | Self::NotAllowed => false,
+        }
+    }
+
+    /// Whether the rule holds only because there was nothing to look at.
+    pub fn is_without_evidence(self) -> bool {
+        matches!(self, Self::BothEmpty | Self::Untagged)
     }
 
     /// The code of the reason.
@@ -73,24 +92,36 @@ impl Verdict {
             Self::Disjoint => Code::ComplyDisjoint,
             Self::OneEmpty => Code::ComplyOneEmpty,
             Self::NotSubset => Code::ComplyNotSubset,
+            Self::Present => Code::ComplyPresent,
+            Self::Allowed => Code::ComplyAllowed,
+            Self::Untagged => Code::ComplyUntagged,
+            Self::Absent => Code::ComplyAbsent,
+            Self::NotAllowed => Code::ComplyNotAllowed,
         }
     }
 
     /// Of a rule that does not hold between these values.
     fn violated(strategy: Strategy, values: [ValuesId; 2]) -> Self {
+        let [first, _] = values;
         match strategy {
-            _ if values.contains(&NO_VALUES) => Self::OneEmpty,
+            Strategy::Intersection | Strategy::Subset if values.contains(&NO_VALUES) => Self::OneEmpty,
             Strategy::Intersection => Self::Disjoint,
             Strategy::Subset => Self::NotSubset,
+            Strategy::Present | Strategy::PresentAmong if first == NO_VALUES => Self::Absent,
+            Strategy::Present | Strategy::Among | Strategy::PresentAmong => Self::NotAllowed,
         }
     }
 
     /// Of a rule that holds between these values.
     pub(super) fn held(strategy: Strategy, values: [ValuesId; 2]) -> Self {
+        let [first, _] = values;
         match strategy {
-            _ if values == [NO_VALUES; 2] => Self::BothEmpty,
+            Strategy::Intersection | Strategy::Subset if values == [NO_VALUES; 2] => Self::BothEmpty,
             Strategy::Intersection => Self::Common,
             Strategy::Subset => Self::Within,
+            Strategy::Present => Self::Present,
+            Strategy::Among if first == NO_VALUES => Self::Untagged,
+            Strategy::Among | Strategy::PresentAmong => Self::Allowed,
         }
     }
 }
@@ -129,15 +160,17 @@ impl Comply {
         Question { pair, now, effect, accepted: &[] }
     }
 
-    /// How one rule fares between two objects, by their tags alone; nothing if it is about other pairs, or not looked at.
+    /// How one rule fares between two objects that its policy counts for, by their tags alone; nothing if it is about other pairs.
     pub(super) fn held(&self, entry: EntryId, pair: Pair, now: Timestamp) -> Option<RuleResult> {
         let RuleOf { policy, rule, pair: kind, swapped, .. } = self.policies.rule(entry)?;
         if kind != pair.kind {
             return None;
         }
         let [first, second] = swapped.turn([pair.a, pair.b]);
-        let values = [self.values_of(first, &rule.a), self.values_of(second, &rule.b)];
         let strategy = policy.strategy;
+        let other =
+            if strategy.is_alone() { self.known_values(&policy.values) } else { self.values_of(second, &rule.b) };
+        let values = [self.values_of(first, &rule.a), other];
         Some(if self.lists.hold(strategy, values) {
             RuleResult { verdict: Verdict::held(strategy, values), values, waiver: None }
         } else {
@@ -186,11 +219,40 @@ impl Comply {
 
     /// Why a policy does not speak to a pair.
     fn other_pair(&self, policy: &Policy) -> Reason {
-        let name = |subject| {
-            let symbol = self.symbols.get(self.profile.subject_name(subject));
-            symbol.map_or(Param::Nothing, Param::Text)
-        };
-        Reason::new(Code::SkipPair, &[name(policy.a), name(policy.b)])
+        Reason::new(Code::SkipPair, &[self.subject_param(policy.a), self.subject_param(policy.b)])
+    }
+
+    fn subject_param(&self, subject: Subject) -> Param {
+        let symbol = self.symbols.get(self.profile.subject_name(subject));
+        symbol.map_or(Param::Nothing, Param::Text)
+    }
+
+    /// Whether the policy of a rule counts for a pair.
+    pub(super) fn is_in_scope(&self, entry: EntryId, pair: Pair) -> bool {
+        let Some(RulePlace { table, word, bit }) = self.policies.place(entry) else { return false };
+        let table = self.table(table).filter(|_| table == pair.kind);
+        table.is_some_and(|table| {
+            let signatures = table.signatures_of(pair.a, pair.b);
+            table.rule(word, bit).is_some_and(|rule| table.applies(rule, signatures))
+        })
+    }
+
+    /// Why the policy of a rule does not count for a pair, if it does not.
+    fn out_of_scope(&self, entry: EntryId, pair: Pair) -> Option<Reason> {
+        let RulePlace { table, word, bit } = self.policies.place(entry)?;
+        let table = self.table(table)?;
+        let (rule, columns) = (table.rule(word, bit)?, Columns::of(self));
+        for (side, (object, signatures)) in [pair.a, pair.b].into_iter().zip(&table.sides).enumerate() {
+            let Some(picks) = rule.only(side).and_then(|column| signatures.picks(column)) else { continue };
+            let code = match columns.selected(object, picks) {
+                Selected::Yes => continue,
+                Selected::NotAmong => Code::SkipNotSelected,
+                Selected::Excepted => Code::SkipExcepted,
+            };
+            let subject = self.side_of(pair.kind, side)?;
+            return Some(Reason::new(code, &[self.subject_param(subject)]));
+        }
+        None
     }
 }
 
@@ -217,6 +279,10 @@ impl Family for Comply {
             let rules = if W::RECORDS { bits.in_force() } else { violated };
             for bit in ones(rules) {
                 let Some(rule) = bits.rule(bit) else { continue };
+                // What is violated counts.
+                if W::RECORDS && !table.applies(rule, signatures) {
+                    continue;
+                }
                 let values = table.values(rule, signatures);
                 let held = if violated >> bit & 1 == 1 {
                     self.violated(rule, values, question)
@@ -236,19 +302,19 @@ impl Family for Comply {
         mut sit: impl FnMut(Place, Fit<RuleResult>),
     ) {
         let Question { pair, now, .. } = *question;
-        let Some(RuleOf { policy, .. }) = self.policies.rule(entry) else { return };
-        let Some(held) = self.held(entry, pair, now) else {
+        let Some(RuleOf { policy, pair: kind, .. }) = self.policies.rule(entry) else { return };
+        if kind != pair.kind {
             let sides = self.profile.pairs.get(usize::from(pair.kind.0));
             let own = [policy.a, policy.b];
             let fitting = sides.map_or(0, |(a, b)| u32::from(own.contains(a)) + u32::from(own.contains(b)));
             witness.miss(entry, 2_u32.saturating_sub(fitting).max(1), || self.other_pair(policy));
-            return;
-        };
-        if self.is_exempt(pair.scope) {
+        } else if self.is_exempt(pair.scope) {
             witness.off(entry, || Reason::new(Code::ComplyExempt, &[]));
         } else if policy.level == Level::Off {
             witness.off(entry, || Reason::new(Code::DecideOff, &[]));
-        } else {
+        } else if let Some(reason) = self.out_of_scope(entry, pair) {
+            witness.miss(entry, 1, || reason);
+        } else if let Some(held) = self.held(entry, pair, now) {
             sit(Place::default(), Fit::Yes(held));
         }
     }

@@ -258,6 +258,7 @@ impl Comply {
             if !seen.insert(resident) {
                 continue;
             }
+            found.extend(self.alone(resident).filter(|pair| pair.scope == Some(scope)));
             for (_, link) in self.links_of(resident).filter(|(_, link)| link.a == resident) {
                 if self.owns(link) && !seen.contains(&link.b) {
                     waiting.push(link.b);

@@ -1,6 +1,6 @@
 //! All pairs of two subjects, the rules about them, and which rules each pair violates.
 //!
-//! Objects with the same values in the tags that rules look at share a signature, so a rule is held against signatures,
+//! Objects with the same values in the tags that rules look at, for which the same policies count, share a signature, so a rule is held against signatures,
 //! and each signature has for each rule one word: a bit for each value, and one for having none. Two sides have a value
 //! in common if their words do; where a rule knows more values than bits, words only exclude, and the values themselves
 //! decide. What a pair violates is one word for 64 rules.
@@ -9,12 +9,15 @@ mod rule_bits;
 mod signatures;
 mod sweep;
 
+use std::sync::Arc;
+
 use upheld_model::{Pages, Sym, ValuesId};
 
 pub(super) use self::rule_bits::{RuleBits, RuleSlot};
 use self::signatures::Signatures;
 use super::policy::Strategy;
 use super::profile::Swapped;
+use super::selection::{Column, Columns, Picks};
 use super::value_lists::ValueLists;
 use super::{ObjectId, Pair, PairKind};
 use crate::ask::EntryId;
@@ -49,24 +52,47 @@ pub(super) struct PairTable {
     pub(super) free: Pages<u32>,
 }
 
-/// A rule to be added; tags stand in the order of the pair.
-#[derive(Clone, Copy, Debug)]
+/// A rule to be added; what belongs to its sides stands in the order of the pair.
+#[derive(Clone, Debug)]
 pub(super) struct NewRule {
     pub(super) entry: EntryId,
     pub(super) swapped: Swapped,
     pub(super) strategy: Strategy,
-    pub(super) keys: [Sym; 2],
+    pub(super) compared: [Compared<Sym>; 2],
+    /// The objects that its policy is cut to.
+    pub(super) only: [Option<Arc<Picks>>; 2],
+}
+
+/// What changed of an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Changed<'c> {
+    /// The values of these tags.
+    Tags(&'c [Sym]),
+    /// Where it lives.
+    Scope,
+}
+
+/// What a rule looks at on a side.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Compared<T> {
+    /// A tag of the object.
+    Tag(T),
+    /// Values of the policy, whatever the object is.
+    Values(ValuesId),
 }
 
 impl PairTable {
     pub(super) fn new() -> Self {
-        Self {
-            sides: [Signatures::default(), Signatures::default()],
-            rows: Pages::default(),
-            bits: Vec::new(),
-            listed: Pages::default(),
-            free: Pages::default(),
-        }
+        Self::of([Signatures::default(), Signatures::default()])
+    }
+
+    /// For objects with themselves: on the second side rules look at nothing of them.
+    pub(super) fn alone() -> Self {
+        Self::of([Signatures::default(), Signatures::unsigned()])
+    }
+
+    fn of(sides: [Signatures; 2]) -> Self {
+        Self { sides, rows: Pages::default(), bits: Vec::new(), listed: Pages::default(), free: Pages::default() }
     }
 
     /// A place for a pair.
@@ -86,34 +112,36 @@ impl PairTable {
         place
     }
 
-    /// Gives an object the signature of its values; `values` finds them by tag.
-    pub(super) fn sign(&mut self, side: usize, object: ObjectId, lists: &ValueLists, values: impl Fn(Sym) -> ValuesId) {
+    /// Gives an object its signature.
+    pub(super) fn sign(&mut self, side: usize, object: ObjectId, described: Columns<'_>) {
         let Some(signatures) = self.sides.get_mut(side) else { return };
-        if let Some(row) = signatures.sign(object, values) {
+        if let Some(row) = signatures.sign(object, |column| described.read(object, column)) {
             for bits in &mut self.bits {
-                bits.learn(side, &row, lists);
+                bits.learn(side, &row, described.lists);
             }
         }
     }
 
-    /// Gives an object whose values of some tags changed its signature; says where these tags stand among those that are
-    /// looked at.
+    /// Gives an object of which something changed its signature; says which columns look at that.
     pub(super) fn sign_changed(
         &mut self,
         side: usize,
         object: ObjectId,
-        changed: &[Sym],
-        lists: &ValueLists,
-        values: impl Fn(Sym) -> ValuesId,
+        changed: Changed<'_>,
+        described: Columns<'_>,
     ) -> Vec<usize> {
         let Some(signatures) = self.sides.get_mut(side) else { return Vec::new() };
-        let (before, columns) = (signatures.of(object), signatures.columns(changed));
+        let before = signatures.of(object);
+        let columns = match changed {
+            Changed::Tags(keys) => signatures.columns(keys),
+            Changed::Scope => signatures.scope_columns(),
+        };
         if columns.is_empty() {
             return columns;
         }
-        if let Some(row) = signatures.sign(object, values) {
+        if let Some(row) = signatures.sign(object, |column| described.read(object, column)) {
             for bits in &mut self.bits {
-                bits.learn_like(side, before, &row, &columns, lists);
+                bits.learn_like(side, before, &row, &columns, described.lists);
             }
         }
         columns
@@ -132,17 +160,19 @@ impl PairTable {
     /// Adds a rule, or puts it in the place that it had; the pairs are not held against it yet. A side whose tag nobody
     /// looked at before is stale then.
     pub(super) fn add(&mut self, new: NewRule, place: Option<(usize, usize)>, lists: &ValueLists) -> (usize, usize) {
-        let NewRule { entry, swapped, strategy, keys } = new;
-        let mut columns = [0, 0];
-        for ((column, key), side) in columns.iter_mut().zip(keys).zip(&mut self.sides) {
-            *column = side.column(key);
-        }
+        let NewRule { entry, swapped, strategy, compared, only } = new;
+        let [left, right] = &mut self.sides;
+        let ([first, second], [left_only, right_only]) = (compared, only);
+        let compared = [compared_column(left, first), compared_column(right, second)];
+        let picked =
+            |side: &mut Signatures, only: Option<Arc<Picks>>| only.map(|picks| side.column(Column::Selected(picks)));
+        let only = [picked(left, left_only), picked(right, right_only)];
         let (word, bit) = place.unwrap_or_else(|| self.free_place());
         if self.bits.len() <= word {
             self.bits.push(RuleBits::new(self.rows.len()));
         }
         if let Some(bits) = self.bits.get_mut(word) {
-            bits.put(bit, RuleSlot::new(entry, swapped, strategy, columns), &self.sides, lists);
+            bits.put(bit, RuleSlot::new(entry, swapped, strategy, compared).cut_to(only), &self.sides, lists);
         }
         (word, bit)
     }
@@ -150,6 +180,11 @@ impl PairTable {
     fn free_place(&self) -> (usize, usize) {
         let free = |(word, bits): (usize, &RuleBits)| bits.free_bit().map(|bit| (word, bit));
         self.bits.iter().enumerate().find_map(free).unwrap_or((self.bits.len(), 0))
+    }
+
+    /// Whether the policy of a rule counts for a pair of objects.
+    pub(super) fn applies(&self, rule: &RuleSlot, (a, b): (u32, u32)) -> bool {
+        rule.applies(&self.sides, a, b)
     }
 
     /// All rules that are in force.
@@ -198,5 +233,12 @@ impl PairTable {
         let [left, right] = &self.sides;
         let values = [rule.value(0, left, a), rule.value(1, right, b)];
         rule.swapped.turn(values)
+    }
+}
+
+fn compared_column(side: &mut Signatures, compared: Compared<Sym>) -> Compared<usize> {
+    match compared {
+        Compared::Tag(key) => Compared::Tag(side.column(Column::Tag(key))),
+        Compared::Values(values) => Compared::Values(values),
     }
 }

@@ -39,7 +39,7 @@ impl Comply {
         let entries: Vec<EntryId> = self.policies.entries_of(policy).to_vec();
         let mut found = Vec::new();
         for pair in self.pairs(filter).filter(|pair| pair.kind == kind) {
-            let held = entries.iter().filter(|entry| self.holds(**entry, pair, now));
+            let held = entries.iter().filter(|entry| self.holding_by(**entry, pair, now).is_some());
             found.extend(held.map(|entry| FindingId { pair, entry: *entry }));
         }
         let order = self.order_of_objects();
@@ -51,7 +51,7 @@ impl Comply {
         found
     }
 
-    /// The rules that hold somewhere within a filter between values, by policy and number: two sides without any prove nothing.
+    /// The rules that hold somewhere within a filter between values, by policy and number: where there are none, nothing is proven.
     pub fn rules_with_evidence(&self, filter: &Filter, now: Timestamp) -> Vec<(SmolStr, usize)> {
         let mut waiting: Vec<(EntryId, SmolStr, usize)> = Vec::new();
         for policy in self.policies().into_iter().filter(|policy| policy.level != Level::Off) {
@@ -62,8 +62,8 @@ impl Comply {
         let mut found = Vec::new();
         for pair in self.pairs(filter) {
             waiting.retain(|(entry, policy, number)| {
-                let held = self.held(*entry, pair, now).map(|held| held.verdict);
-                let proves = matches!(held, Some(Verdict::Common | Verdict::Within));
+                let held = self.holding_by(*entry, pair, now);
+                let proves = held.is_some_and(|verdict| !verdict.is_without_evidence());
                 if proves {
                     found.push((policy.clone(), *number));
                 }
@@ -77,8 +77,10 @@ impl Comply {
         found
     }
 
-    fn holds(&self, entry: EntryId, pair: Pair, now: Timestamp) -> bool {
-        self.held(entry, pair, now).is_some_and(|held| held.verdict.holds())
+    /// Why a rule holds between two objects, if it does and its policy counts for them.
+    fn holding_by(&self, entry: EntryId, pair: Pair, now: Timestamp) -> Option<Verdict> {
+        let verdict = self.held(entry, pair, now)?.verdict;
+        (verdict.holds() && self.is_in_scope(entry, pair)).then_some(verdict)
     }
 
     /// Which rule and which objects that are, without looking at values.

@@ -1,34 +1,52 @@
-//! Policies between two sides, and waivers of them.
+//! Policies between two sides or about single objects, and waivers of them.
 
 use smol_str::SmolStr;
 use upheld_model::{NodeRef, Timestamp};
 
 use super::profile::Subject;
+use super::selection::Selection;
 
-/// What must hold between the values of two sides.
+/// What must hold between the values of two sides, or between those of an object and those that its policy names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Strategy {
     /// They have a value in common, or neither has any.
     Intersection,
     /// The second has values, all of them among those of the first; or neither has any.
     Subset,
+    /// Of an object alone: it has a value.
+    Present,
+    /// Of an object alone: all its values are among those of the policy; it may have none.
+    Among,
+    /// Of an object alone: it has values, all of them among those of the policy.
+    PresentAmong,
 }
 
 impl Strategy {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Intersection, Self::Subset];
+    /// Those between two objects.
+    pub const BETWEEN: [Self; 2] = [Self::Intersection, Self::Subset];
+
+    /// Those about single objects.
+    pub const ALONE: [Self; 3] = [Self::Present, Self::Among, Self::PresentAmong];
 
     /// The word that users write.
     pub fn word(self) -> &'static str {
         match self {
             Self::Intersection => "intersection",
             Self::Subset => "subset",
+            Self::Present => "present",
+            Self::Among => "among",
+            Self::PresentAmong => "present-among",
         }
     }
 
     /// By its word.
     pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|strategy| strategy.word() == word)
+        Self::BETWEEN.into_iter().chain(Self::ALONE).find(|strategy| strategy.word() == word)
+    }
+
+    /// Whether it is about single objects.
+    pub fn is_alone(self) -> bool {
+        Self::ALONE.contains(&self)
     }
 }
 
@@ -70,7 +88,8 @@ impl Level {
     }
 }
 
-/// A policy: tags of one subject held against tags of another.
+/// A policy: tags of one subject held against tags of another, or, if both are the same, tags of single objects held against
+/// values that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// Its name, unique.
@@ -83,6 +102,10 @@ pub struct Policy {
     pub rules: Vec<Rule>,
     /// What must hold.
     pub strategy: Strategy,
+    /// The values that tags of single objects are held against.
+    pub values: Vec<SmolStr>,
+    /// The objects of both sides that it is cut to.
+    pub only: [Selection; 2],
     /// How seriously it is taken.
     pub level: Level,
     /// Until then it only warns where it would refuse.
@@ -106,6 +129,8 @@ impl Policy {
             b,
             rules,
             strategy: Strategy::Intersection,
+            values: Vec::new(),
+            only: Default::default(),
             level: Level::Enforce,
             enforce_from: None,
             description: None,
@@ -113,6 +138,16 @@ impl Policy {
             severity: None,
             at: None,
         }
+    }
+
+    /// The references that it is cut to, or that it leaves out.
+    pub fn named(&self) -> impl Iterator<Item = &SmolStr> {
+        self.only.iter().flat_map(Selection::references)
+    }
+
+    /// Whether it names an object.
+    pub fn names(&self, reference: &str) -> bool {
+        self.named().any(|own| own == reference)
     }
 
     /// The level at a moment.
@@ -124,7 +159,7 @@ impl Policy {
     }
 }
 
-/// A tag of the first side held against a tag of the second.
+/// A tag of the first side held against a tag of the second; of single objects both are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// A tag of the first side.

@@ -36,14 +36,16 @@ pub struct Profile {
     pub scope: Option<Kind>,
     /// How objects are related.
     pub relations: Vec<Relation>,
-    /// Which pairs policies may be about.
+    /// Which pairs policies may be about; a subject with itself stands for every single object of it.
     pub pairs: Vec<(Subject, Subject)>,
     /// Whether policies may name the two sides the other way round.
     pub order: Order,
     /// Whether a policy may have several rules.
     pub rules: Rules,
-    /// What rules may ask for; the first is the default.
+    /// What rules between two objects may ask for; the first is the default.
     pub strategies: Vec<Strategy>,
+    /// Whether policies may be cut to some objects.
+    pub selectors: Selectors,
     /// What a violation does, the first row that fits; without one it is recorded.
     pub effects: Vec<EffectRow>,
     /// Who may do what; without roles everybody may do everything.
@@ -173,6 +175,15 @@ pub enum Rules {
     Many,
     /// One.
     One,
+}
+
+/// Whether policies may say which objects they are cut to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selectors {
+    /// They may.
+    Taken,
+    /// Each is about all pairs of its subjects.
+    None,
 }
 
 /// What happens to a violation.
@@ -316,6 +327,39 @@ impl Profile {
     pub fn kinds_with_defaults(&self) -> impl Iterator<Item = Kind> {
         let kinds = (0..).map(Kind).zip(&self.kinds);
         kinds.filter(|(_, spec)| spec.defaults == Defaults::Given).map(|(kind, _)| kind)
+    }
+
+    /// The pair of single objects of a subject, if policies can be about them.
+    pub fn alone(&self, subject: Subject) -> Option<PairKind> {
+        let place = self.pairs.iter().position(|pair| *pair == (subject, subject))?;
+        u8::try_from(place).ok().map(PairKind)
+    }
+
+    /// Whether policies can be about single objects.
+    pub fn has_single_objects(&self) -> bool {
+        self.pairs.iter().any(|(a, b)| a == b)
+    }
+
+    /// Whether policies can be about two objects.
+    pub fn has_two_objects(&self) -> bool {
+        self.pairs.iter().any(|(a, b)| a != b)
+    }
+
+    /// Whether a pair is an object with itself.
+    pub fn is_alone(&self, pair: PairKind) -> bool {
+        self.sides(pair).is_some_and(|(a, b)| a == b)
+    }
+
+    /// The side of a pair that lives where the pair does, whatever makes it: 0 or 1; nothing if neither always does.
+    pub fn resident_side(&self, pair: PairKind) -> Option<usize> {
+        if self.is_alone(pair) {
+            return Some(0);
+        }
+        let made: Vec<&DerivedPair> =
+            self.relations.iter().flat_map(|relation| &relation.gives).filter(|given| given.pair == pair).collect();
+        let lives = |end: End| matches!(end, End::A | End::Scope);
+        let side = |end: fn(&DerivedPair) -> End| !made.is_empty() && made.iter().all(|given| lives(end(given)));
+        if side(|given| given.a) { Some(0) } else { side(|given| given.b).then_some(1) }
     }
 
     /// The two subjects of a pair.

@@ -22,6 +22,8 @@ pub enum NaiveEdition {
     Classic,
     /// Eight pairs, the first side with the say.
     Current,
+    /// The same, and objects by themselves; policies may be cut to some objects.
+    Scoped,
 }
 
 /// Everything that an audit looks at.
@@ -67,10 +69,34 @@ pub struct NaivePolicy {
     pub rules: Vec<(String, String)>,
     /// What must hold.
     pub strategy: Strategy,
+    /// The values that those of single objects are held against.
+    pub values: Vec<String>,
+    /// What both sides are cut to.
+    pub only: [NaiveSelection; 2],
     /// How seriously it is taken.
     pub level: Level,
     /// Until then it only warns where it would refuse.
     pub enforce_from: Option<Timestamp>,
+}
+
+/// Which objects count: some, or all where nothing is said, but for others.
+#[derive(Clone, Debug)]
+pub struct NaiveSelection {
+    /// Those of which one has to fit.
+    pub among: Vec<NaiveSelector>,
+    /// Those of which none may.
+    pub except: Vec<NaiveSelector>,
+}
+
+/// Fits objects; what is left out fits everything.
+#[derive(Clone, Debug)]
+pub struct NaiveSelector {
+    /// Tags with values of which one must be there.
+    pub tags: Vec<(String, Vec<String>)>,
+    /// References of objects.
+    pub objects: Vec<String>,
+    /// References of what they live in.
+    pub scopes: Vec<String>,
 }
 
 /// A waiver; what is left out fits everything.
@@ -130,14 +156,22 @@ pub struct NaivePair {
     pub scope: Option<String>,
 }
 
-/// Whether values comply: both sides without any do, one side without any never does.
+/// Whether values comply: both sides without any do, one side without any never does. Single objects are held against the values of
+/// their policy.
 pub fn holds(strategy: Strategy, a: &[String], b: &[String]) -> bool {
+    let all_named = a.iter().all(|value| b.contains(value));
+    match strategy {
+        Strategy::Present => return !a.is_empty(),
+        Strategy::Among => return all_named,
+        Strategy::PresentAmong => return all_named && !a.is_empty(),
+        Strategy::Intersection | Strategy::Subset => {}
+    }
     match (a.is_empty(), b.is_empty()) {
         (true, true) => true,
         (true, false) | (false, true) => false,
         (false, false) => match strategy {
-            Strategy::Intersection => a.iter().any(|value| b.contains(value)),
             Strategy::Subset => b.iter().all(|value| a.contains(value)),
+            _ => a.iter().any(|value| b.contains(value)),
         },
     }
 }
@@ -149,6 +183,9 @@ fn subject(reference: &str) -> &str {
         kind => kind,
     }
 }
+
+/// What policies can be about by itself.
+const SINGLE: [&str; 4] = ["workspace", "project", "landingZone", "principal"];
 
 impl NaiveOrganisation {
     /// Every violation, waived ones too, in order.
@@ -196,7 +233,31 @@ impl NaiveOrganisation {
                 add(scope);
             }
         }
+        if self.edition == NaiveEdition::Scoped {
+            let lives = |object: &&String| self.scope_of(object).is_none_or(|scope| !self.exempt.contains(scope));
+            for object in self.objects.keys().filter(|object| SINGLE.contains(&subject(object))).filter(lives) {
+                let scope = self.scope_of(object).map(str::to_owned);
+                pairs.insert(NaivePair { a: object.clone(), b: object.clone(), scope });
+            }
+        }
         pairs
+    }
+
+    /// Whether a policy counts for an object of a side.
+    fn counts(&self, only: &NaiveSelection, object: &str) -> bool {
+        let NaiveSelection { among, except } = only;
+        let fits = |selector: &NaiveSelector| self.fits(selector, object);
+        (among.is_empty() || among.iter().any(fits)) && !except.iter().any(fits)
+    }
+
+    fn fits(&self, selector: &NaiveSelector, object: &str) -> bool {
+        let NaiveSelector { tags, objects, scopes } = selector;
+        let names = |all: &[String], own: Option<&str>| {
+            all.is_empty() || own.is_some_and(|own| all.iter().any(|wanted| wanted == own))
+        };
+        let tagged =
+            |(tag, wanted): &(String, Vec<String>)| self.values(object, tag).iter().any(|value| wanted.contains(value));
+        tags.iter().all(tagged) && names(objects, Some(object)) && names(scopes, self.scope_of(object))
     }
 
     /// A workspace is its own scope, a project lives in one.
@@ -212,8 +273,13 @@ impl NaiveOrganisation {
     }
 
     fn hold(&self, policy: &NaivePolicy, a: &str, b: &str, scope: Option<&str>, found: &mut Vec<NaiveViolation>) {
+        let [first, second] = &policy.only;
+        if !self.counts(first, a) || !self.counts(second, b) {
+            return;
+        }
         for (rule, (a_tag, b_tag)) in policy.rules.iter().enumerate() {
-            let (a_values, b_values) = (self.values(a, a_tag), self.values(b, b_tag));
+            let a_values = self.values(a, a_tag);
+            let b_values = if a == b { policy.values.clone() } else { self.values(b, b_tag) };
             if holds(policy.strategy, &a_values, &b_values) {
                 continue;
             }

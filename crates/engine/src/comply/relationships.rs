@@ -56,6 +56,13 @@ impl Comply {
         self.relation_of(link).is_some_and(|relation| relation.holds == Holds::Owned)
     }
 
+    /// The pair of an object with itself, if it takes part and policies can be about it alone.
+    pub fn alone(&self, object: ObjectId) -> Option<Pair> {
+        let kind = self.profile.alone(self.subject_of(object)?)?;
+        let HomeScope { scope } = self.home_scope(object)?;
+        (!self.is_exempt(scope)).then_some(Pair { kind, a: object, b: object, scope })
+    }
+
     /// The pairs that a relationship makes, or would make.
     pub fn made_by(&self, link: &Link) -> impl Iterator<Item = Pair> + use<'_> {
         let link = *link;
@@ -116,11 +123,16 @@ impl Comply {
         self.links_between(a, b).next().is_some()
     }
 
-    /// The pairs of subjects that policies can be about and that fit two objects, in either order.
+    /// The pairs of subjects that policies can be about and that fit two objects, in either order; of an object with itself,
+    /// that one.
     pub fn pairs_between(&self, one: ObjectId, other: ObjectId) -> Vec<Pair> {
+        if one == other {
+            let kind = self.subject_of(one).and_then(|subject| self.profile.alone(subject));
+            return kind.into_iter().flat_map(|kind| self.meetings(kind, one, one)).collect();
+        }
         let (Some(first), Some(second)) = (self.subject_of(one), self.subject_of(other)) else { return Vec::new() };
         let mut pairs = Vec::new();
-        for (kind, sides) in (0..).map(PairKind).zip(&self.profile.pairs) {
+        for (kind, sides) in (0..).map(PairKind).zip(&self.profile.pairs).filter(|(_, (a, b))| a != b) {
             let ways = [(first, second, one, other), (second, first, other, one)];
             let turns = if first == second && self.profile.order == Order::Either { 1 } else { 2 };
             for (_, _, a, b) in ways.into_iter().take(turns).filter(|(first, second, ..)| *sides == (*first, *second)) {

@@ -137,8 +137,11 @@ impl Comply {
         }
         let dropped = next.revise_policies(gone, came)?;
         next.revise_waivers(gone, came)?;
-        let is_waived = |object: &ObjectId| next.waivers.mention(&next.reference(*object));
-        if gone_for_good.iter().any(is_waived) || dropped.iter().any(|policy| next.waivers.concern(policy)) {
+        let is_named = |object: &ObjectId| {
+            let reference = next.reference(*object);
+            next.waivers.mention(&reference) || next.each_policy().any(|policy| policy.names(&reference))
+        };
+        if gone_for_good.iter().any(is_named) || dropped.iter().any(|policy| next.waivers.concern(policy)) {
             return None;
         }
         next.settle();
@@ -242,6 +245,9 @@ impl Comply {
         }
         for policy in after.policies.sorted() {
             if before.policy(&policy.id).is_none() && self.policy(&policy.id).is_some() {
+                return None;
+            }
+            if !policy.named().all(|reference| self.lookup(reference).is_ok()) {
                 return None;
             }
             self.put_policy(&policy.id, Some(Arc::clone(policy)));

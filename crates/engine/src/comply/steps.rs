@@ -13,8 +13,9 @@ use upheld_model::{Sym, ValuesId};
 use super::facts::{Described, Link, LinkId, Neighbours, Object, ObjectId, ObjectState, Slot};
 use super::finding::FindingId;
 use super::listing::ones;
-use super::pairs::PairTable;
+use super::pairs::{Changed, PairTable};
 use super::profile::{Kind, PairKind, Subject};
+use super::selection::Columns;
 use super::value_lists::NO_VALUES;
 use super::waivers::Waivers;
 use super::{Comply, Policy, Waiver};
@@ -200,15 +201,8 @@ impl Comply {
                 self.write_tag(object, *key, *values);
             }
         }
-        let Some(subject) = self.subject_of(object) else { return };
         let keys: Vec<Sym> = tags.iter().map(|(key, _)| *key).collect();
-        for kind in self.pair_kinds() {
-            for side in 0..2 {
-                if self.side_of(kind, side) == Some(subject) {
-                    self.judge_changed(kind, side, object, &keys);
-                }
-            }
-        }
+        self.judge_changed(object, Changed::Tags(&keys));
     }
 
     /// All pairs of subjects.
@@ -227,6 +221,7 @@ impl Comply {
         let before = self.add_object(Object { described, ..Object::new(kind, SmolStr::new(id)) });
         self.journal.push(Undo::Created { object, before });
         self.sign_everywhere(object);
+        self.alone(object).into_iter().for_each(|pair| self.add_pair(pair));
         object
     }
 
@@ -244,16 +239,17 @@ impl Comply {
         for kind in self.pair_kinds() {
             for side in 0..2 {
                 if self.side_of(kind, side) == subject
-                    && let (Some(own), Some(table)) =
-                        (self.objects.get(object.index()), self.tables.get_mut(usize::from(kind.0)))
+                    && let Some(table) = self.tables.get_mut(usize::from(kind.0))
                 {
-                    table.sign(side, object, &self.lists, |key| own.values(key));
+                    let described = Columns { objects: &self.objects, profile: &self.profile, lists: &self.lists };
+                    table.sign(side, object, described);
                 }
             }
         }
     }
 
     fn forget_object(&mut self, object: ObjectId, before: Option<ObjectId>) {
+        self.alone(object).into_iter().for_each(|pair| self.remove_pair(pair));
         Arc::make_mut(&mut self.names).take(&self.objects, &self.profile, object, before);
         let Some(own) = self.objects.pop() else { return };
         self.near.pop();
@@ -265,9 +261,16 @@ impl Comply {
 
     /// Step: says something else about an object. Whoever is to be gone has no relationships any more.
     pub fn describe(&mut self, object: ObjectId, described: Described) {
-        let Some(own) = self.objects.get_mut(object.index()) else { return };
-        let before = Box::new(std::mem::replace(&mut own.described, described));
-        self.journal.push(Undo::Described { object, before });
+        let Some(before) = self.described(object).cloned() else { return };
+        let part = |own: &Described| (own.standing == ObjectState::Deleted, own.partner);
+        if part(&before) == part(&described) {
+            if let Some(own) = self.objects.get_mut(object.index()) {
+                own.described = described;
+            }
+        } else {
+            self.resettle(object, |own| own.described = described);
+        }
+        self.journal.push(Undo::Described { object, before: Box::new(before) });
     }
 
     /// Step: an object is gone, with all its relationships. Those that it qualified outlive it.

@@ -2,6 +2,7 @@
 
 mod evaluation;
 mod laws;
+mod scoped;
 mod sharing;
 mod steps;
 mod waivers;

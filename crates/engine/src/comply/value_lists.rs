@@ -74,8 +74,19 @@ impl ValueLists {
         slice(&self.values, &self.ends, list)
     }
 
-    /// Whether values comply, in the order of the policy: both sides without any do, one side without any never does.
+    /// Whether values comply, in the order of the policy: both sides without any do, one side without any never does. Of single
+    /// objects the second are those that the policy names.
     pub(super) fn hold(&self, strategy: Strategy, [first, second]: [ValuesId; 2]) -> bool {
+        let among = || contains(self.set(second), self.set(first));
+        match strategy {
+            Strategy::Intersection | Strategy::Subset => self.agree(strategy, [first, second]),
+            Strategy::Present => first != NO_VALUES,
+            Strategy::Among => among(),
+            Strategy::PresentAmong => first != NO_VALUES && among(),
+        }
+    }
+
+    fn agree(&self, strategy: Strategy, [first, second]: [ValuesId; 2]) -> bool {
         if first == second {
             return true;
         }
@@ -83,10 +94,7 @@ impl ValueLists {
         if first.is_empty() || second.is_empty() {
             return first.is_empty() && second.is_empty();
         }
-        match strategy {
-            Strategy::Intersection => share(first, second),
-            Strategy::Subset => contains(first, second),
-        }
+        if strategy == Strategy::Intersection { share(first, second) } else { contains(first, second) }
     }
 
     /// The values of a list, in the order of symbols.

@@ -52,7 +52,8 @@ impl Organisation {
         self.write_defaults(object, &self.comply.tags_of(object));
         self.add_defaults(object);
         self.check_mandatory(actor, object).map_err(invalid)?;
-        let pairs = unique(links.iter().flat_map(|link| self.comply.made_by(link)).collect());
+        let made = links.iter().flat_map(|link| self.comply.made_by(link));
+        let pairs = unique(made.chain(self.comply.alone(object)).collect());
         let summary = ActionSummary { action: "create", object: self.comply.reference(object), change: None };
         let tags = Some(self.comply.tags_of(object));
         Ok(Done { looked: Looked::Pairs { trigger: Trigger::Link, pairs }, tags, summary })

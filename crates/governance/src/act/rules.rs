@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Defaults, NO_VALUES, ObjectId, ObjectState, Policy, Rules, Tags, Waiver};
+use upheld_engine::comply::{Defaults, NO_VALUES, ObjectId, ObjectState, Policy, Rule, Rules, Selectors, Tags, Waiver};
 use upheld_model::nearest::nearest;
 
 use super::{Done, Refused, forbidden, invalid};
@@ -27,12 +27,22 @@ impl Organisation {
         if count == 0 || (count > 1 && self.profile().rules == Rules::One) {
             return Err(Refusal::RuleCount { count });
         }
-        if !self.profile().strategies.contains(&policy.strategy) {
+        let alone = policy.a == policy.b;
+        if policy.strategy.is_alone() != alone || !(alone || self.profile().strategies.contains(&policy.strategy)) {
             return Err(Refusal::Strategy { strategy: SmolStr::new_static(policy.strategy.word()) });
+        }
+        let is_cut = policy.only.iter().any(|own| !own.is_everything());
+        if is_cut && self.profile().selectors == Selectors::None {
+            return Err(Refusal::Selectors { policy: policy.id.clone() });
         }
         for rule in &policy.rules {
             self.schema.check_key(self.profile(), policy.a, &rule.a)?;
             self.schema.check_key(self.profile(), policy.b, &rule.b)?;
+        }
+        for (subject, only) in [policy.a, policy.b].into_iter().zip(&policy.only) {
+            for (key, _) in only.selectors().flat_map(|selector| &selector.tags) {
+                self.schema.check_key(self.profile(), subject, key)?;
+            }
         }
         Ok(())
     }
@@ -120,10 +130,12 @@ impl Organisation {
         let known = self.profile().subject(subject).filter(|subject| self.schema.definition(*subject, key).is_some());
         let Some(subject) = known else { return Err(unknown_definition(subject, key)) };
         let uses = |policy: &&Policy| {
-            policy
-                .rules
-                .iter()
-                .any(|rule| (policy.a == subject && rule.a == *key) || (policy.b == subject && rule.b == *key))
+            let looked_at =
+                |rule: &Rule| (policy.a == subject && rule.a == *key) || (policy.b == subject && rule.b == *key);
+            let sides = [policy.a, policy.b].into_iter().zip(&policy.only).filter(|(own, _)| *own == subject);
+            let mut selectors = sides.flat_map(|(_, only)| only.selectors());
+            policy.rules.iter().any(looked_at)
+                || selectors.any(|selector| selector.tags.iter().any(|(own, _)| own == key))
         };
         if let Some(policy) = self.comply.policies().into_iter().find(uses) {
             return Err(invalid(Refusal::TagInUse { key: key.clone(), policy: policy.id.clone() }));

@@ -1,7 +1,7 @@
 //! What an edit does to others than those who agree then: it opens what grants, or closes less what was closed.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Class, Finding, Right, SideOf, Subject, Swapped};
+use upheld_engine::comply::{Class, Finding, Level, Right, Rule, SideOf, Subject, Swapped};
 
 use super::propose::End;
 use crate::Organisation;
@@ -48,7 +48,27 @@ impl Organisation {
     pub(super) fn grants(&self, finding: &Finding, end: End) -> bool {
         let subject = |side: &SideOf| self.subject_named(&side.object);
         let (Some(a), Some(b)) = (subject(&finding.a), subject(&finding.b)) else { return true };
+        if finding.strategy.is_alone() {
+            return self.grants_by(a, &finding.a.tag);
+        }
         let (own, other) = if end == End::A { (a, b) } else { (b, a) };
+        self.grants_to(own, other)
+    }
+
+    /// Whether a tag of a subject grants something: what is asked of single objects grants nothing, what others are held against may.
+    fn grants_by(&self, subject: Subject, tag: &str) -> bool {
+        let policies = self.comply.policies();
+        let mut between = policies.iter().filter(|policy| !policy.strategy.is_alone() && policy.level != Level::Off);
+        between.any(|policy| {
+            let looks = |own: Subject, key: fn(&Rule) -> &SmolStr| {
+                own == subject && policy.rules.iter().any(|rule| key(rule) == tag)
+            };
+            looks(policy.a, |rule| &rule.a) && self.grants_to(policy.a, policy.b)
+                || looks(policy.b, |rule| &rule.b) && self.grants_to(policy.b, policy.a)
+        })
+    }
+
+    fn grants_to(&self, own: Subject, other: Subject) -> bool {
         match (self.end_users_tag(own), self.end_users_tag(other)) {
             (false, _) => true,
             (true, false) => false,

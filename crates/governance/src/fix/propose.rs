@@ -9,7 +9,7 @@ use crate::Organisation;
 use crate::definition::TagType;
 
 /// The values of a side that are tried; more would not help anybody to choose.
-const TRIED: usize = 16;
+pub(super) const TRIED: usize = 16;
 
 /// A side of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,9 @@ impl End {
 
     /// The side that an object is on.
     pub(super) fn with(finding: &Finding, object: &str) -> Option<Self> {
-        [Self::B, Self::A].into_iter().find(|end| end.of(finding).object == object)
+        // Of a single object the other side is what its policy allows.
+        let ends: &[Self] = if finding.strategy.is_alone() { &[Self::A] } else { &[Self::B, Self::A] };
+        ends.iter().copied().find(|end| end.of(finding).object == object)
     }
 }
 
@@ -48,7 +50,7 @@ pub(super) struct Values {
 
 /// How many values a tag takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Takes {
+pub(super) enum Takes {
     One,
     Several,
 }
@@ -129,6 +131,14 @@ impl Organisation {
     }
 
     fn values_for(&self, finding: &Finding, end: End) -> Vec<Vec<Values>> {
+        match finding.strategy {
+            Strategy::Intersection | Strategy::Subset => self.values_between(finding, end),
+            Strategy::Present | Strategy::Among | Strategy::PresentAmong if end == End::A => self.values_alone(finding),
+            Strategy::Present | Strategy::Among | Strategy::PresentAmong => Vec::new(),
+        }
+    }
+
+    fn values_between(&self, finding: &Finding, end: End) -> Vec<Vec<Values>> {
         let (own, other) = (end.of(finding), end.other().of(finding));
         if other.values.is_empty() {
             let removed = Values { after: Vec::new(), nature: Nature::Removed };
@@ -141,13 +151,6 @@ impl Organisation {
         let alone = |value: &SmolStr| chosen(vec![value.clone()]);
         let near = nearest_first(own, other);
         match (finding.strategy, end) {
-            (Strategy::Intersection, _) => {
-                let kept: &[SmolStr] = if takes == Takes::One { &[] } else { &own.values };
-                first.extend(near.iter().map(|value| chosen(kept.iter().chain([value]).cloned().collect())));
-                if !kept.is_empty() {
-                    second.extend(near.iter().map(alone));
-                }
-            }
             (Strategy::Subset, End::B) => {
                 let inside: Vec<SmolStr> =
                     own.values.iter().filter(|value| other.values.contains(value)).cloned().collect();
@@ -166,6 +169,13 @@ impl Organisation {
                     (Takes::One, _) => {}
                 }
             }
+            _ => {
+                let kept: &[SmolStr] = if takes == Takes::One { &[] } else { &own.values };
+                first.extend(near.iter().map(|value| chosen(kept.iter().chain([value]).cloned().collect())));
+                if !kept.is_empty() {
+                    second.extend(near.iter().map(alone));
+                }
+            }
         }
         let mut seen: Vec<Vec<SmolStr>> = vec![own.values.clone()];
         for row in [&mut first, &mut second] {
@@ -179,7 +189,7 @@ impl Organisation {
     }
 
     /// Whether a tag takes one value only; where there is no schema, as for labels, that is what there can be.
-    fn takes(&self, side: &SideOf) -> Takes {
+    pub(super) fn takes(&self, side: &SideOf) -> Takes {
         let subject = self.subject_named(&side.object);
         let is_single = match subject.and_then(|subject| self.schema.definition(subject, &side.tag)) {
             Some(definition) => definition.tag != TagType::MultiSelect,
@@ -193,7 +203,7 @@ impl Organisation {
 }
 
 /// The values of a side with those spelled as the other side does that were probably meant to be the same.
-fn respelled(own: &SideOf, other: &SideOf, takes: Takes) -> Vec<Values> {
+pub(super) fn respelled(own: &SideOf, other: &SideOf, takes: Takes) -> Vec<Values> {
     let misses = near_misses(&own.values, &other.values).into_iter();
     let same = misses.filter(|miss| miss.kind != NearMissKind::OneEdit);
     let respelled = same.map(|miss| {

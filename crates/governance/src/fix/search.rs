@@ -372,6 +372,9 @@ pub(super) fn unlinks(fix: &Fix) -> bool {
 impl Organisation {
     /// The sides of a finding, that first which does not grant.
     pub(super) fn ends(&self, finding: &Finding) -> [End; 2] {
+        if finding.strategy.is_alone() {
+            return [End::A, End::B];
+        }
         if self.grants(finding, End::B) && !self.grants(finding, End::A) { [End::A, End::B] } else { [End::B, End::A] }
     }
 

@@ -34,7 +34,9 @@ fn world_with(edition: NaiveEdition, preexisting: Preexisting) -> World {
         .link("project/d", "landingZone/d");
     match edition {
         Classic => both,
-        Current => both.link("workspace/d", "buildingBlockDefinition/d").link("project/d", "buildingBlockDefinition/d"),
+        Current | NaiveEdition::Scoped => {
+            both.link("workspace/d", "buildingBlockDefinition/d").link("project/d", "buildingBlockDefinition/d")
+        }
     }
 }
 

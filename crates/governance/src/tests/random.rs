@@ -64,7 +64,7 @@ pub(super) fn began(edition: NaiveEdition) -> impl Strategy<Value = Began> {
     })
 }
 
-/// An organisation of either edition.
+/// An organisation of any edition.
 pub(super) fn starts() -> impl Strategy<Value = Began> {
     editions().prop_flat_map(began)
 }

@@ -246,6 +246,9 @@ impl Check {
 
     fn sentence(&self) -> String {
         let reason = &self.reason.text;
+        if self.is_about_one() {
+            return format!("{} {:?} {reason}{}", word(&self.a.title), self.a.name, end(reason));
+        }
         let sides = format!("{}; {}: {reason}.", self.a.sentence(), self.b.sentence());
         if self.state == CheckState::Pass { sides } else { format!("{sides} {}", self.wanted()) }
     }
@@ -259,6 +262,16 @@ impl Check {
             }
             _ => "At least one value must be common.".to_owned(),
         }
+    }
+
+    /// Whether it is about a single object, held against what its policy names.
+    pub fn is_about_one(&self) -> bool {
+        self.a.reference == self.b.reference
+    }
+
+    /// The objects that it is about.
+    pub fn sides(&self) -> impl Iterator<Item = &Side> {
+        [&self.a, &self.b].into_iter().take(if self.is_about_one() { 1 } else { 2 })
     }
 
     /// Whether the workspace needs to be named beside the two sides.
@@ -346,6 +359,11 @@ impl NearMiss {
     pub fn sentence(&self) -> String {
         format!("{:?} and {:?} differ by {}", self.a_value, self.b_value, self.kind)
     }
+}
+
+/// A stop, unless the sentence ends already.
+fn end(sentence: &str) -> &'static str {
+    if sentence.ends_with('?') { "" } else { "." }
 }
 
 /// Values in a line: `dev, test, "prod "`.

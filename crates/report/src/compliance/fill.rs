@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{self, Cells, Comply, Filter, Finding, Profile, Strategy, Verdict, Waiver};
+use upheld_engine::comply::{self, Cells, Comply, Filter, Finding, Profile, Strategy, Waiver};
 use upheld_engine::words::comply::{because, house_name};
 use upheld_governance::{
     self as governance, Actor as Viewer, FirstSeen, History, Obstacle, Organisation, Seeker, words,
@@ -239,7 +239,7 @@ pub fn check_of(comply: &Comply, files: &Files, finding: &Finding) -> Check {
         level: level(*own),
         severity: comply.policy(policy).and_then(|policy| policy.severity.as_deref()).and_then(Severity::of),
         state: CheckState::of(*state),
-        vacuous: *verdict == Verdict::BothEmpty,
+        vacuous: verdict.is_without_evidence(),
         reason: Why { code: verdict.code().text(), text: because(finding) },
         message: String::new(),
         first_seen: None,

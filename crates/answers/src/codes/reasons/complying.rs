@@ -43,6 +43,48 @@ pub(super) fn words(code: Code) -> Option<Words> {
             "workspace environment [dev], project environment [dev, prod]",
             "workspace environment [dev, prod], project environment [dev, prod]",
         ),
+        Code::ComplyPresent => (
+            "the tag has a value",
+            "The policy wants a value of the tag on every object that it is about, and this one has it.",
+            "resource without cost-centre",
+            "resource cost-centre [4711]",
+        ),
+        Code::ComplyAllowed => (
+            "all values are allowed",
+            "Every value of the tag is one of those that the policy lists.",
+            "resource environment [prodd], allowed: [dev, qa, prod]",
+            "resource environment [prod], allowed: [dev, qa, prod]",
+        ),
+        Code::ComplyUntagged => (
+            "the tag has no value, which is allowed",
+            "The policy lists the values that the tag may have, and does not ask for one. Such a pass is no evidence.",
+            "resource without environment, allowed: [dev, qa, prod]",
+            "resource environment [dev], required: true, allowed: [dev, qa, prod]",
+        ),
+        Code::ComplyAbsent => (
+            "the tag has no value",
+            "The policy wants a value of the tag on every object that it is about.",
+            "resource without cost-centre, required: true",
+            "resource cost-centre [4711], required: true",
+        ),
+        Code::ComplyNotAllowed => (
+            "values that are not allowed",
+            "The tag has a value that the policy does not list. Values are compared letter by letter.",
+            "resource environment [prodd], allowed: [dev, qa, prod]",
+            "resource environment [prod], allowed: [dev, qa, prod]",
+        ),
+        Code::SkipNotSelected => (
+            "out of scope: not selected",
+            "The policy is cut to some objects by `where`, and this one is none of them.",
+            "where: {tags: {environment: prod}}   asked about a resource with environment [dev]",
+            "where: {tags: {environment: [dev, prod]}}",
+        ),
+        Code::SkipExcepted => (
+            "out of scope: left out",
+            "The policy leaves out some objects by `except`, and this is one of them.",
+            "except: {ref: resource/legacy}   asked about resource/legacy",
+            "except: {ref: resource/other}",
+        ),
         Code::ComplyWaived => (
             "waived",
             "A waiver in force covers the violation: it is still seen, and neither refuses a change nor counts.",

@@ -175,7 +175,7 @@ fn row(check: &Check) -> String {
     let help = (check.waiver.iter().map(|waiver| escaped(&waiver.sentence())))
         .chain(check.how_to_fix.iter().map(|hint| escaped(hint)))
         .chain(check.fixes.iter().map(|fix| escaped(&Fix::sentence(fix))));
-    let cells = [policy, paragraphs([side(&check.a), side(&check.b)]), paragraphs(why), paragraphs(help)];
+    let cells = [policy, paragraphs(check.sides().map(side)), paragraphs(why), paragraphs(help)];
     let cells = cells.map(|cell| format!("<td>{cell}</td>")).concat();
     format!("<tr class=\"{}\" id=\"{id}\">{cells}</tr>\n", classes(check).join(" "))
 }

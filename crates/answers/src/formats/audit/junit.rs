@@ -145,7 +145,8 @@ fn test_case(check: &Check, failing: Failing) -> String {
         skipped + &element("system-out", &[("", ""); 0], &details(check))
     };
     // The fingerprint comes first: it is what makes the name unique and keeps it over runs.
-    let name = format!("{} {} ~ {}", check.id, check.a.reference, check.b.reference);
+    let sides: Vec<&str> = check.sides().map(|side| side.reference.as_str()).collect();
+    let name = format!("{} {}", check.id, sides.join(" ~ "));
     let mut attributes = vec![("classname", check.policy.clone()), ("name", name)];
     if let Some(at) = check.b.at.as_ref().or(check.a.at.as_ref()) {
         attributes.extend([("file", at.file().to_owned()), ("line", at.line().to_string())]);

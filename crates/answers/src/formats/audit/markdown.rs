@@ -168,7 +168,7 @@ fn vacuous(audit: &Audit) -> String {
 fn row(check: &Check) -> String {
     let cells = [
         format!("{} ({})", escaped(&check.policy), qualities(check)),
-        format!("{}<br>{}", side(&check.a), side(&check.b)),
+        check.sides().map(side).collect::<Vec<_>>().join("<br>"),
         escaped(check.workspace.as_deref().unwrap_or("-")),
         why(check),
         if check.state == CheckState::Waived { waiver(check) } else { fixes(check) },

@@ -156,7 +156,7 @@ fn outcome<'a>(audit: &Audit, check: &'a Check) -> Outcome<'a> {
         scored,
         message: &check.message,
         timestamp: moment(check.first_seen.as_deref().unwrap_or(&audit.now)),
-        resources: vec![object(&check.a), object(&check.b)],
+        resources: check.sides().map(object).collect(),
         properties: properties(check),
     }
 }

@@ -61,7 +61,7 @@ fn notification(level: &str, text: &str, at: Option<&At>) -> Json {
 
 /// A policy. All are listed, also silent ones, so that findings of theirs are closed.
 fn rule(policy: &PolicyLine) -> Json {
-    let sides = [&policy.a, &policy.b].map(|side| format!("{} ({})", side.kind, side.tags.join(", ")));
+    let sides: Vec<String> = policy.sides().map(|side| format!("{} ({})", side.kind, side.tags.join(", "))).collect();
     let brief = format!("{}: {}", policy.strategy, sides.join(" and "));
     let configuration = match policy.level {
         Level::Off => json!({"enabled": false}),

@@ -51,6 +51,14 @@ impl<'f> OfKind<'f> {
             draft.defaults(Reader::new(source, &profile, found).tags(defaults));
         }
         problems::report(&draft.facts, files, found);
+        for (source, written, _) in &self.policies {
+            let id = written.get("id").or_else(|| written.get("name")).map_or("", Value::text);
+            let Some(policy) = draft.so_far().policy(id).filter(|own| own.at == Some(place((*source, *written))))
+            else {
+                continue;
+            };
+            Reader::new(*source, &profile, found).check_selections(draft.so_far(), policy, *written);
+        }
         for (source, written, waiver) in self.read_waivers(files, &mut draft.facts, found) {
             Reader::new(source, &profile, found).check_waiver(draft.so_far(), &waiver, written);
         }

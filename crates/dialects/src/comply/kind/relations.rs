@@ -12,15 +12,22 @@ impl Reading<'_> {
         let mut known = Profile { pairs: Vec::new(), ..profile.clone() };
         for item in items.into_iter().take(MOST) {
             let sides: Vec<Value<'_>> = item.items().collect();
-            let [a, b] = sides.as_slice() else {
-                let message = format!("a pair has two sides, not {}", sides.len());
-                self.wrong(item, message, "expected `[workspace, project]` or the like", None);
-                continue;
+            let (a, b) = match sides.as_slice() {
+                // One subject for itself: policies about its own tags.
+                [own] => (own, own),
+                [a, b] => (a, b),
+                _ => {
+                    let message = format!("a pair has two sides, not {}", sides.len());
+                    self.wrong(item, message, "expected `[workspace, project]` or the like", None);
+                    continue;
+                }
             };
             let (Some(a), Some(b)) = (self.subject(profile, *a), self.subject(profile, *b)) else { continue };
-            if a == b {
-                let message = format!("`{}` cannot be compared with itself", profile.subject_name(a));
-                self.wrong(item, message, "both sides are the same", None);
+            if a == b && sides.len() == 2 {
+                let own = profile.subject_name(a);
+                let message = format!("`{own}` cannot be compared with itself");
+                let help = format!("write `[{own}]` for policies about its own tags");
+                self.wrong(item, message, "both sides are the same", Some(help));
             } else if known.pair(a, b).is_some() {
                 self.wrong(item, "this pair is listed twice".to_owned(), "already listed above", None);
             } else {
@@ -128,7 +135,7 @@ impl Reading<'_> {
             return;
         }
         for (place, item) in items.into_iter().enumerate().filter(|(place, _)| !given.contains(place)) {
-            let Some((a, b)) = profile.pairs.get(place) else { continue };
+            let Some((a, b)) = profile.pairs.get(place).filter(|(a, b)| a != b) else { continue };
             let (a, b) = (profile.subject_name(*a), profile.subject_name(*b));
             let help = "add it to `gives` of a relationship".to_owned();
             self.wrong(item, format!("no relationship makes pairs of `{a}` and `{b}`"), "never occurs", Some(help));

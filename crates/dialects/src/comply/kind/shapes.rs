@@ -14,8 +14,9 @@ pub(crate) fn fields() -> Vec<Field> {
         optional(
             "strategies",
             list(Shape::Choice(&["intersection", "subset"])),
-            "what rules may ask for; the first is the default",
+            "what rules between two objects may ask for; the first is the default",
         ),
+        optional("selectors", Shape::Bool, "whether policies may be cut to some objects; false when left out"),
     ]);
     let effect = Shape::Object(vec![
         required("on", Shape::Choice(&["link", "tags"]), "what was done"),
@@ -34,8 +35,12 @@ pub(crate) fn fields() -> Vec<Field> {
         required("objects", list(object()), "the kinds of objects"),
         optional("subjects", list(subject()), "kinds that policies treat as one"),
         optional("scope", Shape::Name, "the kind that others belong to and by which violations are listed"),
-        required("relationships", list(relationship()), "how objects are related, and which pairs that makes"),
-        required("match", list(list(Shape::Name)), "the pairs that policies may be about"),
+        optional("relationships", list(relationship()), "how objects are related, and which pairs that makes"),
+        required(
+            "match",
+            list(list(Shape::Name)),
+            "what policies may be about: pairs, or one subject for its own tags",
+        ),
         optional("resolve", resolve, "what policies may look like"),
         optional("enforcement", list(effect), "what is refused: the first row that fits; else it is recorded"),
         optional("roles", list(role), "who may do what; without roles everybody may do everything"),

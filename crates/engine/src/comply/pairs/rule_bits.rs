@@ -9,6 +9,7 @@ use super::super::listing::ones;
 use super::super::policy::Strategy;
 use super::super::profile::Swapped;
 use super::super::value_lists::{NO_VALUES, ValueLists};
+use super::Compared;
 use super::signatures::Signatures;
 use crate::ask::EntryId;
 
@@ -45,8 +46,10 @@ pub(in crate::comply) struct RuleSlot {
     pub(in crate::comply) entry: EntryId,
     pub(in crate::comply) swapped: Swapped,
     pub(in crate::comply) strategy: Strategy,
-    /// The places of its tags among those that its sides look at.
-    columns: [usize; 2],
+    /// What it looks at on both sides; tags by their columns.
+    compared: [Compared<usize>; 2],
+    /// The columns that say whether its policy counts for an object.
+    only: [Option<usize>; 2],
     bits: Bits,
     force: Force,
 }
@@ -96,8 +99,24 @@ impl Bits {
 }
 
 impl RuleSlot {
-    pub(super) fn new(entry: EntryId, swapped: Swapped, strategy: Strategy, columns: [usize; 2]) -> Self {
-        Self { entry, swapped, strategy, columns, bits: Bits::default(), force: Force::Yes }
+    pub(super) fn new(entry: EntryId, swapped: Swapped, strategy: Strategy, compared: [Compared<usize>; 2]) -> Self {
+        Self { entry, swapped, strategy, compared, only: [None; 2], bits: Bits::default(), force: Force::Yes }
+    }
+
+    /// Cut to the objects that columns say.
+    pub(super) fn cut_to(self, only: [Option<usize>; 2]) -> Self {
+        Self { only, ..self }
+    }
+
+    /// The column that says whether its policy counts for an object of a side.
+    pub(in crate::comply) fn only(&self, side: usize) -> Option<usize> {
+        *self.only.get(side)?
+    }
+
+    /// Whether its policy counts for two signatures.
+    pub(super) fn applies(&self, sides: &[Signatures; 2], a: u32, b: u32) -> bool {
+        let both = self.only.iter().zip(sides).zip([a, b]);
+        both.into_iter().all(|((only, side), signature)| only.is_none_or(|own| side.value(signature, own) != NO_VALUES))
     }
 
     /// Whether it is looked at.
@@ -105,37 +124,67 @@ impl RuleSlot {
         self.force == Force::Yes
     }
 
-    /// Whether it looks at one of these tags of a side.
+    /// Whether it looks at one of these columns of a side.
     fn looks_at(&self, side: usize, columns: &[usize]) -> bool {
-        self.columns.get(side).is_some_and(|own| columns.contains(own))
+        let compared = matches!(self.compared.get(side), Some(Compared::Tag(own)) if columns.contains(own));
+        compared || self.only(side).is_some_and(|own| columns.contains(&own))
     }
 
     /// The values that it looks at on a side.
     pub(super) fn value(&self, side: usize, signatures: &Signatures, signature: u32) -> ValuesId {
-        self.columns.get(side).map_or(NO_VALUES, |column| signatures.value(signature, *column))
+        match self.compared.get(side) {
+            Some(Compared::Tag(column)) => signatures.value(signature, *column),
+            Some(Compared::Values(values)) => *values,
+            None => NO_VALUES,
+        }
     }
 
-    /// The word of a signature: two words have a bit in common exactly if an intersection holds, or a subset does not.
-    /// Whoever shares the rule does not see what it learns.
+    /// The word of a signature: two words have a bit in common exactly if an intersection holds, or another strategy does not;
+    /// where the policy does not count, so that the rule holds. Whoever shares the rule does not see what it learns.
     fn word(rule: &mut Arc<Self>, side: usize, row: &[ValuesId], lists: &ValueLists) -> u64 {
-        let list = rule.columns.get(side).and_then(|column| row.get(*column)).copied().unwrap_or(NO_VALUES);
+        let is_selected = |own: usize| row.get(own).is_some_and(|selected| *selected != NO_VALUES);
+        if !rule.only(side).is_none_or(is_selected) {
+            return if rule.strategy == Strategy::Intersection { u64::MAX } else { 0 };
+        }
+        let list = match rule.compared.get(side) {
+            Some(Compared::Tag(column)) => row.get(*column).copied().unwrap_or(NO_VALUES),
+            Some(Compared::Values(values)) => *values,
+            None => NO_VALUES,
+        };
         let values = lists.get(list);
+        // Which value it is does not matter there.
+        if rule.strategy == Strategy::Present {
+            return if side == rule.authority() || values.is_empty() { EMPTY } else { 0 };
+        }
         let word = rule.bits.known(values).unwrap_or_else(|| {
             let bits = &mut Arc::make_mut(rule).bits;
             bits.learn(values);
             bits.known(values).unwrap_or(EMPTY)
         });
-        rule.turned(side, word)
+        if side == rule.authority() { rule.too_much(word) } else { word }
     }
 
-    fn turned(&self, side: usize, word: u64) -> u64 {
-        // What the first side of the policy does not have is too much, wherever it stands in the pair.
-        let authority = usize::from(self.swapped == Swapped::Yes);
-        if self.strategy == Strategy::Subset && side == authority { !word } else { word }
+    /// The side that says what the other may have: the first of the policy, wherever it stands in the pair; of single objects
+    /// the policy itself.
+    fn authority(&self) -> usize {
+        usize::from(self.strategy.is_alone() || self.swapped == Swapped::Yes)
+    }
+
+    /// What the side that has the say does not have is too much.
+    fn too_much(&self, word: u64) -> u64 {
+        match self.strategy {
+            Strategy::Intersection => word,
+            Strategy::Subset => !word,
+            Strategy::Among => !word & !EMPTY,
+            Strategy::Present | Strategy::PresentAmong => !word | EMPTY,
+        }
     }
 
     /// Whether it holds by the values themselves, where words cannot tell.
     fn holds(&self, sides: &[Signatures; 2], a: u32, b: u32, lists: &ValueLists) -> bool {
+        if !self.applies(sides, a, b) {
+            return true;
+        }
         let [left, right] = sides;
         let values = self.swapped.turn([self.value(0, left, a), self.value(1, right, b)]);
         lists.hold(self.strategy, values)
@@ -178,7 +227,9 @@ impl RuleBits {
         self.force |= flag;
         match rule.strategy {
             Strategy::Intersection => self.intersections |= flag,
-            Strategy::Subset => self.intersections &= !flag,
+            Strategy::Subset | Strategy::Present | Strategy::Among | Strategy::PresentAmong => {
+                self.intersections &= !flag;
+            }
         }
         let Some(place) = self.rules.get_mut(bit) else { return };
         let rule = place.insert(Arc::new(rule));
@@ -340,7 +391,7 @@ impl RuleBits {
             return left & right & OWN_BITS != 0;
         }
         // The word of the side that has the say is turned round, so the other is the one with few bits.
-        let affected = self.rule(bit).map_or(right, |rule| if rule.swapped == Swapped::Yes { left } else { right });
+        let affected = self.rule(bit).map_or(right, |rule| if rule.authority() == 1 { left } else { right });
         affected & !OWN_BITS == 0
     }
 

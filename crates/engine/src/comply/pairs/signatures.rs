@@ -1,4 +1,5 @@
-//! Objects with the same values in the tags that rules look at share a signature.
+//! Objects of which rules can tell nothing apart share a signature: the values of the tags that they look at, and which
+//! policies count for them.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -8,14 +9,15 @@ use rustc_hash::FxBuildHasher;
 use upheld_model::{Pages, Sym, ValuesId};
 
 use super::super::ObjectId;
+use super::super::selection::{Column, Picks};
 use super::super::value_lists::NO_VALUES;
 
 /// The signatures of one side of a table.
 #[derive(Clone, Debug, Default)]
 pub(in crate::comply) struct Signatures {
-    /// The tags that rules look at.
-    keys: Vec<Sym>,
-    /// Whether a tag was added since objects were signed.
+    /// What rules look at.
+    columns: Vec<Column>,
+    /// Whether a column was added since objects were signed.
     stale: Stale,
     /// By object; `u32::MAX` for those that have none.
     of: Pages<u32, 1024>,
@@ -38,35 +40,60 @@ fn hash_of(row: &[ValuesId]) -> u64 {
 }
 
 impl Signatures {
-    /// The places of some tags among those that are looked at.
+    /// Of objects that are told apart by nothing, which still have to be signed.
+    pub(super) fn unsigned() -> Self {
+        Self { stale: Stale::Yes, ..Self::default() }
+    }
+
+    /// The places of the columns that look at some tags.
     pub(super) fn columns(&self, keys: &[Sym]) -> Vec<usize> {
-        let places = self.keys.iter().enumerate().filter(|(_, key)| keys.contains(key));
+        self.places(|column| match column {
+            Column::Tag(key) => keys.contains(key),
+            Column::Selected(picks) => picks.looks_at(keys),
+        })
+    }
+
+    /// The places of the columns that look at where objects live.
+    pub(super) fn scope_columns(&self) -> Vec<usize> {
+        self.places(|column| matches!(column, Column::Selected(picks) if picks.looks_at_scopes()))
+    }
+
+    fn places(&self, wanted: impl Fn(&Column) -> bool) -> Vec<usize> {
+        let places = self.columns.iter().enumerate().filter(|(_, column)| wanted(column));
         places.map(|(place, _)| place).collect()
     }
 
-    /// Whether a tag was added since objects were signed.
+    /// What a column selects.
+    pub(in crate::comply) fn picks(&self, column: usize) -> Option<&Picks> {
+        match self.columns.get(column)? {
+            Column::Tag(_) => None,
+            Column::Selected(picks) => Some(picks),
+        }
+    }
+
+    /// Whether a column was added since objects were signed.
     pub(in crate::comply) fn is_stale(&self) -> bool {
         self.stale == Stale::Yes
     }
 
-    /// The place of a tag among those that are looked at; a new one makes all signatures stale.
-    pub(super) fn column(&mut self, key: Sym) -> usize {
-        if let Some(place) = self.keys.iter().position(|known| *known == key) {
+    /// The place of a column; a new one makes all signatures stale.
+    pub(super) fn column(&mut self, column: Column) -> usize {
+        if let Some(place) = self.columns.iter().position(|known| *known == column) {
             return place;
         }
-        self.keys.push(key);
+        self.columns.push(column);
         self.stale = Stale::Yes;
-        self.keys.len() - 1
+        self.columns.len() - 1
     }
 
-    /// Forgets all signatures, keeps the tags.
+    /// Forgets all signatures, keeps the columns.
     pub(in crate::comply) fn forget(&mut self) {
-        *self = Self { keys: std::mem::take(&mut self.keys), ..Self::default() };
+        *self = Self { columns: std::mem::take(&mut self.columns), ..Self::default() };
     }
 
     /// Gives an object its signature; returns its values if nobody had it before.
-    pub(super) fn sign(&mut self, object: ObjectId, values: impl Fn(Sym) -> ValuesId) -> Option<Arc<[ValuesId]>> {
-        let own: Arc<[ValuesId]> = self.keys.iter().map(|key| values(*key)).collect();
+    pub(super) fn sign(&mut self, object: ObjectId, read: impl Fn(&Column) -> ValuesId) -> Option<Arc<[ValuesId]>> {
+        let own: Arc<[ValuesId]> = self.columns.iter().map(read).collect();
         let hash = hash_of(&own);
         let known = self.known.find(hash, |id| self.row(*id) == &*own).copied();
         let (signature, new) = match known {
@@ -104,7 +131,7 @@ impl Signatures {
 
     /// How many pages are not those of another side.
     pub(super) fn unshared(&self, other: &Self) -> usize {
-        let Self { keys: _, stale: _, of, rows, known } = self;
+        let Self { columns: _, stale: _, of, rows, known } = self;
         of.unshared(&other.of) + rows.unshared(&other.rows) + usize::from(!Arc::ptr_eq(known, &other.known))
     }
 

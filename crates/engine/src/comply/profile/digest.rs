@@ -4,13 +4,26 @@ use smol_str::SmolStr;
 
 use super::{
     Class, Defaults, DerivedPair, Effect, EffectRow, End, Holds, Keys, KindSpec, NeedsScope, Order, Profile, Relation,
-    Right, RoleSpec, Rules, Subject, SubjectSpec, Trigger,
+    Right, RoleSpec, Rules, Selectors, Subject, SubjectSpec, Trigger,
 };
 use crate::digest::{Encode, Encoder};
 
 impl Encode for Profile {
     fn encode(&self, encoder: &mut Encoder) {
-        let Self { name, kinds, subjects, scope, relations, pairs, order, rules, strategies, effects, roles } = self;
+        let Self {
+            name,
+            kinds,
+            subjects,
+            scope,
+            relations,
+            pairs,
+            order,
+            rules,
+            strategies,
+            selectors,
+            effects,
+            roles,
+        } = self;
         encoder.text(name);
         encoder.list(kinds, Encoder::one);
         encoder.list(subjects, Encoder::one);
@@ -31,6 +44,10 @@ impl Encode for Profile {
         encoder.list(strategies, |encoder, strategy| encoder.word(strategy.word()));
         encoder.list(effects, Encoder::one);
         encoder.list(roles, Encoder::one);
+        // What older kinds cannot say is not said of them.
+        if *selectors == Selectors::Taken {
+            encoder.word("selectors");
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 
 use super::super::{
     Class, Defaults, DerivedPair, Effect, EffectRow, End, Holds, Keys, Kind, KindSpec, NeedsScope, Order, PairKind,
-    Profile, Relation, Right, RoleSpec, Rules, Strategy, Subject, SubjectSpec, Trigger,
+    Profile, Relation, Right, RoleSpec, Rules, Selectors, Strategy, Subject, SubjectSpec, Trigger,
 };
 
 const WORKSPACE: Subject = Subject(0);
@@ -39,6 +39,7 @@ pub fn classic() -> Profile {
         order: Order::Either,
         rules: Rules::Many,
         strategies: vec![Strategy::Intersection],
+        selectors: Selectors::None,
         effects: vec![
             EffectRow { on: Trigger::Link, of: None, with: None, by: None, effect: Effect::Block },
             block(PROJECT, None, None),
@@ -76,10 +77,31 @@ pub fn current() -> Profile {
         ],
         order: Order::Fixed,
         rules: Rules::One,
-        strategies: Strategy::ALL.to_vec(),
+        strategies: Strategy::BETWEEN.to_vec(),
         effects: vec![block(Trigger::Link, None, None), block(Trigger::Tags, Some(PROJECT), Some(WORKSPACE))],
         roles: roles(&[Right::Tag(Some(PROJECT))]),
         ..classic()
+    }
+}
+
+/// The newest edition, with policies about single objects and policies that are cut to some.
+pub fn scoped() -> Profile {
+    let newest = current();
+    let single = [WORKSPACE, PROJECT, LANDING_ZONE, PRINCIPAL].map(|subject| (subject, subject));
+    let tags = |of| EffectRow {
+        on: Trigger::Tags,
+        of: Some(of),
+        with: Some(of),
+        by: Some(Class::EndUser),
+        effect: Effect::Block,
+    };
+    Profile {
+        name: SmolStr::new_static("twin/scoped"),
+        pairs: newest.pairs.iter().copied().chain(single).collect(),
+        rules: Rules::Many,
+        selectors: Selectors::Taken,
+        effects: newest.effects.iter().cloned().chain([tags(PROJECT), tags(WORKSPACE)]).collect(),
+        ..newest
     }
 }
 

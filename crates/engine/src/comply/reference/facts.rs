@@ -1,9 +1,12 @@
 //! The facts of the engine as plain texts: what is there, but nothing that it made of it.
 
+use smol_str::SmolStr;
 use upheld_model::Timestamp;
 
-use super::super::{Comply, Finding, Partner, Partners, Policy, Profile, Waiver};
-use super::{NaiveEdition, NaiveLink, NaiveOrganisation, NaivePolicy, NaiveViolation, NaiveWaiver};
+use super::super::{Comply, Finding, Partner, Partners, Policy, Profile, Selection, Selector, Waiver};
+use super::{
+    NaiveEdition, NaiveLink, NaiveOrganisation, NaivePolicy, NaiveSelection, NaiveSelector, NaiveViolation, NaiveWaiver,
+};
 
 fn text(text: impl AsRef<str>) -> String {
     text.as_ref().to_owned()
@@ -46,8 +49,28 @@ impl NaivePolicy {
             b: text(profile.subject_name(policy.b)),
             rules: policy.rules.iter().map(|rule| (text(&rule.a), text(&rule.b))).collect(),
             strategy: policy.strategy,
+            values: policy.values.iter().map(text).collect(),
+            only: policy.only.each_ref().map(NaiveSelection::of),
             level: policy.level,
             enforce_from: policy.enforce_from,
+        }
+    }
+}
+
+impl NaiveSelection {
+    fn of(selection: &Selection) -> Self {
+        let all = |selectors: &[Selector]| selectors.iter().map(NaiveSelector::of).collect();
+        Self { among: all(&selection.among), except: all(&selection.except) }
+    }
+}
+
+impl NaiveSelector {
+    fn of(selector: &Selector) -> Self {
+        let texts = |all: &[SmolStr]| all.iter().map(text).collect::<Vec<String>>();
+        Self {
+            tags: selector.tags.iter().map(|(key, values)| (text(key), texts(values))).collect(),
+            objects: texts(&selector.objects),
+            scopes: texts(&selector.scopes),
         }
     }
 }

@@ -12,7 +12,8 @@ use upheld_model::Timestamp;
 
 use super::super::policy::Strategy as Asked;
 use super::super::{
-    Comply, Described, Draft, Level, ObjectState, Partner, Partners, Policy, Profile, Rule, Subject, Tags, Waiver,
+    Comply, Described, Draft, Level, ObjectState, Partner, Partners, Policy, Profile, Rule, Selection, Selector,
+    Subject, Tags, Waiver,
 };
 use super::{NaiveEdition, editions};
 
@@ -118,9 +119,12 @@ impl fmt::Debug for Start {
         for Tie { a, b, role } in &self.links {
             writeln!(f, "{a} - {b} as {role:?}")?;
         }
-        for Policy { id, a, b, rules, strategy, level, enforce_from, .. } in &self.policies {
+        for Policy { id, a, b, rules, strategy, values, only, level, enforce_from, .. } in &self.policies {
             let rules = rules.iter().map(|rule| format!("{}/{}", rule.a, rule.b)).collect::<Vec<_>>().join(" ");
-            writeln!(f, "{id}: {a:?} <> {b:?} {rules} {strategy:?} {level:?} from {enforce_from:?}")?;
+            writeln!(
+                f,
+                "{id}: {a:?} <> {b:?} {rules} {strategy:?} {values:?} {only:?} {level:?} from {enforce_from:?}"
+            )?;
         }
         writeln!(f, "{:?}", self.waivers)
     }
@@ -132,6 +136,7 @@ impl NaiveEdition {
         match self {
             Self::Classic => editions::classic(),
             Self::Current => editions::current(),
+            Self::Scoped => editions::scoped(),
         }
     }
 }
@@ -226,9 +231,9 @@ pub fn tags() -> impl Strategy<Value = Tags> {
         .prop_map(|values| KEYS.iter().map(|key| SmolStr::new_static(key)).zip(values).collect())
 }
 
-/// Either edition.
+/// Any edition.
 pub fn editions() -> impl Strategy<Value = NaiveEdition> {
-    select(vec![NaiveEdition::Classic, NaiveEdition::Current])
+    select(vec![NaiveEdition::Classic, NaiveEdition::Current, NaiveEdition::Scoped])
 }
 
 fn partners() -> impl Strategy<Value = Partners> {
@@ -284,14 +289,61 @@ fn fitting(edition: NaiveEdition, ties: Vec<Tie>) -> Vec<Tie> {
 }
 
 /// A policy that an edition takes.
-pub fn policies(edition: NaiveEdition) -> impl Strategy<Value = Policy> {
+pub fn policies(edition: NaiveEdition) -> BoxedStrategy<Policy> {
+    let between = between(edition);
+    if edition != NaiveEdition::Scoped {
+        return between.boxed();
+    }
+    let cut = (between, selection(), selection()).prop_map(|(policy, a, b)| Policy { only: [a, b], ..policy });
+    prop_oneof![1 => cut, 2 => alone()].boxed()
+}
+
+/// Which objects a policy is cut to; mostly all of them.
+fn selection() -> impl Strategy<Value = Selection> {
+    let some = |most| proptest::collection::vec(selector(), 0..=most);
+    prop_oneof![
+        1 => Just(Selection::default()),
+        2 => (some(2), some(1)).prop_map(|(among, except)| Selection { among, except }),
+    ]
+}
+
+fn selector() -> impl Strategy<Value = Selector> {
+    let wanted = proptest::collection::vec(text(&VALUES), 1..=2);
+    let tags = proptest::collection::vec((text(&KEYS), wanted), 0..=2);
+    let objects = prop_oneof![3 => Just(Vec::new()), 1 => proptest::collection::vec(text(&OBJECTS), 1..=3)];
+    let scopes = prop_oneof![
+        2 => Just(Vec::new()),
+        1 => proptest::collection::vec(text(&["workspace/w1", "workspace/w2"]), 1..=2),
+    ];
+    (tags, objects, scopes).prop_map(|(tags, objects, scopes)| Selector { tags, objects, scopes })
+}
+
+/// A policy about single objects.
+fn alone() -> impl Strategy<Value = Policy> {
+    let rules = proptest::collection::vec(text(&KEYS), 1..=2);
+    let strategy = select(Asked::ALONE.to_vec());
+    let subject = select(vec!["workspace", "project", "landingZone", "principal"]);
+    (select(POLICIES.as_slice()), subject, rules, strategy, values(), selection(), level()).prop_map(
+        |(id, subject, keys, strategy, values, only, level)| {
+            let tag = format!("{subject}.env");
+            let rules = keys.into_iter().map(|key| Rule { a: key.clone(), b: key }).collect();
+            let only = [only, Selection::default()];
+            Policy { rules, strategy, values, only, level, ..policy(id, &tag, &tag) }
+        },
+    )
+}
+
+fn level() -> impl Strategy<Value = Level> {
+    prop_oneof![5 => Just(Level::Enforce), 1 => Just(Level::Warn), 1 => Just(Level::Audit), 1 => Just(Level::Off)]
+}
+
+/// A policy between two objects.
+fn between(edition: NaiveEdition) -> impl Strategy<Value = Policy> {
     let classic = edition == NaiveEdition::Classic;
     let known: Vec<(&str, &str)> = PAIRS.into_iter().filter(|pair| !classic || CLASSIC_PAIRS.contains(pair)).collect();
     let rules = proptest::collection::vec((text(&KEYS), text(&KEYS)), 1..=if classic { 3 } else { 1 });
-    let level =
-        prop_oneof![5 => Just(Level::Enforce), 1 => Just(Level::Warn), 1 => Just(Level::Audit), 1 => Just(Level::Off)];
     let from = proptest::option::weighted(0.2, moment());
-    (select(POLICIES.as_slice()), select(known), any::<bool>(), rules, level, from).prop_map(
+    (select(POLICIES.as_slice()), select(known), any::<bool>(), rules, level(), from).prop_map(
         move |(id, (a, b), other, rules, level, enforce_from)| {
             // What is left to choose: the order of the sides, or the strategy.
             let (a, b) = if classic && other { (b, a) } else { (a, b) };
@@ -314,7 +366,7 @@ fn crowd(edition: NaiveEdition) -> impl Strategy<Value = Vec<Policy>> {
         };
         let policies = (0..size).map(many);
         match edition {
-            NaiveEdition::Current => policies.collect(),
+            NaiveEdition::Current | NaiveEdition::Scoped => policies.collect(),
             // There, one policy can have them all.
             NaiveEdition::Classic => {
                 let rules: Vec<Rule> = policies.flat_map(|policy| policy.rules).collect();
@@ -374,7 +426,7 @@ pub fn start(edition: NaiveEdition) -> impl Strategy<Value = Start> {
     )
 }
 
-/// An organisation of either edition.
+/// An organisation of any edition.
 pub fn starts() -> impl Strategy<Value = Start> {
     editions().prop_flat_map(start)
 }

@@ -3,9 +3,15 @@
 use std::sync::Arc;
 
 use super::super::Comply;
-use super::super::facts::{Link, LinkId, NeighbourPair, ObjectId, Pair, Slot};
-use super::super::pairs::PairRow;
+use super::super::facts::{Link, LinkId, NeighbourPair, Object, ObjectId, Pair, Slot};
+use super::super::pairs::{Changed, PairRow};
 use super::Undo;
+
+/// What moves with an object.
+struct Below {
+    residents: Vec<ObjectId>,
+    links: Vec<Link>,
+}
 
 impl Comply {
     /// Step: relates two objects.
@@ -24,7 +30,7 @@ impl Comply {
             }
         }
         if self.owns(&link) {
-            self.move_to(link.b, Some(link.a));
+            self.resettle(link.b, |own| own.owner = Some(link.a));
         }
         for pair in self.made_by(&link).collect::<Vec<_>>() {
             self.add_pair(pair);
@@ -43,43 +49,50 @@ impl Comply {
             }
         }
         if self.owns(&link) {
-            self.move_to(link.b, None);
+            self.resettle(link.b, |own| own.owner = None);
         }
         self.freed_links.push(place);
         self.journal.push(Undo::Unlinked(place, link));
     }
 
-    /// Changes what an object lives in. Pairs of what lives in it belong to another scope then.
-    fn move_to(&mut self, object: ObjectId, owner: Option<ObjectId>) {
-        let links: Vec<Link> = self.links_below(object);
-        for link in &links {
-            for pair in self.made_by(link).collect::<Vec<_>>() {
-                self.remove_pair(pair);
-            }
+    /// Changes where an object lives, or whether it and what lives in it take part. Pairs of all of them belong to another scope
+    /// then, and other policies may count for them.
+    pub(super) fn resettle(&mut self, object: ObjectId, change: impl FnOnce(&mut Object)) {
+        let Below { residents, links } = self.below(object);
+        for pair in self.pairs_made(&residents, &links) {
+            self.remove_pair(pair);
         }
         if let Some(own) = self.objects.get_mut(object.index()) {
-            own.owner = owner;
+            change(own);
         }
-        for link in &links {
-            for pair in self.made_by(link).collect::<Vec<_>>() {
-                self.add_pair(pair);
-            }
+        for resident in &residents {
+            self.judge_changed(*resident, Changed::Scope);
+        }
+        for pair in self.pairs_made(&residents, &links) {
+            self.add_pair(pair);
         }
     }
 
-    /// The relationships of an object and of all that lives in it, but for what says where they live.
-    fn links_below(&self, object: ObjectId) -> Vec<Link> {
-        let mut found = Vec::new();
+    /// An object and all that lives in it, and their relationships but for what says where it lives.
+    fn below(&self, object: ObjectId) -> Below {
+        let mut below = Below { residents: Vec::new(), links: Vec::new() };
         let mut waiting = vec![object];
         while let Some(next) = waiting.pop() {
             for (_, link) in self.links_of(next).filter(|(_, link)| link.a == next) {
                 if self.owns(link) {
                     waiting.push(link.b);
                 }
-                found.push(*link);
+                below.links.push(*link);
             }
+            below.residents.push(next);
         }
-        found
+        below
+    }
+
+    /// The pairs that relationships make, and those of objects with themselves.
+    fn pairs_made(&self, residents: &[ObjectId], links: &[Link]) -> Vec<Pair> {
+        let alone = residents.iter().filter_map(|resident| self.alone(*resident));
+        alone.chain(links.iter().flat_map(|link| self.made_by(link))).collect()
     }
 
     /// Where a pair stands, if a relationship makes it.
@@ -94,7 +107,7 @@ impl Comply {
         fewer.iter().find(fits).map(|near| near.slot())
     }
 
-    fn add_pair(&mut self, pair: Pair) {
+    pub(super) fn add_pair(&mut self, pair: Pair) {
         let known = self.slot_of(pair);
         let Pair { kind, a, b, scope } = pair;
         let Some(table) = self.tables.get_mut(usize::from(kind.0)) else { return };
@@ -112,7 +125,7 @@ impl Comply {
         self.judge_pair(slot);
     }
 
-    fn remove_pair(&mut self, pair: Pair) {
+    pub(super) fn remove_pair(&mut self, pair: Pair) {
         let Some(slot) = self.slot_of(pair) else { return };
         let table = self.tables.get_mut(usize::from(slot.table.0));
         let Some(row) = table.and_then(|table| table.rows.get_mut(slot.place as usize)) else { return };

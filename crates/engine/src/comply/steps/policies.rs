@@ -6,10 +6,11 @@ use smol_str::SmolStr;
 
 use super::super::facts::{ObjectId, Slot};
 use super::super::listing::slot;
-use super::super::pairs::NewRule;
+use super::super::pairs::{Compared, NewRule};
 use super::super::policies::RulePlace;
 use super::super::policy::Level;
 use super::super::profile::PairKind;
+use super::super::selection::{Columns, Picks};
 use super::super::{Comply, Policy};
 use super::{Retired, Undo};
 use crate::ask::EntryId;
@@ -65,10 +66,16 @@ impl Comply {
             return Vec::new();
         };
         let entries = self.policies.entries_of(name).to_vec();
+        let values = self.values(&policy.values);
+        let [first, second] = &policy.only;
+        let [first, second] = [first, second].map(|own| Picks::of(own, |text| self.key(text)).map(Arc::new));
+        let only = swapped.turn([first, second]);
         let mut places = Vec::with_capacity(policy.rules.len());
         for (rule, entry) in policy.rules.iter().zip(entries) {
-            let keys = swapped.turn([self.key(&rule.a), self.key(&rule.b)]);
-            let new = NewRule { entry, swapped, strategy: policy.strategy, keys };
+            let other =
+                if policy.strategy.is_alone() { Compared::Values(values) } else { Compared::Tag(self.key(&rule.b)) };
+            let compared = swapped.turn([Compared::Tag(self.key(&rule.a)), other]);
+            let new = NewRule { entry, swapped, strategy: policy.strategy, compared, only: only.clone() };
             let Some(own) = self.tables.get_mut(usize::from(kind.0)) else { continue };
             let old = self.policies.place(entry).filter(|place| place.table == kind);
             let (word, bit) = own.add(new, old.map(|place| (place.word, place.bit)), &self.lists);
@@ -79,7 +86,7 @@ impl Comply {
         places
     }
 
-    /// Signs all objects of the sides that look at a new tag.
+    /// Signs all objects of the sides that look at something new.
     pub(in crate::comply) fn sign_again(&mut self, kind: PairKind) {
         for side in 0..2 {
             let stale = self.table(kind).and_then(|table| table.sides.get(side));
@@ -90,9 +97,10 @@ impl Comply {
             let Some(table) = self.tables.get_mut(usize::from(kind.0)) else { continue };
             table.forget(side);
             let kinds = &self.profile.kinds;
+            let described = Columns { objects: &self.objects, profile: &self.profile, lists: &self.lists };
             for (place, object) in self.objects.iter().enumerate() {
                 if kinds.get(usize::from(object.kind.0)).is_some_and(|kind| kind.subject == subject) {
-                    table.sign(side, ObjectId::new(place), &self.lists, |key| object.values(key));
+                    table.sign(side, ObjectId::new(place), described);
                 }
             }
         }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use upheld_model::Sym;
-
 use super::super::facts::{NeighbourPair, ObjectId, Pair, Slot};
 use super::super::listing::slot;
-use super::super::pairs::PairTable;
+use super::super::pairs::{Changed, PairTable};
 use super::super::policies::RulePlace;
+use super::super::selection::Columns;
 use super::super::{Comply, PairKind};
 use super::Touch;
 
@@ -106,11 +105,25 @@ impl Comply {
         }
     }
 
-    /// Signs an object whose values of some tags changed, and holds its pairs against the rules that look at them.
-    pub(super) fn judge_changed(&mut self, kind: PairKind, side: usize, object: ObjectId, keys: &[Sym]) {
-        let Some(own) = self.objects.get(object.index()) else { return };
+    /// Signs an object of which something changed, and holds its pairs against the rules that look at that.
+    pub(super) fn judge_changed(&mut self, object: ObjectId, changed: Changed<'_>) {
+        let Some(subject) = self.subject_of(object) else { return };
+        for kind in self.pair_kinds() {
+            for side in 0..2 {
+                if self.side_of(kind, side) == Some(subject) {
+                    self.judge_side(kind, side, object, changed);
+                }
+            }
+        }
+    }
+
+    fn judge_side(&mut self, kind: PairKind, side: usize, object: ObjectId, changed: Changed<'_>) {
         let Some(table) = self.tables.get_mut(usize::from(kind.0)) else { return };
-        let columns = table.sign_changed(side, object, keys, &self.lists, |key| own.values(key));
+        let described = Columns { objects: &self.objects, profile: &self.profile, lists: &self.lists };
+        let columns = table.sign_changed(side, object, changed, described);
+        if columns.is_empty() {
+            return;
+        }
         let here = |near: &&NeighbourPair| near.table == kind && usize::from(near.side) == side;
         let near = self.near.get(object.index()).map_or(&[][..], |near| &near.pairs);
         let around: Vec<NeighbourPair> = near.iter().filter(here).copied().collect();

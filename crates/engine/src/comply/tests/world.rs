@@ -27,6 +27,10 @@ impl World {
         Self::new(NaiveEdition::Current)
     }
 
+    pub(super) fn scoped() -> Self {
+        Self::new(NaiveEdition::Scoped)
+    }
+
     /// One in which policies leave the provider's own scopes alone.
     pub(super) fn exempting_partners() -> Self {
         Self { draft: Draft::new(Arc::new(NaiveEdition::Classic.profile()), Partners::Exempt) }
@@ -70,6 +74,11 @@ impl World {
 
     pub(super) fn subset(self, id: &str, a: &str, b: &str) -> Self {
         self.with(Policy { strategy: Strategy::Subset, ..policy(id, a, b) })
+    }
+
+    /// A policy about the tags of single objects.
+    pub(super) fn tags(self, id: &str, tag: &str, strategy: Strategy, values: &[&str]) -> Self {
+        self.with(Policy { strategy, values: texts(values), ..policy(id, tag, tag) })
     }
 
     pub(super) fn with(mut self, policy: Policy) -> Self {

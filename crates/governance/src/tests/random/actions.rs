@@ -56,7 +56,8 @@ pub(in super::super) fn action(edition: NaiveEdition) -> BoxedStrategy<Action> {
     ];
     let other = match edition {
         NaiveEdition::Classic => NaiveEdition::Current,
-        NaiveEdition::Current => NaiveEdition::Classic,
+        NaiveEdition::Current => NaiveEdition::Scoped,
+        NaiveEdition::Scoped => NaiveEdition::Classic,
     };
     let rules = prop_oneof![
         3 => policies(edition).prop_map(Action::CreatePolicy),

@@ -78,7 +78,8 @@ pub(crate) fn planned(planned: &Planned, screen: &Screen) -> String {
     }
     let flips = planned.flipped.iter().map(|flip| {
         let (before, after) = if flip.then == "refused" { ("allowed", "refused") } else { ("refused", "allowed") };
-        format!("{} ~ {}: {before} → {after}", flip.a, flip.b)
+        let pair = if flip.a == flip.b { flip.a.clone() } else { format!("{} ~ {}", flip.a, flip.b) };
+        format!("{pair}: {before} → {after}")
     });
     text.push_str(&block("DECISIONS THAT FLIP", &flips.collect::<Vec<_>>(), screen));
     let plan =

@@ -12,8 +12,8 @@ use crate::render::style::{ANSWER, DIM, HEADING, WARNING, paint};
 use crate::render::table::{Align, Table, indented, wrap};
 use crate::render::{Screen, visible};
 use crate::report::compliance::{
-    Audit, BaselineState, Cause, Check, CheckState, Level, NearMiss, Severity, Side, Violations, WaiverState, spaced,
-    values,
+    Audit, BaselineState, Cause, Check, CheckState, Level, NearMiss, PolicyLine, Severity, Side, Violations,
+    WaiverState, spaced, values,
 };
 use crate::report::counted;
 
@@ -139,11 +139,17 @@ impl<'a> AuditRenderer<'a> {
 
     fn one(&self, check: &Check) -> String {
         let workspace = check.workspace_beside().map(|workspace| format!("  in {workspace}")).unwrap_or_default();
-        let pair = format!("{} ~ {}{workspace}", titled(&check.a), titled(&check.b));
-        let sides = [&check.a, &check.b].map(|side| format!("{} has {} {}", side.title, side.tag, braced(side)));
+        let pair = format!("{}{workspace}", check.sides().map(titled).collect::<Vec<_>>().join(" ~ "));
         let mut text = self.head(check, &pair);
-        text.push_str(&self.detail(&format!("{}: {}", sides.join(", "), check.reason.text)));
-        text.extend(check.near_miss.iter().map(|miss| self.detail(&format!("nearly: {}", NearMiss::sentence(miss)))));
+        text.push_str(&self.detail(&if check.is_about_one() {
+            format!("{} {}", check.a.title, check.reason.text)
+        } else {
+            let sides = [&check.a, &check.b].map(|side| format!("{} has {} {}", side.title, side.tag, braced(side)));
+            format!("{}: {}", sides.join(", "), check.reason.text)
+        }));
+        // What was meant by the value of a single object is said already.
+        let near = check.near_miss.iter().filter(|_| !check.is_about_one());
+        text.extend(near.map(|miss| self.detail(&format!("nearly: {}", NearMiss::sentence(miss)))));
         text.extend(check.waiver.iter().map(|waiver| self.detail(&waiver.sentence())));
         text.extend(check.cause.iter().map(|cause| self.detail(&format!("since: {}", cause.text))));
         if check.state != CheckState::Waived {
@@ -155,15 +161,23 @@ impl<'a> AuditRenderer<'a> {
     /// `landingZone/lz-1 moved dev → prod on 2026-02-03 by an administrator: 4 projects now disagree`.
     fn caused(&self, cause: &Cause, checks: &[&Check]) -> String {
         let Some(first) = checks.first() else { return String::new() };
-        let others: Vec<&Side> =
-            checks.iter().map(|check| if check.a.reference == cause.object { &check.b } else { &check.a }).collect();
+        let others: Vec<&Side> = checks
+            .iter()
+            .map(|check| check.sides().find(|side| side.reference != cause.object).unwrap_or(&check.a))
+            .collect();
         // Where a change concerns neither side, as that of a policy does, both are reported.
         let is_side = |check: &&Check| check.a.reference == cause.object || check.b.reference == cause.object;
         let has_side = checks.iter().all(is_side);
         let kind = others.first().map(|side| side.kind.as_str());
         let kind = kind.filter(|kind| has_side && others.iter().all(|side| side.kind == *kind));
         let one = kind.map_or_else(|| "pair".to_owned(), spaced);
-        let verb = if others.len() == 1 { "disagrees" } else { "disagree" };
+        let alone = checks.iter().all(|check| check.is_about_one());
+        let verb = match (alone, others.len()) {
+            (true, 1) => "violates it",
+            (true, _) => "violate it",
+            (false, 1) => "disagrees",
+            (false, _) => "disagree",
+        };
         let count = counted(others.len(), &one, &format!("{one}s"));
         // Since then it may have moved again.
         let own = if first.a.reference == cause.object { &first.a } else { &first.b };
@@ -174,8 +188,8 @@ impl<'a> AuditRenderer<'a> {
             text.push_str(&self.items(&told));
         } else {
             for check in checks {
-                let told = [&check.a, &check.b].map(|side| format!("{} {}", titled(side), braced(side)));
-                text.push_str(&self.detail(&told.join(" ~ ")));
+                let told = check.sides().map(|side| format!("{} {}", titled(side), braced(side)));
+                text.push_str(&self.detail(&told.collect::<Vec<_>>().join(" ~ ")));
             }
         }
         if let [only] = checks {
@@ -200,7 +214,7 @@ impl<'a> AuditRenderer<'a> {
         let of = of.map(|side| side.reference.clone());
         let known = [check.id.clone(), check.reason.code.to_owned()];
         let seen = check.first_seen.as_ref().map(|seen| format!("since {seen}"));
-        let places = [&check.a, &check.b].into_iter().filter_map(|side| side.at.as_ref()).map(ToString::to_string);
+        let places = check.sides().filter_map(|side| side.at.as_ref()).map(ToString::to_string);
         let told: Vec<String> = of.into_iter().chain(known).chain(seen).chain(places).collect();
         paint(DIM, &self.items(&told))
     }
@@ -229,9 +243,13 @@ impl<'a> AuditRenderer<'a> {
         if count == 0 {
             return String::new();
         }
-        let heading = paint(HEADING, "PASSED ONLY BECAUSE NEITHER SIDE HAS THE TAG");
-        let mut text = format!("\n  {heading}   {}\n", counted(count, "check", "checks"));
         let each = self.audit.policies.iter().filter(|policy| policy.counts.vacuous > 0);
+        let heading = if each.clone().all(PolicyLine::is_about_one) {
+            "PASSED ONLY BECAUSE THE TAG HAS NO VALUE"
+        } else {
+            "PASSED ONLY BECAUSE NEITHER SIDE HAS THE TAG"
+        };
+        let mut text = format!("\n  {}   {}\n", paint(HEADING, heading), counted(count, "check", "checks"));
         let told: Vec<String> = each.map(|policy| format!("{} {}", policy.id, policy.counts.vacuous)).collect();
         if told.len() > 1 {
             text.push_str(&self.items(&told));

@@ -72,7 +72,9 @@ pub(super) fn relation(detail: &RelationDetail, screen: &Screen) -> String {
     let violated = detail.checks.iter().filter(|check| check.state != CheckState::Pass);
     let mut text: String = violated.map(|check| violation(check, screen)).collect();
     if !detail.others.is_empty() && screen.verbose {
-        let others = format!("Not about these two, or switched off: {}", detail.others.join(", "));
+        let one = !detail.checks.is_empty() && detail.checks.iter().all(Check::is_about_one);
+        let these = if one { "it" } else { "these two" };
+        let others = format!("Not about {these}, or switched off: {}", detail.others.join(", "));
         text.push('\n');
         text.push_str(&paint(DIM, &indented(&visible(&others), 2, screen.width)));
     }

@@ -61,9 +61,11 @@ proptest! {
             for tally in cells.tallies() {
                 let own: Vec<&Finding> = checks.iter().filter(|check| check.policy == tally.policy).collect();
                 let count = |which: &dyn Fn(&Finding) -> bool| own.iter().filter(|check| which(check)).count();
+                let pairs: BTreeSet<Pair> = own.iter().map(|check| comply.identify(check).unwrap().pair).collect();
+                prop_assert_eq!(tally.pairs, pairs.len());
                 prop_assert_eq!(tally.violated, count(&|check| !check.verdict.holds()));
                 prop_assert_eq!(tally.holds, count(&|check| check.verdict.holds()));
-                prop_assert_eq!(tally.without_evidence, count(&|check| check.verdict == Verdict::BothEmpty));
+                prop_assert_eq!(tally.without_evidence, count(&|check| check.verdict.is_without_evidence()));
             }
             let pairs: BTreeSet<Pair> = checks.iter().map(|check| comply.identify(check).unwrap().pair).collect();
             prop_assert_eq!(pairs.len(), cells.judged_pairs());

@@ -78,7 +78,14 @@ proptest! {
                     own.map(|(_, values)| values.into_iter().collect()).unwrap_or_default()
                 };
                 let (a, b) = (values(&finding.a), values(&finding.b));
+                let policy = comply.policy(&finding.policy).unwrap();
+                let named: BTreeSet<SmolStr> = policy.values.iter().cloned().collect();
                 let expected = match (a.is_empty(), b.is_empty(), finding.strategy) {
+                    (true, _, Asked::Present | Asked::PresentAmong) => Verdict::Absent,
+                    (false, _, Asked::Present) => Verdict::Present,
+                    (true, _, Asked::Among) => Verdict::Untagged,
+                    (_, _, Asked::Among | Asked::PresentAmong) if a.is_subset(&named) => Verdict::Allowed,
+                    (_, _, Asked::Among | Asked::PresentAmong) => Verdict::NotAllowed,
                     (true, true, _) => Verdict::BothEmpty,
                     (true, false, _) | (false, true, _) => Verdict::OneEmpty,
                     (_, _, Asked::Intersection) if a.is_disjoint(&b) => Verdict::Disjoint,
@@ -161,7 +168,7 @@ proptest! {
         prop_assert_eq!(&told, &passing);
         let evidence: BTreeSet<(SmolStr, usize)> = passing
             .iter()
-            .filter(|found| found.verdict != Verdict::BothEmpty)
+            .filter(|found| !matches!(found.verdict, Verdict::BothEmpty | Verdict::Untagged))
             .map(|found| (found.policy.clone(), found.rule))
             .collect();
         prop_assert_eq!(comply.rules_with_evidence(&all, NOW).into_iter().collect::<BTreeSet<_>>(), evidence);

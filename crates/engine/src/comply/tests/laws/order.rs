@@ -41,6 +41,17 @@ fn renamed(start: &Start) -> Start {
         (tie.a, tie.b) = (object(&tie.a), object(&tie.b));
         tie.role = tie.role.as_ref().map(object);
     }
+    for policy in &mut other.policies {
+        policy.values = policy.values.iter().map(renamed_value).collect();
+        for selection in &mut policy.only {
+            for selector in selection.among.iter_mut().chain(&mut selection.except) {
+                selector.tags = selector.tags.iter().map(renamed_tag).collect();
+                for references in [&mut selector.objects, &mut selector.scopes] {
+                    *references = references.iter().map(object).collect();
+                }
+            }
+        }
+    }
     for waiver in &mut other.waivers {
         for part in [&mut waiver.a, &mut waiver.b, &mut waiver.scope] {
             *part = part.as_ref().map(object);
@@ -50,7 +61,11 @@ fn renamed(start: &Start) -> Start {
 }
 
 fn renamed_tag((key, values): &(SmolStr, Vec<SmolStr>)) -> (SmolStr, Vec<SmolStr>) {
-    (key.clone(), values.iter().map(|value| format_smolstr!("{value}, renamed")).collect())
+    (key.clone(), values.iter().map(renamed_value).collect())
+}
+
+fn renamed_value(value: &SmolStr) -> SmolStr {
+    format_smolstr!("{value}, renamed")
 }
 
 /// What is violated by whom, and who covers it.

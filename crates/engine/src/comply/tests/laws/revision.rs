@@ -87,7 +87,9 @@ fn anew(edition: NaiveEdition, partners: Partners, all: &[Said]) -> Option<(Comp
         let sides = [&waiver.a, &waiver.b, &waiver.scope].into_iter().flatten();
         known.policy(&waiver.policy).is_some() && sides.into_iter().all(|side| known.lookup(side).is_ok())
     };
+    let exist = |policy: &Policy| policy.named().all(|reference| known.lookup(reference).is_ok());
     let sound = sound && draft.problems().is_empty() && known.waivers().iter().all(names);
+    let sound = sound && known.each_policy().all(exist);
     sound.then(|| draft.build_with_mentions())
 }
 
