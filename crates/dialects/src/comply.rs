@@ -53,6 +53,9 @@ pub const SCOPE: &str = "compliance";
 /// The edition that is used when users name no other.
 pub const DEFAULT_SEMANTICS: &str = "meshstack/classic";
 
+/// The edition of policies about the tags of single objects.
+pub const TAG_SEMANTICS: &str = "upheld/tags";
+
 /// The type of the policies.
 pub const POLICY: &str = "MeshPolicy";
 
@@ -72,11 +75,12 @@ impl Dialect for Compliance {
         &[
             Builtin { name: "builtin:meshstack/classic.yaml", text: include_str!("comply/kinds/classic.yaml") },
             Builtin { name: "builtin:meshstack/current.yaml", text: include_str!("comply/kinds/current.yaml") },
+            Builtin { name: "builtin:upheld/tags.yaml", text: include_str!("comply/kinds/tags.yaml") },
         ]
     }
 
     fn default_editions(&self) -> &'static [&'static str] {
-        &[DEFAULT_SEMANTICS]
+        &[DEFAULT_SEMANTICS, TAG_SEMANTICS]
     }
 
     fn kind_forms(&self) -> &'static [KindForm] {

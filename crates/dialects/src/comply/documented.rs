@@ -111,6 +111,8 @@ pub(crate) struct Collector<'f> {
     files: &'f Files,
     /// Those of users come first: a built-in kind takes what they leave.
     kinds: Vec<OfKind<'f>>,
+    /// Which kind knows relationships between two words: a million of them have few.
+    linked: Vec<([SmolStr; 2], usize)>,
 }
 
 /// What a document with a type is, with the places of the kinds that it belongs to.
@@ -200,17 +202,26 @@ impl<'f> Collector<'f> {
             });
         }
         own.sort_by(|a, b| (a.builtin, &a.typed).cmp(&(b.builtin, &b.typed)));
-        Self { files, kinds: own }
+        Self { files, kinds: own, linked: Vec::new() }
     }
 
     /// Reads a document without a type; whether it was ours.
     pub(crate) fn untyped(&mut self, source: SourceId, document: Value<'f>, claim: Claim) -> bool {
         // Most folders have one kind only, and a million relationships: it need not be looked for.
-        if let (Claim::Link, [only]) = (claim, self.kinds.as_mut_slice()) {
+        if claim == Claim::Link
+            && let Some(only) = self.known_home(document).and_then(|home| self.kinds.get_mut(home))
+        {
             only.links.push((source, document));
             return true;
         }
         let homes = self.homes(document, claim);
+        if let (Claim::Link, [only]) = (claim, homes.as_slice()) {
+            let words = ["a", "b"].map(|field| kind_word(document, field));
+            // What nobody knows is told each time.
+            if self.kinds.get(*only).is_some_and(|kind| words.iter().all(|word| kind.profile.kind(word).is_some())) {
+                self.linked.push((words.map(SmolStr::new), *only));
+            }
+        }
         for home in &homes {
             let Some(home) = self.kinds.get_mut(*home) else { continue };
             match claim {
@@ -221,21 +232,29 @@ impl<'f> Collector<'f> {
         !homes.is_empty()
     }
 
+    /// The kind that a relationship belongs to, if one like it was seen, or if there is no other.
+    fn known_home(&self, document: Value<'_>) -> Option<usize> {
+        if self.kinds.len() == 1 {
+            return Some(0);
+        }
+        let words = ["a", "b"].map(|field| kind_word(document, field));
+        let known = self.linked.iter().find(|(known, _)| known.iter().zip(words).all(|(known, word)| known == word));
+        known.map(|(_, home)| *home)
+    }
+
     /// The kinds of users that know a document without a type; without one the built-in ones. What nobody knows is a mistake
     /// if it has only fields of ours.
     fn homes(&self, document: Value<'_>, claim: Claim) -> Vec<usize> {
-        let word = |field: &str| {
-            let reference = document.get(field).map_or("", Value::text);
-            reference.split_once('/').map_or(reference, |(kind, _)| kind)
-        };
         let fields: &[&str] = match claim {
             Claim::Object => &["ref"],
             Claim::Link => &["a", "b"],
         };
-        let knows = |kind: &OfKind<'_>| fields.iter().all(|field| kind.profile.kind(word(field)).is_some());
+        let knows =
+            |kind: &OfKind<'_>| fields.iter().all(|field| kind.profile.kind(kind_word(document, field)).is_some());
         let homes = self.users_or_builtin(knows);
-        match self.kinds.len().checked_sub(1) {
-            Some(last) if homes.is_empty() && has_own_fields(document) => vec![last],
+        let builtin = self.kinds.iter().position(|kind| kind.builtin);
+        match builtin.or(self.kinds.len().checked_sub(1)) {
+            Some(usual) if homes.is_empty() && has_own_fields(document) => vec![usual],
             _ => homes,
         }
     }
@@ -325,7 +344,13 @@ impl<'f> Collector<'f> {
             ACCEPTED => Own::Accepted,
             _ => Own::Waiver,
         };
-        self.home(document, |_| true).map_or(What::Nothing, |home| What::Own(home, own))
+        // A waiver may name objects that only one kind knows.
+        let named = document.get("match").filter(|_| word == WAIVER);
+        let words = ["a", "b"].map(|side| named.map_or("", |named| kind_word(named, side)));
+        let knows = |kind: &OfKind<'_>| {
+            words.iter().filter(|word| !word.is_empty()).all(|word| kind.profile.kind(word).is_some())
+        };
+        self.home(document, knows).map_or(What::Nothing, |home| What::Own(home, own))
     }
 
     /// The kind that a document names, or the first that knows it, or any.
@@ -358,6 +383,12 @@ impl<'f> Collector<'f> {
         }
         organisations
     }
+}
+
+/// The kind of a reference in a field.
+fn kind_word<'d>(document: Value<'d>, field: &str) -> &'d str {
+    let reference = document.get(field).map_or("", Value::text);
+    reference.split_once('/').map_or(reference, |(kind, _)| kind)
 }
 
 /// A policy as it is listed with those of all families.

@@ -11,7 +11,7 @@ use upheld_model::Timestamp;
 /// After everything that is written here.
 const NOW: Timestamp = Timestamp(1_800_000_000_000_000_000);
 
-fn loaded(texts: &[(&str, &str)], semantics: &[&str]) -> Result<Loaded, Vec<String>> {
+pub(crate) fn loaded(texts: &[(&str, &str)], semantics: &[&str]) -> Result<Loaded, Vec<String>> {
     let inputs = texts.iter().map(|(name, text)| {
         let format = Format::of_name(name).unwrap_or(Format::Yaml);
         Input::text(*name, format, *text)
@@ -38,11 +38,11 @@ fn organisation(texts: &[(&str, &str)], semantics: &[&str]) -> Organisation {
     documented.organisation.clone()
 }
 
-fn state(texts: &[(&str, &str)], semantics: &[&str]) -> Comply {
+pub(crate) fn state(texts: &[(&str, &str)], semantics: &[&str]) -> Comply {
     Comply::clone(organisation(texts, semantics).comply())
 }
 
-fn violations(comply: &Comply) -> Vec<String> {
+pub(crate) fn violations(comply: &Comply) -> Vec<String> {
     let told = comply.violations(NOW).into_iter();
     told.map(|one| format!("{}: {} ~ {}", one.policy, one.a.object, one.b.object)).collect()
 }
@@ -51,7 +51,7 @@ fn name(comply: &Comply, reference: &str) -> String {
     comply.described(comply.lookup(reference).unwrap()).unwrap().name.as_ref().unwrap().to_string()
 }
 
-fn mistakes(text: &str) -> Vec<String> {
+pub(crate) fn mistakes(text: &str) -> Vec<String> {
     loaded(&[("a.yaml", text)], &[]).err().unwrap_or_default()
 }
 

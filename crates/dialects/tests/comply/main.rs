@@ -5,4 +5,5 @@
 mod documents;
 mod imports;
 mod kinds;
+mod scoped;
 mod seed_meshpolicies;

@@ -27,6 +27,7 @@ mod fixes;
 mod formats;
 mod inputs;
 mod reports;
+mod tags;
 mod waivers;
 
 /// A line in a folder, at the usual moment.
