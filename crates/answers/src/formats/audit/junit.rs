@@ -124,7 +124,10 @@ fn passed_cases(policy: &str, passed: &[Passed<'_>]) -> String {
         text.push_str("<testcase");
         put_attribute(&mut text, "classname", policy);
         name.clear();
-        name.extend([id.as_str(), " ", a, " ~ ", b]);
+        name.extend([id.as_str(), " ", a]);
+        if a != b {
+            name.extend([" ~ ", b]);
+        }
         put_attribute(&mut text, "name", &name);
         if let Some(at) = at {
             let (file, line) = at;
