@@ -192,6 +192,17 @@ pub(crate) const TABLE: &[Row] = &[
         ],
     },
     Row {
+        types: &["TagPolicy"],
+        beside: "",
+        things: &[
+            &[
+                "{type: TagPolicy, name: owner, of: resource, tag: owner, required: true}",
+                "{kind: TagPolicy, id: owner, of: account, tag: owner, required: true}",
+            ],
+            &["{type: TagPolicy, name: other, of: resource, tag: owner, required: true}"],
+        ],
+    },
+    Row {
         types: &["Waiver"],
         beside: POLICY,
         things: &[
