@@ -126,7 +126,7 @@ pub enum Obstacle {
         /// Which.
         object: SmolStr,
     },
-    /// No value comes to mind that both sides could have.
+    /// No value comes to mind that would end it.
     NoValue,
     /// Nobody looked.
     NotSought,

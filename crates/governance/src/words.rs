@@ -98,7 +98,7 @@ fn obstacle(profile: &Profile, own: &Obstacle) -> String {
             format!("`{}` is not possible: {}", edits_with(edits, &[]), refusal(profile, why))
         }
         Obstacle::Like { object } => format!("it is as with {object}"),
-        Obstacle::NoValue => "no value comes to mind that both sides could have".to_owned(),
+        Obstacle::NoValue => "no value comes to mind that would end it".to_owned(),
         Obstacle::NotSought => "nobody looked, because there are so many; ask `upheld fix` for this one".to_owned(),
     }
 }

@@ -220,7 +220,7 @@ fn policies(audit: &Audit) -> String {
         0 => String::new(),
         count => {
             let count = counted(count, "check", "checks");
-            format!("<p>{count} passed without evidence: neither side carries the tag.</p>\n")
+            format!("<p>{count} passed without evidence: nobody carries the tag.</p>\n")
         }
     };
     format!(

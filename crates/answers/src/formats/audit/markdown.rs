@@ -162,7 +162,7 @@ fn vacuous(audit: &Audit) -> String {
         return String::new();
     }
     let count = counted(audit.summary.vacuous, "check", "checks");
-    format!("\n{count} passed without evidence: neither side carries the tag.\n")
+    format!("\n{count} passed without evidence: nobody carries the tag.\n")
 }
 
 fn row(check: &Check) -> String {

@@ -28,7 +28,7 @@ pub(super) fn metrics(audit: &Audit, took: Option<Duration>) -> String {
         }
     };
     by_policy("compliance_pairs", "Pairs of objects that a policy speaks about.", |policy| policy.pairs);
-    by_policy("compliance_vacuous", "Checks that passed because neither side carries the tag.", |policy| {
+    by_policy("compliance_vacuous", "Checks that passed because nobody carries the tag.", |policy| {
         policy.counts.vacuous
     });
     text.push_str(&heading("compliance_waivers", "Waivers by state."));
