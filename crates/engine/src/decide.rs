@@ -24,6 +24,7 @@ mod mutant;
 mod number;
 mod path;
 mod pattern;
+mod reads;
 #[cfg(any(test, feature = "reference"))]
 pub mod reference;
 pub mod request;

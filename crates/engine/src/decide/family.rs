@@ -366,7 +366,7 @@ impl Decide {
         hits: &[Hit<Measure>],
         outermost: Algorithm,
     ) -> (Combined, bool) {
-        self.fold_with(asked, scratch, hits, outermost, |_| None, Tally::combine)
+        self.fold_with(asked, scratch, hits, outermost, |_| None, |_, tally, algorithm| tally.combine(algorithm))
     }
 
     /// Tallies the votes set by set, inner ones first; of some sets it is known whether they are about the request.
@@ -378,7 +378,7 @@ impl Decide {
         hits: &[Hit<Measure>],
         outermost: Algorithm,
         known: impl Fn(usize) -> Option<Truth>,
-        combine: impl Fn(&Tally, Algorithm) -> Combined,
+        combine: impl Fn(usize, &Tally, Algorithm) -> Combined,
     ) -> (Combined, bool) {
         let DecideScratch { tallies, said, targets, .. } = scratch;
         tallies.clear();
@@ -409,7 +409,7 @@ impl Decide {
                 None if set.target.is_everything() => Truth::True,
                 None => set.target.covers(asked),
             };
-            let combined = match (combine(tally, algorithm), set.default) {
+            let combined = match (combine(number, tally, algorithm), set.default) {
                 // The default of the outermost set is a row of its own.
                 (Combined { value, by }, Some(default)) if number > 0 => {
                     let with_default = value.or(default);

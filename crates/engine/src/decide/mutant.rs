@@ -213,7 +213,9 @@ impl Mutant {
                     let all = rule.conditions.iter().map(|condition| condition.holds(asked));
                     all.fold(Truth::True, Truth::and)
                 };
-                target != becomes || (target != Truth::False && conditions(rule) != conditions(changed))
+                // Whether doubts of a policy count can depend on what they are about.
+                let differs = || conditions(rule) != conditions(changed) || rule.reads_path() != changed.reads_path();
+                target != becomes || (target != Truth::False && differs())
             }
             _ => target != Truth::False,
         }

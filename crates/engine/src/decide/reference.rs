@@ -88,11 +88,23 @@ fn from_left(rule: &Rule, asked: NormalizedRequest<'_>) -> Truth {
     Truth::True
 }
 
-/// Whether an algorithm that always answers may pass over what nobody can tell.
+/// Whether an algorithm that always answers may pass over what nobody can tell of the path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Doubts {
     Hidden,
     Counted,
+}
+
+/// Whether a set has a policy or a set that looks at a path of which nothing is known.
+fn doubts_the_path(set: &Set, asked: NormalizedRequest<'_>) -> bool {
+    set.members.iter().any(|member| match member {
+        Member::Rule(rule) if rule.status == Status::Off => false,
+        Member::Rule(rule) => matches!(of_rule(rule, asked).value, Value::Unknown(_)) && rule.reads_path(),
+        Member::Set(inner) => {
+            let unknown = inner.target.reads_path() && target(&inner.target, asked) == Truth::Error;
+            unknown || doubts_the_path(inner, asked)
+        }
+    })
 }
 
 struct Said {
@@ -125,6 +137,7 @@ fn said(set: &Set, default: Option<Effect>, asked: NormalizedRequest<'_>, doubts
         }
         sorted.push(members.remove(best).1);
     }
+    let doubts = if doubts == Doubts::Counted && doubts_the_path(set, asked) { doubts } else { Doubts::Hidden };
     let (value, by) = combine(set.algorithm, &sorted, doubts);
     let (value, by) = match (value, default) {
         (Value::NotApplicable, Some(default)) => (default.into(), None),

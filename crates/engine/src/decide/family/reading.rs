@@ -4,6 +4,7 @@ use super::{By, Decide, DecideScratch, Decided, Measure, Outcome, Strictness, co
 use crate::ask::Hit;
 use crate::decide::path::{self, BadPath, PathReading, ReadPath, Readings};
 use crate::decide::request::{Maybe, NormalizedRequest, Path, Request};
+use crate::decide::rule::Rule;
 use crate::decide::truth::Truth;
 use crate::decide::value::{PossibleEffect, Tally, Value};
 
@@ -102,8 +103,12 @@ impl Decide {
             Path::Is(_) | Path::Absent => return decided,
             // Clients choose the path: one that nobody can read must not get past a deny because an algorithm hides what is not known.
             Path::Unknown => {
-                let (algorithm, combine) = (self.algorithm(), Tally::combine_with_doubts);
-                let (root, about) = self.fold_with(asked, &mut scratch, hits, algorithm, |_| None, combine);
+                let doubtful = self.doubts_about_the_path(asked, hits);
+                let combine = |set: usize, tally: &Tally, algorithm| match doubtful.get(set) {
+                    Some(true) => tally.combine_with_doubts(algorithm),
+                    _ => tally.combine(algorithm),
+                };
+                let (root, about) = self.fold_with(asked, &mut scratch, hits, self.algorithm(), |_| None, combine);
                 return if self.decided(root, about).outcome == decided.outcome { decided } else { undecided() };
             }
         };
@@ -121,5 +126,31 @@ impl Decide {
             }
         }
         decided
+    }
+
+    /// In which sets the path is among what is not known: of a policy, or of a set in it.
+    fn doubts_about_the_path(&self, asked: NormalizedRequest<'_>, hits: &[Hit<Measure>]) -> Vec<bool> {
+        let mut doubtful = vec![false; self.sets.len()];
+        for hit in hits.iter().filter(|hit| hit.measure.applies() == Truth::Error) {
+            if let (Some(head), true) = (self.head(hit.entry), self.rule(hit.entry).is_some_and(Rule::reads_path)) {
+                mark(&mut doubtful, head.set);
+            }
+        }
+        // Inner sets stand after those that they are in.
+        for (number, (set, node)) in self.sets.iter().zip(&self.nodes).enumerate().rev() {
+            let inside = doubtful.get(number) == Some(&true);
+            if let Some(parent) = node.parent
+                && (inside || (set.target.reads_path() && set.target.covers(asked) == Truth::Error))
+            {
+                mark(&mut doubtful, parent);
+            }
+        }
+        doubtful
+    }
+}
+
+fn mark(doubtful: &mut [bool], set: u32) {
+    if let Some(doubt) = doubtful.get_mut(set as usize) {
+        *doubt = true;
     }
 }

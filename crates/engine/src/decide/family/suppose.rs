@@ -108,7 +108,8 @@ impl Decide {
         let mut room = Readings::default();
         let asked = self.asked(request, &mut room);
         let mut scratch = DecideScratch::default();
-        let (root, about) = self.fold_with(asked, &mut scratch, &hits, self.algorithm(), target, Tally::combine);
+        let combine = |_, tally: &Tally, algorithm| tally.combine(algorithm);
+        let (root, about) = self.fold_with(asked, &mut scratch, &hits, self.algorithm(), target, combine);
         self.decided(root, about)
     }
 

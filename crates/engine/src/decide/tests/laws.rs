@@ -77,6 +77,20 @@ proptest! {
     }
 
     #[test]
+    fn who_does_not_read_the_path_says_the_same_of_all(set in sets(6), request in requests(1), given in given_path()) {
+        let decide = Decide::new(set, Strictness::Strict);
+        for rule in decide.rules().iter().filter(|rule| !rule.reads_path()) {
+            let said = |path| {
+                let asked = NormalizedRequest { request: &request, path, longest: usize::MAX };
+                let conditions: Vec<Truth> = rule.conditions.iter().map(|condition| condition.holds(asked)).collect();
+                (rule.target.covers(asked), conditions)
+            };
+            prop_assert_eq!(said(Path::Unknown), said(Path::Is(&given)));
+            prop_assert_eq!(said(Path::Unknown), said(Path::Absent));
+        }
+    }
+
+    #[test]
     fn explaining_changes_nothing(set in sets(6), request in requests(1)) {
         let decide = Decide::new(set, Strictness::Strict);
         let silent = ask(&decide, &&request, &mut Scratch::default(), &mut Silent);

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use smol_str::SmolStr;
+
 use super::random::Numbers;
 use super::world::{all_of, path, rule, set};
 use crate::decide::reference::random::Bytes;
@@ -88,6 +90,21 @@ fn a_path_that_nobody_can_read_is_not_let_through_by_an_algorithm_that_hides_err
         assert_eq!(outcome(&by_type, path), Outcome::Permit, "{path}");
     }
     assert_eq!(outcome(&by_path, "/other"), Outcome::Permit);
+}
+
+/// What else is not known stays hidden where no policy looks at the path.
+#[test]
+fn a_path_that_nobody_can_read_and_no_policy_reads_leaves_the_decision_as_it_is() {
+    let secrets = Target { resources: all_of(vec![Test::Type(vec!["secret".into()])]), ..Target::default() };
+    let members = vec![rule("no", Effect::Deny, secrets).into()];
+    let decide = Decide::new(set(Algorithm::PermitUnlessDeny, members), Strictness::Strict);
+    let outcome = |path: Maybe<&str>| {
+        let resource = Resource { kind: Maybe::Unknown, path: path.map(SmolStr::new), ..Resource::default() };
+        ask(&decide, &&Request { resource, ..Request::default() }, &mut Scratch::default(), &mut Silent).outcome
+    };
+    for path in [Maybe::Is("/plain"), Maybe::Is("/admin%00"), Maybe::Absent, Maybe::Unknown] {
+        assert_eq!(outcome(path), Outcome::Permit, "{path:?}");
+    }
 }
 
 /// The tables of the documentation: what the reader of a column makes of the path of a row.
