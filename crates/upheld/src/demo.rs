@@ -1,11 +1,12 @@
 //! `demo`: the first five minutes, on built-in data. The same files are an example folder of the project.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Parser;
 use upheld_loader::{Format as TextFormat, Input};
 use upheld_model::{Diagnostic, Fault, Files};
 
-use crate::cli::{AccessRequest, Command, Common, Explain, Question};
+use crate::cli::{Cli, Common};
 use crate::commands::{Session, say};
 use crate::config::{Setting, Settings};
 use crate::exit::Exit;
@@ -15,9 +16,20 @@ use crate::render::{Screen, diagnostics};
 /// How the demo is named on the command line: `-f builtin:demo`.
 pub(crate) const NAME: &str = "builtin:demo";
 
-const FILES: [(&str, &str); 6] = [
+/// One question for each family, and one that shows the others at a glance.
+const QUESTIONS: [(&str, &str); 5] = [
+    ("Who decides logging from web to backend?", "explain --kind TrafficLog --from web-1 --to backend-1"),
+    ("What else holds on that connection?", "explain --from web-1 --to backend-1"),
+    ("Where does this timeout come from?", "explain httproute/checkout --kind TrafficPolicy"),
+    ("Why is this request denied?", "explain --subject role=admin --action DELETE --resource /api/audit/123"),
+    ("Who breaks the rules, and what would fix it?", "audit"),
+];
+
+const FILES: [(&str, &str); 8] = [
     ("mesh.yaml", include_str!("../../../examples/demo/mesh.yaml")),
     ("dataplanes.yaml", include_str!("../../../examples/demo/dataplanes.yaml")),
+    ("gateway.yaml", include_str!("../../../examples/demo/gateway.yaml")),
+    ("organisation.yaml", include_str!("../../../examples/demo/organisation.yaml")),
     ("policies/access.yaml", include_str!("../../../examples/demo/policies/access.yaml")),
     ("policies/logging.yaml", include_str!("../../../examples/demo/policies/logging.yaml")),
     ("policies/requests.yaml", include_str!("../../../examples/demo/policies/requests.yaml")),
@@ -29,29 +41,12 @@ pub(crate) fn inputs() -> impl Iterator<Item = Input> {
     FILES.iter().map(|(name, text)| Input::text(*name, TextFormat::Yaml, *text))
 }
 
-/// Asks four questions about a small shop, each a command that users can run themselves.
+/// Asks questions about a small shop, each a command that users can run themselves.
 pub(crate) fn run(session: &Session<'_>, write: Option<&Path>) -> Exit {
+    let program = program();
     if let Some(folder) = write {
-        return write_files(folder);
+        return write_files(&program, folder);
     }
-    let question = |kind: Option<&str>, from: &str, to: &str| Question {
-        kind: kind.map(str::to_owned),
-        from: Some(from.to_owned()),
-        to: Some(to.to_owned()),
-        ..Question::default()
-    };
-    let access = AccessRequest {
-        subject: vec!["role=admin".to_owned()],
-        action: vec!["DELETE".to_owned()],
-        resource: vec!["/api/audit/123".to_owned()],
-        ..AccessRequest::default()
-    };
-    let questions = [
-        ("Who decides logging from web to backend?", question(Some("TrafficLog"), "web-1", "backend-1")),
-        ("Why is this request denied?", Question { access, ..Question::default() }),
-        ("What else holds on that connection?", question(None, "web-1", "backend-1")),
-        ("Do all proxies of a service get the same retries?", question(Some("Retry"), "api", "backend")),
-    ];
     let common = Common { files: vec![NAME.to_owned()], ..Common::default() };
     let settings = Settings {
         files: Setting { value: vec![NAME.to_owned()], origin: "demo".to_owned() },
@@ -65,36 +60,42 @@ pub(crate) fn run(session: &Session<'_>, write: Option<&Path>) -> Exit {
             session.screen.print(text);
         }
     };
-    say_text(&format!(
-        "{}\n",
-        paint(ANSWER, "Four questions about a small shop. Each is a command that you can run yourself.")
-    ));
-    for (number, (title, question)) in questions.into_iter().enumerate() {
-        let mut words = format!("upheld explain -f {NAME}");
-        let Question { kind, from, to, access, .. } = &question;
-        let flags = [
-            ("--kind", kind.as_slice()),
-            ("--from", from.as_slice()),
-            ("--to", to.as_slice()),
-            ("--subject", &access.subject),
-            ("--action", &access.action),
-            ("--resource", &access.resource),
-        ];
-        for (flag, values) in flags {
-            for value in values {
-                words.push_str(&format!(" {flag} {value}"));
+    let headline = "Five questions about a small shop. Each is a command that you can run yourself.";
+    say_text(&format!("{}\n", paint(ANSWER, headline)));
+    for (number, (title, arguments)) in (1..).zip(QUESTIONS) {
+        say_text(&format!("\n{}\n", paint(HEADING, &format!("{number}. {title}"))));
+        say_text(&format!("$ {program} {arguments} -f {NAME}\n\n"));
+        let words = std::iter::once("upheld").chain(arguments.split_whitespace());
+        match Cli::try_parse_from(words) {
+            Ok(cli) => demo.run(&cli.command),
+            Err(error) => {
+                drop(error.print());
+                return Exit::Failed;
             }
-        }
-        say_text(&format!("\n{}\n$ {words}\n\n", paint(HEADING, &format!("{}. {title}", number + 1))));
-        demo.run(&Command::Explain(Explain { question, all_pairs: false }));
+        };
     }
-    say_text(
-        "\nCopy it here and edit: upheld demo --write shop      Your own files: upheld explain -f FOLDER --from … --to …\n",
-    );
+    say_text(&format!(
+        "\nNext\n  {program} demo --write shop        the same files, to look at and to change\n  \
+         {program} list -f shop             what is in a folder: yours, too\n  \
+         {program} explain --help           all that can be asked\n"
+    ));
     Exit::Yes
 }
 
-fn write_files(folder: &Path) -> Exit {
+/// How this program can be called from here: by its name if the shell finds it, by its path otherwise.
+fn program() -> String {
+    let name = || "upheld".to_owned();
+    let Ok(own) = std::env::current_exe() else { return name() };
+    let is_own = |folder: PathBuf| folder.join("upheld").canonicalize().is_ok_and(|found| found == own);
+    if std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(is_own)) {
+        return name();
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    let shown = own.strip_prefix(&here).unwrap_or(&own).display().to_string();
+    if shown.contains(char::is_whitespace) { format!("'{shown}'") } else { shown }
+}
+
+fn write_files(program: &str, folder: &Path) -> Exit {
     for (name, text) in FILES {
         let path = folder.join(name);
         let written = match path.parent() {
@@ -110,7 +111,7 @@ fn write_files(folder: &Path) -> Exit {
     }
     let folder = folder.display();
     say(&format!(
-        "Wrote {} files to {folder}. Next: upheld explain -f {folder} --from web-1 --to backend-1",
+        "Wrote {} files to {folder}. Next: {program} explain -f {folder} --from web-1 --to backend-1",
         FILES.len()
     ));
     Exit::Yes

@@ -176,7 +176,7 @@ fn init_writes_settings_once() {
 #[test]
 fn demo_can_be_written_and_asked() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    assert!(shown(&run(folder.path(), "demo --write shop")).contains("Wrote 6 files"));
+    assert!(shown(&run(folder.path(), "demo --write shop")).contains("Wrote 8 files"));
     let answered = shown(&run(folder.path(), "resolve -f shop --kind TrafficLog --from web-1 --to backend-1"));
     assert!(answered.contains("splunk"), "{answered}");
     let again = shown(&run(folder.path(), "demo --write shop"));

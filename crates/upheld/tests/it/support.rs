@@ -1,5 +1,6 @@
 //! Runs the program as users do.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -31,10 +32,18 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) fn upheld(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_upheld"));
     command.current_dir(folder).stdin(Stdio::null()).env_remove("HOME").env_remove("XDG_CONFIG_HOME");
+    command.env("PATH", path_with_the_program());
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("UPHELD_") || name.contains("COLOR")) {
         command.env_remove(name);
     }
     command
+}
+
+/// Where the program is found by its name, as after an installation.
+fn path_with_the_program() -> OsString {
+    let own = Path::new(env!("CARGO_BIN_EXE_upheld")).parent().map(Path::to_owned);
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(own.into_iter().chain(std::env::split_paths(&others))).unwrap_or(others)
 }
 
 /// What a run printed, and how it ended, as one text.
