@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::tools::Tool;
 use crate::{run, runs};
 
 /// A program.
@@ -19,7 +20,7 @@ pub(crate) struct Package {
     /// Names another one.
     named: &'static str,
     /// Tells the tests to do without.
-    pub(crate) without: &'static str,
+    without: &'static str,
 }
 
 /// All of them.
@@ -44,31 +45,34 @@ pub(crate) const ALL: [Package; 2] = [
     },
 ];
 
-impl Package {
-    /// Whether the tests can have it, which may be because it was just unpacked.
-    pub(crate) fn is_there(&self) -> bool {
-        if std::env::var_os(self.named).is_some() || self.works() {
-            return true;
-        }
-        if std::env::var_os(self.without).is_some() {
-            println!("note: {} is set; nothing is tested with {}.", self.without, self.name);
-            return false;
-        }
-        if !runs("apt-get", &["--version"]) || !runs("dpkg", &["--version"]) {
-            println!(
-                "note: {} comes as a package of Debian, and there is no apt-get; nothing is tested with it.",
-                self.name
-            );
-            return false;
-        }
-        // A fresh machine has no list of packages yet.
-        let unpacked = self.unpack() || (self.apt_get(&["update"]) && self.unpack());
-        if !unpacked || !self.works() {
-            println!("note: {} could not be unpacked, or does not run here; nothing is tested with it.", self.name);
-        }
-        self.works()
+impl Tool for Package {
+    fn name(&self) -> &str {
+        self.name
     }
 
+    fn without(&self) -> &str {
+        self.without
+    }
+
+    fn is_there(&self) -> bool {
+        std::env::var_os(self.named).is_some() || self.works()
+    }
+
+    fn how(&self) -> String {
+        format!("apt-get download {} (unpacked into {})", self.archive, self.folder)
+    }
+
+    fn install(&self) {
+        if !runs("apt-get", &["--version"]) || !runs("dpkg", &["--version"]) {
+            println!("note: {} comes as a package of Debian, and there is no apt-get.", self.name);
+            return;
+        }
+        // A fresh machine has no list of packages yet.
+        let _unpacked = self.unpack() || (self.apt_get(&["update"]) && self.unpack());
+    }
+}
+
+impl Package {
     fn works(&self) -> bool {
         let program = Path::new(self.folder).join(self.program);
         program.to_str().is_some_and(|program| runs(program, &[self.asked]))

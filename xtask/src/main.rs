@@ -1,7 +1,7 @@
 //! The developers' own commands: each step of CI is one that a developer can type.
 //!
 //! ```text
-//! cargo xtask test            all tests
+//! cargo xtask test            all tests; with --install, also those that need PostgreSQL, Envoy, nginx and others
 //! cargo xtask ci              everything a change must pass
 //! cargo xtask soak 10         the properties again, on ten other sets of random cases
 //! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `kuma`, `gateway`, `access`, `comply`, `server`
@@ -12,14 +12,18 @@ mod debian;
 mod dist;
 mod postgres;
 mod python;
+mod tools;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
+use tools::Missing;
+
 const HELP: &str = "\
 cargo xtask COMMAND
 
-  test           all tests: units, properties, commands, documentation
+  test [--install]  all tests: units, properties, commands, documentation; programs that some of them need are
+                 listed, and installed with --install
   ci             everything a change must pass: format, lint, test, doc, conformance
   format         check the format (cargo fmt --all puts it right)
   lint           clippy, warnings denied
@@ -42,7 +46,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let passed = match arguments.as_slice() {
-        ["test", rest @ ..] => test(rest),
+        ["test", "--install", rest @ ..] => test(Missing::Installed, rest),
+        ["test", rest @ ..] => test(Missing::Listed, rest),
         ["ci"] => ci(),
         ["format"] => format(),
         ["lint"] => lint(),
@@ -77,7 +82,7 @@ fn ci() -> bool {
     let steps: [(&str, Step); 5] = [
         ("format", format),
         ("lint", lint),
-        ("test", || test(&[])),
+        ("test", || test(Missing::Installed, &[])),
         ("doc", doc),
         ("conformance", || conformance(&[])),
     ];
@@ -91,9 +96,8 @@ fn ci() -> bool {
     true
 }
 
-/// All tests, through the command that the README names. A Rust toolchain is all they need; what else they use is installed
-/// into `target`, and where it cannot be, that is said.
-fn test(rest: &[&str]) -> bool {
+/// All tests, through the command that the README names. A Rust toolchain is all they need: what else some of them use is listed.
+fn test(missing: Missing, rest: &[&str]) -> bool {
     if !runs("git", &["--version"]) {
         println!("note: git is not installed; the tests of `--at REV` need it. Install it with your package manager.");
     }
@@ -102,20 +106,7 @@ fn test(rest: &[&str]) -> bool {
     if std::env::var_os(SEED).is_none() {
         command.env(SEED, USUAL_SEED);
     }
-    if !postgres::is_there() && !postgres::install() {
-        command.env(postgres::WITHOUT, "1");
-    }
-    for package in &python::ALL {
-        if !package.is_there() {
-            command.env(package.without, "1");
-        }
-    }
-    for package in &debian::ALL {
-        if !package.is_there() {
-            command.env(package.without, "1");
-        }
-    }
-    run(command, &format!("cargo {}", arguments.join(" ")))
+    tools::with_tools(missing, command, |command| run(command, &format!("cargo {}", arguments.join(" "))))
 }
 
 /// The properties of everything that needs nothing installed, on random cases that no run had before.

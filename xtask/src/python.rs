@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::tools::Tool;
 use crate::{run, runs};
 
 /// A program.
@@ -17,7 +18,7 @@ pub(crate) struct Package {
     /// Names another one.
     named: &'static str,
     /// Tells the tests to do without.
-    pub(crate) without: &'static str,
+    without: &'static str,
 }
 
 /// All of them.
@@ -40,25 +41,21 @@ pub(crate) const ALL: [Package; 2] = [
     },
 ];
 
-impl Package {
-    /// Whether the tests can have it, which may be because it was just installed.
-    pub(crate) fn is_there(&self) -> bool {
-        let there = || Path::new(self.folder).join(self.proof).exists() || std::env::var_os(self.named).is_some();
-        if there() {
-            return true;
-        }
-        if std::env::var_os(self.without).is_some() {
-            println!("note: {} is set; nothing is tested with {}.", self.without, self.name);
-            return false;
-        }
-        self.install();
-        if !there() {
-            println!(
-                "note: {} could not be installed (it takes Python with pip); nothing is tested with it.",
-                self.name
-            );
-        }
-        there()
+impl Tool for Package {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn without(&self) -> &str {
+        self.without
+    }
+
+    fn is_there(&self) -> bool {
+        Path::new(self.folder).join(self.proof).exists() || std::env::var_os(self.named).is_some()
+    }
+
+    fn how(&self) -> String {
+        format!("pip install --target {} {}", self.folder, self.pinned)
     }
 
     fn install(&self) {
@@ -72,6 +69,8 @@ impl Package {
             let mut command = Command::new("target/pip/bin/pip");
             command.args(install);
             run(command, &shown);
+        } else {
+            println!("note: {} takes Python with pip.", self.name);
         }
     }
 }

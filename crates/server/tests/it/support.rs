@@ -138,10 +138,11 @@ pub(crate) fn installed(name: &str, usual: &str, is_there: impl FnOnce(&Path) ->
     }
     assert!(
         std::env::var_os(&without).is_some(),
-        "there is no {name} at {}: `cargo xtask test` installs it, {variable} names another place, and {without}=1 does without",
+        "there is no {name} at {}: `cargo xtask test --install` installs it, {variable} names another place, and {without}=1 does without",
         path.display()
     );
     eprintln!("note: there is no {name}, so nothing is tested with it");
+    upheld_store::testing::left_out(name);
     None
 }
 
