@@ -7,6 +7,7 @@ mod broken;
 mod commands;
 mod compliance;
 mod copied_kinds;
+mod documentation;
 mod explanations;
 mod library;
 mod mutating;

@@ -1,5 +1,8 @@
 //! Every `$ upheld …` in the documentation is run, and must print what stands below it.
 //!
+//! Pages under `docs/start` are walk-throughs: each begins in an empty folder, and a block of YAML whose first line is the name of a
+//! file (`# shop.yaml`) is that file.
+//!
 //! `UPDATE_TRANSCRIPTS=1 cargo test -p upheld transcripts` writes what was printed into the documents.
 
 use std::path::{Path, PathBuf};
@@ -13,7 +16,8 @@ fn transcripts_in_the_documentation_are_real() {
     let mut wrong = Vec::new();
     for path in documents() {
         let text = std::fs::read_to_string(&path).expect("documents are readable");
-        let (fresh, count) = replay(&text);
+        let place = Place::of(&path);
+        let (fresh, count) = replay(&text, &place);
         commands += count;
         if fresh != text {
             if update {
@@ -47,39 +51,74 @@ fn collect(folder: &Path, documents: &mut Vec<PathBuf>) {
     }
 }
 
+/// Where the commands of a document are run.
+enum Place {
+    /// At the root of the project.
+    Root,
+    /// In a folder of its own, with the files of the page.
+    Own(tempfile::TempDir),
+}
+
+impl Place {
+    fn of(document: &Path) -> Self {
+        if document.starts_with(root().join("docs/start")) {
+            Self::Own(tempfile::tempdir().expect("a temporary folder"))
+        } else {
+            Self::Root
+        }
+    }
+
+    /// Writes a block of YAML that has a name.
+    fn write(&self, block: &[&str]) {
+        let name = block.first().and_then(|line| line.strip_prefix("# ")).filter(|name| name.ends_with(".yaml"));
+        if let (Self::Own(folder), Some(name)) = (self, name) {
+            std::fs::write(folder.path().join(name), block.join("\n") + "\n").expect("writable");
+        }
+    }
+
+    fn output_of(&self, command: &str) -> String {
+        let arguments = command.trim_start_matches("$ ").strip_prefix("upheld ");
+        let arguments = arguments.unwrap_or_else(|| panic!("not a command of ours: {command}"));
+        let output = match self {
+            Self::Root => run(&root(), arguments),
+            Self::Own(folder) => run(folder.path(), arguments),
+        };
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text).replace("\r\n", "\n");
+        text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+    }
+}
+
 /// The document with fresh output in every console block, and how many commands were run.
-fn replay(text: &str) -> (String, usize) {
+fn replay(text: &str, place: &Place) -> (String, usize) {
     let mut fresh = String::new();
     let mut commands = 0;
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         fresh.push_str(line);
         fresh.push('\n');
-        if line != "```console" {
+        if !matches!(line, "```console" | "```yaml") {
             continue;
         }
         let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-        for (index, command) in block.iter().filter(|line| line.starts_with("$ ")).enumerate() {
+        if line == "```yaml" {
+            place.write(&block);
+            block.iter().for_each(|line| fresh.extend([line, "\n"]));
+        }
+        for (index, command) in
+            block.iter().filter(|_| line == "```console").filter(|line| line.starts_with("$ ")).enumerate()
+        {
             commands += 1;
             if index > 0 {
                 fresh.push('\n');
             }
             fresh.push_str(command);
             fresh.push('\n');
-            fresh.push_str(&output_of(command));
+            fresh.push_str(&place.output_of(command));
         }
         fresh.push_str("```\n");
     }
     (fresh, commands)
-}
-
-fn output_of(command: &str) -> String {
-    let arguments = command.trim_start_matches("$ ");
-    let arguments = arguments.strip_prefix("cargo run --release -- ").or_else(|| arguments.strip_prefix("upheld "));
-    let output = run(&root(), arguments.unwrap_or_else(|| panic!("not a command of ours: {command}")));
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8_lossy(&text).replace("\r\n", "\n");
-    text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
 fn difference(old: &str, new: &str) -> String {

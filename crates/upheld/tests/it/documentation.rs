@@ -1,0 +1,104 @@
+//! The documentation as a book: every page is in it, every link leads somewhere, and files to copy run.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::{root, run, shown};
+
+fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            pages(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+}
+
+/// Pages of the book and the pages that stand at the root.
+fn all_pages() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "DESIGN.md"]
+        .map(|name| root().join(name))
+        .into_iter()
+        .collect();
+    pages(&root().join("docs"), &mut found);
+    found
+}
+
+/// What stands in round brackets behind square ones.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link)
+}
+
+/// The anchors of a page, as sites make them of headings.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = text.lines().filter_map(|line| line.strip_prefix('#'));
+    let anchor = |heading: &str| {
+        let kept = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = kept.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
+        kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect()
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut broken = Vec::new();
+    for page in all_pages() {
+        let text = fs::read_to_string(&page).expect("readable");
+        for link in links(&text).filter(|link| !link.contains("://") && !link.contains(' ')) {
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if path.is_empty() { page.clone() } else { page.with_file_name("").join(path) };
+            let has_anchor =
+                || anchor.is_empty() || fs::read_to_string(&target).is_ok_and(|text| anchors(&text).contains(anchor));
+            if !target.exists() || !has_anchor() {
+                broken.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn every_page_is_in_the_book_once() {
+    let docs = root().join("docs");
+    let summary = fs::read_to_string(docs.join("SUMMARY.md")).expect("readable");
+    let mut listed: Vec<PathBuf> = links(&summary).map(|link| docs.join(link)).collect();
+    let mut found = Vec::new();
+    pages(&docs, &mut found);
+    found.retain(|page| !page.ends_with("SUMMARY.md"));
+    listed.sort();
+    found.sort();
+    assert_eq!(listed, found);
+}
+
+#[test]
+fn the_versions_page_names_every_edition() {
+    let page = fs::read_to_string(root().join("docs/versions.md")).expect("readable");
+    let version = shown(&run(&root(), "version"));
+    let editions = version.lines().find_map(|line| line.strip_prefix("semantics: ")).expect("editions");
+    for edition in editions.split(", ") {
+        assert!(page.contains(&format!("`{edition}`")), "{edition}");
+    }
+}
+
+/// Whatever a pipeline file runs works on our own examples; what it says of them is not judged here.
+#[test]
+fn files_for_pipelines_run() {
+    let mut commands = 0;
+    for file in ["github-workflow.yaml", "pre-commit-config.yaml"] {
+        let text = fs::read_to_string(root().join("examples/ci").join(file)).expect("readable");
+        for line in text.lines() {
+            let Some((_, command)) = line.split_once(": upheld ").filter(|(key, _)| key.trim_start() != "name") else {
+                continue;
+            };
+            let command = command.split(" > ").next().unwrap_or_default();
+            let output = run(&root().join("examples/compliance"), command);
+            assert!(matches!(output.status.code(), Some(0 | 1)), "{command}: {}", shown(&output));
+            commands += 1;
+        }
+    }
+    assert_eq!(commands, 4);
+}
