@@ -136,6 +136,10 @@ impl Dialect for Compliance {
         Some(questions::EXAMPLE)
     }
 
+    fn command_about(&self, object: &Identity) -> Option<String> {
+        (object.scope == SCOPE).then(|| format!("upheld audit --object {}/{}", object.kind, object.name))
+    }
+
     fn admit(
         &self,
         before: &Snapshot,

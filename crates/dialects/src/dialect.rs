@@ -28,7 +28,7 @@ pub use self::inventory::{Ends, Inventory, LayeredCells, LayeredStanding, Listed
 pub use self::native::{Endpoint, Native, NativeProblem};
 pub use self::reader::{Document, Known, Opening, Reader, Side, Taken};
 pub use self::settings::{SystemSettings, read_settings, system_settings};
-use crate::identity::{Identify, KindsInForce};
+use crate::identity::{Identify, Identity, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
 use crate::recognise::{Before, Documents, Reading, Recognised};
@@ -167,6 +167,11 @@ pub trait Dialect: Inventory + Debug + Sync {
 
     /// How a question is asked where nothing was read.
     fn usual_example(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The command that asks about an object, if this dialect answers questions about objects of its type.
+    fn command_about(&self, _object: &Identity) -> Option<String> {
         None
     }
 

@@ -29,7 +29,7 @@ use upheld_report::{Answer, Drawing, ObjectStatus, PolicyStatus};
 
 use self::gateway_api::{ControllerSettings, Gateways, Network};
 use crate::dialect::{Builtin, Dialect, Inventory, Opening, Reader, SystemSettings};
-use crate::identity::{Identify, KindsInForce};
+use crate::identity::{Identify, Identity, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
 use crate::schemas;
@@ -142,6 +142,10 @@ impl Dialect for GatewayApi {
 
     fn usual_example(&self) -> Option<&'static str> {
         Some(questions::EXAMPLE)
+    }
+
+    fn command_about(&self, object: &Identity) -> Option<String> {
+        questions::command_about(object)
     }
 
     fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {

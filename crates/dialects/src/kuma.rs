@@ -61,7 +61,7 @@ use upheld_model::{Diagnostic, Files, SourceId};
 use upheld_report::Answer;
 
 use crate::dialect::{Builtin, Dialect, KnownTypes, Native, Opening, Reader, SystemSettings};
-use crate::identity::{Identify, KindsInForce};
+use crate::identity::{Identify, Identity, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Refused};
 use crate::recognise::{Before, Documents, Reading, Recognised};
@@ -162,6 +162,10 @@ impl Dialect for Kuma {
 
     fn usual_example(&self) -> Option<&'static str> {
         Some(questions::EXAMPLE)
+    }
+
+    fn command_about(&self, object: &Identity) -> Option<String> {
+        (object.kind == "Dataplane").then(|| format!("upheld explain dataplane/{}", object.name))
     }
 
     fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {

@@ -4,6 +4,7 @@
 //! flags, JSON, an address ──▶ Words ──(the dialect that owns the words)──▶ Question ──▶ every dialect that knows the thing
 //! ```
 
+mod meant;
 mod options;
 mod words;
 
@@ -186,11 +187,11 @@ impl<'a> Asked<'a> {
     /// Asks all dialects: those that know the thing answer together.
     pub fn answer(&self) -> Result<Answer, Refused> {
         self.kind()?;
-        let (mut answers, mut refused): (Vec<Answer>, Vec<(bool, Refused)>) = (Vec::new(), Vec::new());
+        let (mut answers, mut refused): (Vec<Answer>, Vec<(bool, &dyn Dialect, Refused)>) = (Vec::new(), Vec::new());
         for (dialect, answer) in dialects().filter_map(|dialect| Some((dialect, dialect.answer(self)?))) {
             match answer {
                 Ok(answer) => answers.push(answer),
-                Err(problem) => refused.push((dialect.example(self.snapshot).is_none(), problem)),
+                Err(problem) => refused.push((dialect.example(self.snapshot).is_none(), dialect, problem)),
             }
         }
         // An answer that says nothing does not hide what is wrong with the question.
@@ -201,8 +202,16 @@ impl<'a> Asked<'a> {
             return Ok(answer);
         }
         // Who has nothing to be asked about knows least of what was meant.
-        refused.sort_by_key(|(has_nothing, _)| *has_nothing);
-        Err(refused.into_iter().next().map_or_else(|| unanswered(self.snapshot).into(), |(_, problem)| problem))
+        refused.sort_by_key(|(has_nothing, ..)| *has_nothing);
+        let Some((has_nothing, dialect, mut problem)) = refused.into_iter().next() else {
+            return Err(unanswered(self.snapshot).into());
+        };
+        if let (true, Some(name)) = (has_nothing, meant::name_in(self.question)) {
+            problem = meant::nothing_called(name).into();
+        }
+        let meant = |problem| meant::with_meant(problem, dialect, self);
+        problem.diagnostics = problem.diagnostics.into_iter().map(meant).collect();
+        Err(problem)
     }
 }
 
@@ -223,8 +232,11 @@ pub fn find_kind(snapshot: &Snapshot, name: &str) -> Result<KindId, Diagnostic> 
 /// A question about nothing, or about something that nobody knows, with what could be asked here.
 fn unanswered(snapshot: &Snapshot) -> Diagnostic {
     let problem = Diagnostic::error(Fault::IncompleteQuestion, "what is the question about?");
-    let examples: Vec<&str> = dialects().filter_map(|dialect| dialect.example(snapshot)).collect();
-    let all = || dialects().filter_map(Dialect::usual_example);
+    let here = dialects().filter_map(|dialect| Some((dialect, dialect.example(snapshot)?)));
+    let examples: Vec<String> = here
+        .map(|(dialect, usual)| meant::own_example(dialect, snapshot).unwrap_or_else(|| usual.to_owned()))
+        .collect();
+    let all = || dialects().filter_map(Dialect::usual_example).map(str::to_owned);
     let examples = if examples.is_empty() { all().collect() } else { examples };
     let problem = examples.into_iter().fold(problem, Diagnostic::help);
     problem.help("`upheld list` shows what there is")

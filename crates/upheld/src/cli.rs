@@ -63,9 +63,13 @@ pub(crate) fn command() -> clap::Command {
             .global(true)
             .action(clap::ArgAction::Append)
             .help(format!("{}; repeatable", capitalised(system.about)))
+            .help_heading(common::RULES)
+            .hide_short_help(true)
     });
     Cli::command().args(systems).mut_subcommands(|command| {
-        let command = command.help_template(TEMPLATE);
+        let printer = Printer::of(command.get_name());
+        let formats = format!("Formats of --output: {}", printer.formats().join(", "));
+        let command = command.help_template(TEMPLATE).after_help(formats);
         // What a server watches is something else.
         if command.get_name() == SERVE { command } else { command.arg(again()) }
     })
@@ -86,6 +90,7 @@ fn again() -> clap::Arg {
         .long("watch")
         .action(clap::ArgAction::SetTrue)
         .help("Run again on every change of the files")
+        .help_heading(common::FILES)
 }
 
 /// The command line that the user wrote.
@@ -103,7 +108,7 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Which policy governs a connection, who lost, who does not match, and why
+    /// Which policies hold here, which one wins, who lost, and why
     #[command(before_help = "Examples:\n  \
         upheld explain --kind TrafficLog --from web-1 --to backend-1     one kind, with every candidate\n  \
         upheld explain --from web-1 --to backend-1                       all kinds, a line each\n  \
@@ -306,13 +311,26 @@ pub(crate) enum Command {
     Version,
 }
 
+impl Command {
+    /// How it prints.
+    pub(crate) fn printer(&self) -> Printer {
+        Printer::of(match self {
+            Self::Graph => "graph",
+            Self::Test(_) => "test",
+            Self::Audit(_) => "audit",
+            Self::Fix(_) => "fix",
+            _ => "",
+        })
+    }
+}
+
 /// Questions about requests have nothing in common with those about connections.
 const DECISION: [&str; 5] = ["subject", "action", "resource", "env", "request"];
 
 /// A connection, and what to know of it.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Question {
-    /// The proxy in question: it calls (with --to), is called (with --from), or is shown alone
+    /// What is asked about: a proxy (it calls with --to, is called with --from), a route, a gateway, a backend, or two objects
     #[arg(value_name = "WHAT", conflicts_with_all = DECISION, add = ArgValueCompleter::new(complete::ends))]
     pub(crate) what: Option<String>,
     /// The calling proxy or service, its tags (kuma.io/service=web,cloud=?) or its identity (spiffe://…)
@@ -335,6 +353,7 @@ pub(crate) struct Question {
 
 /// A request to a gateway, or from a proxy to what it calls.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Requests to gateways and services")]
 pub(crate) struct Request {
     /// The host of a request to a gateway
     #[arg(long, value_name = "HOST")]
@@ -380,11 +399,11 @@ impl Question {
 /// Options of `explain`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Explain {
-    #[command(flatten)]
-    pub(crate) question: Question,
     /// Every proxy and every service of the mesh
     #[arg(long, requires = "kind", conflicts_with_all = ["what", "from", "to", "field"])]
     pub(crate) all_pairs: bool,
+    #[command(flatten)]
+    pub(crate) question: Question,
 }
 
 /// Options of `list`.

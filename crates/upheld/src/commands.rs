@@ -26,7 +26,7 @@ use upheld_answers::{Answer, Options, Question, Refused, Resolved, Words, World,
 use upheld_loader::load::{Broken, Loaded};
 use upheld_model::{Diagnostic, Fault, Files};
 
-use crate::cli::{self, Cli, Command, Common, Printer};
+use crate::cli::{self, Cli, Command, Common};
 use crate::config::{BadSettings, Setting, Settings, settings};
 use crate::exit::Exit;
 use crate::remote::NoAnswer;
@@ -84,13 +84,7 @@ impl Session<'_> {
     /// Runs a command once.
     pub(crate) fn run(&self, command: &Command) -> Exit {
         let output = self.settings.output.value;
-        let printer = match command {
-            Command::Graph => Printer::Graph,
-            Command::Test(_) => Printer::Test,
-            Command::Audit(_) => Printer::Audit,
-            Command::Fix(_) => Printer::Fix,
-            _ => Printer::Other,
-        };
+        let printer = command.printer();
         if let Some((message, formats)) = output.refused(printer) {
             return refuse(&[Diagnostic::error(Fault::BadSetting, message).help(formats)]);
         }

@@ -16,6 +16,7 @@ use super::gateway_api::gateways::Absent;
 use super::gateway_api::{GatewayKind, Network};
 use super::kgateway::fields::asked_name;
 use super::unattached;
+use crate::identity::Identity;
 use crate::question::{Asked, HttpRequest, Named, Refused, Thing, Words};
 use crate::recognise::Given;
 
@@ -43,6 +44,12 @@ pub(super) fn parse(words: &Words) -> Option<Result<Thing, Refused>> {
     }
     let named = Named { written: words.what.clone()? };
     types(named.noun()).map(|_| Ok(Thing::Object(named)))
+}
+
+/// The command that asks about a route, a gateway or a backend.
+pub(super) fn command_about(object: &Identity) -> Option<String> {
+    let (word, _) = KINDS.iter().find(|(_, types)| types.contains(&object.kind.as_str()))?;
+    Some(format!("upheld explain {word}/{}/{}", object.scope, object.name))
 }
 
 fn types(kind: &str) -> Option<&'static [&'static str]> {

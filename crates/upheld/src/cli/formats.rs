@@ -148,6 +148,25 @@ pub(crate) enum Printer {
     Other,
 }
 
+impl Printer {
+    /// The command that prints so, by its name.
+    pub(crate) fn of(command: &str) -> Self {
+        match command {
+            "graph" => Self::Graph,
+            "test" => Self::Test,
+            "audit" => Self::Audit,
+            "fix" => Self::Fix,
+            _ => Self::Other,
+        }
+    }
+
+    /// What it can print, by name.
+    pub(crate) fn formats(self) -> Vec<String> {
+        let fitting = Output::value_variants().iter().filter(|output| output.fits(self));
+        fitting.filter_map(Output::to_possible_value).map(|value| value.get_name().to_owned()).collect()
+    }
+}
+
 impl Output {
     /// How answers are printed.
     pub(crate) fn format(self) -> Format {
@@ -205,10 +224,7 @@ impl Output {
             Printer::Fix => "`fix` prints tables, data and patches",
             Printer::Other => "the other commands print tables and data",
         };
-        let fitting = Self::value_variants().iter().filter(|output| output.fits(printer));
-        let names: Vec<String> =
-            fitting.filter_map(Self::to_possible_value).map(|value| value.get_name().to_owned()).collect();
-        Some((format!("{only}; {instead}"), format!("formats: {}", names.join(", "))))
+        Some((format!("{only}; {instead}"), format!("formats: {}", printer.formats().join(", "))))
     }
 }
 
@@ -249,8 +265,7 @@ mod tests {
     use super::*;
 
     fn names(printer: Printer) -> Vec<String> {
-        let fitting = Output::value_variants().iter().filter(|output| output.refused(printer).is_none());
-        fitting.filter_map(Output::to_possible_value).map(|value| value.get_name().to_owned()).collect()
+        printer.formats()
     }
 
     #[test]

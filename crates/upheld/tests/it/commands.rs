@@ -150,7 +150,10 @@ command!(gateway_status_json, "status -f examples/kgateway-policy-application-an
 command!(graph_dot, "graph -f examples/kgateway-policy-application-and-merging -o dot");
 command!(graph_mermaid, "graph -f examples/kgateway-policy-application-and-merging -o mermaid");
 command!(graph_svg, "graph -f examples/kgateway-policy-application-and-merging -o svg");
-command!(graph_of_nothing, "graph -f examples/demo");
+command!(explain_a_route_by_its_name, "explain example-route -f examples/kgateway-policy-application-and-merging");
+command!(explain_nothing_of_gateways, "explain -f examples/kgateway-policy-application-and-merging");
+command!(explain_a_project_by_its_name, "explain chekout -f examples/compliance");
+command!(graph_of_nothing, "graph -f examples/access");
 command!(drawing_without_a_graph, "list -f examples/demo -o svg");
 command!(explain_typo_in_name, "explain -f examples/demo --kind TrafficLog --from wbe-1 --to backend-1");
 command!(explain_typo_in_kind, "explain -f examples/demo --kind TraficLog --from web-1 --to backend-1");
