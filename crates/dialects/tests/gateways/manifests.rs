@@ -56,6 +56,15 @@ fn an_empty_map_is_a_field_that_is_set() {
         assert_eq!(held(&found, field), Some((json!({}), "web/quic".to_owned())), "{field}");
     }
     assert_eq!(found.fields.len(), 3);
+    // The place of each is where it is written, not where its document begins.
+    let written = "spec:\n  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]\n  http3: {}\n";
+    let document =
+        format!("---\napiVersion: {ENVOY}\nkind: ClientTrafficPolicy\nmetadata: {{name: q, namespace: web}}\n");
+    let before = world("envoy", FORWARDS);
+    let line = before.lines().count() + document.lines().count() + written.lines().count();
+    let found = report(CURRENT, &format!("{before}{document}{written}"), "gateway/web/edge", "ClientTrafficPolicy");
+    let at = found.fields[0].from[0].at.as_ref().expect("has a place");
+    assert_eq!(at.to_string(), format!("documents.yaml:{line}"));
     let only =
         answer(CURRENT, &text, json!({"what": "gateway/web/edge", "kind": "ClientTrafficPolicy", "field": "http3"}));
     let only = only.expect("is answered");

@@ -1,7 +1,7 @@
 //! The fold. It walks all layers at once, from the best to the worst, and opens only what more than one layer sets.
 
 use std::borrow::Cow;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use smol_str::SmolStr;
 use upheld_model::config::{Config, Content};
@@ -37,6 +37,8 @@ pub enum Merged {
         fields: Vec<(SmolStr, Merged)>,
         /// The best layer that has it; counts where it ends up empty.
         by: usize,
+        /// The map where it ends up empty, as that layer wrote it: it has no fields whose places could be told.
+        empty: Option<Arc<Config>>,
         /// What worse layers said instead of a map.
         overridden: Vec<Overridden>,
     },
@@ -82,9 +84,6 @@ pub struct Leaf<'m> {
     pub overridden: &'m [Overridden],
 }
 
-/// A map that nothing is in.
-static EMPTY: LazyLock<Arc<Config>> = LazyLock::new(|| Config::made(Content::Map(Vec::new())));
-
 /// Merges layers, the best first. `None` if there are none, or if a null removed everything.
 pub fn fold(strategy: &Strategy, layers: &[Layer]) -> Option<Merged> {
     let said: Vec<Said<'_>> = layers.iter().map(|layer| Said { by: layer.by, value: &layer.config }).collect();
@@ -114,7 +113,7 @@ impl Folder<'_> {
                 let maps = said.iter().take_while(|said| matches!(said.value.content, Content::Map(_))).count();
                 let (meeting, hidden) = said.split_at_checked(maps).unwrap_or((&said, &[]));
                 let fields = self.fields(meeting, depth, within);
-                Some(Merged::Map { fields, by: best.by, overridden: overridden(hidden) })
+                Some(Merged::map(fields, *best, overridden(hidden)))
             }
             _ => Some(Merged::Whole { value: best.value.clone(), by: best.by, overridden: overridden(rest) }),
         }
@@ -255,7 +254,7 @@ impl Folder<'_> {
             fields.extend(field.map(|field| (name.clone(), field)));
         }
         fields.extend(payload.map(|payload| (keyed.payload.clone(), payload)));
-        Some(Merged::Map { fields, by: best.by, overridden: Vec::new() })
+        Some(Merged::map(fields, *best, Vec::new()))
     }
 }
 
@@ -288,6 +287,11 @@ fn overridden(said: &[Said<'_>]) -> Vec<Overridden> {
 }
 
 impl Merged {
+    fn map(fields: Vec<(SmolStr, Self)>, best: Said<'_>, overridden: Vec<Overridden>) -> Self {
+        let nothing = || Arc::new(Config { content: Content::Map(Vec::new()), at: best.value.at });
+        Self::Map { by: best.by, empty: fields.is_empty().then(nothing), fields, overridden }
+    }
+
     /// The result as a configuration, without origins. `None` where everything was removed.
     pub fn config(&self) -> Option<Arc<Config>> {
         match self {
@@ -315,8 +319,8 @@ impl Merged {
             Self::Whole { value, by, overridden } => collect_whole(value, *by, overridden, path, leaves),
             Self::Gone { by, overridden, .. } => leaves.push(Leaf { path, value: None, by: *by, overridden }),
             // That it is there is all that it says; the whole result being empty says nothing.
-            Self::Map { fields, by, overridden } if fields.is_empty() && !path.is_empty() => {
-                leaves.push(Leaf { path, value: Some(&EMPTY), by: *by, overridden });
+            Self::Map { by, empty: Some(empty), overridden, .. } if !path.is_empty() => {
+                leaves.push(Leaf { path, value: Some(empty), by: *by, overridden });
             }
             Self::Map { fields, .. } => {
                 for (key, value) in fields {
@@ -347,7 +351,7 @@ impl Merged {
             Self::Gone { by, overridden, hiding } => {
                 all.extend((!overridden.is_empty()).then_some(*by).into_iter().chain(*hiding));
             }
-            Self::Map { fields, by, overridden } => {
+            Self::Map { fields, by, overridden, .. } => {
                 if fields.iter().all(|(_, field)| matches!(field, Self::Gone { .. })) {
                     all.push(*by);
                 }
