@@ -197,7 +197,7 @@ fn other_kinds_of_the_gateway_api_are_known() {
     let both = "caCertificateRefs: [{group: '', kind: ConfigMap, name: c}], wellKnownCACertificates: System";
     assert_eq!(trust(both).len(), 1);
     assert_eq!(
-        of("BackendTLSPolicy", "gateway.networking.k8s.io/v1alpha2", "{tls: {}}"),
+        of("BackendTLSPolicy", "gateway.networking.k8s.io/v1alpha1", "{tls: {}}"),
         [""; 0],
         "not known, so open"
     );
@@ -259,4 +259,30 @@ fn policies_of_envoy_gateway_are_checked() {
     assert_eq!(kind("SecurityPolicy", "{cors: {allowOrigins: ['*']}}").len(), 1, "it needs a target");
     assert_eq!(kind("ClientTrafficPolicy", &format!("{{{target}, tls: {{minVersion: '1.4'}}}}")).len(), 1);
     assert_eq!(kind("EnvoyExtensionPolicy", &format!("{{{target}, lua: [{{type: Inline}}]}}")).len(), 1);
+}
+
+#[test]
+fn how_backends_are_trusted_is_checked_in_the_shape_of_each_version() {
+    let version =
+        |version: &str, spec: &str| of("BackendTLSPolicy", &format!("gateway.networking.k8s.io/{version}"), spec);
+    let ca = "[{group: '', kind: ConfigMap, name: ca}]";
+    let target = "{group: '', kind: Service, name: s}";
+    let first = format!("{{targetRef: {target}, tls: {{caCertRefs: {ca}, hostname: s.example}}}}");
+    let later = format!("{{targetRefs: [{target}], validation: {{caCertificateRefs: {ca}, hostname: s.example}}}}");
+    assert_eq!(version("v1alpha2", &first), [""; 0]);
+    for later_version in ["v1alpha3", "v1"] {
+        assert_eq!(version(later_version, &later), [""; 0], "{later_version}");
+        assert!(!version(later_version, &first).is_empty(), "{later_version}");
+    }
+    assert_eq!(version("v1alpha2", &first.replace("hostname", "hostnme")).len(), 1);
+    assert!(!version("v1alpha2", &later).is_empty());
+}
+
+#[test]
+fn a_field_that_only_some_releases_have_is_no_mistake() {
+    let target = "targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: r}]";
+    let basic = |rest: &str| messages(&format!("{TRAFFIC}spec: {{{target}, basicAuth: {{{rest}}}}}\n"));
+    assert_eq!(basic("users: ['a:{SHA}b'], forwardUsernameHeader: x-user"), [""; 0]);
+    assert_eq!(basic("forwardUsernameHeader: x-user"), ["`spec.basicAuth` needs `users` or `secretRef` or `disable`"]);
+    assert_eq!(basic("user: ['a:{SHA}b'], disable: {}").len(), 1, "a slip of the pen");
 }

@@ -77,12 +77,16 @@ pub(super) fn certificates(
     references: &References<'_>,
 ) -> Option<Certificates> {
     let from = End { group: PolicyType::BackendTls.group(), kind: PolicyType::BackendTls.name(), namespace };
-    let validation = resource.field("validation")?;
+    // As it was called first, in `v1alpha2`.
+    let (validation, list_of) = match resource.field("validation") {
+        Some(validation) => (validation, "caCertificateRefs"),
+        None => (resource.field("tls")?, "caCertRefs"),
+    };
     let resolve = |reference: Value<'_>| -> Result<ObjectId, Unresolved> {
         let kind = super::references::text(reference, "kind").unwrap_or("ConfigMap");
         references.named(from, ("", kind), reference)
     };
-    let resolved: Vec<_> = list(validation, "caCertificateRefs").map(resolve).collect();
+    let resolved: Vec<_> = list(validation, list_of).map(resolve).collect();
     if resolved.is_empty() || resolved.iter().all(Result::is_ok) {
         return None;
     }
