@@ -179,7 +179,7 @@ impl Words<'_> {
             }
             Code::OffNotGranted => {
                 format!(
-                    "has no effect: no ReferenceGrant in the namespace {} lets a {} of {} select a {}",
+                    "taken to have no effect: no ReferenceGrant that was read in the namespace {} lets a {} of {} select a {}",
                     self.param(fourth),
                     self.param(first),
                     self.param(second),

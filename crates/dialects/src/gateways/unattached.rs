@@ -29,8 +29,10 @@ pub(super) struct Why {
 enum Certainty {
     /// It has none.
     NoEffect,
-    /// It has none unless something is there that was not read.
+    /// It has none unless what it names is there, which was not read.
     NotRead,
+    /// It has none unless somebody grants it in a document that was not read.
+    NotGranted,
 }
 
 /// Policies that have no effect: they are reported, not forgotten.
@@ -89,6 +91,11 @@ fn warning(network: Network<'_>, assumed: &BTreeSet<ObjectId>, policy: &Policy) 
             format!("{title} has an effect only if its target exists: {}", why.message),
             "was not read",
         ),
+        Certainty::NotGranted => (
+            Fault::Assumed,
+            format!("{title} has an effect only if somebody grants it: {}", why.message),
+            "taken to have no effect",
+        ),
     };
     let diagnostic = Diagnostic::warning(fault, message).at_value(policy.at.source, place, label);
     Some(why.help.into_iter().fold(diagnostic, Diagnostic::help))
@@ -138,9 +145,11 @@ fn of_selectors(network: Network<'_>, assumed: &BTreeSet<ObjectId>, policy: &Pol
             let [of, from] = [policy.kind, policy.scope].map(|symbol| network.snapshot.text(symbol));
             let namespace = network.snapshot.text(network.object(*object)?.scope);
             let title = network.title(*object);
-            let message =
-                format!("no ReferenceGrant in the namespace {namespace} lets a {of} of {from} select {title}");
-            let help = format!("add a ReferenceGrant in the namespace `{namespace}`");
+            let message = format!(
+                "no ReferenceGrant that was read in the namespace {namespace} lets a {of} of {from} select {title}"
+            );
+            let help = format!("add a ReferenceGrant in the namespace `{namespace}`, or read the one that is there");
+            let certain = Certainty::NotGranted;
             return Some(Why { message, help: Some(help), certain, at: Some(selector.at) });
         }
     }

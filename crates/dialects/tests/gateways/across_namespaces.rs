@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::asking::{CURRENT, answer, held, read, report};
+use crate::asking::{CURRENT, answer, held, notes, read, report};
 
 /// A gateway, and a route with labels in the namespace `web`.
 const WORLD: &str = "
@@ -105,11 +105,18 @@ fn a_policy_selects_in_all_namespaces_where_a_grant_lets_it() {
 #[test]
 fn without_a_grant_it_is_off_and_the_missing_grant_is_named() {
     let text = WORLD.to_owned() + &policy("guard", ALL);
-    let missing = "no ReferenceGrant in the namespace web lets a SecurityPolicy of rules select";
+    let missing = "no ReferenceGrant that was read in the namespace web lets a SecurityPolicy of rules select";
     assert_eq!(decides(&text), None);
-    assert_eq!(became(&text, "rules/guard"), format!("Off: has no effect: {missing} a HTTPRoute"));
+    assert_eq!(became(&text, "rules/guard"), format!("Off: taken to have no effect: {missing} a HTTPRoute"));
     assert_eq!(status(&text), [""; 0]);
-    assert_eq!(warnings(&text), [format!("SecurityPolicy rules/guard has no effect: {missing} HTTPRoute web/shop")]);
+    let warning =
+        format!("SecurityPolicy rules/guard has an effect only if somebody grants it: {missing} HTTPRoute web/shop");
+    assert_eq!(warnings(&text), [warning]);
+    // Whoever asks learns what the answer takes for granted.
+    let found = report(CURRENT, &text, "httproute/web/shop", "SecurityPolicy");
+    let note = "no ReferenceGrant in the namespace web that lets rules/guard count here was read: it is taken not to exist; \
+                where it does, this answer is another one";
+    assert_eq!(notes(&found, "UP035"), [note]);
 }
 
 #[test]
@@ -148,7 +155,7 @@ fn a_namespace_that_was_not_read_is_taken_for_selected_and_a_warning_says_so() {
     assert_eq!(warnings(&text), [warning]);
     // Without a grant it has no effect, whatever the labels are.
     let refused = WORLD.to_owned() + &policy("guard", LABELLED);
-    assert!(became(&refused, "rules/guard").starts_with("Off: has no effect: no ReferenceGrant"));
+    assert!(became(&refused, "rules/guard").starts_with("Off: taken to have no effect: no ReferenceGrant"));
 }
 
 #[test]

@@ -52,6 +52,8 @@ pub enum Remark {
     BackendTimeout { request: String, backend: String },
     /// What a policy uses was not read, nor anything of its type.
     TakenToExist { policy: String, problems: Vec<String> },
+    /// What would let a policy in was not read, and is taken not to be there.
+    TakenNotToExist { what: String, policy: String, namespace: String },
     /// Policies have no creation time, so that they count as the newest.
     NoCreationTime { policies: Vec<String> },
     /// Another kind about the same matter counts instead.
@@ -140,6 +142,10 @@ impl Remark {
                 "{policy} uses what was not read ({}): nothing of that type was, so it is taken to exist",
                 problems.join("; ")
             ),
+            Self::TakenNotToExist { what, policy, namespace } => format!(
+                "no {what} in the namespace {namespace} that lets {policy} count here was read: it is taken not to exist; where it \
+                 does, this answer is another one"
+            ),
             Self::NoCreationTime { policies } => {
                 let (noun, is) = if policies.len() == 1 { ("has", "it counts") } else { ("have", "they count") };
                 format!("{} {noun} no creation time: {is} as newer than all others", policies.join(", "))
@@ -188,6 +194,7 @@ impl Remark {
             | Self::NothingLeadsTo { .. }
             | Self::NotYetSuperseded { .. }
             | Self::TakenToExist { .. }
+            | Self::TakenNotToExist { .. }
             | Self::NoCreationTime { .. } => Fault::Assumed,
             Self::NoBackend { .. } => Fault::NoBackend,
             Self::BackendTimeout { .. } | Self::Superseded { .. } | Self::KindIsGone { .. } => Fault::NoEffect,

@@ -146,7 +146,8 @@ pub(super) fn words(code: Code) -> Option<Words> {
         Code::OffNotGranted => (
             "nobody grants it",
             "It selects an object of another namespace. That takes effect only if a ReferenceGrant there names the type and the \
-             namespace of the policy under `from`, and the type of the object under `to`.",
+             namespace of the policy under `from`, and the type of the object under `to`. \
+             A grant that was not read is taken not to exist, and a note says so.",
             "targetSelectors: [{kind: HTTPRoute, namespaces: {from: All}}]   without a ReferenceGrant",
             "a ReferenceGrant in the namespace of the route",
         ),

@@ -1,8 +1,10 @@
 //! From a question about a place of gateways to its report.
 
+use serde_json::Value as Json;
 use upheld_engine::hierarchy::{Effective, Hierarchy, Via};
 use upheld_engine::{Place, Ruling};
-use upheld_report::{AskedPlaces, Places, Remark, Report, report_places};
+use upheld_model::Code;
+use upheld_report::{AskedPlaces, Candidate, Phrase, Places, Remark, Report, report_places};
 
 use super::attachments::Reader;
 use super::places::Asked;
@@ -22,7 +24,17 @@ pub fn report_of(asked: &Asked<'_>, ruling: &Ruling<Hierarchy>, target: &str) ->
     });
     let assumed = asked.assumed(&ruling.answer).into_iter();
     report.notes.extend(assumed.map(|(policy, problems)| Remark::TakenToExist { policy, problems }.into()));
+    let ungranted: Vec<Phrase> = report.candidates.iter().filter_map(ungranted).map(Into::into).collect();
+    report.notes.extend(ungranted);
     report
+}
+
+/// That a policy does not count for want of a grant, which may be there all the same.
+fn ungranted(candidate: &Candidate) -> Option<Remark> {
+    let namespace = candidate.reason.parameters.get("of").and_then(Json::as_str);
+    let namespace = namespace.filter(|_| candidate.reason.code == Code::OffNotGranted.text())?.to_owned();
+    let (what, policy) = ("ReferenceGrant".to_owned(), candidate.policy.clone());
+    Some(Remark::TakenNotToExist { what, policy, namespace })
 }
 
 impl Places for Asked<'_> {

@@ -95,9 +95,14 @@ impl Warnings {
         let fault = if reason == "BackendNotFound" { Fault::DanglingReference } else { Fault::BadReference };
         let warning = Diagnostic::warning(fault, format!("{}: {message}", route.title()));
         let place = backend.value.get("name").unwrap_or(backend.value);
-        let warning = warning.at_value(route.source, place, "cannot be used");
+        let label = match reason {
+            "RefNotPermitted" => "cannot be used unless a ReferenceGrant is there that was not read",
+            _ => "cannot be used",
+        };
+        let warning = warning.at_value(route.source, place, label);
         self.push(if reason == "RefNotPermitted" {
-            warning.help(format!("add a ReferenceGrant in the namespace `{}`", backend.reference.namespace))
+            let namespace = backend.reference.namespace;
+            warning.help(format!("add a ReferenceGrant in the namespace `{namespace}`, or read the one that is there"))
         } else {
             warning
         });

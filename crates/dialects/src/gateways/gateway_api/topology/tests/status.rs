@@ -45,7 +45,7 @@ fn references_to_other_namespaces_are_granted() {
     let topology = build(&snapshot, &Settings::default());
     let warnings = topology.warnings();
     let [warning] = warnings.as_slice() else { panic!("{warnings:?}") };
-    assert_eq!(warning.help, ["add a ReferenceGrant in the namespace `other`"]);
+    assert_eq!(warning.help, ["add a ReferenceGrant in the namespace `other`, or read the one that is there"]);
 }
 
 #[test]
