@@ -60,6 +60,9 @@ pub(crate) fn resolution(snapshot: &Snapshot, answer: &Answer, question: &Questi
     let stamp = answer.stamp(snapshot);
     let reports: Vec<&Report> = answer.reports.iter().collect();
     if reports.iter().all(|report| report.family == Family::Decide) && !reports.is_empty() {
+        if reports.iter().all(|report| report.about.place.is_some()) {
+            return Ok(decided_at_places(snapshot, answer, question));
+        }
         let value = match reports.as_slice() {
             [one] => short(snapshot, one),
             several => several.iter().map(|report| short(snapshot, report)).collect(),
@@ -110,6 +113,55 @@ pub(crate) fn resolution(snapshot: &Snapshot, answer: &Answer, question: &Questi
         _ => Resolved::Yes,
     };
     Ok(Resolution { value: Some(value), notes, verdict, stamp })
+}
+
+/// What is decided at several places, all of which must agree: whether it is allowed comes first, then each place.
+fn decided_at_places(snapshot: &Snapshot, answer: &Answer, question: &Question) -> Resolution {
+    let mut things: Vec<(&str, Vec<&Report>)> = Vec::new();
+    for report in &answer.reports {
+        match things.iter_mut().find(|(what, _)| *what == report.about.what) {
+            Some((_, own)) => own.push(report),
+            None => things.push((&report.about.what, vec![report])),
+        }
+    }
+    let decision = |report: &Report| {
+        let mut short = short(snapshot, report);
+        // These are the same for all, and stand beside the result.
+        if let Some(short) = short.as_object_mut() {
+            short.retain(|name, _| !["semantics", "snapshot"].contains(&name.as_str()));
+        }
+        short
+    };
+    let value_of = |(what, own): &(&str, Vec<&Report>)| {
+        let allowed = match verdict_of(own.iter().copied()) {
+            Resolved::Yes => Json::Bool(true),
+            Resolved::No => Json::Bool(false),
+            Resolved::Undecided => Json::Null,
+        };
+        let mut places = Map::new();
+        for report in own {
+            let place = report.about.place.clone().unwrap_or_default();
+            // Several kinds may decide at one place.
+            let name = if places.contains_key(&place) { format!("{place} by {}", report.kind) } else { place };
+            places.insert(name, decision(report));
+        }
+        json!({"allowed": allowed, "about": what, "decisions": places})
+    };
+    let whole = match things.as_slice() {
+        [one] => value_of(one),
+        several => several.iter().map(value_of).collect(),
+    };
+    let (stamp, verdict) = (answer.stamp(snapshot), verdict_of(&answer.reports));
+    let mut notes = answer.notes.clone();
+    let value = match &question.field {
+        None => Some(whole),
+        Some(path) => at_path(&whole, path),
+    };
+    let Some(value) = value else {
+        notes.push(format!("{} is not part of the result", question.field.as_deref().unwrap_or_default()));
+        return Resolution { value: None, notes, verdict: Resolved::No, stamp };
+    };
+    Resolution { value: Some(value), notes, verdict, stamp }
 }
 
 fn several(answer: &Answer) -> Diagnostic {

@@ -20,6 +20,8 @@ enum Thing {
 
 /// Finds by `name`, `kind/name` or `kind/mesh/name`.
 fn find(snapshot: &Snapshot, written: &str, mesh: Option<&str>) -> Result<Thing, Diagnostic> {
+    // Names that are copied from paths begin with a slash.
+    let written = written.trim_start_matches('/');
     let parts: Vec<&str> = written.splitn(3, '/').collect();
     let (kind, wanted_mesh, name) = match parts.as_slice() {
         [kind, mesh, name] => (Some(*kind), Some(*mesh), *name),

@@ -87,6 +87,14 @@ impl Dialect for Access {
         settings.with(Arc::new(Seeds::Apart))
     }
 
+    fn own_types(&self) -> Vec<&'static str> {
+        vec![POLICY, claim::POLICY_SET, authzen::directory::DIRECTORY]
+    }
+
+    fn resembles_text(&self, text: &str) -> bool {
+        claim::resembles_text(text)
+    }
+
     fn claims(&self, document: Value<'_>, file: &str) -> bool {
         claim::claim(document, file).is_some()
     }
@@ -125,8 +133,8 @@ impl Dialect for Access {
 }
 
 impl Inventory for Access {
-    fn no_scope(&self) -> Option<&'static str> {
-        Some(SCOPE)
+    fn is_in_no_scope(&self, _kind: &str, scope: &str) -> bool {
+        scope == SCOPE
     }
 }
 

@@ -87,6 +87,10 @@ impl Dialect for Compliance {
         &[kind::FORM]
     }
 
+    fn resembles_text(&self, text: &str) -> bool {
+        claim::resembles_text(text)
+    }
+
     fn claims(&self, document: Value<'_>, _file: &str) -> bool {
         claim::claim(document).is_some()
     }
@@ -160,8 +164,8 @@ impl Dialect for Compliance {
 }
 
 impl Inventory for Compliance {
-    fn no_scope(&self) -> Option<&'static str> {
-        Some(SCOPE)
+    fn is_in_no_scope(&self, _kind: &str, scope: &str) -> bool {
+        scope == SCOPE
     }
 
     fn objects(&self, snapshot: &Snapshot) -> Vec<ListedObject> {

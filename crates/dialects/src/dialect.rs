@@ -106,6 +106,21 @@ pub trait Dialect: Inventory + Debug + Sync {
         false
     }
 
+    /// Types that its documents have, besides those that kinds govern and readers know.
+    fn own_types(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// Whether a text that cannot be parsed looks as if it held documents of its own that need no type.
+    fn resembles_text(&self, _text: &str) -> bool {
+        false
+    }
+
+    /// Types of Kubernetes that are in no namespace, each with its API group.
+    fn cluster_wide(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// What nobody reads, but is known: types, and an API group of which all types are known.
     fn known_types(&self) -> KnownTypes {
         KnownTypes::default()

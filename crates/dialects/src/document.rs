@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Fault, SourceId, Timestamp};
 
-use crate::shape::{Field, Shape, list, map_of, optional, required};
+use crate::dialect::dialects;
+use crate::shape::{Field, Need, Shape, list, map_of, optional, required};
 
 /// How a resource was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,10 +103,16 @@ impl<'t> Resource<'t> {
         }
     }
 
-    /// The same, with the namespace that it gets where it names none.
+    /// The same, with the namespace that it gets where it names none, unless its type is in no namespace.
     #[must_use]
     pub fn given(self, namespace: Option<&'t str>) -> Self {
-        Self { given: namespace, ..self }
+        Self { given: namespace.filter(|_| self.form == Form::Kubernetes && !self.is_cluster_wide()), ..self }
+    }
+
+    /// Whether it is of a type that is in no namespace.
+    pub fn is_cluster_wide(self) -> bool {
+        let (group, kind) = (self.group().unwrap_or_default(), self.kind.text());
+        self.form == Form::Kubernetes && dialects().any(|dialect| dialect.cluster_wide().contains(&(group, kind)))
     }
 
     /// The API group of the Kubernetes form: `kuma.io` of `kuma.io/v1alpha1`.
@@ -144,20 +151,22 @@ impl<'t> Resource<'t> {
         self.meta("labels")
     }
 
-    /// Name and namespace of the Kubernetes form.
+    /// Name and namespace of the Kubernetes form. Where a cluster makes up the end of a name, what stands before it is all that
+    /// is known.
     pub fn kubernetes_name(self) -> (&'t str, Option<&'t str>) {
-        let namespace = self.meta("namespace").map(Value::text).filter(|namespace| !namespace.is_empty());
-        (self.meta("name").map_or("", Value::text), namespace)
+        let text = |field: &str| self.meta(field).map(Value::text).filter(|text| !text.is_empty());
+        (text("name").or_else(|| text("generateName")).unwrap_or_default(), self.kubernetes_namespace())
     }
 
-    /// The namespace of the Kubernetes form.
+    /// The namespace of the Kubernetes form: the one that it names, or the one that it gets.
     pub fn kubernetes_namespace(self) -> Option<&'t str> {
-        if self.form == Form::Kubernetes { self.kubernetes_name().1 } else { None }
+        self.named_namespace().or(self.given)
     }
 
-    /// The namespace that it names, or the one that it gets.
-    pub fn own_or_given_namespace(self) -> Option<&'t str> {
-        self.kubernetes_namespace().or(self.given)
+    /// The namespace that it names.
+    pub fn named_namespace(self) -> Option<&'t str> {
+        let named = self.meta("namespace").filter(|_| self.form == Form::Kubernetes).map(Value::text);
+        named.filter(|namespace| !namespace.is_empty())
     }
 
     /// What stands under `spec`, in either form.
@@ -170,10 +179,9 @@ impl<'t> Resource<'t> {
         if self.form == Form::Universal {
             return Cow::Borrowed(self.header.name.map_or("", Value::text));
         }
-        let name = self.meta("name").map_or("", Value::text);
-        match self.meta("namespace").map(Value::text) {
-            Some(namespace) if !namespace.is_empty() => Cow::Owned(format!("{name}.{namespace}")),
-            _ => Cow::Borrowed(name),
+        match self.kubernetes_name() {
+            (name, Some(namespace)) => Cow::Owned(format!("{name}.{namespace}")),
+            (name, None) => Cow::Borrowed(name),
         }
     }
 
@@ -285,7 +293,7 @@ fn resource_shape(form: Form, body: Vec<Field>) -> Shape {
             Shape::Object(fields)
         }
         Form::Kubernetes => {
-            let spec_needed = body.iter().any(|field| field.need == crate::shape::Need::Required);
+            let spec_needed = body.iter().any(|field| field.need == Need::Required);
             let spec = Shape::Object(body);
             Shape::Object(vec![
                 required("apiVersion", Shape::Text, "`kuma.io/v1alpha1`"),
@@ -302,11 +310,12 @@ fn resource_shape(form: Form, body: Vec<Field>) -> Shape {
 pub(crate) fn metadata() -> Shape {
     let opaque = |name: &str| optional(name, Shape::Opaque, "kept by Kubernetes");
     let mut fields = vec![
-        required("name", Shape::Text, "the name"),
+        Field { need: Need::Unless("generateName"), ..required("name", Shape::Text, "the name") },
         optional("namespace", Shape::Text, "the namespace"),
         optional("labels", map_of(Shape::Text), "labels"),
         optional("annotations", map_of(Shape::Text), "annotations"),
         optional("creationTimestamp", Shape::Text, "when it was created"),
+        optional("generateName", Shape::Text, "what the name begins with, where the cluster makes up the rest"),
         optional("finalizers", list(Shape::Text), "kept by Kubernetes"),
     ];
     fields.extend(
@@ -314,7 +323,6 @@ pub(crate) fn metadata() -> Shape {
             "clusterName",
             "deletionGracePeriodSeconds",
             "deletionTimestamp",
-            "generateName",
             "generation",
             "managedFields",
             "ownerReferences",

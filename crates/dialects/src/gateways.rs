@@ -95,6 +95,14 @@ impl Dialect for GatewayApi {
         controller(settings).policies.apply(kind, symbols);
     }
 
+    fn own_types(&self) -> Vec<&'static str> {
+        gateway_api::claim::types().collect()
+    }
+
+    fn cluster_wide(&self) -> &'static [(&'static str, &'static str)] {
+        &gateway_api::CLUSTER_WIDE
+    }
+
     fn reader<'f>(&self, opening: Opening<'f, '_>) -> Box<dyn Reader<'f> + 'f> {
         Box::new(reader::GatewayReader::new(opening))
     }
@@ -169,7 +177,11 @@ impl Dialect for GatewayApi {
     }
 }
 
-impl Inventory for GatewayApi {}
+impl Inventory for GatewayApi {
+    fn is_in_no_scope(&self, kind: &str, _scope: &str) -> bool {
+        gateway_api::CLUSTER_WIDE.iter().any(|(_, known)| *known == kind)
+    }
+}
 
 /// What the controller was started with.
 fn controller(settings: &Companions) -> &ControllerSettings {

@@ -67,6 +67,28 @@ use crate::question::{Asked, Refused};
 use crate::recognise::{Before, Documents, Reading, Recognised};
 use crate::shape::Shape;
 
+/// Types that are in no namespace. Policies with target references, proxies and services of the newer form are in one.
+const CLUSTER_WIDE: [(&str, &str); 18] = [
+    (GROUP, "CircuitBreaker"),
+    (GROUP, "ExternalService"),
+    (GROUP, "FaultInjection"),
+    (GROUP, "HealthCheck"),
+    (GROUP, "Mesh"),
+    (GROUP, "MeshGateway"),
+    (GROUP, "MeshGatewayConfig"),
+    (GROUP, "MeshGatewayRoute"),
+    (GROUP, "ProxyTemplate"),
+    (GROUP, "RateLimit"),
+    (GROUP, "Retry"),
+    (GROUP, "Timeout"),
+    (GROUP, "TrafficLog"),
+    (GROUP, "TrafficPermission"),
+    (GROUP, "TrafficRoute"),
+    (GROUP, "TrafficTrace"),
+    (GROUP, "VirtualOutbound"),
+    (GROUP, "Zone"),
+];
+
 /// The dialect.
 #[derive(Debug)]
 pub struct Kuma;
@@ -91,6 +113,10 @@ impl Dialect for Kuma {
 
     fn default_editions(&self) -> &'static [&'static str] {
         &DEFAULT_SEMANTICS
+    }
+
+    fn cluster_wide(&self) -> &'static [(&'static str, &'static str)] {
+        &CLUSTER_WIDE
     }
 
     fn kind_forms(&self) -> &'static [KindForm] {

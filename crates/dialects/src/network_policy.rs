@@ -51,6 +51,14 @@ impl Dialect for NetworkPolicy {
         &[SEMANTICS]
     }
 
+    fn own_types(&self) -> Vec<&'static str> {
+        self.object_types()
+    }
+
+    fn cluster_wide(&self) -> &'static [(&'static str, &'static str)] {
+        &workloads::CLUSTER_WIDE
+    }
+
     fn owns_type(&self, kind: &str) -> bool {
         kind == POLICY
     }

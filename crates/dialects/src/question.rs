@@ -20,6 +20,7 @@ pub use self::options::Options;
 pub use self::words::Words;
 pub(crate) use self::words::one_or_many;
 use crate::dialect::{Dialect, dialects};
+use crate::recognise::{Given, given_to};
 pub use upheld_report::Refused;
 
 /// What somebody wants to know.
@@ -133,6 +134,7 @@ impl HttpRequest {
 impl Question {
     /// Parses words; the dialect that owns them says what they mean.
     pub fn parse(words: &Words, options: &Options) -> Result<Self, Refused> {
+        let words = &words.with_plain_names();
         let thing = match dialects().find_map(|dialect| dialect.parse(words, options)) {
             Some(thing) => thing?,
             None => shared(words)?,
@@ -198,7 +200,8 @@ impl<'a> Asked<'a> {
         if !refused.is_empty() {
             answers.retain(|answer| !answer.reports.is_empty());
         }
-        if let Some(answer) = answers.into_iter().reduce(Answer::with) {
+        if let Some(mut answer) = answers.into_iter().reduce(Answer::with) {
+            answer.notes.extend(self.given_namespaces(&answer));
             return Ok(answer);
         }
         // Who has nothing to be asked about knows least of what was meant.
@@ -212,6 +215,17 @@ impl<'a> Asked<'a> {
         let meant = |problem| meant::with_meant(problem, dialect, self);
         problem.diagnostics = problem.diagnostics.into_iter().map(meant).collect();
         Err(problem)
+    }
+}
+
+impl Asked<'_> {
+    /// Which namespaces documents are taken to be in that name none.
+    fn given_namespaces(&self, answer: &Answer) -> Vec<String> {
+        let given = given_to(self.snapshot, || answer.rests_on(self.snapshot.files()));
+        let note = |Given { namespace, by }: &Given| {
+            format!("note: documents that name no namespace are taken to be in {namespace}, as {by} beside them says")
+        };
+        given.into_iter().map(note).collect()
     }
 }
 

@@ -4,10 +4,13 @@
 mod after;
 mod kinds;
 mod kustomization;
+pub(crate) mod marks;
 mod pages;
+mod surroundings;
 mod unread;
 
 use std::any::Any;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -19,10 +22,13 @@ use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, File, Files, NodeRef, 
 
 pub(crate) use self::after::changed_files;
 pub use self::after::{After, Before};
-pub use self::kustomization::{Given, Kustomizations};
+pub use self::kustomization::{Given, Kustomizations, is_kustomization_file, kustomized_paths};
+pub(crate) use self::kustomization::{given_to, resource_at};
+pub use self::marks::Marks;
 use self::pages::Pages;
+pub use self::surroundings::Surroundings;
 pub use self::unread::SetAside;
-use crate::dialect::{Dialect, Document, Known, Opening, Reader, Side, Taken, dialects};
+use crate::dialect::{Dialect, Document, Known, Opening, Reader, Side, Taken, builtin, dialects};
 use crate::document::Header;
 use crate::policy_kind;
 use crate::schemas::Checks;
@@ -52,6 +58,8 @@ pub struct Recognised {
     aside: BTreeSet<NodeRef>,
     /// The documents that can change an answer.
     pub documents: Vec<NodeRef>,
+    /// What lies beside the documents that are meant for us.
+    surroundings: Surroundings,
     /// Where objects and policies were first described, by type, scope and name.
     described: FxHashMap<(Sym, Sym, Sym), NodeRef>,
 }
@@ -73,7 +81,8 @@ pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
 /// As [`recognise`], with more choices. What is known from before need not be read again: files that are shared have the
 /// same ids in both.
 pub fn recognise_with<'f>(reading: Reading<'f>, files: &'f Files, before: Option<Before<'f>>) -> Recognised {
-    let mut recognised = Recognised::default();
+    let surroundings = reading.settings.get().copied().unwrap_or_default();
+    let mut recognised = Recognised { surroundings, ..Recognised::default() };
     let kustomizations = Kustomizations::of(files);
     let mut documents = Documents::of(files.iter(), &kustomizations, &mut recognised.diagnostics);
     let kinds = std::mem::take(&mut documents.kinds);
@@ -133,14 +142,36 @@ impl Recognised {
     /// Whether nothing of the same type, scope and name was described before; else that is a mistake. `within` is what scopes
     /// are called.
     pub(crate) fn is_new(&mut self, files: &Files, identity: (Sym, Sym, Sym), at: NodeRef, within: &str) -> bool {
-        let Some(first) = self.described.insert(identity, at) else { return true };
+        let first = match self.described.entry(identity) {
+            Entry::Vacant(place) => {
+                place.insert(at);
+                return true;
+            }
+            Entry::Occupied(first) => *first.get(),
+        };
         let text = |symbol| self.draft.symbols.text(symbol);
         let (kind, scope, name) = (text(identity.0), text(identity.1), text(identity.2));
         let message = format!("{kind} `{name}` of {within} `{scope}` is defined twice");
         let span = files.value(at).map(first_span).unwrap_or_default();
-        let diagnostic = Diagnostic::error(Fault::DefinedTwice, message).at(at.source, span, "second definition");
-        let diagnostic = with_first(diagnostic, files, first).help("rename or remove one of them");
-        self.diagnostics.push(diagnostic);
+        let folder = |at: NodeRef| files.get(at.source).map(|file| kustomization::split(&file.name));
+        let diagnostic = match (self.surroundings, folder(first), folder(at)) {
+            // An overlay beside its base, or a chart beside what was rendered of it: one of them is meant, and nobody knows which.
+            (Surroundings::Mixed, Some((one, first)), Some((other, second))) if one != other => {
+                let exclude =
+                    |folder: &str, file: &str| if folder.is_empty() { format!("/{file}") } else { folder.to_owned() };
+                Diagnostic::warning(Fault::DefinedTwice, format!("{message}, and the first counts"))
+                    .at(at.source, span, "second definition, left aside")
+                    .help(format!(
+                        "to choose, leave one out: `--exclude {}` or `--exclude {}`",
+                        exclude(one, first),
+                        exclude(other, second)
+                    ))
+            }
+            _ => Diagnostic::error(Fault::DefinedTwice, message)
+                .at(at.source, span, "second definition")
+                .help("rename or remove one of them"),
+        };
+        self.diagnostics.push(with_first(diagnostic, files, first));
         false
     }
 }
@@ -303,10 +334,21 @@ impl<'f> Documents<'f> {
     }
 }
 
-/// Whether an item of a list could be a document.
+/// Whether an item of a list could be a document. Lists of anything have items with types: those of ours are known.
 fn is_like_ours(item: Value<'_>) -> bool {
     let header = Header::of(item);
-    header.kind.is_some() || header.universal_type.is_some() || dialects().any(|dialect| dialect.resembles(item))
+    let is_kind = |typed: Value<'_>| {
+        let mut kinds = builtin().flat_map(|document| marks::values(document.text, "name"));
+        kinds.any(|known| known == typed.text())
+    };
+    (header.kind.is_some() && header.api_version.is_some())
+        || header.universal_type.is_some_and(is_kind)
+        || dialects().any(|dialect| dialect.resembles(item))
+}
+
+/// Whether a dialect takes a document, or the items of a list, for its own without a type.
+pub fn is_claimed(document: Value<'_>, file: &str) -> bool {
+    dialects().any(|dialect| dialect.claims(document, file) || dialect.claims_items(document))
 }
 
 /// What a document holds.

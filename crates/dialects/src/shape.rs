@@ -73,8 +73,21 @@ pub struct Field {
 pub enum Need {
     /// It must.
     Required,
+    /// It must, unless another field says it.
+    Unless(&'static str),
     /// It may be left out.
     Optional,
+}
+
+impl Need {
+    /// Whether it must be there in a map that does not have it.
+    fn is_missed(self, map: Value<'_>) -> bool {
+        match self {
+            Self::Required => true,
+            Self::Unless(other) => map.get(other).is_none_or(|other| other.text().is_empty()),
+            Self::Optional => false,
+        }
+    }
 }
 
 impl Field {
@@ -244,7 +257,7 @@ impl<'c> Checker<'c> {
                 // A field that is there but empty counts as left out.
                 Some(field) if value.kind() == Kind::Null && field.need == Need::Optional => {}
                 Some(field) => {
-                    present += usize::from(field.need == Need::Required);
+                    present += usize::from(field.need != Need::Optional);
                     right &= self.within(Step::Key(&field.name), |checker| checker.check(value, &field.shape));
                 }
                 None if open && !fields.iter().any(|field| is_slip(key.text(), &field.name)) => {}
@@ -255,12 +268,12 @@ impl<'c> Checker<'c> {
             }
         }
         // Keys stand once, so counting is enough to know that nothing is missing.
-        if present == fields.iter().filter(|field| field.need == Need::Required).count() {
+        if present == fields.iter().filter(|field| field.need != Need::Optional).count() {
             return right;
         }
         let missing = |field: &&Field| {
             let name = field.name.as_str();
-            field.need == Need::Required && value.get(name).is_none() && !meant.contains(&name)
+            field.need.is_missed(value) && value.get(name).is_none() && !meant.contains(&name)
         };
         for field in fields.iter().filter(missing) {
             right = false;

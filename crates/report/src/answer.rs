@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use upheld_engine::Snapshot;
 use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::tree::Span;
-use upheld_model::{Diagnostic, Fault, Files, NodeRef, SourceId, Value};
+use upheld_model::{Diagnostic, Fault, Files, Label, NodeRef, SourceId, Value};
 
 use crate::stamp::{self, Stamp};
 use crate::{At, Outcome, Report};
@@ -54,8 +54,7 @@ impl Answer {
     ) -> (Vec<&'w Diagnostic>, usize) {
         let places: Vec<(SourceId, Span)> = self.documents.iter().filter_map(|at| document(files, *at)).collect();
         let named: BTreeSet<(&str, usize)> = self.reports.iter().flat_map(Report::places).map(At::line_of).collect();
-        let concerns = |warning: &&Diagnostic| {
-            let Some(label) = warning.label.as_ref().filter(|_| warning.fault != Fault::FailsOpen) else { return true };
+        let concerns_label = |label: &Label| {
             let Some(file) = files.get(label.source) else { return true };
             let documents = file.tree.documents().map(Value::span);
             let Some(span) = documents.into_iter().find(|span| contains(*span, label.span)) else { return true };
@@ -63,8 +62,31 @@ impl Answer {
             places.contains(&(label.source, span))
                 || named.iter().any(|(name, line)| *name == file.name && lines.contains(line))
         };
+        let concerns = |warning: &&Diagnostic| {
+            let Some(label) = warning.label.as_ref().filter(|_| warning.fault != Fault::FailsOpen) else { return true };
+            // Of two definitions, the answer rests on the one that counts.
+            let twice = warning.fault == Fault::DefinedTwice;
+            concerns_label(label) || (twice && warning.related.iter().any(concerns_label))
+        };
         let (concerning, others): (Vec<&Diagnostic>, Vec<&Diagnostic>) = warnings.into_iter().partition(concerns);
         (concerning, others.len())
+    }
+
+    /// All documents that the answer rests on, those that reports name among them.
+    pub fn rests_on(&self, files: &Files) -> BTreeSet<NodeRef> {
+        let named: BTreeSet<(&str, usize)> = self.reports.iter().flat_map(Report::places).map(At::line_of).collect();
+        let mut all: BTreeSet<NodeRef> = self.documents.iter().copied().collect();
+        let names = |name: &str| named.iter().any(|(file, _)| *file == name);
+        for (source, file) in files.iter().filter(|(_, file)| names(&file.name)) {
+            let is_named = |document: &Value<'_>| {
+                let span = document.span();
+                let lines = file.tree.position(span.start).0..=file.tree.position(span.end).0;
+                named.iter().any(|(name, line)| *name == file.name && lines.contains(line))
+            };
+            let documents = file.tree.documents().filter(is_named);
+            all.extend(documents.map(|document| NodeRef { source, node: document.number() }));
+        }
+        all
     }
 
     /// The policies that the results come from, `Kind/policy`, each once.

@@ -5,6 +5,7 @@ use upheld_model::tree::{Kind, Value};
 
 use super::authzen::directory::DIRECTORY;
 use super::manifest;
+use crate::recognise::marks::has_key;
 
 /// What a document without a type is, if it is about access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +69,13 @@ pub fn claim(document: Value<'_>, file: &str) -> Option<Claim> {
         }
         _ => None,
     }
+}
+
+/// Whether a text that cannot be parsed has the fields of policies, or of settings.
+pub(crate) fn resembles_text(text: &str) -> bool {
+    let has = |key: &&str| has_key(text, key);
+    let of_policies = ["subjects", "resources", "actions"].iter().filter(|key| has(key)).count();
+    of_policies >= 2 || (of_policies > 0 && has(&"effect")) || manifest::OWN_KEYS.iter().any(|key| has(&key))
 }
 
 /// The value of `kind:` of a set of policies.

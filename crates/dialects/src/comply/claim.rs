@@ -2,6 +2,8 @@
 
 use upheld_model::tree::{Kind, Value};
 
+use crate::recognise::marks::values;
+
 /// What a document without a type is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
@@ -27,6 +29,12 @@ pub(crate) fn claim(document: Value<'_>) -> Option<Claim> {
         }
     }
     None
+}
+
+/// Whether a text that cannot be parsed has references to objects.
+pub(crate) fn resembles_text(text: &str) -> bool {
+    let refers = |key: &str| values(text, key).any(|value| value.contains('/'));
+    refers("ref") || (refers("a") && refers("b"))
 }
 
 /// Whether a list, which is not a document for others, holds documents of ours.

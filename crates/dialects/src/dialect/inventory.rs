@@ -7,9 +7,9 @@ use crate::identity::Identity;
 
 /// What a dialect can list.
 pub trait Inventory {
-    /// What its policies are in, where those of others are in a mesh or a namespace.
-    fn no_scope(&self) -> Option<&'static str> {
-        None
+    /// Whether things of a kind are in no mesh and no namespace, whatever stands for one.
+    fn is_in_no_scope(&self, _kind: &str, _scope: &str) -> bool {
+        false
     }
 
     /// The scopes that connections stay within, by name.

@@ -66,8 +66,8 @@ mod walk;
 mod warnings;
 mod world;
 
+pub(crate) use claim::{CLUSTER_WIDE, is_about_gateways, object, policy};
 pub use claim::{Claim, claim};
-pub(crate) use claim::{is_about_gateways, object, policy};
 pub use effective::effective;
 pub use gateways::{GatewayKind, Gateways, Network};
 pub use places::Asked;

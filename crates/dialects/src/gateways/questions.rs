@@ -18,7 +18,6 @@ use super::kgateway::fields::asked_name;
 use super::unattached;
 use crate::identity::Identity;
 use crate::question::{Asked, HttpRequest, Named, Refused, Thing, Words};
-use crate::recognise::Given;
 
 /// What can stand before a slash here.
 const KINDS: [(&str, &[&str]); 9] = [
@@ -79,14 +78,10 @@ fn answer_about(asked: &Asked<'_>, about: String) -> Result<Answer, Diagnostic> 
     let query = Query { network, kind, unread: unread.as_ref(), documents: RefCell::default() };
     let reports = query.reports(&asked.question.thing)?;
     let documents: Vec<NodeRef> = query.documents.into_inner().into_iter().collect();
-    let given = documents.iter().filter_map(|document| unattached::given_namespace(asked.snapshot, *document));
-    let notes = upheld_report::each_once(given.map(|Given { namespace, by }| {
-        format!("note: documents that name no namespace are taken to be in {namespace}, as {by} beside them says")
-    }));
     let field = asked.question.field.as_deref().map(asked_name);
     let mut warnings = network.warnings();
     warnings.extend(unattached::warnings(network));
-    Ok(Answer { warnings, documents, notes, ..Answer::about(about, reports) }.only(field.as_deref()))
+    Ok(Answer { warnings, documents, ..Answer::about(about, reports) }.only(field.as_deref()))
 }
 
 fn find_kind<'s>(network: Network<'s>, name: &str) -> Result<GatewayKind<'s>, Diagnostic> {

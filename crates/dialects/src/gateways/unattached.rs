@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use upheld_engine::{ObjectId, Snapshot};
+use upheld_engine::ObjectId;
 use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::{Diagnostic, Fault, NodeRef, Object, Policy, TargetReference, Value};
 
@@ -10,8 +10,7 @@ use super::gateway_api::attachments::TARGETS;
 use super::gateway_api::elsewhere::Meant;
 use super::gateway_api::resources::Route;
 use super::gateway_api::{GatewayKind, Network};
-use crate::document::Resource;
-use crate::recognise::{Given, Kustomizations};
+use crate::recognise::resource_at;
 
 /// Why a policy has no effect.
 #[derive(Debug)]
@@ -265,18 +264,9 @@ fn run_by_others(network: Network<'_>, policy: &Policy, object: ObjectId) -> Opt
     Some(format!("{} is run by {controller}, which does not know policies of {group}", network.title(first.object)))
 }
 
-/// The namespace that a document gets that names none.
-pub(super) fn given_namespace(snapshot: &Snapshot, document: NodeRef) -> Option<&Given> {
-    let resource = snapshot.files().value(document).and_then(Resource::of)?;
-    let file = snapshot.files().get(document.source)?;
-    Kustomizations::in_snapshot(snapshot).given(&file.name).filter(|_| resource.kubernetes_namespace().is_none())
-}
-
-/// Whether a document says which namespace it is in.
+/// Whether a document says which namespace it is in, or gets one.
 fn names_namespace(network: Network<'_>, document: NodeRef) -> bool {
-    let resource = network.snapshot.files().value(document).and_then(Resource::of);
-    resource.is_some_and(|resource| resource.kubernetes_namespace().is_some())
-        || given_namespace(network.snapshot, document).is_some()
+    resource_at(network.snapshot, document).is_some_and(|resource| resource.kubernetes_namespace().is_some())
 }
 
 /// Whether backends are among the places of the policy's kind.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 use upheld_engine::merge::alike;
-use upheld_engine::{Described, Identity};
+use upheld_engine::{Described, Identity, Snapshot};
 use upheld_model::{Diagnostics, Draft, Fault, Files, Object, SourceId, Sym, Symbols};
 
 use super::control_plane::Stamps;
@@ -27,7 +27,7 @@ pub(super) fn concerned(before: Before<'_>, files: &Files, changed: &BTreeSet<So
     let objects = snapshot.objects();
     let old: Vec<&Object> =
         changed.iter().flat_map(|source| objects.of_source(*source)).map(|(_, object)| object).collect();
-    let draft = objects_of(files, changed, Stamps::of(snapshot), Symbols::clone(snapshot.symbols()));
+    let draft = objects_of(files, changed, snapshot);
     let new = draft.objects.as_slice();
     let key = draft.symbols.get(SERVICE_TAGS[0]);
     let offers = |object: &Object| services(object, key).collect::<BTreeSet<Sym>>();
@@ -63,12 +63,13 @@ pub(super) fn concerned(before: Before<'_>, files: &Files, changed: &BTreeSet<So
 }
 
 /// The objects of changed files, as far as they can be read.
-fn objects_of(files: &Files, changed: &BTreeSet<SourceId>, stamps: &Stamps, symbols: Symbols) -> Draft {
-    let mut draft = Draft { symbols, ..Draft::default() };
+fn objects_of(files: &Files, changed: &BTreeSet<SourceId>, before: &Snapshot) -> Draft {
+    let (stamps, kustomizations) = (Stamps::of(before), Kustomizations::in_snapshot(before));
+    let mut draft = Draft { symbols: Symbols::clone(before.symbols()), ..Draft::default() };
     // What is wrong with them is told when they are read for good.
     let mut found = Diagnostics::default();
     let readers = ResourceType::ALL.map(ObjectReader::new);
-    let documents = Documents::of(changed_files(files, changed), Kustomizations::none(), &mut found);
+    let documents = Documents::of(changed_files(files, changed), kustomizations, &mut found);
     for (source, resource) in documents.typed().filter_map(|one: &Document<'_>| Some((one.source, one.resource()?))) {
         let ours = resource.group().is_none_or(|group| group == GROUP);
         let reader = readers.iter().find(|reader| ours && reader.kind.name() == resource.kind.text());

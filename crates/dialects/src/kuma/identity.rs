@@ -12,6 +12,7 @@ use super::meta::Meta;
 use super::permission::Enforcement;
 use super::resources::ResourceType;
 use crate::document::Resource;
+use crate::recognise::resource_at;
 
 /// What policies call it.
 pub const SPIFFE_ID: &str = "spiffeID";
@@ -35,7 +36,7 @@ pub enum Identity {
 
 /// Who a proxy proves to be, given whether its mesh has certificates. These have the services of all inbounds together.
 pub fn of_proxy(snapshot: &Snapshot, proxy: &Object, certificates: Enforcement) -> Identity {
-    let resource = snapshot.files().value(proxy.at).and_then(Resource::of);
+    let resource = resource_at(snapshot, proxy.at);
     let own = resource.map(|resource| Meta::known(snapshot, resource));
     let own = own.and_then(|meta| Some((selecting(snapshot, proxy.scope, &meta)?, meta)));
     match own {
@@ -80,7 +81,7 @@ fn of_services<'t>(mesh: &str, tags: &[TagSet], certificates: Enforcement, text:
 /// All identity resources of a mesh.
 pub(super) fn identities(snapshot: &Snapshot, mesh: Sym) -> impl Iterator<Item = Resource<'_>> {
     let own = snapshot.objects_in(ResourceType::MeshIdentity.name(), snapshot.text(mesh));
-    own.filter_map(|(_, object)| snapshot.files().value(object.at).and_then(Resource::of))
+    own.filter_map(|(_, object)| resource_at(snapshot, object.at))
 }
 
 /// The identity resource of a proxy: the one that selects it with the most labels, then the first by name.

@@ -10,7 +10,7 @@ use super::meta::Meta;
 use super::resources::ResourceType;
 use super::rules::kinds;
 use crate::dialect::{Ends, Inventory, LayeredCells, Service};
-use crate::document::Resource;
+use crate::recognise::resource_at;
 
 impl Inventory for Kuma {
     fn scopes(&self, snapshot: &Snapshot) -> Vec<Sym> {
@@ -46,7 +46,7 @@ impl Inventory for Kuma {
     }
 
     fn computed(&self, snapshot: &Snapshot, at: NodeRef, policy: Option<&Policy>) -> Vec<(&'static str, String)> {
-        let Some(resource) = snapshot.files().value(at).and_then(Resource::of) else { return Vec::new() };
+        let Some(resource) = resource_at(snapshot, at) else { return Vec::new() };
         let layers = policy.and_then(Policy::layers);
         if layers.is_none() && ResourceType::of(resource.kind.text()).is_none() {
             return Vec::new();

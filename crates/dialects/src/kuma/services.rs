@@ -13,6 +13,7 @@ use super::meta::Meta;
 use super::resources::ResourceType;
 use super::rules::{edition, mesh_object};
 use crate::document::Resource;
+use crate::recognise::resource_at;
 
 /// Whether services are real resources only in a mesh, so that tags name nothing that is called.
 pub fn are_exclusive(snapshot: &Snapshot, mesh: Sym) -> bool {
@@ -71,7 +72,7 @@ impl<'s> Leading<'s> {
             return Vec::new();
         }
         let snapshot = self.snapshot;
-        let resource = snapshot.files().value(proxy.at).and_then(Resource::of);
+        let resource = resource_at(snapshot, proxy.at);
         let labels = resource.map_or_else(Vec::new, |resource| Meta::known(snapshot, resource).labels);
         let parts = caller_parts(proxy);
         let tags = parts.iter().flat_map(TagSet::as_slice);
@@ -126,7 +127,7 @@ pub fn selects(snapshot: &Snapshot, selector: Value<'_>, proxy: &Object) -> bool
         return has_tags(snapshot, tags, proxy);
     }
     let labels = selector.get("dataplaneLabels").or_else(|| selector.get("dataplane"));
-    let meta = snapshot.files().value(proxy.at).and_then(Resource::of);
+    let meta = resource_at(snapshot, proxy.at);
     let meta = meta.map(|resource| Meta::known(snapshot, resource));
     let Some((labels, meta)) = labels.zip(meta) else { return false };
     let mut wanted = labels.get("matchLabels").into_iter().flat_map(Value::entries);

@@ -67,6 +67,8 @@ const fn workload(
 pub(super) const DEFAULT_NAMESPACE: &str = "default";
 /// The type of namespaces.
 const NAMESPACE: &str = "Namespace";
+/// Types that are in no namespace.
+pub(super) const CLUSTER_WIDE: [(&str, &str); 1] = [("", NAMESPACE)];
 /// The label that every namespace has.
 pub(super) const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 

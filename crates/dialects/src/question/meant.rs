@@ -8,29 +8,42 @@ use super::{Asked, Question, Thing};
 use crate::dialect::{Dialect, ListedObject, dialects};
 use crate::identity::Identity;
 
+/// Nobody reads more commands at once.
+const MOST_SUGGESTED: usize = 3;
+
 /// A problem that a dialect has with the question, with what may have been meant.
 pub(super) fn with_meant(problem: Diagnostic, dialect: &dyn Dialect, asked: &Asked<'_>) -> Diagnostic {
-    let snapshot = asked.snapshot;
     let is_told = problem.help.iter().any(|help| help.starts_with("did you mean"));
     let Some(written) = name_in(asked.question).filter(|_| problem.fault == Fault::NotFound && !is_told) else {
         return problem;
     };
-    let all: Vec<(Identity, String)> = objects(snapshot).filter_map(with_command).collect();
-    let same = all.iter().find(|(object, _)| object.name.eq_ignore_ascii_case(written));
+    let (scope, name) =
+        written.rsplit_once('/').map_or((None, written), |(before, name)| (before.rsplit('/').next(), name));
+    let all: Vec<(Identity, String)> = objects(asked.snapshot).filter_map(with_command).collect();
+    let called = |wanted: &str| all.iter().filter(|(object, _)| object.name.eq_ignore_ascii_case(wanted)).collect();
+    let mut meant: Vec<&(Identity, String)> = called(name);
     // Whoever knows that name has another problem with the question.
-    if same.is_some_and(|(object, _)| dialect.command_about(object).is_some()) {
+    if meant.iter().any(|(object, _)| dialect.command_about(object).is_some()) && scope.is_none() {
         return problem;
     }
-    let near = || {
-        let name = nearest(written, all.iter().map(|(object, _)| object.name.as_str()))?;
-        all.iter().find(|(object, _)| object.name == name)
-    };
-    let policy = || {
-        let mut names = snapshot.policies().iter().map(|(_, policy)| snapshot.text(policy.name));
-        names.find(|name| name.eq_ignore_ascii_case(written)).map(|name| format!("upheld show {name}"))
-    };
-    let command = |(_, command): &(Identity, String)| command.clone();
-    problem.suggest(same.map(command).or_else(policy).or_else(|| near().map(command)))
+    if meant.iter().any(|(object, _)| Some(object.scope.as_str()) == scope) {
+        meant.retain(|(object, _)| Some(object.scope.as_str()) == scope);
+    }
+    let mut commands: Vec<String> = meant.into_iter().map(|(_, command)| command.clone()).collect();
+    if commands.is_empty() {
+        commands.extend(policy_called(asked.snapshot, name).map(|name| format!("upheld show {name}")));
+    }
+    if let (true, Some(near)) = (commands.is_empty(), nearest(name, all.iter().map(|(object, _)| object.name.as_str())))
+    {
+        commands = called(near).into_iter().map(|(_, command)| command.clone()).collect();
+    }
+    commands.truncate(MOST_SUGGESTED);
+    problem.suggest((!commands.is_empty()).then(|| commands.join("` or `")))
+}
+
+fn policy_called<'s>(snapshot: &'s Snapshot, wanted: &str) -> Option<&'s str> {
+    let mut names = snapshot.policies().iter().map(|(_, policy)| snapshot.text(policy.name));
+    names.find(|name| name.eq_ignore_ascii_case(wanted))
 }
 
 /// A question that can be asked about what was read, for a dialect that has something.
@@ -49,7 +62,7 @@ pub(super) fn nothing_called(name: &str) -> Diagnostic {
 pub(super) fn name_in(question: &Question) -> Option<&str> {
     let Thing::Connection(connection) = &question.thing else { return None };
     let name = connection.what.as_deref().or(connection.from.as_deref()).or(connection.to.as_deref())?;
-    (!name.contains(['/', '=', '~', '#'])).then_some(name)
+    (!name.contains(['=', '~', '#'])).then_some(name)
 }
 
 fn objects(snapshot: &Snapshot) -> impl Iterator<Item = Identity> {

@@ -62,6 +62,14 @@ pub struct Words {
     pub env: Vec<String>,
 }
 
+impl Words {
+    /// The same, without the slash that names begin with where they are copied from paths.
+    pub(super) fn with_plain_names(&self) -> Self {
+        let plain = |name: &Option<String>| name.as_ref().map(|name| name.trim_start_matches('/').to_owned());
+        Self { what: plain(&self.what), from: plain(&self.from), to: plain(&self.to), ..self.clone() }
+    }
+}
+
 /// A text stands for a list with nothing else in it, so that queries in addresses can ask, too.
 pub(crate) fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]

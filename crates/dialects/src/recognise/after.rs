@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use upheld_engine::{Companions, Described, Difference, Identity, PolicyKind, Snapshot};
-use upheld_model::{Diagnostic, Diagnostics, File, Files, NodeRef, SourceId, Symbols};
+use upheld_model::{Diagnostic, Diagnostics, Fault, File, Files, NodeRef, SourceId, Symbols};
 
 use super::{Documents, Kustomizations, Reading, Recognised, SetAside};
 use crate::dialect::{Known, Side, dialects};
@@ -54,6 +54,10 @@ impl<'b> Before<'b> {
     /// be reported, or because what some document means depends on all of them.
     pub fn after(self, reading: Reading<'_>, files: &Files, changed: &BTreeSet<SourceId>) -> Option<After> {
         let snapshot = self.snapshot;
+        // Which of two counts takes a look at both.
+        if self.warnings.as_slice().iter().any(|warning| warning.fault == Fault::DefinedTwice) {
+            return None;
+        }
         let mut concerned = changed.clone();
         for dialect in dialects() {
             concerned.extend(dialect.concerned(self, reading, files, changed)?);

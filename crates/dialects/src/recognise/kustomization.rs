@@ -7,11 +7,34 @@ use upheld_engine::Snapshot;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Files, NodeRef};
 
+use crate::document::Resource;
+
 /// How the files are called.
 const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// What their API versions begin with, where they say one.
 const GROUP: &str = "kustomize.config.k8s.io/";
+
+/// Fields that change what is applied, besides the namespace.
+const CHANGES: [&str; 17] = [
+    "commonAnnotations",
+    "commonLabels",
+    "components",
+    "configMapGenerator",
+    "generators",
+    "helmCharts",
+    "images",
+    "labels",
+    "namePrefix",
+    "nameSuffix",
+    "patches",
+    "patchesJson6902",
+    "patchesStrategicMerge",
+    "replacements",
+    "replicas",
+    "secretGenerator",
+    "transformers",
+];
 
 /// All kustomizations that were read.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +43,8 @@ pub struct Kustomizations {
     parts: BTreeSet<String>,
     /// Namespaces by folder.
     namespaces: BTreeMap<String, Given>,
+    /// Folders in which files are changed before they are applied.
+    changing: BTreeSet<String>,
     /// Those that say something of this.
     at: Vec<NodeRef>,
 }
@@ -36,8 +61,12 @@ pub struct Given {
 impl Kustomizations {
     /// None.
     pub(crate) fn none() -> &'static Self {
-        static NONE: Kustomizations =
-            Kustomizations { parts: BTreeSet::new(), namespaces: BTreeMap::new(), at: Vec::new() };
+        static NONE: Kustomizations = Kustomizations {
+            parts: BTreeSet::new(),
+            namespaces: BTreeMap::new(),
+            changing: BTreeSet::new(),
+            at: Vec::new(),
+        };
         &NONE
     }
 
@@ -48,7 +77,7 @@ impl Kustomizations {
 
     /// Whether a file is one, by its name.
     pub(super) fn is_one(file: &str) -> bool {
-        NAMES.contains(&split(file).1)
+        is_kustomization_file(file)
     }
 
     /// Those of some files.
@@ -63,6 +92,9 @@ impl Kustomizations {
                 if !parts.is_empty() || namespace.is_some() {
                     found.at.push(NodeRef { source, node: document.number() });
                 }
+                if CHANGES.iter().any(|field| document.get(field).is_some()) {
+                    found.changing.insert(if folder.is_empty() { ".".to_owned() } else { folder.to_owned() });
+                }
                 found.parts.extend(parts);
                 found.namespaces.extend(namespace.map(|namespace| {
                     (folder.to_owned(), Given { namespace: namespace.to_owned(), by: file.name.clone() })
@@ -70,6 +102,11 @@ impl Kustomizations {
             }
         }
         found
+    }
+
+    /// Folders in which files are changed before they are applied: what lies there is not what a cluster gets.
+    pub fn changing(&self) -> impl Iterator<Item = &str> {
+        self.changing.iter().map(String::as_str)
     }
 
     /// Whether a file is a part of something else, and has no documents of its own.
@@ -83,9 +120,46 @@ impl Kustomizations {
     }
 
     /// The namespace of documents of a file that name none.
-    pub fn given(&self, file: &str) -> Option<&Given> {
+    pub(crate) fn given(&self, file: &str) -> Option<&Given> {
         self.namespaces.get(split(file).0)
     }
+}
+
+/// The resource that a document of a snapshot is, in the namespace that it gets where it names none.
+pub(crate) fn resource_at(snapshot: &Snapshot, at: NodeRef) -> Option<Resource<'_>> {
+    let file = snapshot.files().get(at.source)?;
+    let given = Kustomizations::in_snapshot(snapshot).given(&file.name).map(|given| given.namespace.as_str());
+    Some(Resource::of(snapshot.files().value(at)?)?.given(given))
+}
+
+/// Who gives a namespace to some documents of a snapshot, each once: those that name none and could be in one.
+pub(crate) fn given_to(snapshot: &Snapshot, documents: impl FnOnce() -> BTreeSet<NodeRef>) -> Vec<&Given> {
+    let kustomizations = Kustomizations::in_snapshot(snapshot);
+    if kustomizations.namespaces.is_empty() {
+        return Vec::new();
+    }
+    let mut all: Vec<&Given> = Vec::new();
+    for at in documents() {
+        let takes =
+            |resource: &Resource<'_>| resource.named_namespace().is_none() && resource.kubernetes_namespace().is_some();
+        let Some(file) = resource_at(snapshot, at).filter(takes).and_then(|_| snapshot.files().get(at.source)) else {
+            continue;
+        };
+        all.extend(kustomizations.given(&file.name).filter(|given| !all.contains(given)));
+    }
+    all
+}
+
+/// Whether a file says with Kustomize how others are changed, by its name.
+pub fn is_kustomization_file(file: &str) -> bool {
+    NAMES.contains(&split(file).1)
+}
+
+/// The files and folders that a kustomization in a folder is made of.
+pub fn kustomized_paths(kustomization: Value<'_>, folder: &str) -> Vec<String> {
+    let lists = ["resources", "bases", "components"].into_iter().filter_map(|field| kustomization.get(field));
+    let named = lists.flat_map(Value::items).map(Value::text).chain(parts(kustomization));
+    named.map(|path| joined(folder, path)).map(|path| if path.is_empty() { ".".to_owned() } else { path }).collect()
 }
 
 fn is_kustomization(document: &Value<'_>) -> bool {
@@ -107,7 +181,7 @@ fn parts(kustomization: Value<'_>) -> impl Iterator<Item = &str> {
 }
 
 /// Folder and name of a file.
-fn split(file: &str) -> (&str, &str) {
+pub(super) fn split(file: &str) -> (&str, &str) {
     file.rsplit_once('/').unwrap_or(("", file))
 }
 

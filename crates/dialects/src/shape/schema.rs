@@ -81,10 +81,19 @@ fn object(fields: &[Field]) -> Json {
     }
     let required: Vec<_> =
         fields.iter().filter(|field| field.need == Need::Required).map(|field| &field.name).collect();
-    json!({
+    let mut schema = json!({
         "type": "object",
         "properties": properties,
         "required": required,
         "additionalProperties": false,
-    })
+    });
+    let either = fields.iter().filter_map(|field| match field.need {
+        Need::Unless(other) => Some(json!({"anyOf": [{"required": [field.name]}, {"required": [other]}]})),
+        Need::Required | Need::Optional => None,
+    });
+    let either: Vec<Json> = either.collect();
+    if let Some(schema) = schema.as_object_mut().filter(|_| !either.is_empty()) {
+        schema.insert("allOf".to_owned(), json!(either));
+    }
+    schema
 }

@@ -198,3 +198,38 @@ fn a_listener_whose_host_is_filled_in_later_may_be_for_any_route() {
     let answer = ask(&loaded, json!({"what": "httproute/web/app"})).expect("is answered");
     assert!(answer.reports[0].about.holds_for[0].contains("app.example"));
 }
+
+#[test]
+fn a_class_gets_no_namespace_from_a_kustomization() {
+    let class = "
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: envoy}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+";
+    let loaded = load(&[("net/class.yaml", class), ("net/kustomization.yaml", KUSTOMIZATION)]);
+    assert!(loaded.snapshot.object_named("GatewayClass", "default", "envoy").is_some());
+    let nowhere = |kind: &str| upheld_dialects::dialects().any(|dialect| dialect.is_in_no_scope(kind, "default"));
+    assert!(nowhere("GatewayClass") && !nowhere("Gateway"));
+}
+
+#[test]
+fn a_name_that_the_cluster_completes_is_known_by_its_beginning() {
+    let gateway = GATEWAY.replace("name: edge", "generateName: edge-");
+    let loaded = load(&[("gateway.yaml", &gateway)]);
+    assert!(loaded.snapshot.object_named("Gateway", "default", "edge-").is_some());
+    assert!(ask(&loaded, json!({"what": "gateway/default/edge-"})).is_ok());
+}
+
+#[test]
+fn names_are_understood_with_a_slash_before_them_and_in_any_case_and_what_is_not_found_is_suggested() {
+    let loaded = load(&[("gateway.yaml", GATEWAY), ("clients.yaml", CLIENTS)]);
+    for written in ["/gateway/default/edge", "Gateway/edge", "/Gateway/default/edge", "gateway/edge"] {
+        assert!(ask(&loaded, json!({"what": written})).is_ok(), "{written}");
+    }
+    for written in ["edge", "/edge", "default/edge", "edgee", "other/edge"] {
+        let refused = ask(&loaded, json!({"what": written})).expect_err(written);
+        let help = refused.diagnostics[0].help.join("; ");
+        assert!(help.starts_with("did you mean `gateway/default/edge`?"), "{written}: {help}");
+    }
+}

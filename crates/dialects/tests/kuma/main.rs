@@ -7,6 +7,7 @@ mod asked;
 mod callers;
 mod findings;
 mod generations;
+mod incomplete;
 mod layers;
 mod leaving;
 mod removing;

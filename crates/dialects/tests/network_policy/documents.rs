@@ -2,8 +2,10 @@
 
 use serde_json::json;
 use upheld_dialects::dialects;
+use upheld_loader::load::load;
+use upheld_loader::{Format, Input};
 
-use crate::world::{may, namespace, pod, policy, read, refused, try_read};
+use crate::world::{ask, may, namespace, pod, policy, read, refused, try_read};
 
 #[test]
 fn every_mistake_is_told_with_its_place() {
@@ -97,4 +99,35 @@ fn network_policies_decide_no_requests() {
     assert_eq!(loaded.snapshot.decides().count(), 0);
     let told = refused(&loaded, &json!({"subject": "role=admin", "action": "GET", "resource": "/"}));
     assert!(told.starts_with("there are no policies that decide requests"), "{told}");
+}
+
+#[test]
+fn the_namespace_of_a_kustomization_counts_for_policies_and_pods_and_is_said() {
+    let text = "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: p}, spec: {podSelector: {}}}\n---\n\
+                {apiVersion: v1, kind: Pod, metadata: {name: db}}\n---\n\
+                {apiVersion: v1, kind: Namespace, metadata: {name: data, labels: {tier: back}}}\n";
+    let kustomization = "kind: Kustomization\nnamespace: data\nresources: [all.yaml]\n";
+    let inputs = vec![
+        Input::text("k/all.yaml", Format::Yaml, text),
+        Input::text("k/kustomization.yaml", Format::Yaml, kustomization),
+    ];
+    let loaded = load(inputs, &[]).expect("is read");
+    let scopes: Vec<&str> =
+        loaded.snapshot.policies().iter().map(|(_, policy)| loaded.snapshot.text(policy.scope)).collect();
+    assert_eq!(scopes, ["data"]);
+    let answer = ask(&loaded, &json!({"from": "203.0.113.7", "to": "data/db"})).expect("is answered");
+    assert_eq!(answer.reports[0].policies, ["data/p"], "{:#?}", answer.reports);
+    let note =
+        "note: documents that name no namespace are taken to be in data, as k/kustomization.yaml beside them says";
+    assert!(answer.notes.contains(&note.to_owned()), "{:?}", answer.notes);
+}
+
+#[test]
+fn a_name_that_the_cluster_completes_is_known_by_its_beginning() {
+    let loaded = read(&policy("p", "podSelector: {}").replace("name: p", "generateName: p-"));
+    let names: Vec<&str> =
+        loaded.snapshot.policies().iter().map(|(_, policy)| loaded.snapshot.text(policy.name)).collect();
+    assert_eq!(names, ["p-"]);
+    let told = try_read(&policy("p", "podSelector: {}").replace("name: p", "generateName: ''")).expect_err("no name");
+    assert_eq!(told, ["`metadata` has no `name`; add `name:`, the name"]);
 }

@@ -71,7 +71,7 @@ fn print(session: &Session<'_>, rows: &[Row], now: Timestamp) {
             let mut table = Table::new(&columns);
             for row in rows {
                 // A mesh or a namespace; policies about requests or about related objects are in neither, but objects may belong to one.
-                let nowhere = dialects().any(|dialect| dialect.no_scope() == Some(&row.mesh));
+                let nowhere = dialects().any(|dialect| dialect.is_in_no_scope(&row.kind, &row.mesh));
                 let scope = if nowhere { row.computed(OWNER).unwrap_or("-") } else { &row.mesh };
                 let mut cells = vec![row.kind.clone(), scope.to_owned(), row.name.clone()];
                 if wide {

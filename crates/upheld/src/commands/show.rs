@@ -33,8 +33,8 @@ pub(super) fn run(session: &Session<'_>, show: &Show) -> Exit {
 
 fn text(shown: &Shown, snapshot: &Snapshot) -> String {
     let at = At::of(snapshot.files(), shown.node).map(|at| at.to_string()).unwrap_or_default();
-    // Policies about requests are in no mesh.
-    let nowhere = dialects().any(|dialect| dialect.no_scope() == Some(&shown.mesh));
+    // Policies about requests are in no mesh, classes of gateways in no namespace.
+    let nowhere = dialects().any(|dialect| dialect.is_in_no_scope(&shown.kind, &shown.mesh));
     let mesh = if nowhere { String::new() } else { format!(" in {}", shown.mesh) };
     let mut text = paint(ANSWER, &format!("{} {}{mesh}", shown.kind, shown.name));
     text.push_str(&format!("   {}\n", paint(DIM, &at)));

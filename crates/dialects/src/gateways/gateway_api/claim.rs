@@ -64,10 +64,18 @@ const TYPES: [(&str, &str, Claim); 28] = [
     (KGATEWAY, "TrafficPolicy", Claim::Policy),
 ];
 
+/// Types that are in no namespace.
+pub(crate) const CLUSTER_WIDE: [(&str, &str); 2] = [("", "Namespace"), (GATEWAY, "GatewayClass")];
+
 /// Whether a document is read here, and as what.
 pub fn claim(resource: Resource<'_>) -> Option<Claim> {
     let (group, kind) = (resource.group()?, resource.kind.text());
     TYPES.iter().find(|(known_group, known, _)| (*known_group, *known) == (group, kind)).map(|(.., claim)| *claim)
+}
+
+/// All types that are read.
+pub(crate) fn types() -> impl Iterator<Item = &'static str> {
+    TYPES.iter().map(|(_, kind, _)| *kind)
 }
 
 /// Whether documents of a type are read as objects that policies can be attached to.
@@ -115,7 +123,7 @@ fn identity(source: SourceId, resource: Resource<'_>, draft: &mut Draft, found: 
         return None;
     }
     let created = resource.created(source, found);
-    let (name, namespace) = (resource.kubernetes_name().0, resource.own_or_given_namespace());
+    let (name, namespace) = (resource.kubernetes_name().0, resource.kubernetes_namespace());
     let symbols = &mut draft.symbols;
     Some(Identity {
         kind: symbols.intern(resource.kind.text()),
@@ -158,7 +166,7 @@ pub(crate) fn policy(
 ) -> Option<Policy> {
     let Identity { kind: typed, namespace, name, created, at } = identity(source, resource, draft, found)?;
     let payload = resource.spec().map(|spec| NodeRef { source, node: spec.number() });
-    let own = resource.own_or_given_namespace().unwrap_or(DEFAULT_NAMESPACE);
+    let own = resource.kubernetes_namespace().unwrap_or(DEFAULT_NAMESPACE);
     let written = Written { source, resource, namespace: own };
     let says = PolicyContent::Attached(Arc::new(attachments::read(written, kind, settings, &mut draft.symbols)));
     Some(Policy { kind: typed, scope: namespace, name, title: name, created, at, payload, says })

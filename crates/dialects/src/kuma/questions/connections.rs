@@ -93,7 +93,7 @@ fn ask(
     }
     let ends = connection.source.iter().chain(&connection.destination);
     let mut assumed: Vec<String> = ends.filter_map(|end| end.assumed.clone()).collect();
-    assumed.extend(made_up.assumed());
+    assumed.extend(made_up.assumed(snapshot));
     Ok(Grouped { about: between(&connection), groups, incomplete, assumed })
 }
 

@@ -132,7 +132,7 @@ impl<'a> Layers<'a> {
     /// The proxy that calls, or the one that was made up for its tags.
     fn proxy(&self, member: &Member) -> Option<&Object> {
         match member.caller() {
-            Some(id) => self.snapshot.objects().get(id),
+            Some(id) => self.made_up.proxy(self.snapshot, id),
             None => self.made_up.caller.as_ref(),
         }
     }

@@ -13,8 +13,9 @@ pub(in crate::kuma) fn layered_cells(snapshot: &Snapshot, kind: KindId, mesh: Sy
     snapshot.kind(kind).filter(|kind| kind.merge().is_some())?;
     let mut lookup = snapshot.lookup();
     let identity = lookup.symbol(SPIFFE_ID);
-    let (connection, nobody) = (everybody(snapshot, mesh), MadeUp::default());
-    Some(Layers::new(snapshot, &lookup, &connection, Some(kind), identity, &nobody).cells())
+    let connection = everybody(snapshot, mesh);
+    let made_up = MadeUp::of_gateways(snapshot, &mut lookup, &connection);
+    Some(Layers::new(snapshot, &lookup, &connection, Some(kind), identity, &made_up).cells())
 }
 
 /// Every proxy calls everything that can be called.

@@ -6,10 +6,11 @@ use upheld_model::{Config, NodeRef};
 
 use crate::document::Resource;
 use crate::kuma::meta::Meta;
+use crate::recognise::resource_at;
 
 /// The resource that was written somewhere.
 pub(super) fn resource(snapshot: &Snapshot, at: NodeRef) -> Option<Resource<'_>> {
-    snapshot.files().value(at).and_then(Resource::of)
+    resource_at(snapshot, at)
 }
 
 /// Type, mesh, name and labels of a resource.
