@@ -14,9 +14,12 @@ use upheld_model::{Diagnostic, Fault};
 
 pub use self::history::{Commit, commits, commits_in};
 use self::program::{Blob, Blobs, Git};
+use crate::aside::{LeftAside, Why};
+use crate::discover::Discovered;
+use crate::ignored::{Exclude, What};
 use crate::paths;
 use crate::pattern::Pattern;
-use crate::read::Input;
+use crate::read::{Input, Origin};
 use upheld_syntax::limits;
 
 /// Finds what is named in a revision (a branch, a tag, a commit), sorted by name, each file once.
@@ -26,9 +29,20 @@ pub fn discover_at(revision: &str, named: &[impl AsRef<Path>]) -> (Vec<Input>, V
 
 /// Finds what is named in a revision as if another folder were the current one.
 pub fn discover_at_in(current: &Path, revision: &str, named: &[impl AsRef<Path>]) -> (Vec<Input>, Vec<Diagnostic>) {
-    let mut search = match Search::new(Git { folder: current }, revision) {
+    let Discovered { inputs, problems, .. } = discover_at_without(current, revision, named, &Exclude::default());
+    (inputs, problems)
+}
+
+/// Finds what is named in a revision, without what somebody excludes. Whatever git keeps is found, also if it would ignore it today.
+pub fn discover_at_without(
+    current: &Path,
+    revision: &str,
+    named: &[impl AsRef<Path>],
+    exclude: &Exclude,
+) -> Discovered {
+    let mut search = match Search::new(Git { folder: current }, revision, exclude) {
         Ok(search) => search,
-        Err(problem) => return (Vec::new(), vec![problem]),
+        Err(problem) => return Discovered { problems: vec![problem], ..Discovered::default() },
     };
     for named in named {
         if let Err(problem) = search.named(named.as_ref()) {
@@ -47,13 +61,16 @@ struct Search<'a> {
     /// All files of the revision, by their path from the top of the repository.
     entries: BTreeMap<String, program::Entry>,
     blobs: Blobs,
+    exclude: &'a Exclude,
     found: Vec<Found>,
     problems: Vec<Diagnostic>,
+    aside: LeftAside,
 }
 
 struct Found {
     /// As shown to users.
     name: String,
+    origin: Origin,
     /// From the top of the repository, after following links.
     path: String,
 }
@@ -62,12 +79,13 @@ struct Found {
 const LINKS: usize = 40;
 
 impl<'a> Search<'a> {
-    fn new(git: Git<'a>, revision: &str) -> Result<Self, Diagnostic> {
+    fn new(git: Git<'a>, revision: &str, exclude: &'a Exclude) -> Result<Self, Diagnostic> {
         let prefix = git.prefix()?;
         let Some(tree) = git.tree(revision)? else { return Err(unknown_revision(&git, revision)) };
         let place = format!(" in revision `{revision}`");
         let (entries, blobs) = (git.entries(&tree)?, git.blobs()?);
-        Ok(Self { git, place, prefix, entries, blobs, found: Vec::new(), problems: Vec::new() })
+        let (found, problems, aside) = (Vec::new(), Vec::new(), LeftAside::default());
+        Ok(Self { git, place, prefix, entries, blobs, exclude, found, problems, aside })
     }
 
     fn named(&mut self, named: &Path) -> Result<(), Diagnostic> {
@@ -78,7 +96,7 @@ impl<'a> Search<'a> {
         }
         let path = self.in_repository(named)?;
         match self.follow(&path) {
-            Some(path) if self.entries.contains_key(&path) => self.found.push(Found { name, path }),
+            Some(path) if self.entries.contains_key(&path) => self.add(name, path, Origin::Named),
             Some(path) if self.has_folder(&path) => {
                 if !self.below(&path, &name, |_| true) {
                     return Err(paths::nothing_in_folder(&name, &self.place));
@@ -108,16 +126,24 @@ impl<'a> Search<'a> {
             .map(|(path, below)| (path.to_owned(), paths::join(shown, below)))
             .filter(|(_, name)| accepts(name))
             .collect();
-        let before = self.found.len() + self.problems.len();
+        let before = self.found.len() + self.problems.len() + self.aside.by_reason.len();
         for (path, name) in candidates {
             match self.follow(&path) {
-                Some(path) if self.entries.contains_key(&path) => self.found.push(Found { name, path }),
+                Some(path) if self.entries.contains_key(&path) => self.add(name, path, Origin::Found),
                 // As on disk, a link to a folder is not entered unless it is named.
                 Some(path) if self.has_folder(&path) => {}
                 _ => self.problems.push(paths::missing(&name, &self.place, None).help("it is a broken link")),
             }
         }
-        self.found.len() + self.problems.len() > before
+        self.found.len() + self.problems.len() + self.aside.by_reason.len() > before
+    }
+
+    fn add(&mut self, name: String, path: String, origin: Origin) {
+        if self.exclude.excludes(&self.git.folder.join(&name), What::File) {
+            self.aside.add(Why::Excluded, name);
+        } else {
+            self.found.push(Found { name, path, origin });
+        }
     }
 
     /// Where a path leads if it is a link, the path itself if it is not; nothing if it leads in a circle or out.
@@ -169,22 +195,22 @@ impl<'a> Search<'a> {
             .map_while(move |(path, _)| Some((path.as_str(), path.strip_prefix(start.as_str())?)))
     }
 
-    fn finish(mut self) -> (Vec<Input>, Vec<Diagnostic>) {
-        self.found.sort_by(|a, b| a.name.cmp(&b.name));
+    fn finish(mut self) -> Discovered {
+        self.found.sort_by(|a, b| a.name.cmp(&b.name).then(a.origin.cmp(&b.origin)));
         let mut seen = HashSet::new();
         let mut inputs = Vec::new();
-        for Found { name, path } in self.found {
+        for Found { name, path, origin } in self.found {
             let Some(entry) = self.entries.get(&path) else { continue };
             if !seen.insert(path) {
                 continue;
             }
             match self.blobs.read(&entry.object) {
-                Ok(Blob::Bytes(bytes)) => inputs.push(Input::bytes(name, bytes)),
+                Ok(Blob::Bytes(bytes)) => inputs.push(Input::bytes(name, bytes).of(origin)),
                 Ok(Blob::TooLarge) => self.problems.push(limits::too_large(&name)),
                 Err(error) => self.problems.push(paths::unreadable(&name, &error)),
             }
         }
-        (inputs, self.problems)
+        Discovered { inputs, problems: self.problems, aside: self.aside }
     }
 }
 

@@ -10,14 +10,20 @@
 //! Invariant: one broken file hides no other; every problem is a [`upheld_model::Diagnostic`], and always all of them. What
 //! is wrong answers nothing.
 
+pub mod aside;
 pub mod discover;
+mod foreign;
 pub mod git;
+pub mod ignored;
 pub mod load;
 mod paths;
 mod pattern;
 pub mod read;
+pub mod render;
 
-pub use discover::discover;
-pub use git::discover_at;
-pub use read::{Content, Input, read};
+pub use aside::{LeftAside, Why};
+pub use discover::{Discovered, discover, discover_without};
+pub use git::{discover_at, discover_at_without};
+pub use ignored::Exclude;
+pub use read::{Content, Input, Origin, read};
 pub use upheld_syntax::Format;

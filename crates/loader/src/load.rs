@@ -5,7 +5,7 @@ mod after;
 use std::any::Any;
 use std::sync::Arc;
 
-use upheld_dialects::recognise::{self, Before, IMPLIED};
+use upheld_dialects::recognise::{self, Before, IMPLIED, Kustomizations, Surroundings};
 use upheld_dialects::schemas::Schemas;
 use upheld_dialects::{Dialect, Reading, Recognised, SetAside, builtin, dialects, recognise_with};
 use upheld_engine::comply::Profile;
@@ -16,7 +16,9 @@ use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId};
 use upheld_syntax::{Format, parse};
 
 pub use self::after::Change;
-use crate::{Input, read};
+use crate::aside::LeftAside;
+use crate::read::Origin;
+use crate::{Input, foreign, read};
 
 /// A snapshot, with what is worth knowing about how it came about.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub struct Loaded {
     pub warnings: Diagnostics,
     /// Documents that were left out because they are not ours to resolve.
     pub set_aside: Arc<SetAside>,
+    /// Files that were left out because they are not ours.
+    pub left_aside: Arc<LeftAside>,
     /// Editions that some kind belongs to.
     pub editions: Arc<[String]>,
     choices: Arc<Choices>,
@@ -80,6 +84,14 @@ impl Loaded {
         SourceId::new(self.implied.index() + 1)
     }
 
+    /// The same, with what was left out before anything was read.
+    #[must_use]
+    pub fn leaving_aside(self, aside: LeftAside) -> Self {
+        let mut left_aside = LeftAside::clone(&self.left_aside);
+        left_aside.extend(aside);
+        Self { left_aside: Arc::new(left_aside), ..self }
+    }
+
     fn before(&self) -> Before<'_> {
         let Self { snapshot, warnings, set_aside, implied, .. } = self;
         Before { snapshot, warnings, set_aside, implied: *implied }
@@ -112,7 +124,9 @@ impl Choices {
     /// As [`Self::load`], for programs with a store of their own. The documents of the store come after all others; see
     /// [`Loaded::after`] for what happens when they change.
     pub fn load_for_store(self, inputs: Vec<Input>, stored: Vec<Input>) -> Result<Loaded, Box<Broken>> {
-        let settings = dialects().fold(self.settings, |settings, dialect| dialect.for_store(settings));
+        // Who writes something that is there already must learn that it does not count.
+        let settings = self.settings.with(Arc::new(Surroundings::Own));
+        let settings = dialects().fold(settings, |settings, dialect| dialect.for_store(settings));
         Self { settings, ..self }.load_with(inputs, stored)
     }
 
@@ -140,8 +154,15 @@ impl Choices {
         let implied = SourceId::new(all.len());
         all.push(Input::text(IMPLIED, Format::Yaml, ""));
         all.extend(stored);
-        let (files, about_texts) = read(all);
-        Arc::new(self).recognise(files, implied, about_texts, None)
+        let origins: Vec<Origin> = all.iter().map(Input::origin).collect();
+        let (mut files, about_texts) = read(all);
+        let (about_texts, mut left_aside) = match self.settings.get().copied().unwrap_or_default() {
+            Surroundings::Own => (about_texts, LeftAside::default()),
+            Surroundings::Mixed => foreign::leave_aside(&mut files, &origins, about_texts, self.reading(&self.names())),
+        };
+        let loaded = Arc::new(self).recognise(files, implied, about_texts, None)?;
+        left_aside.kustomizations.extend(Kustomizations::in_snapshot(&loaded.snapshot).changing().map(str::to_owned));
+        Ok(Loaded { left_aside: Arc::new(left_aside), ..loaded })
     }
 
     /// Recognises all documents, those that are known from before with less work.
@@ -190,7 +211,8 @@ impl Choices {
                 let snapshot = dialects().fold(snapshot.keeping_all(companions), complete);
                 let (editions, set_aside) = (editions.into(), Arc::new(set_aside));
                 let (choices, warnings) = (Arc::clone(&self), diagnostics);
-                Ok(Loaded { snapshot, warnings, set_aside, editions, choices, implied, about_texts })
+                let left_aside = Arc::default();
+                Ok(Loaded { snapshot, warnings, set_aside, left_aside, editions, choices, implied, about_texts })
             }
             Err((files, problems)) => {
                 diagnostics.extend(problems);

@@ -39,6 +39,11 @@ pub(crate) fn join(folder: &str, name: &str) -> String {
     }
 }
 
+/// The rest of a name inside of a folder.
+pub(crate) fn below<'n>(name: &'n str, folder: &str) -> &'n str {
+    name.strip_prefix(folder).map_or(name, |rest| rest.trim_start_matches('/'))
+}
+
 /// Whether a folder is looked into when it was not named itself.
 pub(crate) fn is_wanted_folder(name: &str) -> bool {
     !name.starts_with('.') && !matches!(name, "target" | "node_modules")

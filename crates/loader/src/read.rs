@@ -20,6 +20,17 @@ pub struct Input {
     /// Unless the name or the text tells.
     format: Option<Format>,
     content: Content,
+    origin: Origin,
+}
+
+/// How somebody came to read an input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// It was asked for by its name.
+    #[default]
+    Named,
+    /// It lies in a folder that was asked for.
+    Found,
 }
 
 /// Where the content of an input is.
@@ -38,22 +49,38 @@ pub enum Content {
 impl Input {
     /// A file; its format is told by its name or its text.
     pub fn file(name: impl Into<String>, path: impl Into<PathBuf>) -> Self {
-        Self { name: name.into(), format: None, content: Content::File(path.into()) }
+        Self { name: name.into(), format: None, content: Content::File(path.into()), origin: Origin::Named }
     }
 
     /// Standard input; its format is told by its text.
     pub fn standard_input() -> Self {
-        Self { name: paths::STANDARD_INPUT.to_owned(), format: None, content: Content::StandardInput }
+        Self {
+            name: paths::STANDARD_INPUT.to_owned(),
+            format: None,
+            content: Content::StandardInput,
+            origin: Origin::Named,
+        }
     }
 
     /// Bytes in memory; their format is told by the name or the text.
     pub fn bytes(name: impl Into<String>, bytes: Vec<u8>) -> Self {
-        Self { name: name.into(), format: None, content: Content::Bytes(bytes) }
+        Self { name: name.into(), format: None, content: Content::Bytes(bytes), origin: Origin::Named }
     }
 
     /// A text in memory, for example a built-in document.
     pub fn text(name: impl Into<String>, format: Format, text: impl Into<String>) -> Self {
-        Self { name: name.into(), format: Some(format), content: Content::Text(text.into()) }
+        Self { name: name.into(), format: Some(format), content: Content::Text(text.into()), origin: Origin::Named }
+    }
+
+    /// The same, come upon in another way.
+    #[must_use]
+    pub fn of(self, origin: Origin) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// How somebody came to read it.
+    pub fn origin(&self) -> Origin {
+        self.origin
     }
 
     /// How users call it.
@@ -89,7 +116,7 @@ pub fn read(inputs: Vec<Input>) -> (Files, Diagnostics) {
 
 /// Reads one input.
 pub(crate) fn read_one(source: SourceId, input: Input) -> (File, Vec<Diagnostic>) {
-    let Input { name, format, content } = input;
+    let Input { name, format, content, .. } = input;
     let Decoded { text, problem } = decoded(source, &name, content);
     let format = format.or_else(|| Format::of_name(&name));
     if let Some(problem) = problem {

@@ -23,7 +23,9 @@ mod transfer;
 use std::io::Write;
 
 use upheld_answers::{Answer, Options, Question, Refused, Resolved, Words, World, verdict_of};
+use upheld_loader::LeftAside;
 use upheld_loader::load::{Broken, Loaded};
+use upheld_loader::render::Tool;
 use upheld_model::{Diagnostic, Fault, Files};
 
 use crate::cli::{self, Cli, Command, Common};
@@ -159,19 +161,54 @@ impl Session<'_> {
         Some(loaded)
     }
 
+    /// One line for everything that was left aside, and one for what others would make of it.
     fn report_set_aside(&self, loaded: &Loaded) {
+        let parts: Vec<String> = self.documents_aside(loaded).into_iter().chain(self.files_aside(loaded)).collect();
+        if !parts.is_empty() {
+            say(&format!("note: {}", parts.join("; ")));
+        }
+        let LeftAside { charts, kustomizations, .. } = loaded.left_aside.as_ref();
+        for (tool, folders, what) in [
+            (Tool::Helm, charts, "a Helm chart: its templates are not read"),
+            (
+                Tool::Kustomize,
+                kustomizations,
+                "a Kustomize folder: its files are read as they are before it changes them",
+            ),
+        ] {
+            if let Some(folder) = folders.first() {
+                let more = folders.len() - 1;
+                let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+                let command = tool.command(folder);
+                say(&format!(
+                    "note: {folder} is {what}{more}; read `{command} | upheld … -f -`, or all of them with --render"
+                ));
+            }
+        }
+    }
+
+    /// How many documents are of types that nobody here looks at.
+    fn documents_aside(&self, loaded: &Loaded) -> Option<String> {
         let by_type = &loaded.set_aside.by_type;
         let count: usize = by_type.values().sum();
-        if count == 0 {
-            return;
-        }
         let mut types: Vec<String> = by_type.iter().map(|(name, count)| format!("{name} ({count})")).collect();
         let shown = if self.screen.verbose { types.len() } else { 5 };
         let more = types.len().saturating_sub(shown);
         types.truncate(shown);
         let more = if more > 0 { format!(" and {more} more types") } else { String::new() };
         let noun = if count == 1 { "document" } else { "documents" };
-        say(&format!("note: {count} {noun} of types that are not resolved here: {}{more}", types.join(", ")));
+        (count > 0).then(|| format!("{count} {noun} of types that are not resolved here: {}{more}", types.join(", ")))
+    }
+
+    /// How many files are left aside, by why.
+    fn files_aside(&self, loaded: &Loaded) -> Option<String> {
+        let reasons = loaded.left_aside.by_reason.iter().map(|(why, names)| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let named = if self.screen.verbose { format!(" ({})", names.join(", ")) } else { String::new() };
+            format!("{}{named}", why.counted(names.len()))
+        });
+        let reasons: Vec<String> = reasons.collect();
+        (!reasons.is_empty()).then(|| format!("left aside: {}", reasons.join(", ")))
     }
 }
 

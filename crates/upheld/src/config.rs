@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use upheld_dialects::default_editions;
 use upheld_dialects::dialect::{read_settings, system_settings};
+use upheld_dialects::recognise::Surroundings;
 use upheld_dialects::shape::{Checker, Shape, list, optional};
 use upheld_engine::Companions;
 use upheld_loader::Input;
@@ -30,6 +31,12 @@ pub(crate) struct Setting<T> {
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) files: Setting<Vec<String>>,
+    /// What is left out, each with the folder that it is written for.
+    pub(crate) exclude: Setting<Vec<(PathBuf, String)>>,
+    /// What becomes of files that are not ours.
+    pub(crate) reading: Reading,
+    /// Whether charts and kustomizations are rendered.
+    pub(crate) packages: Packages,
     pub(crate) semantics: Setting<Vec<String>>,
     pub(crate) mesh: Setting<Option<String>>,
     pub(crate) output: Setting<Output>,
@@ -44,11 +51,33 @@ pub(crate) struct Settings {
     pub(crate) remote: Option<Remote>,
 }
 
+/// What becomes of files that are not ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// They are left aside, and counted.
+    Lenient,
+    /// They are errors.
+    Strict,
+}
+
+/// What becomes of charts and kustomizations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Packages {
+    /// Their files are read as they lie there.
+    AsTheyAre,
+    /// What their programs make of them is read.
+    Rendered,
+}
+
 impl Settings {
     /// What dialects are reported besides documents.
     pub(crate) fn companions(&self) -> Result<Companions, Vec<Diagnostic>> {
         let systems = self.systems.iter().map(|(name, setting)| (*name, setting.value.as_slice()));
-        Ok(read_settings(systems)?.with(Arc::new(self.schemas.value.schemas())))
+        let surroundings = match self.reading {
+            Reading::Lenient => Surroundings::Mixed,
+            Reading::Strict => Surroundings::Own,
+        };
+        Ok(read_settings(systems)?.with(Arc::new(self.schemas.value.schemas())).with(Arc::new(surroundings)))
     }
 }
 
@@ -64,6 +93,7 @@ pub(crate) fn shape() -> Shape {
     let texts = || Shape::Either(vec![list(Shape::Text), Shape::Text]);
     let own = vec![
         optional("files", texts(), "files, folders and globs to read, relative to this file"),
+        optional("exclude", texts(), "files and folders to leave out, written as in a .gitignore beside this file"),
         optional("semantics", texts(), "editions of the rules, for example kuma/0.4"),
         optional("mesh", Shape::Text, "the mesh to ask about"),
         optional("output", Shape::Choice(&["table", "wide", "json", "yaml", "jsonl", "name"]), "how to print answers"),
@@ -106,7 +136,7 @@ pub(crate) fn settings(flags: &Common, environment: impl Fn(&str) -> Option<Stri
         }
     }
     let layers = Layers { given: given(flags, &environment), files, bases };
-    let settings = layers.settings(&current, &mut problems);
+    let settings = layers.settings(&current, flags, &mut problems);
     if problems.errors() > 0 {
         return Err(BadSettings { files: layers.files, diagnostics: problems.into_iter().collect() });
     }
@@ -122,6 +152,7 @@ fn given(flags: &Common, environment: &impl Fn(&str) -> Option<String>) -> Vec<(
     };
     let named = |value: Option<String>| value.into_iter().collect::<Vec<_>>();
     flag("files", flags.files.clone(), "flag -f");
+    flag("exclude", flags.exclude.clone(), "flag --exclude");
     flag("semantics", flags.semantics.clone(), "flag --semantics");
     flag("mesh", named(flags.mesh.clone()), "flag --mesh");
     flag("output", named(flags.output.as_ref().map(name_of)), "flag --output");
@@ -130,13 +161,13 @@ fn given(flags: &Common, environment: &impl Fn(&str) -> Option<String>) -> Vec<(
         flag(name, values.clone(), &format!("flag --{name}"));
     }
     flag("schemas", named(flags.schemas.as_ref().map(name_of)), "flag --schemas");
-    let names = ["files", "semantics", "mesh", "output", "color", "schemas", "trust"].into_iter();
+    let names = ["files", "exclude", "semantics", "mesh", "output", "color", "schemas", "trust"].into_iter();
     for name in names.chain(system_settings().map(|system| system.name)) {
         let variable = format!("UPHELD_{}", name.to_uppercase());
         if let Some(value) = environment(&variable).filter(|value| !value.is_empty()) {
             let values = match name {
                 "files" => std::env::split_paths(&value).map(|path| path.display().to_string()).collect(),
-                "semantics" | "trust" => value.split(',').map(str::to_owned).collect(),
+                "semantics" | "trust" | "exclude" => value.split(',').map(str::to_owned).collect(),
                 _ => vec![value],
             };
             given.push((name, values, format!("environment {variable}")));
@@ -146,7 +177,7 @@ fn given(flags: &Common, environment: &impl Fn(&str) -> Option<String>) -> Vec<(
 }
 
 impl Layers {
-    fn settings(&self, current: &Path, problems: &mut Diagnostics) -> Settings {
+    fn settings(&self, current: &Path, flags: &Common, problems: &mut Diagnostics) -> Settings {
         let one = |name: &str, default: &str| {
             let Setting { value, origin } = self.find(name, current).unwrap_or_else(|| default_of(&[default]));
             Setting { value: value.into_iter().next().unwrap_or_default(), origin }
@@ -157,6 +188,9 @@ impl Layers {
         let schemas = one("schemas", "on");
         Settings {
             files: self.find("files", current).unwrap_or_else(|| default_of(&["."])),
+            exclude: self.exclude(current),
+            reading: if flags.strict { Reading::Strict } else { Reading::Lenient },
+            packages: if flags.render { Packages::Rendered } else { Packages::AsTheyAre },
             semantics: self
                 .find("semantics", current)
                 .unwrap_or_else(|| default_of(&default_editions().collect::<Vec<_>>())),
@@ -185,6 +219,23 @@ impl Layers {
             }
             Some(Setting { value: values, origin: self.origin(source, value) })
         })
+    }
+
+    /// What all layers exclude together: a flag adds to what a file says.
+    fn exclude(&self, current: &Path) -> Setting<Vec<(PathBuf, String)>> {
+        let (mut value, mut origins) = (Vec::new(), Vec::new());
+        for ((source, file), base) in self.files.iter().zip(&self.bases) {
+            if let Some(written) = file.tree.documents().find_map(|document| document.get("exclude")) {
+                value.extend(texts(written).into_iter().map(|pattern| (base.clone(), pattern)));
+                origins.push(self.origin(source, written));
+            }
+        }
+        for (_, patterns, origin) in self.given.iter().filter(|(name, ..)| *name == "exclude") {
+            value.extend(patterns.iter().map(|pattern| (current.to_path_buf(), pattern.clone())));
+            origins.push(origin.clone());
+        }
+        let origin = if origins.is_empty() { "default".to_owned() } else { origins.join(", ") };
+        Setting { value, origin }
     }
 
     fn origin(&self, source: SourceId, value: Value<'_>) -> String {

@@ -1,13 +1,15 @@
 //! From settings to a snapshot.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use upheld_engine::Companions;
 use upheld_loader::load::{Broken, Choices, Loaded};
-use upheld_loader::{Input, discover, discover_at};
-use upheld_model::{Diagnostic, Files};
+use upheld_loader::render::render;
+use upheld_loader::{Discovered, Exclude, LeftAside, discover_at_without, discover_without};
+use upheld_model::{Diagnostic, Fault};
 
-use crate::config::{FILE, Settings};
+use crate::config::{FILE, Packages, Reading, Settings};
 use crate::demo;
 use crate::render::diagnostics;
 
@@ -51,7 +53,7 @@ pub(crate) fn try_snapshot(settings: &Settings, revision: Option<&str>) -> Resul
 }
 
 fn read(settings: &Settings, revision: Option<&str>, question: Option<&str>) -> Result<Loaded, Box<Broken>> {
-    let (mut inputs, mut problems) = inputs(settings, revision);
+    let Discovered { mut inputs, mut problems, aside } = discovered(settings, revision);
     if let Some(question) = question.and_then(|file| Path::new(file).canonicalize().ok()) {
         inputs.retain(|input| Path::new(input.name()).canonicalize().ok().as_ref() != Some(&question));
     }
@@ -65,12 +67,17 @@ fn read(settings: &Settings, revision: Option<&str>, question: Option<&str>) -> 
         Companions::default()
     });
     let choices = Choices { semantics: settings.semantics.value.clone(), settings: systems };
-    match choices.load(inputs) {
+    let loaded = choices.load(inputs).map(|loaded| loaded.leaving_aside(aside.clone()));
+    if settings.reading == Reading::Strict {
+        let set_aside = loaded.as_ref().map(|loaded| loaded.set_aside.by_type.clone()).unwrap_or_default();
+        problems.extend(not_read(&aside, &set_aside));
+    }
+    match loaded {
         Ok(loaded) if problems.is_empty() => Ok(loaded),
-        Ok(Loaded { warnings, .. }) => {
+        Ok(Loaded { warnings, snapshot, .. }) => {
             let mut diagnostics = warnings;
             diagnostics.extend(problems);
-            Err(Box::new(Broken { files: Files::default(), diagnostics }))
+            Err(Box::new(Broken { files: snapshot.files().clone(), diagnostics }))
         }
         Err(mut broken) => {
             broken.diagnostics.extend(problems);
@@ -79,23 +86,62 @@ fn read(settings: &Settings, revision: Option<&str>, question: Option<&str>) -> 
     }
 }
 
-fn inputs(settings: &Settings, revision: Option<&str>) -> (Vec<Input>, Vec<Diagnostic>) {
+/// What would be left aside, as errors.
+fn not_read<'a>(
+    aside: &'a LeftAside,
+    set_aside: &'a BTreeMap<String, usize>,
+) -> impl Iterator<Item = Diagnostic> + use<'a> {
+    let files = aside.by_reason.iter().filter(|(why, _)| !why.is_chosen()).flat_map(|(why, names)| {
+        names.iter().map(move |name| {
+            let message = format!("`{name}` is not read: it is {} {}", article(why.word()), why.word());
+            Diagnostic::error(Fault::Unreadable, message).help(format!("leave it out: `--exclude {name}`"))
+        })
+    });
+    let types = set_aside.iter().map(|(name, count)| {
+        let (noun, are) = if *count == 1 { ("document", "is") } else { ("documents", "are") };
+        let message = format!("{count} {noun} {are} left aside: {name}");
+        Diagnostic::error(Fault::UnknownDocument, message)
+            .help("leave the files out with `--exclude`, or read without `--strict`")
+    });
+    files.chain(types)
+}
+
+fn article(noun: &str) -> &'static str {
+    if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+}
+
+fn discovered(settings: &Settings, revision: Option<&str>) -> Discovered {
     if let Some(remote) = &settings.remote {
-        return (remote.inputs().collect(), Vec::new());
+        return Discovered { inputs: remote.inputs().collect(), ..Discovered::default() };
     }
     let (builtin, named): (Vec<&String>, Vec<&String>) =
         settings.files.value.iter().partition(|path| path.as_str() == demo::NAME);
-    let (mut inputs, problems) = match (named.is_empty(), revision) {
-        (true, _) => (Vec::new(), Vec::new()),
-        (false, None) => discover(&named),
-        (false, Some(revision)) => discover_at(revision, &named),
+    let patterns = settings.exclude.value.iter().map(|(folder, pattern)| (folder.as_path(), pattern.as_str()));
+    let (exclude, wrong) = match Exclude::new(patterns) {
+        Ok(exclude) => (exclude, Vec::new()),
+        Err(wrong) => (Exclude::default(), wrong),
     };
+    let mut found = match (named.is_empty(), revision) {
+        (true, _) => Discovered::default(),
+        (false, None) => discover_without(Path::new(""), &named, &exclude),
+        (false, Some(revision)) => discover_at_without(Path::new("."), revision, &named, &exclude),
+    };
+    found.problems.extend(wrong);
     // Settings are not documents; a folder that has both is the usual case.
-    inputs.retain(|input| named.iter().any(|path| path.as_str() == input.name()) || !is_settings(input.name()));
+    found.inputs.retain(|input| named.iter().any(|path| path.as_str() == input.name()) || !is_settings(input.name()));
+    found = match (settings.packages, revision) {
+        (Packages::AsTheyAre, _) => found,
+        (Packages::Rendered, None) => render(found),
+        (Packages::Rendered, Some(revision)) => {
+            let message = format!("`--render` renders files as they are now, not those of revision `{revision}`");
+            found.problems.push(Diagnostic::error(Fault::BadSetting, message).help("check the revision out first"));
+            found
+        }
+    };
     if !builtin.is_empty() {
-        inputs.extend(demo::inputs());
+        found.inputs.extend(demo::inputs());
     }
-    (inputs, problems)
+    found
 }
 
 fn is_settings(name: &str) -> bool {

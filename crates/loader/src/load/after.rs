@@ -58,7 +58,8 @@ impl Loaded {
             }
         }
         // Also if something is wrong: then all of it is to be reported.
-        Arc::clone(&self.choices).recognise(files, self.implied, about_texts, Some(self.before()))
+        let next = Arc::clone(&self.choices).recognise(files, self.implied, about_texts, Some(self.before()))?;
+        Ok(Self { left_aside: Arc::clone(&self.left_aside), ..next })
     }
 
     /// The next one; `None` if there is more than an index can hold.
@@ -72,6 +73,7 @@ impl Loaded {
             snapshot: dialects().fold(next, complete),
             warnings,
             set_aside: Arc::new(set_aside),
+            left_aside: Arc::clone(&self.left_aside),
             editions: Arc::clone(&self.editions),
             choices: Arc::clone(&self.choices),
             implied: self.implied,

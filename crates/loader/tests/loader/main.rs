@@ -8,6 +8,8 @@ mod digests;
 mod discover;
 mod gateway_changes;
 mod git;
+mod ignored;
+mod mixed;
 mod mutations;
 mod read;
 mod route_changes;

@@ -11,8 +11,10 @@ use crate::render::table::{Align, Table};
 
 pub(super) fn run(session: &Session<'_>, show_origin: bool) -> Exit {
     let settings = &session.settings;
+    let excluded: Vec<&str> = settings.exclude.value.iter().map(|(_, pattern)| pattern.as_str()).collect();
     let rows = [
         ("files", settings.files.value.join(", "), &settings.files.origin),
+        ("exclude", excluded.join(", "), &settings.exclude.origin),
         ("semantics", settings.semantics.value.join(", "), &settings.semantics.origin),
         ("mesh", settings.mesh.value.clone().unwrap_or_default(), &settings.mesh.origin),
         ("output", name_of(&settings.output.value), &settings.output.origin),

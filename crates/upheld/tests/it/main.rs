@@ -15,6 +15,7 @@ mod one_answer;
 mod reach;
 mod remote;
 mod reports;
+mod repository;
 mod served;
 mod stamps;
 mod streams;
