@@ -1,7 +1,7 @@
 //! What may have been meant by a name that nobody knows, among everything that was read.
 
 use upheld_engine::Snapshot;
-use upheld_model::nearest::nearest;
+use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::{Diagnostic, Fault};
 
 use super::{Asked, Question, Thing};
@@ -12,7 +12,7 @@ use crate::identity::Identity;
 const MOST_SUGGESTED: usize = 3;
 
 /// A problem that a dialect has with the question, with what may have been meant.
-pub(super) fn with_meant(problem: Diagnostic, dialect: &dyn Dialect, asked: &Asked<'_>) -> Diagnostic {
+pub(super) fn with_meant(mut problem: Diagnostic, dialect: &dyn Dialect, asked: &Asked<'_>) -> Diagnostic {
     let is_told = problem.help.iter().any(|help| help.starts_with("did you mean"));
     let Some(written) = name_in(asked.question).filter(|_| problem.fault == Fault::NotFound && !is_told) else {
         return problem;
@@ -38,7 +38,10 @@ pub(super) fn with_meant(problem: Diagnostic, dialect: &dyn Dialect, asked: &Ask
         commands = called(near).into_iter().map(|(_, command)| command.clone()).collect();
     }
     commands.truncate(MOST_SUGGESTED);
-    problem.suggest((!commands.is_empty()).then(|| commands.join("` or `")))
+    if !commands.is_empty() {
+        problem.help.insert(0, did_you_mean(commands.join("` or `")));
+    }
+    problem
 }
 
 fn policy_called<'s>(snapshot: &'s Snapshot, wanted: &str) -> Option<&'s str> {

@@ -230,6 +230,6 @@ fn names_are_understood_with_a_slash_before_them_and_in_any_case_and_what_is_not
     for written in ["edge", "/edge", "default/edge", "edgee", "other/edge"] {
         let refused = ask(&loaded, json!({"what": written})).expect_err(written);
         let help = refused.diagnostics[0].help.join("; ");
-        assert!(help.starts_with("did you mean `gateway/default/edge`?"), "{written}: {help}");
+        assert!(help.starts_with("did you mean `upheld explain gateway/default/edge`?"), "{written}: {help}");
     }
 }

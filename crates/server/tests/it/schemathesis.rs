@@ -61,8 +61,8 @@ enum Endpoints {
 const OF_OTHERS: &str = "^/(authz|meshes)/";
 
 fn config() -> Config {
-    let watch =
-        ["demo", "compliance", "envoy-gateway/manifests.yaml"].map(|name| Path::new(EXAMPLES).join(name)).to_vec();
+    let folders = ["kuma-choosing-a-policy", "access", "compliance", "envoy-gateway/manifests.yaml"];
+    let watch = folders.map(|name| Path::new(EXAMPLES).join(name)).to_vec();
     let limits = Limits { batch: 20, ..Limits::default() };
     Config { watch, limits, ..Config::default() }
 }

@@ -20,13 +20,13 @@ pub(crate) struct Common {
     #[arg(short = 'f', long = "file", value_name = "PATH", global = true, help_heading = FILES)]
     pub(crate) files: Vec<String>,
     /// Leave out what a .gitignore would name so: `charts`, `./overlays/dev`, `*.tpl.yaml`; repeatable
-    #[arg(long, value_name = "GLOB", global = true)]
+    #[arg(long, value_name = "GLOB", global = true, help_heading = FILES)]
     pub(crate) exclude: Vec<String>,
     /// Everything in the folders must be read: what would be left aside is an error
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = FILES)]
     pub(crate) strict: bool,
     /// Read what helm and kustomize make of charts and kustomizations, in place of their files
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = FILES)]
     pub(crate) render: bool,
     /// Ask about the documents of this server instead of files; a token goes into `UPHELD_TOKEN`
     #[arg(long, value_name = "URL", global = true, conflicts_with = "files", help_heading = FILES)]
