@@ -48,6 +48,8 @@ bench NAME [--quick]
   --quick     a small run of a few seconds, to see that everything works; its figures mean little
   --instructions
               select, kuma, access and comply: instructions of one answer, counted by valgrind
+  --reports   comply only: only reports and fixes
+  --related   server only: only writes and reads among a million relationships
   --huge      comply only: also the largest organisation, which needs 10 GB of memory
 
 Results go to standard output, progress to standard error. The exit code is 0, also if a target is missed; 1 if an
@@ -74,9 +76,13 @@ fn main() -> ExitCode {
         ["access", "--instructions"] => access::instructions::run(),
         ["comply"] => comply::run(&comply::FULL),
         ["comply", "--quick"] => comply::run(&comply::QUICK),
+        ["comply", "--reports"] => comply::run_reports(&comply::FULL),
+        ["comply", "--reports", "--quick"] => comply::run_reports(&comply::QUICK),
         ["comply", "--instructions"] => comply::instructions::run(),
         ["server"] => server::run(&server::FULL),
         ["server", "--quick"] => server::run(&server::QUICK),
+        ["server", "--related"] => server::run_related(&server::FULL),
+        ["server", "--related", "--quick"] => server::run_related(&server::QUICK),
         [select::instructions::CHILD, arguments @ ..] => select::instructions::act(arguments),
         [kuma::instructions::CHILD, arguments @ ..] => kuma::instructions::act(arguments),
         [comply::instructions::CHILD, arguments @ ..] => comply::instructions::act(arguments),

@@ -7,6 +7,7 @@
 //! envoy       the same over gRPC, as Envoy asks
 //! empty       a handler of the same framework that reads the body and answers
 //! growth      one document written, and one question asked, among few documents and among many
+//! related     one relationship written, and one question asked, among a million relationships
 //! ```
 
 mod client;
@@ -14,6 +15,7 @@ pub(crate) mod documents;
 mod empty;
 mod envoy;
 mod growth;
+mod related;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -43,6 +45,7 @@ pub(crate) struct Plan {
     /// Policies of the server whose start is measured.
     many: usize,
     growth: growth::Plan,
+    related: related::Plan,
 }
 
 /// What the targets are about.
@@ -54,6 +57,7 @@ pub(crate) const FULL: Plan = Plan {
     batch: 100,
     many: 100_000,
     growth: growth::FULL,
+    related: related::FULL,
 };
 
 /// Enough to see that everything works.
@@ -65,6 +69,7 @@ pub(crate) const QUICK: Plan = Plan {
     batch: 10,
     many: 2_000,
     growth: growth::QUICK,
+    related: related::QUICK,
 };
 
 /// Connections that ask at once where the cost of a question is measured: with a single one, most of the time goes into waking threads
@@ -116,6 +121,7 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     let runtime = Runtime::new().map_err(|error| failed(&error))?;
     let mut targets = Targets::default();
     growth::run(plan.growth, &runtime, &mut targets)?;
+    related::run(plan.related, &runtime, &mut targets)?;
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
     let workload = Workload::new(plan.policies, plan.requests);
     let file = folder.path().join("policies.jsonl");
@@ -180,6 +186,15 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
     let slow = busy.http.at(990).as_secs_f64() / alone.http.at(990).as_secs_f64();
     targets.at_most("p99 over HTTP while somebody writes / alone", slow, 2.0);
     start_of_many(plan, &runtime, folder.path())?;
+    targets.print();
+    Ok(())
+}
+
+/// Only what is written and read among many relationships.
+pub(crate) fn run_related(plan: &Plan) -> Result<(), String> {
+    let runtime = Runtime::new().map_err(|error| error.to_string())?;
+    let mut targets = Targets::default();
+    related::run(plan.related, &runtime, &mut targets)?;
     targets.print();
     Ok(())
 }

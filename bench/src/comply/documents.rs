@@ -7,7 +7,7 @@ use upheld_loader::Format;
 use super::organisation::{Of, Organisation, Tag, Thing};
 
 /// The edition that knows both ways to compare values.
-pub(super) const SEMANTICS: &str = "meshstack/current";
+pub(crate) const SEMANTICS: &str = "meshstack/current";
 
 /// How many files relationships are spread over.
 const PARTS: usize = 4;

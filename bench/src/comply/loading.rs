@@ -57,13 +57,13 @@ pub(super) fn run(plan: &Plan, targets: &mut Targets) -> Result<usize, String> {
 
 /// A folder with the documents of an organisation, as long as it is used.
 #[derive(Debug)]
-pub(super) struct Folder {
-    pub(super) path: PathBuf,
+pub(crate) struct Folder {
+    pub(crate) path: PathBuf,
     bytes: usize,
 }
 
 impl Folder {
-    pub(super) fn new(organisation: &Organisation, format: Format) -> Result<Self, String> {
+    pub(crate) fn new(organisation: &Organisation, format: Format) -> Result<Self, String> {
         let path = std::env::temp_dir().join(format!("upheld-bench-{}", std::process::id()));
         fs::create_dir_all(&path).map_err(|error| error.to_string())?;
         let mut own = Self { path, bytes: 0 };

@@ -25,6 +25,11 @@ pub(crate) const XXL: Size =
     Size { letter: "XXL", workspaces: 150_000, projects: 500_000, people: 1_000_000, rules: 100 };
 
 impl Size {
+    /// With so many rules.
+    pub(crate) fn with_rules(self, rules: usize) -> Self {
+        Self { rules, ..self }
+    }
+
     /// As many rules, and a part of the rest.
     pub(super) fn part(self, of: usize) -> Self {
         let part = |count: usize| count / of;
@@ -67,7 +72,7 @@ const TAGS: [(&str, usize); 12] = [
 
 /// The kinds of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Of {
+pub(crate) enum Of {
     Workspace,
     Project,
     User,
@@ -261,6 +266,17 @@ impl Organisation {
         if let Some(thing) = self.things.get_mut(thing) {
             thing.open = u32::try_from(value).ok();
         }
+    }
+
+    /// A thing of a kind by its place among them, as it is called; they begin anew after the last.
+    pub(crate) fn named(&self, of: Of, place: usize) -> String {
+        let (first, count) = self.span(of);
+        self.things.get(first + place % count.max(1)).map(Thing::reference).unwrap_or_default()
+    }
+
+    /// How much there is to be related, and how often it is.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        (self.things.len(), self.links.len())
     }
 
     pub(super) fn thing(&self, number: usize) -> Result<&Thing, String> {

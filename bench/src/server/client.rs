@@ -26,6 +26,11 @@ impl Client {
         self.send(&format!("POST {path}"), &format!("authorization: Bearer {token}\r\n"), body)
     }
 
+    /// Gets an answer, as somebody who may.
+    pub(super) fn get_as(&mut self, token: &str, path: &str) -> Result<String, String> {
+        self.send(&format!("GET {path}"), &format!("authorization: Bearer {token}\r\n"), "")
+    }
+
     /// Puts a policy, as somebody who may.
     pub(super) fn put(&mut self, token: &str, policy: &str) -> Result<String, String> {
         let header = format!("authorization: Bearer {token}\r\n");
