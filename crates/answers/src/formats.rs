@@ -4,12 +4,20 @@ pub mod audit;
 pub mod tested;
 mod xml;
 
+use std::io::{self, Write};
+
 use serde::Serialize;
 pub use upheld_report::visible;
 
 /// A report as YAML.
 pub fn yaml(report: &impl Serialize) -> Option<String> {
     serde_saphyr::to_string(report).ok()
+}
+
+/// Writes a report as [`json`] has it, without holding the text.
+pub(crate) fn write_json(report: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, report)?;
+    out.write_all(b"\n")
 }
 
 /// A report as JSON, on several lines.

@@ -154,6 +154,10 @@ impl Dialect for Compliance {
         admission::admit(before, after, writer, time)
     }
 
+    fn names(&self, kind: &str, text: &str) -> Vec<Identity> {
+        if kind == accepted::ACCEPTED { accepted::policies_named(text) } else { Vec::new() }
+    }
+
     fn superseded(&self, before: &Snapshot, written: &[WrittenDocument<'_>]) -> Vec<RecordChange> {
         documented::superseded(before, written)
     }

@@ -100,6 +100,11 @@ pub trait Dialect: Inventory + Debug + Sync {
         false
     }
 
+    /// Whom a stored document names besides itself, so that only those may read it who may read these: by its type and text.
+    fn names(&self, _kind: &str, _text: &str) -> Vec<Identity> {
+        Vec::new()
+    }
+
     /// Whether a document that nobody reads looks as if its author meant this system: then it is a mistake, else it belongs to
     /// somebody else.
     fn resembles(&self, _document: Value<'_>) -> bool {

@@ -328,6 +328,11 @@ impl<'f> Documents<'f> {
         Held::Itself
     }
 
+    /// All that readers are offered.
+    pub(crate) fn offered(&self) -> impl Iterator<Item = &Document<'f>> {
+        self.all.iter().map(|(document, _)| document)
+    }
+
     /// Those that say what they are.
     pub fn typed(&self) -> impl Iterator<Item = &Document<'f>> {
         self.all.iter().map(|(document, _)| document).filter(|document| document.header.is_some())

@@ -182,6 +182,14 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Allowed, Self::Soft, Self::Blocked, Self::Invalid, Self::Forbidden];
+
+    /// By its word.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.word() == word)
+    }
+
     /// The word that users see.
     pub fn word(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! A fingerprint of an organisation, and of what somebody wants to do with it.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{FindingId, Tags};
+use upheld_engine::comply::{FindingId, FindingName, Tags};
 use upheld_engine::digest::{Encode, Encoder, hex};
 use upheld_model::Timestamp;
 
@@ -31,6 +31,13 @@ impl Organisation {
                 encoder.list(names.iter().flatten(), |encoder, name| encoder.text(name));
             }
         });
+        for (name, causes) in records.remembered().sorted() {
+            let FindingName { scope, policy, rule, a, b } = name;
+            for text in [scope.as_deref().unwrap_or_default(), policy, a, b, &rule.to_string()] {
+                encoder.text(text);
+            }
+            encoder.list(causes, |encoder, cause| encoder.one(cause));
+        }
         hex(&encoder.finish())
     }
 

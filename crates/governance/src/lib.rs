@@ -47,7 +47,7 @@ pub use self::definition::{
 pub use self::draft::Draft;
 pub use self::fix::{By, Edit, Fix, Fixes, Harm, Obstacle, Remedy, Seeker};
 pub use self::plan::{AfterChange, Flip, Plan, Step};
-pub use self::records::{Cause, FirstSeen, History};
+pub use self::records::{Cause, FirstSeen, History, Remembered};
 pub use self::refusal::Refusal;
 pub use self::schema::TagSchema;
 pub use self::trial::Trial;

@@ -10,7 +10,8 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use rustc_hash::FxBuildHasher;
 
 /// A map in shards of about `SIZE` entries, chosen by the hash of the key. Shards are shared between clones, so a clone costs a
-/// pointer for each of them. Entries come in no order, so nobody may list them. Keys that strangers choose want a hasher with a
+/// pointer for each of them. Entries come in no order, so who lists them sorts
+/// them by their keys. Keys that strangers choose want a hasher with a
 /// key that these do not know: see [`TextShards`].
 #[derive(Clone)]
 pub struct Shards<K, V, const SIZE: usize = 64, S = FxBuildHasher> {
@@ -63,6 +64,36 @@ impl<K: Eq + Hash, V, const SIZE: usize, S: BuildHasher> Shards<K, V, SIZE, S> {
         let hash = self.hasher.hash_one(key);
         let shard = self.tables.get(place(hash, self.tables.len()))?;
         shard.find(hash, |(known, _)| known.borrow() == key).map(|(_, value)| value)
+    }
+
+    /// Whether another map has the same entries: what the two share is not looked at.
+    pub fn is_same(&self, other: &Self) -> bool
+    where
+        V: PartialEq,
+    {
+        self.is_same_by(other, |one, other| one == other)
+    }
+
+    /// As [`Self::is_same`], where values are the same in some way.
+    pub fn is_same_by(&self, other: &Self, same: impl Fn(&V, &V) -> bool) -> bool {
+        let is_shared = |place: usize, own: &Arc<HashTable<(K, V)>>| {
+            self.tables.len() == other.tables.len()
+                && other.tables.get(place).is_some_and(|table| Arc::ptr_eq(own, table))
+        };
+        let mut own = self.tables.iter().enumerate().filter(|(place, own)| !is_shared(*place, own));
+        let is_known = |(key, value): &(K, V)| other.get(key).is_some_and(|known| same(value, known));
+        self.len == other.len && own.all(|(_, table)| table.iter().all(is_known))
+    }
+
+    /// All entries, in the order of their keys.
+    pub fn sorted(&self) -> Vec<(&K, &V)>
+    where
+        K: Ord,
+    {
+        let mut all: Vec<(&K, &V)> =
+            self.tables.iter().flat_map(|table| table.iter()).map(|(key, value)| (key, value)).collect();
+        all.sort_unstable_by_key(|(key, _)| *key);
+        all
     }
 }
 
@@ -200,8 +231,13 @@ mod tests {
                 prop_assert_eq!(shards.is_empty(), map.is_empty());
             }
             clones.push((shards, map));
-            for (shards, map) in clones {
-                prop_assert!(same(&shards, &map));
+            for (shards, map) in &clones {
+                prop_assert!(same(shards, map));
+                let sorted: Vec<(&String, &u8)> = shards.sorted();
+                prop_assert_eq!(sorted, map.iter().collect::<Vec<_>>());
+                for (other, theirs) in &clones {
+                    prop_assert_eq!(shards.is_same(other), map == theirs);
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ mod passing;
 pub mod sample;
 mod since;
 
-pub use answers::{FixPlan, Planned, PlannedFlip, PlannedStep, Ruled};
+pub use answers::{FixPlan, ListedWaivers, Planned, PlannedFlip, PlannedStep, Ruled};
 pub use check::{
     Actor, AppliedWaiver, Cause, Check, CheckState, Edit, Fix, Link, NearMiss, Side, Why, fingerprint, values, word,
 };
@@ -22,7 +22,7 @@ pub use overview::{BySeverity, ByWorkspace, Overview, Violations};
 pub use passing::{NothingPassing, Passed, Passing};
 pub use since::{Began, Commit};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{At, counted};
 
@@ -139,7 +139,7 @@ pub struct Subject {
 }
 
 /// How much a policy may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Level {
     /// They are refused, where they can be.
@@ -153,7 +153,7 @@ pub enum Level {
 }
 
 /// How much a violation matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
     /// The worst.
@@ -169,7 +169,7 @@ pub enum Severity {
 }
 
 /// A waiver, and what it is good for.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaiverLine {
     /// Its name.
@@ -191,7 +191,7 @@ pub struct WaiverLine {
 }
 
 /// Whether a waiver does anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WaiverState {
     /// It covers something.

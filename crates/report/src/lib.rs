@@ -28,7 +28,7 @@ mod status;
 mod tested;
 mod visible;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use upheld_model::{Files, Label, NodeRef, State};
 
@@ -327,7 +327,7 @@ pub fn brief(fields: &[Field]) -> String {
 }
 
 /// A place in a file.
-#[derive(Clone, Debug, Default, Serialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 pub struct At {
     file: String,
     line: usize,

@@ -166,7 +166,7 @@ fn reason(check: &Check) -> Phrase {
         .into_iter()
         .map(|(name, side)| (name.to_owned(), side))
         .collect();
-    Phrase { code: check.reason.code.into(), parameters, text: check.reason.text.clone() }
+    Phrase { code: check.reason.code.clone(), parameters, text: check.reason.text.clone() }
 }
 
 /// What a policy allows: `{dev, test}`, or anything.

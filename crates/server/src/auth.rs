@@ -33,7 +33,7 @@ use smol_str::SmolStr;
 use tokio::sync::watch;
 use upheld_engine::decide::{self, Action, Environment, Maybe, Resource};
 
-pub(crate) use self::access::{Access, Sort, Touched};
+pub(crate) use self::access::{Access, Sort, Touched, named};
 pub(crate) use self::caller::{AuthMethod, Caller, Standing};
 pub(crate) use self::certificate::Certificate;
 pub(crate) use self::cut::{Names, UNTOLD};

@@ -48,6 +48,8 @@ pub(crate) struct View {
     sources: Sources,
     /// How many documents changed since everything was loaded.
     changes: usize,
+    /// How many may change until everything is loaded anew.
+    most_changes: usize,
     /// The same documents with the editions that APIs of original systems show, once somebody asked for them.
     inspected: OnceLock<Option<Box<Loaded>>>,
     lists: Lists,
@@ -70,7 +72,15 @@ struct Made {
     loaded: Loaded,
     sources: Sources,
     changes: usize,
+    most_changes: usize,
     begun: Instant,
+}
+
+/// What is no longer used stays behind; when it may be as much as what was used when everything was loaded, all is loaded anew.
+fn most_changes(loaded: &Loaded) -> usize {
+    let snapshot = &loaded.snapshot;
+    let related: usize = snapshot.complies().map(|(_, comply)| comply.room()).sum();
+    ((snapshot.policies().len() + snapshot.objects().len() + related) / 2).max(FEW)
 }
 
 impl View {
@@ -79,28 +89,26 @@ impl View {
         let begun = Instant::now();
         let loaded = Choices::clone(choices).load_for_store(files.inputs().collect(), stored(&state))?;
         let sources = Sources::of(&loaded, &state, &files);
-        Ok(Self::of(Made { loaded, sources, changes: 0, begun }, state, files, choices))
+        let most_changes = most_changes(&loaded);
+        Ok(Self::of(Made { loaded, sources, changes: 0, most_changes, begun }, state, files, choices))
     }
 
     /// The view of other documents. Computes what is not as it was.
     pub(crate) fn after(&self, state: Arc<State>, files: Contents) -> Result<Self, Box<Broken>> {
         let begun = Instant::now();
-        // What is no longer used stays behind; when it may be as much as what is used, all is loaded anew.
-        let (policies, objects) = (self.loaded.snapshot.policies().len(), self.loaded.snapshot.objects().len());
-        let most = policies.midpoint(objects).max(FEW);
-        let steps = Steps::between(self, &state, &files);
-        match steps.filter(|steps| self.changes + steps.changes.len() <= most) {
+        let (steps, most_changes) = (Steps::between(self, &state, &files), self.most_changes);
+        match steps.filter(|steps| self.changes + steps.changes.len() <= most_changes) {
             Some(Steps { changes, sources }) => {
                 let count = self.changes + changes.len();
                 let loaded = self.loaded.after(changes)?;
-                Ok(Self::of(Made { loaded, sources, changes: count, begun }, state, files, &self.choices))
+                Ok(Self::of(Made { loaded, sources, changes: count, most_changes, begun }, state, files, &self.choices))
             }
             None => Self::build(state, files, &self.choices),
         }
     }
 
     fn of(made: Made, state: Arc<State>, files: Contents, choices: &Arc<Choices>) -> Self {
-        let Made { loaded, sources, changes, begun } = made;
+        let Made { loaded, sources, changes, most_changes, begun } = made;
         let header = |text: &str| HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""));
         // The digest goes over all documents; nobody who asks should wait for that.
         let headers =
@@ -108,7 +116,21 @@ impl View {
         let choices = Arc::clone(choices);
         let (built, took) = (Timestamp::now(), begun.elapsed());
         let (stamp, inspected, lists) = (OnceLock::new(), OnceLock::new(), Lists::default());
-        Self { loaded, state, files, built, took, choices, headers, stamp, sources, changes, inspected, lists }
+        Self {
+            loaded,
+            state,
+            files,
+            built,
+            took,
+            choices,
+            headers,
+            stamp,
+            sources,
+            changes,
+            most_changes,
+            inspected,
+            lists,
+        }
     }
 
     /// The last revision of the store that is in it.

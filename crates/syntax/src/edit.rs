@@ -6,6 +6,7 @@
 //!
 //! What cannot be changed without a look at the whole is not changed: then there are no replacements, and somebody has to do it by hand.
 
+mod gone;
 mod lists;
 mod scalars;
 

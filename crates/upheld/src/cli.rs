@@ -20,7 +20,7 @@ use upheld_dialects::dialect::system_settings;
 
 pub(crate) use self::access::{AccessRequest, Can, Reach};
 pub(crate) use self::common::Common;
-pub(crate) use self::compliance::{Audit, Candidates, FailOn, Fix, Organisation, Values, Waivers, WhatIf};
+pub(crate) use self::compliance::{Audit, Candidates, FailOn, Fix, Organisation, Person, Values, Waivers, WhatIf};
 pub(crate) use self::formats::{Color, Drawing, Findings, Format, Output, Printer, Results, SchemaChecks};
 #[cfg(feature = "server")]
 pub(crate) use self::serve::{Kept, Serve};

@@ -31,10 +31,10 @@ use upheld_model::{Diagnostic, Fault, Files};
 use crate::cli::{self, Cli, Command, Common};
 use crate::config::{BadSettings, Setting, Settings, settings};
 use crate::exit::Exit;
-use crate::remote::NoAnswer;
+use crate::remote::{NoAnswer, Server};
 use crate::render::{Screen, diagnostics, screen};
 use crate::report::{Depth, Report};
-use crate::{demo, load, remote, watch};
+use crate::{demo, load, watch};
 
 /// Runs a command, again and again if the user watches.
 pub(crate) fn run(cli: &Cli) -> Exit {
@@ -42,13 +42,16 @@ pub(crate) fn run(cli: &Cli) -> Exit {
     let files = || load().map(|settings| settings.files.value).unwrap_or_default();
     let once = || match load() {
         Ok(mut settings) => {
-            if let Err(NoAnswer { diagnostic, exit }) = take_along(&cli.common, &mut settings) {
-                refuse(&[*diagnostic]);
-                return exit;
+            let server = server(&cli.common);
+            let asked = server.as_ref().filter(|_| is_answered_there(&cli.command, &cli.common, &settings)).cloned();
+            if let Some(server) = server.filter(|_| asked.is_none())
+                && let Err(no_answer) = take_along(&server, &mut settings)
+            {
+                return not_answered(&no_answer);
             }
             let Common { verbose, ascii, .. } = cli.common;
             let screen = screen(settings.output.value.format(), settings.color.value, verbose, ascii);
-            Session { settings, screen, common: &cli.common }.run(&cli.command)
+            Session { settings, screen, common: &cli.common, server: asked }.run(&cli.command)
         }
         Err(BadSettings { files, diagnostics }) => {
             diagnostics::print(&files, &diagnostics);
@@ -58,17 +61,38 @@ pub(crate) fn run(cli: &Cli) -> Exit {
     if cli.common.watch { watch::run(files, once) } else { once() }
 }
 
-/// With a server in place of files, its documents are what is read, and its editions are in force unless the user names some.
-fn take_along(common: &Common, settings: &mut Settings) -> Result<(), NoAnswer> {
+/// The server in place of files, if there is one.
+fn server(common: &Common) -> Option<Server> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let Some(url) = common.server.clone().or_else(|| variable("UPHELD_SERVER").filter(|_| common.files.is_empty()))
-    else {
-        return Ok(());
-    };
+    let url = common.server.clone().or_else(|| variable("UPHELD_SERVER").filter(|_| common.files.is_empty()))?;
     let (token, authority) = (variable("UPHELD_TOKEN"), variable("UPHELD_SERVER_CA"));
-    let remote = remote::Server { url: &url, token, authority, at: common.at.as_deref() }.fetch()?;
+    Some(Server { url, token, authority, at: common.at.clone() })
+}
+
+/// Whether a server answers a command itself, as whom it knows us: what could be done with related objects. It has its own clock and its own
+/// editions; whoever names others asks about its documents.
+fn is_answered_there(command: &Command, common: &Common, settings: &Settings) -> bool {
+    let is_known = match command {
+        Command::Can(can) => !can.change_request.change.is_empty(),
+        Command::Candidates(_) | Command::Values(_) | Command::WhatIf(_) | Command::Fix(_) | Command::Waivers(_) => {
+            true
+        }
+        _ => false,
+    };
+    is_known && common.now.is_none() && settings.semantics.origin == "default"
+}
+
+/// Prints why there is no answer.
+fn not_answered(no_answer: &NoAnswer) -> Exit {
+    refuse(&no_answer.diagnostics);
+    no_answer.exit
+}
+
+/// With a server in place of files, its documents are what is read, and its editions are in force unless the user names some.
+fn take_along(server: &Server, settings: &mut Settings) -> Result<(), NoAnswer> {
+    let remote = server.fetch()?;
     if settings.semantics.origin == "default" && !remote.semantics.is_empty() {
-        settings.semantics = Setting { value: remote.semantics.clone(), origin: format!("server {url}") };
+        settings.semantics = Setting { value: remote.semantics.clone(), origin: format!("server {}", server.url) };
     }
     settings.remote = Some(remote);
     Ok(())
@@ -80,6 +104,8 @@ pub(crate) struct Session<'c> {
     pub(crate) settings: Settings,
     pub(crate) screen: Screen,
     pub(crate) common: &'c Common,
+    /// Whoever answers in our place.
+    pub(crate) server: Option<Server>,
 }
 
 impl Session<'_> {

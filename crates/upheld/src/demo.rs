@@ -53,7 +53,7 @@ pub(crate) fn run(session: &Session<'_>, write: Option<&Path>) -> Exit {
         ..session.settings.clone()
     };
     let Screen { format, width, verbose, ascii } = session.screen;
-    let demo = Session { settings, screen: Screen { format, width, verbose, ascii }, common: &common };
+    let demo = Session { settings, screen: Screen { format, width, verbose, ascii }, common: &common, server: None };
     // Programs that ask for data get no prose around it.
     let say_text = |text: &str| {
         if session.screen.for_people() {

@@ -1,13 +1,17 @@
-//! What a server knows, in place of files: its documents are taken along, and every command answers from them as it would from
-//! files.
+//! What a server knows, in place of files: its documents are taken along, and commands answer from them as they would from files; or it is
+//! asked itself, where it answers for whoever has a token.
 
+use std::fmt;
 use std::sync::Arc;
 
 use rustls::crypto::CryptoProvider;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use upheld_loader::{Format, Input};
 use upheld_model::{Diagnostic, Fault};
+use ureq::http::{Response, StatusCode};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::{Body, RequestBuilder};
 
 use crate::exit::Exit;
 
@@ -35,62 +39,115 @@ enum Written {
 }
 
 /// Whom to ask, and as whom.
-#[derive(Debug)]
-pub(crate) struct Server<'s> {
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
     /// Its address: `http://localhost:8181`, or `localhost:8181`.
-    pub(crate) url: &'s str,
+    pub(crate) url: String,
     /// The token that it knows us by.
     pub(crate) token: Option<String>,
     /// A file with the certificate of whoever vouches for it, if nobody known to everybody does.
     pub(crate) authority: Option<String>,
     /// The revision; the current one, when left out.
-    pub(crate) at: Option<&'s str>,
+    pub(crate) at: Option<String>,
 }
 
-impl Server<'_> {
+/// A question that a server answers itself.
+#[derive(Debug)]
+pub(crate) struct Asked<'q> {
+    /// The last part of its address.
+    pub(crate) about: &'static str,
+    /// What stands in the address beside it.
+    pub(crate) parameters: Vec<(&'static str, &'q str)>,
+    /// The rest of the question, and how it is written.
+    pub(crate) body: String,
+    pub(crate) format: Format,
+}
+
+impl Server {
     /// Takes its documents along.
     pub(crate) fn fetch(&self) -> Result<Remote, NoAnswer> {
-        let base = &with_scheme(self.url);
-        let query = self.at.map(|at| format!("?at={at}")).unwrap_or_default();
-        let unreachable = |why: &dyn std::fmt::Display| {
-            let message = format!("the server `{base}` cannot be reached: {why}");
-            let help = "is it running? `upheld serve` starts one; `--server URL` says where it is";
-            NoAnswer::new(Diagnostic::error(Fault::Unreadable, message).help(help), Exit::Unreachable)
-        };
-        let agent = self.agent().map_err(|diagnostic| NoAnswer::new(diagnostic, Exit::Failed))?;
-        let mut request = agent.get(format!("{base}/v1/snapshot{query}"));
-        if let Some(token) = &self.token {
-            request = request.header("authorization", format!("Bearer {token}"));
-        }
-        let mut response = request.call().map_err(|error| unreachable(&error))?;
-        let status = response.status();
+        let base = self.base();
+        let request = self.agent()?.get(format!("{base}/v1/snapshot")).query_pairs(self.revision());
+        let response = self.known_to(request).call().map_err(|error| self.unreachable(&error))?;
         let semantics = response.headers().get("upheld-semantics").and_then(|value| value.to_str().ok());
         let semantics = semantics.unwrap_or_default().split(", ").filter(|name| !name.is_empty());
         let semantics = semantics.map(str::to_owned).collect();
-        let body = response.body_mut().with_config().limit(MOST).read_to_string();
-        let body = body.map_err(|error| unreachable(&error))?;
-        if !status.is_success() {
-            let told: Option<Told> = serde_json::from_str(&body).ok();
-            let detail = told.map_or_else(|| status.to_string(), |told| told.detail);
-            let problem = Diagnostic::error(Fault::Unreadable, format!("the server `{base}` refuses: {detail}"));
-            let diagnostic = match status.as_u16() {
-                401 | 403 => problem.help("put a token that may read into the environment variable UPHELD_TOKEN"),
-                _ => problem,
-            };
-            // Whoever asks for a revision that is not there is answered; a server that fails is not there.
-            let exit = if status.is_server_error() { Exit::Unreachable } else { Exit::Failed };
-            return Err(NoAnswer::new(diagnostic, exit));
-        }
+        let body = self.answered(response)?;
         let texts = body.lines().map(serde_json::from_str).collect::<Result<Vec<Text>, _>>();
-        let texts = texts.map_err(|error| unreachable(&format!("it sends an unexpected answer: {error}")))?;
+        let texts = texts.map_err(|error| self.unexpected(&error))?;
         Ok(Remote { texts, semantics })
     }
 
-    fn agent(&self) -> Result<ureq::Agent, Diagnostic> {
+    /// Lets it answer a question itself.
+    pub(crate) fn ask<A: DeserializeOwned>(&self, asked: Asked<'_>) -> Result<A, NoAnswer> {
+        let Asked { about, parameters, body, format } = asked;
+        let media = match format {
+            Format::Yaml => "application/yaml",
+            Format::JsonLines => "application/x-ndjson",
+            _ => "application/json",
+        };
+        let request = self.agent()?.post(format!("{}/v1/{about}", self.base())).header("content-type", media);
+        let request = request.query_pairs(self.revision()).query_pairs(parameters);
+        let response = self.known_to(request).send(body).map_err(|error| self.unreachable(&error))?;
+        serde_json::from_str(&self.answered(response)?).map_err(|error| self.unexpected(&error))
+    }
+
+    fn base(&self) -> String {
+        with_scheme(&self.url)
+    }
+
+    fn revision(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.at.as_deref().map(|at| ("at", at)).into_iter()
+    }
+
+    fn known_to<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        match &self.token {
+            Some(token) => request.header("authorization", format!("Bearer {token}")),
+            None => request,
+        }
+    }
+
+    fn unreachable(&self, why: &dyn fmt::Display) -> NoAnswer {
+        let message = format!("the server `{}` cannot be reached: {why}", self.base());
+        let help = "is it running? `upheld serve` starts one; `--server URL` says where it is";
+        NoAnswer::new(Diagnostic::error(Fault::Unreadable, message).help(help), Exit::Unreachable)
+    }
+
+    fn unexpected(&self, why: &dyn fmt::Display) -> NoAnswer {
+        self.unreachable(&format!("it sends an unexpected answer: {why}"))
+    }
+
+    /// The body of an answer; what it says of itself if it is none.
+    fn answered(&self, mut response: Response<Body>) -> Result<String, NoAnswer> {
+        let status = response.status();
+        let body = response.body_mut().with_config().limit(MOST).read_to_string();
+        let body = body.map_err(|error| self.unreachable(&error))?;
+        if status.is_success() {
+            return Ok(body);
+        }
+        let told: Told = serde_json::from_str(&body).unwrap_or_default();
+        // Whoever asks for what is not there is answered; a server that fails is not there.
+        let exit = if status.is_server_error() { Exit::Unreachable } else { Exit::Failed };
+        if status == StatusCode::UNPROCESSABLE_ENTITY && !told.diagnostics.is_empty() {
+            return Err(NoAnswer { diagnostics: told.diagnostics.into_iter().map(Diagnostic::from).collect(), exit });
+        }
+        let detail = if told.detail.is_empty() { status.to_string() } else { told.detail };
+        let message = format!("the server `{}` refuses: {detail}", self.base());
+        let problem = Diagnostic::error(Fault::Unreadable, message);
+        let diagnostic = match status.as_u16() {
+            401 | 403 => problem.help("put a token that may read into the environment variable UPHELD_TOKEN"),
+            _ => problem,
+        };
+        Err(NoAnswer::new(diagnostic, exit))
+    }
+
+    fn agent(&self) -> Result<ureq::Agent, NoAnswer> {
+        let unusable = |diagnostic| NoAnswer::new(diagnostic, Exit::Failed);
         choose_encryption();
         let mut tls = TlsConfig::builder();
         if let Some(file) = &self.authority {
-            let unreadable = |why: String| Diagnostic::error(Fault::Unreadable, format!("cannot read `{file}`: {why}"));
+            let unreadable =
+                |why: String| unusable(Diagnostic::error(Fault::Unreadable, format!("cannot read `{file}`: {why}")));
             let pem = std::fs::read(file).map_err(|error| unreadable(error.to_string()))?;
             let mut certificates: Vec<Certificate<'static>> = Vec::new();
             for item in parse_pem(&pem) {
@@ -105,16 +162,16 @@ impl Server<'_> {
     }
 }
 
-/// Why nothing was taken along.
+/// Why there is no answer.
 #[derive(Debug)]
 pub(crate) struct NoAnswer {
-    pub(crate) diagnostic: Box<Diagnostic>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) exit: Exit,
 }
 
 impl NoAnswer {
     fn new(diagnostic: Diagnostic, exit: Exit) -> Self {
-        Self { diagnostic: Box::new(diagnostic), exit }
+        Self { diagnostics: vec![diagnostic], exit }
     }
 }
 
@@ -144,9 +201,28 @@ fn choose_encryption() {
 const MOST: u64 = 1 << 31;
 
 /// What a server says when it refuses.
-#[derive(Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct Told {
     detail: String,
+    /// What is wrong with the question.
+    diagnostics: Vec<Problem>,
+}
+
+/// What is wrong with a question, without its place: that is in the text of the server.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Problem {
+    code: String,
+    message: String,
+    help: Vec<String>,
+}
+
+impl From<Problem> for Diagnostic {
+    fn from(Problem { code, message, help }: Problem) -> Self {
+        let known = Fault::ALL.iter().copied().find(|fault| fault.code() == code);
+        help.into_iter().fold(Self::error(known.unwrap_or(Fault::Unreadable), message), Self::help)
+    }
 }
 
 impl Remote {

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 pub use self::baseline::Baseline;
 pub use self::failing::{Among, Failing};
-use super::{json, yaml};
+use super::{write_json, yaml};
 use crate::report::compliance::{Audit, NothingPassing, Passing};
 
 /// How an audit is written down.
@@ -117,12 +117,12 @@ impl Format {
             Self::Names => {
                 return audit.violations().try_for_each(|check| writeln!(out, "{}", check.id));
             }
-            Self::Json => json(&audit.document()),
+            Self::Json => return write_json(&audit.document(), out),
+            Self::Csv => return csv::write(audit, out),
+            Self::Sarif => return write_json(&sarif::document(audit), out),
+            Self::Html => return html::write(audit, out),
             Self::Yaml => yaml(&audit.document()).unwrap_or_default(),
-            Self::Csv => csv::document(audit),
-            Self::Sarif => json(&sarif::document(audit)),
             Self::Markdown => markdown::document(audit),
-            Self::Html => html::page(audit),
             Self::Prometheus => prometheus::metrics(audit, beside.took),
         };
         out.write_all(text.as_bytes())

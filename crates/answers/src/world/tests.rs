@@ -278,14 +278,14 @@ fn changes_are_tried_and_nothing_is_changed() {
         };
         let text = "{verb: setTags, object: project/checkout, tags: {environment: [qa]}}";
         let plan = organisation.what_if(&changes(text)).expect("is answered");
-        assert!(plan.is_clean);
-        assert_eq!(plan.planned.removed.len(), 1);
+        assert!(plan.clean);
+        assert_eq!(plan.plan.removed.len(), 1);
         let moved = Changes { plan: Some("0123"), ..changes(text) };
         assert_eq!(fault(&organisation.what_if(&moved).expect_err("is refused")), Fault::Moved);
         let broken =
             organisation.what_if(&changes("{verb: setTgas, object: project/checkout}")).expect_err("is refused");
         assert_eq!(broken.json(world.snapshot())[0]["file"], "changes.yaml");
-        assert_eq!(organisation.waivers(&WaiverQuestion::default()).1, 0);
+        assert_eq!(organisation.waivers(&WaiverQuestion::default()).all, 0);
         assert_eq!(organisation.audit(&AuditQuestion::default()).expect("is answered").audit.violations().count(), 1);
         assert!(
             organisation

@@ -9,7 +9,7 @@ use upheld_governance::{Action, Actor, Admission, Blocked, Draft, Organisation, 
 use upheld_model::{Sym, Timestamp};
 use upheld_report::compliance::{Check, Ruled, check_of};
 
-use super::accepted::Accepted;
+use super::accepted::{Accepted, AcceptedRecords};
 use super::questions::{actor_of_class, person};
 use super::{Documented, Organisations};
 use crate::dialect::{Admitted, DocumentWriter, RecordChange, WriteTime};
@@ -60,10 +60,9 @@ enum Records {
 }
 
 fn same_records(one: Option<&Documented>, other: Option<&Documented>) -> bool {
-    fn all(documented: Option<&Documented>) -> impl Iterator<Item = &Accepted> {
-        documented.into_iter().flat_map(Documented::accepted)
-    }
-    all(one).eq(all(other))
+    let nothing = AcceptedRecords::default();
+    let [one, other] = [one, other].map(|own| own.map_or(&nothing, Documented::accepted));
+    one.is_same(other)
 }
 
 /// The kinds of policies of two snapshots, each with the type of its policies.
@@ -116,7 +115,7 @@ fn judge(judging: Judging<'_>, writer: DocumentWriter<'_>) -> Admitted {
     let mut records = Vec::new();
     if admission.outcome.is_done() {
         let ended: Vec<FindingName> = admission.ended.iter().map(Finding::name).collect();
-        for known in was.into_iter().flat_map(Documented::accepted) {
+        for known in was.into_iter().flat_map(|was| was.accepted().about(&ended)) {
             let Some(rest) = known.without(&ended) else { continue };
             let document = rest.document();
             records.push(if rest.findings.is_empty() {
@@ -181,7 +180,7 @@ fn together(one: Admitted, other: Admitted) -> Admitted {
     let softer = if one.outcome == Outcome::Soft { one.outcome } else { other.outcome };
     let ruled = Ruled {
         answer: if softer == one.outcome { one.ruled.answer } else { other.ruled.answer },
-        outcome: softer.word(),
+        outcome: softer.word().into(),
         semantics: format!("{}, {}", one.ruled.semantics, other.ruled.semantics),
         violations: one.ruled.violations.into_iter().chain(other.ruled.violations).collect(),
         standing: Vec::new(),

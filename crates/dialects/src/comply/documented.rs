@@ -5,6 +5,7 @@ mod build;
 mod identity;
 mod superseded;
 mod taken;
+mod written;
 
 use std::sync::Arc;
 
@@ -18,8 +19,9 @@ use upheld_model::{Diagnostics, Draft, Files, NodeRef, Policy, PolicyContent, So
 use self::after::{Listing, Related};
 pub(super) use self::superseded::superseded;
 pub(super) use self::taken::ComplianceReader;
+pub(super) use self::written::written_between;
 use super::SCOPE;
-use super::accepted::{ACCEPTED, Accepted};
+use super::accepted::{ACCEPTED, AcceptedRecords};
 use super::changes::{CHANGES, Change};
 use super::claim::{Claim, claim, has_own_fields};
 use super::definitions::defined;
@@ -60,7 +62,7 @@ pub struct Documented {
     /// How much of it policies would refuse today: that depends on all documents together.
     refused_today: usize,
     /// What was let through, and where that is written.
-    accepted: Vec<(NodeRef, Arc<Accepted>)>,
+    accepted: AcceptedRecords,
 }
 
 impl Documented {
@@ -75,8 +77,8 @@ impl Documented {
     }
 
     /// What was let through.
-    pub(super) fn accepted(&self) -> impl Iterator<Item = &Accepted> {
-        self.accepted.iter().map(|(_, accepted)| &**accepted)
+    pub(super) fn accepted(&self) -> &AcceptedRecords {
+        &self.accepted
     }
 
     /// The policies that documents describe, each with its place.

@@ -187,6 +187,13 @@ impl Draft {
         true
     }
 
+    /// Where relationships of two objects were written, whatever qualifies them.
+    pub fn written_between(&self, one: &str, other: &str) -> Vec<Option<NodeRef>> {
+        let (Ok(one), Ok(other)) = (self.comply.lookup(one), self.comply.lookup(other)) else { return Vec::new() };
+        let is_meant = |link: &Link| (link.a, link.b) == (one, other) || (link.b, link.a) == (one, other);
+        self.links.iter().filter(|(link, _)| is_meant(link)).map(|(_, at)| *at).collect()
+    }
+
     /// Adds a policy as it is; `false` if there is one of that name, or none can be about its pair.
     pub fn policy(&mut self, policy: Policy) -> bool {
         if self.comply.policy(&policy.id).is_some() || self.comply.profile.pair(policy.a, policy.b).is_none() {

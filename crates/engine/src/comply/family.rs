@@ -139,6 +139,22 @@ pub struct Complied {
 }
 
 impl Complied {
+    /// One more that ends so; what holds is not counted.
+    pub(super) fn count(&mut self, state: State) {
+        match state {
+            State::Hard => self.hard += 1,
+            State::Soft => self.soft += 1,
+            State::Off => self.waived += 1,
+            _ => {}
+        }
+    }
+
+    /// Both together.
+    pub(super) fn plus(self, other: Self) -> Self {
+        let Self { hard, soft, waived } = other;
+        Self { hard: self.hard + hard, soft: self.soft + soft, waived: self.waived + waived }
+    }
+
     /// The state of a hit by its place.
     pub fn state(self, place: usize) -> State {
         let Self { hard, soft, waived } = self;

@@ -6,6 +6,7 @@ use upheld_model::{State, Timestamp};
 use super::Comply;
 use super::facts::{ObjectId, Pair};
 use super::family::{Complied, Question, RuleResult, Verdict};
+use super::passing::Sides;
 use super::policies::RuleOf;
 use super::policy::{Level, Policy, Rule, Strategy};
 use crate::ask::{EntryId, Hit, Scratch, ask};
@@ -47,7 +48,7 @@ pub struct Finding {
 }
 
 /// Which rule and which objects, in names: what outlives a program.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FindingName {
     /// Where the pair lives, as a reference.
     pub scope: Option<SmolStr>,
@@ -180,6 +181,18 @@ impl Comply {
             None => None,
         };
         Some(FindingId { pair: Pair { kind, a, b, scope }, entry })
+    }
+
+    /// The names of a rule and a pair, in the order that the policy has now; and, where its sides are of different sorts, in the order that
+    /// it would have if they were turned round.
+    pub fn names_of(&self, id: FindingId) -> Option<(FindingName, Option<FindingName>)> {
+        let Sides { policy, rule, a, b, scope } = self.sides_of(id)?;
+        let scope = scope.map(|scope| self.reference(scope));
+        let (a, b) = (self.reference(a), self.reference(b));
+        let name = FindingName { scope, policy: policy.clone(), rule, a, b };
+        let turns = self.policy(policy).is_some_and(|own| own.a != own.b);
+        let turned = turns.then(|| FindingName { a: name.b.clone(), b: name.a.clone(), ..name.clone() });
+        Some((name, turned))
     }
 
     /// Whether a waiver in force covers what violates.

@@ -1,12 +1,14 @@
 //! What violates now: pair by pair, scope by scope, and how every policy fares.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use upheld_model::Timestamp;
 
 use super::Comply;
 use super::facts::{ObjectId, Pair, Slot};
-use super::family::Question;
+use super::family::{Complied, Question};
 use super::finding::{Finding, FindingId};
 use super::profile::{Kind, PairKind};
 use crate::ask::{EntryId, Scratch};
@@ -151,6 +153,40 @@ impl Comply {
             found.extend(self.rules_violated_at(slot).map(|entry| FindingId { pair, entry }));
         }
         found
+    }
+
+    /// How many violations of every policy end how, at a moment; `accepted` says which of them refuse nothing any more. Nobody is named.
+    pub fn violations_by_policy(
+        &self,
+        now: Timestamp,
+        accepted: impl Fn(FindingId) -> bool,
+    ) -> BTreeMap<SmolStr, Complied> {
+        let (mut counts, mut scratch, mut before) =
+            (BTreeMap::<EntryId, Complied>::new(), Scratch::default(), Vec::new());
+        for slot in self.violating() {
+            let Some(pair) = self.pair_at(slot) else { continue };
+            before.clear();
+            before.extend(self.rules_violated_at(slot).filter(|entry| accepted(FindingId { pair, entry: *entry })));
+            let question = Question { accepted: &before, ..self.question(pair, now) };
+            self.violated_by(&question, &mut scratch, |state, hit| {
+                counts.entry(hit.entry).or_default().count(state);
+            });
+        }
+        let mut by_policy: BTreeMap<SmolStr, Complied> = BTreeMap::new();
+        for (entry, count) in counts {
+            let Some((policy, _)) = self.rule_of(entry) else { continue };
+            let all = by_policy.entry(policy.id.clone()).or_default();
+            *all = all.plus(count);
+        }
+        by_policy
+    }
+
+    /// The next moment after this one at which something is judged otherwise by the clock alone: a waiver begins or ends, or a policy is
+    /// enforced from then on.
+    pub fn next_turn(&self, now: Timestamp) -> Option<Timestamp> {
+        let waivers = self.waivers().iter().flat_map(|own| [own.not_before, own.expires]);
+        let moments = waivers.chain(self.each_policy().map(|own| own.enforce_from));
+        moments.flatten().filter(|moment| *moment > now).min()
     }
 
     /// How many violations there are.

@@ -8,8 +8,10 @@ use super::facts::{ObjectId, Pair};
 use super::family::Verdict;
 use super::finding::{Finding, FindingId};
 use super::listing::Filter;
-use super::policies::RuleOf;
+use super::pairs::{PairTable, RuleBits, RuleSlot};
+use super::policies::{RuleOf, RulePlace};
 use super::policy::Level;
+use super::profile::PairKind;
 use crate::ask::EntryId;
 
 /// A rule and a pair, in the order of the policy.
@@ -27,28 +29,58 @@ pub struct Sides<'c> {
     pub scope: Option<ObjectId>,
 }
 
+/// A rule of a policy at its place among those about the same pairs.
+#[derive(Clone, Copy)]
+struct HeldRule<'t> {
+    bits: &'t RuleBits,
+    bit: usize,
+    rule: &'t RuleSlot,
+}
+
 impl Comply {
     /// Where the rules of a policy hold within a filter, in the order of scopes and objects: a few numbers each, however long
     /// their names are.
-    pub fn holding(&self, policy: &str, filter: &Filter, now: Timestamp) -> Vec<FindingId> {
+    pub fn holding(&self, policy: &str, filter: &Filter) -> Vec<FindingId> {
         let wanted = filter.policy.as_ref().is_none_or(|wanted| wanted == policy);
         let Some(known) = self.policy(policy).filter(|known| wanted && known.level != Level::Off) else {
             return Vec::new();
         };
         let Some((kind, _)) = self.profile.pair(known.a, known.b) else { return Vec::new() };
-        let entries: Vec<EntryId> = self.policies.entries_of(policy).to_vec();
-        let mut found = Vec::new();
-        for pair in self.pairs(filter).filter(|pair| pair.kind == kind) {
-            let held = entries.iter().filter(|entry| self.holding_by(**entry, pair, now).is_some());
-            found.extend(held.map(|entry| FindingId { pair, entry: *entry }));
-        }
+        let Some(table) = self.table(kind) else { return Vec::new() };
+        let rules: Vec<HeldRule<'_>> =
+            self.policies.entries_of(policy).iter().filter_map(|entry| self.held_rule(table, *entry)).collect();
         let order = self.order_of_objects();
-        let place = |object: ObjectId| order.get(object.index()).copied();
-        found.sort_by_cached_key(|id| {
-            let Pair { a, b, scope, .. } = id.pair;
-            (scope.and_then(place), place(a), place(b), entries.iter().position(|entry| *entry == id.entry))
-        });
-        found
+        let place = |object: ObjectId| order.get(object.index()).map_or(0, |place| u128::from(*place) + 1);
+        // What they are sorted by in one number: there can be millions of them.
+        let mut found: Vec<(u128, FindingId)> = Vec::new();
+        for pair in self.pairs_of_kind(kind, filter) {
+            let signatures = table.signatures_of(pair.a, pair.b);
+            let sides = place(pair.a) << 52 | place(pair.b) << 16;
+            let key = pair.scope.map_or(0, place) << 88 | sides;
+            for (number, own) in (0..).zip(&rules) {
+                let HeldRule { bits, bit, rule } = *own;
+                if table.applies(rule, signatures) && !table.is_violated(bits, bit, signatures, &self.lists) {
+                    found.push((key | number, FindingId { pair, entry: rule.entry }));
+                }
+            }
+        }
+        found.sort_unstable_by_key(|(key, _)| *key);
+        found.into_iter().map(|(_, id)| id).collect()
+    }
+
+    fn held_rule<'t>(&self, table: &'t PairTable, entry: EntryId) -> Option<HeldRule<'t>> {
+        let RulePlace { word, bit, .. } = self.policies.place(entry)?;
+        let bits = table.bits.get(word)?;
+        Some(HeldRule { bits, bit, rule: bits.rule(bit)? })
+    }
+
+    /// The pairs of one kind within a filter.
+    fn pairs_of_kind(&self, kind: PairKind, filter: &Filter) -> impl Iterator<Item = Pair> {
+        let whole = filter.object.is_none() && filter.scope.is_none() && filter.kinds.is_none();
+        let rows = self.table(kind).filter(|_| whole).into_iter().flat_map(|table| table.rows.iter());
+        let all = rows.filter(|row| row.count > 0).map(move |row| row.pair(kind));
+        let some = (!whole).then(|| self.pairs(filter).filter(move |pair| pair.kind == kind));
+        all.chain(some.into_iter().flatten())
     }
 
     /// The rules that hold somewhere within a filter between values, by policy and number: where there are none, nothing is proven.

@@ -16,6 +16,11 @@ impl Comply {
         self.links.iter().flatten().count()
     }
 
+    /// How many places there are for objects and relationships, free ones included.
+    pub fn room(&self) -> usize {
+        self.objects.len() + self.links.len()
+    }
+
     /// A relationship.
     pub fn link(&self, link: LinkId) -> Option<&Link> {
         self.links.get(link.0 as usize)?.as_ref()

@@ -1,7 +1,9 @@
 //! Creating objects, with what they are related to from the beginning.
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{Described, Holds, Kind, Level, Link, NotFound, ObjectId, Pair, Swapped, Tags, Trigger};
+use upheld_engine::comply::{
+    Described, Holds, Kind, Level, Link, NotFound, ObjectId, Pair, Relation, Swapped, Tags, Trigger,
+};
 use upheld_model::{Sym, Timestamp, ValuesId};
 
 use super::judge::Looked;
@@ -84,11 +86,13 @@ impl Organisation {
         Ok(links)
     }
 
+    /// Whether an object cannot be judged without what it lives in. Where no policy can be about the two together, it may live nowhere.
     fn must_live_somewhere(&self, kind: Kind) -> bool {
         let subject = self.profile().subject_of(kind);
-        let mut relations = self.profile().relations.iter();
-        relations
-            .any(|relation| relation.holds == Holds::Owned && Some(relation.b) == subject && relation.a != relation.b)
+        let judged = |relation: &Relation| {
+            relation.holds == Holds::Owned && !relation.gives.is_empty() && relation.a != relation.b
+        };
+        self.profile().relations.iter().any(|relation| Some(relation.b) == subject && judged(relation))
     }
 
     /// The tags that were asked for, and the defaults that end-users have no say in.

@@ -8,7 +8,10 @@ mod fixes;
 mod offers;
 mod plans;
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
+use smol_str::SmolStr;
 use upheld_model::State;
 
 use upheld_engine::comply::Finding;
@@ -32,6 +35,20 @@ fn audited(comply: &Tested, edition: NaiveEdition) -> Result<(), TestCaseError> 
         _ => own,
     };
     prop_assert_eq!(comply.recorded(), comply.violations().into_iter().map(soft).collect::<Vec<_>>());
+    // Whoever only counts counts the same.
+    let mut counts: BTreeMap<SmolStr, [usize; 3]> = BTreeMap::new();
+    for own in comply.recorded() {
+        let [hard, soft, waived] = counts.entry(own.policy).or_default();
+        *(match own.state {
+            State::Hard => hard,
+            State::Soft => soft,
+            _ => waived,
+        }) += 1;
+    }
+    let counted = comply.organisation.violations_by_policy(comply.now()).into_iter();
+    let counted: BTreeMap<SmolStr, [usize; 3]> =
+        counted.map(|(policy, own)| (policy, [own.hard, own.soft, own.waived])).collect();
+    prop_assert_eq!(counted, counts);
     Ok(())
 }
 

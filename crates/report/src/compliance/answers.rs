@@ -1,29 +1,31 @@
 //! Answers about one change, about a plan of changes, and about what would fix violations.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 use upheld_engine::comply::{Finding, Profile};
 use upheld_governance::{self as governance, Obstacle, Organisation, Outcome};
 use upheld_model::Files;
 
-use super::Filter;
 use super::check::{Actor, Check, CheckState, Edit, Fix};
 use super::fill::{fixes_of, standing_since};
+use super::{Filter, WaiverLine};
 use crate::counted;
 
 /// What becomes of a change.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ruled {
     /// The first sentence.
     pub answer: String,
     /// What would become of the change, in a word.
-    pub outcome: &'static str,
+    pub outcome: Cow<'static, str>,
     /// The edition of the rules.
     pub semantics: String,
     /// What refuses it, or what it leaves violated.
     pub violations: Vec<Check>,
     /// What is violated already where nothing would change.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub standing: Vec<Check>,
 }
 
@@ -42,7 +44,8 @@ impl Ruled {
             Outcome::Forbidden => format!("FORBIDDEN: {}", sentence(why)),
             Outcome::Invalid => format!("INVALID: {}", sentence(why)),
         };
-        Self { answer, outcome: outcome.word(), semantics: profile.name.to_string(), violations, standing: Vec::new() }
+        let (outcome, semantics) = (outcome.word().into(), profile.name.to_string());
+        Self { answer, outcome, semantics, violations, standing: Vec::new() }
     }
 
     /// With what is violated already: the two are related, and nothing would change.
@@ -75,7 +78,7 @@ fn sentence(text: String) -> String {
 }
 
 /// What changes would do.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Planned {
     /// The first sentence.
@@ -106,30 +109,30 @@ pub struct Planned {
 }
 
 /// What becomes of one change.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedStep {
     /// The change.
     pub what: String,
     /// What becomes of it, in a word.
-    pub outcome: &'static str,
+    pub outcome: Cow<'static, str>,
     /// Why it is refused, if no policy is the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
     /// What it violates.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Check>,
 }
 
 /// A pair that could be related before and not after, or the other way round.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct PlannedFlip {
     /// One object.
     pub a: String,
     /// The other object.
     pub b: String,
     /// Whether they can be related after.
-    pub then: &'static str,
+    pub then: Cow<'static, str>,
 }
 
 impl Planned {
@@ -140,7 +143,7 @@ impl Planned {
         let levels = [&mut self.raised, &mut self.lowered];
         lists.into_iter().chain(levels).flatten().for_each(Check::complete);
         self.steps.iter_mut().flat_map(|step| &mut step.violations).for_each(Check::complete);
-        let refused = self.steps.iter().filter(|step| !matches!(step.outcome, "allowed" | "soft")).count();
+        let refused = self.steps.iter().filter(|step| !matches!(&*step.outcome, "allowed" | "soft")).count();
         let changes = counted(self.steps.len(), "change", "changes");
         let first = match refused {
             0 => format!("{changes} accepted"),
@@ -161,20 +164,30 @@ impl Planned {
     }
 }
 
+/// Waivers that were asked for.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedWaivers {
+    /// By name.
+    pub waivers: Vec<WaiverLine>,
+    /// How many there are in all.
+    pub all: usize,
+}
+
 /// Edits that would fix violations.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FixPlan {
     /// The first sentence.
     pub answer: String,
     /// A plan: few edits that fix as much as possible, in order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<PlannedFix>,
     /// Violations with every way to fix each.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Check>,
     /// Violations that no edit fixes.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<Check>,
     /// What it was cut to, because the role of who asks may see no more.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,7 +195,7 @@ pub struct FixPlan {
 }
 
 /// One edit of a plan.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedFix {
     #[serde(flatten)]

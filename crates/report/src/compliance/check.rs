@@ -1,8 +1,9 @@
 //! One pair of objects, held against one rule of a policy.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use upheld_governance::{Harm, words};
 use upheld_model::State;
@@ -10,7 +11,7 @@ use upheld_model::State;
 use super::{At, BaselineState, Level, Severity};
 
 /// A pair of objects and a rule, and how that ended.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
     /// A fingerprint that stays as long as policy, rule, objects and workspace do; see [`fingerprint`].
@@ -51,13 +52,13 @@ pub struct Check {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiver: Option<AppliedWaiver>,
     /// Values that nearly agree.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub near_miss: Vec<NearMiss>,
     /// The hint of the policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub how_to_fix: Option<String>,
     /// fixes for it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixes: Vec<Fix>,
     /// Whether it was there before, where an earlier audit is compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +69,7 @@ pub struct Check {
 }
 
 /// How a check ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CheckState {
     /// The sides agree.
@@ -82,7 +83,7 @@ pub enum CheckState {
 }
 
 /// One object of a pair.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Side {
     /// `kind/id`.
@@ -104,17 +105,17 @@ pub struct Side {
 }
 
 /// Why something is as it is.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Why {
     /// For example `comply.disjoint`.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// For example `nothing in common`.
     pub text: String,
 }
 
 /// The change that made a pair disagree.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cause {
     /// What was done.
@@ -130,7 +131,7 @@ pub struct Cause {
 }
 
 /// The waiver that excuses a violation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AppliedWaiver {
     /// The waiver.
@@ -152,7 +153,7 @@ pub struct AppliedWaiver {
 }
 
 /// Values that are nearly equal.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NearMiss {
     /// On one side.
@@ -164,7 +165,7 @@ pub struct NearMiss {
 }
 
 /// A change that ends a violation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fix {
     /// For example `set environment of project/shop to dev`.
@@ -174,12 +175,12 @@ pub struct Fix {
     /// Who may do it.
     pub by: Actor,
     /// What it does to others, in words that allow it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub harms: Vec<&'static str>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub harms: Vec<Cow<'static, str>>,
 }
 
 /// Who can do it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Actor {
     /// Whoever asks.
@@ -189,7 +190,7 @@ pub enum Actor {
 }
 
 /// One step of a fix.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum Edit {
     /// Values of a tag change.
@@ -211,7 +212,7 @@ pub enum Edit {
 }
 
 /// Two objects that have to do with each other.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Link {
     /// One object.
     pub a: String,
@@ -324,11 +325,12 @@ impl Check {
     /// What would fix it, or why nothing would, in one line; nothing where nobody looked.
     pub fn fix_line(&self) -> Option<String> {
         let told: Vec<String> = self.fixes.iter().map(Fix::sentence).collect();
-        match (told.is_empty(), &self.no_fix) {
-            (false, _) => Some(format!("fix: {}", told.join("; or "))),
-            (true, Some(why)) => Some(format!("no fix was found: {}", why.text)),
-            (true, None) => None,
-        }
+        if told.is_empty() { self.no_fix_line() } else { Some(format!("fix: {}", told.join("; or "))) }
+    }
+
+    /// Why nothing would fix it, if that is so.
+    pub fn no_fix_line(&self) -> Option<String> {
+        self.no_fix.as_ref().map(|why| format!("no fix was found: {}", why.text))
     }
 }
 

@@ -240,7 +240,7 @@ pub fn check_of(comply: &Comply, files: &Files, finding: &Finding) -> Check {
         severity: comply.policy(policy).and_then(|policy| policy.severity.as_deref()).and_then(Severity::of),
         state: CheckState::of(*state),
         vacuous: verdict.is_without_evidence(),
-        reason: Why { code: verdict.code().text(), text: because(finding) },
+        reason: Why { code: verdict.code().text().into(), text: because(finding) },
         message: String::new(),
         first_seen: None,
         cause: None,
@@ -304,7 +304,7 @@ impl Check {
             .obstacles
             .first()
             .filter(|_| fixes.ways.is_empty())
-            .map(|first| Why { code: first.code(), text: words::obstacles(profile, &fixes.obstacles) });
+            .map(|first| Why { code: first.code().into(), text: words::obstacles(profile, &fixes.obstacles) });
     }
 }
 
@@ -313,7 +313,7 @@ pub fn fixes_of(fixes: &[governance::Fix]) -> Vec<Fix> {
     words::fixes(fixes)
         .into_iter()
         .map(|words::ReportedFix { text, by, edits, harms }| Fix {
-            harms: harms.iter().map(|harm| harm.word()).collect(),
+            harms: harms.iter().map(|harm| harm.word().into()).collect(),
             text,
             edits: edits.iter().map(edit).collect(),
             by: match by {

@@ -124,7 +124,7 @@ fn check(workspace: &str, policy: &str, state: CheckState, a: Side, b: Side) -> 
         severity: None,
         state,
         vacuous: false,
-        reason: Why { code: "comply.disjoint", text: "nothing in common".to_owned() },
+        reason: Why { code: "comply.disjoint".into(), text: "nothing in common".to_owned() },
         message: String::new(),
         first_seen: None,
         cause: None,
@@ -151,7 +151,7 @@ fn hard() -> Check {
     Check {
         severity: Severity::of("high"),
         strategy: "subset".to_owned(),
-        reason: Why { code: "comply.not-subset", text: "prod is outside the allowed set".to_owned() },
+        reason: Why { code: "comply.not-subset".into(), text: "prod is outside the allowed set".to_owned() },
         first_seen: Some("2026-02-01T08:30:00.5Z".to_owned()),
         how_to_fix: Some("choose an environment of the workspace".to_owned()),
         near_miss: vec![NearMiss { a_value: "Prod".to_owned(), b_value: "prod".to_owned(), kind: "case".to_owned() }],
@@ -183,7 +183,7 @@ fn caused(project: &str, values: &[&str]) -> Check {
         ("comply.disjoint", "nothing in common")
     };
     Check {
-        reason: Why { code: reason.0, text: reason.1.to_owned() },
+        reason: Why { code: reason.0.into(), text: reason.1.to_owned() },
         cause: Some(Cause {
             action: "setTags".to_owned(),
             actor: "administrator".to_owned(),
@@ -235,7 +235,10 @@ pub fn passed() -> Vec<Check> {
     let zone = side("landingZone/lz-2", "landing zone", &[]);
     let both = Check {
         vacuous: true,
-        reason: Why { code: "comply.both-empty", text: "neither side carries the tag, passes by rule".to_owned() },
+        reason: Why {
+            code: "comply.both-empty".into(),
+            text: "neither side carries the tag, passes by rule".to_owned(),
+        },
         ..check("workspace/shop", "env-project-landingzone", CheckState::Pass, side("project/e", "project", &[]), zone)
     };
     vec![both.completed()]

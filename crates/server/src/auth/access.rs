@@ -8,6 +8,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use smol_str::SmolStr;
 use upheld_dialects::Identity;
+use upheld_dialects::dialect::dialects;
 use upheld_engine::decide::{self, Action, Environment, Maybe, Resource, Subject};
 use upheld_store::Key;
 
@@ -90,6 +91,12 @@ impl Access {
         self.verdict(operation, document) == Verdict::Permitted
     }
 
+    /// Whether a stored document may be read: it, and whomever it names.
+    pub(crate) fn may_read(&self, key: &Key, text: &str) -> bool {
+        self.may(Operation::Read, key.into())
+            && named(key, text).iter().all(|other| self.may(Operation::Read, other.into()))
+    }
+
     /// Whether a document may be named where questions are answered.
     pub(crate) fn may_see(&self, sort: Sort, document: Touched<'_>) -> bool {
         let kind = match sort {
@@ -148,6 +155,11 @@ impl Access {
             environment: environment.clone(),
         })
     }
+}
+
+/// Whom a stored document names besides itself.
+pub(crate) fn named(key: &Key, text: &str) -> Vec<Identity> {
+    dialects().flat_map(|dialect| dialect.names(key.kind(), text)).collect()
 }
 
 fn resource(sort: &'static str, document: Touched<'_>, path: String) -> Resource {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json_, json};
 use upheld_answers::Refused;
-use upheld_answers::compliance::{ChangeRequest, Changes, FixQuestion, Organisation, WaiverQuestion};
+use upheld_answers::compliance::{ChangeRequest, Changes, FixQuestion, Organisation, WaiverQuestion, WhatIf};
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -124,7 +124,7 @@ async fn candidates(incoming: Incoming<Choice>) -> Result<Response, Problem> {
     incoming
         .answered(|organisation, person, Choice { object, kind, role, .. }| {
             organisation.may_ask_about(&object, person.as_deref())?;
-            Ok(organisation.candidates(&object, &kind, role.as_deref(), person.as_deref())?.json())
+            Ok(json!(organisation.candidates(&object, &kind, role.as_deref(), person.as_deref())?))
         })
         .await
 }
@@ -137,7 +137,7 @@ async fn values(incoming: Incoming<Choice>) -> Result<Response, Problem> {
     incoming
         .answered(|organisation, person, Choice { object, tag, .. }| {
             organisation.may_ask_about(&object, person.as_deref())?;
-            Ok(organisation.values(&object, &tag, person.as_deref())?.json())
+            Ok(json!(organisation.values(&object, &tag, person.as_deref())?))
         })
         .await
 }
@@ -161,7 +161,8 @@ async fn what_if(
         .answered(move |organisation, person, text| {
             let (person, plan) = (person.as_deref(), plan.as_deref());
             let answer = organisation.what_if(&Changes { name: "body", format, text, person, plan })?;
-            Ok(json!({"kind": "Plan", "plan": answer.planned, "clean": answer.is_clean}))
+            let WhatIf { plan, clean } = answer;
+            Ok(json!({"kind": "Plan", "plan": plan, "clean": clean}))
         })
         .await
 }
@@ -184,10 +185,5 @@ async fn fix(mut incoming: Incoming<FixQuestion>) -> Result<Response, Problem> {
 #[utoipa::path(post, path = "/v1/waivers", params(Asking), request_body(content = Object, example = json!({"expiring": 30})),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
 async fn waivers(incoming: Incoming<WaiverQuestion>) -> Result<Response, Problem> {
-    incoming
-        .answered(|organisation, _, question| {
-            let (lines, all) = organisation.waivers(&question);
-            Ok(json!({"waivers": lines, "all": all}))
-        })
-        .await
+    incoming.answered(|organisation, _, question| Ok(json!(organisation.waivers(&question)))).await
 }

@@ -19,7 +19,6 @@ use super::extract::{Path, Query, RawBody};
 use super::paging::Page;
 use super::writing::{Intent, answer, refused, tag};
 use crate::app::Shared;
-use crate::auth::Operation;
 use crate::documents::{Body, format};
 use crate::problem::Problem;
 use crate::telemetry::Observed;
@@ -106,8 +105,8 @@ async fn snapshot(Readable(view): Readable) -> Result<Response, Problem> {
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem)))]
 async fn show(Asked(view): Asked, observed: Observed, Path(named): Path<Named>) -> Result<Response, Problem> {
     let key = named.key()?;
-    let may_read = observed.access().is_some_and(|access| access.may(Operation::Read, (&key).into()));
-    let Some(document) = view.state.get(&key).filter(|_| may_read) else {
+    let may_read = |text: &str| observed.access().is_some_and(|access| access.may_read(&key, text));
+    let Some(document) = view.state.get(&key).filter(|document| may_read(&document.text)) else {
         return Err(Problem::not_found(format!("there is no document `{key}` in the store")));
     };
     let body: Json_ = serde_json::from_str(&document.text).unwrap_or_default();

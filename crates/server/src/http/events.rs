@@ -10,11 +10,13 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures::stream::{self, Stream, StreamExt};
 use serde::Deserialize;
 use serde_json::json;
-use upheld_answers::compliance::turned;
+use upheld_answers::compliance::{AtMoment, next_turn, turned};
+use upheld_model::Timestamp;
 use upheld_store::{Change, Entry, Revision};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::decide::now;
 use super::extract::Query;
 use super::revisions::{ReadEntry, Reader};
 use crate::app::Shared;
@@ -35,7 +37,8 @@ struct From {
 
 /// Revisions as server-sent events. The id of an event is the number of its revision: whoever comes back with
 /// `Last-Event-ID` (or `after`) misses nothing. Before the revisions that brought it about, an event `violations` tells what began and
-/// ended to violate policies about related objects, by workspace, as far as the caller may see it.
+/// ended to violate policies about related objects, by workspace, as far as the caller may see it; so it does, without a revision, when a waiver
+/// begins or ends by the clock.
 #[utoipa::path(get, path = "/v1/events",
     params(("after" = Option<u64>, Query, description = "begin after this revision")),
     responses((status = 200, content_type = "text/event-stream", body = String), (status = 400, body = Problem), (status = 410, body = Problem)))]
@@ -54,7 +57,8 @@ async fn events(
     let reader = Reader::of(&observed);
     let (reloads, ends) = (app.auth.follow_reloads(), app.ending.subscribe());
     let (revisions, seen) = (app.live.follow(), seen_at(&app, after).await);
-    let follow = Follow { revisions, reloads, ends, app, observed, reader, caller, after, seen, waiting: Vec::new() };
+    let (told, waiting) = (now(), Vec::new());
+    let follow = Follow { revisions, reloads, ends, app, observed, reader, caller, after, seen, told, waiting };
     let events = stream::unfold(follow, |follow| async move { follow.next().await });
     let events = events.map(Ok);
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
@@ -82,6 +86,8 @@ struct Follow {
     after: Revision,
     /// The view whose violations were told last.
     seen: Arc<View>,
+    /// When that was.
+    told: Timestamp,
     /// The next entries, last first.
     waiting: Vec<Entry>,
 }
@@ -104,9 +110,11 @@ impl Follow {
             // First seen, then fetched: what comes in between is seen the next time.
             self.revisions.borrow_and_update();
             let turned = self.violations().await;
+            let turn = next_turn(&self.seen.loaded.snapshot, self.told);
             match self.app.store.entries(self.after, AT_ONCE).await {
                 Ok(entries) if entries.is_empty() && turned.is_none() => tokio::select! {
                     changed = self.revisions.changed() => changed.ok()?,
+                    () = until(turn) => {}
                     _ = self.reloads.changed() => return None,
                     _ = self.ends.changed() => return None,
                 },
@@ -126,9 +134,11 @@ impl Follow {
 
     /// What began and ended to violate since it was told last.
     async fn violations(&mut self) -> Option<Event> {
-        let view = self.app.live.view();
+        let (view, moment) = (self.app.live.view(), now());
         let before = std::mem::replace(&mut self.seen, Arc::clone(&view));
-        if Arc::ptr_eq(&before, &view) {
+        let told = std::mem::replace(&mut self.told, moment);
+        let turns = next_turn(&view.loaded.snapshot, told).is_some_and(|turn| turn <= moment);
+        if Arc::ptr_eq(&before, &view) && !turns {
             return None;
         }
         let (after, revision, roles) = (before.revision(), view.revision(), Arc::clone(&self.caller.roles));
@@ -136,15 +146,30 @@ impl Follow {
         let access = self.observed.access();
         let before = self.app.parts.of(&before, access, Operation::Read).await.ok()?;
         let view = self.app.parts.of(&view, access, Operation::Read).await.ok()?;
-        let now = jiff::Timestamp::now();
-        let moment = upheld_model::Timestamp(i64::try_from(now.as_nanosecond()).unwrap_or(i64::MAX));
-        let compare = move || turned(&before.loaded.snapshot, &view.loaded.snapshot, moment, &roles);
+        let compare = move || {
+            let was = AtMoment { snapshot: &before.loaded.snapshot, moment: told };
+            turned(was, AtMoment { snapshot: &view.loaded.snapshot, moment }, &roles)
+        };
         let workspaces = tokio::task::spawn_blocking(compare).await.ok()?;
         if workspaces.is_empty() {
             return None;
         }
-        let data = json!({"after": after, "revision": revision, "time": now.to_string(), "workspaces": workspaces});
+        let data = json!({"after": after, "revision": revision, "time": moment.to_string(), "workspaces": workspaces});
         Some(Event::default().event("violations").data(data.to_string()))
+    }
+}
+
+/// Returns at the moment at which something is judged otherwise by the clock alone, if there is one. Clocks are put right: it looks again
+/// after a while.
+async fn until(turn: Option<Timestamp>) {
+    const LOOK: Duration = Duration::from_secs(60);
+    let Some(turn) = turn else { return std::future::pending().await };
+    loop {
+        let left = u64::try_from(turn.0.saturating_sub(now().0)).unwrap_or_default();
+        if left == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_nanos(left).min(LOOK)).await;
     }
 }
 

@@ -78,7 +78,11 @@ impl Reader {
         let access = self.0.as_ref()?;
         let Entry { revision, time, actor, message, digest, chain: _, mut changes } = entry;
         let (count, whole) = (changes.len(), access.may_all(Operation::Read));
-        changes.retain(|change| whole || access.may(Operation::Read, change.key().into()));
+        let may_read = |change: &Change| match change {
+            Change::Put { key, text } => access.may_read(key, text),
+            Change::Delete { key } => access.may(Operation::Read, key.into()),
+        };
+        changes.retain(|change| whole || may_read(change));
         if changes.is_empty() && count > 0 {
             return None;
         }

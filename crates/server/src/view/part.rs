@@ -8,7 +8,7 @@ use upheld_loader::load::Broken;
 use upheld_store::Key;
 
 use super::View;
-use crate::auth::{Access, Operation, Sort, Touched};
+use crate::auth::{Access, Operation, Sort, Touched, named};
 use crate::documents::flatten;
 
 /// What of a view somebody may see.
@@ -28,7 +28,10 @@ impl View {
             Operation::See => access.may_see(sort(&policies, document.kind), document),
             other => access.may(other, document),
         };
-        let stored = self.state.iter().map(|(key, _)| key).filter(|key| may((*key).into())).cloned().collect();
+        let may_stored =
+            |key: &Key, text: &str| may(key.into()) && named(key, text).iter().all(|other| may(other.into()));
+        let stored = self.state.iter().filter(|(key, document)| may_stored(key, &document.text));
+        let stored = stored.map(|(key, _)| key).cloned().collect();
         let (files, identities) = (self.loaded.snapshot.files(), self.identities());
         let is_seen = |identity: &Identity| may(identity.into());
         let all_seen = |source: &upheld_model::SourceId| {

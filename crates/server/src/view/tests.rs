@@ -76,6 +76,23 @@ fn files_change_as_documents_do() {
     }
 }
 
+/// Among many relationships a few hundred writes are few: nothing is loaded anew because of them.
+#[test]
+fn many_relationships_are_not_loaded_anew_for_a_few_writes() {
+    let users: String = (0..2 * super::FEW).map(|number| format!("- {{ref: user/u{number}}}\n")).collect();
+    let text = format!("- {{ref: workspace/w}}\n- {{ref: project/p, workspace: w}}\n{users}");
+    let files = Contents::of(vec![("all.yaml".to_owned(), text.into_bytes())]);
+    let mut view = View::build(Arc::default(), files.clone(), &Arc::default()).unwrap();
+    for number in 0..super::FEW + 1 {
+        let name = format!("project/p~user/u{number}");
+        let key = Key::new("Link", "compliance", &name).unwrap();
+        let text = format!(r#"{{"a": "project/p", "b": "user/u{number}"}}"#);
+        let state = Arc::new(view.state.with(&[Change::Put { key, text: text.into() }]));
+        view = view.after(state, files.clone()).unwrap();
+    }
+    assert_eq!(view.changes, super::FEW + 1);
+}
+
 #[test]
 fn what_stays_behind_is_cleared_away() {
     let mut view = View::build(Arc::default(), Contents::default(), &Arc::default()).unwrap();

@@ -1,6 +1,7 @@
 //! What end-users are prevented from, and what administrators are let through with: over HTTP, by token.
 
 mod killed;
+mod tags;
 mod watching;
 
 use std::fs;
@@ -18,12 +19,13 @@ const CLASSIC: &str = "meshstack/classic";
 const CURRENT: &str = "meshstack/current";
 
 /// Tokens by name, with their roles.
-const PEOPLE: [(&str, &[&str]); 5] = [
+const PEOPLE: [(&str, &[&str]); 6] = [
     ("root", &["admin"]),
     ("mia", &["author", "workspaceManager@workspace/shop"]),
     ("tom", &["author", "workspaceManager@workspace/other"]),
     ("ida", &["author"]),
     ("eva", &["author", "complianceManager"]),
+    ("otto", &["author", "owner@account/shop"]),
 ];
 
 /// A company with two workspaces: projects may be for environments that their workspace has, and so on.

@@ -486,6 +486,40 @@ fn events_tell_of_what_one_may_read() {
 }
 
 /// What numbers tell is how the server does, and how many documents there are only to those who may read them all.
+/// A record of what was let through names policies: whoever may not read one of them does not read the record.
+#[test]
+fn records_of_violations_are_for_those_who_may_read_the_policies_that_they_name() {
+    let folder = TempDir::new().unwrap();
+    let served = served(&folder);
+    let policy = |name: &str| json!({"type": "MeshPolicy", "name": name, "a": {"kind": "workspace", "tag": name}, "b": {"kind": "project", "tag": name}, "enforcement": "warn"});
+    put(
+        &served,
+        &[
+            json!({"ref": "workspace/w", "tags": {"secret-env": ["dev"], "unit": ["x"]}}),
+            policy("unit"),
+            policy("secret-env"),
+        ],
+    );
+    put(&served, &[json!({"ref": "project/one", "workspace": "w", "tags": {"secret-env": ["dev"], "unit": ["y"]}})]);
+    put(&served, &[json!({"ref": "project/two", "workspace": "w", "tags": {"secret-env": ["qa"], "unit": ["y"]}})]);
+    let records = |role: &str| {
+        let listed = asked(&served, role, "GET", "/v1/documents?limit=100", "").json();
+        let ids = listed["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned());
+        ids.filter(|id| id.starts_with("AcceptedViolations/")).collect::<Vec<_>>()
+    };
+    let all = records("admin");
+    assert_eq!((all.len(), records("viewer").len()), (2, 1), "{all:?}");
+    let hidden: Vec<String> = all.into_iter().filter(|id| !records("viewer").contains(id)).collect();
+    for path in
+        [format!("/v1/documents/{}", hidden[0]), "/v1/snapshot".to_owned(), "/v1/revisions?limit=100".to_owned()]
+    {
+        let text = |role: &str| asked(&served, role, "GET", &path, "").text;
+        assert!(text("admin").contains("\"policy\":\"secret-env\"") || text("admin").contains("secret-env"), "{path}");
+        assert!(!text("viewer").contains("\"policy\":\"secret-env\""), "{path}: {}", text("viewer"));
+        assert!(!text("viewer").contains("\\\"policy\\\":\\\"secret-env\\\""), "{path}: {}", text("viewer"));
+    }
+}
+
 #[test]
 fn metrics_count_no_documents_for_those_who_may_not_read_them() {
     let folder = tempfile::tempdir().unwrap();

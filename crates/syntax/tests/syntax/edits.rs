@@ -123,3 +123,51 @@ proptest! {
         }
     }
 }
+
+/// The text without some items of the list `links` of the first document.
+fn without(text: &str, gone: &[usize]) -> Option<String> {
+    let (file, problems) = parse("file", Format::Yaml, text.to_owned(), SourceId::new(0));
+    assert!(problems.is_empty(), "{problems:?}");
+    let document = file.tree.documents().next().expect("a document");
+    let (name, list) = document.entries().find(|(key, _)| key.text() == "links").expect("a list");
+    let edited = Edited { text, format: Format::Yaml };
+    applied(text, &edited.without_items(Some(name), list, gone)?)
+}
+
+#[test]
+fn items_go_with_their_lines_and_remarks_of_others_stay() {
+    let block = "links:\n# first\n- {a: x}   # one\n- a: y\n  b: z\n# last\n- {a: w}\nmore: 1\n";
+    assert_eq!(without(block, &[1]).as_deref(), Some("links:\n# first\n- {a: x}   # one\n# last\n- {a: w}\nmore: 1\n"));
+    assert_eq!(without(block, &[0, 2]).as_deref(), Some("links:\n# first\n- a: y\n  b: z\n# last\nmore: 1\n"));
+    assert_eq!(without(block, &[0, 1, 2]).as_deref(), Some("links: []\n# first\n# last\nmore: 1\n"));
+    let flow = "links: [{a: x}, {a: y}, {a: z}] # all\n";
+    assert_eq!(without(flow, &[0]).as_deref(), Some("links: [{a: y}, {a: z}] # all\n"));
+    assert_eq!(without(flow, &[1]).as_deref(), Some("links: [{a: x}, {a: z}] # all\n"));
+    assert_eq!(without(flow, &[0, 2]).as_deref(), Some("links: [{a: y}] # all\n"));
+    assert_eq!(without(flow, &[0, 1, 2]).as_deref(), Some("links: [] # all\n"));
+    // Somebody says something about a part of it.
+    assert_eq!(without("links:\n- a: y\n  # why\n  b: z\n- {a: w}\n", &[0]), None);
+}
+
+#[test]
+fn documents_go_with_one_of_the_marks_beside_them() {
+    let text = "# all\na: 1\n---\n# second\na: 2\nb: 2\n---\n{a: 3}\n";
+    let gone = |places: &[usize]| {
+        let (file, problems) = parse("file", Format::Yaml, text.to_owned(), SourceId::new(0));
+        assert!(problems.is_empty(), "{problems:?}");
+        let edited = Edited { text, format: Format::Yaml };
+        let documents: Vec<Value<'_>> = file.tree.documents().collect();
+        let mut replacements = Vec::new();
+        for place in places {
+            replacements.extend(edited.without_document(documents[*place])?);
+        }
+        replacements.sort();
+        replacements.dedup();
+        applied(text, &replacements)
+    };
+    assert_eq!(gone(&[0]).as_deref(), Some("# all\n# second\na: 2\nb: 2\n---\n{a: 3}\n"));
+    assert_eq!(gone(&[1]).as_deref(), Some("# all\na: 1\n# second\n---\n{a: 3}\n"));
+    assert_eq!(gone(&[2]).as_deref(), Some("# all\na: 1\n---\n# second\na: 2\nb: 2\n"));
+    assert_eq!(gone(&[0, 1]).as_deref(), Some("# all\n# second\n---\n{a: 3}\n"));
+    assert_eq!(gone(&[0, 1, 2]).as_deref(), Some("# all\n# second\n"));
+}

@@ -284,9 +284,19 @@ policies:
 - {{id: inside, a: {{kind: workspace, tag: env}}, b: {{kind: project, tag: env}}}}
 - {{id: zone, a: {{kind: project, tag: env}}, b: {{kind: landingZone, tag: env}}, enforcement: {level}}}
 - {{id: access, a: {{kind: project, tag: env}}, b: {{kind: principal, tag: env}}}}
+waivers: [{{id: spared, policy: zone, match: {{a: project/one}}, reason: it moves}}]
 "
         )
     })
+}
+
+/// As it is printed, but for folders and what rests on the moment of asking.
+fn alike(mut answer: Json) -> String {
+    strip_folders(std::iter::once(&mut answer));
+    if let Some(plan) = answer.get_mut("plan").and_then(Json::as_object_mut) {
+        plan.retain(|word, _| word != "id" && word != "basedOn");
+    }
+    answer.to_string()
 }
 
 /// A command with its words, where a server takes the same, and how.
@@ -295,7 +305,7 @@ fn organised() -> impl Strategy<Value = (String, String, Json)> {
     let project = one_of(&["project/one", "project/two"]);
     let other = one_of(&["landingZone/z", "user/u", "workspace/w"]);
     let value = one_of(&VALUES);
-    (who, project, other, value, 0..6_usize).prop_map(|(who, project, other, value, which)| {
+    (who, project, other, value, 0..7_usize).prop_map(|(who, project, other, value, which)| {
         let kind = other.split('/').next().unwrap_or_default();
         let (words, path, body) = match which {
             0 => ("fix".to_owned(), "fix", json!({})),
@@ -309,6 +319,8 @@ fn organised() -> impl Strategy<Value = (String, String, Json)> {
                 let body = json!({"change": ["link", format!("{project}~{other}")]});
                 (format!("can link {project}~{other}"), "can", body)
             }
+            // Everybody may know of waivers, so that nobody says who asks.
+            5 => return ("waivers --unused".to_owned(), "/v1/waivers".to_owned(), json!({"unused": true})),
             _ => {
                 let body = json!({"verb": "setTags", "object": other, "tags": {"env": [value]}});
                 ("what-if next.json".to_owned(), "what-if", body)
@@ -338,6 +350,12 @@ proptest! {
             let all = folder.path().join("all.yaml");
             let output = run.args(words.split(' ')).arg("-f").arg(&all).args(["-o", "json"]).output().expect("starts");
             let mut printed: Json = serde_json::from_slice(&output.stdout).unwrap_or_default();
+            let mut run = upheld(beside.path());
+            let server = client.address().to_string();
+            let asked = run.args(words.split(' ')).args(["--server", &server, "-o", "json"]).output().expect("starts");
+            let asked_there: Json = serde_json::from_slice(&asked.stdout).unwrap_or_default();
+            prop_assert_eq!(alike(asked_there), alike(printed.clone()), "{:?}", words);
+            prop_assert_eq!(asked.status.code(), output.status.code(), "{:?}", words);
             prop_assert_eq!(status == 200, !printed.is_null(), "{:?}: {} {}", words, status, served);
             if status != 200 {
                 continue;
@@ -345,7 +363,7 @@ proptest! {
             for answer in [&mut served, &mut printed] {
                 strip_folders(std::iter::once(&mut *answer));
                 // Where it comes from, and whether a plan is clean, is said in other places.
-                for word in ["apiVersion", "revision", "digest", "semantics", "clean", "kind"] {
+                for word in ["apiVersion", "revision", "digest", "semantics", "clean", "kind", "all"] {
                     answer.as_object_mut().expect("a map").remove(word);
                 }
                 if let Some(plan) = answer.get_mut("plan").and_then(Json::as_object_mut) {

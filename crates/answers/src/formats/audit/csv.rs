@@ -1,9 +1,11 @@
 //! Violations for spreadsheets, a row each.
 
+use std::io::{self, Write};
+
 use crate::formats::visible;
 use crate::report::compliance::{Audit, BaselineState, Check, Fix, NearMiss, Severity, Side, values};
 
-const COLUMNS: [&str; 29] = [
+const COLUMNS: [&str; 30] = [
     "id",
     "workspace",
     "policy",
@@ -33,12 +35,13 @@ const COLUMNS: [&str; 29] = [
     "howToFix",
     "fixes",
     "baselineState",
+    "noFix",
 ];
 
-/// The whole file.
-pub(super) fn document(audit: &Audit) -> String {
-    let heading = line(COLUMNS.map(str::to_owned));
-    audit.violations().fold(heading, |text, check| text + &line(row(check)))
+/// Writes the whole file.
+pub(super) fn write(audit: &Audit, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(line(COLUMNS.map(str::to_owned)).as_bytes())?;
+    audit.violations().try_for_each(|check| out.write_all(line(row(check)).as_bytes()))
 }
 
 fn row(check: &Check) -> [String; COLUMNS.len()] {
@@ -66,7 +69,7 @@ fn row(check: &Check) -> [String; COLUMNS.len()] {
         b_tag,
         b_values,
         b_at,
-        check.reason.code.to_owned(),
+        check.reason.code.to_string(),
         check.reason.text.clone(),
         check.message.clone(),
         text(&check.first_seen),
@@ -77,6 +80,7 @@ fn row(check: &Check) -> [String; COLUMNS.len()] {
         text(&check.how_to_fix),
         joined(check.fixes.iter().map(Fix::sentence)),
         check.baseline_state.map(BaselineState::name).unwrap_or_default().to_owned(),
+        check.no_fix.as_ref().map(|why| why.text.clone()).unwrap_or_default(),
     ]
 }
 

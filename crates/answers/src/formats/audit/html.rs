@@ -4,6 +4,7 @@
 //! alone, until they go back to all.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use crate::formats::xml::escaped;
 use crate::report::compliance::{
@@ -47,8 +48,16 @@ const FILTERS: [(&str, &str); 9] = [
     ("none", "no severity"),
 ];
 
-/// The whole page.
-pub(super) fn page(audit: &Audit) -> String {
+/// Writes the whole page, a workspace at a time.
+pub(super) fn write(audit: &Audit, out: &mut dyn Write) -> io::Result<()> {
+    let (boxes, rules) = filters(audit);
+    let head = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Compliance audit</title>\n<style>{STYLE}{rules}</style>\n</head>\n<body>\n{boxes}<main>\n"
+    );
+    out.write_all(head.as_bytes())?;
     let mut body = format!("<h1 id=\"all\">{}</h1>\n", escaped(&audit.answer));
     body.push_str(&format!(
         "<p class=\"note\">{}, as of <time datetime=\"{now}\">{now}</time></p>\n",
@@ -64,20 +73,17 @@ pub(super) fn page(audit: &Audit) -> String {
     let unseen = audit.gaps.iter();
     body.extend(unseen.map(|unseen| format!("<p class=\"gap\">Not looked at: {}</p>\n", escaped(&unseen.gap.text))));
     body.push_str(&overview(audit));
-    body.push_str(&violations(audit));
+    out.write_all(body.as_bytes())?;
+    violations(audit, out)?;
+    let mut body = String::new();
     if !audit.errors.is_empty() {
         let items = audit.errors.iter().map(|error| format!("{}: {}", name(&error.policy), escaped(&error.message)));
         body.push_str(&format!("<h2>Not evaluated</h2>\n{}", list(items)));
     }
     body.push_str(&policies(audit));
     body.push_str(&waivers(audit));
-    let (boxes, rules) = filters(audit);
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Compliance audit</title>\n<style>{STYLE}{rules}</style>\n</head>\n<body>\n{boxes}<main>\n{body}</main>\n</body>\n</html>\n"
-    )
+    body.push_str("</main>\n</body>\n</html>\n");
+    out.write_all(body.as_bytes())
 }
 
 /// A check box for everything that some violation is, and the rules that hide what is not checked.
@@ -136,25 +142,29 @@ fn counts(heading: &str, lines: impl Iterator<Item = (String, Violations)>) -> S
 }
 
 /// All violations, a row each, by workspace: the one with the most first, and in each the worst first.
-fn violations(audit: &Audit) -> String {
-    let mut rows: BTreeMap<Option<&str>, String> = BTreeMap::new();
+fn violations(audit: &Audit, out: &mut dyn Write) -> io::Result<()> {
+    let mut checks: BTreeMap<Option<&str>, Vec<&Check>> = BTreeMap::new();
     for check in audit.violations() {
-        rows.entry(check.workspace.as_deref()).or_default().push_str(&row(check));
+        checks.entry(check.workspace.as_deref()).or_default().push(check);
     }
-    let mut text = String::new();
+    if !checks.is_empty() {
+        out.write_all(format!("<h2>Violations ({})</h2>\n", audit.checks.len()).as_bytes())?;
+    }
     for (number, line) in audit.overview.by_workspace.iter().enumerate() {
-        let Some(rows) = rows.get(&line.workspace.as_deref()) else { continue };
+        let Some(checks) = checks.get(&line.workspace.as_deref()) else { continue };
+        let rows: String = checks.iter().map(|check| row(check)).collect();
         let columns = ["Policy", "Sides", "Why", "What to do"].map(|text| format!("<th scope=\"col\">{text}</th>"));
         let [hard, soft, waived] = line.counts.numbers();
-        text.push_str(&format!(
+        let section = format!(
             "<section class=\"workspace\" id=\"w{number}\">\n<h3>{} <span class=\"note\">{hard} hard, {soft} soft, {waived} waived</span> \
              <a class=\"screen\" href=\"#all\">all</a></h3>\n\
              <table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</section>\n",
             workspace_name(line),
             columns.concat()
-        ));
+        );
+        out.write_all(section.as_bytes())?;
     }
-    if text.is_empty() { text } else { format!("<h2>Violations ({})</h2>\n{text}", audit.checks.len()) }
+    Ok(())
 }
 
 fn row(check: &Check) -> String {
@@ -174,7 +184,8 @@ fn row(check: &Check) -> String {
         .chain(check.first_seen.iter().map(|seen| format!("since {}", escaped(seen))));
     let help = (check.waiver.iter().map(|waiver| escaped(&waiver.sentence())))
         .chain(check.how_to_fix.iter().map(|hint| escaped(hint)))
-        .chain(check.fixes.iter().map(|fix| escaped(&Fix::sentence(fix))));
+        .chain(check.fixes.iter().map(|fix| escaped(&Fix::sentence(fix))))
+        .chain(check.no_fix_line().map(|why| escaped(&why)));
     let cells = [policy, paragraphs(check.sides().map(side)), paragraphs(why), paragraphs(help)];
     let cells = cells.map(|cell| format!("<td>{cell}</td>")).concat();
     format!("<tr class=\"{}\" id=\"{id}\">{cells}</tr>\n", classes(check).join(" "))

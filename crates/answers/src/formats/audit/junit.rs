@@ -176,6 +176,7 @@ fn details(check: &Check) -> String {
     lines.extend(check.near_miss.iter().map(|miss| format!("nearly: {}", NearMiss::sentence(miss))));
     lines.extend(check.how_to_fix.iter().map(|hint| format!("how to fix: {hint}")));
     lines.extend(check.fixes.iter().map(|fix| format!("fix: {}", Fix::sentence(fix))));
+    lines.extend(check.no_fix_line());
     lines.join("\n")
 }
 

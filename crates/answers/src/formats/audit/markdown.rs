@@ -199,6 +199,7 @@ fn why(check: &Check) -> String {
 
 fn fixes(check: &Check) -> String {
     let lines = check.how_to_fix.iter().cloned().chain(check.fixes.iter().map(Fix::sentence));
+    let lines = lines.chain(check.no_fix_line());
     lines.map(|line| escaped(&line)).collect::<Vec<_>>().join("<br>")
 }
 

@@ -208,6 +208,9 @@ fn properties(check: &Check) -> BTreeMap<&'static str, String> {
     if let Some(state) = check.baseline_state {
         properties.insert("baselineState", state.name().to_owned());
     }
+    if let Some(why) = &check.no_fix {
+        properties.insert("noFix", why.text.clone());
+    }
     if let Some(seen) = &check.first_seen {
         properties.insert("firstSeen", seen.clone());
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
 
 use super::baseline::FINGERPRINT;
@@ -10,10 +11,7 @@ use crate::report::compliance::{Absent, AppliedWaiver, Audit, Check, Level, Poli
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 /// The whole log. Beside an earlier run, results say what is new, and what is gone is reported.
-pub(super) fn document(audit: &Audit) -> Json {
-    let indices: BTreeMap<&str, usize> = audit.policies.iter().map(|policy| policy.id.as_str()).zip(0..).collect();
-    let gone = audit.baseline.iter().flat_map(|compared| &compared.absent).map(|gone| absent(gone, &indices));
-    let results: Vec<Json> = audit.violations().map(|check| result(check, &indices)).chain(gone).collect();
+pub(super) fn document(audit: &Audit) -> impl Serialize + '_ {
     let rules: Vec<Json> = audit.policies.iter().map(rule).collect();
     let errors = audit
         .errors
@@ -21,33 +19,61 @@ pub(super) fn document(audit: &Audit) -> Json {
         .map(|error| notification("error", &format!("{}: {}", error.policy, error.message), error.at.as_ref()));
     let gaps = audit.gaps.iter().map(|unseen| notification("warning", &unseen.gap.text, unseen.at.as_ref()));
     let notifications: Vec<Json> = errors.chain(gaps).collect();
-    json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": {"driver": {
-                "name": "upheld",
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules,
-            }},
-            "automationDetails": {"id": "upheld/audit/"},
-            "invocations": [{
-                "executionSuccessful": audit.errors.is_empty(),
-                "endTimeUtc": audit.now,
-                "toolExecutionNotifications": notifications,
-            }],
-            "columnKind": "unicodeCodePoints",
-            "results": results,
-            "properties": {
-                "semantics": audit.semantics,
-                "answer": audit.answer,
-                "pairs": audit.pairs,
-                "summary": audit.summary,
-                "overview": audit.overview,
-                "filters": audit.filters,
-            },
-        }],
-    })
+    let run = Run {
+        tool: json!({"driver": {
+            "name": "upheld",
+            "semanticVersion": env!("CARGO_PKG_VERSION"),
+            "rules": rules,
+        }}),
+        automation_details: json!({"id": "upheld/audit/"}),
+        invocations: [json!({
+            "executionSuccessful": audit.errors.is_empty(),
+            "endTimeUtc": audit.now,
+            "toolExecutionNotifications": notifications,
+        })],
+        column_kind: "unicodeCodePoints",
+        results: Results(audit),
+        properties: json!({
+            "semantics": audit.semantics,
+            "answer": audit.answer,
+            "pairs": audit.pairs,
+            "summary": audit.summary,
+            "overview": audit.overview,
+            "filters": audit.filters,
+        }),
+    };
+    Log { schema: SCHEMA, version: "2.1.0", runs: [run] }
+}
+
+#[derive(Serialize)]
+struct Log<'a> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Run<'a>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run<'a> {
+    tool: Json,
+    automation_details: Json,
+    invocations: [Json; 1],
+    column_kind: &'static str,
+    results: Results<'a>,
+    properties: Json,
+}
+
+/// What violates and what did, made one by one as they are written: there can be many.
+struct Results<'a>(&'a Audit);
+
+impl Serialize for Results<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(audit) = self;
+        let indices: BTreeMap<&str, usize> = audit.policies.iter().map(|policy| policy.id.as_str()).zip(0..).collect();
+        let gone = audit.baseline.iter().flat_map(|compared| &compared.absent).map(|gone| absent(gone, &indices));
+        serializer.collect_seq(audit.violations().map(|check| result(check, &indices)).chain(gone))
+    }
 }
 
 /// What could not be judged or looked at.
@@ -142,6 +168,7 @@ fn properties(check: &Check) -> Json {
         ("cause", json!(check.cause)),
         ("waiver", json!(check.waiver)),
         ("howToFix", json!(check.how_to_fix)),
+        ("noFix", json!(check.no_fix)),
     ];
     for (name, value) in optional.into_iter().filter(|(_, value)| !value.is_null()) {
         set(&mut properties, name, value);

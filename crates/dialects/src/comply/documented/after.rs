@@ -1,6 +1,5 @@
 //! What documents come to when some of them change: at a cost that follows the change, where it can be known without all others.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use upheld_engine::comply::Comply;
@@ -40,20 +39,18 @@ impl Documented {
         next.changes.extend(&has);
         next.changes.sort();
         let profile = self.base.comply().profile();
-        let forgotten: Vec<NodeRef> = gone.accepted.iter().copied().map(place).collect();
-        next.accepted.retain(|(at, _)| !forgotten.contains(at));
-        next.accepted.extend(came.read_accepted(new, profile, &mut found));
-        next.accepted.sort_by_key(|(at, own)| (own.cause.at, *at));
-        let names: BTreeSet<&str> = next.accepted.iter().map(|(_, own)| own.name()).collect();
-        if names.len() < next.accepted.len() {
-            return None;
+        for (at, record) in gone.each_accepted(profile, &mut found) {
+            next.accepted.remove(at, &record);
         }
-        let remembers = !forgotten.is_empty() || !came.accepted.is_empty();
+        for (at, record) in came.each_accepted(profile, &mut found) {
+            next.accepted.add(at, Arc::new(record)).ok()?;
+        }
+        let remembers = !gone.accepted.is_empty() || !came.accepted.is_empty();
         let on_top = !remembers && !gone.has_facts() && !came.has_facts() && had.is_empty();
         let past = read_changes(if on_top { &has } else { &next.changes }, new, profile, &mut found);
         let is_later = |change: &Change| change.at.is_some_and(|at| at > self.last);
         if on_top && past.iter().all(is_later) {
-            next = next.replayed(past, new, &mut found);
+            next = next.replayed(past, new, &mut found).remembering();
         } else {
             let (base, told) = self.base.revised(&self.told, &before, after)?;
             let past = if on_top { read_changes(&next.changes, new, profile, &mut found) } else { past };
@@ -76,7 +73,7 @@ impl OfKind<'_> {
     }
 
     /// What some documents say, in a draft of their own.
-    fn facts(&self, mut draft: Draft, schema: &Schema, files: &Files, found: &mut Diagnostics) -> Draft {
+    pub(super) fn facts(&self, mut draft: Draft, schema: &Schema, files: &Files, found: &mut Diagnostics) -> Draft {
         self.read_facts(files, schema, &mut draft.facts, found);
         self.read_waivers(files, &mut draft.facts, found);
         draft

@@ -11,7 +11,7 @@ use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef, SourceId, Timestamp};
 
 use super::{Documented, MANIFEST_DEFINITION, OfKind};
-use crate::comply::accepted::Accepted;
+use crate::comply::accepted::{Accepted, AcceptedRecords};
 use crate::comply::changes::Change;
 use crate::comply::links::Links;
 use crate::comply::objects::Objects;
@@ -209,26 +209,25 @@ impl<'f> OfKind<'f> {
         }
     }
 
-    /// What was let through, in the order of time.
-    pub(super) fn read_accepted(
-        &self,
-        files: &Files,
-        profile: &Profile,
-        found: &mut Diagnostics,
-    ) -> Vec<(NodeRef, Arc<Accepted>)> {
-        let mut accepted: Vec<(NodeRef, Arc<Accepted>)> = Vec::new();
-        for (source, written) in &self.accepted {
-            let Some(read) = Reader::new(*source, profile, found).accepted(*written) else { continue };
-            let (name, at) = (read.name(), place((*source, *written)));
-            match accepted.iter().find(|(_, known)| known.name() == name) {
-                Some((first, _)) => {
-                    found.push(twice(format!("the record `{name}` is written twice"), files, at, Some(*first)));
-                }
-                None => accepted.push((at, Arc::new(read))),
+    /// What was let through.
+    fn read_accepted(&self, files: &Files, profile: &Profile, found: &mut Diagnostics) -> AcceptedRecords {
+        let mut accepted = AcceptedRecords::default();
+        for (at, read) in self.each_accepted(profile, found) {
+            let name = read.name().clone();
+            if let Err(first) = accepted.add(at, Arc::new(read)) {
+                found.push(twice(format!("the record `{name}` is written twice"), files, at, Some(first)));
             }
         }
-        accepted.sort_by_key(|(at, own)| (own.cause.at, *at));
         accepted
+    }
+
+    /// The records that documents have, each with its place.
+    pub(super) fn each_accepted(&self, profile: &Profile, found: &mut Diagnostics) -> Vec<(NodeRef, Accepted)> {
+        let read = |(source, written): &Written<'f>| {
+            let read = Reader::new(*source, profile, found).accepted(*written)?;
+            Some((place((*source, *written)), read))
+        };
+        self.accepted.iter().filter_map(read).collect()
     }
 
     /// The waivers by name, each with where it was written: which one covers a violation does not depend on the order of files.
@@ -333,7 +332,7 @@ impl Documented {
 
     /// With what is known of violations that were let through.
     pub(super) fn remembering(mut self) -> Self {
-        remember(&mut self.organisation, &self.accepted);
+        self.organisation.remember(self.accepted.remembered().clone());
         self
     }
 
@@ -343,7 +342,7 @@ impl Documented {
         for (at, change) in self.history.iter().take_while(|(at, _)| *at <= now) {
             take_place(&mut organisation, &mut last, *at, change);
         }
-        remember(&mut organisation, &self.accepted);
+        organisation.remember(self.accepted.remembered().clone());
         organisation
     }
 }
@@ -353,12 +352,6 @@ fn take_place(organisation: &mut Organisation, last: &mut Timestamp, at: Timesta
     let tried = organisation.commit_past((*last).max(at), &change.actor, &change.action);
     *last = tried.at;
     tried
-}
-
-fn remember(organisation: &mut Organisation, accepted: &[(NodeRef, Arc<Accepted>)]) {
-    for (_, accepted) in accepted {
-        organisation.remember(accepted.cause.clone(), &accepted.findings);
-    }
 }
 
 /// Why a change was refused.

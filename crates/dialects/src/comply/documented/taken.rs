@@ -30,19 +30,26 @@ impl<'f> ComplianceReader<'f> {
     }
 }
 
+impl<'f> Collector<'f> {
+    /// Takes a document, if it is one of ours.
+    pub(super) fn take(&mut self, document: &Document<'f>) -> Taken {
+        match document.header {
+            Some(header) => self.typed(document.source, header),
+            None => match claim(document.value) {
+                Some(claim) if self.untyped(document.source, document.value, claim) => Taken::Yes,
+                _ => Taken::No,
+            },
+        }
+    }
+}
+
 impl<'f> Reader<'f> for ComplianceReader<'f> {
     fn take(&mut self, document: &Document<'f>, side: Side) -> Taken {
         let collector = match side {
             Side::Gone => &mut self.gone,
             Side::Came => &mut self.came,
         };
-        let taken = match document.header {
-            Some(header) => collector.typed(document.source, header),
-            None => match claim(document.value) {
-                Some(claim) if collector.untyped(document.source, document.value, claim) => Taken::Yes,
-                _ => Taken::No,
-            },
-        };
+        let taken = collector.take(document);
         self.taken |= taken != Taken::No;
         taken
     }

@@ -3,18 +3,21 @@
 //! A few bytes change and nothing else. Each changed text is read again and held against the one before: if anything differs but what was to
 //! change, the file is left to whoever knows it.
 
-use std::collections::BTreeMap;
+mod ended;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 use smol_str::SmolStr;
 use upheld_engine::comply::{Defaults, ObjectId};
-use upheld_governance::{Edit, Fix, words};
+use upheld_governance::{Edit, Fix};
 use upheld_model::tree::Value;
-use upheld_model::{Diagnostics, NodeRef, SourceId};
+use upheld_model::{Diagnostics, File, NodeRef, SourceId};
 use upheld_report::At;
 use upheld_syntax::edit::{Edited, Replacement, applied};
 use upheld_syntax::{Format, json, parse};
 
+use self::ended::{Ended, Related};
 use super::Organisation;
 use crate::comply::mapping::{Mapped, Mapping};
 
@@ -54,7 +57,7 @@ pub struct ByHand {
 const NO_DOCUMENT: &str = "no document describes it";
 const NOT_SIMPLE: &str = "it is written in a way that only somebody who knows the file should change";
 const CHANGED_SINCE: &str = "its document is not what holds: changes came since";
-const RELATIONSHIP: &str = "relationships are not ended in files";
+const NO_RELATIONSHIP: &str = "no document says only that they are related";
 
 /// Other values of some tags of an object.
 type TagChanges = BTreeMap<SmolStr, Vec<SmolStr>>;
@@ -72,6 +75,7 @@ impl Organisation<'_> {
     pub fn file_edits(&self, fixes: &[Fix]) -> FileEdits {
         let mut edits = FileEdits::default();
         let mut objects: BTreeMap<SmolStr, TagChanges> = BTreeMap::new();
+        let mut unlinked: BTreeSet<Related> = BTreeSet::new();
         for edit in fixes.iter().flat_map(|fix| &fix.edits) {
             match edit {
                 Edit::Tag { object, tag, .. } => {
@@ -79,10 +83,7 @@ impl Organisation<'_> {
                     let before = tags.get(tag).cloned().unwrap_or_else(|| self.current(object, tag));
                     tags.insert(tag.clone(), edit.applied(&before));
                 }
-                Edit::Unlink { a, .. } => {
-                    let (text, at) = (words::edit(edit, &[]), self.place_of(a));
-                    edits.by_hand.push(ByHand { text, at, why: RELATIONSHIP });
-                }
+                Edit::Unlink { a, b } => drop(unlinked.insert((a.clone(), b.clone()))),
             }
         }
         let mapping = self.mapping();
@@ -93,12 +94,18 @@ impl Organisation<'_> {
                 Err(why) => edits.by_hand.push(self.by_hand(object, tags, why)),
             }
         }
-        for (source, changes) in by_file {
-            match self.file_edit(source, &changes) {
+        let (mut ended_in, not_ended) = self.ended(unlinked);
+        edits.by_hand.extend(not_ended);
+        let sources: BTreeSet<SourceId> = by_file.keys().chain(ended_in.keys()).copied().collect();
+        for source in sources {
+            let changes = by_file.remove(&source).unwrap_or_default();
+            let ended = ended_in.remove(&source).unwrap_or_default();
+            match self.file_edit(source, &changes, &ended) {
                 Some(file) => edits.files.push(file),
                 None => {
                     let by_hand = changes.iter().map(|change| self.by_hand(change.object, change.tags, NOT_SIMPLE));
                     edits.by_hand.extend(by_hand);
+                    edits.by_hand.extend(ended.iter().map(|own| self.not_ended(&own.pair, NOT_SIMPLE)));
                 }
             }
         }
@@ -197,10 +204,11 @@ impl Organisation<'_> {
         }
     }
 
-    fn file_edit(&self, source: SourceId, changes: &[Change<'_>]) -> Option<FileEdit> {
+    fn file_edit(&self, source: SourceId, changes: &[Change<'_>], ended: &[Ended]) -> Option<FileEdit> {
         let file = self.snapshot.files().get(source)?;
         let before = file.tree.text();
         let mut replacements: Vec<Replacement> = changes.iter().flat_map(|own| own.replacements.clone()).collect();
+        replacements.extend(ended::replacements(file, ended)?);
         replacements.sort();
         // Where two objects share their tags, one of them cannot change alone.
         let owners = |own: &Replacement| {
@@ -211,15 +219,18 @@ impl Organisation<'_> {
         }
         let after = applied(before, &replacements)?;
         let (read, problems) = parse(file.name.as_str(), format_of(&file.name, before), after.clone(), source);
-        if !problems.is_empty() || read.tree.documents().len() != file.tree.documents().len() {
+        if !problems.is_empty() {
+            return None;
+        }
+        let expected = ended::without(documents(file)?, ended)?;
+        let found: Vec<Json> = documents(&read)?.into_iter().filter(|own| !own.is_null()).collect();
+        if found.len() != expected.len() {
             return None;
         }
         // All values of tags that were to change, and nothing but them, are different.
         let mut differences = Vec::new();
-        for (one, other) in file.tree.documents().zip(read.tree.documents()) {
-            let (one, other): (Json, Json) =
-                (serde_json::from_str(&json::write(one)).ok()?, serde_json::from_str(&json::write(other)).ok()?);
-            differ(&one, &other, &mut differences);
+        for (one, other) in expected.iter().zip(&found) {
+            differ(one, other, &mut differences);
         }
         let expected = changes.iter().map(|change| change.tags.len()).sum::<usize>();
         let is_meant = |key: &String| changes.iter().any(|own| own.tags.keys().any(|tag| tag == key) || key == "tags");
@@ -230,6 +241,11 @@ impl Organisation<'_> {
             replacements,
         })
     }
+}
+
+/// All documents of a file, as programs see them.
+fn documents(file: &File) -> Option<Vec<Json>> {
+    file.tree.documents().map(|own| serde_json::from_str(&json::write(own)).ok()).collect()
 }
 
 /// What the documents of another system are about; nothing for our own.

@@ -1,6 +1,6 @@
 //! What could be chosen without breaking a policy?
 
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 use upheld_engine::comply::{Class, ObjectId};
 use upheld_engine::words::comply::{because, braces};
 use upheld_governance::{Action, Actor, words};
@@ -11,22 +11,33 @@ use upheld_report::compliance::spaced;
 use upheld_report::counted;
 
 /// Objects that could be related to one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct OfferedObjects {
     /// The first sentence.
     pub answer: String,
     /// The object that they are for.
+    #[serde(rename = "for")]
     pub reference: String,
     /// The kind that was asked for.
     pub kind: String,
     /// Those that could be related to it.
     pub candidates: Vec<String>,
-    /// All others of the kind, and what is against each.
-    pub refused: Vec<(String, String)>,
+    /// All others of the kind.
+    pub refused: Vec<RefusedObject>,
+}
+
+/// An object that cannot be chosen.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct RefusedObject {
+    /// Which.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// What is against it.
+    pub because: String,
 }
 
 /// Values that a tag of an object could have.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct OfferedValues {
     /// The first sentence.
     pub answer: String,
@@ -36,33 +47,28 @@ pub struct OfferedValues {
     pub tag: String,
     /// Values that would be accepted.
     pub values: Vec<String>,
-    /// Those of them that would be recorded as a violation, and of which policies.
-    pub recorded: Vec<(String, Vec<String>)>,
-    /// All others, and what is against each.
-    pub refused: Vec<(String, String)>,
+    /// Those of them that would be recorded as a violation.
+    pub recorded: Vec<RecordedValue>,
+    /// All others.
+    pub refused: Vec<RefusedValue>,
 }
 
-impl OfferedObjects {
-    /// As programs get it.
-    pub fn json(&self) -> Json {
-        let refused = self.refused.iter().map(|(other, why)| json!({"ref": other, "because": why}));
-        json!({
-            "answer": self.answer, "for": self.reference, "kind": self.kind, "candidates": self.candidates,
-            "refused": refused.collect::<Vec<_>>(),
-        })
-    }
+/// A value that would be recorded as a violation.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct RecordedValue {
+    /// Which.
+    pub value: String,
+    /// Of which policies.
+    pub policies: Vec<String>,
 }
 
-impl OfferedValues {
-    /// As programs get it.
-    pub fn json(&self) -> Json {
-        let refused = self.refused.iter().map(|(value, why)| json!({"value": value, "because": why}));
-        let recorded = self.recorded.iter().map(|(value, policies)| json!({"value": value, "policies": policies}));
-        json!({
-            "answer": self.answer, "object": self.object, "tag": self.tag, "values": self.values,
-            "recorded": recorded.collect::<Vec<_>>(), "refused": refused.collect::<Vec<_>>(),
-        })
-    }
+/// A value that cannot be chosen.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct RefusedValue {
+    /// Which.
+    pub value: String,
+    /// What is against it.
+    pub because: String,
 }
 
 impl Organisation<'_> {
@@ -135,15 +141,16 @@ impl Organisation<'_> {
             if decision.outcome.is_done() {
                 allowed.push(value.to_string());
                 if !policies.is_empty() {
-                    recorded.push((value.to_string(), policies.iter().map(ToString::to_string).collect()));
+                    let policies = policies.iter().map(ToString::to_string).collect();
+                    recorded.push(RecordedValue { value: value.to_string(), policies });
                 }
                 continue;
             }
-            let why = match &decision.refusal {
+            let because = match &decision.refusal {
                 Some(refusal) => words::refusal(profile, refusal),
                 None => format!("{} by {}", decision.outcome.word(), policies.join(", ")),
             };
-            refused.push((value.to_string(), why));
+            refused.push(RefusedValue { value: value.to_string(), because });
         }
         let answer = match allowed.as_slice() {
             [] => format!("No value of {tag} would be accepted for {reference}."),
@@ -173,7 +180,7 @@ fn against(
     object: ObjectId,
     other: ObjectId,
     role: Option<ObjectId>,
-) -> (String, String) {
+) -> RefusedObject {
     let comply = asked.comply();
     let violations = asked.governed.against(asked.now, object, other, role);
     let told: Vec<String> = violations
@@ -185,8 +192,8 @@ fn against(
             format!("{}: {} has {own}, {} has {others}: {why}", violation.policy, a.object, b.object)
         })
         .collect();
-    let told = if told.is_empty() { refused(asked, actor, object, other, role) } else { told.join("; ") };
-    (comply.reference(other).to_string(), told)
+    let because = if told.is_empty() { refused(asked, actor, object, other, role) } else { told.join("; ") };
+    RefusedObject { reference: comply.reference(other).to_string(), because }
 }
 
 /// Why two objects cannot be related, where no policy between them is the reason.

@@ -45,7 +45,7 @@ impl PassingChecks<'_> {
 
 impl Passing for PassingChecks<'_> {
     fn of_policy(&self, policy: &str, write: &(dyn Fn(&[Passed<'_>]) -> String + Sync), tell: &mut dyn FnMut(String)) {
-        let held = self.organisation.comply().holding(policy, &self.filter, self.organisation.now);
+        let held = self.organisation.comply().holding(policy, &self.filter);
         for together in held.chunks(PIECE * AT_ONCE) {
             let pieces = together.par_chunks(PIECE).map(|piece| {
                 let passed: Vec<Passed<'_>> = piece.iter().filter_map(|id| self.passed(id)).collect();

@@ -1,5 +1,7 @@
 //! What would changes do?
 
+use serde::Deserialize;
+
 use crate::comply::changes::{self, Change};
 use upheld_engine::comply::{Class, Finding};
 use upheld_governance::{AfterChange, Outcome, Plan, Seeker, Step, words};
@@ -27,12 +29,12 @@ pub struct Changes<'t> {
 }
 
 /// A plan, and whether it is harmless.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct WhatIf {
     /// What would happen.
-    pub planned: Planned,
+    pub plan: Planned,
     /// Whether all changes would be made, and no violation begins or is taken more seriously.
-    pub is_clean: bool,
+    pub clean: bool,
 }
 
 impl Organisation<'_> {
@@ -46,8 +48,8 @@ impl Organisation<'_> {
         }
         let plan = self.governed.what_if(self.now, &steps);
         let done = plan.decisions.iter().all(|decision| decision.outcome.is_done());
-        let is_clean = done && plan.added.is_empty() && plan.raised.is_empty();
-        Ok(WhatIf { planned: planned(self, &steps, &plan, id), is_clean })
+        let clean = done && plan.added.is_empty() && plan.raised.is_empty();
+        Ok(WhatIf { plan: planned(self, &steps, &plan, id), clean })
     }
 }
 
@@ -86,7 +88,7 @@ fn planned(asked: &Organisation<'_>, steps: &[Step], plan: &Plan, id: String) ->
             violations.push(check);
         }
         let refusal = decision.refusal.as_ref().map(|refusal| words::refusal(comply.profile(), refusal));
-        let (what, outcome) = (words::action(action), decision.outcome.word());
+        let (what, outcome) = (words::action(action), decision.outcome.word().into());
         reported.push(PlannedStep { what, outcome, refusal, violations });
     }
     let after = |violations: &[Finding]| violations.iter().map(|own| check_of(comply, files, own)).collect();
@@ -94,8 +96,8 @@ fn planned(asked: &Organisation<'_>, steps: &[Step], plan: &Plan, id: String) ->
         a: flip.a.to_string(),
         b: flip.b.to_string(),
         then: match flip.then {
-            AfterChange::Allowed => "allowed",
-            AfterChange::Refused => "refused",
+            AfterChange::Allowed => "allowed".into(),
+            AfterChange::Refused => "refused".into(),
         },
     });
     Planned {

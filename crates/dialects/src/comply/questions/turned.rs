@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use smol_str::SmolStr;
 use upheld_engine::Snapshot;
-use upheld_engine::comply::{Filter, Finding, FindingName};
+use upheld_engine::comply::{Complied, Finding, FindingName};
 use upheld_model::{State, Sym, Timestamp};
 use upheld_report::compliance::{Check, CheckState, Level, Severity, check_of, standing};
 
@@ -25,26 +25,28 @@ pub struct ViolationCounts {
     pub by_state: [(&'static str, usize); 3],
 }
 
+/// The next moment after this one at which something is judged otherwise by the clock alone.
+pub fn next_turn(snapshot: &Snapshot, now: Timestamp) -> Option<Timestamp> {
+    snapshot.complies().filter_map(|(_, comply)| comply.next_turn(now)).min()
+}
+
 /// How many violations there are of every policy, at a moment.
 pub fn violation_counts(snapshot: &Snapshot, now: Timestamp) -> Vec<ViolationCounts> {
     let mut all = Vec::new();
     for (_, documented) in snapshot.companion::<Organisations>().into_iter().flat_map(Organisations::iter) {
         let organisation = &documented.organisation;
-        let mut counts: BTreeMap<(SmolStr, State), usize> = BTreeMap::new();
-        for found in organisation.violations(&Filter::default(), now) {
-            *counts.entry((found.policy, found.state)).or_default() += 1;
-        }
+        let counts = organisation.violations_by_policy(now);
         all.extend(organisation.comply().policies().into_iter().map(|policy| {
-            let count = |state: State| counts.get(&(policy.id.clone(), state)).copied().unwrap_or(0);
+            let Complied { hard, soft, waived } = counts.get(&policy.id).copied().unwrap_or_default();
             let severity = policy.severity.as_deref().and_then(Severity::of);
             ViolationCounts {
                 policy: policy.id.to_string(),
                 level: policy.level_at(now).word(),
                 severity: severity.map_or("none", Severity::name),
                 by_state: [
-                    (CheckState::Hard.name(), count(State::Hard)),
-                    (CheckState::Soft.name(), count(State::Soft)),
-                    (CheckState::Waived.name(), count(State::Off)),
+                    (CheckState::Hard.name(), hard),
+                    (CheckState::Soft.name(), soft),
+                    (CheckState::Waived.name(), waived),
                 ],
             }
         }));
@@ -93,21 +95,36 @@ impl TurnedViolation {
     }
 }
 
-/// What began and ended to violate between two snapshots, by workspace, as far as somebody with these roles may see it.
-pub fn turned(before: &Snapshot, after: &Snapshot, now: Timestamp, roles: &[SmolStr]) -> Vec<Turned> {
+/// A snapshot, as it is judged at a moment.
+#[derive(Clone, Copy, Debug)]
+pub struct AtMoment<'s> {
+    /// The snapshot.
+    pub snapshot: &'s Snapshot,
+    /// The moment.
+    pub moment: Timestamp,
+}
+
+/// What began and ended to violate between two snapshots, or in one because time passed, by workspace, as far as somebody with these roles
+/// may see it.
+pub fn turned(before: AtMoment<'_>, after: AtMoment<'_>, roles: &[SmolStr]) -> Vec<Turned> {
     let kinds = |snapshot: &Snapshot| -> Vec<Sym> {
         let all = snapshot.companion::<Organisations>().into_iter().flat_map(Organisations::iter);
         all.map(|(kind, _)| kind).collect()
     };
     let mut by_workspace: BTreeMap<Option<SmolStr>, Turned> = BTreeMap::new();
-    let mut names: Vec<String> = kinds(after).into_iter().map(|kind| after.text(kind).to_owned()).collect();
-    names.extend(kinds(before).into_iter().map(|kind| before.text(kind).to_owned()));
+    let named = |snapshot: &Snapshot| kinds(snapshot).into_iter().map(|kind| snapshot.text(kind).to_owned()).collect();
+    let mut names: Vec<String> = named(after.snapshot);
+    let others: Vec<String> = named(before.snapshot);
+    names.extend(others);
     names.sort_unstable();
     names.dedup();
     for name in names {
-        let [was, is] = [before, after].map(|snapshot| Organisation::of(snapshot, Some(&name), now).ok());
+        let [was, is] = [before, after].map(|own| Organisation::of(own.snapshot, Some(&name), own.moment).ok());
+        let passes =
+            |own: &Organisation<'_>| own.comply().next_turn(before.moment).is_some_and(|at| at <= after.moment);
         if let (Some(was), Some(is)) = (&was, &is)
             && was.governed.is_same(&is.governed)
+            && !passes(is)
         {
             continue;
         }

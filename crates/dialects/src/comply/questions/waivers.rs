@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use upheld_model::Timestamp;
 
 use super::Organisation;
-use upheld_report::compliance::{WaiverLine, WaiverState, waiver_lines};
+use upheld_report::compliance::{ListedWaivers, WaiverLine, WaiverState, waiver_lines};
 
 const DAY: i64 = 86_400 * 1_000_000_000;
 
@@ -22,12 +22,12 @@ pub struct WaiverQuestion {
 
 impl Organisation<'_> {
     /// Waivers by name, and how many there are in all.
-    pub fn waivers(&self, wanted: &WaiverQuestion) -> (Vec<WaiverLine>, usize) {
+    pub fn waivers(&self, wanted: &WaiverQuestion) -> ListedWaivers {
         let mut lines = waiver_lines(self.comply(), self.now, self.snapshot.files());
         lines.sort_by(|one, other| one.id.cmp(&other.id));
         let all = lines.len();
         lines.retain(|line| keeps(wanted, line, self.now));
-        (lines, all)
+        ListedWaivers { waivers: lines, all }
     }
 }
 

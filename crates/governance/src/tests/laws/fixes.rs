@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
-use upheld_engine::comply::{Filter, Level, Rule};
+use upheld_engine::comply::{Filter, Finding, Level, Rule};
 
 use super::super::super::*;
 use super::super::random::steps;
-use super::super::world::{Tested, administrator, end_user, person_in};
+use super::super::world::{Tested, World, administrator, end_user, person_in};
 use super::{after, export, identities, identity, same};
 
 fn viewer() -> impl Strategy<Value = Actor> {
@@ -146,6 +146,44 @@ proptest! {
         prop_assert!(left.iter().all(|(_, obstacles)| !obstacles.is_empty()));
         let left: Vec<String> = left.iter().map(|(own, _)| identity(own)).collect();
         prop_assert_eq!(then.iter().map(identity).collect::<Vec<_>>(), left);
+    }
+
+    /// Whatever is shared between scopes, a fix counts what it ends where somebody looks, and nothing else.
+    #[test]
+    fn a_fix_of_what_scopes_share_counts_the_scope_that_was_asked_for(
+        values in proptest::array::uniform5(proptest::sample::select(vec!["dev", "Dev", "qa"])),
+    ) {
+        let [one, two, three, zone, user] = values.map(|value| format!("env={value}"));
+        let comply = World::classic()
+            .open(&["project.env", "landingZone.env", "principal.env"])
+            .object("workspace/w1", "")
+            .object("workspace/w2", "")
+            .object("project/one", &one)
+            .object("project/two", &two)
+            .object("project/three", &three)
+            .object("landingZone/z", &zone)
+            .object("user/u", &user)
+            .link("workspace/w1", "project/one")
+            .link("workspace/w2", "project/two")
+            .link("workspace/w2", "project/three")
+            .link("project/one", "landingZone/z")
+            .link("project/two", "landingZone/z")
+            .link("project/one", "user/u")
+            .link("project/three", "user/u")
+            .policy("zone", "project.env", "landingZone.env")
+            .policy("access", "project.env", "principal.env")
+            .build();
+        let here = |own: &Finding| own.scope.as_deref() == Some("workspace/w1");
+        let scope = comply.lookup("workspace/w1").ok();
+        let seeker = Seeker { viewer: administrator(), allowed: Harm::ALL.to_vec(), scope };
+        for violation in comply.violations().iter().filter(|own| here(own)) {
+            for fix in &comply.sought(&seeker, violation).ways {
+                let mut mended = comply.clone();
+                make(&mut mended, &seeker, fix)?;
+                let count = |comply: &Tested| comply.violations().iter().filter(|own| here(own)).count();
+                prop_assert_eq!(count(&comply) - count(&mended), fix.ends, "{:?}", fix);
+            }
+        }
     }
 
     #[test]

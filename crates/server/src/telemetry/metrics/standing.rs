@@ -7,7 +7,6 @@ use std::time::UNIX_EPOCH;
 use jiff::Timestamp;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-use upheld_answers::compliance::violation_counts;
 use upheld_loader::load::Broken;
 use upheld_model::Severity;
 use upheld_store::Revision;
@@ -103,7 +102,7 @@ impl Gauges {
         self.broken.set(number(problem.map_or(0, broken_files)));
         let now = Timestamp::now().as_nanosecond();
         let now = upheld_model::Timestamp(i64::try_from(now).unwrap_or(i64::MAX));
-        self.violations.set(violation_counts(snapshot, now));
+        self.violations.set(view, now);
         if let Some(bytes) = resident_memory() {
             self.memory.set(number(bytes));
         }

@@ -66,6 +66,39 @@ fn events_tell_what_begins_and_ends_to_violate_by_workspace() {
     assert_eq!(events.next().0, "revision");
 }
 
+/// A waiver that ends soon, by the clock alone: nobody writes anything then.
+#[test]
+fn a_waiver_that_ends_by_the_clock_is_noticed() {
+    let company = Company::open(CLASSIC);
+    assert_eq!(company.write("root", MOVED).status, 201);
+    let ends = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(4);
+    let waiver = format!(
+        "{{kind: Waiver, id: spared, policy: project-on-zone, match: {{a: project/web}}, reason: it moves, expiresAt: '{ends}'}}"
+    );
+    let granted = company.write("root", &waiver);
+    assert_eq!(granted.status, 201, "{}", granted.text);
+    let mut events = Events::of(&company, "root", "");
+    let state = || {
+        let audit = company.ask("root", "POST", "/v1/audit", "application/json", "{}").json();
+        audit["violations"].as_array().unwrap().iter().map(|own| own["state"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(state(), [Json::from("waived")]);
+    let numbers = || {
+        let text = company.ask("root", "GET", "/metrics", "application/json", "").text;
+        let is_meant = |line: &&str| line.starts_with("upheld_violations{") && line.ends_with(" 1");
+        text.lines().filter(is_meant).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(numbers().iter().all(|line| line.contains("waived")), "{:?}", numbers());
+    let revision = company.revision();
+    let (name, data) = events.next();
+    assert_eq!((name.as_str(), &data["revision"]), ("violations", &revision), "{data:#}");
+    assert!(jiff::Timestamp::now() >= ends);
+    assert_eq!(data["workspaces"][0]["opened"][0]["policy"], "project-on-zone");
+    assert_eq!(company.revision(), revision, "nobody wrote anything");
+    assert_eq!(state(), [Json::from("soft")]);
+    assert!(numbers().iter().all(|line| line.contains("soft")), "{:?}", numbers());
+}
+
 #[test]
 fn whoever_comes_back_hears_what_happened_in_between() {
     let company = Company::open(CLASSIC);

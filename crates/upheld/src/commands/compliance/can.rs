@@ -4,25 +4,26 @@ use serde_json::json;
 use upheld_answers::compliance::ChangeRequest;
 use upheld_governance::Outcome;
 
-use super::{asked, load};
+use super::{Question, answer};
 use crate::cli::{Can, Format, Organisation};
-use crate::commands::{Session, refuse};
+use crate::commands::Session;
 use crate::exit::Exit;
 use crate::render::{compliance, print_plain};
+use crate::report::compliance::Ruled;
 
 pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
     let organisation = Organisation { policies: can.kind.clone() };
-    let Some(loaded) = load(session, None) else { return Exit::Failed };
-    let Some(asked) = asked(session, &loaded, &organisation) else { return Exit::Failed };
+    let person = &can.change_request.person;
     let request = ChangeRequest {
         change: can.change_request.change.clone(),
         role: can.change_request.role.clone(),
         inside: can.change_request.inside.clone(),
-        person: can.change_request.person.person.clone(),
+        person: person.person.clone(),
     };
-    let (ruled, outcome) = match asked.would(&request) {
+    let question = Question { about: "can", organisation: &organisation, person, plan: None };
+    let ruled: Ruled = match answer(session, &question, &request, |asked| Ok(asked.would(&request)?.0)) {
         Ok(ruled) => ruled,
-        Err(problems) => return refuse(&problems),
+        Err(exit) => return exit,
     };
     let screen = &session.screen;
     match screen.format {
@@ -30,9 +31,9 @@ pub(in crate::commands) fn run(session: &Session<'_>, can: &Can) -> Exit {
         Format::Name => print_plain(&format!("{}\n", ruled.outcome)),
         Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&json!(ruled)),
     }
-    match outcome {
-        Outcome::Allowed | Outcome::Soft => Exit::Yes,
-        Outcome::Blocked | Outcome::Forbidden => Exit::No,
-        Outcome::Invalid => Exit::Failed,
+    match Outcome::of(&ruled.outcome) {
+        Some(Outcome::Allowed | Outcome::Soft) => Exit::Yes,
+        Some(Outcome::Blocked | Outcome::Forbidden) => Exit::No,
+        Some(Outcome::Invalid) | None => Exit::Failed,
     }
 }

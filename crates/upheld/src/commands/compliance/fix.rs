@@ -8,17 +8,16 @@ use upheld_answers::compliance::{ByHand, FileEdit, FileEdits, FixQuestion, Organ
 use upheld_answers::patch::unified;
 use upheld_model::{Diagnostic, Fault};
 
-use super::{asked, load};
+use super::{Question, answer, asked, load};
 use crate::cli::{Fix, Format, Output};
 use crate::commands::{Session, refuse, say};
 use crate::exit::Exit;
 use crate::render::bar::Bar;
 use crate::render::{compliance, print_plain};
+use crate::report::compliance::FixPlan;
 use crate::report::counted;
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Fix) -> Exit {
-    let Some(loaded) = load(session, None) else { return Exit::Failed };
-    let Some(asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
     let question = FixQuestion {
         what: wanted.what.clone(),
         workspace: wanted.workspace.clone(),
@@ -29,11 +28,21 @@ pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Fix) -> Exit {
     };
     let is_patch = session.settings.output.value == Output::Patch;
     if wanted.apply || is_patch {
+        if session.server.is_some() {
+            let problem = Diagnostic::error(Fault::BadSetting, "a server has no files that could be edited");
+            return refuse(&[problem.help("leave out --apply and -o patch, or name files with -f")]);
+        }
+        let Some(loaded) = load(session, None) else { return Exit::Failed };
+        let Some(asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
         return edit(&asked, &question, if is_patch { Edits::Printed } else { Edits::Made });
     }
-    let answer = match with_bar(|tell| asked.fix_plan(&question, tell)) {
+    let (organisation, person) = (&wanted.organisation, &wanted.person);
+    let posed = Question { about: "fix", organisation, person, plan: None };
+    let answer: Result<FixPlan, Exit> =
+        answer(session, &posed, &question, |asked| with_bar(|tell| asked.fix_plan(&question, tell)));
+    let answer = match answer {
         Ok(answer) => answer,
-        Err(problems) => return refuse(&problems),
+        Err(exit) => return exit,
     };
     let screen = &session.screen;
     match screen.format {

@@ -1,25 +1,31 @@
 //! `candidates` and `values`: what could be chosen without breaking a policy?
 
-use super::{asked, load};
+use serde_json::json;
+use upheld_answers::compliance::{OfferedObjects, OfferedValues, RecordedValue, RefusedObject, RefusedValue};
+
+use super::{Question, answer};
 use crate::cli::{Candidates, Format, Values};
-use crate::commands::{Session, refuse};
+use crate::commands::Session;
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
 use crate::render::{print_plain, style};
 
 pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates) -> Exit {
-    let Some(loaded) = load(session, None) else { return Exit::Failed };
-    let Some(asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
-    let offered =
-        match asked.candidates(&wanted.object, &wanted.kind, wanted.role.as_deref(), wanted.person.person.as_deref()) {
-            Ok(offered) => offered,
-            Err(problems) => return refuse(&problems),
-        };
+    let Candidates { object, kind, role, person, organisation } = wanted;
+    let question = Question { about: "candidates", organisation, person, plan: None };
+    let body = json!({"object": object, "kind": kind, "role": role});
+    let offered: Result<OfferedObjects, Exit> = answer(session, &question, &body, |asked| {
+        asked.candidates(object, kind, role.as_deref(), person.person.as_deref())
+    });
+    let offered = match offered {
+        Ok(offered) => offered,
+        Err(exit) => return exit,
+    };
     let (names, reasons) = (&offered.candidates, &offered.refused);
     let screen = &session.screen;
     match screen.format {
         Format::Name => print_plain(&names.iter().map(|name| format!("{name}\n")).collect::<String>()),
-        Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&offered.json()),
+        Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&json!(offered)),
         Format::Table | Format::Wide => {
             let mut text = format!("{}\n", style::paint(style::ANSWER, &offered.answer));
             if !names.is_empty() {
@@ -29,7 +35,9 @@ pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates
             let shown = if screen.verbose || names.is_empty() { reasons.len() } else { 0 };
             if shown > 0 {
                 text.push_str(&format!("\n{}\n", style::paint(style::HEADING, "  NOT OFFERED")));
-                text.extend(reasons.iter().map(|(other, why)| format!("  {other}: {why}\n")));
+                let reason =
+                    |RefusedObject { reference, because }: &RefusedObject| format!("  {reference}: {because}\n");
+                text.extend(reasons.iter().map(reason));
             } else if !reasons.is_empty() {
                 let more = format!("\n  {} not offered: --verbose says why\n", reasons.len());
                 text.push_str(&style::paint(style::DIM, &more));
@@ -41,24 +49,31 @@ pub(in crate::commands) fn candidates(session: &Session<'_>, wanted: &Candidates
 }
 
 pub(in crate::commands) fn values(session: &Session<'_>, wanted: &Values) -> Exit {
-    let Some(loaded) = load(session, None) else { return Exit::Failed };
-    let Some(asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
-    let offered = match asked.values(&wanted.object, &wanted.tag, wanted.person.person.as_deref()) {
+    let Values { object, tag, person, organisation } = wanted;
+    let question = Question { about: "values", organisation, person, plan: None };
+    let body = json!({"object": object, "tag": tag});
+    let offered: Result<OfferedValues, Exit> =
+        answer(session, &question, &body, |asked| asked.values(object, tag, person.person.as_deref()));
+    let offered = match offered {
         Ok(offered) => offered,
-        Err(problems) => return refuse(&problems),
+        Err(exit) => return exit,
     };
     let screen = &session.screen;
     match screen.format {
         Format::Name => print_plain(&offered.values.iter().map(|value| format!("{value}\n")).collect::<String>()),
-        Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&offered.json()),
+        Format::Json | Format::Yaml | Format::Jsonl => screen.print_data(&json!(offered)),
         Format::Table | Format::Wide => {
-            let recorded = |value: &String| offered.recorded.iter().find(|(known, _)| known == value);
+            let recorded = |value: &String| offered.recorded.iter().find(|known| known.value == *value);
             let accepted = |value: &String| match recorded(value) {
-                Some((_, policies)) => format!("accepted, and recorded as a violation of {}", policies.join(", ")),
+                Some(RecordedValue { policies, .. }) => {
+                    format!("accepted, and recorded as a violation of {}", policies.join(", "))
+                }
                 None => "accepted".to_owned(),
             };
             let rows = offered.values.iter().map(|value| (value.clone(), accepted(value)));
-            let rows: Vec<(String, String)> = rows.chain(offered.refused.iter().cloned()).collect();
+            let refused = offered.refused.iter().cloned();
+            let refused = refused.map(|RefusedValue { value, because }| (value, because));
+            let rows: Vec<(String, String)> = rows.chain(refused).collect();
             let mut table = Table::new(&[("VALUE", Align::Left), ("ANSWER", Align::Left)]);
             for (value, told) in &rows {
                 table.row(style::HEADING, [value.clone(), told.clone()]);

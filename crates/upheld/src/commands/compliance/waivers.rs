@@ -3,20 +3,24 @@
 use serde_json::json;
 use upheld_answers::compliance::WaiverQuestion;
 
-use super::{asked, load};
-use crate::cli::{Format, Waivers};
+use super::{Question, answer};
+use crate::cli::{Format, Person, Waivers};
 use crate::commands::Session;
 use crate::exit::Exit;
 use crate::render::table::{Align, Table};
 use crate::render::{print_plain, style};
-use crate::report::compliance::{WaiverLine, WaiverState};
+use crate::report::compliance::{ListedWaivers, WaiverLine, WaiverState};
 use crate::report::counted;
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &Waivers) -> Exit {
-    let Some(loaded) = load(session, None) else { return Exit::Failed };
-    let Some(asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
-    let question = WaiverQuestion { unused: wanted.unused, expired: wanted.expired, expiring: wanted.expiring };
-    let (lines, all) = asked.waivers(&question);
+    let body = WaiverQuestion { unused: wanted.unused, expired: wanted.expired, expiring: wanted.expiring };
+    let question =
+        Question { about: "waivers", organisation: &wanted.organisation, person: &Person::default(), plan: None };
+    let listed = answer(session, &question, &body, |asked| Ok(asked.waivers(&body)));
+    let ListedWaivers { waivers: lines, all } = match listed {
+        Ok(listed) => listed,
+        Err(exit) => return exit,
+    };
     let screen = &session.screen;
     match screen.format {
         Format::Json | Format::Yaml => screen.print_data(&json!({"waivers": lines})),

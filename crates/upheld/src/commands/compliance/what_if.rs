@@ -1,10 +1,10 @@
 //! `what-if`: what would changes do?
 
 use serde_json::json;
-use upheld_answers::compliance::Changes;
+use upheld_answers::compliance::{Changes, WhatIf as Answer};
 use upheld_loader::Format as Reading;
 
-use super::{asked, load};
+use super::{Question, asked, load};
 use crate::cli::{Format, WhatIf};
 use crate::commands::decision::read;
 use crate::commands::{Session, print_refused, refuse};
@@ -12,30 +12,32 @@ use crate::exit::Exit;
 use crate::render::{compliance, print_plain};
 
 pub(in crate::commands) fn run(session: &Session<'_>, wanted: &WhatIf) -> Exit {
-    let Some(loaded) = load(session, Some(&wanted.changes)) else { return Exit::Failed };
-    let Some(asked) = asked(session, &loaded, &wanted.organisation) else { return Exit::Failed };
-    let text = match read(&wanted.changes) {
-        Ok(text) => text,
-        Err(problems) => return refuse(&problems),
-    };
-    let changes = Changes {
-        name: &wanted.changes,
-        format: Reading::of_name(&wanted.changes).unwrap_or_else(|| Reading::of_text(&text)),
-        text,
-        person: wanted.person.person.as_deref(),
-        plan: wanted.plan.as_deref(),
-    };
-    let answer = match asked.what_if(&changes) {
+    let Answer { plan: planned, clean } = match answer(session, wanted) {
         Ok(answer) => answer,
-        Err(refused) => return print_refused(&loaded, &refused),
+        Err(exit) => return exit,
     };
-    let (screen, planned) = (&session.screen, &answer.planned);
+    let screen = &session.screen;
     match screen.format {
         Format::Json | Format::Yaml | Format::Jsonl => {
             screen.print_data(&json!({"apiVersion": "upheld/v1", "kind": "Plan", "plan": planned}));
         }
         Format::Name => print_plain(&format!("{}\n", planned.id)),
-        Format::Table | Format::Wide => screen.print(&compliance::planned(planned, screen)),
+        Format::Table | Format::Wide => screen.print(&compliance::planned(&planned, screen)),
     }
-    if answer.is_clean { Exit::Yes } else { Exit::No }
+    if clean { Exit::Yes } else { Exit::No }
+}
+
+fn answer(session: &Session<'_>, wanted: &WhatIf) -> Result<Answer, Exit> {
+    let text = read(&wanted.changes).map_err(|problems| refuse(&problems))?;
+    let format = Reading::of_name(&wanted.changes).unwrap_or_else(|| Reading::of_text(&text));
+    if let Some(server) = &session.server {
+        let WhatIf { person, organisation, plan, .. } = wanted;
+        let question = Question { about: "what-if", organisation, person, plan: plan.as_deref() };
+        return question.there(server, text, format);
+    }
+    let loaded = load(session, Some(&wanted.changes)).ok_or(Exit::Failed)?;
+    let asked = asked(session, &loaded, &wanted.organisation).ok_or(Exit::Failed)?;
+    let (person, plan) = (wanted.person.person.as_deref(), wanted.plan.as_deref());
+    let changes = Changes { name: &wanted.changes, format, text, person, plan };
+    asked.what_if(&changes).map_err(|refused| print_refused(&loaded, &refused))
 }

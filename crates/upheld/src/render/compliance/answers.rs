@@ -44,7 +44,7 @@ pub(crate) fn planned(planned: &Planned, screen: &Screen) -> String {
     let mut text = answer(&planned.answer, screen);
     text.push_str(&format!("\n  {}\n", paint(HEADING, "CHANGES")));
     for step in &planned.steps {
-        let style = match step.outcome {
+        let style = match &*step.outcome {
             "allowed" => PASS,
             "soft" => SOFT,
             _ => HARD,
@@ -56,7 +56,7 @@ pub(crate) fn planned(planned: &Planned, screen: &Screen) -> String {
             visible(&step.what),
             visible(&why)
         ));
-        if !matches!(step.outcome, "allowed" | "soft") {
+        if !matches!(&*step.outcome, "allowed" | "soft") {
             for check in &step.violations {
                 text.push_str(&indented(&visible(&format!("[{}] {}", check.policy, check.message)), 6, screen.width));
                 if let Some(fixes) = fixes(check) {

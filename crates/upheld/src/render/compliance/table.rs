@@ -212,7 +212,7 @@ impl<'a> AuditRenderer<'a> {
             return String::new();
         }
         let of = of.map(|side| side.reference.clone());
-        let known = [check.id.clone(), check.reason.code.to_owned()];
+        let known = [check.id.clone(), check.reason.code.to_string()];
         let seen = check.first_seen.as_ref().map(|seen| format!("since {seen}"));
         let places = check.sides().filter_map(|side| side.at.as_ref()).map(ToString::to_string);
         let told: Vec<String> = of.into_iter().chain(known).chain(seen).chain(places).collect();

@@ -499,6 +499,13 @@ fn long_reports_begin_with_a_summary() {
     assert_eq!(html.matches("<section class=\"workspace\"").count(), 44);
     assert_eq!(html.matches("<a href=\"#w").count(), 44, "contents");
     assert!(html.contains("#show-soft:not(:checked) ~ main tr.soft { display: none; }"));
+    let paper = html.split_once("@media print").expect("rules for paper").1;
+    for rule in [
+        "input, label, .screen { display: none; }",
+        "tr { break-inside: avoid; } thead { display: table-header-group; }",
+    ] {
+        assert!(paper.contains(rule), "{rule}");
+    }
 }
 
 #[test]

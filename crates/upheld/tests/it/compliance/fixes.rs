@@ -124,6 +124,95 @@ fn json_and_tables_are_edited_too() {
     assert_eq!(after.lines().last(), Some("project/r,w,dev;qa"), "what complies stays");
 }
 
+/// Projects with a unit that no landing zone has, related in every way that there is.
+const RELATED: &str = "# The company.
+kind: Compliance
+tagDefinitions:
+- {kind: project, key: unit, type: singleSelect, options: [shop]}
+- {kind: landingZone, key: unit, type: singleSelect, options: [shop, bank]}
+objects:
+- {ref: workspace/w}
+- {ref: landingZone/good, tags: {unit: shop}}
+- {ref: landingZone/bad, tags: {unit: bank}}
+- {ref: project/listed, workspace: w, tags: {unit: shop}}
+- {ref: project/only, workspace: w, tags: {unit: shop}}
+- ref: project/inside   # with its links
+  workspace: w
+  tags: {unit: shop}
+  links:
+  # where it runs
+  - {to: landingZone/good}
+  - {to: landingZone/bad}
+- {ref: project/flow, workspace: w, tags: {unit: shop}, links: [{to: landingZone/bad}, {to: landingZone/good}]}
+relationships:
+# kept
+- {a: project/listed, b: landingZone/good}   # good
+- a: project/listed
+  b: landingZone/bad
+policies:
+- {id: unit, a: {kind: project, tag: unit}, b: {kind: landingZone, tag: unit}}
+---
+# On its own, and the other way round.
+a: landingZone/bad
+b: project/only
+---
+# The last.
+{a: project/only, b: landingZone/good}
+";
+
+#[test]
+fn relationships_that_fixes_end_go_from_the_files_and_remarks_stay() {
+    let lines = "{\"a\": \"project/lines\", \"b\": \"landingZone/bad\"}\n{\"a\": \"project/lines\", \"b\": \"landingZone/good\"}\n";
+    let table = "a,b\nproject/table,landingZone/good\nproject/table,landingZone/bad\n";
+    let more = "[{\"ref\": \"project/lines\", \"workspace\": \"w\", \"tags\": {\"unit\": \"shop\"}},\n {\"ref\": \"project/table\", \"workspace\": \"w\", \"tags\": {\"unit\": \"shop\"}}]\n";
+    let files = [("organisation.yaml", RELATED), ("lines.jsonl", lines), ("table.csv", table), ("projects.json", more)];
+    let there = folder(&files);
+    let patch = run(there.path(), &format!("fix -o patch {NOW}"));
+    let patch = String::from_utf8(patch.stdout).expect("text");
+    for gone in
+        ["-  b: landingZone/bad", "-b: project/only", "-project/table,landingZone/bad", "-  - {to: landingZone/bad}"]
+    {
+        assert!(patch.lines().any(|line| line == gone), "{gone}: {patch}");
+    }
+    let told = told(there.path(), "fix --apply");
+    assert_eq!(code(there.path(), "audit"), Some(0), "{told}\n{}", super::told(there.path(), "audit"));
+    let after = fs::read_to_string(there.path().join("organisation.yaml")).expect("readable");
+    let remarks = |text: &str| {
+        text.lines().filter_map(|line| line.split_once('#')).map(|(_, own)| own.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(remarks(&after), remarks(RELATED), "{after}");
+    assert!(!after.contains("to: landingZone/bad") && !after.contains("b: landingZone/bad"), "{after}");
+    assert_eq!(
+        fs::read_to_string(there.path().join("table.csv")).expect("readable"),
+        "a,b\nproject/table,landingZone/good\n"
+    );
+    // What git makes of the patch is what was made of the files.
+    let patched = folder(&files);
+    fs::write(patched.path().join("fixes.patch"), &patch).expect("writable");
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).current_dir(patched.path()).output().expect("git runs");
+        assert!(output.status.success(), "{arguments:?}: {} {patch}", String::from_utf8_lossy(&output.stderr));
+    };
+    git(&["init", "--quiet"]);
+    git(&["apply", "fixes.patch"]);
+    for (name, _) in files {
+        let [one, other] = [&there, &patched].map(|own| fs::read_to_string(own.path().join(name)).expect("readable"));
+        assert_eq!(one, other, "{name}");
+    }
+}
+
+#[test]
+fn a_relationship_that_another_document_implies_is_ended_by_hand() {
+    let organisation = RELATED.split("---").next().expect("the first").replace("  - {to: landingZone/bad}\n", "");
+    let organisation =
+        organisation.replace("{to: landingZone/bad}, ", "").replace("- a: project/listed\n  b: landingZone/bad\n", "");
+    let changes = "kind: Changes\nchanges:\n- {at: 2026-02-03T00:00:00Z, by: admin, verb: link, a: project/only, b: landingZone/bad}\n";
+    let there = folder(&[("organisation.yaml", &organisation), ("changes.yaml", changes)]);
+    let told = told(there.path(), "fix --apply");
+    assert!(told.contains("project/only ~ landingZone/bad: no document says only that they are related"), "{told}");
+    assert_eq!(fs::read_to_string(there.path().join("organisation.yaml")).expect("readable"), organisation);
+}
+
 /// An object whose document is not what holds any more, one that an alias stands for, and a relationship.
 const BY_HAND: &str = "
 kind: Compliance

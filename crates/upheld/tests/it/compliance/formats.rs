@@ -125,6 +125,35 @@ fn all_formats_hold_the_same_violations() {
     }
 }
 
+/// A tag that must be there, and no value that anybody could think of.
+const HOPELESS: &str = "
+type: TagPolicy
+name: owner
+of: resource
+tag: owner
+required: true
+---
+{ref: resource/orphan}
+";
+
+#[test]
+fn why_there_is_no_fix_is_said_in_every_format() {
+    let folder = folder(&[("all.yaml", HOPELESS)]);
+    let json: Json = serde_json::from_str(&audit(&folder, "json")).expect("JSON");
+    let why = text(&json["violations"][0]["noFix"]["text"]);
+    assert!(!why.is_empty() && why.is_ascii(), "{why}");
+    // Names and numbers have no room for it.
+    for format in FORMATS.into_iter().filter(|format| !matches!(*format, "name" | "prometheus")) {
+        let text = audit(&folder, format);
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&text).contains(&why), "{format}: {text}");
+    }
+    let table = audit(&folder, "csv");
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let row = reader.deserialize::<BTreeMap<String, String>>().next().expect("a row").expect("a row");
+    assert_eq!(row["noFix"], why);
+}
+
 #[test]
 fn two_runs_give_the_same_bytes() {
     let folder = organisation();

@@ -149,7 +149,7 @@ proptest! {
             comply.checks(&all, NOW).into_iter().filter(|found| found.state == State::Pass).collect();
         let mut told = BTreeSet::new();
         for policy in comply.policies() {
-            let held = comply.holding(&policy.id, &all, NOW);
+            let held = comply.holding(&policy.id, &all);
             let named: Vec<Finding> = held.iter().filter_map(|id| comply.name_held(*id, NOW)).collect();
             prop_assert_eq!(named.len(), held.len());
             for (id, found) in held.iter().zip(&named) {
