@@ -36,8 +36,10 @@ pub(crate) struct App {
 impl App {
     /// Reads all files again: those with documents, tokens, rights, keys and certificates. What is wrong with the latter comes back, too.
     pub(crate) async fn reload(&self) -> (Reloaded, Vec<SecurityError>) {
+        // Connections with a certificate end when the others are read, and whoever comes back shows theirs to the new ones.
+        let certificates = self.tls.as_ref().and_then(|tls| tls.reload().err());
         let mut broken = self.auth.reload().await;
-        broken.extend(self.tls.as_ref().and_then(|tls| tls.reload().err()));
+        broken.extend(certificates);
         (self.reload_documents().await, broken)
     }
 

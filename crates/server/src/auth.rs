@@ -15,6 +15,7 @@ mod certificate;
 mod cut;
 mod endpoint;
 mod error;
+mod examine;
 mod jwt;
 mod origin;
 pub(crate) mod redaction;
@@ -38,6 +39,7 @@ pub(crate) use self::caller::{AuthMethod, Caller, Standing};
 pub(crate) use self::certificate::Certificate;
 pub(crate) use self::cut::{Names, UNTOLD};
 pub use self::error::SecurityError;
+pub(crate) use self::examine::examine;
 pub(crate) use self::secret::Secret;
 
 pub(crate) use self::bootstrap::NewToken;
@@ -51,7 +53,7 @@ use self::rights::{Rights, Verdict};
 use self::secret::PREFIX;
 use self::tokens::Tokens;
 use crate::app::Shared;
-use crate::config::{Admission, Config, Known, Security, StoreLocation};
+use crate::config::{Admission, Anonymous, Config, Known, Security, StoreLocation};
 use crate::connection::{Connection, Peer};
 
 /// All that is known about callers.
@@ -61,6 +63,7 @@ pub(crate) struct Auth {
     tokens: ArcSwap<Tokens>,
     jwt: Option<Jwt>,
     rights: ArcSwap<Rights>,
+    anonymous: Anonymous,
     /// How often files were read again.
     reloads: watch::Sender<u64>,
 }
@@ -76,17 +79,21 @@ impl Auth {
             None => {
                 let Bootstrap { hash, token } = match &config.store {
                     StoreLocation::Folder(folder) => Bootstrap::of(folder)?,
-                    StoreLocation::Ephemeral | StoreLocation::Postgres(_) => Bootstrap::ephemeral()?,
+                    StoreLocation::Ephemeral | StoreLocation::Postgres(_) | StoreLocation::Given(_) => {
+                        Bootstrap::ephemeral()?
+                    }
                 };
                 (Tokens::bootstrap(hash), token)
             }
         };
+        let reloads = watch::Sender::new(0);
         let jwt = match settings.jwt.clone() {
-            Some(settings) => Some(Jwt::open(settings).await?),
+            Some(settings) => Some(Jwt::open(settings, reloads.clone()).await?),
             None => None,
         };
         let (tokens, rights) = (ArcSwap::from_pointee(tokens), ArcSwap::from_pointee(rights));
-        let auth = Self { settings, tokens, jwt, rights, reloads: watch::Sender::new(0) };
+        let anonymous = config.anonymous();
+        let auth = Self { settings, tokens, jwt, rights, anonymous, reloads };
         Ok((auth, secret))
     }
 
@@ -102,7 +109,7 @@ impl Auth {
         }
     }
 
-    /// Told whenever tokens, rights or keys are read again: what was let in before may not be now.
+    /// Told whenever tokens, rights and certificates are read again, or keys are others: what was let in before may not be now.
     pub(crate) fn follow_reloads(&self) -> watch::Receiver<u64> {
         self.reloads.subscribe()
     }
@@ -191,11 +198,18 @@ impl Auth {
         if self.settings.admission == Admission::Everybody {
             return Ok(Access::new(None, request));
         }
+        let (right, sort) = (wanted.endpoint.operation.word(), wanted.endpoint.sort);
+        if caller.how == AuthMethod::Anonymous && !wanted.is_within(self.anonymous) {
+            let setting = self.anonymous.word();
+            return Err(Refusal::Unknown(format!(
+                "this needs the right `{right}` on `{sort}`, which callers who do not say who they are do not have here \
+                 (`--anonymous {setting}`): send a token"
+            )));
+        }
         let rights = self.rights.load_full();
         let Verdict::Refused { policy, reason } = rights.decide(&request) else {
             return Ok(Access::new(Some(rights), request));
         };
-        let (right, sort) = (wanted.endpoint.operation.word(), wanted.endpoint.sort);
         let by = match (&policy, reason) {
             (Some(policy), Some(reason)) => format!("policy `{policy}` says so: {reason}"),
             (Some(policy), None) => format!("policy `{policy}` says so"),
@@ -215,7 +229,7 @@ impl Auth {
 
 impl Security {
     /// Whether there is a way to say who one is.
-    fn authenticates(&self) -> bool {
+    pub(crate) fn authenticates(&self) -> bool {
         self.tokens.is_some() || self.jwt.is_some() || self.tls.as_ref().is_some_and(|tls| tls.clients.is_some())
     }
 
@@ -253,6 +267,18 @@ struct Wanted<'r> {
 }
 
 impl Wanted<'_> {
+    /// Whether those may want it who do not say who they are. Whether the server lives is no secret.
+    fn is_within(&self, most: Anonymous) -> bool {
+        let Endpoint { operation, sort, .. } = self.endpoint;
+        endpoint::is_about_health(self.path)
+            || match most {
+                Anonymous::None => false,
+                Anonymous::Decide => sort == "decision",
+                Anonymous::Read => matches!(operation, Operation::Ask | Operation::Read | Operation::See),
+                Anonymous::Rights => true,
+            }
+    }
+
     /// The question to rights.
     fn request(&self, caller: &Caller) -> decide::Request {
         decide::Request {
@@ -282,11 +308,10 @@ pub(crate) async fn admit(app: &Shared, parts: &Parts, endpoint: Endpoint) -> Re
         return Err(Refusal::TooFast { seconds });
     }
     let caller = identified?;
-    let address = if origin::is_certain(parts, endpoint, app.config.public_url.as_deref()) {
-        address(peer)
-    } else {
-        Maybe::Unknown
-    };
+    if caller.standing == Standing::Guarded {
+        origin::check(parts, endpoint, caller.how, &app.config)?;
+    }
+    let address = if origin::is_proxied(parts, endpoint) { Maybe::Unknown } else { address(peer) };
     let wanted =
         Wanted { endpoint, method: parts.method.as_str(), path: own_path(endpoint, parts.uri.path()), address };
     let access = app.auth.decide(&caller, &wanted)?;

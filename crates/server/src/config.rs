@@ -4,7 +4,7 @@ mod operations;
 mod security;
 
 pub use operations::{DecisionLog, DecisionLogTo, LogFormat, Operations, WhenFull};
-pub use security::{Admission, Clients, Jwt, KeysLocation, Known, Need, Security, Tls};
+pub use security::{Admission, Anonymous, Clients, Jwt, KeysLocation, Known, Need, Security, Tls};
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -48,7 +48,7 @@ pub struct Config {
 }
 
 /// Where revisions are kept.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub enum StoreLocation {
     /// Nowhere: they end with the process.
     Ephemeral,
@@ -56,6 +56,8 @@ pub enum StoreLocation {
     Folder(PathBuf),
     /// In the PostgreSQL database of this URL.
     Postgres(String),
+    /// In one that is open already.
+    Given(Arc<dyn Store>),
 }
 
 impl fmt::Debug for StoreLocation {
@@ -65,6 +67,7 @@ impl fmt::Debug for StoreLocation {
             Self::Folder(folder) => f.debug_tuple("Folder").field(folder).finish(),
             // The URL has a password.
             Self::Postgres(_) => f.write_str("Postgres"),
+            Self::Given(store) => f.debug_tuple("Given").field(store).finish(),
         }
     }
 }
@@ -76,6 +79,7 @@ impl StoreLocation {
             Self::Ephemeral => Arc::new(Memory::new()),
             Self::Folder(folder) => Arc::new(Sqlite::open(folder).await?),
             Self::Postgres(url) => Arc::new(Postgres::connect(url).await?),
+            Self::Given(store) => Arc::clone(store),
         })
     }
 }
@@ -113,8 +117,12 @@ pub struct Limits {
     pub body: usize,
     /// Questions in one batch.
     pub batch: usize,
-    /// Requests that are worked on at once.
+    /// Decisions that are worked on at once, and streams of events that there are at once.
     pub concurrency: usize,
+    /// Requests that read or ask for explanations and are worked on at once.
+    pub reading: usize,
+    /// Requests that write or administer and are worked on at once.
+    pub administration: usize,
     /// Until a request must be answered.
     pub time: Duration,
     /// How long a request may wait for a revision.
@@ -123,6 +131,16 @@ pub struct Limits {
     pub rate: Option<u32>,
     /// Connections at once.
     pub connections: usize,
+    /// Connections of one address at once.
+    pub connections_of_one: usize,
+    /// Streams of events of one address at once.
+    pub streams_of_one: usize,
+    /// Bytes of large bodies and answers that are on their way at once; strangers have half of them.
+    pub bytes: usize,
+    /// As many of strangers of one address.
+    pub bytes_of_one: usize,
+    /// How long a client may take nothing, or next to nothing, of an answer.
+    pub write_time: Duration,
     /// How long a client may take for a handshake, and for the head of a request.
     pub head_time: Duration,
     /// How long a client may take for a body.
@@ -152,6 +170,19 @@ impl Config {
     pub(crate) fn own_url(&self) -> String {
         let scheme = if self.security.tls.is_some() { "https" } else { "http" };
         format!("{scheme}://{}", self.listen)
+    }
+
+    /// What those may do at most who do not say who they are. Where nobody said it, it is safe: on a machine by itself whoever is on it may
+    /// read; as soon as there is another way to say who one is, or another address, anonymous callers may do nothing; rights of one's own
+    /// say it themselves.
+    pub fn anonymous(&self) -> Anonymous {
+        let Security { anonymous, rights, tls, .. } = &self.security;
+        let by_itself = self.listen.ip().is_loopback() && tls.is_none() && !self.security.authenticates();
+        anonymous.unwrap_or(match rights {
+            Some(_) => Anonymous::Rights,
+            None if by_itself => Anonymous::Read,
+            None => Anonymous::None,
+        })
     }
 
     /// How the world calls this server: as configured, or by the address where it listens.
@@ -184,10 +215,17 @@ impl Default for Limits {
             body: 1 << 20,
             batch: 1000,
             concurrency: 1024,
+            reading: 256,
+            administration: 64,
             time: Duration::from_secs(10),
             wait: Duration::from_secs(5),
             rate: None,
             connections: 4096,
+            connections_of_one: 1024,
+            streams_of_one: 128,
+            bytes: 512 << 20,
+            bytes_of_one: 64 << 20,
+            write_time: Duration::from_secs(20),
             head_time: Duration::from_secs(10),
             body_time: Duration::from_secs(5),
         }

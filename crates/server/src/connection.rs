@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smol_str::{SmolStr, ToSmolStr};
 
 use crate::auth::Certificate;
-use crate::limits::Alarms;
+use crate::limits::{Alarms, Client};
 
 /// Who is at the other end of a connection.
 #[derive(Clone, Debug)]
@@ -34,12 +34,14 @@ struct Inner {
     peer: Peer,
     certificate: Option<Certificate>,
     alarms: Alarms,
+    client: Arc<Client>,
 }
 
 impl Connection {
     /// From an address, and with the certificate that was shown there.
-    pub(crate) fn new(address: SocketAddr, certificate: Option<Certificate>) -> Self {
-        Self(Arc::new(Inner { peer: Peer::new(address.ip()), certificate, alarms: Alarms::default() }))
+    pub(crate) fn new(address: SocketAddr, certificate: Option<Certificate>, client: Client) -> Self {
+        let (peer, client) = (Peer::new(address.ip()), Arc::new(client));
+        Self(Arc::new(Inner { peer, certificate, alarms: Alarms::default(), client }))
     }
 
     /// Who is at the other end.
@@ -50,6 +52,11 @@ impl Connection {
     /// The certificate that they showed.
     pub(crate) fn certificate(&self) -> Option<&Certificate> {
         self.0.certificate.as_ref()
+    }
+
+    /// What its address uses.
+    pub(crate) fn client(&self) -> &Arc<Client> {
+        &self.0.client
     }
 
     /// What ends requests that take too long.

@@ -14,6 +14,7 @@ use crate::config::{Config, Limits, Security};
 use crate::connection::Connection;
 use crate::grpc::proto::envoy::service::auth::v3::CheckResponse;
 use crate::grpc::proto::envoy::service::auth::v3::check_response::HttpResponse;
+use crate::limits::Clients;
 use crate::serve::{Running, start};
 
 /// A server that is asked without a network.
@@ -103,7 +104,9 @@ impl Target {
 
     fn ask(&self, path: &str, content: &str, body: Vec<u8>) -> Result<Answer, String> {
         let request = Request::post(path).header(header::CONTENT_TYPE, content).header("te", "trailers");
-        let connection = Connection::new(std::net::SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, 7)), None);
+        let address = std::net::SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, 7));
+        let client = Clients::new(&Limits::default()).connect(address.ip()).ok_or("there is no place")?;
+        let connection = Connection::new(address, None, client);
         let request = request.extension(connection).body(Body::from(body)).map_err(|error| error.to_string())?;
         self.runtime.block_on(async {
             let Ok(response) = self.router.clone().oneshot(request).await;

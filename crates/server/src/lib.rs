@@ -14,6 +14,7 @@ mod app;
 mod auth;
 pub mod config;
 mod connection;
+pub mod doctor;
 mod documents;
 mod folders;
 mod follow;

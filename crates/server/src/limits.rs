@@ -2,17 +2,26 @@
 //!
 //! | what | where | answer |
 //! |---|---|---|
-//! | connections | `serve` | 503, and closed |
+//! | connections, of all and of one address | [`clients`], asked by `serve` | 503, and closed; whether the server lives is answered |
 //! | time and size of a head, handshakes | `serve` | closed, or 431 |
-//! | requests at once | here | 503 |
+//! | time that somebody takes to read | [`patient`], [`paced`] | closed |
+//! | bytes on their way, of all and of one address | [`paced`], [`body`] | 503 |
+//! | requests at once, of each sort | [`rooms`] | 503 |
 //! | time of a request | here | 503 |
+//! | streams, of all and of one address | here | 503 |
 //! | requests of one client in a second | [`rate`], asked by `auth` | 429 |
 //! | size and time of a body | [`body`] | 413, 408 |
+//! | work that takes long | [`heavy`] | waits |
 //! | nesting and number of values, questions in a batch | readers, handlers | 400, 413 |
 
 mod alarms;
 mod body;
+mod clients;
+mod heavy;
+mod paced;
+mod patient;
 mod rate;
+mod rooms;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,9 +34,14 @@ use tokio::sync::Semaphore;
 
 pub(crate) use self::alarms::Alarms;
 pub(crate) use self::body::whole_body;
+pub(crate) use self::clients::{Client, Clients, Whose};
+pub(crate) use self::heavy::heavy;
+pub(crate) use self::patient::Patient;
 use self::rate::Rate;
+pub(crate) use self::rooms::Place;
+use self::rooms::Rooms;
 use crate::app::Shared;
-use crate::auth::{Caller, Endpoint, Form};
+use crate::auth::{AuthMethod, Caller, Endpoint, Form, Standing};
 use crate::config::Limits;
 use crate::connection::{Connection, Peer};
 use crate::problem::Problem;
@@ -35,26 +49,24 @@ use crate::problem::Problem;
 /// What is being used just now.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    /// Free places for requests.
-    running: Semaphore,
+    rooms: Rooms,
     /// Free places for answers without an end.
     streams: Arc<Semaphore>,
-    /// Free places for connections.
-    pub(crate) connections: Arc<Semaphore>,
+    /// Whoever is connected.
+    pub(crate) clients: Arc<Clients>,
     rate: Option<Rate>,
 }
 
 /// What is asked whether the server lives must be answered whatever else goes on.
-const ALWAYS: &str = "/healthz";
+pub(crate) const ALWAYS: &str = "/healthz";
 
 impl Gate {
     /// Nothing is used yet.
     pub(crate) fn new(limits: &Limits) -> Self {
-        let places = |wanted: usize| Semaphore::new(wanted.clamp(1, Semaphore::MAX_PERMITS));
         Self {
-            running: places(limits.concurrency),
-            streams: Arc::new(places(limits.concurrency)),
-            connections: Arc::new(places(limits.connections)),
+            rooms: Rooms::new(limits),
+            streams: Arc::new(Semaphore::new(limits.concurrency.clamp(1, Semaphore::MAX_PERMITS))),
+            clients: Clients::new(limits),
             rate: limits.rate.map(Rate::new),
         }
     }
@@ -68,11 +80,19 @@ impl Gate {
     }
 }
 
+impl Whose {
+    /// Of a caller.
+    pub(crate) fn of(caller: &Caller) -> Self {
+        let is_stranger = caller.how == AuthMethod::Anonymous && caller.standing == Standing::Guarded;
+        if is_stranger { Self::Stranger } else { Self::Known }
+    }
+}
+
 /// What one request may take.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
     app: &'a Shared,
-    form: Form,
+    endpoint: Endpoint,
     always: bool,
     connection: Option<Connection>,
 }
@@ -81,32 +101,42 @@ impl<'a> Request<'a> {
     /// Of a request to an endpoint.
     pub(crate) fn of(app: &'a Shared, request: &axum::extract::Request, endpoint: Endpoint) -> Self {
         let connection = request.extensions().get::<Connection>().cloned();
-        Self { app, form: endpoint.form, always: request.uri().path() == ALWAYS, connection }
+        Self { app, endpoint, always: request.uri().path() == ALWAYS, connection }
     }
 
-    /// Answers if there is a place, and ends what takes too long.
-    pub(crate) async fn in_time(self, answering: impl Future<Output = Response>) -> Response {
+    /// Answers, and ends what takes too long.
+    pub(crate) async fn in_time(&self, answering: impl Future<Output = Response>) -> Response {
         if self.always {
             return answering.await;
         }
-        let Ok(place) = self.app.gate.running.try_acquire() else {
-            return overloaded(self.form, "too many requests are being answered; try again in a moment");
-        };
         let limit = self.app.config.limits.time;
-        let Some(response) = within(self.connection.as_ref(), limit, answering).await else {
+        within(self.connection.as_ref(), limit, answering).await.unwrap_or_else(|| {
             let detail =
                 format!("there was no answer within {} s; a write may have happened all the same", limit.as_secs_f32());
-            return overloaded(self.form, &detail);
-        };
-        drop(place);
-        if response
-            .headers()
-            .get(header::CONTENT_TYPE)
-            .is_some_and(|sort| sort.as_bytes().starts_with(b"text/event-stream"))
-        {
-            return endless(self.app, response);
+            overloaded(self.endpoint.form, &detail)
+        })
+    }
+
+    /// A place to be answered in, once it is known who asks.
+    pub(crate) fn enter(&self, whose: Whose) -> Result<Option<Place<'a>>, Response> {
+        if self.always {
+            return Ok(None);
         }
-        response
+        let detail = "too many requests are being answered; try again in a moment";
+        let place = self.app.gate.rooms.enter(self.endpoint, whose);
+        place.map(Some).ok_or_else(|| overloaded(self.endpoint.form, detail))
+    }
+
+    /// The answer, if there is room for it until it is read.
+    pub(crate) fn bounded(&self, whose: Whose, response: Response) -> Response {
+        let Some(client) = self.connection.as_ref().map(Connection::client) else { return response };
+        let sort = response.headers().get(header::CONTENT_TYPE);
+        if sort.is_some_and(|sort| sort.as_bytes().starts_with(b"text/event-stream")) {
+            return endless(self.app, client, response);
+        }
+        let paced = paced::paced(response, client, whose, self.app.config.limits.write_time);
+        let detail = "too many answers are on their way and not read yet; read those, or try again in a moment";
+        paced.unwrap_or_else(|| overloaded(self.endpoint.form, detail))
     }
 }
 
@@ -128,13 +158,14 @@ fn overloaded(form: Form, detail: &str) -> Response {
 }
 
 /// An answer without an end has a place as long as somebody listens.
-fn endless(app: &Shared, response: Response) -> Response {
-    let Ok(place) = Arc::clone(&app.gate.streams).try_acquire_owned() else {
+fn endless(app: &Shared, client: &Arc<Client>, response: Response) -> Response {
+    let place = Arc::clone(&app.gate.streams).try_acquire_owned().ok();
+    let Some(held) = place.zip(client.stream()) else {
         return overloaded(Form::Problem, "too many clients are following events; try again in a moment");
     };
     response.map(|body| {
         Body::new(body.map_frame(move |frame| {
-            let _held: &tokio::sync::OwnedSemaphorePermit = &place;
+            let _held: &(tokio::sync::OwnedSemaphorePermit, clients::Stream) = &held;
             frame
         }))
     })

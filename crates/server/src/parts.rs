@@ -10,6 +10,7 @@ use axum::http::StatusCode;
 use tokio::sync::Mutex;
 
 use crate::auth::{Access, Operation};
+use crate::limits::heavy;
 use crate::problem::Problem;
 use crate::view::{Seen, View};
 
@@ -53,14 +54,14 @@ impl Parts {
         }
         let decided = Instant::now();
         let (whole, asker) = (Arc::clone(view), access.clone());
-        let seen = tokio::task::spawn_blocking(move || whole.seen(&asker, operation)).await;
+        let seen = heavy(move || whole.seen(&asker, operation)).await;
         let seen = Arc::new(seen.map_err(|_| unfinished())?);
         let alike = kept.iter().filter(is_same).find(|part| *part.seen == *seen).map(|part| Arc::clone(&part.view));
         let part = match alike {
             Some(part) => part,
             None => {
                 let (whole, seen) = (Arc::clone(view), Arc::clone(&seen));
-                let built = tokio::task::spawn_blocking(move || whole.part(&seen)).await.map_err(|_| unfinished())?;
+                let built = heavy(move || whole.part(&seen)).await.map_err(|_| unfinished())?;
                 Arc::new(built.map_err(|_| unreadable())?)
             }
         };

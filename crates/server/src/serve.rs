@@ -1,28 +1,22 @@
 //! From a configuration to a running server, and its orderly end.
 
+mod connections;
+
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use axum::Router;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tower::Service;
 use upheld_dialects::access::decider::DecidingKind;
 use upheld_loader::load::{Broken, Choices};
 use upheld_store::{NotWhole, Revision, Store, StoreError};
 
+use self::connections::Acceptor;
 use crate::app::{App, Shared};
-use crate::auth::{Auth, Certificate, Secret, SecurityError};
-use crate::config::Config;
-use crate::connection::Connection;
+use crate::auth::{Auth, Secret, SecurityError};
+use crate::config::{Anonymous, Config};
 use crate::folders::Folders;
 use crate::limits::Gate;
 use crate::live::Live;
@@ -99,6 +93,11 @@ impl Running {
     /// Whom it believes what proxies pass on, in words.
     pub fn trusted(&self) -> Vec<String> {
         self.app.config.access.trust.lines()
+    }
+
+    /// What those may do at most who do not say who they are.
+    pub fn anonymous(&self) -> Anonymous {
+        self.app.config.anonymous()
     }
 
     /// What kind of store it has.
@@ -199,8 +198,8 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     ];
     let (stop, stopped) = watch::channel(false);
     let router = http::router(Arc::clone(&app));
-    let acceptor = Acceptor { router, app: Arc::clone(&app), stopped };
-    let serving = tokio::spawn(accept(listener, acceptor));
+    let acceptor = Acceptor::new(router, Arc::clone(&app), stopped);
+    let serving = tokio::spawn(acceptor.accept(listener));
     Ok(Running { address, app, bootstrap, stop, serving, helpers })
 }
 
@@ -229,126 +228,4 @@ async fn first_view(config: &Config, store: &dyn Store, folders: &Arc<Folders>) 
     let build = move || View::build(state, folders.read()?, &choices);
     let built = tokio::task::spawn_blocking(build).await.map_err(|_| StartError::Stopped)?;
     built.map_err(StartError::Broken)
-}
-
-/// How long answers may take once the server is told to stop.
-const LAST_ANSWERS: Duration = Duration::from_secs(20);
-
-/// What every connection is served with.
-#[derive(Clone)]
-struct Acceptor {
-    router: Router,
-    app: Shared,
-    stopped: watch::Receiver<bool>,
-}
-
-async fn accept(listener: TcpListener, mut acceptor: Acceptor) {
-    let graceful = GracefulShutdown::new();
-    loop {
-        let stream = tokio::select! {
-            accepted = listener.accept() => accepted,
-            _ = acceptor.stopped.wait_for(|stop| *stop) => break,
-        };
-        match stream {
-            Ok((stream, peer)) => match Arc::clone(&acceptor.app.gate.connections).try_acquire_owned() {
-                Ok(place) => {
-                    let serving = acceptor.clone().serve(stream, peer, graceful.watcher());
-                    tokio::spawn(async move {
-                        serving.await;
-                        drop(place);
-                    });
-                }
-                Err(_) => turn_away(&stream, acceptor.app.tls.is_some()),
-            },
-            // Out of files, mostly: trying again at once would not help.
-            Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        }
-    }
-    drop(listener);
-    if tokio::time::timeout(LAST_ANSWERS, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some clients were still waiting when the server ended");
-    }
-}
-
-/// There is no place: said as far as that goes without waiting, and closed.
-fn turn_away(stream: &TcpStream, encrypted: bool) {
-    const FULL: &[u8] =
-        b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
-    tracing::debug!("there are too many connections");
-    if !encrypted {
-        stream.try_write(FULL).ok();
-    }
-}
-
-impl Acceptor {
-    async fn serve(mut self, stream: TcpStream, peer: SocketAddr, watcher: Watcher) {
-        // Answers are small, and are wanted now.
-        drop(stream.set_nodelay(true));
-        let Some(tls) = &self.app.tls else { return self.speak(stream, peer, None, watcher).await };
-        let handshake = tokio::time::timeout(self.app.config.limits.head_time, tls.acceptor().accept(stream));
-        let shaken = tokio::select! {
-            shaken = handshake => shaken,
-            _ = self.stopped.wait_for(|stop| *stop) => return,
-        };
-        match shaken {
-            Ok(Ok(stream)) => {
-                let certificates = stream.get_ref().1.peer_certificates();
-                let certificate = certificates.and_then(|all| all.first()).and_then(|der| Certificate::read(der));
-                self.speak(stream, peer, certificate, watcher).await;
-            }
-            Ok(Err(error)) => tracing::debug!(%error, %peer, "a handshake failed"),
-            Err(_) => tracing::debug!(%peer, "a handshake took too long"),
-        }
-    }
-
-    async fn speak<S>(self, stream: S, peer: SocketAddr, certificate: Option<Certificate>, watcher: Watcher)
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let begun = Arc::new(AtomicBool::new(false));
-        let head_time = self.app.config.limits.head_time;
-        let (router, asked) = (self.router, Arc::clone(&begun));
-        let connection = Connection::new(peer, certificate);
-        let service = hyper::service::service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
-            asked.store(true, Ordering::Relaxed);
-            request.extensions_mut().insert(connection.clone());
-            router.clone().call(request)
-        });
-        let connection =
-            watcher.watch(protocols(head_time).serve_connection(TokioIo::new(stream), service).into_owned());
-        // Until the protocol is known, nobody else looks at the clock.
-        let overdue = async {
-            tokio::time::sleep(head_time).await;
-            if begun.load(Ordering::Relaxed) {
-                std::future::pending::<()>().await;
-            }
-        };
-        tokio::select! {
-            ended = connection => if let Err(error) = ended {
-                tracing::debug!(error, %peer, "a connection ended early");
-            },
-            () = overdue => tracing::debug!(%peer, "no request came"),
-        }
-    }
-}
-
-/// Bytes of the head of a request.
-const HEAD: usize = 64 * 1024;
-
-fn protocols(head_time: Duration) -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(head_time).max_buf_size(HEAD);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(Duration::from_secs(30))
-        .max_concurrent_streams(256)
-        .max_header_list_size(u32::try_from(HEAD).unwrap_or(u32::MAX))
-        // Who opens streams only to cancel them is cut off.
-        .max_pending_accept_reset_streams(20)
-        .max_local_error_reset_streams(256);
-    builder
 }

@@ -50,9 +50,10 @@ impl Drop for Guard {
 pub fn init(operations: &Operations) -> Guard {
     let (filter, unusable) = logs::filter(operations, |name| std::env::var(name).ok());
     let format = logs::format(operations);
+    let authority = traces::authority(operations, |name| std::env::var(name).ok());
     let (traces, no_traces) = match traces::endpoint(operations, |name| std::env::var(name).ok()) {
         None => (None, None),
-        Some(endpoint) => match traces::provider(&endpoint) {
+        Some(endpoint) => match traces::provider(&endpoint, authority.as_deref()) {
             Ok(provider) => (Some(provider), None),
             Err(error) => (None, Some((endpoint, error))),
         },

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
@@ -70,7 +70,12 @@ fn read(files: &config::Tls) -> Result<ServerConfig, SecurityError> {
             for certificate in self::certificates(&clients.authority)? {
                 roots.add(certificate).map_err(|error| SecurityError::file(&clients.authority, error))?;
             }
-            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+            let mut verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+            if !clients.revoked.is_empty() {
+                let lists: Result<Vec<_>, _> = clients.revoked.iter().map(|path| revoked(path)).collect();
+                // A list that is too old to say anything lets nobody in: whoever was revoked since would not be on it.
+                verifier = verifier.with_crls(lists?.into_iter().flatten()).enforce_revocation_expiration();
+            }
             let verifier = match clients.need {
                 Need::Required => verifier,
                 Need::Optional => verifier.allow_unauthenticated(),
@@ -83,6 +88,17 @@ fn read(files: &config::Tls) -> Result<ServerConfig, SecurityError> {
         builder.with_single_cert(certificates, key).map_err(|error| SecurityError::file(&files.certificate, error))?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
+}
+
+fn revoked(path: &Path) -> Result<Vec<CertificateRevocationListDer<'static>>, SecurityError> {
+    let unreadable = |_| SecurityError::file(path, "no list of revoked certificates can be read from it");
+    let all: Result<Vec<_>, _> = CertificateRevocationListDer::pem_file_iter(path).map_err(unreadable)?.collect();
+    let all = all.map_err(unreadable)?;
+    if all.is_empty() {
+        Err(SecurityError::file(path, "there is no list of revoked certificates in it"))
+    } else {
+        Ok(all)
+    }
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SecurityError> {

@@ -42,7 +42,10 @@ pub use retention::Retention;
 pub use sqlite::{STORE_FILE, Sqlite};
 pub use state::{Difference, Document, State};
 pub use store::{Appended, Head, Result, Store, StoreError};
-pub use transfer::{Exported, Imported, TransferError, check_export, export, import};
+pub use transfer::{
+    Exported, Imported, KeyName, Signed, SigningKey, TransferError, UnreadableKey, VerifyingKey, check_export, export,
+    import,
+};
 pub use verify::{NotWhole, Verified, verify};
 
 /// The number of an entry of the log; zero is before the first.

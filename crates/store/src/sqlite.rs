@@ -42,6 +42,8 @@ pub struct Sqlite {
     readers: SqlitePool,
     end: End,
     following: AbortHandle,
+    #[cfg(feature = "testing")]
+    faults: crate::testing::Faults,
 }
 
 log::implement_link!(SqliteConnection, SqliteRow, log::HEAD, failure);
@@ -80,7 +82,21 @@ impl Sqlite {
         let head = log::head(&mut *read(&readers).await?).await?;
         let end = End::at(head.revision);
         let following = tokio::spawn(follow(readers.clone(), end.clone())).abort_handle();
-        Ok(Self { file, writer, readers, end, following })
+        Ok(Self {
+            file,
+            writer,
+            readers,
+            end,
+            following,
+            #[cfg(feature = "testing")]
+            faults: crate::testing::Faults::default(),
+        })
+    }
+
+    /// Which writes fail, for tests.
+    #[cfg(feature = "testing")]
+    pub fn faults(&self) -> &crate::testing::Faults {
+        &self.faults
     }
 
     /// Where it is.
@@ -90,6 +106,12 @@ impl Sqlite {
 
     /// Writes wait for each other here, and not in SQLite, which would ask again and again.
     async fn write(&self) -> Result<Transaction<'static, sqlx::Sqlite>> {
+        #[cfg(feature = "testing")]
+        self.faults.strike(&self.writer).await?;
+        self.begin().await
+    }
+
+    async fn begin(&self) -> Result<Transaction<'static, sqlx::Sqlite>> {
         let begin = || self.writer.begin_with("BEGIN IMMEDIATE");
         match begin().await {
             Ok(transaction) => Ok(transaction),

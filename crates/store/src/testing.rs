@@ -1,6 +1,10 @@
-//! PostgreSQL for tests: a server of one's own, in a temporary folder, on a port that nobody else has.
+//! For tests. PostgreSQL: a server of one's own, in a temporary folder, on a port that nobody else has. SQLite: a disk that fails when it is
+//! told to.
 
+mod faults;
 mod programs;
+
+pub use faults::{Fault, Faults};
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -21,7 +21,9 @@ use upheld_dialects::dialect::system_settings;
 pub(crate) use self::access::{AccessRequest, Can, Reach};
 pub(crate) use self::common::Common;
 pub(crate) use self::compliance::{Audit, Candidates, FailOn, Fix, Organisation, Person, Values, Waivers, WhatIf};
-pub(crate) use self::formats::{Color, Drawing, Findings, Format, Output, Printer, Results, SchemaChecks};
+pub(crate) use self::formats::{
+    AnonymousCallers, Color, Drawing, Findings, Format, Output, Printer, Results, SchemaChecks,
+};
 #[cfg(feature = "server")]
 pub(crate) use self::serve::{Kept, Serve};
 pub(crate) use self::testing::Test;
@@ -71,7 +73,7 @@ pub(crate) fn command() -> clap::Command {
         let formats = format!("Formats of --output: {}", printer.formats().join(", "));
         let command = command.help_template(TEMPLATE).after_help(formats);
         // What a server watches is something else.
-        if command.get_name() == SERVE { command } else { command.arg(again()) }
+        if matches!(command.get_name(), SERVE | DOCTOR) { command } else { command.arg(again()) }
     })
 }
 
@@ -81,6 +83,7 @@ fn capitalised(text: &str) -> String {
 }
 
 const SERVE: &str = "serve";
+const DOCTOR: &str = "doctor";
 const AGAIN: &str = "again";
 
 /// `--watch` after the name of a command.
@@ -241,14 +244,25 @@ pub(crate) enum Command {
         upheld serve --watch policies/ --ephemeral        serves files, and reads them again when they change\n  \
         upheld serve --database postgres://db/upheld      several servers on one database")]
     Serve(Box<Serve>),
+    /// Say what is unsafe or unhealthy about a configuration or a running server, and how to fix it: 0 nothing, 1 something
+    #[cfg(feature = "server")]
+    #[command(before_help = "Examples:\n  \
+        upheld doctor --security security.yaml --listen 0.0.0.0:8181   what `serve` would do with the same options\n  \
+        upheld doctor --server https://policies.example                a running server; a token goes into UPHELD_TOKEN\n  \
+        upheld doctor --server localhost:8181 -o json")]
+    Doctor(Box<Serve>),
     /// Write all revisions of a store to standard output
     #[cfg(feature = "server")]
     #[command(before_help = "Examples:\n  \
         upheld export > backup.jsonl\n  \
-        upheld export | upheld import --database postgres://db/upheld")]
+        upheld export | upheld import --database postgres://db/upheld\n  \
+        upheld export --sign private.pem > backup.jsonl     verify and import take the public key")]
     Export {
         #[command(flatten)]
         kept: Kept,
+        /// Sign it with this Ed25519 key, as PEM: `openssl genpkey -algorithm ed25519` makes one
+        #[arg(long, value_name = "KEY")]
+        sign: Option<PathBuf>,
     },
     /// Read revisions from standard input into an empty store
     #[cfg(feature = "server")]
@@ -257,6 +271,9 @@ pub(crate) enum Command {
     Import {
         #[command(flatten)]
         kept: Kept,
+        /// Accept only what this key signed: a public one, as PEM
+        #[arg(long, value_name = "PUBLIC KEY")]
+        key: Option<PathBuf>,
     },
     /// Check that a store, or an exported history, is what was written into it
     #[cfg(feature = "server")]
@@ -270,6 +287,9 @@ pub(crate) enum Command {
         file: Option<PathBuf>,
         #[command(flatten)]
         kept: Kept,
+        /// Whether this key signed it: a public one, as PEM; a store is not signed
+        #[arg(long, value_name = "PUBLIC KEY", requires = "file")]
+        key: Option<PathBuf>,
     },
     /// The first five minutes, on built-in data
     #[command(before_help = "Examples:\n  upheld demo\n  upheld demo --write shop\n  \

@@ -4,6 +4,8 @@ mod all_pairs;
 mod compliance;
 mod config;
 mod decision;
+#[cfg(feature = "server")]
+mod doctor;
 mod explain;
 mod graph;
 mod init;
@@ -42,7 +44,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
     let files = || load().map(|settings| settings.files.value).unwrap_or_default();
     let once = || match load() {
         Ok(mut settings) => {
-            let server = server(&cli.common);
+            let server = server(&cli.common).filter(|_| needs_documents(&cli.command));
             let asked = server.as_ref().filter(|_| is_answered_there(&cli.command, &cli.common, &settings)).cloned();
             if let Some(server) = server.filter(|_| asked.is_none())
                 && let Err(no_answer) = take_along(&server, &mut settings)
@@ -80,6 +82,17 @@ fn is_answered_there(command: &Command, common: &Common, settings: &Settings) ->
         _ => false,
     };
     is_known && common.now.is_none() && settings.semantics.origin == "default"
+}
+
+/// Whoever looks at a server itself takes nothing along.
+#[cfg(feature = "server")]
+fn needs_documents(command: &Command) -> bool {
+    !matches!(command, Command::Doctor(_))
+}
+
+#[cfg(not(feature = "server"))]
+fn needs_documents(_: &Command) -> bool {
+    true
 }
 
 /// Prints why there is no answer.
@@ -141,11 +154,13 @@ impl Session<'_> {
             #[cfg(feature = "server")]
             Command::Serve(wanted) => serve::run(self, wanted),
             #[cfg(feature = "server")]
-            Command::Export { kept } => transfer::export(kept),
+            Command::Doctor(wanted) => doctor::run(self, wanted),
             #[cfg(feature = "server")]
-            Command::Import { kept } => transfer::import(kept),
+            Command::Export { kept, sign } => transfer::export(kept, sign.as_deref()),
             #[cfg(feature = "server")]
-            Command::Verify { file, kept } => transfer::verify(file.as_deref(), kept),
+            Command::Import { kept, key } => transfer::import(kept, key.as_deref()),
+            #[cfg(feature = "server")]
+            Command::Verify { file, kept, key } => transfer::verify(file.as_deref(), kept, key.as_deref()),
             Command::Demo { write } => demo::run(self, write.as_deref()),
             Command::Init { paths } => init::run(paths),
             Command::Config { show_origin } => config::run(self, *show_origin),

@@ -14,7 +14,7 @@ use upheld_loader::Input;
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, SourceId};
 
-use crate::cli::{Color, Common, Output, SchemaChecks};
+use crate::cli::{AnonymousCallers, Color, Common, Output, SchemaChecks};
 use crate::remote::Remote;
 
 /// The name of the file that settings are read from.
@@ -47,6 +47,8 @@ pub(crate) struct Settings {
     pub(crate) schemas: Setting<SchemaChecks>,
     /// Whom a server believes what proxies pass on, as `name=value`.
     pub(crate) trust: Setting<Vec<String>>,
+    /// What those may do at most with a server who do not say who they are.
+    pub(crate) anonymous: Setting<AnonymousCallers>,
     /// What a server knows, in place of files.
     pub(crate) remote: Option<Remote>,
 }
@@ -109,6 +111,11 @@ pub(crate) fn shape() -> Shape {
             "whom `serve` believes what proxies pass on: peer=NETWORK, hops=COUNT, identity-header=NAME, app-header=NAME, \
              host-header=NAME, headers=all",
         ),
+        optional(
+            "anonymous",
+            Shape::Choice(&["auto", "none", "decide", "read", "rights"]),
+            "what those may do at most with `serve` who do not say who they are",
+        ),
     ];
     let systems = system_settings().map(|system| optional(system.name, texts(), system.about));
     Shape::Object(own.into_iter().chain(systems).collect())
@@ -161,7 +168,7 @@ fn given(flags: &Common, environment: &impl Fn(&str) -> Option<String>) -> Vec<(
         flag(name, values.clone(), &format!("flag --{name}"));
     }
     flag("schemas", named(flags.schemas.as_ref().map(name_of)), "flag --schemas");
-    let names = ["files", "exclude", "semantics", "mesh", "output", "color", "schemas", "trust"].into_iter();
+    let names = ["files", "exclude", "semantics", "mesh", "output", "color", "schemas", "trust", "anonymous"].into_iter();
     for name in names.chain(system_settings().map(|system| system.name)) {
         let variable = format!("UPHELD_{}", name.to_uppercase());
         if let Some(value) = environment(&variable).filter(|value| !value.is_empty()) {
@@ -186,6 +193,7 @@ impl Layers {
         let output = one("output", "table");
         let color = one("color", "auto");
         let schemas = one("schemas", "on");
+        let anonymous = one("anonymous", "auto");
         Settings {
             files: self.find("files", current).unwrap_or_else(|| default_of(&["."])),
             exclude: self.exclude(current),
@@ -202,6 +210,7 @@ impl Layers {
                 .collect(),
             schemas: choose(schemas, "schemas", problems),
             trust: self.find("trust", current).unwrap_or_else(|| default_of(&[])),
+            anonymous: choose(anonymous, "anonymous", problems),
             remote: None,
         }
     }

@@ -92,7 +92,7 @@ impl Server {
         serde_json::from_str(&self.answered(response)?).map_err(|error| self.unexpected(&error))
     }
 
-    fn base(&self) -> String {
+    pub(crate) fn base(&self) -> String {
         with_scheme(&self.url)
     }
 
@@ -107,7 +107,7 @@ impl Server {
         }
     }
 
-    fn unreachable(&self, why: &dyn fmt::Display) -> NoAnswer {
+    pub(crate) fn unreachable(&self, why: &dyn fmt::Display) -> NoAnswer {
         let message = format!("the server `{}` cannot be reached: {why}", self.base());
         let help = "is it running? `upheld serve` starts one; `--server URL` says where it is";
         NoAnswer::new(Diagnostic::error(Fault::Unreadable, message).help(help), Exit::Unreachable)
@@ -141,7 +141,7 @@ impl Server {
         Err(NoAnswer::new(diagnostic, exit))
     }
 
-    fn agent(&self) -> Result<ureq::Agent, NoAnswer> {
+    pub(crate) fn agent(&self) -> Result<ureq::Agent, NoAnswer> {
         let unusable = |diagnostic| NoAnswer::new(diagnostic, Exit::Failed);
         choose_encryption();
         let mut tls = TlsConfig::builder();
@@ -170,7 +170,7 @@ pub(crate) struct NoAnswer {
 }
 
 impl NoAnswer {
-    fn new(diagnostic: Diagnostic, exit: Exit) -> Self {
+    pub(crate) fn new(diagnostic: Diagnostic, exit: Exit) -> Self {
         Self { diagnostics: vec![diagnostic], exit }
     }
 }

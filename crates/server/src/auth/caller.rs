@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use jiff::Timestamp;
 use smol_str::SmolStr;
 use upheld_engine::decide::{Facts, Maybe, Names, Subject};
 
@@ -26,6 +27,8 @@ pub(crate) struct Caller {
     pub(crate) how: AuthMethod,
     /// Whether what they do is held against anything.
     pub(crate) standing: Standing,
+    /// Until when what they proved it by is valid.
+    pub(crate) until: Option<Timestamp>,
 }
 
 /// Whether what somebody does is held against who they are.
@@ -85,6 +88,7 @@ impl Caller {
             claims: Arc::new(Facts::default()),
             how,
             standing: Standing::default(),
+            until: None,
         }
     }
 

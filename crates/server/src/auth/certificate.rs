@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use smol_str::SmolStr;
 use upheld_engine::decide::{Fact, Facts};
 
@@ -38,6 +39,32 @@ impl Certificate {
         (!names.is_empty()).then(|| Self(names.into()))
     }
 
+    /// Until when a certificate is valid. `None` if it is not one.
+    pub(crate) fn valid_until(der: &[u8]) -> Option<Timestamp> {
+        let mut body = Der(Der(der).expect(SEQUENCE)?);
+        let mut fields = Der(body.expect(SEQUENCE)?);
+        if fields.next()?.0 == VERSION {
+            fields.expect(INTEGER)?;
+        }
+        // The algorithm and the issuer stand before.
+        for _ in 0..2 {
+            fields.expect(SEQUENCE)?;
+        }
+        let mut validity = Der(fields.expect(SEQUENCE)?);
+        validity.next()?;
+        let (tag, time) = validity.next()?;
+        let time = std::str::from_utf8(time).ok()?;
+        // Years of two digits are those from 1950 to 2049.
+        let whole = match (tag, time.get(..2)?.parse::<u8>().ok()?) {
+            (GENERALIZED_TIME, _) => time.to_owned(),
+            (UTC_TIME, 50..) => format!("19{time}"),
+            (UTC_TIME, _) => format!("20{time}"),
+            _ => return None,
+        };
+        let time = jiff::civil::DateTime::strptime("%Y%m%d%H%M%SZ", whole).ok()?;
+        Some(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
+    }
+
     /// Who has it, with the roles that are known for its names.
     pub(crate) fn caller(&self, known: &[Known]) -> Caller {
         let name = self.0.first().map_or("", SmolStr::as_str);
@@ -68,6 +95,8 @@ const INTEGER: u8 = 0x02;
 const OCTETS: u8 = 0x04;
 const IDENTIFIER: u8 = 0x06;
 const UTF8: u8 = 0x0c;
+const UTC_TIME: u8 = 0x17;
+const GENERALIZED_TIME: u8 = 0x18;
 const PRINTABLE: u8 = 0x13;
 const IA5: u8 = 0x16;
 const SEQUENCE: u8 = 0x30;
@@ -203,7 +232,20 @@ mod tests {
             let mut changed = der.clone();
             changed[at] ^= 0xff;
             Certificate::read(&changed);
+            Certificate::valid_until(&changed);
         }
+    }
+
+    #[test]
+    fn the_end_of_a_certificate_is_read_in_both_ways_of_writing_it() {
+        for year in [2031, 2049, 2050, 2131] {
+            let mut parameters = CertificateParams::default();
+            parameters.not_after = rcgen::date_time_ymd(year, 2, 3);
+            let der = parameters.self_signed(&KeyPair::generate().unwrap()).unwrap().der().to_vec();
+            let until = Certificate::valid_until(&der).unwrap();
+            assert_eq!(until.to_string(), format!("{year}-02-03T00:00:00Z"));
+        }
+        assert_eq!(Certificate::valid_until(b"nonsense"), None);
     }
 
     #[test]

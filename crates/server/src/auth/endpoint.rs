@@ -111,6 +111,11 @@ impl Endpoint {
     }
 }
 
+/// Whether somebody only wants to know whether the server lives.
+pub(super) fn is_about_health(path: &str) -> bool {
+    path == "/healthz" || path.starts_with("/grpc.health.v1.Health/")
+}
+
 /// Questions that are answered with reasons.
 const EXPLAINING: [&str; 14] = [
     "explain",

@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::Timestamp;
 use jsonwebtoken::{decode, decode_header};
 use serde_json::{Map, Value as Json};
 use smol_str::SmolStr;
+use tokio::sync::{Semaphore, watch};
 use upheld_dialects::access::facts::facts_of_json;
 
 use self::keys::KeySet;
@@ -32,7 +34,14 @@ pub(crate) struct Jwt {
     /// When the keys were last looked at because of a token.
     looked: tokio::sync::Mutex<Option<Instant>>,
     remembered: Mutex<Remembered>,
+    /// Those who wait for a look at the keys.
+    waiting: Semaphore,
+    /// Told when the keys are others: what an older one signed does not count any more.
+    changes: watch::Sender<u64>,
 }
+
+/// How many wait for a look at the keys because of a token. Others are refused at once, so that nobody can make many wait.
+const WAITING: usize = 64;
 
 /// Verified tokens, by the hash of the token.
 #[derive(Debug, Default)]
@@ -40,7 +49,7 @@ struct Remembered(HashMap<[u8; 32], (Caller, u64)>);
 
 impl Jwt {
     /// Reads the keys. A file must be there; a server may come later.
-    pub(crate) async fn open(settings: config::Jwt) -> Result<Self, SecurityError> {
+    pub(crate) async fn open(settings: config::Jwt, changes: watch::Sender<u64>) -> Result<Self, SecurityError> {
         if settings.audiences.is_empty() {
             let problem = "tokens of an issuer need an audience: without one, tokens meant for other services would be accepted here";
             return Err(SecurityError::Setting(problem.to_owned()));
@@ -51,6 +60,8 @@ impl Jwt {
             keys: ArcSwap::default(),
             looked: tokio::sync::Mutex::default(),
             remembered: Mutex::default(),
+            waiting: Semaphore::new(WAITING),
+            changes,
         };
         match (jwt.refresh().await, &jwt.settings.keys) {
             (Err(error), KeysLocation::File(_)) => Err(error),
@@ -67,9 +78,13 @@ impl Jwt {
         let settings = self.settings.clone();
         let read = tokio::task::spawn_blocking(move || keys::read(&settings)).await;
         let keys = read.map_err(|_| SecurityError::Setting("the keys were not read to the end".to_owned()))??;
+        let is_same = self.keys.load().is_same(&keys);
         self.keys.store(Arc::new(keys));
         // What an older key signed must be looked at again.
         self.remembered.lock().unwrap_or_else(PoisonError::into_inner).0.clear();
+        if !is_same {
+            self.changes.send_modify(|count| *count += 1);
+        }
         Ok(())
     }
 
@@ -113,10 +128,11 @@ impl Jwt {
         let verified = fitting.find_map(|key| decode::<Map<String, Json>>(token, &key.verifies, &key.validation).ok());
         let claims = verified?.claims;
         drop(fitting);
-        let caller = self.caller(&claims)?;
         let until = claims.get("exp").and_then(Json::as_f64).unwrap_or(0.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
         let until = (until.max(0.0) as u64).saturating_add(self.settings.leeway.as_secs());
+        let valid = i64::try_from(until).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+        let caller = Caller { until: valid.or(Some(Timestamp::MAX)), ..self.caller(&claims)? };
         let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
         // The keys may have changed meanwhile: what the old ones verified must not stay.
         if Arc::ptr_eq(&keys, &self.keys.load()) {
@@ -130,6 +146,7 @@ impl Jwt {
 
     /// An issuer that changes its keys signs with new ones at once; but not every unknown name is worth a look.
     async fn look_again(&self) {
+        let Ok(_place) = self.waiting.try_acquire() else { return };
         let mut looked = self.looked.lock().await;
         if looked.is_some_and(|when| when.elapsed() < self.settings.refresh_at_most) {
             return;

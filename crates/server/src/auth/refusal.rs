@@ -24,6 +24,10 @@ pub(crate) enum Refusal {
         /// Who they are.
         caller: String,
     },
+    /// They believe to speak with somebody else.
+    Misdirected(String),
+    /// A page of somebody else asks in their name.
+    Foreign(String),
     /// Not so fast.
     TooFast {
         /// Seconds to wait.
@@ -36,14 +40,17 @@ impl Refusal {
     pub(crate) fn caller(&self) -> Option<&str> {
         match self {
             Self::Forbidden { caller, .. } => Some(caller),
-            Self::Unknown(_) | Self::TooFast { .. } => None,
+            Self::Unknown(_) | Self::Misdirected(_) | Self::Foreign(_) | Self::TooFast { .. } => None,
         }
     }
 
     /// Why, in words.
     pub(crate) fn detail(&self) -> &str {
         match self {
-            Self::Unknown(detail) | Self::Forbidden { detail, .. } => detail,
+            Self::Unknown(detail)
+            | Self::Misdirected(detail)
+            | Self::Foreign(detail)
+            | Self::Forbidden { detail, .. } => detail,
             Self::TooFast { .. } => "too many requests of one client",
         }
     }
@@ -53,10 +60,12 @@ impl Refusal {
         let (status, sort, grpc) = match &self {
             Self::Unknown(_) => (StatusCode::UNAUTHORIZED, "unauthorized", "16"),
             Self::Forbidden { .. } => (StatusCode::FORBIDDEN, "forbidden", "7"),
+            Self::Misdirected(_) => (StatusCode::MISDIRECTED_REQUEST, "unknown-host", "7"),
+            Self::Foreign(_) => (StatusCode::FORBIDDEN, "foreign-origin", "7"),
             Self::TooFast { .. } => (StatusCode::TOO_MANY_REQUESTS, "too-many-requests", "8"),
         };
         let (detail, policy, seconds) = match self {
-            Self::Unknown(detail) => (detail, None, None),
+            Self::Unknown(detail) | Self::Misdirected(detail) | Self::Foreign(detail) => (detail, None, None),
             Self::Forbidden { detail, policy, .. } => (detail, policy, None),
             Self::TooFast { seconds } => ("too many requests of one client".to_owned(), None, Some(seconds)),
         };

@@ -69,6 +69,11 @@ impl Tokens {
         Ok(Self(tokens))
     }
 
+    /// Who has one.
+    pub(super) fn callers(&self) -> impl Iterator<Item = &Caller> {
+        self.0.iter().map(|token| &token.caller)
+    }
+
     /// Whose token it is. Looks at all of them, so that time tells nothing.
     pub(crate) fn find(&self, token: &str, now: Timestamp) -> Option<&Caller> {
         let hash = Hash::of(token);
@@ -98,6 +103,7 @@ fn token(item: Value<'_>) -> Result<Token, String> {
     let caller = Caller {
         roles: names(&written.roles),
         groups: names(&written.groups),
+        until: expires,
         ..Caller::new(&written.name, AuthMethod::Token)
     };
     Ok(Token { hash, expires, caller })

@@ -10,9 +10,12 @@ pub struct Operations {
     pub log: Option<String>,
     /// How a line of the log looks.
     pub log_format: LogFormat,
-    /// Where traces go: the address of a collector that takes OTLP over gRPC, as `http://localhost:4317`.
+    /// Where traces go: the address of a collector that takes OTLP over gRPC, as `http://localhost:4317`, or with `https`.
     /// `OTEL_EXPORTER_OTLP_ENDPOINT` decides when left out; without either there are none.
     pub otlp: Option<String>,
+    /// Who vouches for a collector with `https`, as PEM. `OTEL_EXPORTER_OTLP_CERTIFICATE` decides when left out; without either, those whom
+    /// browsers trust.
+    pub otlp_authority: Option<PathBuf>,
     /// Where decisions are written down; nowhere when left out.
     pub decision_log: Option<DecisionLog>,
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-/// Everything about trust. The default lets anonymous callers of the same machine ask and read, and whoever has the
-/// bootstrap token do everything.
+/// Everything about trust. The default lets anonymous callers of the same machine ask and read as long as nothing else is configured,
+/// and whoever has the bootstrap token do everything.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Security {
@@ -23,6 +23,36 @@ pub struct Security {
     pub tls: Option<Tls>,
     /// Access policies that say who may do what, in place of the built-in ones.
     pub rights: Option<PathBuf>,
+    /// What those may do at most who do not say who they are; when left out, what is safe with everything else.
+    pub anonymous: Option<Anonymous>,
+    /// Names by which this server is called, besides that of its public URL.
+    pub hosts: Vec<String>,
+}
+
+/// What those may do at most who do not say who they are. Rights may permit less, and never more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Anonymous {
+    /// Ask whether the server lives.
+    None,
+    /// Ask for decisions, too.
+    Decide,
+    /// Ask for explanations and read, too.
+    Read,
+    /// Whatever rights permit.
+    Rights,
+}
+
+impl Anonymous {
+    /// As settings have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Decide => "decide",
+            Self::Read => "read",
+            Self::Rights => "rights",
+        }
+    }
 }
 
 impl Security {
@@ -119,6 +149,9 @@ pub struct Tls {
 pub struct Clients {
     /// Who vouches for them.
     pub authority: PathBuf,
+    /// Which certificates do not count any more: lists of the authorities.
+    #[serde(default)]
+    pub revoked: Vec<PathBuf>,
     /// Whether there must be one.
     pub need: Need,
     /// What those who have one may be; who is not listed has a name and no roles.

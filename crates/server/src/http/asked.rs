@@ -12,6 +12,7 @@ use upheld_store::Revision;
 use super::stamp::Editions;
 use crate::app::Shared;
 use crate::auth::Operation;
+use crate::limits::heavy;
 use crate::problem::Problem;
 use crate::telemetry::Observed;
 use crate::view::View;
@@ -137,7 +138,7 @@ pub(super) async fn aside(
     make: impl FnOnce(&View) -> Result<Response, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
     let of = Arc::clone(view);
-    let made = tokio::task::spawn_blocking(move || make(&of)).await;
+    let made = heavy(move || make(&of)).await;
     let stopped = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the answer was not finished");
     let mut response = made.map_err(stopped)??;
     response.extensions_mut().insert(Asked(Arc::clone(view)));

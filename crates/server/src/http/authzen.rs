@@ -27,6 +27,7 @@ use super::stamp::Editions;
 use crate::app::Shared;
 use crate::auth::{Names, UNTOLD};
 use crate::documents::Body;
+use crate::limits::heavy;
 use crate::scratch;
 use crate::telemetry::{DecisionEvent, Details, Observed, Surface};
 use crate::view::View;
@@ -237,7 +238,7 @@ async fn search(view: Arc<View>, observed: &Observed, request: Json_, how: Searc
     let needed = observed.access().ok_or_else(unknown)?.need_to_see_objects();
     needed.map_err(|problem| Refused(StatusCode::FORBIDDEN, problem.detail))?;
     let editions = editions(&view)?;
-    let found = tokio::task::spawn_blocking(move || Ok::<Json_, Refused>(how(asked(&view)?, &request)?)).await;
+    let found = heavy(move || Ok::<Json_, Refused>(how(asked(&view)?, &request)?)).await;
     let failed = |_| Refused(StatusCode::INTERNAL_SERVER_ERROR, "the search stopped before its end".to_owned());
     Ok((editions, Json(found.map_err(failed)??)))
 }

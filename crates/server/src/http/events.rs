@@ -10,6 +10,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures::stream::{self, Stream, StreamExt};
 use serde::Deserialize;
 use serde_json::json;
+use tokio::time::Instant;
 use upheld_answers::compliance::{AtMoment, next_turn, turned};
 use upheld_model::Timestamp;
 use upheld_store::{Change, Entry, Revision};
@@ -58,10 +59,18 @@ async fn events(
     let (reloads, ends) = (app.auth.follow_reloads(), app.ending.subscribe());
     let (revisions, seen) = (app.live.follow(), seen_at(&app, after).await);
     let (told, waiting) = (now(), Vec::new());
-    let follow = Follow { revisions, reloads, ends, app, observed, reader, caller, after, seen, told, waiting };
+    let expires = Instant::now() + left(caller.until);
+    let follow = Follow { revisions, reloads, expires, ends, app, observed, reader, caller, after, seen, told, waiting };
     let events = stream::unfold(follow, |follow| async move { follow.next().await });
     let events = events.map(Ok);
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
+}
+
+/// How long a token is valid yet; no stream lasts for years.
+fn left(until: Option<jiff::Timestamp>) -> Duration {
+    const LONGEST: Duration = Duration::from_hours(365 * 24);
+    let left = until.map(|until| Duration::try_from(until.duration_since(jiff::Timestamp::now())).unwrap_or_default());
+    left.map_or(LONGEST, |left| left.min(LONGEST))
 }
 
 /// What somebody saw who was there until a revision. Where nothing can violate, or the past cannot be read any more, it is what there is now.
@@ -81,6 +90,8 @@ struct Follow {
     revisions: tokio::sync::watch::Receiver<Revision>,
     /// Who was let in may not be any more; whoever may comes back.
     reloads: tokio::sync::watch::Receiver<u64>,
+    /// Until when the token is valid that it was asked with.
+    expires: Instant,
     /// Whether the server ends.
     ends: tokio::sync::watch::Receiver<bool>,
     after: Revision,
@@ -97,7 +108,8 @@ impl Follow {
     async fn next(mut self) -> Option<(Event, Self)> {
         const AT_ONCE: usize = 100;
         loop {
-            if self.reloads.has_changed().unwrap_or(true) || self.ends.has_changed().unwrap_or(true) {
+            let is_over = self.reloads.has_changed().unwrap_or(true) || self.ends.has_changed().unwrap_or(true);
+            if is_over || self.expires <= Instant::now() {
                 return None;
             }
             if let Some(entry) = self.waiting.pop() {
@@ -116,6 +128,7 @@ impl Follow {
                     changed = self.revisions.changed() => changed.ok()?,
                     () = until(turn) => {}
                     _ = self.reloads.changed() => return None,
+                    () = tokio::time::sleep_until(self.expires) => return None,
                     _ = self.ends.changed() => return None,
                 },
                 Ok(mut entries) => {

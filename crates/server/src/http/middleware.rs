@@ -1,7 +1,7 @@
 //! The way in, the same for every endpoint.
 //!
 //! ```text
-//! observed ⊃ in time ⊃ let in ─▶ whole body ─▶ of a view ─▶ handler ─▶ packed
+//! observed ⊃ in time ⊃ let in ─▶ a place ─▶ whole body ─▶ of a view ─▶ handler ─▶ bounded ─▶ packed
 //! ```
 //!
 //! What is outermost sees everything: also what is refused is counted, and bodies of those who may not are never read. One
@@ -26,6 +26,7 @@ use super::asked::{self, Asked};
 use crate::app::Shared;
 use crate::auth::{Endpoint, Operation, Refusal};
 use crate::connection::Connection;
+use crate::limits::Whose;
 use crate::telemetry::{Observed, ObservedRequest};
 use crate::{auth, limits};
 
@@ -81,7 +82,7 @@ async fn enter(app: Shared, mut request: Request, handler: impl Handler) -> Resu
     let unread = AtomicBool::new(request.version() <= Version::HTTP_11 && !request.body().is_end_stream());
     let mut response = {
         // In a box, so that what is around it stays small: futures are moved, and large ones are moved slowly.
-        let answering = Box::pin(answer(app, request, endpoint, watched.observed(), &unread, handler));
+        let answering = Box::pin(answer(app, request, endpoint, watched.observed(), &unread, &limits, handler));
         watched.spans(limits.in_time(answering)).await
     };
     if unread.into_inner() {
@@ -97,30 +98,40 @@ async fn answer(
     endpoint: Endpoint,
     observed: &Observed,
     unread: &AtomicBool,
+    limits: &limits::Request<'_>,
     handler: impl Handler,
 ) -> Response {
     let (mut parts, body) = request.into_parts();
-    match auth::admit(app, &parts, endpoint).await {
-        Ok((caller, access)) => observed.called_by(caller, access),
+    let whose = match auth::admit(app, &parts, endpoint).await {
+        Ok((caller, access)) => {
+            let whose = Whose::of(&caller);
+            observed.called_by(caller, access);
+            whose
+        }
         Err(refusal) => {
             refused(&parts, &refusal, observed);
             return refusal.answer(endpoint.form);
         }
-    }
-    let body = match limits::whole_body(app, &parts, body, endpoint).await {
+    };
+    let _place = match limits.enter(whose) {
+        Ok(place) => place,
+        Err(full) => return full,
+    };
+    let (body, _held) = match limits::whole_body(app, &parts, body, endpoint, whose).await {
         Ok(body) => body,
         Err(problem) => return problem.into_response(),
     };
     unread.store(false, Ordering::Relaxed);
+    let bounded = |response| limits.bounded(whose, response);
     if !endpoint.has_view() {
-        return packed(Request::from_parts(parts, body), handler).await;
+        return packed(Request::from_parts(parts, body), handler, bounded).await;
     }
     let view = match asked::choose(app, &parts.uri).await {
         Ok(view) => view,
         Err(problem) => return problem.into_response(),
     };
     parts.extensions.insert(view.clone());
-    let response = packed(Request::from_parts(parts, body), handler).await;
+    let response = packed(Request::from_parts(parts, body), handler, bounded).await;
     // The digest goes over all documents. Whoever may not read all of them gets the one of what the answer is made of, or none.
     let reads_all = || observed.access().is_some_and(|access| access.may_all(Operation::Read));
     if endpoint.sort == "decision" || Asked::is_of(&response) || reads_all() {
@@ -145,13 +156,25 @@ fn refused(parts: &Parts, refusal: &Refusal, observed: &Observed) {
     );
 }
 
-/// The answer of a handler, made smaller for those who can unpack it.
-async fn packed(request: Request, mut handler: impl Handler) -> Response {
-    if !request.headers().contains_key(ACCEPT_ENCODING) {
-        let Ok(response) = handler.call(request).await;
-        return response;
-    }
+/// The answer of a handler, counted as long as it is kept, and made smaller for those who can unpack it.
+async fn packed(
+    request: Request,
+    mut handler: impl Handler,
+    bounded: impl Fn(Response) -> Response + Send,
+) -> Response {
+    let accepts = request.headers().contains_key(ACCEPT_ENCODING).then(|| request.headers().clone());
+    let Ok(response) = handler.call(request).await;
+    let response = bounded(response);
+    let Some(headers) = accepts else { return response };
+    // What packs wants to see what the client can unpack, and somebody to ask.
+    let mut asks = Request::new(Body::empty());
+    *asks.headers_mut() = headers;
+    let mut ready = Some(response);
+    let answered = tower::service_fn(move |_: Request| {
+        let response = ready.take().unwrap_or_default();
+        async move { Ok::<_, Infallible>(response) }
+    });
     let large = DefaultPredicate::new().and(SizeAbove::new(WORTH_IT));
-    let Ok(response) = Compression::new(handler).compress_when(large).call(request).await;
+    let Ok(response) = Compression::new(answered).compress_when(large).call(asks).await;
     response.map(Body::new)
 }

@@ -13,6 +13,7 @@ use upheld_dialects::natives;
 
 use super::asked::{Asked, Visible};
 use crate::app::Shared;
+use crate::limits::heavy;
 
 /// One of these APIs, for its handlers.
 #[derive(Clone, Copy)]
@@ -65,7 +66,7 @@ async fn get(
     let path = uri.path_and_query().map_or_else(String::new, ToString::to_string);
     // An answer may be about everything that there is.
     let asked = Arc::clone(&view);
-    let answered = tokio::task::spawn_blocking(move || native.get(asked.inspected(native), &path)).await;
+    let answered = heavy(move || native.get(asked.inspected(native), &path)).await;
     match answered {
         Ok(Ok(mut body)) => {
             with_address(&mut body, &app.config.base_url());

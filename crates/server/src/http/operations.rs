@@ -8,6 +8,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
 use upheld_store::StoreError;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -60,7 +61,7 @@ struct Readiness<'v> {
 }
 
 /// How long the store may take until it counts as away: who looks after servers does not wait long.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// Whether the snapshot is what the store and the files say. A server that lost its store still answers, and says so; with
 /// `strict=true` it is not ready then.
@@ -70,9 +71,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 async fn readyz(State(app): State<Shared>, observed: Observed, Query(how): Query<AuthMethod>) -> Response {
     let view = app.live.view();
     let kind = app.store.name();
-    let (reachable, mut store) = match tokio::time::timeout(PATIENCE, app.store.head()).await {
+    // All that is asked of the store together.
+    let end = Instant::now() + PATIENCE;
+    let (reachable, mut store) = match timeout_at(end, app.store.head()).await {
         Ok(Ok(head)) => {
-            let same = tokio::time::timeout(PATIENCE, app.writer.is_same_log(&view.state)).await;
+            let same = timeout_at(end, app.writer.is_same_log(&view.state)).await;
             let diverged = matches!(same, Ok(Err(StoreError::Diverged { .. })));
             (!diverged, json!({"kind": kind, "reachable": true, "revision": head.revision, "diverged": diverged}))
         }
@@ -80,8 +83,7 @@ async fn readyz(State(app): State<Shared>, observed: Observed, Query(how): Query
         Err(_) => (false, json!({"kind": kind, "reachable": false, "error": "the store does not answer in time"})),
     };
     let diverged = store.get("diverged") == Some(&Value::Bool(true));
-    let unwritable =
-        if reachable { tokio::time::timeout(PATIENCE, app.writer.problem()).await.ok().flatten() } else { None };
+    let unwritable = if reachable { timeout_at(end, app.writer.problem()).await.ok().flatten() } else { None };
     if let (Some(error), Some(fields)) = (&unwritable, store.as_object_mut()) {
         fields.insert("writable".to_owned(), json!(false));
         fields.insert("error".to_owned(), json!(error.to_string()));
@@ -165,3 +167,6 @@ async fn reload(State(app): State<Shared>, observed: Observed) -> Result<Respons
     let read = Read { result: result.word(), stamp: Stamp::of(&view), diagnostics };
     Ok(Json(undigested(&read, &observed)).into_response())
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,6 +26,7 @@ use crate::app::Shared;
 use crate::auth::redaction::{anonymous, in_part, redact, redact_items};
 use crate::auth::{Caller, Operation, Sort, Touched};
 use crate::documents::format_of_question;
+use crate::limits::heavy;
 use crate::problem::Problem;
 use crate::telemetry::Observed;
 use crate::view::View;
@@ -257,7 +258,7 @@ pub(super) async fn ask_in<T: Send + 'static>(
                 .with_diagnostics(files, &refused.diagnostics)
         })
     };
-    let done = tokio::task::spawn_blocking(asked).await;
+    let done = heavy(asked).await;
     done.unwrap_or_else(|_| {
         Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the question was not answered"))
     })

@@ -6,26 +6,47 @@ use axum::http::request::Parts;
 use bytes::BytesMut;
 use http_body_util::BodyExt;
 
+use super::clients::{Held, Whose};
 use super::within;
 use crate::app::Shared;
 use crate::auth::{Endpoint, Form};
+use crate::connection::Connection;
 use crate::problem::Problem;
 
 /// The body of a request, read up to the limit.
-pub(crate) async fn whole_body(app: &Shared, parts: &Parts, body: Body, endpoint: Endpoint) -> Result<Body, Problem> {
+pub(crate) async fn whole_body(
+    app: &Shared,
+    parts: &Parts,
+    body: Body,
+    endpoint: Endpoint,
+    whose: Whose,
+) -> Result<(Body, Option<Held>), Problem> {
     // Messages of gRPC have limits of their own, and may come one by one for as long as they like.
     if endpoint.form == Form::Grpc || body.is_end_stream() {
-        return Ok(body);
+        return Ok((body, None));
     }
     let limits = &app.config.limits;
+    let held = room(parts, &body, limits.body, whose)?;
     let whole = within(parts.extensions.get(), limits.body_time, read(body, limits.body)).await;
     whole.map_or_else(
         || {
             let detail = format!("the body did not come within {} s", limits.body_time.as_secs_f32());
             Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "slow-body", detail))
         },
-        |read| read.map(Body::from),
+        |read| read.map(|read| (Body::from(read), held)),
     )
+}
+
+/// Bytes that need no room of their own.
+const SMALL: u64 = 64 * 1024;
+
+/// Room for a body that is large, or may become so; what is too large is refused elsewhere.
+fn room(parts: &Parts, body: &Body, most: usize, whose: Whose) -> Result<Option<Held>, Problem> {
+    let announced = body.size_hint().upper().unwrap_or(u64::MAX).min(u64::try_from(most).unwrap_or(u64::MAX));
+    let Some(connection) = parts.extensions.get::<Connection>().filter(|_| announced > SMALL) else { return Ok(None) };
+    let held = connection.client().bytes(whose, usize::try_from(announced).unwrap_or(most));
+    let detail = "too many large bodies are on their way; try again in a moment";
+    held.map(Some).ok_or_else(|| Problem::unavailable(detail))
 }
 
 async fn read(mut body: Body, most: usize) -> Result<Bytes, Problem> {

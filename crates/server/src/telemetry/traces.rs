@@ -1,13 +1,15 @@
 //! Traces, as OpenTelemetry has them: sent to a collector in batches, from a thread of their own. What does not fit into the
 //! queue is dropped, so that a collector that is slow or away never makes a request wait.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axum::http::HeaderMap;
 use opentelemetry::Context;
 use opentelemetry::propagation::{Extractor, TextMapPropagator};
 use opentelemetry::trace::{TraceContextExt, TracerProvider};
-use opentelemetry_otlp::{SpanExporter, WithExportConfig};
+use opentelemetry_otlp::tonic_types::transport::{Certificate, ClientTlsConfig};
+use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithTonicConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
@@ -33,22 +35,33 @@ pub(super) fn endpoint(operations: &Operations, environment: impl Fn(&str) -> Op
 }
 
 /// What sends them there. The collector is looked for when there is something to send.
-pub(super) fn provider(endpoint: &str) -> Result<SdkTracerProvider, String> {
+pub(super) fn provider(endpoint: &str, authority: Option<&Path>) -> Result<SdkTracerProvider, String> {
     if tokio::runtime::Handle::try_current().is_err() {
         return Err("traces are sent by a runtime, and there is none here".to_owned());
     }
-    let exporter = SpanExporter::builder()
-        .with_tonic()
-        .with_endpoint(endpoint)
-        .with_timeout(PATIENCE)
-        .build()
-        .map_err(|error| error.to_string())?;
+    let exporter = SpanExporter::builder().with_tonic().with_endpoint(endpoint).with_timeout(PATIENCE);
+    let exporter = if endpoint.starts_with("https:") { exporter.with_tls_config(tls(authority)?) } else { exporter };
+    let exporter = exporter.build().map_err(|error| error.to_string())?;
     let version = opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
     // `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` go before.
     let named = std::env::var_os("OTEL_SERVICE_NAME").is_some_and(|name| !name.is_empty());
     let resource = Resource::builder().with_attribute(version);
     let resource = if named { resource } else { resource.with_service_name("upheld") };
     Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource.build()).build())
+}
+
+/// Whom the collector must be vouched for by: who is named, or those whom browsers trust.
+fn tls(authority: Option<&Path>) -> Result<ClientTlsConfig, String> {
+    crate::tls::provider();
+    let Some(path) = authority else { return Ok(ClientTlsConfig::new().with_webpki_roots()) };
+    let pem = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem)))
+}
+
+/// Who vouches for the collector.
+pub(super) fn authority(operations: &Operations, environment: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let named = || environment("OTEL_EXPORTER_OTLP_CERTIFICATE").filter(|value| !value.is_empty()).map(PathBuf::from);
+    operations.otlp_authority.clone().or_else(named)
 }
 
 /// What makes traces of spans.

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use upheld_server::Config;
-use upheld_server::config::{Security, StoreLocation};
+use upheld_server::config::{Anonymous, Security, StoreLocation};
 use upheld_store::testing::Database;
 
 use crate::support::{Answer, Served};
@@ -92,7 +92,7 @@ impl Company {
         });
         let path = folder.path().join("tokens.yaml");
         fs::write(&path, format!("tokens:\n{}", tokens.collect::<String>())).unwrap();
-        let security = Security { tokens: Some(path), ..Security::default() };
+        let security = Security { tokens: Some(path), anonymous: Some(Anonymous::Read), ..Security::default() };
         let config = Config { security, store, semantics: vec![edition.to_owned()], ..Config::default() };
         Self { served: Served::guarded(config), _folder: folder }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
-use upheld_server::config::{Security, StoreLocation};
+use upheld_server::config::{Anonymous, Security, StoreLocation};
 use upheld_server::{Config, SecurityError, StartError, start};
 
 use crate::support::{Answer, Served};
@@ -36,7 +36,8 @@ fn file(folder: &TempDir, name: &str, text: &str) -> PathBuf {
 }
 
 fn with_tokens(path: &Path) -> Served {
-    let security = Security { tokens: Some(path.to_owned()), ..Security::default() };
+    let anonymous = Some(Anonymous::Read);
+    let security = Security { tokens: Some(path.to_owned()), anonymous, ..Security::default() };
     Served::guarded(Config { security, ..Config::default() })
 }
 
@@ -62,7 +63,7 @@ fn who_says_nothing_may_ask_and_read_from_this_machine_but_not_write() {
     let refused = served.ask("PUT", PUT, &[], POLICY);
     assert_eq!((refused.status, refused.header("www-authenticate")), (401, Some("Bearer realm=\"upheld\"")));
     assert_eq!(refused.header("content-type"), Some("application/problem+json"));
-    assert!(refused.text.contains("`write`") && refused.text.contains("no policy permits it"), "{}", refused.text);
+    assert!(refused.text.contains("`write`") && refused.text.contains("--anonymous read"), "{}", refused.text);
     assert_eq!(served.get("/metrics").status, 401);
     assert_eq!(served.get("/v1/revisions").json()["last"], 0);
 }
@@ -380,10 +381,14 @@ fn clients_behind_a_proxy_of_this_machine_are_not_of_this_machine() {
     for header in ["x-forwarded-for", "x-real-ip", "forwarded"] {
         assert_eq!(served.ask("GET", "/v1/revisions", &[(header, "127.0.0.1")], "").status, 401, "{header}");
     }
-    assert_eq!(served.ask("GET", "/v1/revisions", &[("host", "evil.example")], "").status, 401);
+    assert_eq!(served.ask("GET", "/v1/revisions", &[("host", "evil.example")], "").status, 421);
     assert_eq!(served.ask("GET", "/v1/revisions", &[("host", "localhost:8181")], "").status, 200);
-    let question = [("x-forwarded-for", "192.0.2.7"), ("host", "shop.example"), ("content-type", "application/json")];
-    assert_eq!(served.ask("POST", "/v1/decide", &question, QUESTION).status, 200);
+    let passed_on = [("x-forwarded-for", "192.0.2.7"), ("host", "shop.example"), ("origin", "https://shop.example")];
+    assert_ne!(
+        served.ask("GET", "/forward-auth/x", &passed_on, "").header("x-policy-decision"),
+        None,
+        "of another request"
+    );
 }
 
 #[test]

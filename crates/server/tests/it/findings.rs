@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
-use upheld_server::config::{Security, StoreLocation};
+use upheld_server::config::{Anonymous, Security, StoreLocation};
 use upheld_server::{Config, start};
 
 use crate::support::{Answer, Served, eventually};
@@ -32,7 +32,8 @@ fn file(folder: &TempDir, name: &str, text: &str) -> PathBuf {
 }
 
 fn guarded(folder: &TempDir, names: &[&str]) -> Served {
-    let security = Security { tokens: Some(file(folder, "tokens.yaml", &tokens(names))), ..Security::default() };
+    let tokens = Some(file(folder, "tokens.yaml", &tokens(names)));
+    let security = Security { tokens, anonymous: Some(Anonymous::Read), ..Security::default() };
     Served::guarded(Config { security, ..Config::default() })
 }
 

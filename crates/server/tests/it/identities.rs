@@ -471,8 +471,8 @@ fn histories_from_before_travel_and_are_moved_where_they_arrive() {
     let history = runtime.block_on(async {
         let (from, to) = (Sqlite::open(old.path()).await.unwrap(), Sqlite::open(new.path()).await.unwrap());
         let mut history = Vec::new();
-        export(&from, &mut history).await.unwrap();
-        import(&to, history.as_slice()).await.unwrap();
+        export(&from, &mut history, None).await.unwrap();
+        import(&to, history.as_slice(), None).await.unwrap();
         history
     });
     assert!(String::from_utf8(history).unwrap().contains("MeshPolicy/default/env-project-landingzone"));
@@ -487,8 +487,8 @@ fn histories_from_before_travel_and_are_moved_where_they_arrive() {
     runtime.block_on(async {
         let (from, to) = (Sqlite::open(new.path()).await.unwrap(), Sqlite::open(further.path()).await.unwrap());
         let mut history = Vec::new();
-        export(&from, &mut history).await.unwrap();
-        import(&to, history.as_slice()).await.unwrap();
+        export(&from, &mut history, None).await.unwrap();
+        import(&to, history.as_slice(), None).await.unwrap();
     });
     let served = Served::start(Config { store: StoreLocation::Folder(further.path().to_owned()), ..Config::default() });
     assert_eq!((ids(&served, "documents"), &served.get("/v1/revisions").json()["last"]), (expected.0, &json!(6)));

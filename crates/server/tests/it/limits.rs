@@ -69,7 +69,7 @@ fn bodies_in_pieces_are_counted_too() {
 #[test]
 fn bodies_of_those_who_may_not_are_not_read() {
     let served = Served::guarded(Config::default());
-    let head = "PUT /v1/documents/A/b/c HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n";
+    let head = "PUT /v1/documents/A/b/c HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000\r\n\r\n";
     let answer = served.raw(head.as_bytes());
     assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
 }
@@ -136,7 +136,7 @@ fn large_batches_are_refused() {
 #[test]
 fn too_many_requests_at_once_do_not_wait_in_line() {
     let wait = Duration::from_secs(30);
-    let served = served(Limits { concurrency: 1, time: wait, wait, ..Limits::default() });
+    let served = served(Limits { reading: 1, time: wait, wait, ..Limits::default() });
     // Whoever asks in between may have the only place for a moment; then it is tried again.
     let holding = || {
         let mut patient = served.connect();
@@ -204,7 +204,7 @@ fn too_many_connections_are_turned_away() {
         let mut stream = served.connect();
         let connection = if close { "close" } else { "keep-alive" };
         stream
-            .write_all(format!("GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: {connection}\r\n\r\n").as_bytes())
+            .write_all(format!("GET /readyz HTTP/1.1\r\nhost: x\r\nconnection: {connection}\r\n\r\n").as_bytes())
             .ok();
         let mut head = [0; 12];
         stream.read_exact(&mut head).ok();

@@ -3,12 +3,15 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use tokio::runtime::Runtime;
 use upheld_server::Config;
-use upheld_server::config::{DecisionLog, DecisionLogTo, Operations, Security};
+use upheld_server::config::{DecisionLog, DecisionLogTo, Operations, Security, StoreLocation};
+use upheld_store::testing::Fault;
+use upheld_store::{Sqlite, Store};
 
 use crate::support::Served;
 
@@ -88,6 +91,78 @@ fn every_decision_has_a_line_with_its_revision_and_policy() {
     assert_eq!((&lines[1]["decision"], &lines[1]["place"]), (&"deny".into(), &0.into()));
     assert_eq!((&lines[2]["decision"], &lines[2]["place"]), (&"permit".into(), &1.into()));
     assert!(lines.iter().all(|line| line["request"]["subject"]["id"] == "[redacted]"), "{text}");
+}
+
+/// S21, S7: what lets somebody in is not written down, and others do not read what is.
+#[test]
+fn secrets_in_headers_are_masked_and_the_log_is_for_its_owner_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("decisions.jsonl");
+    let log = DecisionLog { rotate_bytes: 1_000, ..DecisionLog::new(DecisionLogTo::File(path.clone())) };
+    let operations = Operations { decision_log: Some(log), ..Operations::default() };
+    let served = Served::start(Config { operations, ..Config::default() });
+    let secret = [
+        ("authorization", "Bearer hunter2"),
+        ("Cookie", "session=hunter2"),
+        ("proxy-authorization", "Basic hunter2"),
+        ("X-API-Key", "hunter2"),
+    ];
+    let headers: serde_json::Map<String, Json> =
+        secret.iter().chain(&[("x-tier", "gold")]).map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+    let question = serde_json::json!({"subject": {"id": "ann"}, "action": {"method": "GET"},
+        "resource": {"path": "/api/x", "headers": headers}});
+    for _ in 0..5 {
+        assert_eq!(served.post("/v1/decide", &question.to_string()).status, 200);
+    }
+    let asked: Vec<(&str, &str)> = secret.iter().copied().filter(|(name, _)| *name != "authorization").collect();
+    served.ask("GET", "/forward-auth/api/x", &[&asked[..], &[("authorization", "Basic hunter2")]].concat(), "");
+    drop(served);
+    let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
+    assert!(files.len() > 1, "it was rotated: {files:?}");
+    let mut gold = 0;
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("hunter2"), "{text}");
+        gold += text.matches(r#""x-tier":"gold""#).count();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::metadata(&file).unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode, 0o600, "{}", file.display());
+        }
+    }
+    assert_eq!(gold, 5, "other headers are written");
+}
+
+/// S3: whether writes work is told, and heals with the disk.
+#[test]
+fn readiness_knows_whether_writes_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = Runtime::new().unwrap();
+    let sqlite = Arc::new(runtime.block_on(Sqlite::open(folder.path())).unwrap());
+    let store = StoreLocation::Given(Arc::clone(&sqlite) as Arc<dyn Store>);
+    let served = Served::start(Config { store, ..Config::default() });
+    let put = |text: &str| {
+        served.ask("PUT", "/v1/documents/AccessPolicy/access/admins", &[], &ADMINS.replace("Admins may", text))
+    };
+    assert_eq!(put("Admins may").status, 201);
+    for fault in Fault::ALL {
+        let large = "x".repeat(20_000);
+        sqlite.faults().plan(fault, 0, u64::MAX);
+        let refused = put(&large);
+        assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")), "{fault:?} {}", refused.text);
+        if fault != Fault::Full {
+            let ready = served.get("/readyz");
+            assert_eq!((ready.status, &ready.json()["status"]), (200, &"degraded".into()), "{fault:?}");
+            assert_eq!(ready.json()["store"]["writable"], false, "{fault:?} {}", ready.text);
+            assert!(ready.json()["store"]["error"].is_string());
+            assert_eq!(served.get("/readyz?strict=true").status, 503);
+        }
+        assert_eq!(served.post("/v1/decide", ADMIN).json()["decision"], "permit", "decisions go on");
+        sqlite.faults().heal();
+        assert_eq!(served.get("/readyz?strict=true").json()["status"], "ready", "{fault:?} heals without a restart");
+        assert_eq!(put(&format!("{fault:?}")).status, 201, "{fault:?}");
+    }
 }
 
 #[test]

@@ -6,12 +6,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SanType};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, RevokedCertParams, SanType, SerialNumber,
+};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use tempfile::TempDir;
-use upheld_server::config::{Clients, Known, Limits, Need, Security, Tls};
+use upheld_server::config::{Anonymous, Clients, Known, Limits, Need, Security, Tls};
 use upheld_server::{Config, StartError, start};
 
 use crate::support::Served;
@@ -26,6 +29,7 @@ impl Authority {
     fn new() -> Self {
         let mut parameters = CertificateParams::default();
         parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        parameters.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         parameters.distinguished_name.push(DnType::CommonName, "Authority");
         let key = KeyPair::generate().unwrap();
         let pem = parameters.self_signed(&key).unwrap().pem();
@@ -73,7 +77,12 @@ impl Files {
         let known =
             |name: &str, role: &str| Known { name: name.to_owned(), roles: vec![role.to_owned()], groups: Vec::new() };
         let authority = self.write("clients.pem", &authority.pem);
-        Clients { authority, need, known: vec![known("writer", "author"), known("proxy-*", "asker")] }
+        Clients {
+            authority,
+            revoked: Vec::new(),
+            need,
+            known: vec![known("writer", "author"), known("proxy-*", "asker")],
+        }
     }
 }
 
@@ -193,12 +202,84 @@ fn a_required_certificate_says_who_it_is() {
 fn who_need_not_have_a_certificate_may_be_anonymous() {
     let (authority, clients) = (Authority::new(), Authority::new());
     let files = Files::new(&authority);
-    let served = served(files.tls(Some(files.clients(&clients, Need::Optional))));
+    let tls = Some(files.tls(Some(files.clients(&clients, Need::Optional))));
+    let security = Security { tls, anonymous: Some(Anonymous::Read), ..Security::default() };
+    let served = Served::guarded(Config { security, ..Config::default() });
     assert_eq!(asked(&served, &authority, None, "GET /v1/revisions", ""), Some(200));
     assert_eq!(asked(&served, &authority, None, PUT, POLICY), Some(401));
     assert_eq!(asked(&served, &authority, Some(&clients.certificate("writer")), PUT, POLICY), Some(201));
     let wrong = authority.certificate("writer");
     assert_eq!(asked(&served, &authority, Some(&wrong), "GET /v1/revisions", ""), None, "of another authority");
+}
+
+impl Authority {
+    /// A certificate with a number, and its key.
+    fn numbered(&self, name: &str, serial: u64) -> (String, String) {
+        let mut parameters = CertificateParams::default();
+        parameters.distinguished_name.push(DnType::CommonName, name);
+        parameters.serial_number = Some(SerialNumber::from(serial));
+        let key = KeyPair::generate().unwrap();
+        (parameters.signed_by(&key, &self.issuer).unwrap().pem(), key.serialize_pem())
+    }
+
+    /// The list of those that do not count any more, valid until a year.
+    fn revoked(&self, serials: &[u64], until: i32) -> String {
+        let revoked = serials.iter().map(|serial| RevokedCertParams {
+            serial_number: SerialNumber::from(*serial),
+            revocation_time: rcgen::date_time_ymd(2024, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        });
+        let list = CertificateRevocationListParams {
+            this_update: rcgen::date_time_ymd(2024, 1, 1),
+            next_update: rcgen::date_time_ymd(until, 1, 1),
+            crl_number: SerialNumber::from(1_u64),
+            issuing_distribution_point: None,
+            revoked_certs: revoked.collect(),
+            key_identifier_method: rcgen::KeyIdMethod::Sha256,
+        };
+        list.signed_by(&self.issuer).unwrap().pem().unwrap()
+    }
+}
+
+#[test]
+fn revoked_certificates_are_refused_also_where_they_are_connected_already() {
+    let (authority, clients) = (Authority::new(), Authority::new());
+    let files = Files::new(&authority);
+    let list = files.write("clients.crl", &clients.revoked(&[7], 2199));
+    let known = Clients { revoked: vec![list], ..files.clients(&clients, Need::Required) };
+    let served = served(files.tls(Some(known)));
+    let (good, bad) = (clients.numbered("writer", 8), clients.numbered("writer", 7));
+    let ask = |own: &(String, String)| asked(&served, &authority, Some(own), "GET /v1/revisions", "");
+    assert_eq!(ask(&good), Some(200));
+    assert_eq!(ask(&bad), None, "it is on the list");
+
+    // A stream, and a connection that waits for the next request.
+    let mut stream = shaken(&served, &authority, Some(&good), &[b"http/1.1"]);
+    stream.write_all(b"GET /v1/events HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    let mut first = [0; 15];
+    stream.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200 OK");
+    let mut idle = shaken(&served, &authority, Some(&good), &[b"http/1.1"]);
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    idle.read_exact(&mut first).unwrap();
+    files.write("clients.crl", &clients.revoked(&[7, 8], 2199));
+    served.reload();
+    for mut ended in [stream, idle] {
+        let told = ended.read_to_end(&mut Vec::new()).map_err(|error| error.kind());
+        assert_ne!(told.err(), Some(std::io::ErrorKind::WouldBlock), "still open");
+    }
+    assert_eq!(ask(&good), None, "it is on the list now");
+
+    files.write("clients.crl", &clients.revoked(&[], 2025));
+    served.reload();
+    assert_eq!(ask(&bad), None, "a list that is too old says nothing, and lets nobody in");
+    files.write("clients.crl", "nonsense");
+    served.reload();
+    assert_eq!(ask(&bad), None, "the last one stays");
+    files.write("clients.crl", &clients.revoked(&[], 2199));
+    served.reload();
+    assert_eq!((ask(&good), ask(&bad)), (Some(200), Some(200)), "taken off the list");
 }
 
 #[test]

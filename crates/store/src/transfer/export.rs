@@ -1,10 +1,12 @@
 //! Writing a history.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::TransferError;
-use super::line::{Header, Kept, Line, Mark, VERSION};
+use sha2::{Digest as _, Sha256};
+
+use super::line::{Header, Kept, Line, Mark, SIGNED, VERSION};
+use super::{SigningKey, TransferError};
 use crate::history::Walk;
 use crate::{BadHistory, Digest, Revision, Store};
 
@@ -23,12 +25,13 @@ pub struct Exported {
 }
 
 /// Writes the history of a store as far as it goes now. What is appended meanwhile is not in it.
-pub async fn export(store: &dyn Store, mut out: impl Write) -> Result<Exported, TransferError> {
+pub async fn export(store: &dyn Store, out: impl Write, key: Option<&SigningKey>) -> Result<Exported, TransferError> {
+    let mut out = Hashed { out, content: Sha256::new() };
     let head = store.head().await?;
     let base = store.state(Some(head.oldest)).await?;
     let header = Header {
         upheld: Mark::History,
-        version: VERSION,
+        version: if key.is_some() { SIGNED } else { VERSION },
         revision: head.revision,
         digest: head.digest,
         oldest: head.oldest,
@@ -60,8 +63,30 @@ pub async fn export(store: &dyn Store, mut out: impl Write) -> Result<Exported, 
     if !is_whole {
         return Err(TransferError::History(BadHistory::Digest(head.revision)));
     }
+    if let Some(key) = key {
+        let signature = key.sign(out.content.clone());
+        write(&mut out, &Line::Signature(signature))?;
+    }
     out.flush()?;
     Ok(Exported { revision: head.revision, digest: head.digest, entries })
+}
+
+/// Writes, and hashes what it writes.
+struct Hashed<W> {
+    out: W,
+    content: Sha256,
+}
+
+impl<W: Write> Write for Hashed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.content.update(bytes.get(..count).unwrap_or_default());
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 fn write(out: &mut impl Write, line: &impl serde::Serialize) -> Result<(), TransferError> {

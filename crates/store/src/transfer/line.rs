@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::signature::Signature;
 use crate::{Chain, Digest, Entry, Key, Revision};
 
 /// The version of the format that this program writes.
 pub(super) const VERSION: u32 = 2;
+
+/// The version of one that is signed: an older program would not know what to do with its last line.
+pub(super) const SIGNED: u32 = 3;
 
 /// The first version with a chain.
 pub(super) const CHAINED: u32 = 2;
@@ -50,6 +54,7 @@ pub(super) struct AnyHeader {
 pub(super) enum Line {
     Document(Kept),
     Entry(Entry),
+    Signature(Signature),
 }
 
 /// A document of the oldest known state.

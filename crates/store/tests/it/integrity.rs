@@ -100,7 +100,7 @@ fn s9_whoever_alters_the_past_is_found_out() {
             let found = verify(&store).await;
             assert!(matches!(found, Err(ref problem) if !matches!(problem, NotWhole::Store(_))), "{what}: {found:?}");
             if what != "the head" {
-                assert!(export(&store, Vec::new()).await.is_err(), "{what} is exported");
+                assert!(export(&store, Vec::new(), None).await.is_err(), "{what} is exported");
             }
         }
     });
@@ -113,16 +113,16 @@ fn exported_histories_are_checked_without_a_store() {
         written(folder.path()).await;
         let store = Sqlite::open(folder.path()).await.unwrap();
         let mut exported = Vec::new();
-        export(&store, &mut exported).await.unwrap();
-        assert_eq!(check_export(&*exported).unwrap(), verify(&store).await.unwrap());
+        export(&store, &mut exported, None).await.unwrap();
+        assert_eq!(check_export(&*exported, None).unwrap().0, verify(&store).await.unwrap());
         let text = String::from_utf8(exported).unwrap();
         for (from, to) in [("\"ada\"", "\"eve\""), ("change 8", "change 9"), ("number\\\": 3,", "number\\\": 4,")] {
             let altered = text.replacen(from, to, 1);
             assert_ne!(altered, text, "{from}");
-            assert!(check_export(altered.as_bytes()).is_err(), "{from}");
+            assert!(check_export(altered.as_bytes(), None).is_err(), "{from}");
         }
         let cut: Vec<&str> = text.lines().take(20).collect();
-        assert!(check_export(cut.join("\n").as_bytes()).is_err());
+        assert!(check_export(cut.join("\n").as_bytes(), None).is_err());
     });
 }
 

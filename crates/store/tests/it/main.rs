@@ -4,6 +4,7 @@
 
 mod crash;
 mod failures;
+mod faults;
 mod homes;
 mod integrity;
 mod laws;

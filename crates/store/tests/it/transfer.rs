@@ -1,7 +1,9 @@
 //! Histories travel from any store to any other, whole or not at all.
 
 use proptest::test_runner::{Config, TestRunner};
-use upheld_store::{Head, Imported, Memory, Store, TransferError, export, import};
+use upheld_store::{
+    Head, Imported, Memory, Signed, SigningKey, Store, TransferError, VerifyingKey, check_export, export, import,
+};
 
 use crate::homes::Home;
 use crate::random::{compare, steps, take};
@@ -58,13 +60,13 @@ async fn goes_on(stores: &[&dyn Store]) {
 
 async fn carry(from: &dyn Store, to: &dyn Store) -> String {
     let text = written(from).await;
-    import(to, text.as_bytes()).await.unwrap();
+    import(to, text.as_bytes(), None).await.unwrap();
     text
 }
 
 async fn written(store: &dyn Store) -> String {
     let mut text = Vec::new();
-    let exported = export(store, &mut text).await.unwrap();
+    let exported = export(store, &mut text, None).await.unwrap();
     assert_eq!(exported.revision, store.head().await.unwrap().revision);
     String::from_utf8(text).unwrap()
 }
@@ -89,7 +91,7 @@ fn an_import_says_what_it_brought() {
     run(async {
         let store = Home::sqlite();
         let store = store.empty().await;
-        let imported = import(&*store, example().await.as_bytes()).await.unwrap();
+        let imported = import(&*store, example().await.as_bytes(), None).await.unwrap();
         let head = store.head().await.unwrap();
         let expected = Imported { revision: head.revision, digest: head.digest, entries: 3, documents: 2 };
         assert_eq!(imported, expected);
@@ -104,7 +106,7 @@ fn only_an_empty_store_takes_over_a_history() {
         let home = Home::sqlite();
         for store in [home.empty().await, Home::Memory.empty().await] {
             fill(&*store, vec![vec![put("mine", "1")]]).await;
-            let answer = import(&*store, example().await.as_bytes()).await;
+            let answer = import(&*store, example().await.as_bytes(), None).await;
             assert!(matches!(answer, Err(TransferError::NotEmpty(revision)) if revision.0 == 1), "{answer:?}");
             assert_eq!(shown(&store.state(None).await.unwrap()), "mine=1@1");
         }
@@ -135,20 +137,20 @@ fn a_history_that_was_altered_leaves_no_trace() {
             broken.push(text.replace(old, new));
         }
         for broken in broken {
-            let answer = import(&*store, broken.as_bytes()).await;
+            let answer = import(&*store, broken.as_bytes(), None).await;
             assert!(answer.is_err(), "{broken}");
             assert_eq!(store.head().await.unwrap(), Head::default());
         }
-        import(&*store, text.as_bytes()).await.unwrap();
+        import(&*store, text.as_bytes(), None).await.unwrap();
     });
 }
 
 #[test]
 fn a_history_of_a_newer_program_is_refused() {
     run(async {
-        let text = example().await.replacen("\"version\":2", "\"version\":3", 1);
-        let error = import(&Memory::new(), text.as_bytes()).await.unwrap_err().to_string();
-        assert_eq!(error, "line 1: its format has version 3, and this program supports versions up to 2");
+        let text = example().await.replacen("\"version\":2", "\"version\":4", 1);
+        let error = import(&Memory::new(), text.as_bytes(), None).await.unwrap_err().to_string();
+        assert_eq!(error, "line 1: its format has version 4, and this program supports versions up to 3");
     });
 }
 
@@ -173,7 +175,71 @@ fn a_history_of_an_older_program_gets_its_chain() {
         let older = older.collect::<Vec<_>>().join("\n");
         assert!(!older.contains("hain"), "{older}");
         let store = Memory::new();
-        let imported = import(&store, older.as_bytes()).await.unwrap();
+        let imported = import(&store, older.as_bytes(), None).await.unwrap();
         assert_eq!(upheld_store::verify(&store).await.unwrap().revision, imported.revision);
+    });
+}
+
+/// Keys that `openssl genpkey -algorithm ed25519` and `openssl pkey -pubout` made.
+const PRIVATE: &str = "-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIKhqd8ekiuNrqYQ3ck63/ONl06cLG9IlMmaPNWG5JFqG
+-----END PRIVATE KEY-----
+";
+const PUBLIC: &str = "-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEA9UM2jcSs/voI1RRFM4iax+ZC92gNsZ9rN5nj/acBe+g=
+-----END PUBLIC KEY-----
+";
+const OTHER: &str = "-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEATTbrIJmqSYZV0WD5xk26gTKVDj1xY3jk5jbV+J7T5qY=
+-----END PUBLIC KEY-----
+";
+
+#[test]
+fn a_signature_says_who_wrote_a_history_and_every_byte_of_it_counts() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let private = SigningKey::read(&file("private.pem", PRIVATE)).unwrap();
+        let public = VerifyingKey::read(&file("public.pem", PUBLIC)).unwrap();
+        let other = VerifyingKey::read(&file("other.pem", OTHER)).unwrap();
+        for broken in ["", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", PRIVATE] {
+            assert!(VerifyingKey::read(&file("broken.pem", broken)).is_err());
+        }
+        assert!(SigningKey::read(&file("broken.pem", PUBLIC)).is_err());
+
+        let store = Memory::new();
+        fill(&store, vec![vec![put("a", "1")], vec![put("b", "2"), delete("a")]]).await;
+        let mut signed = Vec::new();
+        export(&store, &mut signed, Some(&private)).await.unwrap();
+        let (verified, by) = check_export(&*signed, Some(&public)).unwrap();
+        assert_eq!((verified.revision.0, by), (2, Signed::By(public.name())));
+        assert_eq!(check_export(&*signed, None).unwrap().1, Signed::Unchecked(public.name()));
+        import(&Memory::new(), &*signed, Some(&public)).await.unwrap();
+
+        let wrong = import(&Memory::new(), &*signed, Some(&other)).await.unwrap_err();
+        assert!(matches!(wrong, TransferError::WrongSignature { .. }), "{wrong}");
+        let mut plain = Vec::new();
+        export(&store, &mut plain, None).await.unwrap();
+        let refused = Memory::new();
+        let missing = import(&refused, &*plain, Some(&public)).await.unwrap_err();
+        assert!(matches!(missing, TransferError::NotSigned(_)), "{missing}");
+        assert_eq!(refused.head().await.unwrap().revision.0, 0, "nothing was taken over");
+        assert_eq!(check_export(&*plain, None).unwrap().1, Signed::No);
+
+        // Whatever byte is another one, or missing at the end, it is not what was signed. The line feed after the last line says nothing.
+        for place in 0..signed.len() - 1 {
+            let mut altered = signed.clone();
+            altered[place] ^= 1;
+            assert!(check_export(&*altered, Some(&public)).is_err(), "byte {place}");
+        }
+        for end in (0..signed.len() - 1).step_by(7) {
+            assert!(check_export(&signed[..end], Some(&public)).is_err(), "cut at {end}");
+        }
+        let twice = [&*signed, b"\n", &*signed].concat();
+        assert!(check_export(&*twice, Some(&public)).is_err());
     });
 }

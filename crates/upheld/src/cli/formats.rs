@@ -260,6 +260,22 @@ impl SchemaChecks {
     }
 }
 
+/// What those may do at most with a server who do not say who they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnonymousCallers {
+    /// What is safe: read on a machine by itself; nothing with tokens, TLS or another address; with rights of one's own, what they say
+    #[default]
+    Auto,
+    /// Ask whether the server lives
+    None,
+    /// Ask for decisions, too
+    Decide,
+    /// Ask for explanations and read, too
+    Read,
+    /// Whatever rights permit
+    Rights,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

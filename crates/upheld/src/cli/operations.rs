@@ -23,6 +23,12 @@ pub(crate) struct Operations {
         help = "Send traces to this collector, by OTLP over gRPC [default: $OTEL_EXPORTER_OTLP_ENDPOINT]"
     )]
     otlp: Option<String>,
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Who vouches for a collector with https, as PEM [default: $OTEL_EXPORTER_OTLP_CERTIFICATE, or those whom browsers trust]"
+    )]
+    otlp_authority: Option<PathBuf>,
     /// Log decisions to this file, one JSON object a line; - is standard output
     #[arg(long, value_name = "PATH")]
     decision_log: Option<PathBuf>,
@@ -67,8 +73,8 @@ impl Operations {
             Some(LogFormat::Text) => config::LogFormat::Text,
             Some(LogFormat::Json) => config::LogFormat::Json,
         };
-        let (log, otlp) = (self.log.clone(), self.otlp.clone());
-        config::Operations { log, log_format, otlp, decision_log: self.decision_log() }
+        let (log, otlp, otlp_authority) = (self.log.clone(), self.otlp.clone(), self.otlp_authority.clone());
+        config::Operations { log, log_format, otlp, otlp_authority, decision_log: self.decision_log() }
     }
 
     fn decision_log(&self) -> Option<DecisionLog> {

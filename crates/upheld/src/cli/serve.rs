@@ -7,6 +7,7 @@ use clap::Args;
 use jiff::SignedDuration;
 use upheld_server::config::IpNet;
 
+use super::formats::AnonymousCallers;
 use super::operations::Operations;
 
 /// Where revisions are kept.
@@ -54,6 +55,12 @@ pub(crate) struct Serve {
     /// Tokens, keys, rights and certificates: see docs/security.md [default: a token that is printed once]
     #[arg(long, value_name = "FILE", env = "UPHELD_SECURITY")]
     pub(crate) security: Option<PathBuf>,
+    /// What those may do at most who do not say who they are [default: the setting `anonymous`, which is auto]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) anonymous: Option<AnonymousCallers>,
+    /// A name by which this server is called, besides that of its public URL; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Vec<String>,
     /// The most bytes that a body may have
     #[arg(long, value_name = "BYTES", default_value = "1048576", help_heading = "Limits")]
     pub(crate) max_body: usize,

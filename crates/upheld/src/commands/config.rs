@@ -21,6 +21,7 @@ pub(super) fn run(session: &Session<'_>, show_origin: bool) -> Exit {
         ("color", name_of(&settings.color.value), &settings.color.origin),
         ("schemas", name_of(&settings.schemas.value), &settings.schemas.origin),
         ("trust", settings.trust.value.join(", "), &settings.trust.origin),
+        ("anonymous", name_of(&settings.anonymous.value), &settings.anonymous.origin),
     ];
     let systems = settings.systems.iter().map(|(name, set)| (*name, set.value.join(", "), &set.origin));
     let rows: Vec<(&str, String, &String)> = rows.into_iter().chain(systems).collect();

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use tokio::signal::unix::{SignalKind, signal};
 use upheld_engine::Companions;
 use upheld_model::{Diagnostic, Fault};
-use upheld_server::config::{AccessApi, Limits, Security, StoreLocation, Trust};
+use upheld_server::config::{AccessApi, Anonymous, Limits, Security, StoreLocation, Trust};
 use upheld_server::{Config, Contents, Running, StartError, start, telemetry};
 use upheld_store::Retention;
 
 use super::{Session, refuse, say};
-use crate::cli::{Kept, Serve};
+use crate::cli::{AnonymousCallers, Kept, Serve};
 use crate::exit::Exit;
 use crate::render::diagnostics;
 use crate::report::counted;
@@ -43,11 +43,13 @@ fn failed(message: &str) -> Exit {
     refuse(&[Diagnostic::error(Fault::Unreadable, message)])
 }
 
-fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
+pub(super) fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
     let store = if serve.ephemeral { StoreLocation::Ephemeral } else { store(&serve.kept)? };
     let security = serve.security.as_deref().map(Security::read).transpose();
-    let security =
+    let mut security =
         security.map_err(|error| Diagnostic::error(Fault::BadSetting, error.to_string()))?.unwrap_or_default();
+    security.anonymous = anonymous(serve.anonymous.unwrap_or(session.settings.anonymous.value)).or(security.anonymous);
+    security.hosts.extend(serve.host.iter().cloned());
     // Whoever serves files wants to see them change.
     let named = session.common.files.iter().map(PathBuf::from);
     Ok(Config {
@@ -69,6 +71,17 @@ fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Diagnostic> {
         public_url: serve.public_url.clone(),
         operations: serve.operations.config(),
     })
+}
+
+/// As the server knows it; what nobody said, the file with tokens and rights may say.
+fn anonymous(callers: AnonymousCallers) -> Option<Anonymous> {
+    match callers {
+        AnonymousCallers::Auto => None,
+        AnonymousCallers::None => Some(Anonymous::None),
+        AnonymousCallers::Decide => Some(Anonymous::Decide),
+        AnonymousCallers::Read => Some(Anonymous::Read),
+        AnonymousCallers::Rights => Some(Anonymous::Rights),
+    }
 }
 
 /// Whom to believe: as the settings say, and flags before them.
@@ -148,6 +161,7 @@ fn greet(running: &Running, watched: &[PathBuf]) {
     for (place, line) in running.trusted().into_iter().enumerate() {
         say(&format!("  {} {line}", if place == 0 { "trusts" } else { "      " }));
     }
+    say(&format!("  guests {}", guests(running.anonymous())));
     if let Some(token) = running.bootstrap_token() {
         say(&format!("  token  {token}"));
         say("         may do everything, and is shown this once: put it into UPHELD_TOKEN");
@@ -157,6 +171,16 @@ fn greet(running: &Running, watched: &[PathBuf]) {
          \"action\":{{\"method\":\"GET\"}},\"resource\":{{\"path\":\"/api\"}}}}'"
     ));
     say(&format!("  API    {url}/openapi.json"));
+}
+
+/// What those may do who do not say who they are, and how to change it.
+fn guests(anonymous: Anonymous) -> &'static str {
+    match anonymous {
+        Anonymous::None => "callers without a token may ask whether the server lives; `--anonymous` says otherwise",
+        Anonymous::Decide => "callers without a token may ask for decisions, as far as rights permit",
+        Anonymous::Read => "callers without a token may ask and read, from this machine; `--anonymous none` ends that",
+        Anonymous::Rights => "callers without a token may do what the rights say of them",
+    }
 }
 
 /// Which files are served; whoever starts a server in a folder of policies may expect those.

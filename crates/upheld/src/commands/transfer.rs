@@ -6,34 +6,47 @@ use std::path::Path;
 
 use upheld_model::{Diagnostic, Fault};
 use upheld_server::config::StoreLocation;
-use upheld_store::{STORE_FILE, Verified};
+use upheld_store::{STORE_FILE, Signed, SigningKey, Verified, VerifyingKey};
 
 use super::{refuse, say, serve};
 use crate::cli::Kept;
 use crate::exit::Exit;
 use crate::render::print_plain;
 
-/// Writes the history to standard output.
-pub(super) fn export(kept: &Kept) -> Exit {
+/// Writes the history to standard output, signed if there is a key.
+pub(super) fn export(kept: &Kept, key: Option<&Path>) -> Exit {
+    let key = match key.map(SigningKey::read).transpose() {
+        Ok(key) => key,
+        Err(error) => return refuse(&[Diagnostic::error(Fault::Unreadable, error.to_string())]),
+    };
     with_store(kept, async |store| {
         let mut out = BufWriter::new(io::stdout().lock());
-        let exported = upheld_store::export(store, &mut out).await.map_err(|error| error.to_string())?;
+        let exported = upheld_store::export(store, &mut out, key.as_ref()).await.map_err(|error| error.to_string())?;
         out.flush().map_err(|error| error.to_string())?;
         Ok(format!("exported {} revisions up to {}", exported.entries, exported.revision))
     })
 }
 
-/// Reads a history from standard input.
-pub(super) fn import(kept: &Kept) -> Exit {
+/// Reads a history from standard input; with a key, only one that this key signed.
+pub(super) fn import(kept: &Kept, key: Option<&Path>) -> Exit {
+    let key = match key.map(VerifyingKey::read).transpose() {
+        Ok(key) => key,
+        Err(error) => return refuse(&[Diagnostic::error(Fault::Unreadable, error.to_string())]),
+    };
     with_store(kept, async |store| {
-        let imported = upheld_store::import(store, io::stdin().lock()).await.map_err(|error| error.to_string())?;
+        let imported =
+            upheld_store::import(store, io::stdin().lock(), key.as_ref()).await.map_err(|error| error.to_string())?;
         Ok(format!("imported {} revisions up to {}", imported.entries, imported.revision))
     })
 }
 
 /// Says whether a store, or an exported history, is what was written into it. Exit code 1: it is not.
-pub(super) fn verify(file: Option<&Path>, kept: &Kept) -> Exit {
+pub(super) fn verify(file: Option<&Path>, kept: &Kept, key: Option<&Path>) -> Exit {
     let Some(file) = file else { return verify_store(kept) };
+    let key = match key.map(VerifyingKey::read).transpose() {
+        Ok(key) => key,
+        Err(error) => return refuse(&[Diagnostic::error(Fault::Unreadable, error.to_string())]),
+    };
     let read: Box<dyn BufRead> = if file.as_os_str() == "-" {
         Box::new(io::stdin().lock())
     } else {
@@ -44,7 +57,7 @@ pub(super) fn verify(file: Option<&Path>, kept: &Kept) -> Exit {
             }
         }
     };
-    told(upheld_store::check_export(read).map_err(|problem| problem.to_string()))
+    told(upheld_store::check_export(read, key.as_ref()).map_err(|problem| problem.to_string()))
 }
 
 fn verify_store(kept: &Kept) -> Exit {
@@ -58,16 +71,17 @@ fn verify_store(kept: &Kept) -> Exit {
             let Ok(runtime) = tokio::runtime::Runtime::new() else { return Exit::Failed };
             told(runtime.block_on(async {
                 let store = place.open().await.map_err(|error| error.to_string())?;
-                upheld_store::verify(store.as_ref()).await.map_err(|problem| problem.to_string())
+                let verified = upheld_store::verify(store.as_ref()).await.map_err(|problem| problem.to_string());
+                verified.map(|verified| (verified, Signed::No))
             }))
         }
         Err(problem) => refuse(&[problem]),
     }
 }
 
-fn told(verified: Result<Verified, String>) -> Exit {
+fn told(verified: Result<(Verified, Signed), String>) -> Exit {
     match verified {
-        Ok(Verified { revision, oldest, digest, chain, documents, entries }) => {
+        Ok((Verified { revision, oldest, digest, chain, documents, entries }, signed)) => {
             let span = if revision == oldest {
                 format!("revision {revision}")
             } else {
@@ -76,6 +90,13 @@ fn told(verified: Result<Verified, String>) -> Exit {
             print_plain(&format!(
                 "Whole: {span}, {entries} of them with what they changed, {documents} documents.\n  digest  {digest}\n  chain   {chain}\n"
             ));
+            match signed {
+                Signed::No => {}
+                Signed::By(key) => print_plain(&format!("  signed  by {key}\n")),
+                Signed::Unchecked(key) => {
+                    print_plain(&format!("  signed  it says by {key}, which --key would check\n"));
+                }
+            }
             Exit::Yes
         }
         Err(problem) => {

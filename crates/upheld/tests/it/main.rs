@@ -17,6 +17,7 @@ mod remote;
 mod reports;
 mod repository;
 mod served;
+mod serving;
 mod stamps;
 mod streams;
 mod support;

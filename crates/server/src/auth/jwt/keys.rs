@@ -28,7 +28,11 @@ struct Set {
 
 /// Public keys that can verify.
 #[derive(Debug, Default)]
-pub(super) struct KeySet(Vec<Key>);
+pub(super) struct KeySet {
+    keys: Vec<Key>,
+    /// What they were read from.
+    text: Vec<u8>,
+}
 
 /// A public key, with all that a token must be.
 pub(super) struct Key {
@@ -46,18 +50,23 @@ impl fmt::Debug for Key {
 impl KeySet {
     /// Whether there is no key.
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.keys.is_empty()
+    }
+
+    /// Whether both were read from the same.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.text == other.text
     }
 
     /// Whether there is a key of that name.
     pub(super) fn knows(&self, kid: &str) -> bool {
-        self.0.iter().any(|key| key.kid.as_deref() == Some(kid))
+        self.keys.iter().any(|key| key.kid.as_deref() == Some(kid))
     }
 
     /// The keys that a token could be signed with: those of its name, or all if it names none.
     pub(super) fn fitting(&self, kid: Option<&str>, algorithm: Algorithm) -> impl Iterator<Item = &Key> {
         let named = move |key: &&Key| kid.is_none() || key.kid.as_deref() == kid;
-        self.0.iter().filter(named).filter(move |key| key.validation.algorithms.contains(&algorithm))
+        self.keys.iter().filter(named).filter(move |key| key.validation.algorithms.contains(&algorithm))
     }
 }
 
@@ -98,7 +107,7 @@ pub(super) fn read(settings: &config::Jwt) -> Result<KeySet, SecurityError> {
             "it has no key that can verify signatures: expected RSA, P-256, P-384 or Ed25519",
         ));
     }
-    Ok(KeySet(keys))
+    Ok(KeySet { keys, text })
 }
 
 fn fetch(url: &str, authority: Option<&Path>) -> Result<Vec<u8>, String> {

@@ -38,7 +38,10 @@ impl Security {
         if let Some(tls) = &mut self.tls {
             move_(&mut tls.certificate);
             move_(&mut tls.key);
-            tls.clients.iter_mut().for_each(|clients| move_(&mut clients.authority));
+            if let Some(clients) = &mut tls.clients {
+                move_(&mut clients.authority);
+                clients.revoked.iter_mut().for_each(move_);
+            }
         }
         match self.jwt.as_mut().map(|jwt| &mut jwt.keys) {
             Some(KeysLocation::File(path)) => move_(path),
@@ -109,7 +112,7 @@ impl TryFrom<Keys> for KeysLocation {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Clients, Known, Need, Tls};
+    use super::super::{Anonymous, Clients, Known, Need, Tls};
     use super::*;
 
     fn read(text: &str) -> Result<Security, String> {
@@ -127,23 +130,32 @@ rights: /etc/upheld/rights.yaml
 tls:
   certificate: /etc/upheld/server.pem
   key: /etc/upheld/server.key
-  clients: {authority: /etc/upheld/clients.pem, need: optional, known: [{name: ci, roles: [author]}]}
+  clients: {authority: /etc/upheld/clients.pem, revoked: [/etc/upheld/clients.crl], need: optional, known: [{name: ci, roles: [author]}]}
 jwt:
   keys: {url: 'https://issuer.example/keys'}
   audiences: [upheld]
   roles: realm_access.roles
   leeway: 5
+anonymous: decide
+hosts: [policies.internal]
 ";
         let security = read(text).unwrap();
         assert_eq!(security.tokens.as_deref(), Some(Path::new("/etc/upheld/tokens.yaml")));
         let known = Known { name: "ci".to_owned(), roles: vec!["author".to_owned()], groups: Vec::new() };
-        let clients = Clients { authority: "/etc/upheld/clients.pem".into(), need: Need::Optional, known: vec![known] };
+        let clients = Clients {
+            authority: "/etc/upheld/clients.pem".into(),
+            revoked: vec!["/etc/upheld/clients.crl".into()],
+            need: Need::Optional,
+            known: vec![known],
+        };
         let tls = Tls {
             certificate: "/etc/upheld/server.pem".into(),
             key: "/etc/upheld/server.key".into(),
             clients: Some(clients),
         };
         assert_eq!(security.tls, Some(tls));
+        assert_eq!(security.anonymous, Some(Anonymous::Decide));
+        assert_eq!(security.hosts, ["policies.internal"]);
         let jwt = security.jwt.unwrap();
         assert_eq!(jwt.keys, KeysLocation::Url { url: "https://issuer.example/keys".to_owned(), authority: None });
         assert_eq!((jwt.leeway, jwt.refresh), (Duration::from_secs(5), Duration::from_mins(5)));

@@ -153,7 +153,7 @@ pub(super) fn place(outcome: Outcome) -> usize {
 }
 
 /// Why requests are refused whatever they ask.
-pub(super) const REFUSALS: [&str; 4] = ["unauthenticated", "too-slow", "too-large", "too-many"];
+pub(super) const REFUSALS: [&str; 5] = ["unauthenticated", "too-slow", "too-large", "too-many", "misdirected"];
 
 /// The place of the reason that an answer stands for. A 403 can be a decision: routes tell them apart.
 pub(super) fn refusal<B>(answer: &Response<B>) -> Option<usize> {
@@ -170,6 +170,7 @@ pub(super) fn refusal<B>(answer: &Response<B>) -> Option<usize> {
             Some(2)
         }
         StatusCode::TOO_MANY_REQUESTS => Some(3),
+        StatusCode::MISDIRECTED_REQUEST => Some(4),
         _ => None,
     }
 }

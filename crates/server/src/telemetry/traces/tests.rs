@@ -5,6 +5,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 use tracing_subscriber::layer::SubscriberExt;
 
 use super::*;
@@ -12,9 +13,10 @@ use super::*;
 type Received = std::sync::Arc<Mutex<Vec<u8>>>;
 
 /// A collector that keeps what it gets.
-async fn collector() -> (String, Received) {
+async fn collector(tls: Option<TlsAcceptor>) -> (String, Received) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let address = format!("{scheme}://localhost:{}", listener.local_addr().unwrap().port());
     let received = Received::default();
     let kept = Received::clone(&received);
     tokio::spawn(async move {
@@ -35,7 +37,13 @@ async fn collector() -> (String, Received) {
                 }
             });
             let builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
-            tokio::spawn(builder.serve_connection(TokioIo::new(stream), service));
+            match tls.clone() {
+                None => drop(tokio::spawn(builder.serve_connection(TokioIo::new(stream), service))),
+                Some(tls) => drop(tokio::spawn(async move {
+                    let stream = tls.accept(stream).await.unwrap();
+                    builder.serve_connection(TokioIo::new(stream), service).await
+                })),
+            }
         }
     });
     (address, received)
@@ -57,9 +65,9 @@ fn traced(provider: &SdkTracerProvider, headers: &HeaderMap) -> Option<String> {
 #[test]
 fn a_span_reaches_the_collector_as_part_of_the_trace_of_its_caller() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let (endpoint, received) = runtime.block_on(collector());
+    let (endpoint, received) = runtime.block_on(collector(None));
     let _inside = runtime.enter();
-    let provider = provider(&endpoint).unwrap();
+    let provider = provider(&endpoint, None).unwrap();
     let mut headers = HeaderMap::new();
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     headers.insert("traceparent", HeaderValue::from_static(parent));
@@ -71,12 +79,44 @@ fn a_span_reaches_the_collector_as_part_of_the_trace_of_its_caller() {
     assert!(contains(&received, b"POST /v1/decide") && contains(&received, b"upheld"));
 }
 
+/// A certificate for this machine, as PEM, and what shows it.
+fn encrypted() -> (String, TlsAcceptor) {
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let key = rustls::pki_types::PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
+    let config = rustls::ServerConfig::builder_with_provider(crate::tls::provider());
+    let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+    let mut config = config.with_single_cert(vec![made.cert.der().clone()], key.into()).unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    (made.cert.pem(), TlsAcceptor::from(std::sync::Arc::new(config)))
+}
+
+#[test]
+fn traces_go_over_tls_to_collectors_that_somebody_vouches_for() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let (authority, tls) = encrypted();
+    let folder = tempfile::tempdir().unwrap();
+    let (right, wrong) = (folder.path().join("right.pem"), folder.path().join("wrong.pem"));
+    std::fs::write(&right, authority).unwrap();
+    std::fs::write(&wrong, encrypted().0).unwrap();
+    for (authority, arrives) in [(Some(right), true), (Some(wrong), false), (None, false)] {
+        let (endpoint, received) = runtime.block_on(collector(Some(tls.clone())));
+        let _inside = runtime.enter();
+        let provider = provider(&endpoint, authority.as_deref()).unwrap();
+        traced(&provider, &HeaderMap::new());
+        end(&provider);
+        assert_eq!(contains(&received.lock().unwrap(), b"POST /v1/decide"), arrives, "{authority:?}");
+    }
+    let missing = folder.path().join("nothing.pem");
+    let _inside = runtime.enter();
+    assert!(provider("https://localhost:1", Some(&missing)).unwrap_err().contains("nothing.pem"));
+}
+
 #[test]
 fn a_collector_that_is_away_stops_nobody() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let _inside = runtime.enter();
     // Nobody listens there.
-    let provider = provider("http://127.0.0.1:1").unwrap();
+    let provider = provider("http://127.0.0.1:1", None).unwrap();
     for _ in 0..5000 {
         traced(&provider, &HeaderMap::new());
     }
@@ -91,7 +131,7 @@ fn an_address_is_needed_and_a_runtime() {
     assert_eq!(endpoint(&nothing, set).as_deref(), Some("http://c:4317"));
     let named = Operations { otlp: Some("http://d:4317".to_owned()), ..Operations::default() };
     assert_eq!(endpoint(&named, set).as_deref(), Some("http://d:4317"));
-    assert!(provider("http://127.0.0.1:1").is_err());
+    assert!(provider("http://127.0.0.1:1", None).is_err());
 }
 
 #[test]

@@ -107,6 +107,13 @@ fn only_good_tokens_of_the_issuer_are_accepted() {
     assert_eq!(status(&issuer.sign(&claims(&json!({"aud": ["x", "upheld"]})))), 200);
     assert_eq!(status(&issuer.sign(&claims(&json!({"realm": "viewer"})))), 403, "no roles");
     assert_eq!(status(&stranger.sign(&claims(&json!({})))), 401, "another key under the same name");
+    // Whoever names extensions that must be understood is not understood, whatever they are.
+    let key = EncodingKey::from_ec_pem(issuer.key.serialize_pem().as_bytes()).unwrap();
+    for critical in [vec![], vec!["b64".to_owned()], vec!["exp".to_owned()]] {
+        let crit = Some(critical.clone());
+        let header = Header { kid: Some("k1".to_owned()), crit, ..Header::new(Algorithm::ES256) };
+        assert_eq!(status(&encode(&header, &claims(&json!({})), &key).unwrap()), 401, "{critical:?}");
+    }
     let mut cut = good;
     cut.truncate(cut.len() - 4);
     assert_eq!(status(&cut), 401, "cut off");
@@ -190,4 +197,52 @@ fn settings_that_would_open_a_door_are_refused() {
     fs::write(&path, r#"{"keys": [{"kty": "oct", "k": "c2VjcmV0", "kid": "shared", "alg": "HS256"}]}"#).unwrap();
     let said = started(Jwt::new(KeysLocation::File(path), "x"));
     assert!(said.contains("no key that can verify") && !said.contains("c2VjcmV0"), "{said}");
+}
+
+/// Follows events with a token; the stream once it began.
+fn following(served: &Served, token: &str) -> std::net::TcpStream {
+    let mut stream = served.connect();
+    let head = format!("GET /v1/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut first = [0; 15];
+    stream.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200 OK");
+    stream
+}
+
+#[test]
+fn s17_streams_end_when_their_token_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys.json");
+    let issuer = Issuer::new("k1");
+    fs::write(&path, issuer.set()).unwrap();
+    let jwt =
+        Jwt { leeway: Duration::ZERO, roles: "realm.roles".to_owned(), ..Jwt::new(KeysLocation::File(path), "upheld") };
+    let security = Security { jwt: Some(jwt), ..Security::default() };
+    let served = Served::guarded(Config { security, ..Config::default() });
+    let mut short = following(&served, &issuer.sign(&claims(&json!({"exp": get_current_timestamp() + 2}))));
+    let long = following(&served, &issuer.sign(&claims(&json!({}))));
+    // It would wait for the next event otherwise, until the client gives up.
+    let mut rest = String::new();
+    short.read_to_string(&mut rest).unwrap();
+    assert!(rest.ends_with("0\r\n\r\n"), "{rest}");
+    long.set_nonblocking(true).unwrap();
+    let mut piece = [0; 4096];
+    let left = std::iter::from_fn(|| (&long).read(&mut piece).ok()).find(|count| *count == 0);
+    assert_eq!(left, None, "the other one goes on");
+}
+
+#[test]
+fn s17_streams_end_when_the_issuer_takes_its_key_back() {
+    let (old, new) = (Issuer::new("old"), Issuer::new("new"));
+    let keys = Arc::new(Mutex::new(old.set()));
+    let (url, _) = keys_at(Arc::clone(&keys));
+    let served = served(KeysLocation::Url { url, authority: None });
+    let mut stream = following(&served, &old.sign(&claims(&json!({}))));
+    *keys.lock().unwrap() = new.set();
+    // A token of the new key makes the server look.
+    assert_eq!(asked(&served, "GET", "/v1/revisions", &new.sign(&claims(&json!({}))), "").status, 200);
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).unwrap();
+    assert!(rest.ends_with("0\r\n\r\n"), "{rest}");
 }

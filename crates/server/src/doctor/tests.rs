@@ -1,0 +1,152 @@
+//! Every finding, with a configuration that has it and one that has not.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::config::{Clients, Jwt, KeysLocation, Limits, Need, Operations, Security, Tls, Trust};
+
+fn codes(config: &Config) -> Vec<&'static str> {
+    let found = examine(config);
+    assert!(found.is_sorted_by_key(|finding| finding.weight), "{found:?}");
+    assert!(found.iter().all(|finding| !finding.what.is_empty() && !finding.fix.is_empty()));
+    found.into_iter().map(|finding| finding.code).collect()
+}
+
+/// A file that only its owner may read.
+fn file(folder: &TempDir, name: &str, text: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    path
+}
+
+fn chmod(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Everything that can be said right, on another address.
+fn sound(folder: &TempDir) -> Config {
+    let token =
+        format!("tokens: [{{name: a, roles: [admin], sha256: '{}', expires: 2199-01-01T00:00:00Z}}]", "0".repeat(64));
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let tls = Tls {
+        certificate: file(folder, "server.pem", &made.cert.pem()),
+        key: file(folder, "server.key", &made.signing_key.serialize_pem()),
+        clients: None,
+    };
+    let tokens = file(folder, "tokens.yaml", &token);
+    let data = folder.path().join("data");
+    fs::create_dir_all(&data).unwrap();
+    chmod(&data, 0o700);
+    let log = crate::config::DecisionLog::new(DecisionLogTo::File(folder.path().join("decisions.jsonl")));
+    Config {
+        listen: "0.0.0.0:8181".parse().unwrap(),
+        store: StoreLocation::Folder(data),
+        watch: vec![file(folder, "policies.yaml", "")],
+        limits: Limits { rate: Some(100), ..Limits::default() },
+        security: Security { tokens: Some(tokens), tls: Some(tls), ..Security::default() },
+        operations: Operations { decision_log: Some(log), ..Operations::default() },
+        ..Config::default()
+    }
+}
+
+#[test]
+fn nothing_is_found_where_nothing_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(examine(&sound(&folder)), []);
+}
+
+#[test]
+fn a_server_by_itself_is_told_what_is_good_to_know() {
+    assert_eq!(codes(&Config::default()), ["anonymous-here", "ephemeral", "no-decision-log"]);
+}
+
+#[test]
+fn who_can_reach_it_is_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = sound(&folder);
+    config.security.tls = None;
+    config.limits.rate = None;
+    config.security.anonymous = Some(Anonymous::Read);
+    config.access.trust = Trust { peers: vec!["0.0.0.0/0".parse().unwrap()], ..Trust::default() };
+    assert_eq!(codes(&config), ["plain-text", "trusts-everybody", "no-rate", "anonymous"]);
+    let proxied = Config { public_url: Some("https://policies.example".to_owned()), ..Config::default() };
+    assert!(codes(&proxied).contains(&"anonymous-behind-proxy"));
+    let database = |url: &str| Config { store: StoreLocation::Postgres(url.to_owned()), ..Config::default() };
+    assert!(codes(&database("postgres://u:p@db.example/x")).contains(&"database-unverified"));
+    assert!(!codes(&database("postgres://u:p@db.example/x?sslmode=verify-full")).contains(&"database-unverified"));
+    assert!(!codes(&database("postgres://u:p@localhost:5432/x")).contains(&"database-unverified"));
+    let traces = |url: &str| {
+        let operations = Operations { otlp: Some(url.to_owned()), ..Operations::default() };
+        codes(&Config { operations, ..Config::default() }).contains(&"traces-in-plain-text")
+    };
+    assert!(traces("http://collector.example:4317"));
+    assert!(!traces("https://collector.example:4317") && !traces("http://127.0.0.1:4317"));
+}
+
+#[test]
+fn files_that_are_open_to_others_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = sound(&folder);
+    let log = folder.path().join("decisions.jsonl");
+    fs::write(&log, "").unwrap();
+    for (path, mode, code) in [
+        (folder.path().join("data"), 0o755, "store-readable"),
+        (folder.path().join("server.key"), 0o640, "key-readable"),
+        (folder.path().join("tokens.yaml"), 0o662, "tokens-writable"),
+        (folder.path().join("policies.yaml"), 0o666, "policies-writable"),
+        (log.clone(), 0o644, "decisions-readable"),
+    ] {
+        chmod(&log, 0o600);
+        chmod(&path, mode);
+        let found = examine(&config);
+        assert_eq!(found.iter().map(|finding| finding.code).collect::<Vec<_>>(), [code], "{}", path.display());
+        // The fix is one.
+        let fix = found[0].fix.strip_prefix("chmod ").unwrap().split(' ').next().unwrap();
+        chmod(&path, u32::from_str_radix(fix, 8).unwrap());
+        assert_eq!(examine(&config), []);
+    }
+    let gone = Config { watch: vec![folder.path().join("nothing")], ..sound(&folder) };
+    assert_eq!(codes(&gone), ["nothing-to-watch"]);
+}
+
+#[test]
+fn tokens_rights_and_certificates_are_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = sound(&folder);
+    let all = "{defaultEffect: deny, policies: [{id: all, effect: permit, subjects: [], resources: [], actions: []}]}";
+    config.security.rights = Some(file(&folder, "rights.yaml", all));
+    let found = examine(&config);
+    assert_eq!((found.len(), found[0].code), (1, "open-to-everybody"));
+    assert!(found[0].what.ends_with("ask, read, write, administer"), "{found:?}");
+    config.security.anonymous = Some(Anonymous::None);
+    assert_eq!(examine(&config), [], "the setting is the ceiling");
+    config.security.rights = Some(file(&folder, "rights.yaml", "policies: [{"));
+    assert_eq!(codes(&config), ["broken"]);
+
+    let mut config = sound(&folder);
+    let token = |expires: &str| format!("[{{name: a, sha256: '{}'{expires}}}]", "0".repeat(64));
+    let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24);
+    for (text, code) in [
+        (token(""), "token-without-end"),
+        (token(", expires: 2020-01-01T00:00:00Z"), "token-ends"),
+        (token(&format!(", expires: {soon}")), "token-ends"),
+        ("nonsense".to_owned(), "broken"),
+    ] {
+        config.security.tokens = Some(file(&folder, "tokens.yaml", &text));
+        assert_eq!(codes(&config), [code], "{text}");
+    }
+
+    let mut config = sound(&folder);
+    let authority = folder.path().join("server.pem");
+    let clients = Clients { authority, revoked: Vec::new(), need: Need::Optional, known: Vec::new() };
+    if let Some(tls) = &mut config.security.tls {
+        tls.clients = Some(clients);
+    }
+    config.security.jwt = Some(Jwt::new(KeysLocation::File(folder.path().join("keys.json")), "upheld"));
+    assert_eq!(codes(&config), ["broken", "no-revocation", "any-issuer"]);
+}

@@ -1,0 +1,42 @@
+//! Work that takes long: lists, explanations, audits, searches.
+
+use std::sync::LazyLock;
+use std::thread::available_parallelism;
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinError;
+
+/// Cores are shared by the whole process.
+static CORES: LazyLock<Semaphore> = LazyLock::new(|| {
+    let cores = available_parallelism().map_or(1, usize::from);
+    Semaphore::new(cores.saturating_sub(1).max(1))
+});
+
+/// Works where no other request waits for it, and on all cores but one: a core is left to those who ask for decisions. Whoever stops to wait
+/// for it before it began has done nothing.
+pub(crate) async fn heavy<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, JoinError> {
+    // Nobody closes it, so there always is a place in the end.
+    let place = CORES.acquire().await.ok();
+    tokio::task::spawn_blocking(move || {
+        let _place = place;
+        work()
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_goes_on_one_by_one_where_it_must() {
+        let all = (0..50_u32).map(|number| tokio::spawn(heavy(move || number * 2)));
+        let mut sum = 0;
+        for one in all.collect::<Vec<_>>() {
+            sum += one.await.unwrap().unwrap();
+        }
+        assert_eq!(sum, 2450);
+        assert!(heavy(|| panic!("stops")).await.is_err(), "what stops is told");
+        assert!(heavy(|| ()).await.is_ok(), "and leaves its place");
+    }
+}

@@ -1,0 +1,319 @@
+//! Those who do not say who they are, and pages that ask in the name of others: every endpoint, against the description.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+use upheld_server::Config;
+use upheld_server::config::{Anonymous, Limits, Security};
+
+use crate::support::{Answer, Served, eventually};
+
+const QUESTION: &str = r#"{"subject": {"id": "ann"}, "action": {"method": "GET"}, "resource": {"path": "/x"}}"#;
+const TOKEN: &str = "upheld_known-0123456789abcdef0123456789abcdef";
+
+fn tokens(folder: &TempDir) -> PathBuf {
+    let path = folder.path().join("tokens.yaml");
+    let hash = Sha256::digest(TOKEN.as_bytes());
+    std::fs::write(&path, format!("tokens: [{{name: known, roles: [admin], sha256: '{hash:x}'}}]")).unwrap();
+    path
+}
+
+fn guarded(security: Security) -> Served {
+    Served::guarded(Config { security, ..Config::default() })
+}
+
+/// Every endpoint of the description, with something in place of its parameters, and those that no description has.
+fn endpoints(served: &Served) -> Vec<(String, String)> {
+    let bearer = format!("Bearer {TOKEN}");
+    let description = served.ask("GET", "/openapi.json", &[("authorization", &bearer)], "").json();
+    let paths = description["paths"].as_object().unwrap();
+    let mut all: Vec<(String, String)> = paths
+        .iter()
+        .flat_map(|(path, methods)| {
+            let filled = path.split('/').map(|part| if part.starts_with('{') { "a" } else { part });
+            // A stream would have no end; one from what is no revision is not begun.
+            let path = filled.collect::<Vec<_>>().join("/").replace("/v1/events", "/v1/events?after=x");
+            let methods = methods.as_object().unwrap().keys().map(|method| method.to_uppercase());
+            methods.map(move |method| (method, path.clone())).collect::<Vec<_>>()
+        })
+        .collect();
+    for (method, path) in [
+        ("GET", "/openapi.json"),
+        ("GET", "/forward-auth/x"),
+        ("GET", "/nothing/here"),
+        ("POST", "/nothing/here"),
+        ("POST", "/envoy.service.auth.v3.Authorization/Check"),
+    ] {
+        all.push((method.to_owned(), path.to_owned()));
+    }
+    assert!(all.len() > 50, "{}", all.len());
+    all
+}
+
+fn asked(served: &Served, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let body = if matches!(method, "GET" | "HEAD" | "DELETE" | "TRACE" | "OPTIONS") { "" } else { "{}" };
+    served.ask(method, path, headers, body)
+}
+
+/// 401, in the form of the endpoint.
+fn is_refused(answer: &Answer) -> bool {
+    answer.status == 401 || answer.header("grpc-status") == Some("16")
+}
+
+#[test]
+fn s5_without_anonymous_access_every_endpoint_but_health_wants_to_know_who_asks() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = guarded(Security { tokens: Some(tokens(&folder)), ..Security::default() });
+    for (method, path) in endpoints(&served) {
+        let answer = asked(&served, &method, &path, &[]);
+        if path == "/healthz" {
+            assert_eq!(answer.status, 200);
+        } else {
+            assert!(is_refused(&answer), "{method} {path}: {answer:?}");
+            assert!(answer.header("grpc-status").is_some() || answer.text.contains("--anonymous none"), "{answer:?}");
+        }
+    }
+}
+
+#[test]
+fn s5_anonymous_access_is_a_setting_with_a_safe_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let can = |security: Security| {
+        let served = guarded(security);
+        let decides = served.post("/v1/decide", QUESTION).status == 200;
+        let reads = served.get("/v1/revisions").status == 200;
+        assert_eq!(served.ask("PUT", "/v1/documents/AccessPolicy/access/a", &[], "{}").status, 401, "nobody writes");
+        (decides, reads, served.running().anonymous())
+    };
+    let some = |anonymous| Security { anonymous: Some(anonymous), ..Security::default() };
+    assert_eq!(can(Security::default()), (true, true, Anonymous::Read), "a machine by itself");
+    assert_eq!(can(some(Anonymous::None)), (false, false, Anonymous::None));
+    assert_eq!(can(some(Anonymous::Decide)), (true, false, Anonymous::Decide));
+    assert_eq!(can(some(Anonymous::Rights)), (true, true, Anonymous::Rights));
+    let with_tokens = |anonymous| Security { tokens: Some(tokens(&folder)), anonymous, ..Security::default() };
+    assert_eq!(can(with_tokens(None)), (false, false, Anonymous::None), "there is a way to say who one is");
+    assert_eq!(can(with_tokens(Some(Anonymous::Read))), (true, true, Anonymous::Read));
+    let elsewhere = Config { listen: "0.0.0.0:0".parse().unwrap(), ..Config::default() };
+    assert_eq!(elsewhere.anonymous(), Anonymous::None, "other machines reach it");
+    let rights = folder.path().join("rights.yaml");
+    let health = "{defaultEffect: deny, policies: [{id: health, effect: permit, subjects: [], resources: [{path: /healthz}], actions: []}]}";
+    std::fs::write(&rights, health).unwrap();
+    let own = Security { rights: Some(rights), ..Security::default() };
+    assert_eq!(can(own), (false, false, Anonymous::Rights), "rights of one's own say it");
+}
+
+#[test]
+fn s5_pages_of_others_get_nothing_from_any_endpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = format!(
+        "{{{}}}",
+        "defaultEffect: deny, policies: [{id: all, effect: permit, subjects: [], resources: [], actions: []}]"
+    );
+    let rights = folder.path().join("rights.yaml");
+    std::fs::write(&rights, own).unwrap();
+    let tokens = Some(tokens(&folder));
+    // Rights could not be wider: what refuses is the name of the page alone.
+    let served = guarded(Security { tokens, rights: Some(rights), ..Security::default() });
+    let bearer = format!("Bearer {TOKEN}");
+    let port = served.running().address().port();
+    for (method, path) in endpoints(&served) {
+        let is_another = path.starts_with("/forward-auth");
+        let is_grpc = path.contains(".v3.");
+        let rebound = asked(&served, &method, &path, &[("host", "evil.example")]);
+        let expected = path != "/healthz" && !is_another && !is_grpc;
+        assert_eq!(rebound.status == 421, expected, "{method} {path}: {rebound:?}");
+        assert!(
+            !expected || rebound.text.contains("--public-url") && rebound.text.contains("evil.example"),
+            "{rebound:?}"
+        );
+        for origin in ["http://evil.example", "null", "http://localhost:1"] {
+            let foreign = asked(&served, &method, &path, &[("origin", origin)]);
+            let expected = path != "/healthz" && !is_another;
+            let is_refused = foreign.status == 403 || foreign.header("grpc-status") == Some("7");
+            assert_eq!(
+                is_refused && (is_grpc || foreign.text.contains("send a token")),
+                expected,
+                "{method} {path} {origin}: {foreign:?}"
+            );
+        }
+        // A token is not sent by a browser of itself.
+        let known = [("authorization", bearer.as_str()), ("host", "evil.example"), ("origin", "http://evil.example")];
+        let status = asked(&served, &method, &path, &known).status;
+        assert!(!matches!(status, 401 | 421) && (is_another || status != 403), "{method} {path}: {status}");
+        let same = format!("http://127.0.0.1:{port}");
+        let status = asked(&served, &method, &path, &[("origin", &same)]).status;
+        assert!(!matches!(status, 401 | 421) && (is_another || status != 403), "{method} {path}: {status}");
+    }
+}
+
+#[test]
+fn s5_clients_of_a_proxy_are_not_of_this_machine() {
+    let served = guarded(Security::default());
+    let signs = [
+        ("x-forwarded-for", "203.0.113.1"),
+        ("x-forwarded-proto", "https"),
+        ("x-forwarded-host", "policies.example"),
+        ("forwarded", "for=203.0.113.1"),
+        ("via", "1.1 proxy"),
+        ("x-real-ip", "203.0.113.1"),
+        ("cf-connecting-ip", "203.0.113.1"),
+    ];
+    for sign in signs {
+        for (method, path) in [("GET", "/v1/revisions"), ("POST", "/v1/decide")] {
+            assert_eq!(asked(&served, method, path, &[sign]).status, 401, "{sign:?} {path}");
+        }
+    }
+}
+
+#[test]
+fn names_by_which_the_server_is_called_are_settings() {
+    let security = Security { hosts: vec!["policies.internal".to_owned()], ..Security::default() };
+    let public_url = Some("https://policies.example".to_owned());
+    let served = Served::guarded(Config { security, public_url, ..Config::default() });
+    let status = |host: &str| served.ask("GET", "/v1/revisions", &[("host", host)], "").status;
+    assert_eq!(status("policies.internal"), 200);
+    assert_eq!(status("POLICIES.example:443"), 200);
+    assert_eq!(status("localhost"), 200);
+    assert_eq!(status("other.example"), 421);
+    let twice =
+        served.raw(b"GET /v1/revisions HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\nconnection: close\r\n\r\n");
+    assert!(!twice.starts_with("HTTP/1.1 200"), "{twice}");
+}
+
+#[test]
+fn every_endpoint_says_405_to_methods_that_it_does_not_have() {
+    let served = Served::start(Config::default());
+    let description = served.get("/openapi.json").json();
+    // The administration API of access policies answers as its specification says: 404.
+    let all = description["paths"].as_object().unwrap().iter().filter(|(path, _)| !path.starts_with("/authz/"));
+    for (path, methods) in all {
+        let filled = path.split('/').map(|part| if part.starts_with('{') { "a" } else { part });
+        let filled = filled.collect::<Vec<_>>().join("/");
+        assert!(methods.get("trace").is_none());
+        let answer =
+            served.raw(format!("TRACE {filled} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").as_bytes());
+        assert!(
+            answer.starts_with("HTTP/1.1 405 ") && answer.to_lowercase().contains("\r\nallow: "),
+            "{filled}: {answer}"
+        );
+    }
+}
+
+/// A server whose snapshot has so many bytes that no system keeps all of them between two programs.
+fn with_a_large_snapshot(folder: &TempDir, limits: Limits) -> Served {
+    let policy = "{id: a, effect: permit, subjects: [], resources: [], actions: []}\n";
+    let comment = format!("# {}\n", "x".repeat(1_000)).repeat(12_000);
+    std::fs::write(folder.path().join("policies.yaml"), comment + policy).unwrap();
+    Served::start(Config { limits, watch: vec![folder.path().to_owned()], ..Config::default() })
+}
+
+const SNAPSHOT: &[u8] = b"GET /v1/snapshot HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+/// The first line of the answer to somebody who reads no more than that.
+fn lazily(served: &Served) -> (std::net::TcpStream, String) {
+    let mut stream = served.connect();
+    stream.write_all(SNAPSHOT).unwrap();
+    let mut head = [0; 12];
+    stream.read_exact(&mut head).unwrap();
+    (stream, String::from_utf8_lossy(&head).into_owned())
+}
+
+#[test]
+fn s6_answers_that_nobody_reads_are_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = with_a_large_snapshot(&folder, Limits { bytes: 30 << 20, ..Limits::default() });
+    let lazy: Vec<_> = (0..12).map(|_| lazily(&served)).collect();
+    let heads: Vec<&str> = lazy.iter().map(|(_, head)| head.as_str()).collect();
+    // The last of them may be larger than what is left.
+    assert_eq!(heads, [vec!["HTTP/1.1 200"; 3], vec!["HTTP/1.1 503"; 9]].concat());
+    assert_eq!(served.post("/v1/decide", QUESTION).status, 200, "small answers go on");
+    drop(lazy);
+    eventually(|| served.get("/v1/snapshot").status == 200);
+}
+
+#[test]
+fn s6_clients_that_do_not_read_are_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = Limits { bytes: 1, write_time: Duration::from_millis(300), ..Limits::default() };
+    let served = with_a_large_snapshot(&folder, limits);
+    let (mut lazy, head) = lazily(&served);
+    assert_eq!(head, "HTTP/1.1 200");
+    // There is room for one. Whoever does not read is let go, and then there is room again.
+    eventually(|| lazily(&served).1 == "HTTP/1.1 200");
+    let mut rest = Vec::new();
+    lazy.read_to_end(&mut rest).ok();
+    assert!(rest.len() < 12_000_000, "{} bytes", rest.len());
+}
+
+#[test]
+fn s16_one_address_does_not_take_all_connections_and_health_is_told_beyond() {
+    let limits =
+        Limits { connections: 40, connections_of_one: 4, head_time: Duration::from_mins(1), ..Limits::default() };
+    let served = Served::start(Config { limits, ..Config::default() });
+    let held: Vec<_> = (0..4).map(|_| served.connect()).collect();
+    let ask = |path: &str| served.raw(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes());
+    eventually(|| ask("/v1/revisions").starts_with("HTTP/1.1 503 "));
+    for _ in 0..20 {
+        let alive = ask("/healthz");
+        assert!(alive.starts_with("HTTP/1.1 200 ") && alive.ends_with("ok\n"), "{alive}");
+    }
+    let other = std::net::SocketAddr::from(([127, 0, 0, 2], 0));
+    assert_eq!(from(other, &served, "/v1/revisions"), "HTTP/1.1 200", "another address has places of its own");
+    drop(held);
+    eventually(|| ask("/readyz").starts_with("HTTP/1.1 200 "));
+}
+
+/// Asks from an address of this machine.
+fn from(address: std::net::SocketAddr, served: &Served, path: &str) -> String {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind(address).unwrap();
+        let mut stream = socket.connect(served.running().address()).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).await.unwrap();
+        String::from_utf8_lossy(&head).into_owned()
+    })
+}
+
+#[test]
+fn s16_requests_that_wait_in_one_room_leave_the_others_as_they_are() {
+    let wait = Duration::from_secs(30);
+    let limits = Limits { reading: 1, time: wait, wait, ..Limits::default() };
+    let served = Served::start(Config { limits, ..Config::default() });
+    let holding = || {
+        let mut patient = served.connect();
+        patient.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+        patient.write_all(b"GET /v1/revisions?minRevision=99 HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+        let answered = patient.read(&mut [0; 12]).is_ok();
+        (!answered && served.get("/v1/revisions").status == 503).then_some(patient)
+    };
+    let _patient = (0..50).find_map(|_| holding()).expect("somebody holds the only place");
+    assert_eq!(served.post("/v1/decide", QUESTION).status, 200, "decisions");
+    assert_eq!(served.get("/readyz").status, 200, "health");
+    assert_eq!(served.get("/metrics").status, 200, "administration");
+    assert_eq!(served.get("/v1/revisions").status, 503);
+}
+
+#[test]
+fn s16_streams_of_one_address_are_counted() {
+    let limits = Limits { streams_of_one: 1, ..Limits::default() };
+    let served = Served::start(Config { limits, ..Config::default() });
+    let follow = || {
+        let mut stream = served.connect();
+        stream.write_all(b"GET /v1/events HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).unwrap();
+        (stream, String::from_utf8_lossy(&head).into_owned())
+    };
+    let (first, head) = follow();
+    assert_eq!((head.as_str(), follow().1.as_str()), ("HTTP/1.1 200", "HTTP/1.1 503"));
+    drop(first);
+    eventually(|| follow().1 == "HTTP/1.1 200");
+}

@@ -1,0 +1,229 @@
+//! `serve`, `doctor`, `export`, `import` and `verify` as programs.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value as Json;
+
+use crate::support::run;
+
+/// A server in a process of its own; it is killed at the end.
+struct Server {
+    child: Child,
+    address: String,
+    token: String,
+    told: Vec<String>,
+    rest: BufReader<std::process::ChildStderr>,
+}
+
+impl Server {
+    /// Starts `upheld serve` with a shell, which may set limits before.
+    fn start(folder: &Path, before: &str, arguments: &str) -> Self {
+        let program = env!("CARGO_BIN_EXE_upheld");
+        let script =
+            format!("{before} exec {program} serve --listen 127.0.0.1:0 --data data --log-format json {arguments}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).current_dir(folder).env_clear().stdin(Stdio::null()).stdout(Stdio::null());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut rest = BufReader::new(child.stderr.take().unwrap());
+        let mut told = Vec::new();
+        while !told.last().is_some_and(|line: &String| line.contains("/openapi.json")) {
+            let mut line = String::new();
+            assert!(rest.read_line(&mut line).unwrap() > 0, "{told:?}");
+            told.push(line);
+        }
+        let after = |word: &str| {
+            let line = told.iter().find_map(|line| line.split_once(word));
+            line.map(|(_, rest)| rest.trim().to_owned()).unwrap_or_default()
+        };
+        let (address, token) = (after("listens on http://"), after("  token  "));
+        Self { child, address, token, told, rest }
+    }
+
+    fn ask(&self, request: &str, headers: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let length = body.len();
+        let head = format!(
+            "{request} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n{headers}content-length: {length}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(body.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    fn put(&self, name: &str, description: &str) -> String {
+        let policy = serde_json::json!({"id": name, "effect": "permit", "description": description,
+            "subjects": [{"role": "admin"}], "resources": [], "actions": []});
+        let token = format!("authorization: Bearer {}\r\n", self.token);
+        self.ask(&format!("PUT /v1/documents/AccessPolicy/access/{name}"), &token, &policy.to_string())
+    }
+
+    /// Kills it; what it logged.
+    fn end(mut self) -> Vec<String> {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let mut rest = String::new();
+        self.rest.read_to_string(&mut rest).unwrap();
+        rest.lines().map(str::to_owned).collect()
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_limit_of_the_size_of_files_fails_writes_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    // 512 bytes each: enough for a new store, and not for much more.
+    let server = Server::start(folder.path(), "ulimit -f 600;", "");
+    let large = "x".repeat(50_000);
+    let refused =
+        (0..100).map(|number| server.put(&format!("p{number}"), &large)).find(|answer| !answer.contains(" 201 "));
+    let refused = refused.expect("a file has an end");
+    assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+    assert!(server.ask("GET /healthz", "", "").starts_with("HTTP/1.1 200 "), "the process lives");
+    assert!(server.ask("POST /v1/decide", "", r#"{"subject":{"roles":["admin"]}}"#).contains("permit"), "and decides");
+    server.end();
+    // Without the limit everything that was acknowledged is there.
+    let verified = run(folder.path(), "verify --data data");
+    assert_eq!(verified.status.code(), Some(0), "{}", text(&verified.stdout));
+    assert!(text(&verified.stdout).starts_with("Whole: "));
+}
+
+#[test]
+fn who_is_not_let_in_has_a_line_in_the_log_that_nobody_can_forge() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), "", "");
+    let guest = server.told.iter().find(|line| line.contains("guests"));
+    assert!(guest.is_some_and(|line| line.contains("may ask and read")), "{:?}", server.told);
+    let wrong = "authorization: Bearer upheld_hunter2\r\nx-request-id: mine\r\n";
+    assert!(server.ask("GET /v1/documents/a%0a%7B%22level%22%3A1%7D", wrong, "").starts_with("HTTP/1.1 401 "));
+    assert!(server.ask("PUT /v1/documents/A/b/c", "", "{}").starts_with("HTTP/1.1 401 "));
+    assert!(server.ask("GET /v1/documents", "origin: http://evil.example\r\n", "").starts_with("HTTP/1.1 403 "));
+    let lines: Vec<Json> = server.end().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let security: Vec<&Json> = lines.iter().filter(|line| line["target"] == "upheld_server::security").collect();
+    assert_eq!(security.len(), 3, "{lines:?}");
+    assert_eq!((&security[0]["address"], &security[0]["id"]), (&"127.0.0.1".into(), &"mine".into()));
+    assert_eq!(security[0]["path"], "/v1/documents/a%0a%7B%22level%22%3A1%7D");
+    assert!(security[0]["because"].as_str().unwrap().contains("token is not known"));
+    assert_eq!((&security[1]["method"], &security[1]["path"]), (&"PUT".into(), &"/v1/documents/A/b/c".into()));
+    assert!(security[2]["because"].as_str().unwrap().contains("evil.example"));
+    assert!(!format!("{lines:?}").contains("hunter2"), "no token is logged");
+}
+
+#[test]
+fn histories_are_signed_and_only_those_of_the_right_key_are_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let server = Server::start(folder, "", "");
+    assert!(server.put("a", "first").contains(" 201 "));
+    server.end();
+    for (name, key) in [("right", PRIVATE), ("other", OTHER)] {
+        std::fs::write(folder.join(format!("{name}.pem")), key).unwrap();
+    }
+    std::fs::write(folder.join("public.pem"), PUBLIC).unwrap();
+    let export = |arguments: &str, file: &str| {
+        let exported = run(folder, &format!("export --data data {arguments}"));
+        assert_eq!(exported.status.code(), Some(0), "{}", text(&exported.stderr));
+        std::fs::write(folder.join(file), exported.stdout).unwrap();
+    };
+    export("--sign right.pem", "right.jsonl");
+    export("--sign other.pem", "other.jsonl");
+    export("", "plain.jsonl");
+    let verify = |arguments: &str| {
+        let verified = run(folder, &format!("verify {arguments}"));
+        (verified.status.code(), text(&verified.stdout) + &text(&verified.stderr))
+    };
+    let (code, told) = verify("right.jsonl --key public.pem");
+    assert!(code == Some(0) && told.contains("signed  by "), "{told}");
+    assert!(verify("right.jsonl").1.contains("which --key would check"));
+    for file in ["other.jsonl", "plain.jsonl"] {
+        let (code, told) = verify(&format!("{file} --key public.pem"));
+        assert!(code == Some(1) && told.contains("sign"), "{file}: {told}");
+        assert_eq!(verify(file).0, Some(0), "whole, whoever wrote it");
+    }
+    assert_eq!(verify("--key public.pem").0, Some(2), "a store is not signed");
+    assert_eq!(verify("right.jsonl --key right.pem").0, Some(2), "that is the private one");
+    let import = |file: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_upheld"));
+        command.args(["import", "--data", "new", "--key", "public.pem"]).current_dir(folder);
+        let status = command.stdin(std::fs::File::open(folder.join(file)).unwrap()).status().unwrap();
+        status.code()
+    };
+    assert_eq!((import("other.jsonl"), import("plain.jsonl")), (Some(2), Some(2)));
+    assert_eq!(import("right.jsonl"), Some(0), "nothing was taken before");
+}
+
+#[test]
+fn the_doctor_looks_at_a_configuration_and_at_a_running_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let doctor = |arguments: &str| {
+        let told = run(folder.path(), &format!("doctor {arguments} -o json"));
+        let found: Json = serde_json::from_slice(&told.stdout).unwrap_or_default();
+        let codes: Vec<String> = found["findings"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|one| one["code"].as_str().unwrap().to_owned())
+            .collect();
+        for one in found["findings"].as_array().into_iter().flatten() {
+            assert!(one["what"].is_string() && one["fix"].is_string() && one["weight"].is_string(), "{one}");
+        }
+        (told.status.code(), codes)
+    };
+    let (code, codes) = doctor("--listen 0.0.0.0:8181 --ephemeral");
+    assert_eq!(code, Some(1));
+    assert!(codes.contains(&"plain-text".to_owned()) && codes.contains(&"no-rate".to_owned()), "{codes:?}");
+    assert_eq!(
+        doctor("--ephemeral"),
+        (Some(0), ["anonymous-here", "ephemeral", "no-decision-log"].map(str::to_owned).to_vec())
+    );
+    assert_eq!(doctor("--security nothing.yaml").0, Some(2));
+
+    let server = Server::start(folder.path(), "", "");
+    let address = server.address.clone();
+    let (code, codes) = doctor(&format!("--server {address}"));
+    assert_eq!((code, codes), (Some(0), ["anonymous", "no-numbers"].map(str::to_owned).to_vec()), "notes only");
+    server.end();
+    assert_eq!(doctor(&format!("--server {address}")).0, Some(4), "nobody is there");
+}
+
+#[test]
+fn anonymous_access_is_shown_with_its_origin() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = || text(&run(folder.path(), "config --show-origin -o json").stdout);
+    let setting = |text: &str| serde_json::from_str::<Json>(text).unwrap()["anonymous"].clone();
+    assert_eq!(setting(&shown()), serde_json::json!({"value": "auto", "origin": "default"}));
+    std::fs::write(folder.path().join("upheld.yaml"), "anonymous: none\n").unwrap();
+    assert_eq!(setting(&shown()), serde_json::json!({"value": "none", "origin": "upheld.yaml:1"}));
+    let server = Server::start(folder.path(), "", "");
+    assert!(
+        server.told.iter().any(|line| line.contains("guests callers without a token may ask whether")),
+        "{:?}",
+        server.told
+    );
+    assert!(server.ask("GET /v1/documents", "", "").starts_with("HTTP/1.1 401 "));
+    server.end();
+    let server = Server::start(folder.path(), "", "--anonymous decide");
+    assert!(server.ask("POST /v1/decide", "", "{}").starts_with("HTTP/1.1 200 "));
+    assert!(server.ask("GET /v1/documents", "", "").starts_with("HTTP/1.1 401 "));
+    server.end();
+}
+
+const PRIVATE: &str = "-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIDZ7XCFq2nh19y8lu4/QwTWObAieIX4ckCNkUmuIt74Z
+-----END PRIVATE KEY-----
+";
+const PUBLIC: &str = "-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAGKj8trDdGzQJFgbhKKNbl5AUwBi7L7GRBlQNRpZFsLU=
+-----END PUBLIC KEY-----
+";
+const OTHER: &str = "-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIMh6ACGj8mLoz0MablTrGnY0OeGhVQg1gXnJiKOdMC1W
+-----END PRIVATE KEY-----
+";
