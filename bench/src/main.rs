@@ -44,7 +44,10 @@ bench NAME [--quick]
   access      decisions about requests, against a plain loop, Cedar, CEL, casbin and regorus; adversarial policies
   comply      audits of related objects, decisions about changes, growth, against sets of texts
   server      decisions over HTTP, in batches and over gRPC, alone and while somebody writes; start and memory
+  soak --minutes N
+              mixed load on a server; memory, file handles and latency over time
 
+  --attack    server only: decisions of a caller with rights while strangers do what they can
   --quick     a small run of a few seconds, to see that everything works; its figures mean little
   --instructions
               select, kuma, access and comply: instructions of one answer, counted by valgrind
@@ -83,6 +86,13 @@ fn main() -> ExitCode {
         ["server", "--quick"] => server::run(&server::QUICK),
         ["server", "--related"] => server::run_related(&server::FULL),
         ["server", "--related", "--quick"] => server::run_related(&server::QUICK),
+        ["server", "--attack"] => server::attack::run(&server::attack::FULL),
+        ["server", "--attack", "--quick"] => server::attack::run(&server::attack::QUICK),
+        ["soak", "--minutes", minutes] => match minutes.parse() {
+            Ok(minutes @ 1..=1440) => server::soak::run(minutes),
+            _ => Err(format!("`{minutes}` is not a number of minutes from 1 to 1440")),
+        },
+        [server::process::CHILD, policies] => server::process::serve(policies),
         [select::instructions::CHILD, arguments @ ..] => select::instructions::act(arguments),
         [kuma::instructions::CHILD, arguments @ ..] => kuma::instructions::act(arguments),
         [comply::instructions::CHILD, arguments @ ..] => comply::instructions::act(arguments),

@@ -6,16 +6,22 @@
 //! client      one connection, kept alive, with as little work as possible
 //! envoy       the same over gRPC, as Envoy asks
 //! empty       a handler of the same framework that reads the body and answers
+//! process     a server in a process of its own
+//! attack      decisions while strangers do what they can
+//! soak        mixed load for as long as one likes, and what it uses over time
 //! growth      one document written, and one question asked, among few documents and among many
 //! related     one relationship written, and one question asked, among a million relationships
 //! ```
 
+pub(crate) mod attack;
 mod client;
 pub(crate) mod documents;
 mod empty;
 mod envoy;
 mod growth;
+pub(crate) mod process;
 mod related;
+pub(crate) mod soak;
 
 use std::net::SocketAddr;
 use std::path::Path;

@@ -3,7 +3,8 @@
 //! ```text
 //! cargo xtask test            all tests; with --install, also those that need PostgreSQL, Envoy, nginx and others
 //! cargo xtask ci              everything a change must pass
-//! cargo xtask soak 10         the properties again, on ten other sets of random cases
+//! cargo xtask seeds 10        the properties again, on ten other sets of random cases
+//! cargo xtask soak --minutes 60   a server under mixed load: memory, file handles and latency over time
 //! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `kuma`, `gateway`, `access`, `comply`, `server`
 //! cargo xtask dist            an archive to give away, with its checksum
 //! ```
@@ -29,13 +30,16 @@ cargo xtask COMMAND
   lint           clippy, warnings denied
   doc            build the documentation, warnings denied
   conformance    run the corpora, where they are
-  soak [ROUNDS]  the properties on other random cases than those of `test`; a round that fails prints its seed
-  bench NAME     measure; NAME is one of: select, kuma, gateway, access, comply, server
+  audit          known weaknesses of what this is made of, where cargo-deny and its data can be had
+  seeds [ROUNDS] the properties on other random cases than those of `test`; a round that fails prints its seed
+  bench NAME     measure; NAME is one of: select, kuma, gateway, access, comply, server; `server --attack` with strangers
+  soak --minutes N
+                 a server under mixed load for N minutes: memory, file handles and latency over time
   dist           an archive to give away in target/dist-archive, with checksum, SBOM and third-party notices
 ";
 
 /// What random cases are made of, for proptest. With one seed a change is held against the same cases as the one before it:
-/// what fails is the change, not the luck of the day. `soak` looks further.
+/// what fails is the change, not the luck of the day. `seeds` looks further.
 const SEED: &str = "PROPTEST_RNG_SEED";
 const USUAL_SEED: &str = "20260101";
 
@@ -53,9 +57,17 @@ fn main() -> ExitCode {
         ["lint"] => lint(),
         ["doc"] => doc(),
         ["conformance", rest @ ..] => conformance(rest),
-        ["soak"] => soak(4),
-        ["soak", rounds] => match rounds.parse() {
-            Ok(rounds) => soak(rounds),
+        ["audit"] => audit(),
+        ["soak", "--minutes", minutes] => bench(&["soak", "--minutes", minutes]),
+        ["soak", ..] => {
+            eprintln!(
+                "how long? `cargo xtask soak --minutes 60`; `cargo xtask seeds` runs the properties on other cases"
+            );
+            return ExitCode::from(2);
+        }
+        ["seeds"] => seeds(4),
+        ["seeds", rounds] => match rounds.parse() {
+            Ok(rounds) => seeds(rounds),
             Err(_) => {
                 eprintln!("`{rounds}` is not a number of rounds");
                 return ExitCode::from(2);
@@ -79,12 +91,13 @@ fn main() -> ExitCode {
 type Step = fn() -> bool;
 
 fn ci() -> bool {
-    let steps: [(&str, Step); 5] = [
+    let steps: [(&str, Step); 6] = [
         ("format", format),
         ("lint", lint),
         ("test", || test(Missing::Installed, &[])),
         ("doc", doc),
         ("conformance", || conformance(&[])),
+        ("audit", audit),
     ];
     for (name, step) in steps {
         println!("\n== {name}");
@@ -110,7 +123,7 @@ fn test(missing: Missing, rest: &[&str]) -> bool {
 }
 
 /// The properties of everything that needs nothing installed, on random cases that no run had before.
-fn soak(rounds: u64) -> bool {
+fn seeds(rounds: u64) -> bool {
     let arguments =
         ["test", "--workspace", "--exclude", "upheld-store", "--exclude", "upheld-server", "--lib", "--tests"];
     let start = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs());
@@ -153,6 +166,24 @@ fn conformance(rest: &[&str]) -> bool {
     }
     // In the profile of the tests: building everything once more would take longer than all cases together.
     cargo(&[&["run", "--quiet", "--package", "conformance", "--"], rest].concat())
+}
+
+/// Known weaknesses. Their list is kept at github.com/rustsec/advisory-db and in no registry: without the network, or without cargo-deny,
+/// nobody can look, and that is said.
+fn audit() -> bool {
+    if !runs(&cargo_name(), &["deny", "--version"]) {
+        println!(
+            "note: cargo-deny is not installed, so nobody looked for known weaknesses: cargo install --locked cargo-deny"
+        );
+        return true;
+    }
+    if !runs(&cargo_name(), &["deny", "fetch", "db"]) {
+        println!(
+            "note: the list of known weaknesses cannot be fetched from github.com/rustsec/advisory-db, so nobody looked"
+        );
+        return true;
+    }
+    cargo(&["deny", "check", "advisories", "bans", "sources"])
 }
 
 fn bench(rest: &[&str]) -> bool {

@@ -49,7 +49,7 @@ impl Client {
 
     fn begin(&mut self, line: &str, headers: &str, body: &str) -> Result<(), String> {
         let request = format!(
-            "{line} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
+            "{line} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
             body.len()
         );
         self.stream.write_all(request.as_bytes()).map_err(|error| error.to_string())
