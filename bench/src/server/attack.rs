@@ -85,7 +85,8 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
         let over = AtomicBool::new(false);
         attacked.push(std::thread::scope(|scope| {
             for attack in ATTACKS {
-                scope.spawn(|| strangers(attack, server.address, plan.strangers, &counts, &over));
+                let (counts, over, address) = (&counts, &over, server.address);
+                scope.spawn(move || strangers(attack, address, plan.strangers, counts, over));
             }
             scope.spawn(|| health(server.address, &counts, &over));
             let asked = ask(server.address, &bodies, plan.round);

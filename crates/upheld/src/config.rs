@@ -168,7 +168,8 @@ fn given(flags: &Common, environment: &impl Fn(&str) -> Option<String>) -> Vec<(
         flag(name, values.clone(), &format!("flag --{name}"));
     }
     flag("schemas", named(flags.schemas.as_ref().map(name_of)), "flag --schemas");
-    let names = ["files", "exclude", "semantics", "mesh", "output", "color", "schemas", "trust", "anonymous"].into_iter();
+    let names =
+        ["files", "exclude", "semantics", "mesh", "output", "color", "schemas", "trust", "anonymous"].into_iter();
     for name in names.chain(system_settings().map(|system| system.name)) {
         let variable = format!("UPHELD_{}", name.to_uppercase());
         if let Some(value) = environment(&variable).filter(|value| !value.is_empty()) {

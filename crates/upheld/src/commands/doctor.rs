@@ -58,7 +58,7 @@ struct Answer {
 }
 
 struct Asked<'s> {
-    server: &'s Server<'s>,
+    server: &'s Server,
     agent: ureq::Agent,
 }
 
