@@ -151,7 +151,9 @@ impl Recognised {
         };
         let text = |symbol| self.draft.symbols.text(symbol);
         let (kind, scope, name) = (text(identity.0), text(identity.1), text(identity.2));
-        let message = format!("{kind} `{name}` of {within} `{scope}` is defined twice");
+        let is_nowhere = dialects().any(|dialect| dialect.is_in_no_scope(kind, scope));
+        let place = if is_nowhere { String::new() } else { format!(" of {within} `{scope}`") };
+        let message = format!("{kind} `{name}`{place} is defined twice");
         let span = files.value(at).map(first_span).unwrap_or_default();
         let folder = |at: NodeRef| files.get(at.source).map(|file| kustomization::split(&file.name));
         let diagnostic = match (self.surroundings, folder(first), folder(at)) {

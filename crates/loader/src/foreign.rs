@@ -24,12 +24,15 @@ pub(crate) fn leave_aside(
     reading: Reading<'_>,
 ) -> (Diagnostics, LeftAside) {
     let charts = charts(files.iter().map(|(_, file)| file.name.as_str()));
-    let wrong: BTreeSet<SourceId> =
-        problems.as_slice().iter().filter(|one| one.severity == Severity::Error).filter_map(of).collect();
+    let (mut wrong, mut warned) = (BTreeSet::new(), BTreeSet::new());
+    for problem in problems.as_slice() {
+        let found = if problem.severity == Severity::Error { &mut wrong } else { &mut warned };
+        found.extend(of(problem));
+    }
     let is_found = |source: &SourceId| origins.get(source.index()) == Some(&Origin::Found);
     let mut marks = None;
     let mut aside = LeftAside::default();
-    let mut gone: BTreeSet<SourceId> = BTreeSet::new();
+    let (mut gone, mut foreign) = (BTreeSet::new(), BTreeSet::new());
     for (source, file) in files.iter().filter(|(source, _)| is_found(source)) {
         let candidate = Candidate {
             file,
@@ -40,13 +43,15 @@ pub(crate) fn leave_aside(
                 .collect(),
             chart: charts.iter().rev().find(|chart| is_in(&file.name, chart)).map(String::as_str),
         };
-        let ours = |text: &str| marks.get_or_insert_with(|| Marks::of(reading, files)).are_in(text);
-        if let Some(why) = candidate.why(ours) {
+        let mut ours = |text: &str| marks.get_or_insert_with(|| Marks::of(reading, files)).are_in(text);
+        if let Some(why) = candidate.why(&mut ours) {
             aside.add(why, &*file.name);
             gone.insert(source);
             aside
                 .charts
                 .extend(candidate.chart.filter(|_| why == Why::HelmTemplate).map(|chart| outermost(&charts, chart)));
+        } else if warned.contains(&source) && !wrong.contains(&source) && candidate.is_of_others(&mut ours) {
+            foreign.insert(source);
         }
     }
     for source in &gone {
@@ -54,7 +59,9 @@ pub(crate) fn leave_aside(
         files.put(*source, Some(File { name, tree: without_documents(String::new()) }));
     }
     let mut left = Diagnostics::default();
-    left.extend(problems.into_iter().filter(|one| of(one).is_none_or(|source| !gone.contains(&source))));
+    // Nobody wants to be warned of what others write.
+    let is_ours = |source: SourceId| !gone.contains(&source) && !foreign.contains(&source);
+    left.extend(problems.into_iter().filter(|one| of(one).is_none_or(is_ours)));
     (left, aside)
 }
 
@@ -96,16 +103,16 @@ struct Candidate<'f> {
 
 impl Candidate<'_> {
     /// Why it is left aside, if it is.
-    fn why(&self, mut ours: impl FnMut(&str) -> bool) -> Option<Why> {
+    fn why(&self, ours: &mut impl FnMut(&str) -> bool) -> Option<Why> {
         let text = self.file.tree.text();
         let within = self.chart.map(|chart| paths::below(&self.file.name, chart));
         if within.is_some_and(|within| within.starts_with("templates/")) && has_template(text) {
             return Some(Why::HelmTemplate);
         }
         if !self.errors.is_empty() {
-            return self.unparsed(text, &mut ours);
+            return self.unparsed(text, ours);
         }
-        let documents = || self.file.tree.documents().filter(|document| document.kind() != Kind::Null);
+        let documents = || self.documents();
         if documents().any(|document| is_ours(document, &self.file.name)) || documents().next().is_none() {
             return None;
         }
@@ -113,13 +120,22 @@ impl Candidate<'_> {
             return Some(Why::Encrypted);
         }
         let is_plain = |document: Value<'_>| !matches!(document.kind(), Kind::Map | Kind::List);
-        if documents().all(is_plain) && !ours(text) {
+        if documents().any(is_plain) && !ours(text) {
             return Some(Why::OtherProgram);
         }
         // Values have any fields, and some are called like ours.
         let is_typed = |document: Value<'_>| document.get("kind").is_some();
         let is_loose = within.is_some_and(|within| !within.starts_with("crds/"));
         (is_loose && !documents().any(is_typed) && !ours(text)).then_some(Why::HelmChart)
+    }
+
+    fn documents(&self) -> impl Iterator<Item = Value<'_>> {
+        self.file.tree.documents().filter(|document| document.kind() != Kind::Null)
+    }
+
+    /// Whether nothing in it looks like ours.
+    fn is_of_others(&self, ours: &mut impl FnMut(&str) -> bool) -> bool {
+        !self.documents().any(|document| is_ours(document, &self.file.name)) && !ours(self.file.tree.text())
     }
 
     /// Why it is left aside although it cannot be parsed.

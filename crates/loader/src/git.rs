@@ -142,7 +142,7 @@ impl<'a> Search<'a> {
         if self.exclude.excludes(&self.git.folder.join(&name), What::File) {
             self.aside.add(Why::Excluded, name);
         } else {
-            self.found.push(Found { name, path, origin });
+            self.found.push(Found { name, origin, path });
         }
     }
 
@@ -199,7 +199,7 @@ impl<'a> Search<'a> {
         self.found.sort_by(|a, b| a.name.cmp(&b.name).then(a.origin.cmp(&b.origin)));
         let mut seen = HashSet::new();
         let mut inputs = Vec::new();
-        for Found { name, path, origin } in self.found {
+        for Found { name, origin, path } in self.found {
             let Some(entry) = self.entries.get(&path) else { continue };
             if !seen.insert(path) {
                 continue;

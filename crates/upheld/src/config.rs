@@ -159,7 +159,7 @@ fn given(flags: &Common, environment: &impl Fn(&str) -> Option<String>) -> Vec<(
     };
     let named = |value: Option<String>| value.into_iter().collect::<Vec<_>>();
     flag("files", flags.files.clone(), "flag -f");
-    flag("exclude", flags.exclude.clone(), "flag --exclude");
+    flag("exclude", flags.folders.exclude.clone(), "flag --exclude");
     flag("semantics", flags.semantics.clone(), "flag --semantics");
     flag("mesh", named(flags.mesh.clone()), "flag --mesh");
     flag("output", named(flags.output.as_ref().map(name_of)), "flag --output");
@@ -198,8 +198,8 @@ impl Layers {
         Settings {
             files: self.find("files", current).unwrap_or_else(|| default_of(&["."])),
             exclude: self.exclude(current),
-            reading: if flags.strict { Reading::Strict } else { Reading::Lenient },
-            packages: if flags.render { Packages::Rendered } else { Packages::AsTheyAre },
+            reading: if flags.folders.strict { Reading::Strict } else { Reading::Lenient },
+            packages: if flags.folders.render { Packages::Rendered } else { Packages::AsTheyAre },
             semantics: self
                 .find("semantics", current)
                 .unwrap_or_else(|| default_of(&default_editions().collect::<Vec<_>>())),

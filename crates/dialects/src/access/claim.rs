@@ -75,7 +75,7 @@ pub fn claim(document: Value<'_>, file: &str) -> Option<Claim> {
 pub(crate) fn resembles_text(text: &str) -> bool {
     let has = |key: &&str| has_key(text, key);
     let of_policies = ["subjects", "resources", "actions"].iter().filter(|key| has(key)).count();
-    of_policies >= 2 || (of_policies > 0 && has(&"effect")) || manifest::OWN_KEYS.iter().any(|key| has(&key))
+    of_policies >= 2 || (of_policies > 0 && has(&"effect")) || manifest::OWN_KEYS.iter().any(has)
 }
 
 /// The value of `kind:` of a set of policies.

@@ -6,7 +6,7 @@ use upheld_model::nearest::misspelt;
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Fault, NodeRef, SourceId};
 
-use super::{Recognised, first_span};
+use super::{Recognised, Surroundings, first_span};
 use crate::dialect::dialects;
 use crate::document::{Form, Resource};
 
@@ -78,7 +78,10 @@ impl Recognised {
 
     /// Manifests of other tools lie in the same folders; what looks like ours is refused all the same.
     pub(super) fn without_type(&mut self, source: SourceId, document: Value<'_>) {
-        let Some(dialect) = dialects().find(|dialect| dialect.resembles(document)) else {
+        // Others have fields of the same names; a document of ours has a name as well.
+        let is_named = || ["name", "metadata"].iter().any(|field| document.get(field).is_some());
+        let may_be = self.surroundings == Surroundings::Own || is_named();
+        let Some(dialect) = dialects().find(|dialect| may_be && dialect.resembles(document)) else {
             self.set_aside(source, document, "documents without a type".to_owned());
             return;
         };

@@ -82,6 +82,8 @@ const CONTENTS: &[(&str, &str, Fate)] = &[
     ("yaml", "services: {web: {image: nginx}}\n", Fate::Aside),
     ("yaml", "apiVersion: apps.example/v1\nkind: Widget\nmetadata: {name: NAME}\n", Fate::Aside),
     ("yaml", "only words\n", Fate::Aside),
+    ("jsonl", "123456789012345678901234567890\n", Fate::Aside),
+    ("yaml", "mesh: {collection: projects}\nselectors: [a]\n", Fate::Aside),
     ("json", "{\"type\": \"module\", \"name\": \"NAME\"}", Fate::Aside),
     ("yaml", "a: ENC[AES256_GCM,data:x]\nsops: {mac: x}\n", Fate::Aside),
 ];
@@ -144,6 +146,19 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn what_others_write_is_warned_of_only_where_it_could_be_ours() {
+    let load = |text: &str| {
+        let input = Input::text("a.yaml", Format::Yaml, text).of(Origin::Found);
+        let loaded = Choices::default().with(Surroundings::Mixed).load(vec![input]).expect("is read");
+        loaded.warnings.as_slice().len()
+    };
+    assert_eq!(load("threadsafe: yes\n"), 0);
+    assert_eq!(load("apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{name: yes, port: 80}]}\n"), 1);
+    // Fields that others have, too, make no document of ours out of one that has no name.
+    assert_eq!(load("mesh: {name: mesh}\nproject: {name: project}\n"), 0);
 }
 
 #[test]

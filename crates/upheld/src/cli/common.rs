@@ -19,15 +19,8 @@ pub(crate) struct Common {
     /// File, folder, glob or `-` to read; repeatable [default: the files of upheld.yaml, else this folder]
     #[arg(short = 'f', long = "file", value_name = "PATH", global = true, help_heading = FILES)]
     pub(crate) files: Vec<String>,
-    /// Leave out what a .gitignore would name so: `charts`, `./overlays/dev`, `*.tpl.yaml`; repeatable
-    #[arg(long, value_name = "GLOB", global = true, help_heading = FILES)]
-    pub(crate) exclude: Vec<String>,
-    /// Everything in the folders must be read: what would be left aside is an error
-    #[arg(long, global = true, help_heading = FILES)]
-    pub(crate) strict: bool,
-    /// Read what helm and kustomize make of charts and kustomizations, in place of their files
-    #[arg(long, global = true, help_heading = FILES)]
-    pub(crate) render: bool,
+    #[command(flatten)]
+    pub(crate) folders: Folders,
     /// Ask about the documents of this server instead of files; a token goes into `UPHELD_TOKEN`
     #[arg(long, value_name = "URL", global = true, conflicts_with = "files", help_heading = FILES)]
     pub(crate) server: Option<String>,
@@ -64,4 +57,18 @@ pub(crate) struct Common {
     /// The time at which requests are decided and from which ages are counted, for example 2025-03-01T12:00:00Z [default: the clock]
     #[arg(long, value_name = "TIME", global = true, help_heading = RULES, hide_short_help = true)]
     pub(crate) now: Option<String>,
+}
+
+/// What becomes of the files below folders.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Folders {
+    /// Leave out what a .gitignore would name so: `charts`, `./overlays/dev`, `*.tpl.yaml`; repeatable
+    #[arg(long, value_name = "GLOB", global = true, help_heading = FILES)]
+    pub(crate) exclude: Vec<String>,
+    /// Everything in the folders must be read: what would be left aside is an error
+    #[arg(long, global = true, help_heading = FILES)]
+    pub(crate) strict: bool,
+    /// Read what helm and kustomize make of charts and kustomizations, in place of their files
+    #[arg(long, global = true, help_heading = FILES)]
+    pub(crate) render: bool,
 }

@@ -7,7 +7,7 @@ use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::{Lookup, NodeRef, Object, Part, Role, SourceId, TagSet};
 
 use crate::kuma::edition::Edition;
-use crate::kuma::ends::{Connection, End, proxies};
+use crate::kuma::ends::{Connection, End, Member, proxies};
 use crate::kuma::meta::{fact, with_fact};
 use crate::kuma::resources::ResourceType;
 use crate::kuma::rules::edition;
@@ -82,7 +82,7 @@ fn gateways(snapshot: &Snapshot, lookup: &mut Lookup<'_>, connection: &Connectio
     if edition(snapshot) == Edition::V3 || is_read() {
         return FxHashMap::default();
     }
-    let ids = connection.source.iter().flat_map(|end| &end.members).filter_map(|member| member.caller());
+    let ids = connection.source.iter().flat_map(|end| &end.members).filter_map(Member::caller);
     let mut found = FxHashMap::default();
     for (id, proxy) in ids.filter_map(|id| Some((id, snapshot.objects().get(id)?))) {
         let Some(own) = proxy.parts.iter().find(|part| part.role == Role::BuiltinGateway) else { continue };
