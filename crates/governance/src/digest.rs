@@ -36,7 +36,7 @@ impl Organisation {
             for text in [scope.as_deref().unwrap_or_default(), policy, a, b, &rule.to_string()] {
                 encoder.text(text);
             }
-            encoder.list(causes, |encoder, cause| encoder.one(cause));
+            encoder.list(causes, Encoder::one);
         }
         hex(&encoder.finish())
     }

@@ -60,8 +60,7 @@ async fn events(
     let (revisions, seen) = (app.live.follow(), seen_at(&app, after).await);
     let (told, waiting) = (now(), Vec::new());
     let expires = Instant::now() + left(caller.until);
-    let follow =
-        Follow { revisions, reloads, expires, ends, app, observed, reader, caller, after, seen, told, waiting };
+    let follow = Follow { app, observed, reader, caller, revisions, reloads, expires, ends, after, seen, told, waiting };
     let events = stream::unfold(follow, |follow| async move { follow.next().await });
     let events = events.map(Ok);
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
@@ -176,7 +175,7 @@ impl Follow {
 /// Returns at the moment at which something is judged otherwise by the clock alone, if there is one. Clocks are put right: it looks again
 /// after a while.
 async fn until(turn: Option<Timestamp>) {
-    const LOOK: Duration = Duration::from_secs(60);
+    const LOOK: Duration = Duration::from_mins(1);
     let Some(turn) = turn else { return std::future::pending().await };
     loop {
         let left = u64::try_from(turn.0.saturating_sub(now().0)).unwrap_or_default();

@@ -83,7 +83,7 @@ fn many_relationships_are_not_loaded_anew_for_a_few_writes() {
     let text = format!("- {{ref: workspace/w}}\n- {{ref: project/p, workspace: w}}\n{users}");
     let files = Contents::of(vec![("all.yaml".to_owned(), text.into_bytes())]);
     let mut view = View::build(Arc::default(), files.clone(), &Arc::default()).unwrap();
-    for number in 0..super::FEW + 1 {
+    for number in 0..=super::FEW {
         let name = format!("project/p~user/u{number}");
         let key = Key::new("Link", "compliance", &name).unwrap();
         let text = format!(r#"{{"a": "project/p", "b": "user/u{number}"}}"#);
