@@ -85,7 +85,7 @@ pub(crate) fn run(plan: &Plan) -> Result<(), String> {
         let over = AtomicBool::new(false);
         attacked.push(std::thread::scope(|scope| {
             for attack in ATTACKS {
-                let (counts, over, address) = (&counts, &over, server.address);
+                let (address, counts, over) = (server.address, &counts, &over);
                 scope.spawn(move || strangers(attack, address, plan.strangers, counts, over));
             }
             scope.spawn(|| health(server.address, &counts, &over));

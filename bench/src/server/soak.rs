@@ -47,7 +47,7 @@ pub(crate) fn run(minutes: u64) -> Result<(), String> {
     let (latencies, writes) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
     let until = Duration::from_mins(minutes);
     let moments = std::thread::scope(|scope| {
-        let acts: [(Duration, Box<dyn FnMut(usize) -> Result<(), String> + Send>); 5] = [
+        let acts: [(Duration, Act<'_>); 5] = [
             (DECISIONS, decisions(server.address, &bodies, &latencies)),
             (WRITES, writing(server.address, &writes)),
             (LISTS, lists(server.address)),
@@ -152,7 +152,7 @@ fn decisions<'a>(server: SocketAddr, bodies: &'a [String], latencies: &'a Mutex<
     })
 }
 
-fn writing<'a>(server: SocketAddr, writes: &'a AtomicUsize) -> Act<'a> {
+fn writing(server: SocketAddr, writes: &AtomicUsize) -> Act<'_> {
     Box::new(move |number| {
         Client::connect(server)?.put(TOKEN, &documents::changing(number))?;
         writes.fetch_add(1, Ordering::Relaxed);

@@ -118,13 +118,13 @@ impl<'a> Request<'a> {
     }
 
     /// A place to be answered in, once it is known who asks.
-    pub(crate) fn enter(&self, whose: Whose) -> Result<Option<Place<'a>>, Response> {
+    pub(crate) fn enter(&self, whose: Whose) -> Result<Option<Place<'a>>, Box<Response>> {
         if self.always {
             return Ok(None);
         }
         let detail = "too many requests are being answered; try again in a moment";
         let place = self.app.gate.rooms.enter(self.endpoint, whose);
-        place.map(Some).ok_or_else(|| overloaded(self.endpoint.form, detail))
+        place.map(Some).ok_or_else(|| Box::new(overloaded(self.endpoint.form, detail)))
     }
 
     /// The answer, if there is room for it until it is read.

@@ -115,7 +115,7 @@ async fn answer(
     };
     let _place = match limits.enter(whose) {
         Ok(place) => place,
-        Err(full) => return full,
+        Err(full) => return *full,
     };
     let (body, _held) = match limits::whole_body(app, &parts, body, endpoint, whose).await {
         Ok(body) => body,

@@ -126,7 +126,7 @@ mod tests {
             }
         });
         let begun = Instant::now();
-        let error = Patient::new(ours, LIMIT).write_all(&[0; 20_000]).await.unwrap_err();
+        let error = Patient::new(ours, LIMIT).write_all(&vec![0; 20_000]).await.unwrap_err();
         assert_eq!((error.kind(), begun.elapsed() < LIMIT * 2), (io::ErrorKind::TimedOut, true));
         reading.abort();
     }
@@ -134,7 +134,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_reads_slowly_but_steadily_gets_everything() {
         let (ours, mut theirs) = duplex(1000);
-        let writing = tokio::spawn(async move { Patient::new(ours, LIMIT).write_all(&[0; 200_000]).await });
+        let writing = tokio::spawn(async move { Patient::new(ours, LIMIT).write_all(&vec![0; 200_000]).await });
         let mut piece = [0; 1000];
         for _ in 0..200 {
             theirs.read_exact(&mut piece).await.unwrap();

@@ -37,24 +37,16 @@ fn upheld_syntax_of(text: &str) -> (Json, Vec<String>) {
 fn named(expression: &str) -> Vec<(String, Vec<(String, String)>)> {
     let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
     let mut found = Vec::new();
-    let mut rest = expression;
-    while let Some(begin) = rest.find(is_word) {
-        let word: String = rest[begin..].chars().take_while(|character| is_word(*character)).collect();
-        rest = &rest[begin + word.len()..];
-        if word.starts_with("upheld_") || word.starts_with("process_") {
-            let mut labels = Vec::new();
-            if let Some(inside) = rest.strip_prefix('{') {
-                let inside = &inside[..inside.find('}').unwrap()];
-                for label in inside.split(',') {
-                    let (name, value) = label.split_once('=').unwrap();
-                    labels.push((name.to_owned(), value.trim_matches(['~', '"', '=']).to_owned()));
-                }
-            }
-            found.push((word, labels));
-        }
-        // What stands in quotes names nothing.
-        if let Some(quoted) = rest.strip_prefix('{') {
-            rest = &quoted[quoted.find('}').unwrap()..];
+    // What stands in braces belongs to the word before them, and names no metric.
+    for part in expression.split('}') {
+        let (outside, inside) = part.split_once('{').unwrap_or((part, ""));
+        let metrics = outside.split(|character| !is_word(character));
+        let metrics = metrics.filter(|word| word.starts_with("upheld_") || word.starts_with("process_"));
+        found.extend(metrics.map(|metric| (metric.to_owned(), Vec::new())));
+        let labels = inside.split(',').filter_map(|label| label.split_once('='));
+        let labels = labels.map(|(name, value)| (name.to_owned(), value.trim_matches(['~', '"', '=']).to_owned()));
+        if let (Some((_, last)), true) = (found.last_mut(), outside.ends_with(is_word)) {
+            last.extend(labels);
         }
     }
     found

@@ -146,26 +146,21 @@ fn readiness(asked: &Asked<'_>, found: &mut Vec<Finding>) -> Result<(), NoAnswer
         found.push(Finding::new("no-readiness", Weight::Risky, what, "put a token that may read into UPHELD_TOKEN"));
         return Ok(());
     }
-    let store = &told["store"];
-    let error = store["error"].as_str().unwrap_or("no reason is told");
-    if store["reachable"] == false {
+    let told = |place: &str| told.pointer(place);
+    let says = |place: &str, value: bool| told(place) == Some(&Json::Bool(value));
+    let error = told("/store/error").and_then(Json::as_str).unwrap_or("no reason is told");
+    if says("/store/reachable", false) {
         bad("store-away", format!("it does not reach its store: {error}"), "docs/runbook.md#upheld-store-away");
-    } else if store["diverged"] == true {
-        bad(
-            "store-diverged",
-            "its store has another history than the one that it read".to_owned(),
-            "docs/runbook.md#upheld-store-diverged",
-        );
-    } else if store["writable"] == false {
-        bad(
-            "writes-fail",
-            format!("its store keeps no writes: {error}"),
-            "make room, or let it write there; it heals by itself",
-        );
+    } else if says("/store/diverged", true) {
+        let what = "its store has another history than the one that it read".to_owned();
+        bad("store-diverged", what, "docs/runbook.md#upheld-store-diverged");
+    } else if says("/store/writable", false) {
+        let fix = "make room, or let it write there; it heals by itself";
+        bad("writes-fail", format!("its store keeps no writes: {error}"), fix);
     }
-    for problem in told["diagnostics"].as_array().into_iter().flatten() {
-        let message = problem["message"].as_str().unwrap_or_default();
-        let place = problem["at"]["file"].as_str().or(problem["file"].as_str()).unwrap_or("a watched file");
+    for problem in told("/diagnostics").and_then(Json::as_array).into_iter().flatten() {
+        let text = |place: &str| problem.pointer(place).and_then(Json::as_str);
+        let (message, place) = (text("/message").unwrap_or_default(), text("/file").unwrap_or("a watched file"));
         bad("files-broken", format!("{place} is invalid and not in effect: {message}"), "correct the file");
     }
     Ok(())
