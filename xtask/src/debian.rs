@@ -46,11 +46,11 @@ pub(crate) const ALL: [Package; 2] = [
 ];
 
 impl Tool for Package {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         self.name
     }
 
-    fn without(&self) -> &str {
+    fn without(&self) -> &'static str {
         self.without
     }
 

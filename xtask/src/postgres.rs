@@ -18,11 +18,11 @@ const INSTALL: [&str; 4] = ["install", "--yes", "--no-install-recommends", "post
 pub(crate) struct Postgres;
 
 impl Tool for Postgres {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "PostgreSQL"
     }
 
-    fn without(&self) -> &str {
+    fn without(&self) -> &'static str {
         WITHOUT
     }
 

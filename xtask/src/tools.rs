@@ -13,9 +13,9 @@ const LEFT_OUT_FILE: &str = "target/left-out.txt";
 /// A program that some tests use.
 pub(crate) trait Tool {
     /// As people call it.
-    fn name(&self) -> &str;
+    fn name(&self) -> &'static str;
     /// The variable that tells the tests to do without.
-    fn without(&self) -> &str;
+    fn without(&self) -> &'static str;
     /// Whether the tests can have it.
     fn is_there(&self) -> bool;
     /// What installing it runs, and where that goes.

@@ -189,7 +189,8 @@ impl<'a> Asked<'a> {
     /// Asks all dialects: those that know the thing answer together.
     pub fn answer(&self) -> Result<Answer, Refused> {
         self.kind()?;
-        let (mut answers, mut refused): (Vec<Answer>, Vec<(bool, &dyn Dialect, Refused)>) = (Vec::new(), Vec::new());
+        let mut answers: Vec<Answer> = Vec::new();
+        let mut refused: Vec<(bool, &dyn Dialect, Refused)> = Vec::new();
         for (dialect, answer) in dialects().filter_map(|dialect| Some((dialect, dialect.answer(self)?))) {
             match answer {
                 Ok(answer) => answers.push(answer),

@@ -3,7 +3,7 @@
 //! A file is left aside only if nothing in it could be read as a document of ours. Whatever looks like ours and is broken stays an
 //! error; so does everything that somebody asked for by its name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use upheld_dialects::Reading;
 use upheld_dialects::document::Header;
@@ -24,10 +24,14 @@ pub(crate) fn leave_aside(
     reading: Reading<'_>,
 ) -> (Diagnostics, LeftAside) {
     let charts = charts(files.iter().map(|(_, file)| file.name.as_str()));
-    let (mut wrong, mut warned) = (BTreeSet::new(), BTreeSet::new());
-    for problem in problems.as_slice() {
-        let found = if problem.severity == Severity::Error { &mut wrong } else { &mut warned };
-        found.extend(of(problem));
+    let mut errors: BTreeMap<SourceId, Vec<&Diagnostic>> = BTreeMap::new();
+    let mut warned = BTreeSet::new();
+    for (source, problem) in problems.as_slice().iter().filter_map(|problem| Some((of(problem)?, problem))) {
+        if problem.severity == Severity::Error {
+            errors.entry(source).or_default().push(problem);
+        } else {
+            warned.insert(source);
+        }
     }
     let is_found = |source: &SourceId| origins.get(source.index()) == Some(&Origin::Found);
     let mut marks = None;
@@ -36,11 +40,7 @@ pub(crate) fn leave_aside(
     for (source, file) in files.iter().filter(|(source, _)| is_found(source)) {
         let candidate = Candidate {
             file,
-            errors: problems
-                .as_slice()
-                .iter()
-                .filter(|one| wrong.contains(&source) && of(one) == Some(source))
-                .collect(),
+            errors: errors.get(&source).map_or(&[], Vec::as_slice),
             chart: charts.iter().rev().find(|chart| is_in(&file.name, chart)).map(String::as_str),
         };
         let mut ours = |text: &str| marks.get_or_insert_with(|| Marks::of(reading, files)).are_in(text);
@@ -50,7 +50,7 @@ pub(crate) fn leave_aside(
             aside
                 .charts
                 .extend(candidate.chart.filter(|_| why == Why::HelmTemplate).map(|chart| outermost(&charts, chart)));
-        } else if warned.contains(&source) && !wrong.contains(&source) && candidate.is_of_others(&mut ours) {
+        } else if warned.contains(&source) && candidate.errors.is_empty() && candidate.is_of_others(&mut ours) {
             foreign.insert(source);
         }
     }
@@ -96,7 +96,7 @@ pub(crate) fn is_in(name: &str, folder: &str) -> bool {
 /// A file that was found, and may not be ours.
 struct Candidate<'f> {
     file: &'f File,
-    errors: Vec<&'f Diagnostic>,
+    errors: &'f [&'f Diagnostic],
     /// The chart that it is in.
     chart: Option<&'f str>,
 }

@@ -10,6 +10,9 @@ use super::{Recognised, Surroundings, first_span};
 use crate::dialect::dialects;
 use crate::document::{Form, Resource};
 
+/// What documents are called that do not say what they are.
+const WITHOUT_TYPE: &str = "documents without a type";
+
 /// How many documents of which type were left out. Nothing is ignored in silence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetAside {
@@ -46,6 +49,8 @@ impl Recognised {
         let resembles = || dialects().any(|dialect| dialect.resembles(resource.document));
         let unlike = || resource.form == Form::Universal && near.is_none() && !resembles();
         if foreign || unlike() || dialects().any(|dialect| dialect.known_types().ignored.contains(&name)) {
+            // JSON Schemas have lists of types, which are no names.
+            let name = if name.is_empty() { WITHOUT_TYPE } else { name };
             let version = resource.document.get("apiVersion").filter(|_| foreign).map(Value::text);
             let label = version.map_or_else(|| name.to_owned(), |version| format!("{version} {name}"));
             self.set_aside(source, resource.document, label);
@@ -82,7 +87,7 @@ impl Recognised {
         let is_named = || ["name", "metadata"].iter().any(|field| document.get(field).is_some());
         let may_be = self.surroundings == Surroundings::Own || is_named();
         let Some(dialect) = dialects().find(|dialect| may_be && dialect.resembles(document)) else {
-            self.set_aside(source, document, "documents without a type".to_owned());
+            self.set_aside(source, document, WITHOUT_TYPE.to_owned());
             return;
         };
         let message = "this document says neither `type:` nor `apiVersion:` and `kind:`";

@@ -60,7 +60,8 @@ async fn events(
     let (revisions, seen) = (app.live.follow(), seen_at(&app, after).await);
     let (told, waiting) = (now(), Vec::new());
     let expires = Instant::now() + left(caller.until);
-    let follow = Follow { app, observed, reader, caller, revisions, reloads, expires, ends, after, seen, told, waiting };
+    let follow =
+        Follow { app, observed, reader, caller, revisions, reloads, expires, ends, after, seen, told, waiting };
     let events = stream::unfold(follow, |follow| async move { follow.next().await });
     let events = events.map(Ok);
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))

@@ -84,6 +84,53 @@ fn the_versions_page_names_every_edition() {
     }
 }
 
+/// What readers had to read twice.
+const UNCLEAR: [&str; 14] = [
+    "which one stands",
+    "would mend",
+    "is not a guess",
+    "that applies says otherwise",
+    "without evidence",
+    "has the say over",
+    "that very text",
+    "any run of characters",
+    "is it well?",
+    "who is not in the list has a name",
+    "makes nobody of its sender",
+    "do not travel",
+    "cannot be done here",
+    "what was asked is answered",
+];
+
+/// Comments are for those who change the program, and so are tests.
+#[test]
+fn nothing_that_is_shown_has_to_be_read_twice() {
+    let mut shown: Vec<PathBuf> = all_pages();
+    sources(&root().join("crates"), &mut shown);
+    let mut found = Vec::new();
+    for path in shown {
+        let text = fs::read_to_string(&path).expect("readable");
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            let line = line.to_lowercase();
+            found.extend(UNCLEAR.iter().filter(|phrase| line.contains(**phrase)).map(|phrase| (path.clone(), *phrase)));
+        }
+    }
+    assert!(found.is_empty(), "{found:?}");
+}
+
+/// What messages are made of, and what they come to.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is = |extension: &str| path.extension().is_some_and(|own| own == extension);
+        if path.is_dir() {
+            sources(&path, found);
+        } else if (is("rs") && path.components().any(|part| part.as_os_str() == "src")) || is("snap") {
+            found.push(path);
+        }
+    }
+}
+
 /// Whatever a pipeline file runs works on our own examples; what it says of them is not judged here.
 #[test]
 fn files_for_pipelines_run() {

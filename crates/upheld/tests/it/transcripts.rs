@@ -70,7 +70,10 @@ impl Place {
 
     /// Writes a block of YAML that has a name.
     fn write(&self, block: &[&str]) {
-        let name = block.first().and_then(|line| line.strip_prefix("# ")).filter(|name| name.ends_with(".yaml"));
+        let name = block
+            .first()
+            .and_then(|line| line.strip_prefix("# "))
+            .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "yaml"));
         if let (Self::Own(folder), Some(name)) = (self, name) {
             std::fs::write(folder.path().join(name), block.join("\n") + "\n").expect("writable");
         }
@@ -103,7 +106,9 @@ fn replay(text: &str, place: &Place) -> (String, usize) {
         let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
         if line == "```yaml" {
             place.write(&block);
-            block.iter().for_each(|line| fresh.extend([line, "\n"]));
+            for line in &block {
+                fresh.extend([line, "\n"]);
+            }
         }
         for (index, command) in
             block.iter().filter(|_| line == "```console").filter(|line| line.starts_with("$ ")).enumerate()

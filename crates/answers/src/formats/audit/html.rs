@@ -223,7 +223,7 @@ fn policies(audit: &Audit) -> String {
         .iter()
         .map(|text| format!("<th scope=\"col\">{text}</th>"))
         .collect();
-    let numbers: String = ["Pairs", "Pass", "Hard", "Soft", "Waived", "Without evidence"]
+    let numbers: String = ["Pairs", "Pass", "Hard", "Soft", "Waived", "Neither has the tag"]
         .iter()
         .map(|text| format!("<th scope=\"col\" class=\"number\">{text}</th>"))
         .collect();
@@ -231,7 +231,7 @@ fn policies(audit: &Audit) -> String {
         0 => String::new(),
         count => {
             let count = counted(count, "check", "checks");
-            format!("<p>{count} passed without evidence: nobody carries the tag.</p>\n")
+            format!("<p>{count} passed only because neither side has the tag.</p>\n")
         }
     };
     format!(

@@ -162,7 +162,7 @@ fn vacuous(audit: &Audit) -> String {
         return String::new();
     }
     let count = counted(audit.summary.vacuous, "check", "checks");
-    format!("\n{count} passed without evidence: nobody carries the tag.\n")
+    format!("\n{count} passed only because neither side has the tag.\n")
 }
 
 fn row(check: &Check) -> String {
@@ -210,7 +210,7 @@ fn waiver(check: &Check) -> String {
 fn policies(audit: &Audit) -> String {
     let mut text = "\n<details><summary>Policies</summary>\n\n".to_owned();
     text.push_str(
-        "| Policy | Level | Severity | Strategy | Pairs | Pass | Hard | Soft | Waived | Without evidence |\n",
+        "| Policy | Level | Severity | Strategy | Pairs | Pass | Hard | Soft | Waived | Neither has the tag |\n",
     );
     text.push_str("|---|---|---|---|--:|--:|--:|--:|--:|--:|\n");
     for policy in &audit.policies {
