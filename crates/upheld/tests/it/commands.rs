@@ -262,3 +262,18 @@ fn colour_only_where_it_is_wanted() {
     let output = command.output().expect("the program starts");
     assert!(!shown(&output).contains("\x1b[3"), "NO_COLOR wins");
 }
+
+#[test]
+fn a_connection_under_network_policies_resolves_to_whether_it_is_allowed_and_what_each_end_says() {
+    let question = "resolve -f examples/network-policies --from api --to db --port 5432";
+    let told = in_root(&format!("{question} -o json"));
+    let text = told.split("--- stdout\n").nth(1).and_then(|rest| rest.split("--- stderr").next()).expect("is answered");
+    let value: serde_json::Value = serde_json::from_str(text).expect("is JSON");
+    assert_eq!(value["allowed"], true, "{told}");
+    assert_eq!(value["decisions"].as_object().map(serde_json::Map::len), Some(2), "{told}");
+    assert!(value["decisions"].as_object().expect("a map").values().all(|one| one["decision"] == "permit"), "{told}");
+    let field = in_root(&format!("{question} --kind NetworkPolicy --field allowed"));
+    assert!(field.starts_with("exit 0\n--- stdout\ntrue\n"), "{field}");
+    let undecided = in_root("resolve -f examples/network-policies --from report --to db --port 5432");
+    assert!(undecided.starts_with("exit 3\n--- stdout\nallowed: null\n"), "{undecided}");
+}
