@@ -158,7 +158,10 @@ impl Snapshot {
             fingerprints(&files, &came).for_each(|fingerprint| documents.add(fingerprint));
         }
         next.texts.files = files;
-        next.texts.documents = {
+        // Once there are fingerprints of all of them nobody reads the list again, and it is as long as there are documents.
+        next.texts.documents = if next.documents.get().is_some() {
+            Arc::from([])
+        } else {
             let still = self.texts.documents.iter().filter(|at| !changed.contains(&at.source));
             still.copied().chain(came).collect()
         };
