@@ -129,6 +129,8 @@ pub struct Limits {
     pub wait: Duration,
     /// Requests that one client may make in a second; `None` for as many as they like.
     pub rate: Option<u32>,
+    /// Refusals of one address in a second; who is refused more often waits for it, and is cut off.
+    pub refusals: u32,
     /// Connections at once.
     pub connections: usize,
     /// Connections of one address at once.
@@ -220,6 +222,7 @@ impl Default for Limits {
             time: Duration::from_secs(10),
             wait: Duration::from_secs(5),
             rate: None,
+            refusals: 100,
             connections: 4096,
             connections_of_one: 1024,
             streams_of_one: 128,

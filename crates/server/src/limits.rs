@@ -10,6 +10,7 @@
 //! | time of a request | here | 503 |
 //! | streams, of all and of one address | here | 503 |
 //! | requests of one client in a second | [`rate`], asked by `auth` | 429 |
+//! | refusals of one address in a second | [`rate`] | late, and closed |
 //! | size and time of a body | [`body`] | 413, 408 |
 //! | work that takes long | [`heavy`] | waits |
 //! | nesting and number of values, questions in a batch | readers, handlers | 400, 413 |
@@ -55,7 +56,12 @@ pub(crate) struct Gate {
     /// Whoever is connected.
     pub(crate) clients: Arc<Clients>,
     rate: Option<Rate>,
+    /// Of requests that are refused.
+    refusals: Rate,
 }
+
+/// How long somebody waits for the next refusal who is refused too often.
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// What is asked whether the server lives must be answered whatever else goes on.
 pub(crate) const ALWAYS: &str = "/healthz";
@@ -68,6 +74,7 @@ impl Gate {
             streams: Arc::new(Semaphore::new(limits.concurrency.clamp(1, Semaphore::MAX_PERMITS))),
             clients: Clients::new(limits),
             rate: limits.rate.map(Rate::new),
+            refusals: Rate::new(limits.refusals),
         }
     }
 
@@ -78,6 +85,24 @@ impl Gate {
             _ => Ok(()),
         }
     }
+
+    /// Counts a refusal. Whoever is refused too often waits for it, and is told so: they cost others next to nothing then.
+    pub(crate) async fn refused(&self, peer: Option<&Peer>) -> Pestered {
+        if self.refusals.check(None, peer).is_ok() {
+            return Pestered::No;
+        }
+        tokio::time::sleep(PAUSE).await;
+        Pestered::Yes
+    }
+}
+
+/// Whether somebody is refused too often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pestered {
+    /// They are: their connection should end.
+    Yes,
+    /// They are not.
+    No,
 }
 
 impl Whose {

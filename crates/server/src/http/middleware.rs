@@ -26,7 +26,7 @@ use super::asked::{self, Asked};
 use crate::app::Shared;
 use crate::auth::{Endpoint, Operation, Refusal};
 use crate::connection::Connection;
-use crate::limits::Whose;
+use crate::limits::{Pestered, Whose};
 use crate::telemetry::{Observed, ObservedRequest};
 use crate::{auth, limits};
 
@@ -110,6 +110,11 @@ async fn answer(
         }
         Err(refusal) => {
             refused(&parts, &refusal, observed);
+            let peer = parts.extensions.get::<Connection>().map(Connection::peer);
+            if app.gate.refused(peer).await == Pestered::Yes && parts.version <= Version::HTTP_11 {
+                // Whatever they sent beside it is not read.
+                unread.store(true, Ordering::Relaxed);
+            }
             return refusal.answer(endpoint.form);
         }
     };

@@ -317,3 +317,24 @@ fn s16_streams_of_one_address_are_counted() {
     drop(first);
     eventually(|| follow().1 == "HTTP/1.1 200");
 }
+
+#[test]
+fn s16_who_is_refused_too_often_is_cut_off_and_others_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = Limits { refusals: 3, ..Limits::default() };
+    let security = Security { tokens: Some(tokens(&folder)), ..Security::default() };
+    let served = Served::guarded(Config { security, limits, ..Config::default() });
+    let request = "GET /v1/documents HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    // All of them by one connection, without a look at the answers.
+    let answers = served.raw(request.repeat(200).as_bytes());
+    let count = answers.matches("HTTP/1.1 401 ").count();
+    assert!(count < 20, "{count} answers");
+    let bearer = format!("Bearer {TOKEN}");
+    for _ in 0..50 {
+        assert_eq!(
+            served.ask("GET", "/v1/revisions", &[("authorization", &bearer)], "").status,
+            200,
+            "of the same address"
+        );
+    }
+}
