@@ -9,7 +9,7 @@ use upheld_dialects::Reading;
 use upheld_dialects::document::Header;
 use upheld_dialects::recognise::{Marks, is_claimed};
 use upheld_model::tree::{Kind, Value};
-use upheld_model::{Diagnostic, Diagnostics, File, Files, Severity, SourceId};
+use upheld_model::{Diagnostic, Diagnostics, Fault, File, Files, Severity, SourceId};
 use upheld_syntax::without_documents;
 
 use crate::aside::{LeftAside, Why};
@@ -59,9 +59,11 @@ pub(crate) fn leave_aside(
         files.put(*source, Some(File { name, tree: without_documents(String::new()) }));
     }
     let mut left = Diagnostics::default();
-    // Nobody wants to be warned of what others write.
-    let is_ours = |source: SourceId| !gone.contains(&source) && !foreign.contains(&source);
-    left.extend(problems.into_iter().filter(|one| of(one).is_none_or(is_ours)));
+    // Nobody wants to be warned of what others write, but everybody of tables and pages that may have been meant.
+    let is_wanted = |problem: &Diagnostic, source: SourceId| {
+        !gone.contains(&source) && (!foreign.contains(&source) || problem.fault == Fault::NotRead)
+    };
+    left.extend(problems.into_iter().filter(|one| of(one).is_none_or(|source| is_wanted(one, source))));
     (left, aside)
 }
 
