@@ -12,7 +12,7 @@
 //! | requests of one client in a second | [`rate`], asked by `auth` | 429 |
 //! | refusals of one address in a second | [`rate`] | late, and closed |
 //! | size and time of a body | [`body`] | 413, 408 |
-//! | work that takes long | [`heavy`] | waits |
+//! | work that takes long | [`heavy`](mod@heavy) | waits |
 //! | nesting and number of values, questions in a batch | readers, handlers | 400, 413 |
 
 mod alarms;
