@@ -2,9 +2,11 @@
 //! told to.
 
 mod faults;
+mod killed;
 mod programs;
 
 pub use faults::{Fault, Faults};
+pub use killed::kill_after;
 
 use std::fs::File;
 use std::io::{self, Write};

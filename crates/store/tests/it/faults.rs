@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use upheld_store::testing::Fault;
+use upheld_store::testing::{Fault, kill_after};
 use upheld_store::{Appended, Change, Sqlite, Store, StoreError, verify};
 
 use crate::support::{batch, log, put, run};
@@ -89,7 +89,8 @@ fn processes_that_are_killed_on_a_failing_disk_lose_nothing() {
         }
         let sort = usize::try_from(round % 4).unwrap();
         let wait = Duration::from_millis(random.hash_one(round) % 40);
-        let said = killed(start(folder.path(), sort, random.hash_one((round, sort))), wait);
+        let child = start(folder.path(), sort, random.hash_one((round, sort)));
+        let said = kill_after(child, |line| line == "failed", wait);
         for line in &said {
             assert!(!line.contains("panicked"), "{said:?}");
             failures[sort] += u32::from(line == "failed");
@@ -148,26 +149,6 @@ fn start(folder: &Path, sort: usize, seed: u64) -> Child {
     command.args(["--exact", "faults::child", "--nocapture"]).stdin(Stdio::null());
     command.env(FOLDER, folder).env(FAULT, format!("{sort} {seed}"));
     command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
-}
-
-/// Kills it a moment after it failed for the first time. Returns the whole lines that it said.
-fn killed(mut child: Child, wait: Duration) -> Vec<String> {
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut said = Vec::new();
-    let mut next = || {
-        let mut line = String::new();
-        let whole = output.read_line(&mut line).is_ok() && line.ends_with('\n');
-        whole.then(|| line.trim_end().to_owned())
-    };
-    while said.last().is_none_or(|line: &String| line != "failed") {
-        let Some(line) = next() else { break };
-        said.push(line);
-    }
-    std::thread::sleep(wait);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    said.extend(std::iter::from_fn(next));
-    said
 }
 
 async fn check(store: &Sqlite, acknowledged: &BTreeMap<u64, String>) {
