@@ -1,5 +1,7 @@
 //! Every proxy and every service of a mesh, and how often each policy counts.
 
+mod document;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
@@ -20,9 +22,6 @@ use crate::progress::Progress;
 use upheld_report::At;
 use upheld_report::counted;
 use upheld_report::stamp::edition;
-
-/// How many cells of a mesh are listed in its document; the rest can be asked for pair by pair.
-const MOST_CELLS: usize = 1_000;
 
 /// All pairs of some meshes under one kind of policy.
 #[derive(Debug)]
@@ -230,12 +229,48 @@ impl Pairs {
     }
 
     fn standing(&self, row: &Row, to: usize) -> Standing {
-        let mut standing = row.at(to);
+        self.granting(row.at(to))
+    }
+
+    fn granting(&self, mut standing: Standing) -> Standing {
         if self.grants {
             // Who is matched may; nobody may by default.
             standing.granted = standing.granted.or(Some(!standing.policies.is_empty()));
         }
         standing
+    }
+
+    /// Who calls, each with its class.
+    pub(crate) fn callers(&self) -> impl Iterator<Item = (Sym, usize)> {
+        self.proxies.iter().copied().zip(self.source_of.iter().copied())
+    }
+
+    /// Who is called, each with its class.
+    pub(crate) fn called(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.destinations.iter().map(String::as_str).zip(self.destination_of.iter().copied())
+    }
+
+    /// Whether several policies may make the result of a pair, each in part.
+    pub(crate) fn is_layered(&self) -> bool {
+        self.rows.iter().any(|row| matches!(row, Row::Layered(_)))
+    }
+
+    /// Who stands in each cell, as somebody numbers them, by class of callers and class of those called.
+    pub(crate) fn standings(&self, number: &mut impl FnMut(Standing) -> u32) -> Vec<Vec<u32>> {
+        let classes = self.destination_of.iter().max().map_or(0, |last| last + 1);
+        let mut winners: HashMap<Option<PolicyId>, u32> = HashMap::new();
+        let mut numbered = |row: &Row| match row {
+            // There may be millions of these, and few winners.
+            Row::One(row) => {
+                let mut winner = |policy: &Option<PolicyId>| {
+                    let standing = || Standing { policies: policy.iter().copied().collect(), granted: None };
+                    *winners.entry(*policy).or_insert_with(|| number(self.granting(standing())))
+                };
+                row.iter().map(&mut winner).collect()
+            }
+            _ => (0..classes).map(|to| number(self.standing(row, to))).collect(),
+        };
+        self.rows.iter().map(&mut numbered).collect()
     }
 
     /// The mesh.
@@ -373,27 +408,6 @@ impl<'s> AllPairs<'s> {
         Ok(Self { snapshot, kind: snapshot.kind(kind), meshes })
     }
 
-    /// How often each policy counts, for programs.
-    pub fn document(&self) -> Json {
-        let meshes: Vec<Json> = self.meshes.iter().map(|table| self.summary(table)).collect();
-        let semantics = self.edition();
-        json!({
-            "apiVersion": "upheld/v1", "kind": "AllPairs", "policyKind": self.kind_name(), "semantics": semantics,
-            "snapshot": self.snapshot.digest(), "meshes": meshes,
-        })
-    }
-
-    /// One pair as programs get it.
-    pub fn line(&self, table: &Pairs, proxy: Sym, to: &str, standing: &Standing) -> Json {
-        let mesh = self.snapshot.text(table.mesh);
-        let mut line =
-            json!({"mesh": mesh, "from": self.snapshot.text(proxy), "to": to, "policies": self.names(standing)});
-        if let (Some(granted), Some(line)) = (standing.granted, line.as_object_mut()) {
-            line.insert("granted".to_owned(), json!(granted));
-        }
-        line
-    }
-
     /// The edition of its rules.
     pub fn edition(&self) -> Option<&'s str> {
         self.kind.and_then(|kind| edition(self.snapshot, kind))
@@ -425,41 +439,5 @@ impl<'s> AllPairs<'s> {
     /// Where a policy was written.
     pub fn at(&self, policy: Option<PolicyId>) -> Option<At> {
         At::of(self.snapshot.files(), self.snapshot.policy(policy?)?.at)
-    }
-
-    fn summary(&self, table: &Pairs) -> Json {
-        let policies: Vec<Json> = (table.tallies().iter())
-            .map(|(policy, tally)| {
-                let name = policy.map_or(self.default_name(), |policy| self.name(policy));
-                json!({
-                    "policy": name, "pairs": tally.pairs, "proxies": tally.proxies,
-                    "destinations": tally.destinations, "at": self.at(*policy),
-                })
-            })
-            .collect();
-        let cells = table.cells();
-        let listed: Vec<Json> = cells.iter().take(MOST_CELLS).map(|cell| self.cell(cell)).collect();
-        let mut summary = json!({
-            "mesh": self.snapshot.text(table.mesh), "proxies": table.proxies.len(),
-            "destinations": table.destinations.len(), "classes": table.rows.len(), "pairs": table.count(),
-            "policies": policies, "cells": listed,
-        });
-        if let (Some(more @ 1..), Some(summary)) = (cells.len().checked_sub(MOST_CELLS), summary.as_object_mut()) {
-            summary.insert("cellsNotListed".to_owned(), json!(more));
-        }
-        summary
-    }
-
-    /// Pairs with one answer, as programs get them.
-    fn cell(&self, cell: &Cell<'_>) -> Json {
-        let Cell { from, proxies, to, destinations, standing } = cell;
-        let mut json = json!({
-            "from": self.snapshot.text(*from), "proxies": proxies, "to": to, "destinations": destinations,
-            "pairs": proxies * destinations, "policies": self.names(standing),
-        });
-        if let (Some(granted), Some(json)) = (standing.granted, json.as_object_mut()) {
-            json.insert("granted".to_owned(), json!(granted));
-        }
-        json
     }
 }

@@ -11,8 +11,10 @@
 //!
 //! Invariant: no terminal, no files, no clock. Time and texts enter as values.
 
+mod affected;
 pub mod all_pairs;
 pub mod codes;
+pub mod command;
 pub mod formats;
 pub mod inventory;
 mod kinds;
@@ -20,10 +22,12 @@ pub mod patch;
 mod progress;
 mod resolved;
 pub mod schema;
+mod shifts;
 pub mod shown;
 pub mod testing;
 mod world;
 
+pub use affected::Affected;
 pub use progress::Progress;
 pub use resolved::{Resolution, Resolved, verdict_of};
 pub use upheld_dialects::access::reach::{MOST_DECISIONS, ReachQuestion};

@@ -11,13 +11,14 @@ use upheld_dialects::{Identity, comply, dialects};
 use upheld_engine::{PolicyKind, Snapshot};
 use upheld_model::{Diagnostic, Fault};
 use upheld_report::compliance::FixPlan;
-use upheld_report::{Answer, Depth, Drawing, ObjectStatus, PolicyStatus, Reach, Refused, TestReport};
+use upheld_report::{Answer, Depth, Drawing, ObjectStatus, PolicyStatus, Reach, Refused, Shifts, TestReport};
 
 use crate::all_pairs::AllPairs;
 use crate::inventory::{self, Listed, Row, Wanted};
 use crate::kinds::{self, KindLine};
 use crate::progress::Progress;
 use crate::resolved::{Resolution, resolution};
+use crate::shifts::shifts;
 use crate::shown::{self, Shown};
 use crate::testing::{self, TestQuestion};
 
@@ -112,6 +113,11 @@ impl<'s> World<'s> {
     /// Every proxy and every service under a kind of policy.
     pub fn all_pairs(&self, kind: &str, progress: &dyn Progress) -> Result<AllPairs<'s>, Refused> {
         Ok(AllPairs::new(self.snapshot, self.options.mesh.as_deref(), kind, progress)?)
+    }
+
+    /// What is answered otherwise in another world: results that change, grouped by what makes them so.
+    pub fn shifts(&self, after: &World<'_>, progress: &dyn Progress) -> Shifts {
+        shifts(self, after, progress)
     }
 
     /// What is odd about what was read, where questions are asked about it.

@@ -21,7 +21,7 @@ use upheld_engine::digest::Fingerprint;
 use upheld_engine::{Companions, PolicyKind, Snapshot};
 use upheld_model::tree::Value;
 use upheld_model::{Diagnostic, Files, SourceId, Symbols};
-use upheld_report::{Answer, Drawing, ObjectStatus, PolicyStatus};
+use upheld_report::{Answer, ChangedDocument, Drawing, ObjectStatus, PolicyStatus, Shifts};
 
 pub use self::admission::{Admitted, DocumentWriter, RecordChange, WriteTime, WrittenDocument};
 pub use self::inventory::{Ends, Inventory, LayeredCells, LayeredStanding, ListedObject, Service};
@@ -197,6 +197,12 @@ pub trait Dialect: Inventory + Debug + Sync {
 
     /// Answers a question, if it is about something that this dialect knows.
     fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>>;
+
+    /// What is answered otherwise in one snapshot than in another, among everything that could ever be asked and not only about
+    /// the objects that there are; nothing if this dialect cannot tell.
+    fn possible_shifts(&self, _before: &Snapshot, _after: &Snapshot, _changed: &[ChangedDocument]) -> Option<Shifts> {
+        None
+    }
 
     /// Whether documents may be written that lead from one snapshot to another; nothing if this dialect has no say in it.
     fn admit(

@@ -181,6 +181,10 @@ impl Inventory for GatewayApi {
     fn is_in_no_scope(&self, kind: &str, _scope: &str) -> bool {
         gateway_api::CLUSTER_WIDE.iter().any(|(_, known)| *known == kind)
     }
+
+    fn places(&self, snapshot: &Snapshot) -> Vec<String> {
+        questions::places(snapshot)
+    }
 }
 
 /// What the controller was started with.

@@ -18,6 +18,7 @@
 //! Invariant: no I/O; every mistake in a document is a located diagnostic, and a bad document never hides a good one.
 
 pub mod access;
+mod changed;
 pub mod comply;
 pub mod dialect;
 pub mod document;
@@ -33,6 +34,7 @@ pub mod schemas;
 pub mod select_policy;
 pub mod shape;
 
+pub use changed::changed;
 pub use dialect::{Builtin, Dialect, builtin, default_editions, dialects, natives};
 pub use identity::{Identities, Identity, Nameless};
 pub use question::{Asked, Question, Refused, Thing};

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use upheld_engine::{Companions, Indexed, PolicyKind};
+use upheld_engine::{Companions, Indexed, PolicyKind, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
 use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, File, Files, NodeRef, SourceId, Sym};
@@ -378,6 +378,19 @@ pub fn implied(files: &Files, settings: &Companions) -> Option<String> {
     let documents = Documents::of(files.iter(), &kustomizations, &mut Diagnostics::default());
     let texts: Vec<String> = dialects().filter_map(|dialect| dialect.implied(&documents, settings)).collect();
     (!texts.is_empty()).then(|| texts.join("---\n"))
+}
+
+/// All documents that can change an answer, in files that are looked at.
+pub(crate) fn documents(
+    snapshot: &Snapshot,
+    is_looked_at: impl Fn(SourceId) -> bool,
+) -> impl Iterator<Item = (SourceId, Value<'_>)> {
+    let kustomizations = Kustomizations::in_snapshot(snapshot);
+    let files = snapshot.files().iter().filter(|(source, _)| is_looked_at(*source));
+    // What is wrong with documents was told when they were recognised.
+    let documents = Documents::of(files, kustomizations, &mut Diagnostics::default());
+    let kinds = documents.kinds.into_iter().map(|(source, header)| (source, header.document));
+    kinds.chain(documents.all.into_iter().map(|(document, _)| (document.source, document.value)))
 }
 
 /// The value of `kind:` of documents with tests.

@@ -18,6 +18,7 @@ use std::sync::{Arc, OnceLock};
 use upheld_model::{Diagnostic, Draft, Files, Id, Lookup, NodeRef, Object, Policy, SourceId, Sym, Symbols, Table};
 
 pub use self::companions::Companions;
+pub use self::documents::of_document;
 use self::documents::{DocumentSet, fingerprints};
 use self::roster::Replaced;
 pub use self::roster::{Described, Identity, Roster};

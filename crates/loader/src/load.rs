@@ -1,6 +1,7 @@
 //! From inputs to a snapshot: read, recognise, index. What a program that embeds `upheld` starts with.
 
 mod after;
+mod without;
 
 use std::any::Any;
 use std::sync::Arc;

@@ -23,6 +23,7 @@ mod relation;
 mod request;
 mod select;
 mod sentences;
+mod shift;
 pub mod stamp;
 mod status;
 mod tested;
@@ -52,7 +53,11 @@ pub use self::relation::{OutOfScope, RelationDetail, relation};
 pub use self::request::{OTHERS, asked as request_document, of_number};
 pub use self::select::{AskedPair, End, explain as report_pair};
 pub use self::sentences::{
-    Closest, Could, Doubt, Gap, Grants, Mutated, Preference, Reaching, Remark, Rivalry, Sentence, counted,
+    Closest, Could, Doubt, Gap, Grants, Mutated, Preference, Reaching, Remark, Rivalry, Sentence, Shifting, counted,
+};
+pub use self::shift::{
+    Cause, Certainty, Change, ChangedDocument, Comparison, Direction, Example, FieldShift, Shift, ShiftCounts,
+    ShiftedViolation, Shifts, Size, Standing, Turn,
 };
 pub use self::stamp::Stamp;
 pub use self::status::{
@@ -168,7 +173,7 @@ pub struct About {
 }
 
 /// What an answer comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
     /// Policies set something.
@@ -327,7 +332,7 @@ pub fn brief(fields: &[Field]) -> String {
 }
 
 /// A place in a file.
-#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct At {
     file: String,
     line: usize,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use upheld_engine::words::Words;
 use upheld_model::{Code, Fault, Lookup, Param, Reason, Side, State};
 
-use super::{Gap, Mutated, Reaching, Sentence};
+use super::{Gap, Mutated, Reaching, Sentence, Shifting};
 
 /// Something that a report says.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
@@ -59,8 +59,9 @@ impl Phrase {
         let of_mutation = || serde_json::from_value(fields.clone()).map(|mutated: Mutated| mutated.text());
         let of_reach = || serde_json::from_value(fields.clone()).map(|reaching: Reaching| reaching.text());
         let of_gap = || serde_json::from_value(fields.clone()).map(|gap: Gap| gap.text());
+        let of_shift = || serde_json::from_value(fields.clone()).map(|shifting: Shifting| shifting.text());
         let sentence = serde_json::from_value(fields.clone()).map(|sentence: Sentence| sentence.text());
-        sentence.or_else(|_| of_mutation()).or_else(|_| of_reach()).or_else(|_| of_gap()).ok()
+        sentence.or_else(|_| of_mutation()).or_else(|_| of_reach()).or_else(|_| of_gap()).or_else(|_| of_shift()).ok()
     }
 
     /// With one more parameter.

@@ -8,6 +8,7 @@ mod mutation;
 mod ranking;
 mod reaching;
 mod remarks;
+mod shifting;
 pub(crate) mod undecided;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,7 @@ pub use self::gaps::Gap;
 pub use self::mutation::Mutated;
 pub use self::reaching::Reaching;
 pub use self::remarks::Remark;
+pub use self::shifting::Shifting;
 use super::Phrase;
 
 /// What a report says as a whole.

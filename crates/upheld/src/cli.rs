@@ -1,6 +1,7 @@
 //! The command line, as users see it.
 
 mod access;
+mod analysis;
 mod common;
 mod compliance;
 mod formats;
@@ -20,6 +21,7 @@ use upheld_answers::Words;
 use upheld_dialects::dialect::system_settings;
 
 pub(crate) use self::access::{AccessRequest, Can, Reach};
+pub(crate) use self::analysis::{Affected, Diff, Sides, Worse};
 pub(crate) use self::common::Common;
 pub(crate) use self::compliance::{Audit, Candidates, FailOn, Fix, Organisation, Person, Values, Waivers, WhatIf};
 pub(crate) use self::formats::{
@@ -177,6 +179,25 @@ pub(crate) enum Command {
     /// Waivers: which cover something, which are unused, expired or about to end
     #[command(before_help = "Examples:\n  upheld waivers\n  upheld waivers --unused\n  upheld waivers --expiring 30")]
     Waivers(Waivers),
+    /// What changes, for whom: two folders, two git revisions or two editions of the rules: 0 nothing, 1 something
+    #[command(before_help = "Examples:\n  \
+        upheld diff                                       what I changed since the last commit\n  \
+        upheld diff main..HEAD                            two revisions of this folder\n  \
+        upheld diff old/ new/                             two folders\n  \
+        upheld diff --fail-on widened,hard main..         for pipelines: nothing may be opened by mistake\n  \
+        upheld diff -o markdown main..HEAD                a comment on a change\n  \
+        upheld diff --semantics kuma/0.3..kuma/0.4        what an upgrade changes")]
+    Diff(Diff),
+    /// Show that a change leaves every result as it is, or find one that it does not: 0 equal, 1 not, 3 undecided
+    #[command(before_help = "Examples:\n  \
+        upheld prove main..HEAD                           this refactoring changes nothing\n  \
+        upheld prove old/ new/")]
+    Prove(Sides),
+    /// Where a policy counts, and what would change if it were deleted
+    #[command(before_help = "Examples:\n  \
+        upheld affected retry-for-namespace\n  \
+        upheld affected TrafficLog/default/web-to-backend-policy -o json")]
+    Affected(Affected),
     /// Run the tests beside policies, and report the policies that no test decides
     #[command(before_help = "Examples:\n  \
         upheld test                                       all tests in this folder\n  \
@@ -341,6 +362,7 @@ impl Command {
             Self::Test(_) => "test",
             Self::Audit(_) => "audit",
             Self::Fix(_) => "fix",
+            Self::Diff(_) | Self::Prove(_) => "diff",
             _ => "",
         })
     }

@@ -1,6 +1,7 @@
 //! One file for each command; what they share is here.
 
 mod all_pairs;
+mod analysis;
 mod compliance;
 mod config;
 mod decision;
@@ -84,15 +85,15 @@ fn is_answered_there(command: &Command, common: &Common, settings: &Settings) ->
     is_known && common.now.is_none() && settings.semantics.origin == "default"
 }
 
-/// Whoever looks at a server itself takes nothing along.
+/// Whoever looks at a server itself takes nothing along, and whoever compares takes along what each side is.
 #[cfg(feature = "server")]
 fn needs_documents(command: &Command) -> bool {
-    !matches!(command, Command::Doctor(_))
+    !matches!(command, Command::Doctor(_) | Command::Diff(_) | Command::Prove(_))
 }
 
 #[cfg(not(feature = "server"))]
-fn needs_documents(_: &Command) -> bool {
-    true
+fn needs_documents(command: &Command) -> bool {
+    !matches!(command, Command::Diff(_) | Command::Prove(_))
 }
 
 /// Prints why there is no answer.
@@ -140,6 +141,9 @@ impl Session<'_> {
             Command::WhatIf(wanted) => compliance::what_if::run(self, wanted),
             Command::Fix(wanted) => compliance::fix::run(self, wanted),
             Command::Waivers(wanted) => compliance::waivers::run(self, wanted),
+            Command::Diff(wanted) => analysis::diff::run(self, wanted),
+            Command::Prove(sides) => analysis::prove::run(self, sides),
+            Command::Affected(wanted) => analysis::affected::run(self, wanted),
             Command::Test(test) => test::run(self, test),
             Command::Explain(explain) => explain::run(self, &explain.question),
             Command::Resolve(question) => resolve::run(self, question),

@@ -4,6 +4,7 @@ pub(crate) mod bar;
 pub(crate) mod compliance;
 pub(crate) mod diagnostics;
 pub(crate) mod report;
+pub(crate) mod shifts;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod tested;

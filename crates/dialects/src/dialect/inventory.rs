@@ -32,6 +32,12 @@ pub trait Inventory {
         Vec::new()
     }
 
+    /// Everything else that can be asked about by one name and gets something from policies, as questions name it: routes,
+    /// gateways, backends.
+    fn places(&self, _snapshot: &Snapshot) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Objects that are kept apart from those of others.
     fn objects(&self, _snapshot: &Snapshot) -> Vec<ListedObject> {
         Vec::new()

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use upheld_engine::{ObjectId, Snapshot};
 use upheld_model::nearest::nearest;
-use upheld_model::{Diagnostic, Fault, NodeRef};
+use upheld_model::{Diagnostic, Fault, NodeRef, Object};
 
 use upheld_report::Answer;
 
@@ -49,6 +49,16 @@ pub(super) fn parse(words: &Words) -> Option<Result<Thing, Refused>> {
 pub(super) fn command_about(object: &Identity) -> Option<String> {
     let (word, _) = KINDS.iter().find(|(_, types)| types.contains(&object.kind.as_str()))?;
     Some(format!("upheld explain {word}/{}/{}", object.scope, object.name))
+}
+
+/// Everything that can be asked about by its name.
+pub(super) fn places(snapshot: &Snapshot) -> Vec<String> {
+    let word = |kind: &str| KINDS.iter().find(|(_, types)| types.contains(&kind)).map(|(word, _)| *word);
+    let name = |object: &Object| {
+        let [kind, namespace, name] = [object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol));
+        word(kind).map(|word| format!("{word}/{namespace}/{name}"))
+    };
+    snapshot.objects().iter().filter_map(|(_, object)| name(object)).collect()
 }
 
 fn types(kind: &str) -> Option<&'static [&'static str]> {

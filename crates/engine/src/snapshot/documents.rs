@@ -88,7 +88,12 @@ impl Bucket {
 
 /// The fingerprints of documents.
 pub(super) fn fingerprints(files: &Files, documents: &[NodeRef]) -> impl Iterator<Item = Fingerprint> {
-    documents.iter().filter_map(|at| files.value(*at)).map(|value| value.fingerprint(fingerprint))
+    documents.iter().filter_map(|at| files.value(*at)).map(of_document)
+}
+
+/// The fingerprint of what a document says.
+pub fn of_document(document: Value<'_>) -> Fingerprint {
+    document.fingerprint(fingerprint)
 }
 
 fn fingerprint(value: Value<'_>) -> Fingerprint {

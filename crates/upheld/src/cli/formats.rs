@@ -67,7 +67,7 @@ impl ValueEnum for Output {
             Self::Report(Findings::Sarif) => ("sarif", "SARIF 2.1.0 for code scanning (`audit` only)"),
             Self::Report(Findings::PolicyReport) => ("policyreport", "Kubernetes PolicyReports (`audit` only)"),
             Self::Report(Findings::OpenReports) => ("openreports", "OpenReports, their successor (`audit` only)"),
-            Self::Report(Findings::Markdown) => ("markdown", "A comment on a change (`audit` only)"),
+            Self::Report(Findings::Markdown) => ("markdown", "A comment on a change (`audit` and `diff` only)"),
             Self::Report(Findings::Html) => ("html", "A page for browsers (`audit` only)"),
             Self::Report(Findings::Prometheus) => ("prometheus", "Metrics (`audit` only)"),
             Self::Patch => ("patch", "A unified diff (`fix` only)"),
@@ -144,6 +144,8 @@ pub(crate) enum Printer {
     Audit,
     /// `fix`.
     Fix,
+    /// `diff`.
+    Diff,
     /// All others.
     Other,
 }
@@ -156,6 +158,7 @@ impl Printer {
             "test" => Self::Test,
             "audit" => Self::Audit,
             "fix" => Self::Fix,
+            "diff" | "prove" => Self::Diff,
             _ => Self::Other,
         }
     }
@@ -199,6 +202,7 @@ impl Output {
             Self::Draw(_) => printer == Printer::Graph,
             Self::Record(Results::Junit) => matches!(printer, Printer::Test | Printer::Audit),
             Self::Record(Results::Tap) => printer == Printer::Test,
+            Self::Report(Findings::Markdown) => matches!(printer, Printer::Audit | Printer::Diff),
             Self::Report(_) => printer == Printer::Audit,
             Self::Patch => printer == Printer::Fix,
         }
@@ -214,6 +218,7 @@ impl Output {
             Self::Draw(_) => "only `graph` draws",
             Self::Record(Results::Junit) => "only `test` and `audit` record results",
             Self::Record(Results::Tap) => "only `test` records results so",
+            Self::Report(Findings::Markdown) => "only `audit` and `diff` write comments",
             Self::Report(_) => "only `audit` reports findings so",
             Self::Patch => "only `fix` prints patches",
         };
@@ -222,6 +227,7 @@ impl Output {
             Printer::Test => "`test` records results",
             Printer::Audit => "`audit` reports findings",
             Printer::Fix => "`fix` prints tables, data and patches",
+            Printer::Diff => "`diff` prints tables, data and comments",
             Printer::Other => "the other commands print tables and data",
         };
         Some((format!("{only}; {instead}"), format!("formats: {}", printer.formats().join(", "))))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use upheld_answers::command::quoted;
 use upheld_answers::stamp::line;
 use upheld_answers::{Answer, Question, Thing, Words};
 
@@ -182,15 +183,6 @@ impl Explained<'_> {
 /// Who calls: the one that was named without saying which, if it was not said.
 fn source(words: &Words) -> Option<&str> {
     words.from.as_deref().or(words.what.as_deref())
-}
-
-/// As a shell takes it.
-fn quoted(value: &str) -> String {
-    let plain = |character: char| character.is_alphanumeric() || "-_./:=,@%+".contains(character);
-    if !value.is_empty() && value.chars().all(plain) {
-        return value.to_owned();
-    }
-    format!("'{}'", value.replace('\'', r"'\''"))
 }
 
 fn listed(pairs: &[String], verbose: bool) -> String {

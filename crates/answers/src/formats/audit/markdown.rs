@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::formats::visible;
+use crate::formats::markdown_text;
 use crate::report::compliance::{
     Audit, BaselineState, Check, CheckState, Fix, NearMiss, Overview, PolicyLine, Severity, Side, Violations,
     WaiverState, values,
@@ -95,15 +95,15 @@ fn cut(cut: Violations) -> String {
 
 /// What everybody reads: the answer, what was not looked at, and how much there is of what.
 fn head(audit: &Audit) -> String {
-    let mut text = format!("{MARK}\n## Compliance audit\n\n**{}**\n", escaped(&audit.answer));
+    let mut text = format!("{MARK}\n## Compliance audit\n\n**{}**\n", markdown_text(&audit.answer));
     for filter in &audit.filters {
-        text.push_str(&format!("\nOnly {}.\n", escaped(&filter.sentence())));
+        text.push_str(&format!("\nOnly {}.\n", markdown_text(&filter.sentence())));
     }
     if let Some(compared) = &audit.baseline {
         text.push_str(&format!("\nBeside the baseline: {}.\n", compared.sentence()));
     }
     for unseen in audit.gaps.iter().take(NAMED) {
-        text.push_str(&format!("\n- **not looked at**: {}", escaped(&unseen.gap.text)));
+        text.push_str(&format!("\n- **not looked at**: {}", markdown_text(&unseen.gap.text)));
     }
     if audit.gaps.len() > NAMED {
         text.push_str(&format!("\n- **not looked at**: {} more", audit.gaps.len() - NAMED));
@@ -124,12 +124,12 @@ fn head(audit: &Audit) -> String {
     policies.sort_by_key(|policy| Reverse(policy.violations()));
     text.push_str("\n| By policy | Hard | Soft | Waived |\n|---|--:|--:|--:|\n");
     for policy in policies.iter().take(NAMED) {
-        text.push_str(&counts_row(&escaped(&policy.id), policy.violations()));
+        text.push_str(&counts_row(&markdown_text(&policy.id), policy.violations()));
     }
     text.push_str(&more(policies.len()));
     text.push_str("\n| By workspace | Hard | Soft | Waived |\n|---|--:|--:|--:|\n");
     for line in by_workspace.iter().take(NAMED) {
-        text.push_str(&counts_row(&escaped(line.workspace.as_deref().unwrap_or("-")), line.counts));
+        text.push_str(&counts_row(&markdown_text(line.workspace.as_deref().unwrap_or("-")), line.counts));
     }
     text.push_str(&more(by_workspace.len()));
     text
@@ -152,8 +152,9 @@ fn not_judged(audit: &Audit) -> String {
         return String::new();
     }
     let lines = audit.errors.iter();
-    let lines: String =
-        lines.map(|error| format!("- **{}**: {}\n", escaped(&error.policy), escaped(&error.message))).collect();
+    let lines: String = lines
+        .map(|error| format!("- **{}**: {}\n", markdown_text(&error.policy), markdown_text(&error.message)))
+        .collect();
     format!("\n### Not evaluated\n\n{lines}")
 }
 
@@ -167,12 +168,12 @@ fn vacuous(audit: &Audit) -> String {
 
 fn row(check: &Check) -> String {
     let cells = [
-        format!("{} ({})", escaped(&check.policy), qualities(check)),
+        format!("{} ({})", markdown_text(&check.policy), qualities(check)),
         check.sides().map(side).collect::<Vec<_>>().join("<br>"),
-        escaped(check.workspace.as_deref().unwrap_or("-")),
+        markdown_text(check.workspace.as_deref().unwrap_or("-")),
         why(check),
         if check.state == CheckState::Waived { waiver(check) } else { fixes(check) },
-        format!("`{}`", escaped(&check.id)),
+        format!("`{}`", markdown_text(&check.id)),
     ];
     format!("| {} |\n", cells.join(" | "))
 }
@@ -185,26 +186,26 @@ fn qualities(check: &Check) -> String {
 }
 
 fn side(side: &Side) -> String {
-    let name = if side.name == side.id() { String::new() } else { format!(" “{}”", escaped(&side.name)) };
-    let values = escaped(&values(&side.values));
-    format!("**{}**{name}: {} {{{values}}}", escaped(&side.reference), escaped(&side.tag))
+    let name = if side.name == side.id() { String::new() } else { format!(" “{}”", markdown_text(&side.name)) };
+    let values = markdown_text(&values(&side.values));
+    format!("**{}**{name}: {} {{{values}}}", markdown_text(&side.reference), markdown_text(&side.tag))
 }
 
 fn why(check: &Check) -> String {
     let cause = check.cause.iter().map(|cause| cause.text.clone());
     let lines =
         std::iter::once(check.reason.text.clone()).chain(cause).chain(check.near_miss.iter().map(NearMiss::sentence));
-    lines.map(|line| escaped(&line)).collect::<Vec<_>>().join("<br>")
+    lines.map(|line| markdown_text(&line)).collect::<Vec<_>>().join("<br>")
 }
 
 fn fixes(check: &Check) -> String {
     let lines = check.how_to_fix.iter().cloned().chain(check.fixes.iter().map(Fix::sentence));
     let lines = lines.chain(check.no_fix_line());
-    lines.map(|line| escaped(&line)).collect::<Vec<_>>().join("<br>")
+    lines.map(|line| markdown_text(&line)).collect::<Vec<_>>().join("<br>")
 }
 
 fn waiver(check: &Check) -> String {
-    check.waiver.as_ref().map(|waiver| escaped(&waiver.sentence())).unwrap_or_default()
+    check.waiver.as_ref().map(|waiver| markdown_text(&waiver.sentence())).unwrap_or_default()
 }
 
 fn policies(audit: &Audit) -> String {
@@ -218,10 +219,10 @@ fn policies(audit: &Audit) -> String {
         let numbers = [policy.pairs, counts.passed, counts.hard, counts.soft, counts.waived, counts.vacuous];
         text.push_str(&format!(
             "| {} | {} | {} | {} | {} |\n",
-            escaped(&policy.id),
+            markdown_text(&policy.id),
             policy.level.name(),
             policy.severity.map_or("-", Severity::name),
-            escaped(&policy.strategy),
+            markdown_text(&policy.strategy),
             numbers.map(|number| number.to_string()).join(" | ")
         ));
     }
@@ -234,23 +235,9 @@ fn idle_waivers(audit: &Audit) -> String {
         .iter()
         .filter(|waiver| waiver.state != WaiverState::Used)
         .map(|waiver| {
-            let (id, policy) = (escaped(&waiver.id), escaped(&waiver.policy));
+            let (id, policy) = (markdown_text(&waiver.id), markdown_text(&waiver.policy));
             format!("- **{id}** of {policy}: {}\n", waiver.state.name())
         })
         .collect();
     if idle.is_empty() { idle.concat() } else { format!("\n### Waivers that cover nothing\n\n{}", idle.concat()) }
-}
-
-/// Text in one line in which nothing is markup, a link, or a call to somebody.
-fn escaped(text: &str) -> String {
-    let mut safe = String::new();
-    for character in visible(text).chars() {
-        if "&<>\"'`*_[]\\|~@#$!".contains(character) {
-            safe.push_str(&format!("&#{};", u32::from(character)));
-        } else {
-            safe.push(character);
-        }
-    }
-    // Forges make links of addresses, too.
-    safe.replace("://", ":&#47;&#47;").replace("www.", "www&#46;")
 }

@@ -1,0 +1,253 @@
+//! Connections: both worlds in cells, cell against cell.
+//!
+//! Ends that are in one class before and in one class after are walked together, so that counts are exact and cost what classes
+//! do. Where the same unchanged policies stand on both sides, the answer is the same; everything else is asked on both sides.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+use upheld_dialects::dialects;
+use upheld_engine::{KindId, PolicyId, PolicyKind, Snapshot};
+use upheld_model::Sym;
+use upheld_report::{Comparison, Shift, ShiftCounts, Shifting, Shifts, Size};
+
+use super::causes::Causes;
+use super::{Answers, Compared, Gathered};
+use crate::all_pairs::{Pairs, Standing, tally};
+use crate::progress::Progress;
+use crate::{Options, Words, World};
+
+impl Compared<'_, '_> {
+    /// What is otherwise for connections, of all kinds that have policies about them.
+    pub(super) fn pairs(&self, progress: &dyn Progress) -> Shifts {
+        let mut all = Shifts::default();
+        let (was, is) = (self.before.snapshot(), self.after.snapshot());
+        let kinds: BTreeSet<&str> = kinds(was).chain(kinds(is)).map(|(name, _)| name).collect();
+        let meshes: BTreeSet<&str> = scopes(was).chain(scopes(is)).map(|(name, _)| name).collect();
+        let wanted = self.after.options().mesh.as_deref();
+        for kind in kinds.into_iter().filter(|kind| concerns(self.causes, [was, is], kind)) {
+            for mesh in meshes.iter().filter(|mesh| wanted.is_none_or(|wanted| wanted == **mesh)) {
+                all = all.with(self.pairs_of(kind, mesh, progress));
+            }
+        }
+        all
+    }
+
+    fn pairs_of(&self, kind: &str, mesh: &str, progress: &dyn Progress) -> Shifts {
+        let [was, is] =
+            [self.before.snapshot(), self.after.snapshot()].map(|snapshot| Side::of(snapshot, kind, mesh, progress));
+        let same = was.same_as(&is);
+        let callers = Joint::of(was.pairs.callers(), is.pairs.callers());
+        let called = Joint::of(was.pairs.called(), is.pairs.called());
+        let compared = callers.both * called.both;
+        let mut counts = ShiftCounts {
+            compared,
+            began: is.pairs.count() as u64 - compared,
+            ended: was.pairs.count() as u64 - compared,
+            ..ShiftCounts::default()
+        };
+        // Layers of the same policies may come to different results in different cells; a winner alone is always the same.
+        let mut cells: BTreeMap<Cell, (u64, &str, &str)> = BTreeMap::new();
+        let layered = was.pairs.is_layered() || is.pairs.is_layered();
+        for (row, ((was_row, is_row), (from, callers))) in callers.classes.iter().enumerate() {
+            for (column, ((was_column, is_column), (to, called))) in called.classes.iter().enumerate() {
+                let (old, new) = (was.at(*was_row, *was_column), is.at(*is_row, *is_column));
+                if same.get(old as usize).copied().flatten() == Some(new) {
+                    continue;
+                }
+                let cell = if layered { Cell::One(row, column) } else { Cell::Alike(old, new) };
+                cells.entry(cell).or_insert((0, from, to)).0 += callers * called;
+            }
+        }
+        let [before, after] =
+            [self.before, self.after].map(|world| Options { mesh: Some(mesh.to_owned()), ..world.options().clone() });
+        let here = Compared {
+            before: &World::new(self.before.snapshot(), &before),
+            after: &World::new(self.after.snapshot(), &after),
+            causes: self.causes,
+        };
+        let (mut gathered, mut refused) = (Gathered::default(), 0_u64);
+        for (count, from, to) in cells.into_values() {
+            let words = Words {
+                kind: Some(kind.to_owned()),
+                from: Some(from.to_owned()),
+                to: Some(to.to_owned()),
+                ..Words::default()
+            };
+            let Some(shifts) = here.asked(&words, Size::Connections(count)) else {
+                refused += count;
+                continue;
+            };
+            counts.changed += if shifts.is_empty() { 0 } else { count };
+            for shift in shifts {
+                gathered.add(shift);
+            }
+        }
+        let mut all = Shifts { counts, shifts: gathered.shifts(), ..Shifts::default() };
+        if refused > 0 {
+            let what = Size::Connections(refused).text();
+            let because = format!("{kind} has no answer for one of their ends");
+            all.notes.push(Shifting::NotCompared { what, because }.into());
+            all.verdict = Comparison::Undecided;
+        }
+        all
+    }
+
+    /// What is otherwise in the answers to a question; nothing if one side refuses to answer.
+    pub(super) fn asked(&self, words: &Words, size: Size) -> Option<Vec<Shift>> {
+        let answer = |world: &World<'_>| {
+            let question = world.question(words).ok()?;
+            let kind = words.kind.as_deref().unwrap_or_default();
+            match world.answer(&question) {
+                Ok(answer) => Some(answer.reports),
+                // A kind without policies has nothing to say, and questions about it may be refused.
+                Err(_) if kinds(world.snapshot()).all(|(known, _)| known != kind) => Some(Vec::new()),
+                Err(_) => None,
+            }
+        };
+        let (before, after) = (answer(self.before)?, answer(self.after)?);
+        Some(self.otherwise(&Answers { words, before: &before, after: &after }, size))
+    }
+}
+
+/// What is asked once for all connections that it stands for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cell {
+    /// All with one winner before and one after.
+    Alike(u32, u32),
+    /// All of a class of callers and a class of those called.
+    One(usize, usize),
+}
+
+/// Whether changes can concern a kind: its own policies, or something that is no policy of another kind.
+fn concerns(causes: &Causes<'_>, snapshots: [&Snapshot; 2], kind: &str) -> bool {
+    let governed = |name: &str| {
+        let mut all = snapshots.into_iter().flat_map(|snapshot| {
+            let kinds =
+                snapshot.kinds().iter().filter(|(_, kind)| kind.merge().is_none() && kind.hierarchy().is_none());
+            kinds.map(|(_, kind)| (snapshot.text(kind.name), snapshot.text(kind.governs)))
+        });
+        all.any(|(own, governs)| governs == name && own != kind)
+    };
+    let own = snapshots.into_iter().flat_map(kinds).find(|(name, _)| *name == kind).map(|(_, governs)| governs);
+    own.is_some_and(|own| causes.has_kind(own)) || causes.kinds().any(|name| !governed(name))
+}
+
+/// Kinds of policies about connections that have any, and the type of their documents.
+fn kinds(snapshot: &Snapshot) -> impl Iterator<Item = (&str, &str)> {
+    let about_connections = |kind: &PolicyKind| kind.select().is_some() || kind.merge().is_some();
+    let has_policies = |kind: &PolicyKind| snapshot.policies().iter().any(|(_, policy)| policy.kind == kind.governs);
+    let all = snapshot.kinds().iter().filter(move |(_, kind)| about_connections(kind) && has_policies(kind));
+    all.map(|(_, kind)| (snapshot.text(kind.name), snapshot.text(kind.governs)))
+}
+
+fn scopes(snapshot: &Snapshot) -> impl Iterator<Item = (&str, Sym)> {
+    dialects().flat_map(|dialect| dialect.scopes(snapshot)).map(|scope| (snapshot.text(scope), scope))
+}
+
+/// All pairs of one world, by number of who stands.
+struct Side<'s> {
+    snapshot: &'s Snapshot,
+    pairs: Named<'s>,
+    /// Who stands in each cell, by class of callers and class of those called.
+    cells: Vec<Vec<u32>>,
+    standings: Vec<Standing>,
+}
+
+/// Pairs with the names of their ends.
+struct Named<'s> {
+    snapshot: &'s Snapshot,
+    pairs: Option<Pairs>,
+}
+
+impl<'s> Named<'s> {
+    fn callers(&self) -> Vec<(&'s str, usize)> {
+        let all = self.pairs.iter().flat_map(Pairs::callers);
+        all.map(|(name, class)| (self.snapshot.text(name), class)).collect()
+    }
+
+    fn called(&self) -> Vec<(&str, usize)> {
+        self.pairs.iter().flat_map(Pairs::called).collect()
+    }
+
+    fn count(&self) -> usize {
+        self.pairs.as_ref().map_or(0, Pairs::count)
+    }
+
+    fn is_layered(&self) -> bool {
+        self.pairs.as_ref().is_some_and(Pairs::is_layered)
+    }
+}
+
+impl<'s> Side<'s> {
+    fn of(snapshot: &'s Snapshot, kind: &str, mesh: &str, progress: &dyn Progress) -> Self {
+        let kind: Option<KindId> =
+            snapshot.kinds().iter().find(|(_, known)| snapshot.text(known.name) == kind).map(|(id, _)| id);
+        let mesh = scopes(snapshot).find(|(name, _)| *name == mesh).map(|(_, mesh)| mesh);
+        let pairs = kind.zip(mesh).map(|(kind, mesh)| tally(snapshot, kind, mesh, progress));
+        let (mut standings, mut known) = (Vec::new(), FxHashMap::default());
+        let mut number = |standing: Standing| {
+            *known.entry(standing).or_insert_with_key(|standing: &Standing| {
+                standings.push(standing.clone());
+                u32::try_from(standings.len() - 1).unwrap_or(u32::MAX)
+            })
+        };
+        let cells = pairs.as_ref().map(|pairs| pairs.standings(&mut number)).unwrap_or_default();
+        Self { snapshot, pairs: Named { snapshot, pairs }, cells, standings }
+    }
+
+    fn at(&self, row: usize, column: usize) -> u32 {
+        self.cells.get(row).and_then(|row| row.get(column)).copied().unwrap_or(u32::MAX)
+    }
+
+    /// For each of who stands here, who stands there if nothing about them changed.
+    fn same_as(&self, other: &Self) -> Vec<Option<u32>> {
+        let theirs: FxHashMap<(Vec<Unchanged<'_>>, Option<bool>), u32> = (0..)
+            .zip(&other.standings)
+            .filter_map(|(number, standing)| Some(((other.unchanged(standing)?, standing.granted), number)))
+            .collect();
+        let same = |standing: &Standing| theirs.get(&(self.unchanged(standing)?, standing.granted)).copied();
+        self.standings.iter().map(same).collect()
+    }
+
+    /// Policies by what they are called and what they say.
+    fn unchanged(&self, standing: &Standing) -> Option<Vec<Unchanged<'s>>> {
+        standing.policies.iter().map(|policy| Unchanged::of(self.snapshot, *policy)).collect()
+    }
+}
+
+/// A policy as it is called, with the fingerprint of its document.
+#[derive(PartialEq, Eq, Hash)]
+struct Unchanged<'s> {
+    name: &'s str,
+    says: upheld_engine::digest::Fingerprint,
+}
+
+impl<'s> Unchanged<'s> {
+    fn of(snapshot: &'s Snapshot, policy: PolicyId) -> Option<Self> {
+        let policy = snapshot.policy(policy)?;
+        let says = upheld_engine::snapshot::of_document(snapshot.files().value(policy.at)?);
+        Some(Self { name: snapshot.text(policy.name), says })
+    }
+}
+
+/// Ends that are there before and after, by their two classes: the first of them, and how many they are.
+struct Joint<'n> {
+    classes: BTreeMap<(usize, usize), (&'n str, u64)>,
+    both: u64,
+}
+
+impl<'n> Joint<'n> {
+    fn of(before: Vec<(&'n str, usize)>, after: Vec<(&'n str, usize)>) -> Self {
+        let was: FxHashMap<&str, usize> = before.into_iter().collect();
+        let (mut classes, mut both) = (BTreeMap::new(), 0);
+        for (name, is) in after {
+            if let Some(was) = was.get(name) {
+                classes.entry((*was, is)).or_insert((name, 0)).1 += 1;
+                both += 1;
+            }
+        }
+        Self { classes, both }
+    }
+}

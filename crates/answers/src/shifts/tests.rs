@@ -1,0 +1,199 @@
+//! Laws: what changes is listed if and only if asking differs, counts are exact, and every example does what is said of it.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use upheld_loader::load::{Loaded, load};
+use upheld_loader::{Format, Input};
+use upheld_report::{Comparison, Direction, Report, Shifts, Verdict};
+
+use crate::{Options, Words, World};
+
+const KINDS: [&str; 3] = ["TrafficLog", "TrafficPermission", "MeshTimeout"];
+
+fn options() -> Options {
+    Options::at("2026-01-01T00:00:00Z".parse().expect("a time"))
+}
+
+fn loaded(documents: &[String]) -> Loaded {
+    let inputs = (0..).zip(documents);
+    let inputs = inputs
+        .map(|(number, text): (usize, &String)| Input::text(format!("{number}.yaml"), Format::Yaml, text.clone()));
+    load(inputs.collect(), &["kuma/0.3", "kuma/2"]).unwrap_or_else(|broken| panic!("{:?}", broken.diagnostics))
+}
+
+fn between(before: &Loaded, after: &Loaded) -> Shifts {
+    let options = options();
+    World::new(&before.snapshot, &options).shifts(&World::new(&after.snapshot, &options), &())
+}
+
+/// A document that is there before, after, or both, perhaps not the same.
+#[derive(Clone, Debug)]
+struct Versions {
+    before: Option<String>,
+    after: Option<String>,
+}
+
+fn versions(one: impl Strategy<Value = String> + Clone) -> impl Strategy<Value = Versions> {
+    (one.clone(), one, 0..6_u8).prop_map(|(first, second, fate)| match fate {
+        0 => Versions { before: Some(first), after: None },
+        1 => Versions { before: None, after: Some(first) },
+        2 => Versions { before: Some(first), after: Some(second) },
+        _ => Versions { before: Some(first.clone()), after: Some(first) },
+    })
+}
+
+fn tags() -> impl Strategy<Value = String> + Clone {
+    let value = |values: &'static [&'static str]| proptest::sample::select(values);
+    (value(&["", ", cloud: aws", ", cloud: gcp", ", cloud: '*'"]), value(&["", ", zone: a", ", zone: b"]))
+        .prop_map(|(cloud, zone)| format!("{cloud}{zone}"))
+}
+
+fn proxy(number: usize) -> impl Strategy<Value = Versions> {
+    let service = proptest::sample::select(&["web", "backend"][..]);
+    let one = (service, tags()).prop_map(move |(service, tags)| {
+        let tags = tags.replace("'*'", "aws");
+        format!(
+            "type: Dataplane\nmesh: default\nname: proxy-{number}\nnetworking:\n  address: 127.0.0.{}\n  inbound:\n  - \
+             port: 80\n    tags: {{kuma.io/service: {service}{tags}}}\n",
+            number + 1
+        )
+    });
+    versions(one)
+}
+
+fn policy(number: usize) -> impl Strategy<Value = Versions> {
+    let service = || proptest::sample::select(&["web", "backend", "'*'"][..]);
+    let ends = (service(), tags(), service(), tags());
+    let says = proptest::sample::select(&["a", "b"][..]);
+    let kind = proptest::sample::select(&KINDS[..]);
+    let one = (kind, ends, says).prop_map(move |(kind, (from, from_tags, to, to_tags), says)| match kind {
+        "MeshTimeout" => {
+            let seconds = if says == "a" { 1 } else { 2 };
+            let target = match (from, from_tags.as_str()) {
+                (_, tags) if tags.contains("aws") => "{kind: MeshSubset, tags: {cloud: aws}}".to_owned(),
+                ("'*'", _) => "{kind: Mesh}".to_owned(),
+                (service, _) => format!("{{kind: MeshService, name: {service}}}"),
+            };
+            let to = if to == "'*'" { "{kind: Mesh}".to_owned() } else { format!("{{kind: MeshService, name: {to}}}") };
+            let field = if to_tags.is_empty() { "idleTimeout" } else { "connectionTimeout" };
+            format!(
+                "type: MeshTimeout\nmesh: default\nname: policy-{number}\nspec:\n  targetRef: {target}\n  to:\n  - \
+                 targetRef: {to}\n    default: {{{field}: {seconds}s}}\n"
+            )
+        }
+        kind => {
+            let conf = if kind == "TrafficLog" { format!("conf: {{backend: {says}}}\n") } else { String::new() };
+            format!(
+                "type: {kind}\nmesh: default\nname: policy-{number}\nsources:\n- match: {{kuma.io/service: \
+                 {from}{from_tags}}}\ndestinations:\n- match: {{kuma.io/service: {to}{to_tags}}}\n{conf}"
+            )
+        }
+    });
+    versions(one)
+}
+
+/// Two worlds that have much in common.
+fn worlds() -> impl Strategy<Value = [Vec<String>; 2]> {
+    let proxies: Vec<_> = (0..4).map(proxy).collect();
+    let policies: Vec<_> = (0..5).map(policy).collect();
+    (proxies, policies).prop_map(|(proxies, policies)| {
+        let all = || proxies.iter().chain(&policies);
+        let mesh = || std::iter::once("type: Mesh\nname: default\n".to_owned());
+        let before = mesh().chain(all().filter_map(|one| one.before.clone())).collect();
+        [before, mesh().chain(all().filter_map(|one| one.after.clone())).collect()]
+    })
+}
+
+/// What a pair gets, asked directly.
+fn asked(loaded: &Loaded, kind: &str, from: &str, to: &str) -> Option<Vec<Report>> {
+    let options = options();
+    let world = World::new(&loaded.snapshot, &options);
+    let has_policies = loaded.snapshot.policies().iter().any(|(_, policy)| loaded.snapshot.text(policy.kind) == kind);
+    let [kind, from, to] = [kind, from, to].map(|word| Some(word.to_owned()));
+    let question = world.question(&Words { kind, from, to, ..Words::default() }).ok()?;
+    world.answer(&question).ok().map(|answer| answer.reports).or_else(|| (!has_policies).then(Vec::new))
+}
+
+/// What a report comes to, whoever says it.
+fn result(reports: &[Report]) -> Vec<(String, &'static str, String)> {
+    let spoken = reports.iter().filter(|report| report.speaks() || report.verdict.granted().is_some());
+    spoken
+        .map(|report| {
+            (report.about.place.clone().unwrap_or_default(), report.verdict.word(), report.result.to_string())
+        })
+        .collect()
+}
+
+/// All pairs of callers and called under a kind.
+fn pairs(loaded: &Loaded, kind: &str) -> BTreeSet<(String, String)> {
+    let options = options();
+    let all = World::new(&loaded.snapshot, &options).all_pairs(kind, &()).expect("a kind");
+    let named = all.meshes.iter().flat_map(|mesh| mesh.each());
+    named.map(|(from, to, _)| (loaded.snapshot.text(from).to_owned(), to.to_owned())).collect()
+}
+
+/// How many pairs differ, by asking each.
+fn naively(before: &Loaded, after: &Loaded) -> u64 {
+    let mut differ = 0;
+    for kind in KINDS {
+        let (was, is) = (pairs(before, kind), pairs(after, kind));
+        for (from, to) in was.intersection(&is) {
+            let [old, new] = [before, after].map(|loaded| asked(loaded, kind, from, to).expect("is answered"));
+            differ += u64::from(result(&old) != result(&new));
+        }
+    }
+    differ
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_changes_is_what_is_answered_otherwise([before, after] in worlds()) {
+        let (before, after) = (loaded(&before), loaded(&after));
+        let shifts = between(&before, &after);
+        prop_assert_eq!(shifts.counts.changed, naively(&before, &after), "{:#?}", shifts);
+        for shift in &shifts.shifts {
+            let word = |name: &str| shift.example.question[name].as_str().unwrap_or_default().to_owned();
+            let ask = |loaded: &Loaded| asked(loaded, &word("kind"), &word("from"), &word("to"));
+            let (was, is) = (ask(&before).expect("is answered"), ask(&after).expect("is answered"));
+            let says = |reports: &[Report], verdict| {
+                reports.iter().any(|report| report.verdict == verdict) || (reports.is_empty() && verdict == Verdict::Unset)
+            };
+            prop_assert!(says(&was, shift.before.verdict) && says(&is, shift.after.verdict), "{:#?}", shift);
+            prop_assert_ne!(result(&was), result(&is), "{:#?}", shift);
+            prop_assert!(!shift.causes.is_empty(), "every difference has a cause: {:#?}", shift);
+        }
+    }
+
+    #[test]
+    fn nothing_changes_from_a_world_to_itself_and_back_is_the_mirror([before, after] in worlds()) {
+        let (before, after) = (loaded(&before), loaded(&after));
+        prop_assert_eq!(between(&before, &before).verdict, Comparison::Equal);
+        let (there, back) = (between(&before, &after), between(&after, &before));
+        prop_assert_eq!((there.counts.changed, there.counts.began), (back.counts.changed, back.counts.ended));
+        let directions = |shifts: &Shifts, wanted: Direction| {
+            shifts.shifts.iter().filter(|shift| shift.direction == wanted).map(|shift| shift.size.count()).sum::<u64>()
+        };
+        prop_assert_eq!(directions(&there, Direction::Widened), directions(&back, Direction::Narrowed));
+        let changes = |shifts: &Shifts| shifts.changed.iter().map(|one| (one.name.clone(), one.change)).collect::<Vec<_>>();
+        let mirrored: Vec<_> = changes(&back).into_iter().map(|(name, change)| (name, change.reversed())).collect();
+        prop_assert_eq!(changes(&there), mirrored);
+    }
+
+    /// Without a policy, exactly that changes which it had a part in.
+    #[test]
+    fn a_policy_that_goes_changes_what_reading_without_it_does([before, _after] in worlds(), number in 0..5_usize) {
+        let all = loaded(&before);
+        let name = format!("policy-{number}");
+        let Some(place) = before.iter().position(|text| text.contains(&format!("name: {name}\n"))) else { return Ok(()) };
+        let options = options();
+        let affected = World::new(&all.snapshot, &options).affected(&all, &name).expect("is there");
+        let mut rest = before.clone();
+        rest.remove(place);
+        let expected = between(&all, &loaded(&rest));
+        prop_assert_eq!(affected.without.counts, expected.counts);
+        prop_assert_eq!(affected.without.shifts.len(), expected.shifts.len());
+    }
+}

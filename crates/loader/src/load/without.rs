@@ -1,0 +1,66 @@
+//! What would be read if a document were not there.
+
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{File, NodeRef, SourceId};
+use upheld_syntax::edit::{Edited, Replacement, applied};
+
+use super::{Broken, Change, Loaded};
+use crate::{Format, Input};
+
+impl Loaded {
+    /// The snapshot without one document; nothing if it cannot be taken out of its file by itself.
+    pub fn without(&self, document: NodeRef) -> Option<Result<Self, Box<Broken>>> {
+        let file = self.snapshot.files().get(document.source)?;
+        Some(self.after(vec![change(document.source, file, document.node)?]))
+    }
+
+    /// The snapshot with another text in place of a file.
+    pub fn with_text(&self, source: SourceId, text: String) -> Option<Result<Self, Box<Broken>>> {
+        let file = self.snapshot.files().get(source)?;
+        Some(self.after(vec![Change::Replaced(source, input(file, text))]))
+    }
+}
+
+fn change(source: SourceId, file: &File, node: u32) -> Option<Change> {
+    let roots: Vec<Value<'_>> = file.tree.documents().collect();
+    let root = *roots.iter().rev().find(|root| root.number() <= node)?;
+    let text = file.tree.text();
+    if root.number() == node {
+        if roots.len() == 1 {
+            return Some(Change::Gone(source));
+        }
+        return Some(Change::Replaced(source, input(file, blank(text, root)?)));
+    }
+    let (name, list, place) = list_of(None, root, node)?;
+    let edited = Edited { text, format: format_of(file) };
+    let replacements: Vec<Replacement> = edited.without_items(name, list, &[place])?;
+    Some(Change::Replaced(source, input(file, applied(text, &replacements)?)))
+}
+
+/// Spaces in place of a document, so that everything else stays where it is.
+fn blank(text: &str, document: Value<'_>) -> Option<String> {
+    let (start, end) = (document.span().start as usize, document.span().end as usize);
+    let (before, own, after) = (text.get(..start)?, text.get(start..end)?, text.get(end..)?);
+    let blanks: String = own.chars().map(|character| if character == '\n' { '\n' } else { ' ' }).collect();
+    Some(format!("{before}{blanks}{after}"))
+}
+
+/// The list in which a value stands, the key that it is under, and the place of the value.
+fn list_of<'t>(name: Option<Value<'t>>, within: Value<'t>, node: u32) -> Option<(Option<Value<'t>>, Value<'t>, usize)> {
+    match within.kind() {
+        Kind::Map => within.entries().find_map(|(key, value)| list_of(Some(key), value, node)),
+        Kind::List => match within.items().position(|item| item.number() == node) {
+            Some(place) => Some((name, within, place)),
+            None => within.items().find_map(|item| list_of(None, item, node)),
+        },
+        _ => None,
+    }
+}
+
+fn input(file: &File, text: String) -> Input {
+    Input::text(file.name.clone(), format_of(file), text)
+}
+
+fn format_of(file: &File) -> Format {
+    Format::of_name(&file.name).unwrap_or_else(|| Format::of_text(file.tree.text()))
+}

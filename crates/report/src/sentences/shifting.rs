@@ -1,0 +1,132 @@
+//! What is said about two sets of documents.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Phrase, counted, phrase};
+use crate::shift::{Comparison, ShiftCounts};
+
+/// What is said about what changes.
+#[expect(missing_docs, reason = "fields of sentences are named for what stands in their place")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "code", content = "parameters", rename_all_fields = "camelCase")]
+pub enum Shifting {
+    /// What a comparison comes to.
+    #[serde(rename = "shift.compared")]
+    Compared { documents: usize, verdict: Comparison, counts: ShiftCounts, begin: usize, end: usize },
+    /// All possible requests were compared.
+    #[serde(rename = "shift.every-request")]
+    EveryRequest { kind: String, policies: usize, classes: u64 },
+    /// Not all requests could be compared.
+    #[serde(rename = "shift.bound")]
+    Bound { kind: String, bound: String },
+    /// A kind has no answer for something that there is.
+    #[serde(rename = "shift.not-compared")]
+    NotCompared { what: String, because: String },
+}
+
+impl Shifting {
+    /// In words.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Compared { documents, verdict, counts, begin, end } => {
+                let changed = match documents {
+                    0 => "No document changed.".to_owned(),
+                    count => format!("{} changed.", counted(*count, "document", "documents")),
+                };
+                format!("{changed} {}", Self::compared(*verdict, counts, *begin, *end))
+            }
+            Self::EveryRequest { kind, policies, classes } => {
+                let policies = counted(*policies, "policy", "policies");
+                let classes = counted_large(*classes, "kind of path", "kinds of paths");
+                format!("{kind}: every possible request was compared ({policies} changed, {classes}).")
+            }
+            Self::Bound { kind, bound } => format!("{kind}: not every request could be compared: {bound}."),
+            Self::NotCompared { what, because } => format!("{what} was not compared: {because}."),
+        }
+    }
+
+    /// What two sets of documents come to, without how many documents are not the same.
+    pub fn compared(verdict: Comparison, counts: &ShiftCounts, begin: usize, end: usize) -> String {
+        let of = match counts.compared {
+            0 => String::new(),
+            compared => format!(" of {}", counted_large(compared, "result", "results")),
+        };
+        match verdict {
+            Comparison::Equal if counts.compared == 0 => return "No result changes.".to_owned(),
+            Comparison::Equal => return format!("None{of} changes."),
+            Comparison::Undecided => {
+                return "Nothing was found that changes, but not everything could be compared.".to_owned();
+            }
+            Comparison::Differs => {}
+        }
+        let mut parts = Vec::new();
+        if counts.changed > 0 {
+            parts.push(format!("{}{of} {}", counts.changed, if counts.changed == 1 { "changes" } else { "change" }));
+        }
+        if counts.requests > 0 {
+            let are = if counts.requests == 1 { "is" } else { "are" };
+            let requests = counted_large(counts.requests, "kind of request", "kinds of requests");
+            parts.push(format!("{requests} {are} decided otherwise"));
+        }
+        for (count, verb) in [(counts.began, "begin"), (counts.ended, "end")] {
+            if count > 0 {
+                let verb = if count == 1 { format!("{verb}s") } else { verb.to_owned() };
+                parts.push(format!("{} {verb}", counted_large(count, "result", "results")));
+            }
+        }
+        for (count, verb) in [(begin, "begin"), (end, "end")] {
+            if count > 0 {
+                let verb = if count == 1 { format!("{verb}s") } else { verb.to_owned() };
+                parts.push(format!("{} {verb}", counted(count, "violation", "violations")));
+            }
+        }
+        let widened = match counts.widened {
+            0 => String::new(),
+            _ => "; more is let through than before".to_owned(),
+        };
+        format!("{}{widened}.", parts.join(", "))
+    }
+}
+
+fn counted_large(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+impl From<Shifting> for Phrase {
+    fn from(shifting: Shifting) -> Self {
+        phrase(&shifting, shifting.text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_sentences_and_made_again_of_their_parameters() {
+        let compared = |verdict, counts, begin, end| Shifting::Compared { documents: 2, verdict, counts, begin, end };
+        let none = ShiftCounts::default();
+        let counts = |changed, requests, widened| ShiftCounts { compared: 412, changed, requests, widened, ..none };
+        for (sentence, text) in [
+            (compared(Comparison::Equal, counts(0, 0, 0), 0, 0), "2 documents changed. None of 412 results changes."),
+            (compared(Comparison::Equal, none, 0, 0), "2 documents changed. No result changes."),
+            (
+                compared(Comparison::Differs, counts(38, 2, 1), 1, 2),
+                "2 documents changed. 38 of 412 results change, 2 kinds of requests are decided otherwise, 1 violation begins, \
+                 2 violations end; more is let through than before.",
+            ),
+            (
+                compared(Comparison::Undecided, none, 0, 0),
+                "2 documents changed. Nothing was found that changes, but not everything could be compared.",
+            ),
+            (
+                Shifting::EveryRequest { kind: "AccessPolicy".into(), policies: 1, classes: 42 },
+                "AccessPolicy: every possible request was compared (1 policy changed, 42 kinds of paths).",
+            ),
+        ] {
+            let phrase = Phrase::from(sentence);
+            assert_eq!(phrase.text, text);
+            assert_eq!(phrase.again().as_deref(), Some(text));
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Options of what compares: `diff`, `prove`, `affected`.
+
+use clap::{Args, ValueEnum};
+use clap_complete::engine::ArgValueCompleter;
+
+use crate::complete;
+
+/// Two sides: folders, files, or revisions.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Sides {
+    /// Two files or folders; or revisions: main..HEAD, main.. (against the files as they are), main [default: HEAD]
+    #[arg(value_name = "BEFORE AFTER | REV..REV", num_args = 0..=2)]
+    pub(crate) sides: Vec<String>,
+}
+
+/// Options of `diff`.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Diff {
+    #[command(flatten)]
+    pub(crate) sides: Sides,
+    /// Exit with 1 only if this is among what changes; repeatable, or with commas [default: anything]
+    #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
+    pub(crate) fail_on: Vec<Worse>,
+    /// Exit with 0 whatever changes
+    #[arg(long, conflicts_with = "fail_on")]
+    pub(crate) exit_zero: bool,
+}
+
+/// What a change can bring that somebody may not want.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Worse {
+    /// Something is permitted that was not
+    Widened,
+    /// Something is not permitted any more
+    Narrowed,
+    /// A violation begins that would be refused
+    Hard,
+    /// A violation begins that is accepted
+    Soft,
+    /// Results rest on the order of names, or on age, that did not
+    Arbitrary,
+}
+
+/// Options of `affected`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Affected {
+    /// The policy: a name, kind/name, or kind/mesh/name
+    #[arg(value_name = "POLICY", add = ArgValueCompleter::new(complete::things))]
+    pub(crate) policy: String,
+}

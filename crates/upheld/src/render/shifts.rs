@@ -1,0 +1,182 @@
+//! What changes, for people.
+
+use crate::report::{Cause, Certainty, Direction, Family, Shift, Shifting, Shifts, Standing, Turn, visible};
+use upheld_answers::Affected;
+
+use super::{Screen, style, table};
+
+/// So many shifts of one cause are told in full.
+const SHOWN: usize = 3;
+/// So many changed documents are listed.
+const LISTED: usize = 10;
+
+/// All of it, what lets more through first.
+pub(crate) fn text(shifts: &Shifts, screen: &Screen) -> String {
+    let mut text = style::paint(style::ANSWER, &table::wrap(&shifts.headline.text, screen.width)) + "\n";
+    text.push_str(&changed(shifts, screen));
+    text.push_str(&body(shifts, screen));
+    text
+}
+
+/// A proof, or what speaks against it.
+pub(crate) fn proof(word: &str, shifts: &Shifts, screen: &Screen) -> String {
+    let sentence = format!("{word}: {}", shifts.headline.text);
+    let mut text = style::paint(style::ANSWER, &table::wrap(&sentence, screen.width)) + "\n";
+    text.push_str(&body(shifts, screen));
+    text
+}
+
+/// Where a policy counts, and what would change without it.
+pub(crate) fn affected(affected: &Affected, screen: &Screen) -> String {
+    let Affected { policy, counts, without, at, .. } = affected;
+    let place = at.as_ref().map(|at| format!(" ({at})")).unwrap_or_default();
+    let mut text =
+        style::paint(style::ANSWER, &table::wrap(&format!("{}{place}", visible(policy)), screen.width)) + "\n";
+    for (kind, tally) in counts {
+        text.push_str(&format!("  {}\n", tally.sentence(kind)));
+    }
+    let sentence = format!("If it were deleted: {}", if_deleted(without));
+    text.push_str(&format!("\n{}\n", style::paint(style::ANSWER, &table::wrap(&sentence, screen.width))));
+    text.push_str(&body(without, screen));
+    text
+}
+
+/// What changes, without the document that does: that one is known.
+fn if_deleted(shifts: &Shifts) -> String {
+    Shifting::compared(shifts.verdict, &shifts.counts, shifts.turned(Turn::Begins), shifts.turned(Turn::Ends))
+}
+
+fn changed(shifts: &Shifts, screen: &Screen) -> String {
+    if shifts.changed.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("\n");
+    let shown = if screen.verbose { shifts.changed.len() } else { LISTED };
+    for document in shifts.changed.iter().take(shown) {
+        let at = document
+            .at
+            .as_ref()
+            .map(|at| format!("  {}", style::paint(style::DIM, &at.to_string())))
+            .unwrap_or_default();
+        let name = format!("{}/{}/{}", document.kind, document.scope, document.name);
+        text.push_str(&format!("  {:<8} {}{at}\n", document.change.word(), visible(&name)));
+    }
+    if shifts.changed.len() > shown {
+        text.push_str(&format!("  and {} more (--verbose lists all)\n", shifts.changed.len() - shown));
+    }
+    text
+}
+
+fn body(shifts: &Shifts, screen: &Screen) -> String {
+    let mut text = String::new();
+    let decides = |shift: &&Shift| shift.family == Family::Decide || shift.direction != Direction::Neither;
+    let (decisions, others): (Vec<&Shift>, Vec<&Shift>) = shifts.shifts.iter().partition(decides);
+    text.push_str(&section("DECISIONS", &decisions, screen));
+    text.push_str(&section("RESULTS", &others, screen));
+    if !shifts.violations.is_empty() {
+        text.push_str(&format!("\n  {}\n", style::paint(style::HEADING, "VIOLATIONS")));
+        let shown = if screen.verbose { shifts.violations.len() } else { LISTED };
+        for violation in shifts.violations.iter().take(shown) {
+            let (sign, word) = match violation.turn {
+                Turn::Begins => ("+", "begins"),
+                Turn::Ends => ("-", "ends"),
+            };
+            let line = format!("{sign} {word} ({}): {}", violation.state, visible(&violation.message));
+            text.push_str(&table::indented(&line, 2, screen.width));
+        }
+        text.push_str(&left_out(shifts.violations.len(), shown));
+    }
+    for note in &shifts.notes {
+        text.push_str(&format!("\n{}", table::indented(&note.text, 2, screen.width)));
+    }
+    if let Some(first) = shifts.shifts.first() {
+        text.push_str(&format!(
+            "\n  {}\n",
+            style::paint(style::DIM, &format!("One of them in full: {}", first.example.command))
+        ));
+    }
+    text
+}
+
+/// Shifts by cause.
+fn section(title: &str, shifts: &[&Shift], screen: &Screen) -> String {
+    if shifts.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n  {}\n", style::paint(style::HEADING, title));
+    let mut rest = shifts;
+    while let Some(first) = rest.first() {
+        let same = |shift: &&&Shift| shift.causes == first.causes && shift.direction == first.direction;
+        let count = rest.iter().take_while(same).count();
+        let (block, others) = rest.split_at(count);
+        rest = others;
+        text.push_str(&heading(&first.causes, block, screen));
+        let shown = if screen.verbose { block.len() } else { SHOWN };
+        block.iter().take(shown).for_each(|shift| text.push_str(&one(shift, screen)));
+        text.push_str(&left_out(block.len(), shown));
+    }
+    text
+}
+
+fn left_out(all: usize, shown: usize) -> String {
+    if all > shown { format!("      and {} more (--verbose shows all)\n", all - shown) } else { String::new() }
+}
+
+fn heading(causes: &[Cause], block: &[&Shift], screen: &Screen) -> String {
+    let names: Vec<String> = causes.iter().take(LISTED).map(|cause| visible(&cause.title())).collect();
+    let more = causes.len().saturating_sub(LISTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = if names.is_empty() { "(no document)".to_owned() } else { names.join(", ") };
+    let total = block
+        .iter()
+        .skip(1)
+        .fold(block.first().map(|first| first.size), |size, shift| size.map(|size| size.plus(shift.size.count())));
+    let total = total.map(|size| format!("  {}", size.text())).unwrap_or_default();
+    table::indented(&format!("{names}{more}{total}"), 2, screen.width)
+}
+
+fn one(shift: &Shift, screen: &Screen) -> String {
+    let mark = if shift.direction == Direction::Widened { "!" } else { "~" };
+    let verdicts = if shift.before.verdict == shift.after.verdict {
+        format!("{} {}", shift.kind, standing(&shift.before, &shift.after))
+    } else {
+        let word = |standing: &Standing| standing.verdict.word().to_uppercase();
+        let words = format!("{} → {}", word(&shift.before), word(&shift.after));
+        format!("{words}  {} {}", shift.kind, standing(&shift.before, &shift.after))
+    };
+    let tie = if shift.after.arbitrary && !shift.before.arbitrary { "  ! by name or age only (UP201)" } else { "" };
+    let line = format!("{mark} {verdicts}, {}, for example {}{tie}", shift.size.text(), visible(&shift.example.what));
+    let mut text = table::indented(&line, 4, screen.width);
+    for field in &shift.fields {
+        let value = |value: &Option<String>| value.as_deref().map_or_else(|| "not set".to_owned(), visible);
+        let name = if field.field.is_empty() { "value" } else { &field.field };
+        let line = format!("{}  {} → {}", visible(name), value(&field.before), value(&field.after));
+        text.push_str(&table::indented(&line, 8, screen.width));
+    }
+    if let Certainty::May { unless } = &shift.certainty {
+        text.push_str(&table::indented(&format!("may: not looked into: {}", unless.join(", ")), 8, screen.width));
+    }
+    text
+}
+
+/// `by a, before by b`; of many, who is new and who is there no more.
+fn standing(before: &Standing, after: &Standing) -> String {
+    let names = |names: &[&String]| names.iter().map(|name| visible(name)).collect::<Vec<_>>().join(", ");
+    let all = |side: &Standing| names(&side.policies.iter().collect::<Vec<_>>());
+    if before.policies == after.policies {
+        return format!("by {}", all(after));
+    }
+    let only = |own: &Standing, other: &Standing| {
+        let only: Vec<&String> = own.policies.iter().filter(|name| !other.policies.contains(name)).collect();
+        (own.policies.len() > only.len()).then(|| names(&only))
+    };
+    match (only(before, after), only(after, before)) {
+        (Some(gone), Some(came)) if gone.is_empty() && came.is_empty() => {
+            format!("by {}, in another order", all(after))
+        }
+        (Some(gone), Some(came)) if gone.is_empty() => format!("by {came} and those before"),
+        (Some(gone), Some(came)) if came.is_empty() => format!("no more by {gone}"),
+        (Some(gone), Some(came)) => format!("by {came} in place of {gone}"),
+        _ => format!("by {}, before by {}", all(after), all(before)),
+    }
+}
