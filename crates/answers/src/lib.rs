@@ -18,6 +18,7 @@ pub mod command;
 pub mod formats;
 pub mod inventory;
 mod kinds;
+pub mod lint;
 pub mod patch;
 mod progress;
 mod resolved;
@@ -28,6 +29,7 @@ pub mod testing;
 mod world;
 
 pub use affected::Affected;
+pub use lint::Linted;
 pub use progress::Progress;
 pub use resolved::{Resolution, Resolved, verdict_of};
 pub use upheld_dialects::access::reach::{MOST_DECISIONS, ReachQuestion};

@@ -204,6 +204,11 @@ pub trait Dialect: Inventory + Debug + Sync {
         None
     }
 
+    /// What is wrong with its policies, each of which can be read: what can never count, what others always outweigh.
+    fn findings(&self, _snapshot: &Snapshot) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
     /// Whether documents may be written that lead from one snapshot to another; nothing if this dialect has no say in it.
     fn admit(
         &self,

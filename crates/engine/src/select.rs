@@ -9,6 +9,7 @@
 //! Bulk questions go through [`cells`] and [`matrix`]; `reference` is the naive twin that tests and benches compare with.
 
 pub mod cells;
+pub mod chances;
 mod fit;
 mod index;
 mod interning;

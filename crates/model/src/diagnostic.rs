@@ -67,6 +67,11 @@ impl Diagnostic {
         Self::new(fault, Severity::Warning, message)
     }
 
+    /// Something that is worth knowing.
+    pub fn note(fault: Fault, message: impl Into<String>) -> Self {
+        Self::new(fault, Severity::Note, message)
+    }
+
     fn new(fault: Fault, severity: Severity, message: impl Into<String>) -> Self {
         Self { fault, severity, message: message.into(), label: None, related: Vec::new(), help: Vec::new() }
     }
@@ -251,12 +256,42 @@ faults! {
     HiddenDoubt = "UP042",
     /// Policies of equal priority say the opposite, and only their order decides.
     OrderDecides = "UP043",
+    /// Another policy goes before wherever this one matches.
+    Shadowed = "UP101",
+    /// Several others together go before wherever this one matches.
+    Covered = "UP102",
+    /// Nothing that was read matches it.
+    NeverMatches = "UP103",
+    /// Nothing can ever match it.
+    ImpossibleMatch = "UP104",
+    /// Without it every result is the same.
+    Redundant = "UP105",
     /// Wildcards beat exact values, because the number of tags is compared first.
     WildcardsOutrank = "UP107",
     /// The winner was chosen by the last, arbitrary rung.
     ArbitraryTie = "UP201",
+    /// Two policies that say different things, and the order of names decides.
+    ContradictingTie = "UP202",
+    /// When they were made decides.
+    AgeTie = "UP204",
+    /// A field that counts nowhere.
+    DeadField = "UP301",
+    /// An earlier rule takes every case.
+    Unreachable = "UP401",
+    /// Others always outweigh it.
+    Outweighed = "UP402",
+    /// It permits everything to everybody.
+    BroadWildcard = "UP403",
+    /// Two of equal priority say different things about one request.
+    PriorityTie = "UP405",
     /// A tag or value outside the tag schema.
     OutsideSchema = "UP501",
+    /// No pair that there is complies.
+    AlwaysViolated = "UP502",
+    /// Pairs pass because neither side has the tag.
+    VacuousPass = "UP503",
+    /// A finding was allowed until a day that is over, or for no reason.
+    ExpiredAllowance = "UP604",
     /// A name that nothing has.
     NotFound = "UP901",
     /// A name that several things have.

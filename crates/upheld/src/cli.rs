@@ -21,7 +21,7 @@ use upheld_answers::Words;
 use upheld_dialects::dialect::system_settings;
 
 pub(crate) use self::access::{AccessRequest, Can, Reach};
-pub(crate) use self::analysis::{Affected, Diff, Sides, Worse};
+pub(crate) use self::analysis::{Affected, Diff, Lint, LintFail, Sides, Worse};
 pub(crate) use self::common::Common;
 pub(crate) use self::compliance::{Audit, Candidates, FailOn, Fix, Organisation, Person, Values, Waivers, WhatIf};
 pub(crate) use self::formats::{
@@ -179,6 +179,14 @@ pub(crate) enum Command {
     /// Waivers: which cover something, which are unused, expired or about to end
     #[command(before_help = "Examples:\n  upheld waivers\n  upheld waivers --unused\n  upheld waivers --expiring 30")]
     Waivers(Waivers),
+    /// What is wrong with the policies themselves: what can never win, what a name decides: 0 nothing, 1 something
+    #[command(before_help = "Examples:\n  \
+        upheld lint                                       all findings, by place\n  \
+        upheld lint --only UP2 --fail-on error            only what names and ages decide\n  \
+        upheld lint -o github                             beside the lines of a change\n  \
+        upheld lint -o sarif > lint.sarif                 for code scanning\n\n\
+        A comment in a document allows a finding there: # upheld: allow UP201 until 2030-12-31 because …")]
+    Lint(Lint),
     /// What changes, for whom: two folders, two git revisions or two editions of the rules: 0 nothing, 1 something
     #[command(before_help = "Examples:\n  \
         upheld diff                                       what I changed since the last commit\n  \
@@ -363,6 +371,7 @@ impl Command {
             Self::Audit(_) => "audit",
             Self::Fix(_) => "fix",
             Self::Diff(_) | Self::Prove(_) => "diff",
+            Self::Lint(_) => "lint",
             _ => "",
         })
     }

@@ -143,6 +143,7 @@ impl Session<'_> {
             Command::Waivers(wanted) => compliance::waivers::run(self, wanted),
             Command::Diff(wanted) => analysis::diff::run(self, wanted),
             Command::Prove(sides) => analysis::prove::run(self, sides),
+            Command::Lint(wanted) => analysis::lint::run(self, wanted),
             Command::Affected(wanted) => analysis::affected::run(self, wanted),
             Command::Test(test) => test::run(self, test),
             Command::Explain(explain) => explain::run(self, &explain.question),

@@ -113,6 +113,99 @@ pub(super) fn fault(fault: Fault) -> Meaning {
             "three wildcards beat two exact values",
             "give the exact policy as many tags: {kuma.io/service: web, version: '*'}",
         ),
+        Fault::Shadowed => (
+            "a policy that can never win",
+            "Wherever it matches, one other policy goes before: usually one with the same selectors and a name that comes first. \
+             What it says never counts.",
+            "web-log-a and web-log-b have the same selectors; web-log-a comes first by name",
+            "remove web-log-b, or make its selectors more specific",
+        ),
+        Fault::Covered => (
+            "a policy that can never win, because of several others",
+            "Wherever it matches, one of a few other policies goes before, so that what it says never counts.",
+            "one policy for web and one for backend, each before a third that is for both",
+            "remove the third, or make its selectors more specific",
+        ),
+        Fault::NeverMatches => (
+            "a policy that matches nothing",
+            "Nothing that was read has the tags that it wants. It may be for something that is not deployed yet, or a tag is misspelt.",
+            "sources: [{match: {kuma.io/service: wbe}}]",
+            "sources: [{match: {kuma.io/service: web}}]",
+        ),
+        Fault::ImpossibleMatch => (
+            "a policy that can never match",
+            "Its conditions contradict each other, or it wants something that its kind does not look at.",
+            "a condition that a claim is above 5 and one that it is below 3",
+            "one of them",
+        ),
+        Fault::Redundant => (
+            "a policy that changes nothing",
+            "Without it every result is the same: what it decides, others decide in the same way.",
+            "permit for role admin on /api/** beside permit for role admin on /**",
+            "the second one alone",
+        ),
+        Fault::ContradictingTie => (
+            "an arbitrary tie-break between policies that disagree",
+            "Two policies are equal in every respect and say different things; the order of their names decides. Renaming either \
+             one changes results.",
+            "hc-a with interval: 10s and hc-b with interval: 30s, with the same selectors",
+            "make one more specific, or remove it",
+        ),
+        Fault::AgeTie => (
+            "the older policy wins",
+            "Two policies are equal but for the time at which they were made. Whoever makes one of them again, from a backup or by \
+             another name, changes results.",
+            "gw-timeout wins because it is older by 41 seconds",
+            "make one more specific, or remove it",
+        ),
+        Fault::DeadField => (
+            "a field that counts nowhere",
+            "At every place that the policy reaches, another policy sets the field and goes before.",
+            "cors in a policy on the gateway, and in one on its only route",
+            "remove it from the policy on the gateway",
+        ),
+        Fault::Unreachable => (
+            "a policy that is never reached",
+            "Policies before it take every request that it is about, so it decides nothing.",
+            "lockdown (priority 1000) for /** before user-read (priority 90) for /api/**, first-applicable",
+            "priority: 1001   on user-read, or remove it",
+        ),
+        Fault::Outweighed => (
+            "a policy that others always outweigh",
+            "Every request that it is about is decided by others under this algorithm, so it decides nothing.",
+            "permit on /admin/** beside a deny on /** for everybody, deny-overrides",
+            "cut the deny to what it is meant for",
+        ),
+        Fault::BroadWildcard => (
+            "a permit for everybody, on everything, for every action",
+            "None of its clauses cuts it to anything. Whatever no other policy denies is permitted.",
+            "{effect: permit, subjects: [], resources: [{path: /**}], actions: [{method: '*'}]}",
+            "{effect: permit, subjects: [{role: admin}], resources: [{path: /**}], actions: [{method: '*'}]}",
+        ),
+        Fault::PriorityTie => (
+            "equal priorities that disagree",
+            "A permit and a deny of the same priority are about the same request; what breaks the tie says nothing about the matter.",
+            "priority: 100   on a permit and on a deny for one path",
+            "priority: 110   on the one that should decide",
+        ),
+        Fault::AlwaysViolated => (
+            "a policy that nobody keeps",
+            "Every pair of objects that it is about violates it. Perhaps its tags are not the ones that people use.",
+            "a rule about the tag env where everybody writes environment",
+            "tags: [environment]",
+        ),
+        Fault::VacuousPass => (
+            "pairs that pass because neither side has the tag",
+            "A rule that holds if neither side has the tag says nothing about these pairs. Make the tag mandatory if it should.",
+            "9 of 40 pairs pass, and nobody has tagged them",
+            "required: true in the definition of the tag",
+        ),
+        Fault::ExpiredAllowance => (
+            "an allowance that does not count",
+            "A comment allows a finding until a day that is over, without a reason, or there is nothing that it allows.",
+            "# upheld: allow UP201 until 2020-01-01 because of the move",
+            "# upheld: allow UP201 until 2030-01-01 because of the move",
+        ),
         Fault::ArbitraryTie => (
             "an arbitrary tie-break",
             "Two policies are equal in every respect; the order of their names decides. Renaming either one flips the result.",

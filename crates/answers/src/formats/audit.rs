@@ -18,6 +18,8 @@ pub use self::failing::{Among, Failing};
 use super::{write_json, yaml};
 use crate::report::compliance::{Audit, NothingPassing, Passing};
 
+pub(crate) use self::sarif::SCHEMA as SARIF_SCHEMA;
+
 /// How an audit is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {

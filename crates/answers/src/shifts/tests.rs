@@ -129,7 +129,7 @@ fn result(reports: &[Report]) -> Vec<(String, &'static str, String)> {
 fn pairs(loaded: &Loaded, kind: &str) -> BTreeSet<(String, String)> {
     let options = options();
     let all = World::new(&loaded.snapshot, &options).all_pairs(kind, &()).expect("a kind");
-    let named = all.meshes.iter().flat_map(|mesh| mesh.each());
+    let named = all.meshes.iter().flat_map(crate::all_pairs::Pairs::each);
     named.map(|(from, to, _)| (loaded.snapshot.text(from).to_owned(), to.to_owned())).collect()
 }
 

@@ -130,7 +130,7 @@ impl Select {
     }
 
     /// On which rung two hits differ, seen from the first.
-    fn separation(&self, mine: &Hit<Specificity>, theirs: &Hit<Specificity>) -> Option<(usize, Reason)> {
+    pub(super) fn separation(&self, mine: &Hit<Specificity>, theirs: &Hit<Specificity>) -> Option<(usize, Reason)> {
         let (number, rung) =
             self.kind.rank.separate(|column| self.read(mine, column), |column| self.read(theirs, column))?;
         let count = |hit| match self.read(hit, rung.column) {

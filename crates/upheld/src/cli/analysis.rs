@@ -48,3 +48,27 @@ pub(crate) struct Affected {
     #[arg(value_name = "POLICY", add = ArgValueCompleter::new(complete::things))]
     pub(crate) policy: String,
 }
+
+/// Options of `lint`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Lint {
+    /// Only these codes, or all that begin so: UP201, UP4; repeatable, or with commas
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    /// Exit with 1 if there is a finding at least as bad
+    #[arg(long, value_name = "SEVERITY", value_enum, default_value = "warning")]
+    pub(crate) fail_on: LintFail,
+}
+
+/// Which findings fail a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LintFail {
+    /// Errors
+    Error,
+    /// Warnings and errors
+    Warning,
+    /// All
+    Note,
+    /// None
+    Never,
+}

@@ -44,6 +44,7 @@ impl ValueEnum for Output {
             Self::Report(Findings::PolicyReport),
             Self::Report(Findings::OpenReports),
             Self::Report(Findings::Markdown),
+            Self::Report(Findings::Github),
             Self::Report(Findings::Html),
             Self::Report(Findings::Prometheus),
             Self::Patch,
@@ -61,13 +62,14 @@ impl ValueEnum for Output {
             Self::Draw(Drawing::Dot) => ("dot", "A drawing for Graphviz (`graph` only)"),
             Self::Draw(Drawing::Mermaid) => ("mermaid", "A drawing for Mermaid (`graph` only)"),
             Self::Draw(Drawing::Svg) => ("svg", "A picture (`graph` only)"),
-            Self::Record(Results::Junit) => ("junit", "JUnit XML for pipelines (`test` and `audit` only)"),
+            Self::Record(Results::Junit) => ("junit", "JUnit XML for pipelines (`test`, `audit` and `lint` only)"),
             Self::Record(Results::Tap) => ("tap", "The Test Anything Protocol (`test` only)"),
             Self::Report(Findings::Csv) => ("csv", "For spreadsheets (`audit` only)"),
-            Self::Report(Findings::Sarif) => ("sarif", "SARIF 2.1.0 for code scanning (`audit` only)"),
+            Self::Report(Findings::Sarif) => ("sarif", "SARIF 2.1.0 for code scanning (`audit` and `lint` only)"),
             Self::Report(Findings::PolicyReport) => ("policyreport", "Kubernetes PolicyReports (`audit` only)"),
             Self::Report(Findings::OpenReports) => ("openreports", "OpenReports, their successor (`audit` only)"),
-            Self::Report(Findings::Markdown) => ("markdown", "A comment on a change (`audit` and `diff` only)"),
+            Self::Report(Findings::Markdown) => ("markdown", "A comment on a change (`audit`, `diff` and `lint` only)"),
+            Self::Report(Findings::Github) => ("github", "Remarks beside the lines of a change (`lint` only)"),
             Self::Report(Findings::Html) => ("html", "A page for browsers (`audit` only)"),
             Self::Report(Findings::Prometheus) => ("prometheus", "Metrics (`audit` only)"),
             Self::Patch => ("patch", "A unified diff (`fix` only)"),
@@ -127,6 +129,8 @@ pub(crate) enum Findings {
     OpenReports,
     /// As a comment on a change.
     Markdown,
+    /// As remarks beside the lines of a change.
+    Github,
     /// As a page.
     Html,
     /// As metrics.
@@ -146,6 +150,8 @@ pub(crate) enum Printer {
     Fix,
     /// `diff`.
     Diff,
+    /// `lint`.
+    Lint,
     /// All others.
     Other,
 }
@@ -159,6 +165,7 @@ impl Printer {
             "audit" => Self::Audit,
             "fix" => Self::Fix,
             "diff" | "prove" => Self::Diff,
+            "lint" => Self::Lint,
             _ => Self::Other,
         }
     }
@@ -200,9 +207,13 @@ impl Output {
         match self {
             Self::Print(_) => true,
             Self::Draw(_) => printer == Printer::Graph,
-            Self::Record(Results::Junit) => matches!(printer, Printer::Test | Printer::Audit),
+            Self::Record(Results::Junit) => matches!(printer, Printer::Test | Printer::Audit | Printer::Lint),
             Self::Record(Results::Tap) => printer == Printer::Test,
-            Self::Report(Findings::Markdown) => matches!(printer, Printer::Audit | Printer::Diff),
+            Self::Report(Findings::Markdown) => {
+                matches!(printer, Printer::Audit | Printer::Diff | Printer::Lint)
+            }
+            Self::Report(Findings::Sarif) => matches!(printer, Printer::Audit | Printer::Lint),
+            Self::Report(Findings::Github) => printer == Printer::Lint,
             Self::Report(_) => printer == Printer::Audit,
             Self::Patch => printer == Printer::Fix,
         }
@@ -216,9 +227,11 @@ impl Output {
         let only = match self {
             Self::Print(_) => return None,
             Self::Draw(_) => "only `graph` draws",
-            Self::Record(Results::Junit) => "only `test` and `audit` record results",
+            Self::Record(Results::Junit) => "only `test`, `audit` and `lint` record results",
             Self::Record(Results::Tap) => "only `test` records results so",
-            Self::Report(Findings::Markdown) => "only `audit` and `diff` write comments",
+            Self::Report(Findings::Markdown) => "only `audit`, `diff` and `lint` write comments",
+            Self::Report(Findings::Sarif) => "only `audit` and `lint` report findings so",
+            Self::Report(Findings::Github) => "only `lint` reports findings so",
             Self::Report(_) => "only `audit` reports findings so",
             Self::Patch => "only `fix` prints patches",
         };
@@ -227,6 +240,7 @@ impl Output {
             Printer::Test => "`test` records results",
             Printer::Audit => "`audit` reports findings",
             Printer::Fix => "`fix` prints tables, data and patches",
+            Printer::Lint => "`lint` prints findings",
             Printer::Diff => "`diff` prints tables, data and comments",
             Printer::Other => "the other commands print tables and data",
         };

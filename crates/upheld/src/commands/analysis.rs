@@ -2,6 +2,7 @@
 
 pub(super) mod affected;
 pub(super) mod diff;
+pub(super) mod lint;
 pub(super) mod prove;
 
 use std::path::Path;

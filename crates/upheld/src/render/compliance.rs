@@ -38,6 +38,7 @@ fn format(output: Output) -> Option<Text> {
         Output::Report(Findings::Prometheus) => Text::Prometheus,
         Output::Print(Format::Table | Format::Wide)
         | Output::Draw(_)
+        | Output::Report(Findings::Github)
         | Output::Record(Results::Tap)
         | Output::Patch => {
             return None;

@@ -1,7 +1,8 @@
 //! What changes, for people.
 
-use crate::report::{Cause, Certainty, Direction, Family, Shift, Shifting, Shifts, Standing, Turn, visible};
-use upheld_answers::Affected;
+use crate::report::{At, Cause, Certainty, Direction, Family, Shift, Shifting, Shifts, Standing, Turn, visible};
+use upheld_answers::{Affected, Linted};
+use upheld_model::{Files, Label, Severity, State};
 
 use super::{Screen, style, table};
 
@@ -179,4 +180,40 @@ fn standing(before: &Standing, after: &Standing) -> String {
         (Some(gone), Some(came)) => format!("by {came} in place of {gone}"),
         _ => format!("by {}, before by {}", all(after), all(before)),
     }
+}
+
+/// Findings about policies, a line each.
+pub(crate) fn linted(linted: &Linted, files: &Files, screen: &Screen) -> String {
+    let mut text = style::paint(style::ANSWER, &table::wrap(&linted.sentence(), screen.width)) + "\n";
+    if !linted.findings.is_empty() {
+        text.push('\n');
+    }
+    for finding in &linted.findings {
+        let at = |label: &Label| At::of_label(files, label).map(|at| at.to_string());
+        let place = finding.label.as_ref().and_then(at).unwrap_or_default();
+        let style = match finding.severity {
+            Severity::Error => style::state(State::Hard),
+            Severity::Warning => style::WARNING,
+            Severity::Note => style::DIM,
+        };
+        let word = style::paint(style, &format!("{:<8}", finding.severity.word()));
+        let line = format!("{word} {} {}", finding.fault.code(), visible(&finding.message));
+        text.push_str(&table::indented(&line, 2, screen.width));
+        let others: Vec<String> = finding.related.iter().filter_map(at).collect();
+        let others = if others.is_empty() { String::new() } else { format!(" (and {})", others.join(", ")) };
+        let place = style::paint(style::DIM, &format!("{place}{others}"));
+        if !place.is_empty() {
+            text.push_str(&format!("           {place}\n"));
+        }
+        if screen.verbose {
+            for help in &finding.help {
+                text.push_str(&table::indented(&visible(help), 11, screen.width));
+            }
+        }
+    }
+    if let Some(first) = linted.findings.first() {
+        let hint = format!("What a code means: upheld codes {}", first.fault.code());
+        text.push_str(&format!("\n  {}\n", style::paint(style::DIM, &hint)));
+    }
+    text
 }

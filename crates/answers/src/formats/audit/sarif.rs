@@ -9,7 +9,8 @@ use super::baseline::FINGERPRINT;
 use crate::report::At;
 use crate::report::compliance::{Absent, AppliedWaiver, Audit, Check, Level, PolicyLine, Side, word};
 
-const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+pub(crate) const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 /// The whole log. Beside an earlier run, results say what is new, and what is gone is reported.
 pub(super) fn document(audit: &Audit) -> impl Serialize + '_ {
     let rules: Vec<Json> = audit.policies.iter().map(rule).collect();

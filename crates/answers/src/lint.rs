@@ -1,0 +1,125 @@
+//! What is wrong with policies themselves: findings that are exact on the set alone, and those that are counted over what was read.
+//!
+//! ```text
+//! what was odd on reading ─┐
+//! selection                │   can it ever win, does a name decide, does it match anything
+//! fields, relations        ├─▶ findings ──(allowed)──▶ those that no comment in the document allows
+//! what dialects find       ┘
+//! ```
+
+mod allowed;
+mod counted;
+mod selection;
+#[cfg(test)]
+mod tests;
+
+use upheld_dialects::dialects;
+use upheld_model::tree::{Kind, Value};
+use upheld_model::{Diagnostic, Fault, Label, NodeRef, Severity, Span};
+
+use self::allowed::Allowances;
+use crate::World;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Linted {
+    /// Findings that nobody allowed, by place.
+    pub findings: Vec<Diagnostic>,
+    /// How many were allowed by comments.
+    pub allowed: usize,
+    /// How many policies were looked at.
+    pub policies: usize,
+}
+
+impl Linted {
+    /// How many findings are of a severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+
+    /// `3 findings (1 error, 2 warnings) in 41 policies; 1 more is allowed.`
+    pub fn sentence(&self) -> String {
+        let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+        let parts =
+            [Severity::Error, Severity::Warning, Severity::Note].map(|severity| (self.count(severity), severity));
+        let parts: Vec<String> = (parts.into_iter())
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, severity)| counted(count, severity.word()))
+            .collect();
+        let policies = if self.policies == 1 { "1 policy".to_owned() } else { format!("{} policies", self.policies) };
+        let allowed = match self.allowed {
+            0 => String::new(),
+            1 => "; 1 more is allowed".to_owned(),
+            count => format!("; {count} more are allowed"),
+        };
+        match parts.as_slice() {
+            [] => format!("No findings in {policies}{allowed}."),
+            parts => {
+                format!("{} ({}) in {policies}{allowed}.", counted(self.findings.len(), "finding"), parts.join(", "))
+            }
+        }
+    }
+}
+
+impl World<'_> {
+    /// What is wrong with the policies. `warnings` is what was odd when they were read.
+    pub fn lint(&self, warnings: &[Diagnostic]) -> Linted {
+        let snapshot = self.snapshot();
+        let mut found: Vec<Diagnostic> = warnings.to_vec();
+        found.extend(self.warnings());
+        found.extend(selection::findings(snapshot));
+        found.extend(counted::findings(self));
+        found.extend(dialects().flat_map(|dialect| dialect.findings(snapshot)));
+        let allowances = Allowances::of(snapshot.files(), self.options().now);
+        let (mut findings, allowed) = allowances.cut(found);
+        findings.extend(allowances.findings());
+        let place = |finding: &Diagnostic| {
+            let label = finding.label.as_ref();
+            let file = label.and_then(|label| snapshot.files().get(label.source)).map(|file| file.name.clone());
+            (file, label.map(|label| label.span), finding.fault, finding.message.clone())
+        };
+        findings.sort_by_cached_key(place);
+        findings.dedup();
+        Linted { findings, allowed, policies: snapshot.policies().len() }
+    }
+}
+
+/// A finding at the first line of a document.
+fn at_document(world: &upheld_engine::Snapshot, finding: Diagnostic, at: NodeRef, text: &str) -> Diagnostic {
+    match label(world, at, text) {
+        Some(Label { source, span, text }) => finding.at(source, span, text),
+        None => finding,
+    }
+}
+
+/// With another document that has a part in it.
+fn beside(world: &upheld_engine::Snapshot, finding: Diagnostic, at: NodeRef, text: &str) -> Diagnostic {
+    match label(world, at, text) {
+        Some(Label { source, span, text }) => finding.related(source, span, text),
+        None => finding,
+    }
+}
+
+fn label(snapshot: &upheld_engine::Snapshot, at: NodeRef, text: &str) -> Option<Label> {
+    let document = snapshot.files().value(at)?;
+    Some(Label { source: at.source, span: named(document), text: text.to_owned() })
+}
+
+/// The name of a document, or its first line.
+fn named(document: Value<'_>) -> Span {
+    let inner = document.get("metadata").filter(|metadata| metadata.kind() == Kind::Map).and_then(own_name);
+    let found = own_name(document).or(inner).or_else(|| document.entries().next());
+    found.map_or(document.span(), |(key, value)| {
+        let end = if matches!(value.kind(), Kind::Map | Kind::List) { key.span().end } else { value.span().end };
+        Span { start: key.span().start, end }
+    })
+}
+
+fn own_name(map: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
+    map.entries().find(|(key, _)| ["name", "id"].contains(&key.text()))
+}
+
+/// Whether a fault is about a set of policies, and not about one document that cannot be read.
+pub fn is_finding(fault: Fault) -> bool {
+    fault.code() >= Fault::Shadowed.code() && fault.code() < Fault::NotFound.code()
+}

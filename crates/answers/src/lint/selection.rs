@@ -1,0 +1,156 @@
+//! Kinds of which the most specific policy stands: can each ever win, what does a name alone decide, does it match anything?
+
+use std::collections::BTreeSet;
+
+use upheld_dialects::dialects;
+use upheld_engine::select::chances::{Chance, Tie};
+use upheld_engine::snapshot::of_document;
+use upheld_engine::{Granularity, KindId, PolicyId, PolicyKind, Select, Snapshot};
+use upheld_model::{Code, Diagnostic, Fault, Side, Sym, TagSet};
+
+use super::{at_document, beside};
+
+pub(super) fn findings(snapshot: &Snapshot) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (id, kind) in snapshot.kinds().iter().filter(|(_, kind)| kind.select().is_some()) {
+        let scopes: BTreeSet<Sym> = snapshot.policies().iter().map(|(_, policy)| policy.scope).collect();
+        for scope in scopes {
+            let Some(select) = snapshot.select(id, scope) else { continue };
+            found.extend(OfKind { snapshot, kind, id, scope, select }.findings());
+        }
+    }
+    found
+}
+
+/// The policies of one kind in one mesh.
+struct OfKind<'s> {
+    snapshot: &'s Snapshot,
+    kind: &'s PolicyKind,
+    id: KindId,
+    scope: Sym,
+    select: &'s Select,
+}
+
+impl OfKind<'_> {
+    fn findings(&self) -> Vec<Diagnostic> {
+        let mut chances = self.select.chances();
+        // Of who never wins it is said once.
+        let never: Vec<PolicyId> = (chances.iter())
+            .filter(|chance| chance.stands == 0 && !chance.instead.is_empty())
+            .map(|chance| chance.policy)
+            .collect();
+        for chance in &mut chances {
+            chance.ties.retain(|tie| !never.contains(&tie.loser));
+        }
+        let mut found: Vec<Diagnostic> = chances.iter().flat_map(|chance| self.of_chance(chance)).collect();
+        found.extend(self.unmatched());
+        found
+    }
+
+    fn of_chance(&self, chance: &Chance) -> Vec<Diagnostic> {
+        let name = self.name(chance.policy);
+        if chance.matches == 0 && chance.questions > 0 {
+            let kind = self.snapshot.text(self.kind.name);
+            let message = format!("{name} can never match: it wants tags that {kind} does not look at");
+            return vec![self.about(
+                Diagnostic::error(Fault::ImpossibleMatch, message),
+                chance.policy,
+                "never matches",
+            )];
+        }
+        if chance.stands == 0 && !chance.instead.is_empty() {
+            return vec![self.never_wins(chance, name)];
+        }
+        chance.ties.iter().map(|tie| self.tie(chance.policy, tie)).collect()
+    }
+
+    fn never_wins(&self, chance: &Chance, name: &str) -> Diagnostic {
+        let others: Vec<&str> = chance.instead.iter().map(|policy| self.name(*policy)).collect();
+        let (fault, who) = match others.as_slice() {
+            [one] => (Fault::Shadowed, (*one).to_owned()),
+            several => (Fault::Covered, format!("one of {}", several.join(", "))),
+        };
+        let message = format!("{name} can never win: wherever it matches, {who} goes before");
+        let finding =
+            Diagnostic::error(fault, message).help(format!("remove {name}, or make its selectors more specific"));
+        let finding = self.about(finding, chance.policy, "never wins");
+        chance.instead.iter().fold(finding, |finding, policy| self.beside(finding, *policy, "goes before"))
+    }
+
+    fn tie(&self, winner: PolicyId, tie: &Tie) -> Diagnostic {
+        let (name, loser) = (self.name(winner), self.name(tie.loser));
+        let aged = matches!(tie.reason.code, Code::SelectNewer | Code::SelectOlder);
+        let says = |policy: PolicyId| {
+            let payload = self.snapshot.policy(policy)?.payload?;
+            self.snapshot.files().value(payload).map(of_document)
+        };
+        let (fault, message) = if aged {
+            let message = format!(
+                "{name} goes before {loser} only because of when they were made; making one again turns it round"
+            );
+            (Fault::AgeTie, message)
+        } else if says(winner) == says(tie.loser) {
+            (Fault::ArbitraryTie, format!("{name} goes before {loser} by name only; both say the same"))
+        } else {
+            let message = format!(
+                "{name} goes before {loser} by name only, and they say different things; renaming one turns it round"
+            );
+            (Fault::ContradictingTie, message)
+        };
+        let finding = match fault {
+            Fault::ContradictingTie => Diagnostic::error(fault, message),
+            _ => Diagnostic::warning(fault, message),
+        };
+        let finding = finding.help("make one of them more specific, or remove it");
+        self.beside(self.about(finding, winner, "goes before"), tie.loser, "gives way")
+    }
+
+    /// Policies that match no pair of what was read.
+    fn unmatched(&self) -> Vec<Diagnostic> {
+        let choices = self.kind.select().and_then(|select| select.side(Side::Destination));
+        let each = choices.map_or(Granularity::Service, |item| item.each);
+        let ends = dialects().find_map(|dialect| dialect.ends(self.snapshot, self.scope, each));
+        let Some(ends) = ends.filter(|ends| !ends.callers.is_empty() && !ends.called.is_empty()) else {
+            return Vec::new();
+        };
+        let parts = |parts: &'_ Vec<TagSet>| -> Vec<TagSet> { parts.clone() };
+        let callers: Vec<Vec<TagSet>> = ends.callers.iter().map(|(_, own)| parts(own)).collect();
+        let called: Vec<Vec<TagSet>> = ends.called.iter().map(|(_, own)| parts(own)).collect();
+        let matched =
+            self.select.matching_policies(callers.iter().map(Vec::as_slice), called.iter().map(Vec::as_slice));
+        let own = self.snapshot.policies().iter().filter(|(_, policy)| {
+            policy.kind == self.kind.governs
+                && policy.scope == self.scope
+                && self.snapshot.select(self.id, self.scope).is_some()
+        });
+        let unmatched = own.filter(|(id, _)| !matched.contains(id));
+        unmatched
+            .map(|(id, _)| {
+                let (name, kind) = (self.name(id), self.snapshot.text(self.kind.name));
+                let connections = ends.callers.len() * ends.called.len();
+                let message =
+                    format!("{name} matches none of {connections} connections: nobody has the tags that it wants");
+                let help = format!("`upheld explain --kind {kind} --verbose …` says for a connection what it lacks");
+                self.about(Diagnostic::warning(Fault::NeverMatches, message).help(help), id, "matches nothing")
+            })
+            .collect()
+    }
+
+    fn name(&self, policy: PolicyId) -> &str {
+        self.snapshot.policy(policy).map_or("", |policy| self.snapshot.text(policy.name))
+    }
+
+    fn about(&self, finding: Diagnostic, policy: PolicyId, text: &str) -> Diagnostic {
+        match self.snapshot.policy(policy) {
+            Some(policy) => at_document(self.snapshot, finding, policy.at, text),
+            None => finding,
+        }
+    }
+
+    fn beside(&self, finding: Diagnostic, policy: PolicyId, text: &str) -> Diagnostic {
+        match self.snapshot.policy(policy) {
+            Some(policy) => beside(self.snapshot, finding, policy.at, text),
+            None => finding,
+        }
+    }
+}

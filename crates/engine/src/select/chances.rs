@@ -1,0 +1,245 @@
+//! What can ever become of a policy, whatever objects there are.
+//!
+//! The smallest question that a selector for each side matches has exactly their tags. Whatever matches there matches at every
+//! question with more tags as well, and ranks depend on selectors alone: a policy that does not stand at one of its own smallest
+//! questions stands nowhere.
+
+use rustc_hash::FxHashMap;
+use upheld_model::{Code, Reason, Side, Sym, TagSet, Want};
+
+use super::{Question, Select};
+use crate::ask::{EntryId, Family, Hit, Scratch, gather, settle};
+use crate::kind::Resolve;
+use crate::snapshot::PolicyId;
+use crate::witness::Silent;
+
+/// So many smallest questions of one policy are asked; beyond that, nothing is said about it.
+const MOST_QUESTIONS: usize = 256;
+
+/// So many pairs of policies are asked where they meet; beyond that, ties between them may be missing.
+const MOST_JOINS: usize = 100_000;
+
+/// What becomes of a policy at its smallest questions.
+#[derive(Clone, Debug)]
+pub struct Chance {
+    /// The policy.
+    pub policy: PolicyId,
+    /// How many smallest questions it has.
+    pub questions: usize,
+    /// At how many it matches: none if it wants what its kind does not see.
+    pub matches: usize,
+    /// At how many it stands.
+    pub stands: usize,
+    /// Who stands in its place, each once.
+    pub instead: Vec<PolicyId>,
+    /// Whom it beats by something that says nothing about the matter: their names, or when they were made.
+    pub ties: Vec<Tie>,
+}
+
+/// Two policies that only an arbitrary rung tells apart.
+#[derive(Clone, Debug)]
+pub struct Tie {
+    /// The one that gives way.
+    pub loser: PolicyId,
+    /// What tells them apart.
+    pub reason: Reason,
+}
+
+impl Select {
+    /// What can become of each policy, by identity; nothing where all that match count.
+    pub fn chances(&self) -> Vec<Chance> {
+        if self.kind.resolve == Resolve::All {
+            return Vec::new();
+        }
+        let (mut all, mut scratch): (Vec<Chance>, Scratch<Self>) = (Vec::new(), Scratch::default());
+        for id in self.entries() {
+            let Some(entry) = self.entry(id) else { continue };
+            let place = all.iter().rposition(|chance| chance.policy == entry.policy).unwrap_or_else(|| {
+                all.push(Chance::none(entry.policy));
+                all.len() - 1
+            });
+            let Some(chance) = all.get_mut(place) else { continue };
+            let [sources, destinations] = Side::BOTH.map(|side| self.smallest(id, side));
+            for source in &sources {
+                for destination in &destinations {
+                    if chance.questions < MOST_QUESTIONS {
+                        let parts = |tags: &Option<TagSet>| tags.clone().into_iter().collect::<Vec<_>>();
+                        let (source, destination) = (parts(source), parts(destination));
+                        let question = Question { source: Some(&source), destination: Some(&destination) };
+                        self.try_at(&question, &mut scratch, chance);
+                    }
+                }
+            }
+        }
+        all.retain(|chance| chance.questions < MOST_QUESTIONS);
+        self.add_joined_ties(&mut all, &mut scratch);
+        all
+    }
+
+    /// Two policies that are about different connections may meet at those that both are about: the smallest of these has the tags
+    /// of both. Only selectors of one rank can tie there.
+    fn add_joined_ties(&self, all: &mut [Chance], scratch: &mut Scratch<Self>) {
+        let mut by_rank: FxHashMap<(u64, &[i64]), Vec<Meant>> = FxHashMap::default();
+        for id in self.entries() {
+            let Some(entry) = self.entry(id) else { continue };
+            let [source, destination] = entry.lists;
+            for (from, _, from_rank) in self.side(Side::Source).list(source) {
+                for (to, _, to_rank) in self.side(Side::Destination).list(destination) {
+                    let meant = Meant { policy: entry.policy, wants: [from.into(), to.into()] };
+                    by_rank.entry((from_rank + to_rank, &entry.fixed)).or_default().push(meant);
+                }
+            }
+        }
+        let mut asked = 0;
+        let mut ranks: Vec<_> = by_rank.into_values().collect();
+        ranks.sort_by_key(|meant| meant.first().map(|first| first.policy));
+        for (place, one, rest) in ranks
+            .iter()
+            .flat_map(|meant| meant.iter().enumerate().map(move |(place, one)| (place, one, meant.as_slice())))
+        {
+            for other in rest.iter().skip(place + 1).filter(|other| other.policy != one.policy) {
+                let joined = Side::BOTH.map(|side| joined(one.side(side), other.side(side)));
+                let [Some(source), Some(destination)] = joined else { continue };
+                asked += 1;
+                if asked > MOST_JOINS {
+                    return;
+                }
+                let parts = [[source], [destination]];
+                let [source, destination] = &parts;
+                let question = Question { source: Some(source), destination: Some(destination) };
+                let winner = crate::ask::ask(self, &question, scratch, &mut Silent).winner;
+                let winner = winner.and_then(|winner| self.entry(winner)).map(|entry| entry.policy);
+                for policy in [one.policy, other.policy].into_iter().filter(|policy| Some(*policy) == winner) {
+                    if let Some(chance) = all.iter_mut().find(|chance| chance.policy == policy) {
+                        let (questions, matches, stands) = (chance.questions, chance.matches, chance.stands);
+                        self.try_at(&question, scratch, chance);
+                        (chance.questions, chance.matches, chance.stands) = (questions, matches, stands);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The policies that match some pair of these ends: what one side can have does not depend on the other.
+    pub fn matching_policies<'e>(
+        &self,
+        sources: impl Iterator<Item = &'e [TagSet]>,
+        destinations: impl Iterator<Item = &'e [TagSet]>,
+    ) -> Vec<PolicyId> {
+        let mut lists =
+            [vec![false; self.side(Side::Source).lists()], vec![false; self.side(Side::Destination).lists()]];
+        let [of_sources, of_destinations] = &mut lists;
+        let mut found = Vec::new();
+        let mut mark = |side: Side, parts: &[TagSet], known: &mut Vec<bool>| {
+            self.side(side).matching(parts, &mut found);
+            for matching in &found {
+                if let Some(known) = known.get_mut(matching.list.index()) {
+                    *known = true;
+                }
+            }
+        };
+        sources.for_each(|parts| mark(Side::Source, parts, of_sources));
+        destinations.for_each(|parts| mark(Side::Destination, parts, of_destinations));
+        let is_marked = |known: &[bool], list: usize| known.get(list).copied().unwrap_or(false);
+        let mut policies: Vec<PolicyId> = (self.entries())
+            .filter_map(|id| self.entry(id))
+            .filter(|entry| {
+                let [source, destination] = entry.lists;
+                is_marked(of_sources, source.index()) && is_marked(of_destinations, destination.index())
+            })
+            .map(|entry| entry.policy)
+            .collect();
+        policies.dedup();
+        policies
+    }
+
+    fn try_at(&self, question: &Question<'_>, scratch: &mut Scratch<Self>, chance: &mut Chance) {
+        chance.questions += 1;
+        // Hits of all entries are wanted, also of those that are as good as the best but for their names.
+        gather(self, question, scratch, &mut crate::witness::Matched::default());
+        let hits: Vec<Hit<_>> = scratch.hits().to_vec();
+        let policy_of = |entry: EntryId| self.entry(entry).map(|entry| entry.policy);
+        let own = |hit: &&Hit<_>| policy_of(hit.entry) == Some(chance.policy);
+        if !hits.iter().any(|hit| own(&hit)) {
+            return;
+        }
+        chance.matches += 1;
+        let winner = settle(self, question, scratch, &mut Silent).winner;
+        let Some(winning) = winner.and_then(|winner| hits.iter().find(|hit| hit.entry == winner)) else { return };
+        let winner = policy_of(winning.entry);
+        if winner != Some(chance.policy) {
+            let new = winner.filter(|winner| !chance.instead.contains(winner));
+            chance.instead.extend(new);
+            return;
+        }
+        chance.stands += 1;
+        for hit in hits.iter().filter(|hit| !own(hit)) {
+            let Some((_, reason)) = self.separation(winning, hit) else { continue };
+            let loser = policy_of(hit.entry).filter(|loser| chance.ties.iter().all(|tie| tie.loser != *loser));
+            if let (Some(loser), true) = (loser, is_arbitrary(reason.code)) {
+                chance.ties.push(Tie { loser, reason });
+            }
+        }
+    }
+
+    /// The tags of each selector of an entry, with values that nobody names in place of wildcards; nothing at all where the kind
+    /// does not look at the side.
+    fn smallest(&self, id: EntryId, side: Side) -> Vec<Option<TagSet>> {
+        let Some(entry) = self.entry(id) else { return Vec::new() };
+        if self.kind.side(side).is_none() {
+            return vec![Some(TagSet::default())];
+        }
+        let [source, destination] = entry.lists;
+        let list = if side == Side::Source { source } else { destination };
+        let fresh = Sym::MAX;
+        let value = |want: Want| match want {
+            Want::Exactly(value) => value,
+            Want::Any => fresh,
+        };
+        let selectors = self.side(side).list(list);
+        let tags = selectors.map(|(wants, ..)| TagSet::new(wants.iter().map(|(key, want)| (*key, Some(value(*want))))));
+        tags.map(Some).collect()
+    }
+}
+
+/// One selector for each side.
+struct Meant {
+    policy: PolicyId,
+    wants: [Wanted; 2],
+}
+
+type Wanted = Box<[(Sym, Want)]>;
+
+impl Meant {
+    fn side(&self, side: Side) -> &[(Sym, Want)] {
+        let [source, destination] = &self.wants;
+        if side == Side::Source { source } else { destination }
+    }
+}
+
+/// The fewest tags that two selectors match; nothing if they want different values of one.
+fn joined(one: &[(Sym, Want)], other: &[(Sym, Want)]) -> Option<TagSet> {
+    let mut tags: Vec<(Sym, Option<Sym>)> = Vec::with_capacity(one.len() + other.len());
+    for (key, want) in one.iter().chain(other) {
+        let known = tags.iter_mut().find(|(known, _)| known == key);
+        match (known, want) {
+            (Some((_, Some(value))), Want::Exactly(wanted)) if *value == Sym::MAX => *value = *wanted,
+            (Some((_, Some(value))), Want::Exactly(wanted)) if value != wanted => return None,
+            (Some(_), _) => {}
+            (None, Want::Exactly(wanted)) => tags.push((*key, Some(*wanted))),
+            (None, Want::Any) => tags.push((*key, Some(Sym::MAX))),
+        }
+    }
+    Some(TagSet::new(tags))
+}
+
+impl Chance {
+    fn none(policy: PolicyId) -> Self {
+        Self { policy, questions: 0, matches: 0, stands: 0, instead: Vec::new(), ties: Vec::new() }
+    }
+}
+
+/// Whether a reason says nothing about the matter itself.
+fn is_arbitrary(code: Code) -> bool {
+    matches!(code, Code::SelectNameOrder | Code::SelectIdentity | Code::SelectNewer | Code::SelectOlder)
+}

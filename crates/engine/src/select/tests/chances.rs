@@ -1,0 +1,41 @@
+//! A policy can win somewhere if and only if it wins at one of its own smallest questions.
+
+use proptest::prelude::*;
+
+use super::super::reference::Tags;
+use super::world::{Sources, World, end, kind, policies};
+use crate::kind::Resolve;
+use crate::{Question, Scratch, Silent, ask};
+
+fn some_ends() -> impl Strategy<Value = Vec<Option<Vec<Tags>>>> {
+    proptest::collection::vec(end(), 1..12)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn who_wins_somewhere_wins_at_a_smallest_question(
+        policies in policies(), kind in kind(), callers in some_ends(), called in some_ends(),
+    ) {
+        let world = World::reading(Sources::Match, &policies, &kind, Resolve::First);
+        let Some(select) = world.select() else { return Ok(()) };
+        let chances = select.chances();
+        let ends = |all: &[Option<Vec<Tags>>]| -> Vec<_> { all.iter().flatten().map(|parts| world.tag_sets(parts)).collect() };
+        let (sources, destinations) = (ends(&callers), ends(&called));
+        let mut scratch = Scratch::default();
+        let found = select.matching_policies(sources.iter().map(Vec::as_slice), destinations.iter().map(Vec::as_slice));
+        for source in &sources {
+            for destination in &destinations {
+                let question = Question { source: Some(source), destination: Some(destination) };
+                let winner = ask(select, &question, &mut scratch, &mut Silent).winner;
+                let Some(policy) = winner.and_then(|winner| select.entry(winner)).map(|entry| entry.policy) else { continue };
+                let chance = chances.iter().find(|chance| chance.policy == policy).expect("every policy has one");
+                prop_assert!(chance.stands > 0, "{policy:?} wins at {question:?}, and at none of its smallest questions");
+                // Unknown tags are swept, and counted by nobody.
+                let known = [source, destination].into_iter().flatten().all(|tags| !tags.has_unknown());
+                prop_assert!(!known || found.contains(&policy), "{policy:?} matches {question:?}");
+            }
+        }
+    }
+}
