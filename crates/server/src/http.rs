@@ -1,6 +1,7 @@
 //! HTTP: one file for each group of endpoints.
 
 mod administration;
+mod analysis;
 mod asked;
 mod authzen;
 mod checks;
@@ -48,6 +49,7 @@ pub(crate) fn router(app: Shared) -> Router {
     let (api, description) = OpenApiRouter::with_openapi(Description::openapi())
         .merge(questions::router())
         .merge(compliance::router())
+        .merge(analysis::router())
         .merge(checks::router())
         .merge(decide::router())
         .merge(inventory::router())

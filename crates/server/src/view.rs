@@ -2,6 +2,7 @@
 
 mod lists;
 mod part;
+mod shifts;
 mod steps;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use tokio::sync::{Mutex, MutexGuard};
 use upheld_governance::Outcome;
 use upheld_loader::load::Broken;
+use upheld_report::Shifts;
 use upheld_report::compliance::Ruled;
 use upheld_store::{Appended, Batch, Change, IdempotencyKey, Key, Revision, State, Store, StoreError};
 
@@ -17,6 +18,7 @@ pub(crate) use self::admission::NotAdmitted;
 use self::admission::{Planned, judge, with_notes};
 use crate::auth::Caller;
 use crate::folders::Folders;
+use crate::limits::heavy;
 use crate::live::Live;
 use crate::moves::Moves;
 use crate::telemetry::{Asked, Metrics, Reloaded};
@@ -99,7 +101,9 @@ pub(crate) struct Written {
     pub(crate) effects: Vec<(Key, Effect)>,
     /// What was said of it, where somebody has a say.
     pub(crate) ruled: Option<Ruled>,
-    /// The same in a word.
+    /// What it would change, of a write that is not meant.
+    pub(crate) shifts: Option<Shifts>,
+    /// What was said of it, in a word.
     admitted: Option<Outcome>,
 }
 
@@ -201,7 +205,7 @@ impl Writer {
                 Some(key) => self.store.remember(key.clone(), Timestamp::now()).await?,
                 None => before.revision(),
             };
-            return Ok(Written { revision, view: before, effects, ruled: None, admitted: None });
+            return Ok(Written { revision, view: before, effects, ruled: None, shifts: None, admitted: None });
         }
         let mut view =
             next(Arc::new(before.state.with(&changes)), Arc::clone(&before)).await.map_err(Refusal::Broken)?;
@@ -214,7 +218,9 @@ impl Writer {
         let Planned { view, changes, ruled, outcome: admitted } =
             judge(Arc::clone(&before), view, changes, write.author.clone(), time).await?;
         if write.mode == Mode::DryRun {
-            return Ok(Written { revision: view.revision(), view, effects, ruled, admitted });
+            let (after, moment) = (Arc::clone(&view), nanoseconds(time));
+            let shifts = heavy(move || before.shifts_to(&after, moment)).await.ok();
+            return Ok(Written { revision: view.revision(), view, effects, ruled, shifts, admitted });
         }
         let Write { author, message, idempotency, .. } = write.clone();
         let actor = author.name();
@@ -226,9 +232,11 @@ impl Writer {
         match appended? {
             Appended::Now(revision, _) => {
                 self.live.swap(Arc::clone(&view));
-                Ok(Written { view, revision, effects, ruled, admitted })
+                Ok(Written { view, revision, effects, ruled, shifts: None, admitted })
             }
-            Appended::Before(revision) => Ok(Written { view: before, revision, effects, ruled: None, admitted: None }),
+            Appended::Before(revision) => {
+                Ok(Written { view: before, revision, effects, ruled: None, shifts: None, admitted: None })
+            }
         }
     }
 
@@ -247,7 +255,7 @@ impl Writer {
         let Some(key) = &write.idempotency else { return Ok(None) };
         let Some(revision) = self.store.remembered(key).await? else { return Ok(None) };
         let effects = write.changes.iter().map(|change| (change.key().clone(), Effect::Unchanged)).collect();
-        Ok(Some(Written { view: Arc::clone(before), revision, effects, ruled: None, admitted: None }))
+        Ok(Some(Written { view: Arc::clone(before), revision, effects, ruled: None, shifts: None, admitted: None }))
     }
 
     /// Takes in what other servers wrote.
@@ -402,4 +410,8 @@ fn effects(state: &State, changes: &[Change]) -> Vec<(Key, Effect)> {
         (Change::Delete { .. }, None) => Effect::Unchanged,
     };
     changes.iter().map(|change| (change.key().clone(), effect(change))).collect()
+}
+
+fn nanoseconds(time: Timestamp) -> upheld_model::Timestamp {
+    upheld_model::Timestamp(i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX))
 }

@@ -117,7 +117,7 @@ pub(super) fn is_about_health(path: &str) -> bool {
 }
 
 /// Questions that are answered with reasons.
-const EXPLAINING: [&str; 14] = [
+const EXPLAINING: [&str; 18] = [
     "explain",
     "resolve",
     "reach",
@@ -132,6 +132,10 @@ const EXPLAINING: [&str; 14] = [
     "waivers",
     "check",
     "admission-review",
+    "lint",
+    "diff",
+    "prove",
+    "affected",
 ];
 
 /// The API of an original system whose paths begin like this.

@@ -180,6 +180,9 @@ pub(crate) fn answer(written: &Written, mode: Mode, told: Told<'_>) -> Response 
         if let Some(ruled) = written.ruled.as_ref().filter(|_| everything) {
             fields.insert("admission".to_owned(), json!(ruled));
         }
+        if let Some(shifts) = written.shifts.as_ref().filter(|_| everything) {
+            fields.insert("shifts".to_owned(), json!(shifts));
+        }
     }
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
     let mut response = (status, Json(body)).into_response();

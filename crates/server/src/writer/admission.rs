@@ -63,7 +63,7 @@ fn judged(
         }
     };
     let writer = DocumentWriter { name: &caller.name, roles: &caller.roles };
-    let now = upheld_model::Timestamp(i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX));
+    let now = super::nanoseconds(time);
     let time = WriteTime { now, revision: view.revision().0 };
     let (mut said, mut outcome, mut records) = (None, None, Vec::new());
     for dialect in dialects() {

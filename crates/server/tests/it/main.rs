@@ -3,6 +3,7 @@
 
 mod administration;
 mod admission;
+mod analysis;
 mod auth;
 mod authzen;
 mod basics;

@@ -1,0 +1,150 @@
+//! `/v1/lint`, `/v1/diff`, `/v1/prove`, `/v1/affected`: what is wrong with policies, what changes between two revisions, and what depends
+//! on one of them. Callers get what they would get of a server that holds only what they may see.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::{Value as Json_, json};
+use upheld_answers::formats::Findings;
+use upheld_store::Revision;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::asked::Visible;
+use super::decide::now;
+use super::extract::RawBody;
+use super::questions::{ask, read};
+use super::stamp::answered;
+use crate::app::Shared;
+use crate::auth::Operation;
+use crate::limits::heavy;
+use crate::problem::Problem;
+use crate::telemetry::Observed;
+use crate::view::View;
+
+pub(super) fn router() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(lint)).routes(routes!(diff)).routes(routes!(prove)).routes(routes!(affected))
+}
+
+/// Which findings are wanted.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct LintQuestion {
+    /// Only these codes, or all that begin so.
+    only: Vec<String>,
+}
+
+/// What is wrong with the policies themselves? `{"only": ["UP2"]}` asks for some codes.
+#[utoipa::path(post, path = "/v1/lint", request_body(content = Object, example = json!({})),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
+async fn lint(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
+    let LintQuestion { only } = read(&headers, &body)?;
+    let held = Arc::clone(&view);
+    let said = ask(&view, move |world| {
+        let mut linted = world.lint(held.loaded.warnings.as_slice());
+        let is_wanted = |code: &str| only.is_empty() || only.iter().any(|only| code.starts_with(only.as_str()));
+        linted.findings.retain(|finding| is_wanted(finding.fault.code()));
+        let snapshot = world.snapshot();
+        Ok(Findings { files: snapshot.files(), linted: &linted }.document(snapshot.digest()))
+    });
+    Ok(answered(&view, said.await?))
+}
+
+/// Which revisions are held against each other.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct DiffQuestion {
+    /// The first; the one before the other when left out.
+    before: Option<Revision>,
+    /// The second; the current one when left out.
+    after: Option<Revision>,
+}
+
+/// What changes from one revision to another, and for whom? `{"before": 3, "after": 5}`; left out, the current one and the one before it. What
+/// documents would do that are not written yet, a write with `dryRun=true` says.
+#[utoipa::path(post, path = "/v1/diff", request_body(content = Object, example = json!({})),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
+async fn diff(
+    State(app): State<Shared>,
+    observed: Observed,
+    Visible(view): Visible,
+    headers: HeaderMap,
+    RawBody(body): RawBody,
+) -> Result<Response, Problem> {
+    let question = read(&headers, &body)?;
+    let (before, after) = sides(&app, &observed, &view, &question).await?;
+    Ok(answered(&after, compared(&before, &after).await?))
+}
+
+/// Does every result stay as it is from one revision to another? `equal`, `differs` or `undecided`, with what speaks against it.
+#[utoipa::path(post, path = "/v1/prove", request_body(content = Object, example = json!({})),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
+async fn prove(
+    State(app): State<Shared>,
+    observed: Observed,
+    Visible(view): Visible,
+    headers: HeaderMap,
+    RawBody(body): RawBody,
+) -> Result<Response, Problem> {
+    let question = read(&headers, &body)?;
+    let (before, after) = sides(&app, &observed, &view, &question).await?;
+    let found = compared(&before, &after).await?;
+    let shifts = found.get("shifts").and_then(Json_::as_array);
+    let proof = json!({
+        "kind": "Proof", "verdict": found.get("verdict"), "headline": found.get("headline"),
+        "counterexample": shifts.and_then(|shifts| shifts.first()), "notes": found.get("notes"),
+        "snapshots": found.get("snapshots"),
+    });
+    Ok(answered(&after, proof))
+}
+
+/// Which policy.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct AffectedQuestion {
+    /// `name`, `kind/name` or `kind/scope/name`.
+    policy: String,
+}
+
+/// Where a policy counts, and what would change if it were deleted.
+#[utoipa::path(post, path = "/v1/affected",
+    request_body(content = Object, example = json!({"policy": "TrafficLog/default/web-to-backend"})),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
+async fn affected(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
+    let AffectedQuestion { policy } = read(&headers, &body)?;
+    let held = Arc::clone(&view);
+    let said = ask(&view, move |world| {
+        let affected = world.affected(&held.loaded, &policy)?;
+        Ok(affected.document(world.snapshot().digest()))
+    });
+    Ok(answered(&view, said.await?))
+}
+
+/// Both revisions, as far as the caller may see them.
+async fn sides(
+    app: &Shared,
+    observed: &Observed,
+    view: &Arc<View>,
+    question: &DiffQuestion,
+) -> Result<(Arc<View>, Arc<View>), Problem> {
+    let at = async |revision: Revision| {
+        let whole = app.live.at(revision, app.store.as_ref()).await?;
+        app.parts.of(&whole, observed.access(), Operation::See).await
+    };
+    let after = match question.after {
+        Some(revision) => at(revision).await?,
+        None => Arc::clone(view),
+    };
+    let before = question.before.unwrap_or(Revision(after.revision().0.saturating_sub(1)));
+    Ok((at(before).await?, after))
+}
+
+/// What changes, as programs get it.
+async fn compared(before: &Arc<View>, after: &Arc<View>) -> Result<Json_, Problem> {
+    let [before, after] = [before, after].map(Arc::clone);
+    let done = heavy(move || before.shifts_to(&after, now()).document(before.digest(), after.digest()));
+    done.await.map_err(|_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the question was not answered"))
+}

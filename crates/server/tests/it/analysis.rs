@@ -1,0 +1,62 @@
+//! What changes between revisions, what is wrong with policies, and what depends on one, over HTTP.
+
+use serde_json::json;
+use upheld_server::Config;
+
+use crate::support::Served;
+
+const PROXIES: &str = "type: Dataplane
+mesh: default
+name: web-1
+networking: {address: 127.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: web}}]}
+";
+
+fn log(name: &str, backend: &str) -> String {
+    format!(
+        "type: TrafficLog\nmesh: default\nname: {name}\nsources: [{{match: {{kuma.io/service: '*'}}}}]\ndestinations: [{{match: \
+         {{kuma.io/service: '*'}}}}]\nconf: {{backend: {backend}}}\n"
+    )
+}
+
+fn put(served: &Served, path: &str, text: &str) -> serde_json::Value {
+    let written = served.ask_bare("PUT", path, &[("content-type", "application/yaml")], text);
+    assert!([200, 201].contains(&written.status), "{}", written.text);
+    written.json()
+}
+
+#[test]
+fn revisions_are_compared_and_dry_runs_say_what_they_would_change() {
+    let served = Served::start(Config::default());
+    put(&served, "/v1/documents/Dataplane/default/web-1", PROXIES);
+    put(&served, "/v1/documents/TrafficLog/default/b", &log("b", "old"));
+    let tried = put(&served, "/v1/documents/TrafficLog/default/b?dryRun=true", &log("b", "new"));
+    assert_eq!(tried["shifts"]["counts"]["changed"], 1, "{tried:#}");
+    assert_eq!(tried["shifts"]["shifts"][0]["fields"], json!([{"field": "backend", "before": "old", "after": "new"}]));
+    put(&served, "/v1/documents/TrafficLog/default/b", &log("b", "new"));
+    let diff = served.post("/v1/diff", r#"{"before": 2, "after": 3}"#).json();
+    assert_eq!((&diff["verdict"], &diff["counts"]["changed"]), (&json!("differs"), &json!(1)), "{diff:#}");
+    assert_eq!(diff["shifts"][0]["causes"][0]["name"], "b");
+    assert_eq!(served.post("/v1/diff", "{}").json()["shifts"], diff["shifts"], "the last one against the one before");
+    assert_eq!(served.post("/v1/prove", "{}").json()["counterexample"], diff["shifts"][0]);
+    assert_eq!(served.post("/v1/prove", r#"{"before": 3}"#).json()["verdict"], "equal");
+    assert_eq!(served.post("/v1/diff", r#"{"before": 9}"#).status, 404);
+    assert_eq!(served.post("/v1/diff", r#"{"befor": 1}"#).status, 400);
+}
+
+#[test]
+fn findings_and_what_depends_on_a_policy_are_told() {
+    let served = Served::start(Config::default());
+    put(&served, "/v1/documents/Dataplane/default/web-1", PROXIES);
+    put(&served, "/v1/documents/TrafficLog/default/a", &log("a", "x"));
+    put(&served, "/v1/documents/TrafficLog/default/b", &log("b", "y"));
+    let linted = served.post("/v1/lint", "{}").json();
+    assert_eq!(linted["findings"][0]["code"], "UP101", "{linted:#}");
+    assert_eq!(served.post("/v1/lint", r#"{"only": ["UP4"]}"#).json()["findings"], json!([]));
+    let affected = served.post("/v1/affected", r#"{"policy": "a"}"#).json();
+    assert_eq!(affected["counts"]["TrafficLog"]["pairs"], 1, "{affected:#}");
+    assert_eq!(affected["ifDeleted"]["shifts"][0]["after"]["policies"], json!(["b"]));
+    assert_eq!(served.post("/v1/affected", r#"{"policy": "b"}"#).json()["ifDeleted"]["verdict"], "equal");
+    let unknown = served.post("/v1/affected", r#"{"policy": "c"}"#);
+    assert_eq!(unknown.status, 422);
+    assert!(unknown.text.contains("nothing is called"), "{}", unknown.text);
+}
