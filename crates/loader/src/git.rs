@@ -12,7 +12,7 @@ use std::path::{Component, Path};
 use upheld_model::nearest::nearest;
 use upheld_model::{Diagnostic, Fault};
 
-pub use self::history::{Commit, commits, commits_in};
+pub use self::history::{Commit, blame, commits, commits_between, commits_in};
 use self::program::{Blob, Blobs, Git};
 use crate::aside::{LeftAside, Why};
 use crate::discover::Discovered;

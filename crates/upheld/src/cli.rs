@@ -21,7 +21,7 @@ use upheld_answers::Words;
 use upheld_dialects::dialect::system_settings;
 
 pub(crate) use self::access::{AccessRequest, Can, Reach};
-pub(crate) use self::analysis::{Affected, Diff, Lint, LintFail, Sides, Worse};
+pub(crate) use self::analysis::{Affected, Bisect, Diff, Lint, LintFail, Sides, Worse};
 pub(crate) use self::common::Common;
 pub(crate) use self::compliance::{Audit, Candidates, FailOn, Fix, Organisation, Person, Values, Waivers, WhatIf};
 pub(crate) use self::formats::{
@@ -206,6 +206,17 @@ pub(crate) enum Command {
         upheld affected retry-for-namespace\n  \
         upheld affected TrafficLog/default/web-to-backend-policy -o json")]
     Affected(Affected),
+    /// Who set each field of a result: file, line, commit, author, date
+    #[command(before_help = "Examples:\n  \
+        upheld blame httproute/shop/checkout#rule0\n  \
+        upheld blame --kind TrafficLog --from web-1 --to backend-1\n  \
+        upheld blame dataplane/web-1 --kind MeshTimeout --at v1.4")]
+    Blame(Question),
+    /// The commit at which an answer changed
+    #[command(before_help = "Examples:\n  \
+        upheld bisect --good v1.4 --kind TrafficLog --from web-1 --to backend-1\n  \
+        upheld bisect --good main~20 --bad main --subject role=user --action GET --resource /admin/health")]
+    Bisect(Bisect),
     /// Run the tests beside policies, and report the policies that no test decides
     #[command(before_help = "Examples:\n  \
         upheld test                                       all tests in this folder\n  \

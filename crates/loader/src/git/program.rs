@@ -73,16 +73,26 @@ impl Git<'_> {
         Ok(entries.collect())
     }
 
-    /// The commits on the way to what is checked out that changed some paths, the latest first: a line each, of number, author, time and first line
+    /// The commits of a range, or on the way to what is checked out, that changed some paths, the latest first: a line each, of number, author, time and first line
     /// of the message, with NUL between them.
-    pub(super) fn log(&self, paths: &[String], most: usize) -> Result<String, Diagnostic> {
+    pub(super) fn log(&self, range: &[String], paths: &[String], most: usize) -> Result<String, Diagnostic> {
         let most = format!("--max-count={most}");
-        let arguments = ["log", "--first-parent", "--format=%H%x00%aN%x00%aI%x00%s", &most, "--"];
+        let arguments = ["log", "--first-parent", "--format=%H%x00%aN%x00%aI%x00%s", &most];
         let mut command = self.command(&arguments);
-        command.args(paths).env("GIT_LITERAL_PATHSPECS", "1").stdin(Stdio::null());
+        command.args(range).arg("--").args(paths).env("GIT_LITERAL_PATHSPECS", "1").stdin(Stdio::null());
         let output = command.output().map_err(|error| not_started(&error))?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         if output.status.success() { Ok(text(&output.stdout)) } else { Err(failed(&text(&output.stderr))) }
+    }
+
+    /// Who wrote some lines of a file last, as git tells it to programs; the file as it is on disk where no revision is named.
+    pub(super) fn blame(&self, file: &str, lines: &[usize], revision: Option<&str>) -> Result<String, Diagnostic> {
+        let ranges: Vec<String> = lines.iter().map(|line| format!("-L{line},{line}")).collect();
+        let mut arguments = vec!["blame", "--porcelain"];
+        arguments.extend(ranges.iter().map(String::as_str));
+        arguments.extend(revision);
+        arguments.extend(["--", file]);
+        self.answer(&arguments)?.map_err(|said| failed(&said))
     }
 
     /// All branches and tags.

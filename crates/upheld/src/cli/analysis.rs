@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
+use super::Question;
 use crate::complete;
 
 /// Two sides: folders, files, or revisions.
@@ -47,6 +48,19 @@ pub(crate) struct Affected {
     /// The policy: a name, kind/name, or kind/mesh/name
     #[arg(value_name = "POLICY", add = ArgValueCompleter::new(complete::things))]
     pub(crate) policy: String,
+}
+
+/// Options of `bisect`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Bisect {
+    #[command(flatten)]
+    pub(crate) question: Question,
+    /// A revision at which the answer was still as it should be
+    #[arg(long, value_name = "REV")]
+    pub(crate) good: String,
+    /// A revision at which it is not
+    #[arg(long, value_name = "REV", default_value = "HEAD")]
+    pub(crate) bad: String,
 }
 
 /// Options of `lint`.

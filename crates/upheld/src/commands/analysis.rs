@@ -1,6 +1,8 @@
 //! Commands that compare: what changes from one set of documents to another.
 
 pub(super) mod affected;
+pub(super) mod bisect;
+pub(super) mod blame;
 pub(super) mod diff;
 pub(super) mod lint;
 pub(super) mod prove;

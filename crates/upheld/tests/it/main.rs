@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod access;
+mod analysis;
 mod architecture;
 mod broken;
 mod commands;

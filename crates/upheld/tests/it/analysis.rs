@@ -1,0 +1,140 @@
+//! Before a change: `diff`, `prove`, `affected`, `lint`, `blame`, `bisect`, as reviewers use them.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::support::{example, run, shown};
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let who = ["-c", "user.name=Ana", "-c", "user.email=ana@shop.example", "-c", "commit.gpgsign=false"];
+    let output = Command::new("git").current_dir(folder).args(who).args(arguments).output().expect("git is there");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn edit(folder: &Path, file: &str, old: &str, new: &str) {
+    let path = folder.join(file);
+    let text = fs::read_to_string(&path).expect("is there");
+    assert!(text.contains(old), "{old}");
+    fs::write(path, text.replacen(old, new, 1)).expect("is writable");
+}
+
+/// The demo, committed three times: logs, then health checks.
+fn history() -> TempDir {
+    let folder = example("demo");
+    git(folder.path(), &["init", "--quiet", "--initial-branch=main"]);
+    git(folder.path(), &["add", "--all"]);
+    git(folder.path(), &["commit", "--quiet", "--message", "Start the shop"]);
+    for (file, old, new, message) in [
+        ("policies/logging.yaml", "backend: splunk", "backend: loki", "Send logs to loki"),
+        ("policies/resilience.yaml", "interval: 10s", "interval: 3s", "Check more often"),
+    ] {
+        edit(folder.path(), file, old, new);
+        git(folder.path(), &["commit", "--quiet", "--all", "--message", message]);
+    }
+    folder
+}
+
+fn told(folder: &Path, line: &str) -> String {
+    shown(&run(folder, line))
+}
+
+#[test]
+fn two_revisions_differ_in_what_their_policies_come_to() {
+    let folder = history();
+    let diff = told(folder.path(), "diff main~2..main");
+    assert!(diff.starts_with("exit 1"), "{diff}");
+    for part in ["2 documents changed. 6 of", "backend  splunk → loki", "interval  10s → 3s", "5 connections"] {
+        assert!(diff.contains(part), "{part}: {diff}");
+    }
+    let clean = told(folder.path(), "diff");
+    assert!(clean.starts_with("exit 0") && clean.contains("No document changed."), "{clean}");
+    edit(folder.path(), "policies/logging.yaml", "backend: loki", "backend: tempo");
+    assert!(told(folder.path(), "diff").contains("loki → tempo"), "since the last commit");
+    let unknown = told(folder.path(), "diff nope..main");
+    assert!(unknown.starts_with("exit 2") && unknown.contains("git has no revision `nope`"), "{unknown}");
+    let alone = told(folder.path(), "diff policies");
+    assert!(alone.starts_with("exit 2") && alone.contains("one side only"), "{alone}");
+}
+
+#[test]
+fn comments_and_places_are_no_change_and_that_is_proved() {
+    let (before, after) = (example("demo"), example("demo"));
+    let logging = after.path().join("policies/logging.yaml");
+    let text = fs::read_to_string(&logging).expect("is there");
+    fs::remove_file(logging).expect("is writable");
+    fs::write(after.path().join("moved.yaml"), format!("# Moved.\n{text}")).expect("is writable");
+    let line = format!("prove {} {}", before.path().display(), after.path().display());
+    let proof = told(before.path(), &line);
+    assert!(proof.starts_with("exit 0") && proof.contains("EQUAL: No document changed."), "{proof}");
+    edit(after.path(), "moved.yaml", "backend: splunk", "backend: loki");
+    let proof = told(before.path(), &line);
+    assert!(proof.starts_with("exit 1") && proof.contains("DIFFERS"), "{proof}");
+}
+
+#[test]
+fn runs_fail_only_on_what_is_named() {
+    let (before, after) = (example("demo"), example("demo"));
+    edit(after.path(), "policies/logging.yaml", "backend: splunk", "backend: loki");
+    let sides = format!("{} {}", before.path().display(), after.path().display());
+    assert!(told(before.path(), &format!("diff --fail-on widened {sides}")).starts_with("exit 0"));
+    assert!(told(before.path(), &format!("diff --exit-zero {sides}")).starts_with("exit 0"));
+    let grants = after.path().join("open.yaml");
+    let text = "type: TrafficPermission\nmesh: default\nname: open\nsources: [{match: {kuma.io/service: '*'}}]\ndestinations: \
+                [{match: {kuma.io/service: '*'}}]\n";
+    fs::write(grants, text).expect("is writable");
+    let widened = told(before.path(), &format!("diff --fail-on widened {sides}"));
+    assert!(widened.starts_with("exit 1") && widened.contains("DENY → PERMIT"), "{widened}");
+    let comment = told(before.path(), &format!("diff -o markdown {sides}"));
+    assert!(comment.contains("#### Lets more through"), "{comment}");
+}
+
+#[test]
+fn what_depends_on_a_policy_is_told_before_it_goes() {
+    let folder = example("demo");
+    let affected = told(folder.path(), "affected web-to-backend-policy");
+    assert!(affected.starts_with("exit 0"), "{affected}");
+    for part in ["wins for 1 of", "If it were deleted: 1 of", "splunk → logstash"] {
+        assert!(affected.contains(part), "{part}: {affected}");
+    }
+    let unknown = told(folder.path(), "affected web-to-backend-polcy");
+    assert!(unknown.starts_with("exit 2") && unknown.contains("web-to-backend-policy"), "{unknown}");
+}
+
+#[test]
+fn findings_have_codes_places_and_formats() {
+    let folder = example("demo");
+    let linted = told(folder.path(), "lint");
+    assert!(linted.starts_with("exit 1") && linted.contains("UP202 hc-a goes before hc-b"), "{linted}");
+    assert!(told(folder.path(), "lint --only UP9").starts_with("exit 0"));
+    assert!(told(folder.path(), "lint --fail-on never").starts_with("exit 0"));
+    assert!(
+        told(folder.path(), "lint -o github")
+            .contains("::error file=policies/resilience.yaml,line=4,col=1,title=UP202::")
+    );
+    assert!(told(folder.path(), "lint -o sarif").contains("\"ruleId\": \"UP202\""));
+    assert!(told(folder.path(), "lint -o junit").contains("<failure type=\"UP202\">"));
+    edit(
+        folder.path(),
+        "policies/resilience.yaml",
+        "name: hc-a",
+        "name: hc-a # upheld: allow UP202 because of the move",
+    );
+    assert!(!told(folder.path(), "lint").contains("UP202"));
+}
+
+#[test]
+fn who_set_a_field_and_when_an_answer_changed_is_in_the_history() {
+    let folder = history();
+    let blamed = told(folder.path(), "blame --kind HealthCheck --from web-1 --to backend-1");
+    assert!(blamed.contains("Check more often") && blamed.contains("Ana"), "{blamed}");
+    edit(folder.path(), "policies/resilience.yaml", "interval: 3s", "interval: 4s");
+    let mine = told(folder.path(), "blame --kind HealthCheck --from web-1 --to backend-1");
+    assert!(mine.contains("not committed"), "{mine}");
+    let changed = told(folder.path(), "bisect --good main~2 --kind TrafficLog --from web-1 --to backend-1");
+    assert!(changed.contains("Send logs to loki") && changed.contains("backend: splunk"), "{changed}");
+    let same = told(folder.path(), "bisect --good main~1 --kind TrafficLog --from web-1 --to backend-1");
+    assert!(same.contains("The answer is the same at main~1 and at HEAD."), "{same}");
+}
