@@ -51,7 +51,7 @@ fn read(session: &Session<'_>, sides: &Sides) -> Result<[Read; 2], Exit> {
         let mut settings = Settings { semantics, ..session.settings.clone() };
         let mut revision = None;
         match side {
-            Side::Path(path) => settings.files = Setting { value: vec![path], origin: "argument".to_owned() },
+            Side::Paths(value) => settings.files = Setting { value, origin: "argument".to_owned() },
             Side::Revision(name) => revision = Some(name),
             Side::Files => {}
             Side::Served(server) => {
@@ -68,8 +68,8 @@ fn read(session: &Session<'_>, sides: &Sides) -> Result<[Read; 2], Exit> {
 /// Where one side comes from.
 #[derive(Debug)]
 enum Side {
-    /// A file or folder.
-    Path(String),
+    /// Files and folders.
+    Paths(Vec<String>),
     /// A git revision of the files.
     Revision(String),
     /// The files as they are.
@@ -104,11 +104,11 @@ fn wanted(session: &Session<'_>, sides: &Sides) -> Result<[Side; 2], Diagnostic>
             Err(usage(&format!("`{one}` is one side only"), &help))
         }
         [one] => Ok([revision(one), revision("")]),
-        [before, after] => match (Path::new(before).exists(), Path::new(after).exists()) {
-            (true, true) => Ok([Side::Path(before.clone()), Side::Path(after.clone())]),
-            (false, false) => Ok([revision(before), revision(after)]),
-            (exists, _) => {
-                let missing = if exists { after } else { before };
+        [before, after] => match (paths(before), paths(after)) {
+            (Some(before), Some(after)) => Ok([Side::Paths(before), Side::Paths(after)]),
+            (None, None) => Ok([revision(before), revision(after)]),
+            (found, _) => {
+                let missing = if found.is_some() { after } else { before };
                 Err(usage(
                     &format!("there is no file or folder `{missing}`"),
                     "both sides are paths, or both are revisions",
@@ -117,6 +117,15 @@ fn wanted(session: &Session<'_>, sides: &Sides) -> Result<[Side; 2], Diagnostic>
         },
         _ => Err(usage("there are two sides at most", "upheld diff BEFORE AFTER")),
     }
+}
+
+/// Files and folders that are there, with commas between them.
+fn paths(written: &str) -> Option<Vec<String>> {
+    if Path::new(written).exists() {
+        return Some(vec![written.to_owned()]);
+    }
+    let each: Vec<String> = written.split(',').map(str::to_owned).collect();
+    each.iter().all(|path| Path::new(path).exists()).then_some(each)
 }
 
 fn usage(message: &str, help: &str) -> Diagnostic {

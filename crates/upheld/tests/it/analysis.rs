@@ -2,17 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::support::{example, run, shown};
-
-fn git(folder: &Path, arguments: &[&str]) {
-    let who = ["-c", "user.name=Ana", "-c", "user.email=ana@shop.example", "-c", "commit.gpgsign=false"];
-    let output = Command::new("git").current_dir(folder).args(who).args(arguments).output().expect("git is there");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
+use crate::support::{example, git, run, shown};
 
 fn edit(folder: &Path, file: &str, old: &str, new: &str) {
     let path = folder.join(file);

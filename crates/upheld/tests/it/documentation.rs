@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{root, run, shown};
+use crate::support::{example, git, root, run, shown};
 
 fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -135,17 +135,24 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 #[test]
 fn files_for_pipelines_run() {
     let mut commands = 0;
+    let folder = example("compliance");
+    git(folder.path(), &["init", "--quiet"]);
+    for message in ["Before", "After"] {
+        fs::write(folder.path().join("notes.txt"), message).expect("is writable");
+        git(folder.path(), &["add", "--all"]);
+        git(folder.path(), &["commit", "--quiet", "--message", message]);
+    }
     for file in ["github-workflow.yaml", "pre-commit-config.yaml"] {
         let text = fs::read_to_string(root().join("examples/ci").join(file)).expect("readable");
         for line in text.lines() {
             let Some((_, command)) = line.split_once(": upheld ").filter(|(key, _)| key.trim_start() != "name") else {
                 continue;
             };
-            let command = command.split(" > ").next().unwrap_or_default();
-            let output = run(&root().join("examples/compliance"), command);
+            let command = command.split(" >").next().unwrap_or_default();
+            let output = run(folder.path(), command);
             assert!(matches!(output.status.code(), Some(0 | 1)), "{command}: {}", shown(&output));
             commands += 1;
         }
     }
-    assert_eq!(commands, 4);
+    assert_eq!(commands, 6);
 }

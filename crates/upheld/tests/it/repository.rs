@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::support::{run, shown, upheld};
+use crate::support::{git, run, shown, upheld};
 
 /// Files of ours: a mesh, a gateway, an access policy, a project with its tags.
 const OURS: [(&str, &str); 5] = [
@@ -84,11 +83,6 @@ fn write(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().expect("a folder")).expect("is writable");
     fs::write(path, text).expect("is writable");
-}
-
-fn git(folder: &Path, arguments: &[&str]) {
-    let output = Command::new("git").current_dir(folder).args(arguments).output().expect("git is there");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// The whole repository.

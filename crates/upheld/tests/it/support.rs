@@ -121,3 +121,10 @@ pub(crate) fn words(line: &str) -> Vec<String> {
     }
     words
 }
+
+/// Runs git as somebody.
+pub(crate) fn git(folder: &Path, arguments: &[&str]) {
+    let who = ["-c", "user.name=Ana", "-c", "user.email=ana@shop.example", "-c", "commit.gpgsign=false"];
+    let output = Command::new("git").current_dir(folder).args(who).args(arguments).output().expect("git is there");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

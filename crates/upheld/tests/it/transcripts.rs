@@ -1,6 +1,6 @@
 //! Every `$ upheld …` in the documentation is run, and must print what stands below it.
 //!
-//! Pages under `docs/start` are walk-throughs: each begins in an empty folder, and a block of YAML whose first line is the name of a
+//! Pages under `docs/start`, and the one about analysis, are walk-throughs: each begins in an empty folder, and a block of YAML whose first line is the name of a
 //! file (`# shop.yaml`) is that file.
 //!
 //! `UPDATE_TRANSCRIPTS=1 cargo test -p upheld transcripts` writes what was printed into the documents.
@@ -61,11 +61,8 @@ enum Place {
 
 impl Place {
     fn of(document: &Path) -> Self {
-        if document.starts_with(root().join("docs/start")) {
-            Self::Own(tempfile::tempdir().expect("a temporary folder"))
-        } else {
-            Self::Root
-        }
+        let own = document.starts_with(root().join("docs/start")) || document.ends_with("docs/analysis.md");
+        if own { Self::Own(tempfile::tempdir().expect("a temporary folder")) } else { Self::Root }
     }
 
     /// Writes a block of YAML that has a name.
