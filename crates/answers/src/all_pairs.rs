@@ -118,13 +118,22 @@ pub struct Tally {
 
 /// Computes all pairs of a mesh for a kind: asks one pair of each cell.
 pub(crate) fn tally(snapshot: &Snapshot, kind: KindId, mesh: Sym, progress: &dyn Progress) -> Pairs {
-    if let Some(pairs) = layered(snapshot, kind, mesh) {
-        return pairs;
-    }
+    layered(snapshot, kind, mesh)
+        .unwrap_or_else(|| tally_ends(snapshot, kind, mesh, ends_of(snapshot, kind, mesh), progress))
+}
+
+/// All that call and can be called, as a kind that selects looks at them.
+pub(crate) fn ends_of(snapshot: &Snapshot, kind: KindId, mesh: Sym) -> Ends {
     let choices = snapshot.kind(kind).and_then(PolicyKind::select);
     let each = choices.and_then(|select| select.side(Side::Destination)).map_or(Granularity::Service, |item| item.each);
     let ends = dialects().find_map(|dialect| dialect.ends(snapshot, mesh, each));
-    let Ends { callers, called } = ends.unwrap_or(Ends { callers: Vec::new(), called: Vec::new() });
+    ends.unwrap_or(Ends { callers: Vec::new(), called: Vec::new() })
+}
+
+/// As [`tally`], for some ends.
+pub(crate) fn tally_ends(snapshot: &Snapshot, kind: KindId, mesh: Sym, ends: Ends, progress: &dyn Progress) -> Pairs {
+    let choices = snapshot.kind(kind).and_then(PolicyKind::select);
+    let Ends { callers, called } = ends;
     let mut pairs = Pairs {
         mesh,
         proxies: callers.iter().map(|(name, _)| *name).collect(),

@@ -12,6 +12,7 @@
 //! world with it and the one without; that nothing changes is proved by there being none.
 
 mod causes;
+mod local;
 mod pairs;
 mod places;
 #[cfg(test)]

@@ -10,6 +10,7 @@
 
 pub mod cells;
 pub mod chances;
+mod concerned;
 mod fit;
 mod index;
 mod interning;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 
 use upheld_model::{Id, Pages, Side, Sym, TagSet, Timestamp};
 
+pub use self::concerned::Concerned;
 use self::fit::Fitness;
 use self::index::{ListId, Matching, SideIndex, Wants};
 use self::ordinals::Ordinals;

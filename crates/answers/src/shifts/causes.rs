@@ -28,6 +28,12 @@ impl<'c> Causes<'c> {
         self.kinds.contains(kind)
     }
 
+    /// Whether a document is not the same.
+    pub(super) fn has(&self, kind: &str, scope: &str, name: &str) -> bool {
+        let named = self.by_name.get(name).into_iter().flatten();
+        named.into_iter().any(|document| document.kind == kind && document.scope == scope)
+    }
+
     /// The types of the changed documents.
     pub(super) fn kinds(&self) -> impl Iterator<Item = &'c str> {
         self.kinds.iter().copied()

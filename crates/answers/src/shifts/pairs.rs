@@ -13,6 +13,7 @@ use upheld_model::Sym;
 use upheld_report::{Comparison, Shift, ShiftCounts, Shifting, Shifts, Size};
 
 use super::causes::Causes;
+use super::local::Local;
 use super::{Answers, Compared, Gathered};
 use crate::all_pairs::{Pairs, Standing, tally};
 use crate::progress::Progress;
@@ -35,16 +36,19 @@ impl Compared<'_, '_> {
     }
 
     fn pairs_of(&self, kind: &str, mesh: &str, progress: &dyn Progress) -> Shifts {
-        let [was, is] =
-            [self.before.snapshot(), self.after.snapshot()].map(|snapshot| Side::of(snapshot, kind, mesh, progress));
+        let snapshots = [self.before.snapshot(), self.after.snapshot()];
+        let (all, [was, is]) = match Local::of(snapshots, self.causes, kind, mesh) {
+            Some(local) => (Some(local.all), local.sides(progress)),
+            None => (None, snapshots.map(|snapshot| Side::of(snapshot, kind, mesh, progress))),
+        };
         let same = was.same_as(&is);
         let callers = Joint::of(was.pairs.callers(), is.pairs.callers());
         let called = Joint::of(was.pairs.called(), is.pairs.called());
-        let compared = callers.both * called.both;
+        let compared = all.unwrap_or(callers.both * called.both);
         let mut counts = ShiftCounts {
             compared,
-            began: is.pairs.count() as u64 - compared,
-            ended: was.pairs.count() as u64 - compared,
+            began: if all.is_some() { 0 } else { is.pairs.count() as u64 - compared },
+            ended: if all.is_some() { 0 } else { was.pairs.count() as u64 - compared },
             ..ShiftCounts::default()
         };
         // Layers of the same policies may come to different results in different cells; a winner alone is always the same.
@@ -147,7 +151,7 @@ fn scopes(snapshot: &Snapshot) -> impl Iterator<Item = (&str, Sym)> {
 }
 
 /// All pairs of one world, by number of who stands.
-struct Side<'s> {
+pub(super) struct Side<'s> {
     snapshot: &'s Snapshot,
     pairs: Named<'s>,
     /// Who stands in each cell, by class of callers and class of those called.
@@ -182,10 +186,11 @@ impl<'s> Named<'s> {
 
 impl<'s> Side<'s> {
     fn of(snapshot: &'s Snapshot, kind: &str, mesh: &str, progress: &dyn Progress) -> Self {
-        let kind: Option<KindId> =
-            snapshot.kinds().iter().find(|(_, known)| snapshot.text(known.name) == kind).map(|(id, _)| id);
-        let mesh = scopes(snapshot).find(|(name, _)| *name == mesh).map(|(_, mesh)| mesh);
-        let pairs = kind.zip(mesh).map(|(kind, mesh)| tally(snapshot, kind, mesh, progress));
+        let found = found(snapshot, kind, mesh);
+        Self::numbered(snapshot, found.map(|(kind, mesh)| tally(snapshot, kind, mesh, progress)))
+    }
+
+    pub(super) fn numbered(snapshot: &'s Snapshot, pairs: Option<Pairs>) -> Self {
         let (mut standings, mut known) = (Vec::new(), FxHashMap::default());
         let mut number = |standing: Standing| {
             *known.entry(standing).or_insert_with_key(|standing: &Standing| {
@@ -230,6 +235,12 @@ impl<'s> Unchanged<'s> {
         let says = upheld_engine::snapshot::of_document(snapshot.files().value(policy.at)?);
         Some(Self { name: snapshot.text(policy.name), says })
     }
+}
+
+pub(super) fn found(snapshot: &Snapshot, kind: &str, mesh: &str) -> Option<(KindId, Sym)> {
+    let kind = snapshot.kinds().iter().find(|(_, known)| snapshot.text(known.name) == kind).map(|(id, _)| id)?;
+    let (_, mesh) = scopes(snapshot).find(|(name, _)| *name == mesh)?;
+    Some((kind, mesh))
 }
 
 /// Ends that are there before and after, by their two classes: the first of them, and how many they are.

@@ -105,6 +105,10 @@ fn worlds() -> impl Strategy<Value = [Vec<String>; 2]> {
     })
 }
 
+fn name(document: &str) -> Option<&str> {
+    document.lines().find_map(|line| line.strip_prefix("name: "))
+}
+
 /// What a pair gets, asked directly.
 fn asked(loaded: &Loaded, kind: &str, from: &str, to: &str) -> Option<Vec<Report>> {
     let options = options();
@@ -180,6 +184,22 @@ proptest! {
         let changes = |shifts: &Shifts| shifts.changed.iter().map(|one| (one.name.clone(), one.change)).collect::<Vec<_>>();
         let mirrored: Vec<_> = changes(&back).into_iter().map(|(name, change)| (name, change.reversed())).collect();
         prop_assert_eq!(changes(&there), mirrored);
+    }
+
+    /// Where only policies change, only what they match is looked at, and nothing is missed.
+    #[test]
+    fn what_only_policies_change_is_what_is_answered_otherwise([before, after] in worlds(), number in 0..5_usize) {
+        let is_policy = |text: &&String| !text.contains("type: Dataplane");
+        let same: Vec<String> = before.iter().filter(|text| !is_policy(text)).cloned().collect();
+        let mut after: Vec<String> = after.iter().filter(is_policy).cloned().collect();
+        // Few changes, so that much lies outside of what they match.
+        let kept = before.iter().filter(is_policy).skip(1 + number);
+        after.truncate(2 + number);
+        after.extend(kept.filter(|text| !after.iter().any(|own| name(own) == name(text))).cloned().collect::<Vec<_>>());
+        after.extend(same);
+        let (before, after) = (loaded(&before), loaded(&after));
+        let shifts = between(&before, &after);
+        prop_assert_eq!(shifts.counts.changed, naively(&before, &after), "{:#?}", shifts);
     }
 
     /// Without a policy, exactly that changes which it had a part in.
