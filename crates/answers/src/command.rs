@@ -21,6 +21,12 @@ pub fn command(words: &Words, mesh: Option<&str>) -> String {
             flag(name, value);
         }
     }
+    if let Some(port) = words.port {
+        flag("--port", &port.to_string());
+    }
+    if let Some(protocol) = &words.protocol {
+        flag("--protocol", protocol);
+    }
     let several = [
         ("--header", &words.header),
         ("--subject", &words.subject),

@@ -24,7 +24,7 @@ use upheld_model::{Diagnostic, Files, SourceId, Symbols};
 use upheld_report::{Answer, ChangedDocument, Drawing, ObjectStatus, PolicyStatus, Shifts};
 
 pub use self::admission::{Admitted, DocumentWriter, RecordChange, WriteTime, WrittenDocument};
-pub use self::inventory::{Ends, Inventory, LayeredCells, LayeredStanding, ListedObject, Service};
+pub use self::inventory::{Ends, Inventory, LayeredCells, LayeredStanding, ListedObject, Listing, Service};
 pub use self::native::{Endpoint, Native, NativeProblem};
 pub use self::reader::{Document, Known, Opening, Reader, Side, Taken};
 pub use self::settings::{SystemSettings, read_settings, system_settings};

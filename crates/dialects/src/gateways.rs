@@ -28,7 +28,7 @@ use upheld_model::{Diagnostic, SourceId, Symbols};
 use upheld_report::{Answer, Drawing, ObjectStatus, PolicyStatus};
 
 use self::gateway_api::{ControllerSettings, Gateways, Network};
-use crate::dialect::{Builtin, Dialect, Inventory, Opening, Reader, SystemSettings};
+use crate::dialect::{Builtin, Dialect, Inventory, Listing, Opening, Reader, SystemSettings};
 use crate::identity::{Identify, Identity, KindsInForce};
 use crate::policy_kind::KindForm;
 use crate::question::{Asked, Options, Refused, Thing, Words};
@@ -182,8 +182,8 @@ impl Inventory for GatewayApi {
         gateway_api::CLUSTER_WIDE.iter().any(|(_, known)| *known == kind)
     }
 
-    fn places(&self, snapshot: &Snapshot) -> Vec<String> {
-        questions::places(snapshot)
+    fn questions(&self, snapshot: &Snapshot, most: usize) -> (Vec<Words>, Listing) {
+        questions::questions(snapshot, most)
     }
 }
 

@@ -19,10 +19,10 @@ use upheld_model::tree::Value;
 use upheld_report::Answer;
 
 use self::reader::Network;
-use crate::dialect::{Builtin, Dialect, Inventory, ListedObject, Opening, Reader};
+use crate::dialect::{Builtin, Dialect, Inventory, ListedObject, Listing, Opening, Reader};
 use crate::document::Resource;
 use crate::identity::{Identify, KindsInForce, Whose, in_namespace};
-use crate::question::{Asked, Refused};
+use crate::question::{Asked, Refused, Words};
 use crate::shape::Shape;
 
 /// The dialect.
@@ -101,6 +101,10 @@ impl Identify for NetworkDocuments {
 }
 
 impl Inventory for NetworkPolicy {
+    fn questions(&self, snapshot: &Snapshot, most: usize) -> (Vec<Words>, Listing) {
+        Network::of(snapshot).map_or((Vec::new(), Listing::Whole), |network| questions::all(network, most))
+    }
+
     fn objects(&self, snapshot: &Snapshot) -> Vec<ListedObject> {
         Network::of(snapshot).map(Network::listed).unwrap_or_default()
     }

@@ -1,13 +1,17 @@
-//! Places at gateways, routes and backends: each is asked on both sides.
+//! Places at gateways, routes and backends, and pods that call each other: each is asked on both sides.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
+use upheld_dialects::dialect::Listing;
 use upheld_dialects::dialects;
 use upheld_engine::Snapshot;
-use upheld_report::{Report, Shifts, Size};
+use upheld_report::{Comparison, Report, Shifting, Shifts, Size};
 
 use super::{Answers, Compared, Gathered};
 use crate::{Words, World};
+
+/// So many questions of each system are asked.
+const MOST: usize = 100_000;
 
 impl Compared<'_, '_> {
     /// What is otherwise at the places that dialects can list.
@@ -16,35 +20,51 @@ impl Compared<'_, '_> {
         if self.causes.kinds().next().is_none() && self.before.options() == self.after.options() {
             return all;
         }
-        let names = |snapshot: &Snapshot| -> BTreeSet<String> {
-            dialects().flat_map(|dialect| dialect.places(snapshot)).collect()
-        };
-        let (was, is) = (names(self.before.snapshot()), names(self.after.snapshot()));
+        let (was, was_all) = questions(self.before.snapshot());
+        let (is, is_all) = questions(self.after.snapshot());
+        if was_all == Listing::Cut || is_all == Listing::Cut {
+            let because = format!("there are more than {MOST} places to ask about");
+            all.notes
+                .push(Shifting::NotCompared { what: "What is beyond the first of them".to_owned(), because }.into());
+            all.verdict = Comparison::Undecided;
+        }
         let mut gathered = Gathered::default();
-        for name in was.union(&is) {
-            let words = Words { what: Some(name.clone()), ..Words::default() };
-            let reports = |world: &World<'_>, known: bool| -> Vec<Report> {
-                let question = world.question(&words).ok().filter(|_| known);
-                question
-                    .and_then(|question| world.answer(&question).ok())
-                    .map(|answer| answer.reports)
-                    .unwrap_or_default()
+        for words in was.values().chain(is.iter().filter(|(name, _)| !was.contains_key(*name)).map(|(_, words)| words))
+        {
+            // What one side does not name, such as a port, the other may be asked about all the same.
+            let reports = |world: &World<'_>| -> Option<Vec<Report>> {
+                let question = world.question(words).ok()?;
+                world.answer(&question).ok().map(|answer| answer.reports)
             };
-            let (before, after) = (reports(self.before, was.contains(name)), reports(self.after, is.contains(name)));
-            match (was.contains(name), is.contains(name)) {
-                (true, true) => {
+            match (reports(self.before), reports(self.after)) {
+                (Some(before), Some(after)) => {
                     all.counts.compared += before.len().max(after.len()) as u64;
-                    let answers = Answers { words: &words, before: &before, after: &after };
-                    for shift in self.otherwise(&answers, Size::Places(1)) {
+                    let answers = Answers { words, before: &before, after: &after };
+                    let one = if words.from.is_some() { Size::Connections(1) } else { Size::Places(1) };
+                    for shift in self.otherwise(&answers, one) {
                         all.counts.changed += 1;
                         gathered.add(shift);
                     }
                 }
-                (true, false) => all.counts.ended += before.len() as u64,
-                (false, _) => all.counts.began += after.len() as u64,
+                (Some(before), None) => all.counts.ended += before.len() as u64,
+                (None, after) => all.counts.began += after.map_or(0, |after| after.len()) as u64,
             }
         }
         all.shifts = gathered.shifts();
         all
     }
+}
+
+/// What can be asked, by its words.
+fn questions(snapshot: &Snapshot) -> (BTreeMap<String, Words>, Listing) {
+    let mut all = BTreeMap::new();
+    let mut listing = Listing::Whole;
+    for dialect in dialects() {
+        let (questions, own) = dialect.questions(snapshot, MOST);
+        if own == Listing::Cut {
+            listing = own;
+        }
+        all.extend(questions.into_iter().map(|words| (serde_json::to_string(&words).unwrap_or_default(), words)));
+    }
+    (all, listing)
 }

@@ -4,6 +4,7 @@ use upheld_engine::{Granularity, KindId, PolicyId, Snapshot};
 use upheld_model::{Diagnostic, NodeRef, Policy, Sym, TagSet};
 
 use crate::identity::Identity;
+use crate::question::Words;
 
 /// What a dialect can list.
 pub trait Inventory {
@@ -32,10 +33,10 @@ pub trait Inventory {
         Vec::new()
     }
 
-    /// Everything else that can be asked about by one name and gets something from policies, as questions name it: routes,
-    /// gateways, backends.
-    fn places(&self, _snapshot: &Snapshot) -> Vec<String> {
-        Vec::new()
+    /// Everything that can be asked about what there is, besides the connections of [`Self::ends`]: routes, gateways, backends, pods that
+    /// call each other. No more than so many questions; whether these are all is said.
+    fn questions(&self, _snapshot: &Snapshot, _most: usize) -> (Vec<Words>, Listing) {
+        (Vec::new(), Listing::Whole)
     }
 
     /// Objects that are kept apart from those of others.
@@ -72,6 +73,15 @@ pub trait Inventory {
     fn attached(&self, _snapshot: &Snapshot, _policy: PolicyId) -> Option<(Vec<String>, usize)> {
         None
     }
+}
+
+/// Whether a list has everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing {
+    /// It has.
+    Whole,
+    /// There is more.
+    Cut,
 }
 
 /// Everything that calls and can be called.

@@ -16,6 +16,7 @@ use super::gateway_api::gateways::Absent;
 use super::gateway_api::{GatewayKind, Network};
 use super::kgateway::fields::asked_name;
 use super::unattached;
+use crate::dialect::Listing;
 use crate::identity::Identity;
 use crate::question::{Asked, HttpRequest, Named, Refused, Thing, Words};
 
@@ -52,13 +53,18 @@ pub(super) fn command_about(object: &Identity) -> Option<String> {
 }
 
 /// Everything that can be asked about by its name.
-pub(super) fn places(snapshot: &Snapshot) -> Vec<String> {
+pub(super) fn questions(snapshot: &Snapshot, most: usize) -> (Vec<Words>, Listing) {
     let word = |kind: &str| KINDS.iter().find(|(_, types)| types.contains(&kind)).map(|(word, _)| *word);
-    let name = |object: &Object| {
+    let about = |object: &Object| {
         let [kind, namespace, name] = [object.kind, object.scope, object.name].map(|symbol| snapshot.text(symbol));
-        word(kind).map(|word| format!("{word}/{namespace}/{name}"))
+        let what = word(kind).map(|word| format!("{word}/{namespace}/{name}"))?;
+        Some(Words { what: Some(what), ..Words::default() })
     };
-    snapshot.objects().iter().filter_map(|(_, object)| name(object)).collect()
+    let mut all: Vec<Words> =
+        snapshot.objects().iter().filter_map(|(_, object)| about(object)).take(most + 1).collect();
+    let listing = if all.len() > most { Listing::Cut } else { Listing::Whole };
+    all.truncate(most);
+    (all, listing)
 }
 
 fn types(kind: &str) -> Option<&'static [&'static str]> {

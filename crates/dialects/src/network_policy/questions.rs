@@ -1,6 +1,8 @@
 //! Connections: may this pod reach that one, and because of which policy? Both ends must agree: what leaves the caller, and
 //! what comes to the called one.
 
+use std::collections::BTreeSet;
+
 use smol_str::SmolStr;
 use upheld_engine::decide::{Action, Decide, Fact, Facts, Maybe, Outcome, Request, Resource, Subject};
 use upheld_engine::{KindId, Scratch, Silent, ask};
@@ -13,7 +15,9 @@ use super::ends::{End, Is, find};
 use super::reader::{Directions, Network};
 use super::rules::{PORT, PROTOCOL, port_name};
 use super::shapes::PROTOCOLS;
-use crate::question::{Asked, Connection, Refused, Thing};
+use super::workloads::Workload;
+use crate::dialect::Listing;
+use crate::question::{Asked, Connection, Refused, Thing, Words};
 
 /// How a question is asked.
 pub(super) const EXAMPLE: &str =
@@ -158,6 +162,29 @@ impl Query<'_> {
             .flat_map(|(_, directions)| call.decisions().into_iter().map(|(direction, ..)| directions.of(direction)));
         all.into_iter().all(permits)
     }
+}
+
+/// Every pod that calls another one, at each port that policies and pods name and at one that nobody does.
+pub(super) fn all(network: &Network, most: usize) -> (Vec<Words>, Listing) {
+    let declared = network.workloads.iter().flat_map(|workload| workload.pod.ports.iter().flatten());
+    let mut ports: BTreeSet<u16> =
+        network.mentioned.ports.iter().copied().chain(declared.map(|port| port.number)).collect();
+    let unnamed = (1024..u16::MAX).find(|port| !ports.contains(port));
+    ports.extend(unnamed);
+    let titles: Vec<String> = network.workloads.iter().map(Workload::title).collect();
+    let pairs = titles.iter().flat_map(|from| titles.iter().map(move |to| (from, to))).filter(|(from, to)| from != to);
+    let asked = pairs.flat_map(|(from, to)| {
+        ports.iter().map(move |port| Words {
+            from: Some(from.clone()),
+            to: Some(to.clone()),
+            port: Some(*port),
+            ..Words::default()
+        })
+    });
+    let mut all: Vec<Words> = asked.take(most + 1).collect();
+    let listing = if all.len() > most { Listing::Cut } else { Listing::Whole };
+    all.truncate(most);
+    (all, listing)
 }
 
 fn checked(pairs: Vec<(End, End)>) -> Result<Vec<(End, End)>, Vec<Diagnostic>> {
