@@ -6,6 +6,7 @@
 //!                        ── resolve votes are tallied set by set, inner ones first                        family, value
 //! why not                           every part of a policy held against the request                       examine
 //! what if                           policies with one thing otherwise, for tests of policies                mutant
+//! what differs                      two sets of policies, over all requests that there could be             shifts
 //! ```
 //!
 //! A fact that is missing is neither true nor false: the policy's answer is unknown, and so is the decision where that
@@ -29,6 +30,7 @@ mod reads;
 pub mod reference;
 pub mod request;
 mod rule;
+pub mod shifts;
 #[cfg(test)]
 mod tests;
 mod truth;

@@ -37,22 +37,23 @@ use super::truth::Truth;
 use crate::order::number;
 use crate::partition::{CellTable, Partition};
 
-#[cfg(test)]
 pub(super) use self::classes::{Text, classes};
 pub use self::dimension::{Field, Given};
 pub(super) use self::nearby::nearby;
+pub(super) use self::suggested::entangled;
 pub use self::suggested::{Bounds, Gap, Suggested};
+pub(super) use self::values::{Extent, Part, fresh, named_texts};
 
 /// The tests that policies write, each once.
 #[derive(Clone, Debug)]
 pub struct Atoms<'d> {
     decide: &'d Decide,
-    all: Vec<Atom<'d>>,
+    pub(super) all: Vec<Atom<'d>>,
 }
 
 /// One test. What decides is a function of the truths of all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Atom<'d> {
+pub(super) enum Atom<'d> {
     /// What a field of an alternative asks for, and what is true of something that the request does not have.
     Test(&'d Test, Truth),
     /// What must hold besides; an expression as a whole.
@@ -65,13 +66,13 @@ pub struct Cell(Arc<[Mark]>);
 
 /// A test that is not false. Most tests are, for any request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Mark {
-    atom: u32,
-    truth: NotFalse,
+pub(super) struct Mark {
+    pub(super) atom: u32,
+    pub(super) truth: NotFalse,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum NotFalse {
+pub(super) enum NotFalse {
     True,
     Error,
 }
@@ -89,13 +90,10 @@ impl<'d> Atoms<'d> {
         rules: impl IntoIterator<Item = &'d Rule>,
         sets: impl IntoIterator<Item = &'d Set>,
     ) -> Self {
-        let mut builder = AtomsBuilder { all: Vec::new(), known: FxHashMap::default() };
-        for rule in rules {
-            builder.target(&rule.target);
-            rule.conditions.iter().for_each(|condition| builder.condition(condition));
-        }
+        let mut builder = AtomsBuilder::default();
+        rules.into_iter().for_each(|rule| builder.rule(rule));
         sets.into_iter().for_each(|set| builder.target(&set.target));
-        Self { decide, all: builder.all }
+        builder.finish(decide)
     }
 
     /// The policies that write them.
@@ -144,7 +142,7 @@ fn mark(atom: u32, truth: Truth) -> Option<Mark> {
 }
 
 impl Atom<'_> {
-    fn holds(&self, asked: NormalizedRequest<'_>) -> Truth {
+    pub(super) fn holds(&self, asked: NormalizedRequest<'_>) -> Truth {
         match self {
             Self::Test(test, absent) => test.holds_or(asked, *absent),
             Self::Condition(condition) => condition.holds(asked),
@@ -153,13 +151,26 @@ impl Atom<'_> {
 }
 
 /// Keeps each test once.
-struct AtomsBuilder<'d> {
+#[derive(Debug, Default)]
+pub(super) struct AtomsBuilder<'d> {
     all: Vec<Atom<'d>>,
     /// By what most tests differ in.
     known: FxHashMap<(Option<Discriminant<Test>>, &'d str), Vec<u32>>,
 }
 
 impl<'d> AtomsBuilder<'d> {
+    /// All tests so far, for requests as these policies look at them.
+    pub(super) fn finish(self, decide: &'d Decide) -> Atoms<'d> {
+        Atoms { decide, all: self.all }
+    }
+
+    fn rule(&mut self, rule: &'d Rule) {
+        self.target(&rule.target);
+        rule.conditions.iter().for_each(|condition| {
+            self.condition(condition);
+        });
+    }
+
     fn target(&mut self, target: &'d Target) {
         for (_, alternatives) in target.clauses() {
             for matcher in alternatives {
@@ -173,36 +184,44 @@ impl<'d> AtomsBuilder<'d> {
             match test {
                 // Of what is not there, nobody can say that it is something else.
                 Test::Not(inner) => self.matcher(inner, Truth::Error),
-                // These know for themselves what it means that there is nothing.
-                Test::Role(_) | Test::Group(_) | Test::Fact(_) => self.test(test, Truth::False),
-                _ => self.test(test, absent),
+                _ => {
+                    self.test(test, absent);
+                }
             }
         }
     }
 
-    fn test(&mut self, test: &'d Test, absent: Truth) {
-        self.add((Some(discriminant(test)), hint(test)), Atom::Test(test, absent));
+    /// The number of a test, given what is true of something that a request does not have.
+    pub(super) fn test(&mut self, test: &'d Test, absent: Truth) -> u32 {
+        // These know for themselves what it means that there is nothing.
+        let knows = matches!(test, Test::Role(_) | Test::Group(_) | Test::Fact(_));
+        let absent = if knows { Truth::False } else { absent };
+        self.add((Some(discriminant(test)), hint(test)), Atom::Test(test, absent))
     }
 
-    fn condition(&mut self, condition: &'d Condition) {
+    /// The number of a condition.
+    pub(super) fn condition(&mut self, condition: &'d Condition) -> u32 {
         let hint = match condition {
             Condition::Expression(expression) => expression.text(),
             _ => condition.word(),
         };
-        self.add((None, hint), Atom::Condition(condition));
+        self.add((None, hint), Atom::Condition(condition))
     }
 
-    fn add(&mut self, hint: (Option<Discriminant<Test>>, &'d str), atom: Atom<'d>) {
+    fn add(&mut self, hint: (Option<Discriminant<Test>>, &'d str), atom: Atom<'d>) -> u32 {
         let known = self.known.entry(hint).or_default();
-        if !known.iter().any(|number| self.all.get(*number as usize) == Some(&atom)) {
-            known.push(number(self.all.len()));
-            self.all.push(atom);
+        if let Some(known) = known.iter().find(|number| self.all.get(**number as usize) == Some(&atom)) {
+            return *known;
         }
+        let own = number(self.all.len());
+        known.push(own);
+        self.all.push(atom);
+        own
     }
 }
 
 /// A text in a test: equal tests have the same.
-fn hint(test: &Test) -> &str {
+pub(super) fn hint(test: &Test) -> &str {
     let first = match test {
         Test::Id(texts)
         | Test::SubjectType(texts)

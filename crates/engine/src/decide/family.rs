@@ -3,6 +3,7 @@
 mod change;
 mod duties;
 mod members;
+mod near;
 mod numbering;
 mod order;
 mod reading;
@@ -136,7 +137,7 @@ impl Outcome {
 }
 
 /// Who decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum By {
     /// A policy.
     Policy(EntryId),
@@ -411,13 +412,10 @@ impl Decide {
             };
             let combined = match (combine(number, tally, algorithm), set.default) {
                 // The default of the outermost set is a row of its own.
-                (Combined { value, by }, Some(default)) if number > 0 => {
-                    let with_default = value.or(default);
-                    Combined { value: with_default, by: by.filter(|_| with_default == value) }
-                }
+                (combined, Some(default)) if number > 0 => combined.or(default),
                 (combined, _) => combined,
             };
-            let combined = Combined { value: combined.value.under(target), ..combined };
+            let combined = combined.under(target);
             if let (Some(said), Some(targeted)) = (said.get_mut(number), targets.get_mut(number)) {
                 (*said, *targeted) = (combined, target);
             }
@@ -449,7 +447,8 @@ impl Decide {
         judge == Some(Algorithm::OnlyOneApplicable) || set.algorithm.always_speaks() || set.default.is_some()
     }
 
-    fn decided(&self, root: Combined, about: bool) -> Decided {
+    /// What a request gets if the outermost set says this.
+    pub(super) fn decided(&self, root: Combined, about: bool) -> Decided {
         let by = root.by.map_or(By::Algorithm, By::Policy);
         let (outcome, by) = match root.value {
             Value::Permit => (Outcome::Permit, by),

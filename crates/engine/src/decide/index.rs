@@ -14,6 +14,7 @@ mod build;
 mod entry_list;
 mod keys;
 mod layers;
+mod near;
 mod trie;
 
 use smol_str::SmolStr;

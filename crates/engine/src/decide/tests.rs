@@ -10,5 +10,6 @@ mod order;
 mod paths;
 mod random;
 mod safety;
+mod tallies;
 mod unknown;
-mod world;
+pub(super) mod world;

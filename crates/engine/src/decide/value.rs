@@ -196,7 +196,7 @@ impl Algorithm {
 }
 
 /// A priority as a number whose order is that of evaluation: the higher the priority, the lower.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Rank(u64);
 
 impl Rank {
@@ -213,7 +213,7 @@ impl Rank {
 }
 
 /// What one child of a set says.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Vote {
     /// Its place among its siblings: the lower, the earlier.
     pub order: u32,
@@ -228,7 +228,7 @@ pub struct Vote {
 }
 
 /// What a set says, and the policy that made it say so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Combined {
     /// What it says.
     pub value: Value,
@@ -239,10 +239,23 @@ pub struct Combined {
 impl Combined {
     /// Nobody says anything.
     pub(super) const NOTHING: Self = Self { value: Value::NotApplicable, by: None };
+
+    /// Of a set with a default; no policy made it say that.
+    #[must_use]
+    pub(super) fn or(self, default: Effect) -> Self {
+        let with_default = self.value.or(default);
+        Self { value: with_default, by: self.by.filter(|_| with_default == self.value) }
+    }
+
+    /// Given whether the set is about the request at all.
+    #[must_use]
+    pub(super) fn under(self, target: Truth) -> Self {
+        Self { value: self.value.under(target), ..self }
+    }
 }
 
 /// The first vote for each value, which is all that any algorithm needs; votes may come in any order.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tally {
     permit: Option<Vote>,
     deny: Option<Vote>,
@@ -277,6 +290,70 @@ impl Tally {
             Value::NotApplicable => return,
         };
         keep_first(place, vote);
+    }
+
+    /// Counts the next vote in the order of evaluation, and forgets what this algorithm cannot need any more: whoever combines
+    /// then gets the same value, and the same policy where it is an effect. So tallies that come to the same are equal, mostly.
+    pub(super) fn add_next(&mut self, vote: Vote, algorithm: Algorithm) {
+        let is_certain = vote.value.effect().is_some();
+        let vote = Vote { order: 0, by: vote.by.filter(|_| is_certain), ..vote };
+        let ranked = algorithm == Algorithm::PriorityDenyOverrides;
+        let vote = if ranked { vote } else { Vote { rank: Rank::LAST, ..vote } };
+        if algorithm == Algorithm::OnlyOneApplicable {
+            if self.doubtful.is_none() && self.applicable < 2 {
+                let Self { only, applicable, doubtful, .. } = self.with(vote);
+                let only = only.filter(|_| doubtful.is_none() && applicable < 2);
+                *self = Self { only, applicable, doubtful, ..Self::default() };
+            }
+            return;
+        }
+        let vote = Vote { target: Truth::True, ..vote };
+        let is_over = match algorithm {
+            Algorithm::FirstApplicable => self.first().is_some(),
+            Algorithm::Unanimous => self.could_either.is_some(),
+            Algorithm::PriorityDenyOverrides => {
+                self.deny.is_some() || self.permit.is_some_and(|permit| permit.rank < vote.rank)
+            }
+            _ => [self.permit, self.deny]
+                .into_iter()
+                .flatten()
+                .any(|known| known.value.effect().is_some_and(|effect| algorithm.stops_at(effect))),
+        };
+        if is_over {
+            return;
+        }
+        let next = Self { only: None, applicable: 0, doubtful: None, ..self.with(vote) };
+        *self = match algorithm {
+            Algorithm::DenyUnlessPermit | Algorithm::PermitUnlessDeny => {
+                Self { permit: next.permit, deny: next.deny, ..Self::default() }.strongest(algorithm)
+            }
+            Algorithm::Unanimous => match next.unanimous() {
+                Combined { value: Value::Unknown(PossibleEffect::Either), .. } => {
+                    let could_either = Some(Vote { value: Value::Unknown(PossibleEffect::Either), by: None, ..vote });
+                    Self { could_either, ..Self::default() }
+                }
+                _ => next,
+            },
+            _ => next.strongest(algorithm),
+        };
+    }
+
+    fn with(mut self, vote: Vote) -> Self {
+        self.add(vote);
+        self
+    }
+
+    /// Only the effect that nothing can outweigh, if it is there.
+    fn strongest(self, algorithm: Algorithm) -> Self {
+        match (self.permit, self.deny) {
+            (_, Some(_)) if algorithm.stops_at(Effect::Deny) && algorithm != Algorithm::FirstApplicable => {
+                Self { deny: self.deny, ..Self::default() }
+            }
+            (Some(_), _) if algorithm.stops_at(Effect::Permit) && algorithm != Algorithm::FirstApplicable => {
+                Self { permit: self.permit, ..Self::default() }
+            }
+            _ => self,
+        }
     }
 
     /// Whether some child is about the request, whatever it says.

@@ -78,7 +78,7 @@ impl Given {
 
 impl Field {
     /// The facts that may name the owner of a resource.
-    pub(super) fn owners() -> impl Iterator<Item = Self> {
+    pub(in crate::decide) fn owners() -> impl Iterator<Item = Self> {
         OWNER_FIELDS.iter().map(|name| Self::Fact(FactOf::Resource, vec![SmolStr::new_static(name)]))
     }
 
@@ -218,7 +218,7 @@ impl FactOf {
 
 impl Atom<'_> {
     /// The part of a request that it reads; nothing if there is none, or if there are several.
-    pub(super) fn reads(&self) -> Option<Field> {
+    pub(in crate::decide) fn reads(&self) -> Option<Field> {
         match self {
             Self::Test(test, _) => match test {
                 Test::Id(_) => Some(Field::SubjectId),

@@ -167,7 +167,11 @@ impl<'d> Suggested<'d> {
 
 /// Facts that cannot have any value whatever others have: one leads into another, or has a name that also leads somewhere, or
 /// names an owner.
-fn entangled(atoms: &Atoms<'_>, parts: &BTreeMap<Field, Vec<u32>>, owners: &[Field]) -> FxHashSet<Field> {
+pub(in crate::decide) fn entangled(
+    atoms: &Atoms<'_>,
+    parts: &BTreeMap<Field, Vec<u32>>,
+    owners: &[Field],
+) -> FxHashSet<Field> {
     let facts = |of: FactOf| {
         parts.keys().filter_map(move |field| match field {
             Field::Fact(own, path) if *own == of => Some((field, path)),

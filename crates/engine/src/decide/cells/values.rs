@@ -18,22 +18,22 @@ use crate::decide::rule::{PathPattern, Test};
 
 /// Values of a part that its tests tell apart, each sort once, and how far they go.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Values {
-    pub(super) points: Vec<Point>,
-    pub(super) extent: Extent,
+pub(in crate::decide) struct Values {
+    pub(in crate::decide) points: Vec<Point>,
+    pub(in crate::decide) extent: Extent,
     known: FxHashSet<Vec<Mark>>,
 }
 
 /// A value, and which tests of the part are not false for it.
 #[derive(Clone, Debug)]
-pub(super) struct Point {
-    pub(super) given: Given,
-    pub(super) marks: Vec<Mark>,
+pub(in crate::decide) struct Point {
+    pub(in crate::decide) given: Given,
+    pub(in crate::decide) marks: Vec<Mark>,
 }
 
 /// Whether every value is like one of those that were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(in crate::decide) enum Extent {
     /// It is.
     #[default]
     All,
@@ -64,17 +64,17 @@ impl Values {
 }
 
 /// The tests of one part of a request.
-pub(super) struct Part<'a, 'd> {
-    pub(super) atoms: &'a Atoms<'d>,
-    pub(super) field: &'a Field,
+pub(in crate::decide) struct Part<'a, 'd> {
+    pub(in crate::decide) atoms: &'a Atoms<'d>,
+    pub(in crate::decide) field: &'a Field,
     /// The tests by their numbers.
-    pub(super) own: &'a [u32],
-    pub(super) bounds: Bounds,
+    pub(in crate::decide) own: &'a [u32],
+    pub(in crate::decide) bounds: Bounds,
 }
 
 impl<'d> Part<'_, 'd> {
     /// Values that the tests tell apart. That there is none is one of them.
-    pub(super) fn values(&self) -> Values {
+    pub(in crate::decide) fn values(&self) -> Values {
         let mut found = Values::default();
         let named = self.named_facts(&mut found);
         let texts = || named.iter().filter_map(text).cloned();
@@ -260,7 +260,7 @@ impl<'d> Part<'_, 'd> {
 
 impl Atom<'_> {
     /// What it compares a text with; nothing if that is the business of another system, or if it asks for something else.
-    fn patterns(&self) -> Option<Vec<Vec<Token>>> {
+    pub(in crate::decide) fn patterns(&self) -> Option<Vec<Vec<Token>>> {
         let Self::Test(test, _) = self else { return None };
         match test {
             Test::Path(patterns) => patterns.iter().map(PathPattern::tokens).collect(),
@@ -280,7 +280,7 @@ fn is_foreign(test: &Test) -> bool {
     }
 }
 
-fn named_texts(test: &Test) -> &[SmolStr] {
+pub(in crate::decide) fn named_texts(test: &Test) -> &[SmolStr] {
     match test {
         Test::Id(texts)
         | Test::SubjectType(texts)
@@ -300,7 +300,7 @@ pub(super) fn text(fact: &Fact) -> Option<&SmolStr> {
 }
 
 /// A text that none of these is, in capital or small letters.
-pub(super) fn fresh(texts: &[SmolStr]) -> SmolStr {
+pub(in crate::decide) fn fresh(texts: &[SmolStr]) -> SmolStr {
     let candidates =
         std::iter::once(SmolStr::new_static("other")).chain((1..).map(|number| format_smolstr!("other{number}")));
     let is_new = |candidate: &SmolStr| !texts.iter().any(|text| text.eq_ignore_ascii_case(candidate));

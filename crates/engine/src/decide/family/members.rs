@@ -8,7 +8,7 @@ use upheld_model::Pages;
 use super::{Decide, Head, Policy};
 use crate::ask::EntryId;
 use crate::decide::rule::{Rule, Set};
-use crate::decide::value::{Algorithm, Effect};
+use crate::decide::value::{Algorithm, Effect, Rank};
 use crate::order::number;
 
 impl Decide {
@@ -42,12 +42,32 @@ impl Decide {
         self.sets.get(self.head(entry)?.set as usize)
     }
 
+    /// The number of the set that a policy is in, among [`Self::sets`].
+    pub(in crate::decide) fn set_number(&self, entry: EntryId) -> Option<usize> {
+        self.head(entry).map(|head| head.set as usize)
+    }
+
+    /// One set, by its number.
+    pub(in crate::decide) fn set(&self, number: usize) -> Option<&Set> {
+        self.sets.get(number)
+    }
+
+    /// The set that a set is in.
+    pub(in crate::decide) fn parent_of(&self, set: usize) -> Option<usize> {
+        self.nodes.get(set)?.parent.map(|parent| parent as usize)
+    }
+
+    /// The priority of a member as a rank.
+    pub(in crate::decide) fn rank_of_set(&self, set: usize) -> Option<Rank> {
+        self.nodes.get(set).map(|node| node.rank)
+    }
+
     /// Whether a policy is in no set but the outermost.
     pub(in crate::decide) fn is_outermost(&self, entry: EntryId) -> bool {
         self.head(entry).is_some_and(|head| head.set == 0)
     }
 
-    pub(super) fn shared_rule(&self, place: usize) -> Option<&Arc<Rule>> {
+    pub(in crate::decide) fn shared_rule(&self, place: usize) -> Option<&Arc<Rule>> {
         let slot = self.order.slot(place)?;
         self.policies.get(slot as usize)?.rule.as_ref()
     }
@@ -60,14 +80,14 @@ impl Decide {
 
     /// The place of a policy among all policies and sets: as many as there are before it.
     #[inline]
-    pub(super) fn order_of_rule(&self, entry: EntryId) -> u32 {
+    pub(in crate::decide) fn order_of_rule(&self, entry: EntryId) -> u32 {
         let place = number(entry.index());
         // The outermost set comes before all.
         place + if self.nodes.len() == 1 { 1 } else { self.begun_up_to(place) }
     }
 
     /// The place of a set among all policies and sets.
-    pub(super) fn order_of_set(&self, set: usize) -> u32 {
+    pub(in crate::decide) fn order_of_set(&self, set: usize) -> u32 {
         self.nodes.get(set).map_or(0, |node| node.start) + number(set)
     }
 

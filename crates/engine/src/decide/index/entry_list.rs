@@ -45,6 +45,15 @@ impl EntryList {
         Self::Long(Arc::new(by_key(runs, more)))
     }
 
+    /// The slots of all entries; some come more than once.
+    pub(super) fn slots(&self) -> Vec<u32> {
+        let of = |entries: &Entries| entries.as_slice().iter().map(|entry| entry.slot).collect::<Vec<_>>();
+        match self {
+            Self::Short(few) => of(few),
+            Self::Long(runs) => runs.sorted().into_iter().flat_map(|(_, run)| of(run)).collect(),
+        }
+    }
+
     /// Without the entries of a policy, all of which have one of these atoms.
     pub(super) fn without(&self, slot: u32, keys: impl Iterator<Item = u32>) -> Self {
         let runs = match self {

@@ -1,5 +1,6 @@
 //! Path patterns as a tree of segments, walked once for a path with all nodes that are still possible.
 
+use rustc_hash::FxHashMap;
 use upheld_model::Pages;
 
 use super::NONE;
@@ -211,6 +212,44 @@ impl Trie {
         if let Some(node) = self.nodes.get_mut(node as usize) {
             change(node);
         }
+    }
+}
+
+/// For those who walk the tree with a pattern in place of a path.
+impl Trie {
+    /// The list of the patterns that end at a node.
+    pub(super) fn list_at(&self, node: u32) -> Option<u32> {
+        Some(self.node(node).list).filter(|list| *list != NONE)
+    }
+
+    /// The lists of whole rests after a node.
+    pub(super) fn rest_lists(&self, node: u32) -> impl Iterator<Item = u32> {
+        chain(&self.rests, self.node(node).rests).map(|link| link.to)
+    }
+
+    /// The nodes to which a segment leads.
+    pub(super) fn after(&self, node: u32, segment: &str) -> Vec<u32> {
+        let mut all = self.wild_after(node, |like| like.covers(segment));
+        all.extend(self.follow(node, segment.as_bytes(), &Key::of(0, segment.as_bytes())));
+        all
+    }
+
+    /// The nodes to which wildcards lead, some of those that stand in a segment.
+    pub(super) fn wild_after(&self, number: u32, fits: impl Fn(&SegmentPattern) -> bool) -> Vec<u32> {
+        let node = self.node(number);
+        let again = if node.repeats == NONE { NONE } else { number };
+        let mut all: Vec<u32> = [node.any, node.many, again].into_iter().filter(|to| *to != NONE).collect();
+        all.extend(chain(&self.likes, node.likes).filter(|link| fits(&link.pattern)).map(|link| link.to));
+        all
+    }
+
+    /// Where texts lead, by node.
+    pub(super) fn literal_edges(&self) -> FxHashMap<u32, Vec<u32>> {
+        let mut edges: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for edge in self.literals.frozen.all.iter().chain(&self.literals.recent.all) {
+            edges.entry(edge.from).or_default().push(edge.to);
+        }
+        edges
     }
 }
 

@@ -8,12 +8,12 @@ use upheld_model::{NodeRef, SourceId, Timestamp};
 use crate::decide::reference::changing::Step;
 use crate::decide::*;
 
-pub(super) fn rule(name: &str, effect: Effect, target: Target) -> Rule {
+pub(in crate::decide) fn rule(name: &str, effect: Effect, target: Target) -> Rule {
     let at = NodeRef { source: SourceId::new(0), node: 0 };
     Rule::new(name.into(), effect, target, at)
 }
 
-pub(super) fn set(algorithm: Algorithm, members: Vec<Member>) -> Set {
+pub(in crate::decide) fn set(algorithm: Algorithm, members: Vec<Member>) -> Set {
     Set {
         name: SmolStr::default(),
         algorithm,
@@ -26,15 +26,17 @@ pub(super) fn set(algorithm: Algorithm, members: Vec<Member>) -> Set {
     }
 }
 
-pub(super) fn path(pattern: &str) -> Test {
+pub(in crate::decide) fn path(pattern: &str) -> Test {
     Test::Path(vec![PathPattern::Glob(Glob::parse(pattern).unwrap())])
 }
 
-pub(super) fn all_of(tests: Vec<Test>) -> Vec<Matcher> {
+pub(in crate::decide) fn all_of(tests: Vec<Test>) -> Vec<Matcher> {
     vec![Matcher { tests }]
 }
 
-pub(super) fn one_of<T: Clone + std::fmt::Debug + 'static>(items: &'static [T]) -> impl Strategy<Value = T> + Clone {
+pub(in crate::decide) fn one_of<T: Clone + std::fmt::Debug + 'static>(
+    items: &'static [T],
+) -> impl Strategy<Value = T> + Clone {
     prop::sample::select(items)
 }
 
@@ -42,7 +44,7 @@ const NAMES: [&str; 4] = ["a", "b", "ab", "c"];
 const SEGMENTS: [&str; 12] = ["a", "b", "ab", "", "*", "**", "a*", "?", "*b", "a**", "**b", "?*b"];
 const METHODS: [&str; 5] = ["GET", "post", "PUT", "PURGE", "*"];
 
-pub(super) fn text() -> impl Strategy<Value = SmolStr> + Clone {
+pub(in crate::decide) fn text() -> impl Strategy<Value = SmolStr> + Clone {
     one_of(&NAMES).prop_map(SmolStr::new)
 }
 
@@ -55,13 +57,13 @@ fn wild() -> impl Strategy<Value = Vec<Wildcard>> + Clone {
     vec(pattern.prop_map(|pattern| Wildcard::parse(pattern).unwrap()), 1..3)
 }
 
-pub(super) fn pattern() -> impl Strategy<Value = String> + Clone {
+pub(in crate::decide) fn pattern() -> impl Strategy<Value = String> + Clone {
     vec(one_of(&SEGMENTS), 1..5)
         .prop_map(|segments| segments.join("/"))
         .prop_filter("a pattern", |pattern| Glob::parse(pattern).is_ok())
 }
 
-pub(super) fn given_path() -> impl Strategy<Value = String> + Clone {
+pub(in crate::decide) fn given_path() -> impl Strategy<Value = String> + Clone {
     vec(one_of(&["a", "b", "ab", "", "aab", "c"]), 1..6).prop_map(|segments| segments.join("/"))
 }
 
@@ -88,7 +90,7 @@ fn claim() -> impl Strategy<Value = Test> + Clone {
     })
 }
 
-pub(super) fn subject() -> impl Strategy<Value = Matcher> + Clone {
+pub(in crate::decide) fn subject() -> impl Strategy<Value = Matcher> + Clone {
     let test = prop_oneof![
         texts().prop_map(Test::Id),
         wild().prop_map(Test::Role),
@@ -100,7 +102,7 @@ pub(super) fn subject() -> impl Strategy<Value = Matcher> + Clone {
     vec(prop_oneof![6 => test, 1 => not], 1..3).prop_map(|tests| Matcher { tests })
 }
 
-pub(super) fn resource() -> impl Strategy<Value = Matcher> + Clone {
+pub(in crate::decide) fn resource() -> impl Strategy<Value = Matcher> + Clone {
     let paths = vec(pattern(), 1..3).prop_map(|patterns| {
         let globs = patterns.iter().map(|pattern| PathPattern::Glob(Glob::parse(pattern).unwrap()));
         Test::Path(globs.collect())
@@ -116,7 +118,7 @@ pub(super) fn resource() -> impl Strategy<Value = Matcher> + Clone {
         .prop_map(|(path, others)| Matcher { tests: path.into_iter().chain(others).collect() })
 }
 
-pub(super) fn action() -> impl Strategy<Value = Matcher> + Clone {
+pub(in crate::decide) fn action() -> impl Strategy<Value = Matcher> + Clone {
     let methods = vec(one_of(&METHODS).prop_map(SmolStr::new), 1..3).prop_map(Test::Method);
     let test = prop_oneof![3 => methods, 1 => texts().prop_map(Test::Operation)];
     vec(test, 1..3)
@@ -131,7 +133,7 @@ fn target() -> impl Strategy<Value = Target> + Clone {
         .prop_map(|(subjects, resources, actions)| Target { subjects, resources, actions })
 }
 
-pub(super) fn condition() -> impl Strategy<Value = Condition> + Clone {
+pub(in crate::decide) fn condition() -> impl Strategy<Value = Condition> + Clone {
     let window = (0..24_u32, 0..24_u32).prop_map(|(after, before)| {
         Condition::Time(TimeWindow {
             after: Some(after * 3600),
@@ -163,12 +165,12 @@ fn rules(most: usize) -> impl Strategy<Value = Vec<Rule>> + Clone {
     })
 }
 
-pub(super) fn algorithm() -> impl Strategy<Value = Algorithm> + Clone {
+pub(in crate::decide) fn algorithm() -> impl Strategy<Value = Algorithm> + Clone {
     prop::sample::select(Algorithm::ALL.to_vec())
 }
 
 /// Sets up to three levels deep.
-pub(super) fn sets(most: usize) -> impl Strategy<Value = Set> + Clone {
+pub(in crate::decide) fn sets(most: usize) -> impl Strategy<Value = Set> + Clone {
     let flat = (algorithm(), rules(most))
         .prop_map(|(algorithm, rules)| set(algorithm, rules.into_iter().map(Member::from).collect()));
     flat.prop_recursive(2, 16, 3, move |inner| {
@@ -189,7 +191,7 @@ pub(super) fn sets(most: usize) -> impl Strategy<Value = Set> + Clone {
 }
 
 /// A step of a change; rarely one that is about a set.
-pub(super) fn step() -> impl Strategy<Value = Step> + Clone {
+pub(in crate::decide) fn step() -> impl Strategy<Value = Step> + Clone {
     let rule = || {
         rules(2).prop_filter_map("a policy", |rules| rules.into_iter().next()).prop_map(|rule| {
             let name = format!("new {} {:?}", rule.priority, rule.effect).into();
@@ -223,7 +225,7 @@ fn maybe<T: Clone + std::fmt::Debug + 'static>(
 }
 
 /// Requests; the higher the weight, the more is unknown.
-pub(super) fn requests(unknown: u32) -> impl Strategy<Value = Request> + Clone {
+pub(in crate::decide) fn requests(unknown: u32) -> impl Strategy<Value = Request> + Clone {
     let names = move || prop_oneof![20 => vec(text(), 0..3).prop_map(Names::Known), unknown => Just(Names::Unknown)];
     let claims = vec((one_of(&["x", "y"]), prop_oneof![20 => fact_value(), unknown => Just(Fact::Unknown)]), 0..3);
     let claims = claims.prop_map(|claims| {

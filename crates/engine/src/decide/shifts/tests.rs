@@ -1,0 +1,5 @@
+mod classes;
+mod laws;
+mod lints;
+mod named;
+mod world;
