@@ -26,6 +26,7 @@ pub mod schema;
 mod shifts;
 pub mod shown;
 pub mod testing;
+mod why_not;
 mod world;
 
 pub use affected::Affected;
@@ -38,4 +39,5 @@ pub use upheld_dialects::question::{Options, Question, Thing, Words};
 pub use upheld_report::{
     self as report, Answer, Drawing, ObjectStatus, PolicyStatus, Refused, Stamp, diagnostic_json, stamp,
 };
+pub use why_not::WhyNot;
 pub use world::World;

@@ -10,18 +10,19 @@ mod inventory;
 mod operations;
 #[cfg(feature = "server")]
 mod serve;
+mod shell;
 mod testing;
 
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 use upheld_answers::Words;
 use upheld_dialects::dialect::system_settings;
 
 pub(crate) use self::access::{AccessRequest, Can, Reach};
-pub(crate) use self::analysis::{Affected, Bisect, Diff, Lint, LintFail, Sides, Worse};
+pub(crate) use self::analysis::{Affected, Bisect, Diff, Lint, LintFail, Sides, WhyNot, Worse};
 pub(crate) use self::common::Common;
 pub(crate) use self::compliance::{Audit, Candidates, FailOn, Fix, Organisation, Person, Values, Waivers, WhatIf};
 pub(crate) use self::formats::{
@@ -30,6 +31,7 @@ pub(crate) use self::formats::{
 pub(crate) use self::inventory::{Kinds, KindsAction, List, Listed, Show};
 #[cfg(feature = "server")]
 pub(crate) use self::serve::{Kept, Serve};
+pub(crate) use self::shell::Shell;
 pub(crate) use self::testing::Test;
 use crate::complete;
 
@@ -206,6 +208,11 @@ pub(crate) enum Command {
         upheld affected retry-for-namespace\n  \
         upheld affected TrafficLog/default/web-to-backend-policy -o json")]
     Affected(Affected),
+    /// Why a policy does not count here, and which edits would let it, with all that they change
+    #[command(before_help = "Examples:\n  \
+        upheld why-not catch-all-policy --from web-1 --to backend-1\n  \
+        upheld why-not admin-access --subject role=admin --action DELETE --resource /api/audit/123")]
+    WhyNot(WhyNot),
     /// Who set each field of a result: file, line, commit, author, date
     #[command(before_help = "Examples:\n  \
         upheld blame httproute/shop/checkout#rule0\n  \
@@ -468,32 +475,4 @@ pub(crate) struct Explain {
     pub(crate) all_pairs: bool,
     #[command(flatten)]
     pub(crate) question: Question,
-}
-
-/// Shells with completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shell {
-    /// bash
-    Bash,
-    /// zsh
-    Zsh,
-    /// fish
-    Fish,
-    /// PowerShell
-    Powershell,
-    /// elvish
-    Elvish,
-}
-
-impl Shell {
-    /// The name that the completion engine uses.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Bash => "bash",
-            Self::Zsh => "zsh",
-            Self::Fish => "fish",
-            Self::Powershell => "powershell",
-            Self::Elvish => "elvish",
-        }
-    }
 }

@@ -7,6 +7,9 @@ use upheld_syntax::edit::{Edited, Replacement, applied};
 use super::{Broken, Change, Loaded};
 use crate::{Format, Input};
 
+/// Where documents stand that were edited to try something.
+const EDITED: &str = "(edited)";
+
 impl Loaded {
     /// The snapshot without one document; nothing if it cannot be taken out of its file by itself.
     pub fn without(&self, document: NodeRef) -> Option<Result<Self, Box<Broken>>> {
@@ -14,10 +17,12 @@ impl Loaded {
         Some(self.after(vec![change(document.source, file, document.node)?]))
     }
 
-    /// The snapshot with another text in place of a file.
-    pub fn with_text(&self, source: SourceId, text: String) -> Option<Result<Self, Box<Broken>>> {
-        let file = self.snapshot.files().get(source)?;
-        Some(self.after(vec![Change::Replaced(source, input(file, text))]))
+    /// The snapshot with another document, as JSON, in place of one.
+    pub fn instead(&self, document: NodeRef, text: &str) -> Option<Result<Self, Box<Broken>>> {
+        let file = self.snapshot.files().get(document.source)?;
+        let gone = change(document.source, file, document.node)?;
+        let new = Input::text(EDITED, Format::Json, text.to_owned());
+        Some(self.after(vec![gone, Change::New(new)]))
     }
 }
 

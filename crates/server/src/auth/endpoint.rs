@@ -117,7 +117,7 @@ pub(super) fn is_about_health(path: &str) -> bool {
 }
 
 /// Questions that are answered with reasons.
-const EXPLAINING: [&str; 18] = [
+const EXPLAINING: [&str; 19] = [
     "explain",
     "resolve",
     "reach",
@@ -136,6 +136,7 @@ const EXPLAINING: [&str; 18] = [
     "diff",
     "prove",
     "affected",
+    "why-not",
 ];
 
 /// The API of an original system whose paths begin like this.

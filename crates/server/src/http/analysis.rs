@@ -1,5 +1,5 @@
-//! `/v1/lint`, `/v1/diff`, `/v1/prove`, `/v1/affected`: what is wrong with policies, what changes between two revisions, and what depends
-//! on one of them. Callers get what they would get of a server that holds only what they may see.
+//! `/v1/lint`, `/v1/diff`, `/v1/prove`, `/v1/affected`, `/v1/why-not`: what is wrong with policies, what changes between two revisions,
+//! what depends on one of them, and what stands in its way. Callers get what they would get of a server that holds only what they may see.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value as Json_, json};
+use upheld_answers::Words;
 use upheld_answers::formats::Findings;
 use upheld_store::Revision;
 use utoipa_axum::router::OpenApiRouter;
@@ -26,7 +27,12 @@ use crate::telemetry::Observed;
 use crate::view::View;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().routes(routes!(lint)).routes(routes!(diff)).routes(routes!(prove)).routes(routes!(affected))
+    OpenApiRouter::new()
+        .routes(routes!(lint))
+        .routes(routes!(diff))
+        .routes(routes!(prove))
+        .routes(routes!(affected))
+        .routes(routes!(why_not))
 }
 
 /// Which findings are wanted.
@@ -119,6 +125,30 @@ async fn affected(Visible(view): Visible, headers: HeaderMap, RawBody(body): Raw
     let said = ask(&view, move |world| {
         let affected = world.affected(&held.loaded, &policy)?;
         Ok(affected.document(world.snapshot().digest()))
+    });
+    Ok(answered(&view, said.await?))
+}
+
+/// A policy, and a question for which it does not count.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct WhyNotQuestion {
+    /// `name`, `kind/name` or `kind/scope/name`.
+    policy: String,
+    /// As `/v1/explain` takes it.
+    question: Words,
+}
+
+/// Why does a policy not count for a question, and which edits would let it? Each is tried, and told with all that it changes.
+#[utoipa::path(post, path = "/v1/why-not",
+    request_body(content = Object, example = json!({"policy": "catch-all", "question": {"from": "web-1", "to": "backend-1"}})),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem)))]
+async fn why_not(Visible(view): Visible, headers: HeaderMap, RawBody(body): RawBody) -> Result<Response, Problem> {
+    let WhyNotQuestion { policy, question } = read(&headers, &body)?;
+    let held = Arc::clone(&view);
+    let said = ask(&view, move |world| {
+        let why = world.why_not(&held.loaded, &policy, &world.question(&question)?)?;
+        Ok(why.document(world.snapshot().digest()))
     });
     Ok(answered(&view, said.await?))
 }

@@ -56,6 +56,9 @@ fn findings_and_what_depends_on_a_policy_are_told() {
     assert_eq!(affected["counts"]["TrafficLog"]["pairs"], 1, "{affected:#}");
     assert_eq!(affected["ifDeleted"]["shifts"][0]["after"]["policies"], json!(["b"]));
     assert_eq!(served.post("/v1/affected", r#"{"policy": "b"}"#).json()["ifDeleted"]["verdict"], "equal");
+    let question = json!({"policy": "b", "question": {"from": "web-1", "to": "web-1"}});
+    let why = served.post("/v1/why-not", &question.to_string()).json();
+    assert_eq!((&why["places"][0]["state"], &why["edits"][0]["edit"]), (&json!("LOST"), &json!("remove a")), "{why:#}");
     let unknown = served.post("/v1/affected", r#"{"policy": "c"}"#);
     assert_eq!(unknown.status, 422);
     assert!(unknown.text.contains("nothing is called"), "{}", unknown.text);

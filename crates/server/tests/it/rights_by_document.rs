@@ -235,6 +235,12 @@ fn requests() -> Vec<(&'static str, &'static str, &'static str, String)> {
         ("POST", "/v1/lint", "/v1/lint", "{}".to_owned()),
         ("POST", "/v1/affected", "/v1/affected", text(&json!({"policy": "open-orders"}))),
         ("POST", "/v1/affected", "/v1/affected", text(&json!({"policy": "secret-deny"}))),
+        (
+            "POST",
+            "/v1/why-not",
+            "/v1/why-not",
+            text(&json!({"policy": "open-orders", "question": {"request": decision}})),
+        ),
         ("POST", "/v1/diff", "/v1/diff", "{}".to_owned()),
         ("POST", "/v1/prove", "/v1/prove", "{}".to_owned()),
         ("POST", "/v1/check", "/v1/check", text(&json!({"put": [new]}))),

@@ -50,6 +50,16 @@ pub(crate) struct Affected {
     pub(crate) policy: String,
 }
 
+/// Options of `why-not`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct WhyNot {
+    /// The policy: a name, kind/name, or kind/mesh/name
+    #[arg(value_name = "POLICY", add = ArgValueCompleter::new(complete::things))]
+    pub(crate) policy: String,
+    #[command(flatten)]
+    pub(crate) question: Question,
+}
+
 /// Options of `bisect`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Bisect {

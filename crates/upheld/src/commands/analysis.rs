@@ -6,6 +6,7 @@ pub(super) mod blame;
 pub(super) mod diff;
 pub(super) mod lint;
 pub(super) mod prove;
+pub(super) mod why_not;
 
 use std::path::Path;
 

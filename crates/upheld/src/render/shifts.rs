@@ -1,7 +1,7 @@
 //! What changes, for people.
 
 use crate::report::{At, Cause, Certainty, Direction, Family, Shift, Shifting, Shifts, Standing, Turn, visible};
-use upheld_answers::{Affected, Linted};
+use upheld_answers::{Affected, Linted, WhyNot};
 use upheld_model::{Files, Label, Severity, State};
 
 use super::{Screen, style, table};
@@ -214,6 +214,46 @@ pub(crate) fn linted(linted: &Linted, files: &Files, screen: &Screen) -> String 
     if let Some(first) = linted.findings.first() {
         let hint = format!("What a code means: upheld codes {}", first.fault.code());
         text.push_str(&format!("\n  {}\n", style::paint(style::DIM, &hint)));
+    }
+    text
+}
+
+/// What stands in the way of a policy, and what would let it count.
+pub(crate) fn why_not(why: &WhyNot, screen: &Screen) -> String {
+    let mut text = String::new();
+    for place in &why.places {
+        let instead = place.instead.iter().map(|name| visible(name)).collect::<Vec<_>>().join(", ");
+        let because = place.reason.as_ref().map(|reason| format!(": {}", visible(&reason.text))).unwrap_or_default();
+        let sentence = match place.state {
+            Some(state) if why.counts() => format!("{} counts here ({state}){because}", visible(&why.policy)),
+            Some(state) => {
+                format!("{} does not count for {} ({state}){because}", visible(&why.policy), visible(&place.about))
+            }
+            None => format!("{} was not looked at for {}", visible(&why.policy), visible(&place.about)),
+        };
+        text.push_str(&(style::paint(style::ANSWER, &table::wrap(&format!("{sentence}."), screen.width)) + "\n"));
+        if !why.counts() && !instead.is_empty() {
+            text.push_str(&table::indented(&format!("in its place: {instead}"), 2, screen.width));
+        }
+    }
+    if why.counts() {
+        return text;
+    }
+    if why.edits.is_empty() {
+        return text + "\n  No single edit that was tried would let it count.\n";
+    }
+    text.push_str(&format!("\n  {}\n", style::paint(style::HEADING, "EDITS THAT WOULD LET IT COUNT, EACH TRIED")));
+    for (number, tried) in why.edits.iter().enumerate() {
+        let counts = &tried.shifts.counts;
+        let wider = if counts.widened > 0 { "; more is let through then" } else { "" };
+        let others = counts.changed.saturating_sub(1) + counts.requests.saturating_sub(1);
+        let others = match others {
+            0 => "changes nothing else".to_owned(),
+            1 => "changes 1 other result".to_owned(),
+            count => format!("changes {count} other results"),
+        };
+        let line = format!("{}. {}: {others}{wider}", number + 1, visible(&tried.edit));
+        text.push_str(&table::indented(&line, 2, screen.width));
     }
     text
 }

@@ -97,6 +97,24 @@ fn what_depends_on_a_policy_is_told_before_it_goes() {
 }
 
 #[test]
+fn what_stands_in_the_way_of_a_policy_is_told_with_edits_that_were_tried() {
+    let folder = example("demo");
+    let question = "--kind TrafficLog --from web-1 --to backend-1";
+    let lost = told(folder.path(), &format!("why-not catch-all-policy {question}"));
+    assert!(
+        lost.contains("(LOST): fewer tags") && lost.contains("1. remove web-to-backend-policy: changes nothing else"),
+        "{lost}"
+    );
+    edit(folder.path(), "policies/logging.yaml", "cloud: gcp", "cloud: gcp\n    region: us\n    version: v9");
+    let skipped = told(folder.path(), &format!("why-not web-on-gcp {question}"));
+    assert!(skipped.contains("(SKIP)") && skipped.contains("cloud: aws, sources: version: v1"), "{skipped}");
+    let wins = told(folder.path(), &format!("why-not web-to-backend-policy {question}"));
+    assert!(wins.contains("counts here (WON)"), "{wins}");
+    let other = told(folder.path(), "why-not catch-all-policy httproute/default/checkout");
+    assert!(other.starts_with("exit 2") && other.contains("has no say in this"), "{other}");
+}
+
+#[test]
 fn findings_have_codes_places_and_formats() {
     let folder = example("demo");
     let linted = told(folder.path(), "lint");
