@@ -6,9 +6,11 @@
 //! cargo xtask seeds 10        the properties again, on ten other sets of random cases
 //! cargo xtask soak --minutes 60   a server under mixed load: memory, file handles and latency over time
 //! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `kuma`, `gateway`, `access`, `comply`, `server`
+//! cargo xtask pages           pictures of every web page in target/pages, light and dark, wide and narrow
 //! cargo xtask dist            an archive to give away, with its checksum
 //! ```
 
+mod chromium;
 mod debian;
 mod dist;
 mod postgres;
@@ -35,6 +37,7 @@ cargo xtask COMMAND
   bench NAME     measure; NAME is one of: select, kuma, gateway, access, comply, server; `server --attack` with strangers
   soak --minutes N
                  a server under mixed load for N minutes: memory, file handles and latency over time
+  pages          pictures of every web page in target/pages, light and dark, wide and narrow; takes Chromium
   dist           an archive to give away in target/dist-archive, with checksum, SBOM and third-party notices
 ";
 
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
             }
         },
         ["bench", rest @ ..] => bench(rest),
+        ["pages"] => pages(),
         ["dist"] => dist::dist(),
         [] | ["help" | "--help" | "-h"] => {
             print!("{HELP}");
@@ -120,6 +124,14 @@ fn test(missing: Missing, rest: &[&str]) -> bool {
         command.env(SEED, USUAL_SEED);
     }
     tools::with_tools(missing, command, |command| run(command, &format!("cargo {}", arguments.join(" "))))
+}
+
+/// Pictures of every page, made by the test that looks at them.
+fn pages() -> bool {
+    let arguments = ["test", "--workspace", "--test", "it", "every_view_fits"];
+    let passed = run(cargo_command(&arguments), &format!("cargo {}", arguments.join(" ")));
+    println!("The pictures are in target/pages.");
+    passed
 }
 
 /// The properties of everything that needs nothing installed, on random cases that no run had before.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::{debian, postgres, python};
+use crate::{chromium, debian, postgres, python};
 
 /// Where tests write a line each for what they did without.
 const LEFT_OUT: &str = "UPHELD_LEFT_OUT";
@@ -35,7 +35,7 @@ pub(crate) enum Missing {
 
 /// Runs tests with the tools that are there. Whether they passed.
 pub(crate) fn with_tools(missing: Missing, mut command: Command, run: impl FnOnce(Command) -> bool) -> bool {
-    let mut tools: Vec<&dyn Tool> = vec![&postgres::Postgres];
+    let mut tools: Vec<&dyn Tool> = vec![&postgres::Postgres, &chromium::Chromium];
     tools.extend(python::ALL.iter().map(|package| -> &dyn Tool { package }));
     tools.extend(debian::ALL.iter().map(|package| -> &dyn Tool { package }));
     let without: Vec<&dyn Tool> = tools.into_iter().filter(|tool| !can_be_had(*tool, missing)).collect();

@@ -1,6 +1,7 @@
 //! The command that asks a question, ready to paste.
 
 use serde_json::Value as Json;
+use upheld_report::quoted;
 
 use crate::Words;
 
@@ -47,13 +48,4 @@ pub fn command(words: &Words, mesh: Option<&str>) -> String {
     }
     written.extend(words.what.as_deref().map(quoted));
     written.join(" ")
-}
-
-/// As a shell takes it.
-pub fn quoted(value: &str) -> String {
-    let plain = |character: char| character.is_alphanumeric() || "-_./:=,@%+".contains(character);
-    if !value.is_empty() && value.chars().all(plain) {
-        return value.to_owned();
-    }
-    format!("'{}'", value.replace('\'', r"'\''"))
 }

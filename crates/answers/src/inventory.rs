@@ -103,10 +103,11 @@ pub(crate) fn rows(snapshot: &Snapshot, mesh: Option<&str>, wanted: &Wanted) -> 
         rows.retain(|row| row.mesh == mesh);
     }
     if let Some(kind) = &wanted.kind {
-        if let Some(problem) = unknown_type(snapshot, kind) {
+        rows.retain(|row| row.kind.eq_ignore_ascii_case(kind));
+        // What is listed has a type, whoever knows it.
+        if let Some(problem) = unknown_type(snapshot, kind).filter(|_| rows.is_empty()) {
             return Err(problem);
         }
-        rows.retain(|row| row.kind.eq_ignore_ascii_case(kind));
     }
     Ok(rows)
 }

@@ -30,6 +30,7 @@ mod why_not;
 mod world;
 
 pub use affected::Affected;
+pub use kinds::KindLine;
 pub use lint::Linted;
 pub use progress::Progress;
 pub use resolved::{Resolution, Resolved, verdict_of};

@@ -162,9 +162,23 @@ impl Shown {
             "kind": self.kind, "mesh": self.mesh, "name": self.name, "created": self.created, "computed": computed,
             "at": At::of(snapshot.files(), self.node), "parts": parts, "counts": counts,
             "attached": self.attached.as_ref().map(|(names, of)| json!({"proxies": names, "of": of})),
-            "document": snapshot.files().value(self.node),
+            "document": snapshot.files().value(self.node), "source": source(snapshot, self.node),
         })
     }
+}
+
+/// The lines of a document as they were written, and the number of the first: nothing before it and nothing after it, which may be of others.
+fn source(snapshot: &Snapshot, at: NodeRef) -> Option<Json> {
+    let (file, value) = (snapshot.files().get(at.source)?, snapshot.files().value(at)?);
+    let (span, whole) = (value.span(), file.tree.text());
+    let (start, end) = (usize::try_from(span.start).ok()?, usize::try_from(span.end).ok()?);
+    let (line, column) = file.tree.position(span.start);
+    // What comes before it on its line is indentation, or the mark of a list.
+    let begin = whole.get(..start)?.rfind('\n').map_or(0, |end| end + 1);
+    let indented = whole.get(begin..start)?.chars().map(|letter| if letter.is_whitespace() { letter } else { ' ' });
+    let text: String =
+        indented.take(column.saturating_sub(1)).chain(whole.get(start..end)?.trim_end().chars()).collect();
+    Some(json!({"line": line, "text": text}))
 }
 
 /// An object that its dialect keeps apart from those of others, by the id that lists have, as programs get it.
@@ -174,6 +188,7 @@ pub(crate) fn listed(snapshot: &Snapshot, identity: &Identity, now: Timestamp) -
     let mut shown = json!({
         "kind": kind, "mesh": scope, "name": name, "owner": owner, "tags": tags,
         "at": at.and_then(|at| At::of(snapshot.files(), at)), "document": at.and_then(|at| snapshot.files().value(at)),
+        "source": at.and_then(|at| source(snapshot, at)),
     });
     let more = related(snapshot, &identity.to_string(), now).map(|related| related.json());
     if let (Some(shown), Some(Json::Object(more))) = (shown.as_object_mut(), more) {

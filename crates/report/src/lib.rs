@@ -23,6 +23,8 @@ mod relation;
 mod request;
 mod select;
 mod sentences;
+mod several;
+mod shell;
 mod shift;
 pub mod stamp;
 mod status;
@@ -55,6 +57,8 @@ pub use self::select::{AskedPair, End, explain as report_pair};
 pub use self::sentences::{
     Closest, Could, Doubt, Gap, Grants, Mutated, Preference, Reaching, Remark, Rivalry, Sentence, Shifting, counted,
 };
+pub use self::several::{Counted, Several};
+pub use self::shell::quoted;
 pub use self::shift::{
     Cause, Certainty, Change, ChangedDocument, Comparison, Direction, Example, FieldShift, Shift, ShiftCounts,
     ShiftedViolation, Shifts, Size, Standing, Turn,

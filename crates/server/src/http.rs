@@ -6,6 +6,7 @@ mod asked;
 mod authzen;
 mod checks;
 mod compliance;
+mod contents;
 pub(crate) mod decide;
 mod description;
 mod documents;
@@ -16,6 +17,7 @@ mod inventory;
 mod middleware;
 mod native;
 mod operations;
+mod pages;
 mod paging;
 mod questions;
 mod revisions;
@@ -53,6 +55,7 @@ pub(crate) fn router(app: Shared) -> Router {
         .merge(checks::router())
         .merge(decide::router())
         .merge(inventory::router())
+        .merge(contents::router())
         .merge(revisions::router())
         .merge(documents::router())
         .merge(events::router())
@@ -68,7 +71,7 @@ pub(crate) fn router(app: Shared) -> Router {
     let base = &app.config.access.base;
     let described = described.into_iter().map(|(part, group)| complete(part.unwrap_or_default(), group, base));
     let description = described.reduce(join).unwrap_or_default();
-    Router::new()
+    let api = Router::new()
         .merge(api)
         .merge(administration::router(&app))
         .merge(native::router())
@@ -80,7 +83,10 @@ pub(crate) fn router(app: Shared) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(Shared::clone(&app))
         .merge(grpc::router(&app))
-        .layer(Middleware(app))
+        .layer(Middleware(Shared::clone(&app)));
+    // Pages ask what programs ask, by the same way in.
+    let pages = pages::router(app, api.clone());
+    api.merge(pages)
 }
 
 /// The endpoint is there, but it is asked in another way; which one, the router says in `Allow`.

@@ -23,7 +23,7 @@ use upheld_model::Diagnostic;
 use upheld_store::{Revision, State};
 
 use self::lists::Lists;
-pub(crate) use self::lists::{RowSort, WhichRows};
+pub(crate) use self::lists::{RowSort, Rows, WhichRows};
 pub(crate) use self::part::Seen;
 use self::steps::{Sources, Steps};
 use crate::folders::Contents;

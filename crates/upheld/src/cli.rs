@@ -30,7 +30,7 @@ pub(crate) use self::formats::{
 };
 pub(crate) use self::inventory::{Kinds, KindsAction, List, Listed, Show};
 #[cfg(feature = "server")]
-pub(crate) use self::serve::{Kept, Serve};
+pub(crate) use self::serve::{Kept, Open, Serve};
 pub(crate) use self::shell::Shell;
 pub(crate) use self::testing::Test;
 use crate::complete;
@@ -293,6 +293,13 @@ pub(crate) enum Command {
         upheld serve --watch policies/ --ephemeral        serves files, and reads them again when they change\n  \
         upheld serve --database postgres://db/upheld      several servers on one database")]
     Serve(Box<Serve>),
+    /// Open the files at hand in a browser: a server for oneself, on a free port, until it is stopped
+    #[cfg(feature = "server")]
+    #[command(before_help = "Examples:\n  \
+        upheld open -f policies/                          the first page\n  \
+        upheld open /compliance                           another one\n  \
+        upheld explain --from web-1 --to backend-1 --open the page of a question")]
+    Open(Open),
     /// Say what is unsafe or unhealthy about a configuration or a running server, and how to fix it: 0 nothing, 1 something
     #[cfg(feature = "server")]
     #[command(before_help = "Examples:\n  \
@@ -347,6 +354,10 @@ pub(crate) enum Command {
         /// Copy the files of the demo into this folder
         #[arg(long, value_name = "DIR")]
         write: Option<PathBuf>,
+        /// Look at the demo in a browser
+        #[cfg(feature = "server")]
+        #[arg(long)]
+        open: bool,
     },
     /// Write an upheld.yaml for this folder
     #[command(before_help = "Examples:\n  upheld init\n  upheld init policies/ dataplanes/")]
@@ -390,6 +401,7 @@ impl Command {
             Self::Fix(_) => "fix",
             Self::Diff(_) | Self::Prove(_) => "diff",
             Self::Lint(_) => "lint",
+            Self::Explain(_) => "explain",
             _ => "",
         })
     }
@@ -473,6 +485,10 @@ pub(crate) struct Explain {
     /// Every proxy and every service of the mesh
     #[arg(long, requires = "kind", conflicts_with_all = ["what", "from", "to", "field"])]
     pub(crate) all_pairs: bool,
+    /// Show the answer in a browser, from a server for oneself
+    #[cfg(feature = "server")]
+    #[arg(long)]
+    pub(crate) open: bool,
     #[command(flatten)]
     pub(crate) question: Question,
 }

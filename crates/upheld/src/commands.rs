@@ -13,6 +13,8 @@ mod init;
 mod inspect;
 mod inventory;
 mod kinds;
+#[cfg(feature = "server")]
+mod open;
 mod reference;
 mod resolve;
 #[cfg(feature = "server")]
@@ -131,6 +133,8 @@ impl Session<'_> {
             return refuse(&[Diagnostic::error(Fault::BadSetting, message).help(formats)]);
         }
         match command {
+            #[cfg(feature = "server")]
+            Command::Explain(explain) if explain.open => open::question(self, explain),
             Command::Explain(explain) if explain.all_pairs => all_pairs::run(self, &explain.question),
             Command::Can(can) if !can.change_request.change.is_empty() => compliance::can::run(self, can),
             Command::Can(can) => decision::can::run(self, can),
@@ -162,6 +166,8 @@ impl Session<'_> {
             #[cfg(feature = "server")]
             Command::Serve(wanted) => serve::run(self, wanted),
             #[cfg(feature = "server")]
+            Command::Open(wanted) => open::run(self, wanted),
+            #[cfg(feature = "server")]
             Command::Doctor(wanted) => doctor::run(self, wanted),
             #[cfg(feature = "server")]
             Command::Export { kept, sign } => transfer::export(kept, sign.as_deref()),
@@ -169,7 +175,9 @@ impl Session<'_> {
             Command::Import { kept, key } => transfer::import(kept, key.as_deref()),
             #[cfg(feature = "server")]
             Command::Verify { file, kept, key } => transfer::verify(file.as_deref(), kept, key.as_deref()),
-            Command::Demo { write } => demo::run(self, write.as_deref()),
+            #[cfg(feature = "server")]
+            Command::Demo { open: true, .. } => open::demo(self),
+            Command::Demo { write, .. } => demo::run(self, write.as_deref()),
             Command::Init { paths } => init::run(paths),
             Command::Config { show_origin } => config::run(self, *show_origin),
             Command::Completion { shell } => reference::completion(*shell),

@@ -95,7 +95,8 @@ fn program() -> String {
     if shown.contains(char::is_whitespace) { format!("'{shown}'") } else { shown }
 }
 
-fn write_files(program: &str, folder: &Path) -> Exit {
+/// Writes the files into a folder, over nothing that is there.
+pub(crate) fn write_to(folder: &Path) -> Result<(), String> {
     for (name, text) in FILES {
         let path = folder.join(name);
         let written = match path.parent() {
@@ -103,11 +104,15 @@ fn write_files(program: &str, folder: &Path) -> Exit {
             Some(parent) => std::fs::create_dir_all(parent).and_then(|()| std::fs::write(&path, text)),
             None => Ok(()),
         };
-        if let Err(error) = written {
-            let message = format!("cannot write {}: {error}", path.display());
-            diagnostics::print(&Files::default(), &[Diagnostic::error(Fault::Unreadable, message)]);
-            return Exit::Failed;
-        }
+        written.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn write_files(program: &str, folder: &Path) -> Exit {
+    if let Err(message) = write_to(folder) {
+        diagnostics::print(&Files::default(), &[Diagnostic::error(Fault::Unreadable, message)]);
+        return Exit::Failed;
     }
     let folder = folder.display();
     say(&format!(

@@ -22,10 +22,10 @@ use super::paging::Page;
 use super::questions::{ask, explained};
 use super::stamp::answered;
 use crate::app::Shared;
-use crate::auth::{Operation, Touched};
+use crate::auth::{Access, Operation, Touched};
 use crate::problem::Problem;
 use crate::telemetry::Observed;
-use crate::view::{RowSort, View, WhichRows};
+use crate::view::{RowSort, Rows, View, WhichRows};
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -99,22 +99,10 @@ async fn objects(
 }
 
 async fn listed(view: &Arc<View>, observed: &Observed, page: Page, which: WhichRows) -> Result<Response, Problem> {
-    let (held, access) = (Arc::clone(view), observed.access().cloned());
-    let wanted = which.clone();
-    let rows = ask(view, move |world| {
-        held.rows(&wanted, || match wanted.what {
-            RowSort::Policies => world.policies(wanted.kind.as_deref()),
-            RowSort::Objects => world.objects(wanted.kind.as_deref()),
-        })
-    })
-    .await?;
+    let access = observed.access().cloned();
+    let rows = rows(view, which).await?;
     aside(view, move |view| {
-        // A document that may be read can have things in it that may not.
-        let parts = access.filter(|access| !access.may_all(Operation::Read));
-        let may_read = |row: &Row| {
-            let touched = Touched { kind: &row.kind, scope: &row.mesh, name: &row.name };
-            parts.as_ref().is_none_or(|access| access.may(Operation::Read, touched))
-        };
+        let may_read = readable(access);
         let listed = page.of(
             view,
             &rows,
@@ -130,6 +118,27 @@ async fn listed(view: &Arc<View>, observed: &Observed, page: Page, which: WhichR
         Ok(Json(listed).into_response())
     })
     .await
+}
+
+/// Rows of a view by their ids.
+pub(super) async fn rows(view: &Arc<View>, which: WhichRows) -> Result<Rows, Problem> {
+    let held = Arc::clone(view);
+    ask(view, move |world| {
+        held.rows(&which, || match which.what {
+            RowSort::Policies => world.policies(which.kind.as_deref()),
+            RowSort::Objects => world.objects(which.kind.as_deref()),
+        })
+    })
+    .await
+}
+
+/// Which rows somebody may read: a document that may be read can have things in it that may not.
+pub(super) fn readable(access: Option<Access>) -> impl Fn(&Row) -> bool {
+    let parts = access.filter(|access| !access.may_all(Operation::Read));
+    move |row| {
+        let touched = Touched { kind: &row.kind, scope: &row.mesh, name: &row.name };
+        parts.as_ref().is_none_or(|access| access.may(Operation::Read, touched))
+    }
 }
 
 /// One policy: what it says, where it applies, where it stands.

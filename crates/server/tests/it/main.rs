@@ -20,6 +20,7 @@ mod limits;
 mod monitoring;
 mod one_answer;
 mod operations;
+mod pages;
 mod postgres;
 mod proxies;
 mod rights_by_document;

@@ -187,6 +187,10 @@ fn requests() -> Vec<(&'static str, &'static str, &'static str, String)> {
         ("GET", "/v1/policies/{kind}/{scope}/{name}", "/v1/policies/AccessPolicy/access/open-orders", nothing()),
         ("GET", "/v1/policies/{kind}/{scope}/{name}", "/v1/policies/AccessPolicy/access/secret-deny", nothing()),
         ("GET", "/v1/objects", "/v1/objects", nothing()),
+        ("GET", "/v1/contents", "/v1/contents", nothing()),
+        ("GET", "/v1/contents", "/v1/contents?all=true", nothing()),
+        ("GET", "/v1/search", "/v1/search?q=e", nothing()),
+        ("GET", "/v1/search", "/v1/search?q=secret", nothing()),
         ("GET", "/v1/objects/{kind}/{scope}/{name}", "/v1/objects/Dataplane/default/web-1", nothing()),
         ("GET", "/v1/objects/{kind}/{scope}/{name}", "/v1/objects/Dataplane/default/secret-web", nothing()),
         (
@@ -377,6 +381,55 @@ fn a_part_is_answered_as_by_a_server_that_holds_only_that_part() {
     assert!(differing.is_empty(), "{}", differing.join("\n"));
     // The admin sees that there is something to hide.
     assert!(asked(&whole, "admin", "GET", "/v1/documents", "").text.contains("secret-deny"));
+}
+
+/// Pages, and what there is of numbers on them that count writes.
+#[test]
+fn pages_show_a_part_as_a_server_does_that_holds_only_that_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, part) = (served(&folder), served(&folder));
+    put(&whole, &open());
+    put(&part, &open());
+    put(&whole, &hidden());
+    let page = |served: &Served, path: &str| {
+        let bearer = format!("Bearer {}", token("viewer"));
+        let answer = served.ask("GET", path, &[("authorization", bearer.as_str()), ("accept", "text/html")], "");
+        // Who looks at the log sees how many entries there are, which is everybody's.
+        let text = answer.text.replace(served.base(), "(here)");
+        let (before, pill) = text.split_once("id=\"pill\"").unwrap_or((&text, ""));
+        (answer.status, format!("{before}{}", pill.split_once("</a>").map_or(pill, |(_, after)| after)))
+    };
+    for path in [
+        "/policies",
+        "/objects",
+        "/kinds",
+        "/search?q=e",
+        "/search?q=deny",
+        "/compliance",
+        "/gateway",
+        "/connection?from=web-1&to=backend-1",
+        "/connection?from=secret-web&to=backend-1",
+        "/gateway?what=httproute/shop/cart",
+        "/gateway/map.svg",
+        "/access?subject=role%3Duser&action=GET&resource=/orders/1",
+        "/explain?what=project/web~landingZone/cheap",
+        "/policy/AccessPolicy/access/open-orders",
+        "/policy/AccessPolicy/access/secret-deny",
+        "/object/Dataplane/default/secret-web",
+        "/find?kind=AccessPolicy&name=secret-deny",
+        "/diagnostics",
+    ] {
+        let (of_whole, of_part) = (page(&whole, path), page(&part, path));
+        assert_eq!(of_whole.0, of_part.0, "{path}");
+        // Requests are decided at a moment of their own.
+        assert!(of_whole.1 == of_part.1, "{path}\n{}", difference(&of_whole.1, &of_part.1));
+        assert!(path.contains("secret") || !of_whole.1.contains("secret"), "{path} names what is hidden");
+    }
+    let seen = asked(&whole, "admin", "GET", "/policies", "");
+    assert!(seen.text.contains("secret-deny"), "the admin sees that there is something to hide");
+    for path in ["/", "/history", "/history?from=0&to=2"] {
+        assert!(!page(&whole, path).1.contains("secret"), "{path}");
+    }
 }
 
 #[test]

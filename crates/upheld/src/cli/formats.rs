@@ -70,7 +70,7 @@ impl ValueEnum for Output {
             Self::Report(Findings::OpenReports) => ("openreports", "OpenReports, their successor (`audit` only)"),
             Self::Report(Findings::Markdown) => ("markdown", "A comment on a change (`audit`, `diff` and `lint` only)"),
             Self::Report(Findings::Github) => ("github", "Remarks beside the lines of a change (`lint` only)"),
-            Self::Report(Findings::Html) => ("html", "A page for browsers (`audit` only)"),
+            Self::Report(Findings::Html) => ("html", "A page for browsers, in one file (`explain` and `audit` only)"),
             Self::Report(Findings::Prometheus) => ("prometheus", "Metrics (`audit` only)"),
             Self::Patch => ("patch", "A unified diff (`fix` only)"),
         };
@@ -152,6 +152,8 @@ pub(crate) enum Printer {
     Diff,
     /// `lint`.
     Lint,
+    /// `explain`.
+    Explain,
     /// All others.
     Other,
 }
@@ -166,6 +168,7 @@ impl Printer {
             "fix" => Self::Fix,
             "diff" | "prove" => Self::Diff,
             "lint" => Self::Lint,
+            "explain" => Self::Explain,
             _ => Self::Other,
         }
     }
@@ -214,9 +217,18 @@ impl Output {
             }
             Self::Report(Findings::Sarif) => matches!(printer, Printer::Audit | Printer::Lint),
             Self::Report(Findings::Github) => printer == Printer::Lint,
+            // Pages are made by what the server has.
+            Self::Report(Findings::Html) if cfg!(feature = "server") => {
+                matches!(printer, Printer::Audit | Printer::Explain)
+            }
             Self::Report(_) => printer == Printer::Audit,
             Self::Patch => printer == Printer::Fix,
         }
+    }
+
+    /// Whether answers are wanted as a page.
+    pub(crate) fn is_page(self) -> bool {
+        self == Self::Report(Findings::Html)
     }
 
     /// Why a command cannot print this, and what it can print.
@@ -232,6 +244,7 @@ impl Output {
             Self::Report(Findings::Markdown) => "only `audit`, `diff` and `lint` write comments",
             Self::Report(Findings::Sarif) => "only `audit` and `lint` report findings so",
             Self::Report(Findings::Github) => "only `lint` reports findings so",
+            Self::Report(Findings::Html) => "only `explain` and `audit` make pages",
             Self::Report(_) => "only `audit` reports findings so",
             Self::Patch => "only `fix` prints patches",
         };
@@ -242,6 +255,7 @@ impl Output {
             Printer::Fix => "`fix` prints tables, data and patches",
             Printer::Lint => "`lint` prints findings",
             Printer::Diff => "`diff` prints tables, data and comments",
+            Printer::Explain => "`explain` prints tables, data and pages",
             Printer::Other => "the other commands print tables and data",
         };
         Some((format!("{only}; {instead}"), format!("formats: {}", printer.formats().join(", "))))
@@ -312,6 +326,8 @@ mod tests {
         assert_eq!(names(Printer::Test), [&common[..], &["junit", "tap"]].concat());
         assert_eq!(names(Printer::Graph), [&common[..], &["dot", "mermaid", "svg"]].concat());
         assert_eq!(names(Printer::Other), common);
+        let pages = if cfg!(feature = "server") { &["html"][..] } else { &[] };
+        assert_eq!(names(Printer::Explain), [&common[..], pages].concat());
     }
 
     #[test]

@@ -74,6 +74,17 @@ pub(crate) struct Serve {
     pub(crate) operations: Operations,
 }
 
+/// Options of `open`.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Open {
+    /// The page to begin with, for example /compliance [default: the first]
+    #[arg(value_name = "PAGE", default_value = "/")]
+    pub(crate) page: String,
+    /// Only print the address
+    #[arg(long)]
+    pub(crate) print: bool,
+}
+
 /// Whom to believe what proxies pass on, and what they ask.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Proxies {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use upheld_answers::command::quoted;
 use upheld_answers::stamp::line;
 use upheld_answers::{Answer, Question, Thing, Words};
 
@@ -10,7 +9,7 @@ use super::{Asked, Session, ask, say};
 use crate::cli::{self, Format};
 use crate::exit::Exit;
 use crate::render::{self, print_plain, report, style, table};
-use crate::report::{Depth, Family, Report};
+use crate::report::{Depth, Family, Report, quoted};
 
 /// How many reports are shown in full where no kind was named.
 const IN_FULL: usize = 3;
@@ -23,6 +22,11 @@ pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
         say(note);
     }
     let (screen, snapshot) = (&session.screen, &loaded.snapshot);
+    #[cfg(feature = "server")]
+    if session.settings.output.value.is_page() {
+        print_plain(&page(&question.words(), &answer, snapshot));
+        return Exit::Yes;
+    }
     match screen.format {
         Format::Json | Format::Yaml => screen.print_data(&answer.document(snapshot)),
         Format::Jsonl => answer.reports.iter().for_each(|report| screen.print_data(&line(snapshot, report))),
@@ -34,6 +38,23 @@ pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
         }
     }
     Exit::Yes
+}
+
+/// The answer as a page of one file, made of the document that programs get.
+#[cfg(feature = "server")]
+fn page(words: &Words, answer: &Answer, snapshot: &upheld_engine::Snapshot) -> String {
+    use upheld_pages::{Around, Inspector, Medium, command, explanation};
+
+    let words = serde_json::to_value(words).unwrap_or_default();
+    let stamp = answer.stamp(snapshot);
+    let around = Around {
+        medium: Medium::File,
+        command: command::explain(None, &words),
+        digest: Some(stamp.snapshot),
+        semantics: Some(stamp.semantics.join(", ")),
+        ..Around::default()
+    };
+    explanation(Inspector::Any, &words, &answer.document(snapshot)).document(&around)
 }
 
 /// An answer on its way to a terminal.

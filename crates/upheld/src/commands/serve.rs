@@ -20,6 +20,16 @@ pub(super) fn run(session: &Session<'_>, serve: &Serve) -> Exit {
         Ok(config) => config,
         Err(problem) => return refuse(&[problem]),
     };
+    let watched = config.watch.clone();
+    served(config, |running| greet(running, &watched), until_stopped)
+}
+
+/// Starts a server, says so, and waits for its end.
+pub(super) fn served<E: Future<Output = Exit>>(
+    config: Config,
+    started: impl FnOnce(&Running),
+    ended: impl FnOnce(Running) -> E,
+) -> Exit {
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&format!("cannot start: {error}")),
@@ -27,9 +37,11 @@ pub(super) fn run(session: &Session<'_>, serve: &Serve) -> Exit {
     runtime.block_on(async {
         // Traces that are not sent yet are sent when this goes, which must be before the runtime does.
         let _telemetry = telemetry::init(&config.operations);
-        let watched = config.watch.clone();
         match start(config).await {
-            Ok(running) => until_stopped(running, &watched).await,
+            Ok(running) => {
+                started(&running);
+                ended(running).await
+            }
             Err(StartError::Broken(broken)) => {
                 diagnostics::print(&broken.files, broken.diagnostics.as_slice());
                 Exit::Failed
@@ -130,8 +142,7 @@ fn data_folder(environment: impl Fn(&str) -> Option<String>) -> Option<PathBuf> 
 }
 
 /// Answers until the process is told to end; reads files again when it is told to.
-async fn until_stopped(running: Running, watched: &[PathBuf]) -> Exit {
-    greet(&running, watched);
+pub(super) async fn until_stopped(running: Running) -> Exit {
     let signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
     let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = signals else {
         running.stop().await;
@@ -170,6 +181,7 @@ fn greet(running: &Running, watched: &[PathBuf]) {
         "  try    curl -s {url}/v1/decide -d '{{\"subject\":{{\"roles\":[\"admin\"]}},\
          \"action\":{{\"method\":\"GET\"}},\"resource\":{{\"path\":\"/api\"}}}}'"
     ));
+    say(&format!("  pages  {url}/"));
     say(&format!("  API    {url}/openapi.json"));
 }
 

@@ -5,22 +5,29 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every room with those that it may know, the nearest to the data first.
-const ROOMS: [(&str, &[&str]); 11] = [
+const ROOMS: [(&str, &[&str]); 12] = [
     ("model", &[]),
     ("syntax", &["model"]),
     ("engine", &["model"]),
     ("governance", &["engine", "model"]),
     ("report", &["engine", "governance", "model"]),
+    ("pages", &["report"]),
     ("dialects", &["engine", "governance", "model", "report", "syntax"]),
     ("loader", &["dialects", "engine", "model", "syntax"]),
     ("answers", &["dialects", "engine", "governance", "loader", "model", "report", "syntax"]),
     ("store", &["model"]),
-    ("server", &["answers", "dialects", "engine", "governance", "loader", "model", "report", "store", "syntax"]),
-    ("upheld", &["answers", "dialects", "engine", "governance", "loader", "model", "server", "store", "syntax"]),
+    (
+        "server",
+        &["answers", "dialects", "engine", "governance", "loader", "model", "pages", "report", "store", "syntax"],
+    ),
+    (
+        "upheld",
+        &["answers", "dialects", "engine", "governance", "loader", "model", "pages", "server", "store", "syntax"],
+    ),
 ];
 
 /// Rooms that know the semantics of families, and no policy system.
-const NEUTRAL: [&str; 6] = ["model", "syntax", "engine", "governance", "report", "store"];
+const NEUTRAL: [&str; 7] = ["model", "syntax", "engine", "governance", "report", "pages", "store"];
 
 /// Names of policy systems and of types that only one of them has.
 const SYSTEMS: [&str; 12] = [

@@ -13,6 +13,7 @@ mod explanations;
 mod library;
 mod mutating;
 mod one_answer;
+mod pages;
 mod reach;
 mod remote;
 mod reports;

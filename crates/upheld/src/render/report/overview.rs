@@ -9,7 +9,7 @@ use super::more;
 use crate::render::Screen;
 use crate::render::style::{ANSWER, paint};
 use crate::render::table::{Align, Table, wrap};
-use crate::report::{Family, Outcome, Report, Verdict};
+use crate::report::{Counted, Family, Outcome, Report, Several, Verdict};
 
 /// How many rows are shown before "and N more".
 const MOST: usize = 40;
@@ -41,33 +41,20 @@ pub(crate) fn overview(about: &str, reports: &[&Report], details: Option<&str>, 
     text
 }
 
+/// The sentence over all of them.
 fn sentence(reports: &[&Report], about: &str, placed: bool) -> String {
     let speaking: Vec<&str> =
         reports.iter().filter(|report| !report.policies.is_empty()).map(|report| report.kind.as_str()).collect();
-    let applied = speaking.iter().collect::<BTreeSet<_>>().len();
-    let asked = reports.iter().map(|report| report.kind.as_str()).collect::<BTreeSet<_>>().len();
-    let ties = reports.iter().filter(|report| report.is_tie()).count();
-    let undecided = reports.iter().filter(|report| report.outcome == Outcome::Undecided).count();
-    let verb = if applied == 1 { "applies" } else { "apply" };
-    let kinds = match (applied, asked) {
-        (0, _) => "No kind applies".to_owned(),
-        (applied, asked) if applied < asked => format!("{applied} of {asked} kinds {verb}"),
-        (1, _) => "1 kind applies".to_owned(),
-        (applied, _) => format!("{applied} kinds apply"),
+    let several = Several {
+        about: about.to_owned(),
+        asked: reports.iter().map(|report| report.kind.as_str()).collect::<BTreeSet<_>>().len(),
+        applied: speaking.iter().collect::<BTreeSet<_>>().len(),
+        speaking: speaking.len(),
+        ties: reports.iter().filter(|report| report.is_tie()).count(),
+        undecided: reports.iter().filter(|report| report.outcome == Outcome::Undecided).count(),
+        counted: if placed { Counted::Places } else { Counted::Kinds },
     };
-    // A kind may say something at several places of one connection: there is a row for each.
-    let places = if speaking.len() > applied { format!(" at {} places", speaking.len()) } else { String::new() };
-    let mut sentence = format!("{kinds} to {about}{places}");
-    let of_them = if placed { "of the answers" } else { "of them" };
-    match ties {
-        0 => {}
-        1 => sentence.push_str(&format!("; 1 {of_them} rests on an arbitrary tie-break")),
-        ties => sentence.push_str(&format!("; {ties} {of_them} rest on arbitrary tie-breaks")),
-    }
-    if undecided > 0 {
-        sentence.push_str(&format!("; {undecided} undecided because a fact is missing"));
-    }
-    sentence + "."
+    several.text()
 }
 
 fn from(report: &Report) -> String {

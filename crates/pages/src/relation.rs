@@ -1,0 +1,60 @@
+//! Two related objects, and violations: who has what, why they disagree, and what would end it.
+
+use maud::{Markup, html};
+use serde_json::Value as Json;
+
+use crate::report::{at, code, link_to, state};
+use crate::seen::{Seen, joined};
+
+/// Every violation among the checks of a report.
+pub(crate) fn detail(report: &Json) -> Markup {
+    if report.raw("family") != "comply" {
+        return html! {};
+    }
+    let violated = report.items("detail/checks").iter().filter(|check| check.raw("state") != "pass");
+    let others = joined(report.items("detail/others"));
+    html! {
+        @for check in violated { (violation(check, report.raw("kind"))) }
+        @if !others.is_empty() { p.more { "Not about these two, or switched off: " (others) } }
+    }
+}
+
+/// A violation with its cause and its fixes.
+pub(crate) fn violation(check: &Json, kind: &str) -> Markup {
+    let is_one = check.raw("a/ref") == check.raw("b/ref");
+    html! {
+        article.violation #(check.raw("id")) {
+            header {
+                (state(&check.raw("state").to_uppercase())) " "
+                (link_to(kind, check.raw("policy"), "", &check.text("policy"))) " "
+                span.pair {
+                    (object(check.part("a"))) @if !is_one { " ~ " (object(check.part("b"))) }
+                }
+                " " (at(check.part("a/at"), None))
+                @if check.has("severity") { " " small { (check.text("severity")) } }
+            }
+            p.bc data-part="message" { (check.text("message")) " " (code(check.raw("reason/code"))) }
+            @if check.has("cause") { p.bc { "since: " (check.text("cause/text")) } }
+            @if check.has("firstSeen") { p.bc { "first seen " (check.text("firstSeen")) } }
+            @if check.has("waiver") {
+                p.bc { "waived by " code { (check.text("waiver/id")) } ": " (check.text("waiver/reason")) @if check.has("waiver/expires") { ", until " (check.text("waiver/expires")) } }
+            }
+            @if check.has("howToFix") { p { "How to fix: " (check.text("howToFix")) } }
+            @let fixes = check.items("fixes");
+            @if !fixes.is_empty() {
+                ul.fixes {
+                    @for fix in fixes {
+                        li data-part="fix" { (fix.text("text")) @if fix.raw("by") == "administrator" { " " small { "needs an administrator" } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// An object, as a link to what it is related to.
+pub(crate) fn object(side: &Json) -> Markup {
+    let reference = side.raw("ref");
+    let address = crate::address::Address::of("/search").with("q", reference);
+    html! { a.object href=(address) { (side.text("ref")) } " " span.values { "{" (joined(side.items("values"))) "}" } }
+}

@@ -1,0 +1,149 @@
+//! Who reads: signing in and out with a token, and the choice of light or dark. A token is kept in a cookie that no script reads and that only
+//! these pages take; endpoints never look at it, so no page of others can use it.
+
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use upheld_pages::{Address, sign_in as asked};
+
+use super::visit::{Said, Site, THEME, TOKEN, Visit};
+use crate::problem::Problem;
+
+/// Where one says who one is.
+pub(super) async fn form(visit: Visit) -> Response {
+    visit.plain(StatusCode::OK, &asked(local(visit.value("next")), None))
+}
+
+/// What a form sends that changes something.
+pub(super) struct Sent<T> {
+    visit: Visit,
+    said: T,
+}
+
+impl<T: for<'de> Deserialize<'de>> FromRequest<Site> for Sent<T> {
+    type Rejection = Response;
+
+    /// Only forms of our own pages are read: a browser says of which page a form is.
+    async fn from_request(request: Request, site: &Site) -> Result<Self, Response> {
+        /// No form of ours is larger, and nobody takes longer to send one.
+        const LARGEST: usize = 64 * 1024;
+        const LONGEST: Duration = Duration::from_secs(10);
+        let (mut parts, body) = request.into_parts();
+        let Ok(visit) = Visit::from_request_parts(&mut parts, site).await;
+        if !is_ours(&visit) {
+            let detail = "this form is not of a page of this server";
+            return Err(visit.refused(upheld_pages::Section::Ask, Said::problem(StatusCode::FORBIDDEN, detail)));
+        }
+        let read = tokio::time::timeout(LONGEST, to_bytes(body, LARGEST)).await;
+        let unread = || Problem::bad_request("the form cannot be read").into_response();
+        let bytes = read.map_err(|_| unread())?.map_err(|_| unread())?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| unread())?;
+        let uri = format!("/?{text}").parse().map_err(|_| unread())?;
+        let Query(said) = Query::try_from_uri(&uri).map_err(|_| unread())?;
+        Ok(Self { visit, said })
+    }
+}
+
+/// Whether a request that changes something comes from a page of this server.
+fn is_ours(visit: &Visit) -> bool {
+    let get = |name: &str| visit.headers.get(name).and_then(|value| value.to_str().ok());
+    let host = visit.uri.authority().map(axum::http::uri::Authority::as_str).or(get("host")).unwrap_or_default();
+    let public = visit.app().config.public_url.as_deref().map(|url| url.trim_end_matches('/'));
+    let by_origin = get("origin").is_some_and(|origin| {
+        let named = origin.split_once("://").map(|(_, named)| named);
+        named.is_some_and(|named| named.eq_ignore_ascii_case(host)) || public == Some(origin)
+    });
+    by_origin && get("sec-fetch-site").is_none_or(|site| site == "same-origin")
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct SignIn {
+    token: String,
+    next: String,
+}
+
+/// Keeps a token that is accepted.
+pub(super) async fn sign_in(Sent { mut visit, said: SignIn { token, next } }: Sent<SignIn>) -> Response {
+    let token = token.trim();
+    let next = local(&next).to_owned();
+    // Nothing that means something in a cookie is in a token.
+    let plain =
+        !token.is_empty() && token.chars().all(|letter| letter.is_ascii_alphanumeric() || "-._~+/=".contains(letter));
+    let bearer = HeaderValue::from_str(&format!("Bearer {token}")).ok().filter(|_| plain);
+    let Some(bearer) = bearer else {
+        return visit.plain(StatusCode::UNAUTHORIZED, &asked(&next, Some("This is not a token.")));
+    };
+    visit.headers.remove(header::COOKIE);
+    visit.headers.insert(header::AUTHORIZATION, bearer);
+    if let Err(said) = visit.get(Address::of("/v1/kinds").with("limit", "1")).await
+        && said.status == StatusCode::UNAUTHORIZED
+    {
+        let detail = said
+            .json
+            .get("detail")
+            .and_then(serde_json::Value::as_str)
+            .unwrap_or("the token is not known here")
+            .to_owned();
+        visit.headers.remove(header::AUTHORIZATION);
+        return visit.plain(StatusCode::UNAUTHORIZED, &asked(&next, Some(&detail)));
+    }
+    leads(&next, &cookie(&visit, TOKEN, token, "HttpOnly; SameSite=Strict"))
+}
+
+/// Forgets the token.
+pub(super) async fn sign_out(Sent { visit, said: () }: Sent<()>) -> Response {
+    leads("/", &cookie(&visit, TOKEN, "", "HttpOnly; SameSite=Strict; Max-Age=0"))
+}
+
+/// Light or dark, for a year.
+pub(super) async fn theme(visit: Visit) -> Response {
+    let theme = if visit.value("theme") == "dark" { "dark" } else { "light" };
+    leads(local(visit.value("next")), &cookie(&visit, THEME, theme, "SameSite=Strict; Max-Age=31536000"))
+}
+
+/// News, as whoever looks may hear it.
+pub(super) async fn events(visit: Visit) -> Response {
+    visit.pass_on(Method::GET, &Address::of("/v1/events"), None::<Body>, "text/event-stream").await
+}
+
+fn cookie(visit: &Visit, name: &str, value: &str, rest: &str) -> String {
+    let config = &visit.app().config;
+    let encrypted =
+        config.security.tls.is_some() || config.public_url.as_deref().is_some_and(|url| url.starts_with("https:"));
+    let secure = if encrypted { "; Secure" } else { "" };
+    format!("{name}={value}; Path=/; {rest}{secure}")
+}
+
+fn leads(next: &str, cookie: &str) -> Response {
+    let value = |text: &str| HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("/"));
+    (StatusCode::SEE_OTHER, [(header::LOCATION, value(next)), (header::SET_COOKIE, value(cookie))]).into_response()
+}
+
+/// A page of ours; whatever could lead elsewhere leads to the first.
+fn local(next: &str) -> &str {
+    let plain = next.starts_with('/')
+        && !next.starts_with("//")
+        && !next.contains('\\')
+        && !next.contains(|letter: char| letter.is_control());
+    if plain { next } else { "/" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_led_elsewhere() {
+        assert_eq!(local("/access?subject=a#b"), "/access?subject=a#b");
+        for elsewhere in
+            ["https://evil.example", "//evil.example", "/\\evil.example", "\\\\evil", "", "/a\r\nb", "javascript:x"]
+        {
+            assert_eq!(local(elsewhere), "/", "{elsewhere}");
+        }
+    }
+}

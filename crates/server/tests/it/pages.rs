@@ -1,0 +1,245 @@
+//! Pages: what they show is what programs get, whoever looks and whatever stands in documents.
+
+mod browser;
+mod html;
+mod looks;
+mod readers;
+mod values;
+
+use std::path::PathBuf;
+
+use serde_json::{Value as Json, json};
+use upheld_server::Config;
+
+use self::html::{Element, page};
+use crate::support::{Answer, Served};
+
+/// Example folders with documents, and questions that can be asked there.
+pub(crate) const EXAMPLES: [(&str, &[&str]); 14] = [
+    (
+        "demo",
+        &[
+            "/connection?from=web-1&to=backend-1",
+            "/connection?from=web-1&to=backend-1&kind=TrafficLog",
+            "/gateway?what=httproute/checkout",
+            "/gateway?what=httproute/checkout&kind=TrafficPolicy",
+            "/gateway?host=shop.example&path=/pay",
+            "/access?subject=role%3Dadmin&action=DELETE&resource=/api/audit/123",
+            "/access?subject=role%3Duser&action=GET&resource=/api/x",
+            "/explain?what=project/trial~workspace/lab",
+        ],
+    ),
+    ("access", &["/access?subject=role%3Dadmin&action=DELETE&resource=/api/audit/123", "/access?action=GET"]),
+    ("access-conditions", &["/access?subject=role%3Duser&action=GET&resource=/api/x"]),
+    ("access-directory", &["/access?subject=user/ann&action=GET&resource=/x"]),
+    ("compliance", &["/explain?what=project/a~landingZone/lz-1"]),
+    ("envoy-gateway", &[]),
+    ("kgateway-policy-application-and-merging", &["/gateway?what=httproute/example-route"]),
+    ("kubernetes-labels", &[]),
+    ("kuma-choosing-a-policy", &[]),
+    (
+        "kuma-matching-real-resources",
+        &["/explain?what=dataplane/web-1", "/layers?what=dataplane/web-1&kind=MeshTimeout"],
+    ),
+    ("network-policies", &[]),
+    ("own-decision-kind", &[]),
+    ("own-kind", &[]),
+    ("tag-policies", &[]),
+];
+
+/// Pages that every server has.
+pub(crate) const PAGES: [&str; 15] = [
+    "/",
+    "/connections",
+    "/connection",
+    "/gateway",
+    "/access",
+    "/explain",
+    "/policies",
+    "/objects",
+    "/search?q=web",
+    "/search",
+    "/kinds",
+    "/codes",
+    "/codes/UP201",
+    "/history",
+    "/diagnostics",
+];
+
+pub(crate) fn example(name: &str) -> Served {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    Served::start(Config { watch: vec![folder], ..Config::default() })
+}
+
+/// As a browser asks.
+pub(crate) fn browse(served: &Served, path: &str) -> Answer {
+    served.ask("GET", path, &[("accept", "text/html,application/xhtml+xml,*/*;q=0.8")], "")
+}
+
+/// A page that is there.
+pub(crate) fn seen(served: &Served, path: &str) -> Element {
+    let answer = browse(served, path);
+    assert_eq!(answer.status, 200, "{path}: {}", answer.text);
+    page(&answer.text)
+}
+
+#[test]
+fn every_page_of_every_example_is_valid_and_guarded() {
+    for (name, questions) in EXAMPLES {
+        let served = example(name);
+        for path in PAGES.iter().chain(questions) {
+            let answer = browse(&served, path);
+            // A question that means nothing there has a page, too.
+            assert!([200, 404, 422].contains(&answer.status), "{name} {path}: {}", answer.text);
+            assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"), "{name} {path}");
+            let policy = answer.header("content-security-policy").expect("is guarded");
+            assert!(policy.starts_with("default-src 'none';") && !policy.contains("unsafe"), "{policy}");
+            let root = page(&answer.text);
+            for element in root.all() {
+                let refers = ["href", "src", "action"].iter().filter_map(|name| element.get(name));
+                for address in refers {
+                    assert!(address.starts_with(['/', '#']) && !address.starts_with("//"), "{name} {path}: {address}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_link_of_the_demo_leads_somewhere() {
+    let served = example("demo");
+    let (mut open, mut known): (Vec<String>, Vec<String>) = (vec!["/".to_owned()], Vec::new());
+    while !open.is_empty() {
+        let path = open.remove(0);
+        let answer = browse(&served, &path);
+        assert!(answer.status < 400, "{path}: {} {}", answer.status, answer.text);
+        if answer.header("content-type").is_some_and(|kind| kind.starts_with("text/html")) {
+            for link in page(&answer.text).named("a") {
+                let href = link.get("href").unwrap_or_default().split('#').next().unwrap_or_default().to_owned();
+                let elsewhere = href.contains("format=json") || href.starts_with("/sign-in");
+                let next = !href.is_empty() && !elsewhere && !known.contains(&href);
+                if next && known.len() < 400 {
+                    known.push(href.clone());
+                    open.push(href);
+                }
+            }
+        }
+    }
+    assert!(known.len() > 60, "{}", known.len());
+    assert!(known.iter().any(|path| path.starts_with("/policy/TrafficLog/default/")), "{known:?}");
+}
+
+#[test]
+fn assets_have_names_that_change_with_them_and_are_kept_for_ever() {
+    let served = example("demo");
+    let root = seen(&served, "/");
+    let style = root.with("rel", "stylesheet")[0].get("href").unwrap().to_owned();
+    let script = root.named("script")[0].get("src").unwrap().to_owned();
+    for (address, kind, most) in [(&style, "text/css", 25_000), (&script, "text/javascript", 5_000)] {
+        let answer = browse(&served, address);
+        assert_eq!(answer.status, 200, "{address}");
+        assert!(answer.header("content-type").unwrap().starts_with(kind));
+        assert!(answer.header("cache-control").unwrap().contains("immutable"));
+        assert!(answer.text.len() < most, "{address} has {} bytes", answer.text.len());
+    }
+    assert_eq!(browse(&served, "/pages/style-000000000000.css").status, 404);
+}
+
+#[test]
+fn home_and_inspector_are_small() {
+    let served = example("demo");
+    for path in ["/", "/connection?from=web-1&to=backend-1"] {
+        let root = seen(&served, path);
+        let files = root.all().into_iter().filter_map(|one| match one.name.as_str() {
+            "link" if one.get("rel") == Some("stylesheet") => one.get("href"),
+            "script" => one.get("src"),
+            _ => None,
+        });
+        let beside: usize = files.map(|file| browse(&served, file).text.len()).sum();
+        let whole = browse(&served, path).text.len() + beside;
+        assert!(whole < 50_000, "{path} has {whole} bytes");
+    }
+}
+
+#[test]
+fn browsers_get_pages_and_programs_what_they_got_before() {
+    let served = example("demo");
+    assert_eq!(browse(&served, "/").header("content-type"), Some("text/html; charset=utf-8"));
+    for accept in ["*/*", "application/json", ""] {
+        let answer = served.ask("GET", "/", &[("accept", accept)], "");
+        assert_eq!((answer.status, answer.header("content-type")), (404, Some("application/problem+json")), "{accept}");
+    }
+    let posted = served.post("/policies", "{}");
+    assert_eq!((posted.status, posted.header("content-type")), (404, Some("application/problem+json")));
+    let asked = "/connection?from=web-1&to=backend-1&kind=TrafficLog";
+    let words = json!({"from": "web-1", "to": "backend-1", "kind": "TrafficLog"});
+    let told = served.post("/v1/explain", &words.to_string()).json();
+    assert_eq!(browse(&served, &format!("{asked}&format=json")).json(), told);
+    assert_eq!(served.ask("GET", asked, &[("accept", "application/json")], "").json(), told);
+}
+
+#[test]
+fn what_cannot_be_answered_is_a_page_with_the_same_sentences() {
+    let served = example("demo");
+    let words = json!({"from": "wbe-1", "to": "backend-1"});
+    let told: Json = served.post("/v1/explain", &words.to_string()).json();
+    let answer = browse(&served, "/connection?from=wbe-1&to=backend-1");
+    assert_eq!(answer.status, 422);
+    let text = page(&answer.text).text();
+    let diagnostic = &told["diagnostics"][0];
+    assert!(text.contains(diagnostic["message"].as_str().unwrap()), "{text}");
+    for help in diagnostic["help"].as_array().unwrap() {
+        assert!(text.contains(help.as_str().unwrap()), "{help}");
+    }
+    let nothing = browse(&served, "/policy/TrafficLog/default/nothing");
+    assert_eq!(nothing.status, 404);
+    page(&nothing.text);
+    let unknown = browse(&served, "/connection?form=a");
+    assert_eq!(unknown.status, 400);
+    assert!(page(&unknown.text).text().contains("unknown field `form`"), "{}", unknown.text);
+}
+
+#[test]
+fn files_that_are_broken_are_told_on_every_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("policies.yaml");
+    let good =
+        "{id: admins, effect: permit, subjects: [{role: admin}], resources: [{path: /**}], actions: [{method: '*'}]}";
+    std::fs::write(&file, good).unwrap();
+    let served = Served::start(Config { watch: vec![folder.path().to_owned()], ..Config::default() });
+    let pill = |path: &str| seen(&served, path).with("id", "pill")[0].text();
+    assert!(pill("/").contains("revision"), "{}", pill("/"));
+    std::fs::write(&file, good.replace("permit", "allow-it")).unwrap();
+    served.reload();
+    for path in ["/", "/access?action=GET", "/history"] {
+        assert!(pill(path).contains("last good snapshot"), "{path}");
+    }
+    let told = seen(&served, "/diagnostics").text();
+    assert!(told.contains("Answers come from the last good snapshot") && told.contains("allow-it"), "{told}");
+    std::fs::write(&file, good).unwrap();
+    served.reload();
+    assert!(pill("/").contains("revision"));
+}
+
+#[test]
+fn history_shows_who_changed_what_and_the_difference_of_two_revisions() {
+    let served = Served::start(Config::default());
+    let policy = |effect: &str| json!({"id": "night", "effect": effect, "subjects": [{"role": "ops"}], "resources": [{"path": "/x"}], "actions": []});
+    for (message, effect) in [("let them in", "permit"), ("keep them out", "deny")] {
+        let batch = json!({"message": message, "put": [policy(effect)]});
+        assert_eq!(served.post("/v1/revisions", &batch.to_string()).status, 201);
+    }
+    let log = seen(&served, "/history");
+    let rows: Vec<String> = log.named("li").iter().map(|row| row.text()).filter(|row| row.contains("them")).collect();
+    assert!(rows[0].contains("keep them out") && rows[1].contains("let them in"), "{rows:?}");
+    let difference = seen(&served, "/history?from=1&to=2");
+    let lines = |class: &str| -> Vec<String> {
+        difference.named("tr").into_iter().filter(|row| row.is(class)).map(|row| row.named("code")[0].text()).collect()
+    };
+    assert_eq!(
+        (lines("gone"), lines("new")),
+        (vec![r#"  "effect": "permit","#.to_owned()], vec![r#"  "effect": "deny","#.to_owned()])
+    );
+    assert!(seen(&served, "/history?from=0&to=2").text().contains("added"));
+    assert!(seen(&served, "/").text().contains("keep them out"), "the first page has what changed lately");
+}

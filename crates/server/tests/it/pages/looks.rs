@@ -1,0 +1,158 @@
+//! Pages in a real browser: they fit, say nothing wrong in the console, ask nobody else, and work by keyboard and without scripts.
+
+use std::path::PathBuf;
+
+use serde_json::{Value as Json, json};
+
+use super::browser::Browser;
+use super::example;
+use crate::support::eventually;
+
+/// Every view once, where it has something to show.
+const VIEWS: [(&str, &str, &str); 18] = [
+    ("home", "demo", "/"),
+    ("connection", "demo", "/connection?from=web-1&to=backend-1"),
+    ("connection-tie", "demo", "/connection?from=web-1&to=backend-1&kind=HealthCheck"),
+    ("pairs", "demo", "/connections?kind=TrafficLog"),
+    ("layers", "kuma-matching-real-resources", "/explain?what=dataplane/web-1"),
+    ("gateway", "demo", "/gateway"),
+    ("route", "demo", "/gateway?what=httproute/checkout&kind=TrafficPolicy"),
+    ("access", "demo", "/access?subject=role%3Dadmin&action=DELETE&resource=/api/audit/123"),
+    ("compliance", "compliance", "/compliance"),
+    ("related", "demo", "/explain?what=project/trial~workspace/lab"),
+    ("policies", "demo", "/policies"),
+    ("policy", "demo", "/policy/TrafficLog/default/web-to-backend-policy"),
+    ("search", "demo", "/search?q=web"),
+    ("history", "demo", "/history"),
+    ("kinds", "demo", "/kinds"),
+    ("code", "demo", "/codes/UP201"),
+    ("problem", "demo", "/connection?from=wbe-1&to=backend-1"),
+    ("sign-in", "demo", "/sign-in"),
+];
+
+fn folder() -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/pages");
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn every_view_fits_wide_and_narrow_light_and_dark_and_has_its_picture_taken() {
+    let Some(mut browser) = Browser::start() else { return };
+    let mut wrong = Vec::new();
+    for name in ["demo", "kuma-matching-real-resources", "compliance"] {
+        let served = example(name);
+        for (view, _, path) in VIEWS.iter().filter(|(_, of, _)| *of == name) {
+            for (width, scheme) in [(1440, "light"), (1440, "dark"), (390, "light"), (390, "dark")] {
+                browser.look(width, scheme);
+                browser.open(&format!("{}{path}", served.base()));
+                let over = browser.eval("document.documentElement.scrollWidth - innerWidth");
+                if over.as_i64().unwrap() > 0 {
+                    wrong.push(format!("{view} at {width} is {over} too wide"));
+                }
+                wrong.extend(low_contrast(&mut browser).into_iter().map(|what| format!("{view} {scheme}: {what}")));
+                std::fs::write(folder().join(format!("{view}-{scheme}-{width}.png")), browser.picture()).unwrap();
+                // The page that says that nothing is called so is a 422, which browsers tell in their console.
+                let expected = |complaint: &String| *view == "problem" && complaint.contains("422");
+                wrong.extend(browser.complaints(served.base()).into_iter().filter(|one| !expected(one)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Text that stands out too little from what is behind it.
+fn low_contrast(browser: &mut Browser) -> Vec<String> {
+    const LOOK: &str = r#"(() => {
+        const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+        const rgba = (color) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
+        const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+        const behind = (element) => { for (let at = element; at; at = at.parentElement) { const color = rgba(getComputedStyle(at).backgroundColor); if (color[3] > 200) return color; } return [255, 255, 255, 255]; };
+        const found = new Set();
+        for (const element of document.querySelectorAll("body *")) {
+            const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+            if (!own || element.offsetParent === null || element.closest(".hidden, .skip, dialog")) continue;
+            const [front, back] = [light(rgba(getComputedStyle(element).color)), light(behind(element))];
+            const ratio = (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05);
+            if (ratio < 4.5) found.add(`${element.tagName}.${element.className} ${ratio.toFixed(1)} "${element.textContent.slice(0, 20)}"`);
+        }
+        return [...found].slice(0, 5);
+    })()"#;
+    let told = browser.eval(LOOK);
+    told.as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_question_is_asked_by_keyboard_alone() {
+    let Some(mut browser) = Browser::start() else { return };
+    let served = example("demo");
+    browser.look(1440, "light");
+    browser.open(&format!("{}/policies", served.base()));
+    browser.press("/");
+    browser.type_in("web-1 → backend-1");
+    browser.press("Enter");
+    let headline = || "document.querySelector('h1').textContent";
+    let address = |browser: &mut Browser| browser.eval("location.pathname + location.search");
+    for _ in 0..100 {
+        if address(&mut browser) == "/connection?from=web-1&to=backend-1"
+            && browser.eval("document.readyState") == "complete"
+        {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert_eq!(address(&mut browser), "/connection?from=web-1&to=backend-1");
+    assert!(browser.eval(headline()).as_str().unwrap().contains("apply to web-1 → backend-1"));
+    browser.press("j");
+    assert_eq!(browser.eval("document.querySelectorAll('.marked').length"), 1);
+    assert_eq!(browser.eval("document.activeElement.tagName"), "A", "what is marked can be opened");
+    browser.press("?");
+    assert_eq!(browser.eval("document.querySelector('#keys').open"), true);
+    assert_eq!(browser.complaints(served.base()), Vec::<String>::new());
+}
+
+#[test]
+fn without_scripts_everything_can_be_read() {
+    let Some(mut browser) = Browser::start() else { return };
+    let served = example("demo");
+    let text = |browser: &mut Browser, path: &str| -> Json {
+        browser.open(&format!("{}{path}", served.base()));
+        let root = browser.tell("DOM.getDocument", &json!({"depth": 0}))["root"]["nodeId"].clone();
+        let main = browser.tell("DOM.querySelector", &json!({"nodeId": root, "selector": "main"}))["nodeId"].clone();
+        browser.tell("DOM.getOuterHTML", &json!({"nodeId": main}))["outerHTML"].clone()
+    };
+    let plain = |html: &Json| -> String {
+        // Scripts only show buttons that need them.
+        html.as_str().unwrap().replace(" hidden=\"\"", "").replace(" hidden", "")
+    };
+    for path in [
+        "/",
+        "/connection?from=web-1&to=backend-1",
+        "/access?subject=role%3Dadmin&action=DELETE&resource=/api/audit/123",
+    ] {
+        let with = text(&mut browser, path);
+        browser.tell("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
+        let without = text(&mut browser, path);
+        browser.tell("Emulation.setScriptExecutionDisabled", &json!({"value": false}));
+        assert_eq!(plain(&with).len(), plain(&without).len(), "{path}");
+    }
+}
+
+#[test]
+fn news_is_told_and_nothing_moves() {
+    let Some(mut browser) = Browser::start() else { return };
+    let served = example("demo");
+    browser.look(1440, "light");
+    browser.open(&format!("{}/connection?from=web-1&to=backend-1", served.base()));
+    let before = browser.eval("document.querySelector('main').innerHTML");
+    let batch = json!({"message": "night shift", "put": [{"id": "night", "effect": "deny", "subjects": [], "resources": [{"path": "/x"}], "actions": []}]});
+    // The stream begins a moment after the page.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(served.post("/v1/revisions", &batch.to_string()).status, 201);
+    let browser = std::cell::RefCell::new(browser);
+    eventually(|| browser.borrow_mut().eval("!document.querySelector('#live').hidden") == true);
+    let mut browser = browser.into_inner();
+    let news = browser.eval("document.querySelector('#live').textContent");
+    assert!(news.as_str().unwrap().contains("Revision 1 is here (night shift"), "{news}");
+    assert_eq!(browser.eval("document.querySelector('main').innerHTML"), before);
+}

@@ -1,0 +1,69 @@
+//! Pages from the command line: one file, or a server for oneself.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+
+use crate::support::{example, run, upheld};
+
+/// Every family, and several kinds at once.
+const QUESTIONS: [&str; 5] = [
+    "explain --from web-1 --to backend-1",
+    "explain --kind TrafficLog --from web-1 --to backend-1",
+    "explain httproute/checkout --kind TrafficPolicy",
+    "explain --subject role=admin --action DELETE --resource /api/audit/123",
+    "explain project/trial~workspace/lab",
+];
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_page_is_one_file_that_begins_with_the_sentence_of_the_command_line() {
+    let folder = example("demo");
+    for question in QUESTIONS {
+        let printed = text(&run(folder.path(), question).stdout);
+        let page = text(&run(folder.path(), &format!("{question} -o html")).stdout);
+        let headline = page.split_once("<h1>").and_then(|(_, rest)| rest.split_once("</h1>")).unwrap().0;
+        // A terminal breaks long lines.
+        let said: String = printed.split("\n\n").next().unwrap().split_whitespace().collect();
+        let headline: String = headline.split_whitespace().collect();
+        assert!(said.starts_with(&headline), "{question}: {headline} is not {said}");
+        assert!(page.contains("<style>") && !page.contains("<script") && !page.contains("http://"), "{question}");
+        assert!(!page.contains("href=\"/") && !page.contains("<form"), "{question}: it leads nowhere");
+        assert!(page.contains("upheld explain"), "{question}: it names its command");
+    }
+}
+
+#[test]
+fn other_commands_make_no_pages() {
+    let folder = example("demo");
+    let refused = run(folder.path(), "list -o html");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("only `explain` and `audit` make pages"), "{refused:?}");
+}
+
+#[test]
+fn open_serves_the_files_at_hand_to_this_machine() {
+    let folder = example("demo");
+    let mut command = upheld(folder.path());
+    command.args(["open", "--print", "/policies"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut told = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("http://127.0.0.1:") {
+        line.clear();
+        assert!(told.read_line(&mut line).unwrap() > 0, "it ended");
+    }
+    let (host, path) = line.trim().strip_prefix("http://").unwrap().split_once('/').unwrap();
+    assert_eq!(path, "policies");
+    let mut stream = TcpStream::connect(host).unwrap();
+    let head = format!("GET /policies HTTP/1.1\r\nhost: {host}\r\naccept: text/html\r\nconnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(text(&answer).contains("web-to-backend-policy"), "{}", text(&answer));
+}
