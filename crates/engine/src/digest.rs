@@ -10,7 +10,12 @@ pub type Fingerprint = [u8; 32];
 #[derive(Clone, Debug, Default)]
 pub struct Encoder {
     hash: Sha256,
+    /// Parts that were not hashed yet: most are so short that handing each on would take longer than hashing it.
+    waiting: Vec<u8>,
 }
+
+/// How many bytes are hashed at once.
+const AT_ONCE: usize = 1024;
 
 /// Something that can be taken apart. Who implements it names every field, so that a new one cannot be forgotten.
 pub trait Encode {
@@ -27,9 +32,18 @@ pub trait Encode {
 
 impl Encoder {
     fn part(&mut self, kind: u8, bytes: &[u8]) {
-        self.hash.update([kind]);
-        self.hash.update((bytes.len() as u64).to_le_bytes());
-        self.hash.update(bytes);
+        self.waiting.push(kind);
+        self.waiting.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        if bytes.len() < AT_ONCE {
+            self.waiting.extend_from_slice(bytes);
+        }
+        if self.waiting.len() >= AT_ONCE || bytes.len() >= AT_ONCE {
+            self.hash.update(&self.waiting);
+            self.waiting.clear();
+        }
+        if bytes.len() >= AT_ONCE {
+            self.hash.update(bytes);
+        }
     }
 
     /// A text that somebody wrote.
@@ -78,8 +92,15 @@ impl Encoder {
     }
 
     /// The fingerprint of everything so far.
-    pub fn finish(self) -> Fingerprint {
-        self.hash.finalize().into()
+    pub fn finish(mut self) -> Fingerprint {
+        self.take()
+    }
+
+    /// The same, and begins anew: for those who make many.
+    pub fn take(&mut self) -> Fingerprint {
+        self.hash.update(&self.waiting);
+        self.waiting.clear();
+        self.hash.finalize_reset().into()
     }
 }
 

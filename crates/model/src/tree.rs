@@ -7,9 +7,8 @@
 mod build;
 
 use std::fmt;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
-use hashbrown::HashMap;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 pub use self::build::{TreeBuilder, Written};
@@ -121,16 +120,8 @@ pub struct Tree {
     roots: Vec<u32>,
     /// Made when a position is first asked for: most texts are never asked.
     positions: OnceLock<Positions>,
-    fingerprints: Fingerprints,
-}
-
-/// Fingerprints that somebody asked for: a text is often shared by many snapshots.
-#[derive(Debug, Default)]
-struct Fingerprints {
-    /// Of the document, if there is but one.
-    only: OnceLock<Fingerprint>,
-    /// Of all other values. Boxed, because most texts have none.
-    others: OnceLock<Box<Mutex<HashMap<u32, Fingerprint>>>>,
+    /// Of the document, if there is but one and somebody asked: such a text is often shared by many snapshots.
+    fingerprint: OnceLock<Fingerprint>,
 }
 
 /// A cryptographic hash of what a value says.
@@ -289,14 +280,10 @@ impl<'t> Value<'t> {
         same_length && self.text() == text
     }
 
-    /// The fingerprint that `make` makes, always in the same way: the first one is kept.
+    /// The fingerprint that `make` makes, always in the same way: that of the only document of a text is kept. Where there are many
+    /// they are made again, because keeping them all takes more room than the text.
     pub fn fingerprint(self, make: impl FnOnce(Self) -> Fingerprint) -> Fingerprint {
-        let Fingerprints { only, others } = &self.tree.fingerprints;
-        if self.tree.roots == [self.at] {
-            return *only.get_or_init(|| make(self));
-        }
-        let mut others = others.get_or_init(Box::default).lock().unwrap_or_else(PoisonError::into_inner);
-        *others.entry(self.at).or_insert_with(|| make(self))
+        if self.tree.roots == [self.at] { *self.tree.fingerprint.get_or_init(|| make(self)) } else { make(self) }
     }
 
     /// Follows keys from map to map.

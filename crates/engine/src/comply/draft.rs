@@ -290,15 +290,28 @@ impl Comply {
             }
         }
         // A relationship outlives what qualified it.
+        let mut unqualified = 0;
         for link in &mut links {
-            link.role = link.role.filter(|role| self.is_live(*role));
+            let role = link.role.filter(|role| self.is_live(*role));
+            unqualified += usize::from(role != link.role);
+            link.role = role;
         }
-        links.sort_unstable_by_key(order);
+        if unqualified > 0 {
+            links.sort_unstable_by_key(order);
+        }
         links.retain(|link| self.is_live(link.a) && self.is_live(link.b));
         let several = links.chunk_by(|one, other| one == other).filter(|equal| equal.len() > 1);
         let besides = |equal: &[Link]| Some((*equal.first()?, u32::try_from(equal.len() - 1).unwrap_or(u32::MAX)));
         let repeated = several.filter_map(besides).collect();
         links.dedup();
+        // Most objects have few: room for more than that is most of what they would take.
+        let mut counts = vec![0_u32; near.len()];
+        for end in links.iter().flat_map(Link::ends) {
+            counts.get_mut(end.index()).into_iter().for_each(|count| *count += 1);
+        }
+        for ((links, _), count) in near.iter_mut().zip(counts) {
+            links.reserve_exact(count as usize);
+        }
         for (place, link) in links.iter().enumerate() {
             let place = LinkId(u32::try_from(place).unwrap_or(u32::MAX));
             for (end, seen) in link.seen(place) {
@@ -320,6 +333,15 @@ impl Comply {
             made.extend(self.all_objects().filter_map(|object| self.alone(object)));
         }
         made.sort_unstable();
+        let mut counts = vec![0_u32; near.len()];
+        for equal in made.chunk_by(|one, other| one == other) {
+            for end in equal.first().into_iter().flat_map(Pair::ends) {
+                counts.get_mut(end.index()).into_iter().for_each(|count| *count += 1);
+            }
+        }
+        for ((_, pairs), count) in near.iter_mut().zip(counts) {
+            pairs.reserve_exact(count as usize);
+        }
         for equal in made.chunk_by(|one, other| one == other) {
             let Some(Pair { kind, a, b, scope }) = equal.first().copied() else { continue };
             let count = u32::try_from(equal.len()).unwrap_or(u32::MAX);

@@ -43,6 +43,13 @@ pub struct Pair {
     pub scope: Option<ObjectId>,
 }
 
+impl Pair {
+    /// Its sides; an object with itself is one.
+    pub(super) fn ends(&self) -> impl Iterator<Item = ObjectId> {
+        [self.a, self.b].into_iter().take(if self.a == self.b { 1 } else { 2 })
+    }
+}
+
 /// Which pair that is there: the table, and the place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Slot {

@@ -27,7 +27,10 @@ const BUCKETS: usize = 256;
 impl DocumentSet {
     /// Of some documents.
     pub(super) fn new(files: &Files, documents: &[NodeRef]) -> Self {
-        let mut buckets = vec![Bucket::default(); BUCKETS];
+        // They are spread evenly, so that there is room for all of them without growing, which would take twice of it.
+        let room = documents.len() / BUCKETS;
+        let empty = || Bucket { fingerprints: Vec::with_capacity(room + room / 8), ..Bucket::default() };
+        let mut buckets: Vec<Bucket> = std::iter::repeat_with(empty).take(BUCKETS).collect();
         for fingerprint in fingerprints(files, documents) {
             if let Some(bucket) = buckets.get_mut(usize::from(fingerprint[0])) {
                 bucket.fingerprints.push(fingerprint);
@@ -88,18 +91,23 @@ impl Bucket {
 
 /// The fingerprints of documents.
 pub(super) fn fingerprints(files: &Files, documents: &[NodeRef]) -> impl Iterator<Item = Fingerprint> {
-    documents.iter().filter_map(|at| files.value(*at)).map(of_document)
+    let mut encoder = Encoder::default();
+    let values = documents.iter().filter_map(|at| files.value(*at));
+    values.map(move |value| {
+        value.fingerprint(|value| {
+            encode(value, &mut encoder);
+            encoder.take()
+        })
+    })
 }
 
 /// The fingerprint of what a document says.
 pub fn of_document(document: Value<'_>) -> Fingerprint {
-    document.fingerprint(fingerprint)
-}
-
-fn fingerprint(value: Value<'_>) -> Fingerprint {
-    let mut encoder = Encoder::default();
-    encode(value, &mut encoder);
-    encoder.finish()
+    document.fingerprint(|value| {
+        let mut encoder = Encoder::default();
+        encode(value, &mut encoder);
+        encoder.finish()
+    })
 }
 
 fn encode(value: Value<'_>, encoder: &mut Encoder) {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Fingerprints, Kind, Node, Span, TextAt, Texts, Tree};
+use super::{Kind, Node, Span, TextAt, Texts, Tree};
 
 /// How the text of a scalar reaches the tree.
 #[derive(Clone, Copy, Debug)]
@@ -171,8 +171,8 @@ impl TreeBuilder {
     pub fn finish(mut self, text: String) -> Tree {
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         while self.close(end).is_some() {}
-        let (positions, fingerprints) = (OnceLock::new(), Fingerprints::default());
-        Tree { text, texts: self.texts, nodes: self.nodes, roots: self.roots, positions, fingerprints }
+        let (positions, fingerprint) = (OnceLock::new(), OnceLock::new());
+        Tree { text, texts: self.texts, nodes: self.nodes, roots: self.roots, positions, fingerprint }
     }
 
     fn begin(&mut self) -> u32 {
