@@ -2,6 +2,7 @@
 //! said or set aside. Nothing is ignored in silence.
 
 mod after;
+mod documents;
 mod kinds;
 mod kustomization;
 pub(crate) mod marks;
@@ -18,19 +19,18 @@ use rustc_hash::FxHashMap;
 use upheld_engine::{Companions, Indexed, PolicyKind, Snapshot};
 use upheld_model::nearest::nearest;
 use upheld_model::tree::{Kind, Value};
-use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, File, Files, NodeRef, SourceId, Sym};
+use upheld_model::{Diagnostic, Diagnostics, Draft, Fault, Files, NodeRef, SourceId, Sym};
 
 pub(crate) use self::after::changed_files;
 pub use self::after::{After, Before};
+pub use self::documents::Documents;
 pub use self::kustomization::{Given, Kustomizations, is_kustomization_file, kustomized_paths};
 pub(crate) use self::kustomization::{given_to, resource_at};
 pub use self::marks::Marks;
-use self::pages::Pages;
 pub use self::surroundings::Surroundings;
 pub use self::unread::SetAside;
 use crate::dialect::{Dialect, Document, Known, Opening, Reader, Side, Taken, builtin, dialects};
 use crate::document::Header;
-use crate::policy_kind;
 use crate::schemas::Checks;
 
 /// Everything that was recognised.
@@ -81,7 +81,7 @@ pub fn recognise(files: &Files, semantics: &[&str]) -> Recognised {
 /// As [`recognise`], with more choices. What is known from before need not be read again: files that are shared have the
 /// same ids in both.
 pub fn recognise_with<'f>(reading: Reading<'f>, files: &'f Files, before: Option<Before<'f>>) -> Recognised {
-    let surroundings = reading.settings.get().copied().unwrap_or_default();
+    let surroundings = Surroundings::of(reading.settings);
     let mut recognised = Recognised { surroundings, ..Recognised::default() };
     let kustomizations = Kustomizations::of(files);
     let mut documents = Documents::of(files.iter(), &kustomizations, &mut recognised.diagnostics);
@@ -155,25 +155,11 @@ impl Recognised {
         let place = if is_nowhere { String::new() } else { format!(" of {within} `{scope}`") };
         let message = format!("{kind} `{name}`{place} is defined twice");
         let span = files.value(at).map(first_span).unwrap_or_default();
-        let folder = |at: NodeRef| files.get(at.source).map(|file| kustomization::split(&file.name));
-        let diagnostic = match (self.surroundings, folder(first), folder(at)) {
-            // An overlay beside its base, or a chart beside what was rendered of it: one of them is meant, and nobody knows which.
-            (Surroundings::Mixed, Some((one, first)), Some((other, second))) if one != other => {
-                let exclude =
-                    |folder: &str, file: &str| if folder.is_empty() { format!("/{file}") } else { folder.to_owned() };
-                Diagnostic::warning(Fault::DefinedTwice, format!("{message}, and the first counts"))
-                    .at(at.source, span, "second definition, left aside")
-                    .help(format!(
-                        "to choose, leave one out: `--exclude {}` or `--exclude {}`",
-                        exclude(one, first),
-                        exclude(other, second)
-                    ))
-            }
-            _ => Diagnostic::error(Fault::DefinedTwice, message)
-                .at(at.source, span, "second definition")
-                .help("rename or remove one of them"),
-        };
-        self.diagnostics.push(with_first(diagnostic, files, first));
+        let diagnostic = Diagnostic::error(Fault::DefinedTwice, message)
+            .at(at.source, span, "second definition")
+            .help("rename or remove one of them");
+        let diagnostic = with_first(diagnostic, files, first);
+        self.diagnostics.push(self.surroundings.twice(files, diagnostic));
         false
     }
 }
@@ -190,9 +176,9 @@ impl<'f> Readers<'f> {
             recognised.set_aside(*source, *value, (*label).to_owned());
         }
         let mut words: Option<Vec<String>> = None;
-        for (document, claimed) in &documents.all {
+        for (document, claimed) in documents.offered() {
             recognised.documents.push(document.at());
-            if self.take(document, *claimed, side) {
+            if self.take(&document, claimed, side) {
                 continue;
             }
             match document.resource() {
@@ -236,111 +222,6 @@ impl<'f> Readers<'f> {
     }
 }
 
-/// Documents by who looks at them first.
-#[derive(Debug, Default)]
-pub struct Documents<'f> {
-    /// Documents that say how policies are read.
-    kinds: Vec<(SourceId, Header<'f>)>,
-    /// Questions with their answers: whatever they say, no answer depends on it.
-    tests: Vec<(SourceId, Value<'f>)>,
-    /// What is no document of its own, with what it is.
-    aside: Vec<(SourceId, Value<'f>, &'static str)>,
-    /// All others, with the dialect that claims them.
-    all: Vec<(Document<'f>, Option<usize>)>,
-}
-
-/// What documents are called that change others.
-const PATCHES: &str = "patches and other parts of kustomizations";
-/// What lists are called that nobody knows.
-const LISTS: &str = "lists";
-
-impl<'f> Documents<'f> {
-    /// All documents of some files, those inside lists too.
-    pub(crate) fn of(
-        files: impl Iterator<Item = (SourceId, &'f File)>,
-        kustomizations: &'f Kustomizations,
-        found: &mut Diagnostics,
-    ) -> Self {
-        let mut documents = Self::default();
-        let mut pages = Pages::default();
-        for (source, file) in files {
-            if kustomizations.is_part(&file.name) {
-                documents.aside.extend(file.tree.documents().map(|value| (source, value, PATCHES)));
-                continue;
-            }
-            let namespace = kustomizations.given(&file.name).map(|given| given.namespace.as_str());
-            let mut waiting: Vec<Value<'f>> = file.tree.documents().collect();
-            waiting.reverse();
-            while let Some(value) = waiting.pop() {
-                match documents.add(source, value, (&file.name, namespace), found) {
-                    Held::Itself => {}
-                    Held::Items(items) => {
-                        let start = waiting.len();
-                        waiting.extend(items.items());
-                        if let Some(added) = waiting.get_mut(start..) {
-                            added.reverse();
-                        }
-                    }
-                    Held::Page => {
-                        let items = pages.documents(source, value, found);
-                        waiting.extend(items.into_iter().flatten().rev());
-                    }
-                }
-            }
-        }
-        pages.finish(found);
-        documents
-    }
-
-    /// Adds a document of a file, in which a namespace is given to those that name none, unless it only holds others.
-    fn add(
-        &mut self,
-        source: SourceId,
-        value: Value<'f>,
-        (file, namespace): (&str, Option<&'f str>),
-        found: &mut Diagnostics,
-    ) -> Held<'f> {
-        if is_tests(value) {
-            self.tests.push((source, value));
-            return Held::Itself;
-        }
-        // The first look, because there can be a million of these.
-        if let Some(place) = dialects().position(|dialect| dialect.claims(value, file)) {
-            self.all.push((Document { source, value, header: None, namespace }, Some(place)));
-            return Held::Itself;
-        }
-        let header = Header::of(value);
-        match (value.kind(), header.items) {
-            (Kind::Null, _) => {}
-            // A list from which the last item was taken.
-            (Kind::List, _) if value.items().next().is_none() => {}
-            (Kind::Map, Some(items)) if items.kind() == Kind::List && is_list(&header) => return Held::Items(items),
-            (Kind::Map, _) if is_page(&header) => return Held::Page,
-            (Kind::Map, _) if policy_kind::is_policy_kind(&header) => self.kinds.push((source, header)),
-            (Kind::Map, _) if value.get("$patch").is_some() => self.aside.push((source, value, PATCHES)),
-            (Kind::Map, _) => self.all.push((Document { source, value, header: Some(header), namespace }, None)),
-            (Kind::List, _) if dialects().any(|dialect| dialect.claims_items(value)) => return Held::Items(value),
-            // Other tools keep lists of their own in the same folders.
-            (Kind::List, _) if !value.items().any(is_like_ours) => self.aside.push((source, value, LISTS)),
-            (kind, _) => found.push(
-                Diagnostic::error(Fault::UnknownDocument, format!("a document must be a map, not {}", kind.noun()))
-                    .at_value(source, value, "expected `type:` or `kind:` with the fields of a resource"),
-            ),
-        }
-        Held::Itself
-    }
-
-    /// All that readers are offered.
-    pub(crate) fn offered(&self) -> impl Iterator<Item = &Document<'f>> {
-        self.all.iter().map(|(document, _)| document)
-    }
-
-    /// Those that say what they are.
-    pub fn typed(&self) -> impl Iterator<Item = &Document<'f>> {
-        self.all.iter().map(|(document, _)| document).filter(|document| document.header.is_some())
-    }
-}
-
 /// Whether an item of a list could be a document. Lists of anything have items with types: those of ours are known.
 fn is_like_ours(item: Value<'_>) -> bool {
     let header = Header::of(item);
@@ -356,16 +237,6 @@ fn is_like_ours(item: Value<'_>) -> bool {
 /// Whether a dialect takes a document, or the items of a list, for its own without a type.
 pub fn is_claimed(document: Value<'_>, file: &str) -> bool {
     dialects().any(|dialect| dialect.claims(document, file) || dialect.claims_items(document))
-}
-
-/// What a document holds.
-enum Held<'f> {
-    /// What it says itself.
-    Itself,
-    /// The items of a list.
-    Items(Value<'f>),
-    /// A page of a list.
-    Page,
 }
 
 /// How the file with documents is called that nobody wrote.

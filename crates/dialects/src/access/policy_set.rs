@@ -19,6 +19,21 @@ use super::policy::PolicyReader;
 use super::seeding::DEFAULT_ENVIRONMENT;
 use super::shapes::Fields;
 use super::{Edition, OnlyIfEmpty, Seeds, compat};
+use crate::recognise::Surroundings;
+
+/// Whether there are policies in a set, or in sets within it.
+fn has_policies(set: &Set) -> bool {
+    set.members.iter().any(|member| match member {
+        Member::Rule(_) => true,
+        Member::Set(set) => has_policies(set),
+    })
+}
+
+/// Whether a document of a set has policies, as far as it says.
+fn names_policies(document: Value<'_>) -> bool {
+    let items = |field: &str| document.get(field).into_iter().flat_map(Value::items);
+    items("policies").next().is_some() || items("sets").any(names_policies)
+}
 
 /// What the policies of one kind come to, with what is needed to change them.
 #[derive(Clone, Debug)]
@@ -58,6 +73,7 @@ pub struct PolicySetBuilder<'f> {
     known: Known<'f>,
     environment: SmolStr,
     seeds: Seeds,
+    surroundings: Surroundings,
     /// How many documents list policies, even if they list none.
     lists: usize,
     /// How many documents have seeds.
@@ -80,6 +96,7 @@ impl<'f> PolicySetBuilder<'f> {
             known: Known::default(),
             environment: SmolStr::new_static(DEFAULT_ENVIRONMENT),
             seeds: Seeds::Counted,
+            surroundings: Surroundings::Own,
             lists: 0,
             seeded: 0,
             places: Places::Own,
@@ -90,6 +107,12 @@ impl<'f> PolicySetBuilder<'f> {
     #[must_use]
     pub fn with_seeds(self, seeds: Seeds) -> Self {
         Self { seeds, ..self }
+    }
+
+    /// With documents of others between those that are meant.
+    #[must_use]
+    pub fn beside(self, surroundings: Surroundings) -> Self {
+        Self { surroundings, ..self }
     }
 
     /// Reuses policies that were read before from other files, and their index. Sources that are the same must be as they were.
@@ -118,7 +141,9 @@ impl<'f> PolicySetBuilder<'f> {
             Claim::List => document.items().for_each(|item| self.policy(source, item, Again::Refused, found)),
             Claim::Manifest => self.settings(source, document, found),
             Claim::Set => {
-                if let Some(set) = self.set(source, document, 1, found) {
+                let set = self.set(source, document, 1, found);
+                // Of a set whose policies all were defined before nothing is left that could count.
+                if let Some(set) = set.filter(|set| has_policies(set) || !names_policies(document)) {
                     let at = NodeRef { source, node: document.number() };
                     self.members.push((at, set.into()));
                 }
@@ -190,7 +215,11 @@ impl<'f> PolicySetBuilder<'f> {
             Edition::Compat => Diagnostic::warning(Fault::DefinedTwice, message).help("the second replaces the first"),
         };
         let diagnostic = diagnostic.at(at.source, span(*at), "second definition");
-        found.push(diagnostic.related(first.source, span(first), "first definition"));
+        let diagnostic = diagnostic.related(first.source, span(first), "first definition");
+        found.push(match self.edition {
+            Edition::Strict => self.surroundings.twice(self.files, diagnostic),
+            Edition::Compat => diagnostic,
+        });
         if self.edition == Edition::Compat { New::Replaces(first) } else { New::No }
     }
 
@@ -221,7 +250,7 @@ impl<'f> PolicySetBuilder<'f> {
             let diagnostic = Diagnostic::error(Fault::DefinedTwice, "there are two manifests with settings")
                 .at(source, span(here), "second manifest")
                 .related(first.source, span(first), "first manifest");
-            found.push(diagnostic.help("read one of them at a time"));
+            found.push(self.surroundings.twice(self.files, diagnostic.help("read one of them at a time")));
             return;
         }
         self.manifest = Some(manifest);

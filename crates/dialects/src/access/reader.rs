@@ -15,7 +15,7 @@ use super::shapes::Fields;
 use super::{Edition, POLICY, SCOPE, Seeds};
 use crate::dialect::{Document, Known, Opening, Reader, Side, Taken, dialects};
 use crate::document::{Form, Header, Resource, Shapes};
-use crate::recognise::{Reading, Recognised};
+use crate::recognise::{Reading, Recognised, Surroundings};
 use crate::shape::{Checker, Shape, list};
 
 /// Takes documents about access, and reads them when all are there.
@@ -286,7 +286,7 @@ fn of_kind<'f>(
     let fields = Fields::of_kind(decide, symbols);
     let shapes = Shapes::new(&fields.body());
     let builder = PolicySetBuilder::new(files, edition, fields, decide.algorithm, decide.default);
-    let builder = builder.with_seeds(reading.seeds());
+    let builder = builder.with_seeds(reading.seeds()).beside(Surroundings::of(reading.settings));
     OfKind { at: kind.at, name: kind.name, governs: kind.governs, typed, shapes, builder }
 }
 

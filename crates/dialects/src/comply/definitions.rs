@@ -6,8 +6,8 @@ use upheld_governance::words::bad_definition;
 use upheld_governance::{
     BadDefinition, Definition, Immutable, Mandatory, Pattern, Protects, Redefinition, Restricted, TagSchema, TagType,
 };
-use upheld_model::Fault;
 use upheld_model::tree::Value;
+use upheld_model::{Diagnostic, Fault};
 
 use super::kind::or_nearest;
 use super::reader::Reader;
@@ -140,9 +140,14 @@ impl Reader<'_> {
         None
     }
 
-    /// Whether a definition makes sense beside the others; says so if not.
-    pub(super) fn check_definition(&mut self, known: &TagSchema, definition: &Definition, written: Value<'_>) -> bool {
-        let Err(bad) = known.check(definition) else { return true };
+    /// Whether a definition makes sense beside the others; why not, if it does not.
+    pub(super) fn checked_definition(
+        &self,
+        known: &TagSchema,
+        definition: &Definition,
+        written: Value<'_>,
+    ) -> Result<(), Diagnostic> {
+        let Err(bad) = known.check(definition) else { return Ok(()) };
         let spec = written.get("spec").unwrap_or(written);
         let field = match &bad {
             BadDefinition::Key | BadDefinition::Alike(_) | BadDefinition::Twice => "key",
@@ -153,8 +158,7 @@ impl Reader<'_> {
         let fault = if bad == BadDefinition::Twice { Fault::DefinedTwice } else { Fault::WrongValue };
         let message = format!("the tag definition `{}` {}", definition.key, bad_definition(&bad));
         let at = spec.get(field).unwrap_or(written);
-        self.wrong(fault, at, message, "here", "");
-        false
+        Err(Diagnostic::error(fault, message).at_value(self.source, at, "here"))
     }
 }
 

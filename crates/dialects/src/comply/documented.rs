@@ -17,6 +17,7 @@ use upheld_model::tree::Value;
 use upheld_model::{Diagnostics, Draft, Files, NodeRef, Policy, PolicyContent, SourceId, Sym, Symbols, Timestamp};
 
 use self::after::{Listing, Related};
+use self::build::Twice;
 pub(super) use self::superseded::superseded;
 pub(super) use self::taken::ComplianceReader;
 pub(super) use self::written::written_between;
@@ -29,6 +30,7 @@ use super::mapping::Mapping;
 use super::shapes::Whole;
 use crate::dialect::Taken;
 use crate::document::Header;
+use crate::recognise::Surroundings;
 
 /// The value of `kind:` of a document that collects everything.
 pub const COLLECTION: &str = "Compliance";
@@ -111,6 +113,8 @@ type Documents<'f> = Vec<(SourceId, Value<'f>)>;
 #[derive(Debug)]
 pub(crate) struct Collector<'f> {
     files: &'f Files,
+    /// What lies beside them.
+    surroundings: Surroundings,
     /// Those of users come first: a built-in kind takes what they leave.
     kinds: Vec<OfKind<'f>>,
     /// Which kind knows relationships between two words: a million of them have few.
@@ -165,7 +169,8 @@ struct OfKind<'f> {
     waivers: Vec<(SourceId, Value<'f>, Whole)>,
     objects: Vec<(SourceId, Value<'f>, Whole)>,
     mapped: Documents<'f>,
-    links: Documents<'f>,
+    /// Places alone, because there can be a million of them.
+    links: Vec<NodeRef>,
     changes: Documents<'f>,
     accepted: Documents<'f>,
     collections: Documents<'f>,
@@ -204,7 +209,13 @@ impl<'f> Collector<'f> {
             });
         }
         own.sort_by(|a, b| (a.builtin, &a.typed).cmp(&(b.builtin, &b.typed)));
-        Self { files, kinds: own, linked: Vec::new() }
+        Self { files, surroundings: Surroundings::Own, kinds: own, linked: Vec::new() }
+    }
+
+    /// With documents of others between those that are meant.
+    #[must_use]
+    fn beside(self, surroundings: Surroundings) -> Self {
+        Self { surroundings, ..self }
     }
 
     /// Reads a document without a type; whether it was ours.
@@ -213,7 +224,7 @@ impl<'f> Collector<'f> {
         if claim == Claim::Link
             && let Some(only) = self.known_home(document).and_then(|home| self.kinds.get_mut(home))
         {
-            only.links.push((source, document));
+            only.links.push(NodeRef { source, node: document.number() });
             return true;
         }
         let homes = self.homes(document, claim);
@@ -228,7 +239,7 @@ impl<'f> Collector<'f> {
             let Some(home) = self.kinds.get_mut(*home) else { continue };
             match claim {
                 Claim::Object => home.objects.push((source, document, Whole::Item)),
-                Claim::Link => home.links.push((source, document)),
+                Claim::Link => home.links.push(NodeRef { source, node: document.number() }),
             }
         }
         !homes.is_empty()
@@ -376,7 +387,11 @@ impl<'f> Collector<'f> {
         let scope = draft.symbols.intern(SCOPE);
         for kind in self.kinds {
             let (name, governs) = (kind.name, kind.governs);
-            let Some((documented, policies)) = kind.build(self.files, found) else { continue };
+            let Some((documented, policies)) =
+                kind.build(Twice { files: self.files, surroundings: self.surroundings }, found)
+            else {
+                continue;
+            };
             for (id, at) in policies {
                 let id = draft.symbols.intern(&id);
                 draft.policies.push(listed(governs, scope, id, at));

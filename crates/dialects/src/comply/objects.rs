@@ -64,6 +64,7 @@ impl<'s> Objects<'s> {
         if let Some(tags) = written.get("tags") {
             self.tags(reader, draft, (kind, object), tags);
         }
+        let Some(object) = object else { return };
         live_in_scope(reader, draft, (kind, object), written);
         for link in written.get("links").into_iter().flat_map(Value::items) {
             let Some(to) = link.get("to") else { continue };
@@ -74,6 +75,7 @@ impl<'s> Objects<'s> {
         }
     }
 
+    /// Says what an object is. Of one that was described before nothing else counts.
     fn describe(
         &mut self,
         reader: &Reader<'_>,
@@ -81,16 +83,24 @@ impl<'s> Objects<'s> {
         (kind, id): (Kind, &str),
         described: Described,
         written: Value<'_>,
-    ) -> ObjectId {
+    ) -> Option<ObjectId> {
         let at = reader.place(written);
         let object = draft.refer(kind, id, Some(at));
         if let Err(first) = draft.describe(object, described) {
             self.twice.push((object, at, first));
+            return None;
         }
-        object
+        Some(object)
     }
 
-    fn tags(&self, reader: &mut Reader<'_>, draft: &mut Draft, (kind, object): (Kind, ObjectId), tags: Value<'_>) {
+    /// Checks tags, and gives them to an object, unless it has those of its first description.
+    fn tags(
+        &self,
+        reader: &mut Reader<'_>,
+        draft: &mut Draft,
+        (kind, object): (Kind, Option<ObjectId>),
+        tags: Value<'_>,
+    ) {
         let Some(subject) = reader.profile.subject_of(kind) else { return };
         if tags.kind() != ValueKind::Map {
             reader.tags(tags);
@@ -99,7 +109,9 @@ impl<'s> Objects<'s> {
         for (key, value) in tags.entries() {
             let values = reader.values(value);
             self.schema.check(reader, subject, (key, value), &values);
-            draft.tag(object, key.text(), values.iter().map(SmolStr::as_str));
+            if let Some(object) = object {
+                draft.tag(object, key.text(), values.iter().map(SmolStr::as_str));
+            }
         }
     }
 
@@ -135,6 +147,7 @@ impl<'s> Objects<'s> {
         if let Some(tags) = map.tags.one(written) {
             self.tags(reader, draft, (map.kind, object), tags);
         }
+        let Some(object) = object else { return };
         for link in &map.links {
             for value in link.id.id.all(written) {
                 let id = joined(one_id(&link.id.within, written), value.text());

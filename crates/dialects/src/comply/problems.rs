@@ -5,6 +5,8 @@ use upheld_engine::comply::{Draft, ObjectId, Problem};
 use upheld_model::nearest::{did_you_mean, nearest};
 use upheld_model::{Diagnostic, Diagnostics, Fault, Files, NodeRef};
 
+use crate::recognise::Surroundings;
+
 /// Near names are looked for this often: with many missing objects a whole file is missing.
 const LOOKED_FOR: usize = 20;
 
@@ -67,14 +69,33 @@ pub(super) fn located(diagnostic: Diagnostic, files: &Files, at: Option<NodeRef>
     }
 }
 
-/// Two of one name.
-pub(super) fn twice(message: String, files: &Files, at: NodeRef, first: Option<NodeRef>) -> Diagnostic {
-    let diagnostic = Diagnostic::error(Fault::DefinedTwice, message).help("rename or remove one of them");
-    let diagnostic = located(diagnostic, files, Some(at), "second definition");
-    match first.and_then(|first| Some((first, files.value(first)?))) {
-        Some((first, value)) => {
-            diagnostic.related(first.source, crate::recognise::first_span(value), "first definition")
-        }
-        None => diagnostic,
+/// Who tells of two of one name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Twice<'f> {
+    pub(super) files: &'f Files,
+    pub(super) surroundings: Surroundings,
+}
+
+impl Twice<'_> {
+    /// Where everything that is read is meant.
+    pub(super) fn among(files: &Files) -> Twice<'_> {
+        Twice { files, surroundings: Surroundings::Own }
+    }
+
+    /// The second of them, and the first.
+    pub(super) fn tell(self, message: String, at: NodeRef, first: Option<NodeRef>) -> Diagnostic {
+        let diagnostic = Diagnostic::error(Fault::DefinedTwice, message).help("rename or remove one of them");
+        self.beside(located(diagnostic, self.files, Some(at), "second definition"), first)
+    }
+
+    /// The same, for those who say it in their own words.
+    pub(super) fn beside(self, diagnostic: Diagnostic, first: Option<NodeRef>) -> Diagnostic {
+        let diagnostic = match first.and_then(|first| Some((first, self.files.value(first)?))) {
+            Some((first, value)) => {
+                diagnostic.related(first.source, crate::recognise::first_span(value), "first definition")
+            }
+            None => diagnostic,
+        };
+        self.surroundings.twice(self.files, diagnostic)
     }
 }

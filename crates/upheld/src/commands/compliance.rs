@@ -14,10 +14,10 @@ use serde::de::DeserializeOwned;
 use upheld_answers::compliance::Organisation as Asked;
 use upheld_loader::Format;
 use upheld_loader::load::Loaded;
-use upheld_model::Diagnostic;
+use upheld_model::{Diagnostic, Fault};
 
 use super::decision::now;
-use super::{Session, not_answered, refuse};
+use super::{Session, not_answered, print_warnings, refuse};
 use crate::cli::{Organisation, Person};
 use crate::exit::Exit;
 use crate::remote;
@@ -67,7 +67,11 @@ fn load(session: &Session<'_>, beside: Option<&str>) -> Option<Loaded> {
         refuse(&[problem]);
         return None;
     }
-    session.load_beside(beside)
+    let loaded = session.load_beside(beside)?;
+    // Which of two counts changes every answer.
+    let twice = loaded.warnings.as_slice().iter().filter(|warning| warning.fault == Fault::DefinedTwice);
+    print_warnings(&loaded, &twice.cloned().collect::<Vec<_>>());
+    Some(loaded)
 }
 
 /// The objects that are asked about; problems were printed if there are none.

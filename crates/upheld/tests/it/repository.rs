@@ -232,6 +232,48 @@ fn an_object_in_two_folders_stops_nothing_and_both_files_are_named() {
     assert!(shown(&run(folder.path(), question)).starts_with("exit 2"));
 }
 
+#[test]
+fn access_policies_and_related_objects_in_two_folders_stop_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let policy = "id: staff\neffect: permit\nsubjects: [{role: staff}]\nresources: [{path: /x}]\nactions: []\n";
+    let set = "kind: PolicySet\nid: shop\nalgorithm: deny-overrides\npolicies:\n- {id: clerks, effect: permit, subjects: [{role: clerk}], resources: [], actions: []}\n";
+    let related = "kind: Compliance\nobjects:\n- {ref: workspace/w, tags: {env: [dev]}}\n\
+        - {ref: project/p, workspace: w, tags: {env: [dev]}}\npolicies:\n\
+        - {id: env, a: {kind: workspace, tag: env}, b: {kind: project, tag: env}, strategy: intersection}\n\
+        waivers:\n- {id: later, policy: env, reason: r, expiresAt: 2199-01-01T00:00:00Z}\n\
+        tagDefinitions:\n- {kind: project, key: env, type: multiSelect, options: [dev, prod]}\n";
+    for (place, effect, value) in [("overlays/dev", "permit", "dev"), ("overlays/prod", "deny", "prod")] {
+        write(folder.path(), &format!("{place}/access.yaml"), &policy.replace("permit", effect));
+        write(folder.path(), &format!("{place}/set.yaml"), set);
+        let project = format!("tags: {{env: [{value}]}}}}\npolicies:");
+        write(
+            folder.path(),
+            &format!("{place}/related.yaml"),
+            &related.replace("tags: {env: [dev]}}\npolicies:", &project),
+        );
+    }
+    let asks = |role: &str| format!("can --subject role={role} --action GET --resource /x");
+    for role in ["staff", "clerk"] {
+        let told = shown(&run(folder.path(), &asks(role)));
+        assert!(told.starts_with("exit 0"), "the first counts, and the second takes nothing back: {told}");
+    }
+    let told = shown(&run(folder.path(), "audit"));
+    assert!(told.starts_with("exit 0"), "the project of the first folder agrees: {told}");
+    for what in ["the policy `staff`", "the policy `clerks`", "`project/p`", "the policy `env`", "the waiver `later`"] {
+        assert!(told.contains(&format!("{what} is defined twice, and the first counts")), "{what}: {told}");
+    }
+    assert!(told.contains("the tag definition `env`") && told.contains("`--exclude overlays/dev`"), "{told}");
+    let chosen = |question: &str| shown(&run(folder.path(), &format!("{question} --exclude overlays/dev")));
+    assert!(chosen(&asks("staff")).starts_with("exit 1") && !chosen("audit").contains("twice"));
+    let pair = "explain project/p~workspace/w -o json";
+    assert!(chosen(pair).contains(r#""prod""#), "{}", chosen(pair));
+    assert!(!shown(&run(folder.path(), pair)).contains(r#""prod""#));
+    assert!(shown(&run(folder.path(), "audit --strict")).starts_with("exit 2"));
+    // Within a folder it is a mistake.
+    write(folder.path(), "overlays/dev/again.yaml", policy);
+    assert!(shown(&run(folder.path(), "audit")).starts_with("exit 2"));
+}
+
 /// A program that stands in for another: it prints a text for whatever it is asked to render.
 #[cfg(unix)]
 fn stand_in(folder: &Path, name: &str, script: &str) {

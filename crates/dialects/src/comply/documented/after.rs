@@ -6,7 +6,7 @@ use upheld_engine::comply::Comply;
 use upheld_governance::Draft;
 use upheld_model::{Diagnostics, Files, NodeRef, Policy, Sym};
 
-use super::build::{BEGINNING, place, read_changes};
+use super::build::{BEGINNING, Twice, place, read_changes};
 use super::{Collector, Documented, OfKind, Organisations, listed};
 use crate::comply::SCOPE;
 use crate::comply::changes::Change;
@@ -22,8 +22,8 @@ impl Documented {
             return None;
         }
         let mut found = Diagnostics::default();
-        for side in [&mut gone, &mut came] {
-            let (settings, defaults) = side.open_collections(&mut found);
+        for (side, files) in [(&mut gone, old), (&mut came, new)] {
+            let (settings, defaults) = side.open_collections(Twice::among(files), &mut found);
             let about_all = settings.is_some() || defaults.is_some() || !side.definitions.is_empty();
             if about_all || documents == 0 {
                 return None;
@@ -74,8 +74,9 @@ impl OfKind<'_> {
 
     /// What some documents say, in a draft of their own.
     pub(super) fn facts(&self, mut draft: Draft, schema: &Schema, files: &Files, found: &mut Diagnostics) -> Draft {
-        self.read_facts(files, schema, &mut draft.facts, found);
-        self.read_waivers(files, &mut draft.facts, found);
+        let twice = Twice::among(files);
+        self.read_facts(twice, schema, &mut draft.facts, found);
+        self.read_waivers(twice, &mut draft.facts, found);
         draft
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smol_str::SmolStr;
-use upheld_engine::comply::{self, Finding, Partners, Profile, SideOf, Waiver};
+use upheld_engine::comply::{self, Finding, Partners, Profile, SideOf, Subject, Waiver};
 use upheld_governance::{
     Actor, Attempt, Decision, Definition, Draft, Membership, Organisation, Preexisting, Settings, TagSchema, words,
 };
@@ -15,7 +15,8 @@ use crate::comply::accepted::{Accepted, AcceptedRecords};
 use crate::comply::changes::Change;
 use crate::comply::links::Links;
 use crate::comply::objects::Objects;
-use crate::comply::problems::{self, located, twice};
+pub(super) use crate::comply::problems::Twice;
+use crate::comply::problems::{self, located};
 use crate::comply::reader::Reader;
 use crate::comply::shapes::{self, Whole};
 use crate::comply::tagged::Schema;
@@ -31,22 +32,23 @@ pub(super) type Written<'f> = (SourceId, Value<'f>);
 
 impl<'f> OfKind<'f> {
     /// The state, unless something is wrong, and the policies; nothing if there are no documents.
-    pub(super) fn build(mut self, files: &'f Files, found: &mut Diagnostics) -> Option<(Option<Documented>, Policies)> {
+    pub(super) fn build(mut self, twice: Twice<'f>, found: &mut Diagnostics) -> Option<(Option<Documented>, Policies)> {
+        let files = twice.files;
         let documents = self.documents();
         if documents == 0 {
             return None;
         }
         let before = found.errors();
-        let (settings, defaults) = self.open_collections(found);
+        let (settings, defaults) = self.open_collections(twice, found);
         let mut schema = Schema::default();
-        let definitions = self.definitions(&mut schema, found);
+        let definitions = self.definitions(twice, &mut schema, found);
         let profile = Arc::new(schema.loosened(&self.profile));
         let given = settings.map_or_else(Settings::default, |(_, settings)| read_settings(settings));
         let mut draft = Draft::new(Arc::clone(&profile), given);
         for definition in definitions {
             draft.define(definition);
         }
-        let policies = self.read_facts(files, &schema, &mut draft.facts, found);
+        let policies = self.read_facts(twice, &schema, &mut draft.facts, found);
         if let Some((source, defaults)) = defaults {
             draft.defaults(Reader::new(source, &profile, found).tags(defaults));
         }
@@ -59,10 +61,10 @@ impl<'f> OfKind<'f> {
             };
             Reader::new(*source, &profile, found).check_selections(draft.so_far(), policy, *written);
         }
-        for (source, written, waiver) in self.read_waivers(files, &mut draft.facts, found) {
+        for (source, written, waiver) in self.read_waivers(twice, &mut draft.facts, found) {
             Reader::new(source, &profile, found).check_waiver(draft.so_far(), &waiver, written);
         }
-        let accepted = self.read_accepted(files, &profile, found);
+        let accepted = self.read_accepted(twice, &profile, found);
         let changes: Vec<NodeRef> = self.changes.iter().copied().map(place).collect();
         let past = read_changes(&changes, files, &profile, found);
         if found.errors() > before {
@@ -100,19 +102,23 @@ impl<'f> OfKind<'f> {
     /// Reads policies, objects and relationships.
     pub(super) fn read_facts(
         &self,
-        files: &Files,
+        twice: Twice<'_>,
         schema: &Schema,
         draft: &mut comply::Draft,
         found: &mut Diagnostics,
     ) -> Policies {
         let profile = Arc::clone(draft.profile());
-        let policies = self.read_policies(files, &profile, schema, draft, found);
-        self.read_objects(files, &profile, schema, draft, found);
+        let policies = self.read_policies(twice, &profile, schema, draft, found);
+        self.read_objects(twice, &profile, schema, draft, found);
         policies
     }
 
     /// Puts what is in collecting documents where it belongs.
-    pub(super) fn open_collections(&mut self, found: &mut Diagnostics) -> (Option<Written<'f>>, Option<Written<'f>>) {
+    pub(super) fn open_collections(
+        &mut self,
+        twice: Twice<'_>,
+        found: &mut Diagnostics,
+    ) -> (Option<Written<'f>>, Option<Written<'f>>) {
         let (mut settings, mut defaults) = (None, None);
         for (source, document) in std::mem::take(&mut self.collections) {
             if !Checker::new(source, found).check(document, &shapes::collection()) {
@@ -124,12 +130,15 @@ impl<'f> OfKind<'f> {
             self.objects.extend(items("objects").map(item));
             self.policies.extend(items("policies").map(item));
             self.waivers.extend(items("waivers").map(item));
-            self.links.extend(items("relationships").map(|value| (source, value)));
+            self.links.extend(items("relationships").map(|value| place((source, value))));
             for (field, known) in [("settings", &mut settings), ("userDefaultTags", &mut defaults)] {
                 let Some(value) = document.get(field) else { continue };
-                if known.replace((source, value)).is_some() {
+                if let Some(first) = known {
                     let diagnostic = Diagnostic::error(Fault::DefinedTwice, format!("`{field}` is written twice"));
-                    found.push(diagnostic.at_value(source, value, "the second one").help("keep one of them"));
+                    let diagnostic = diagnostic.at_value(source, value, "the second one").help("keep one of them");
+                    found.push(twice.beside(diagnostic, Some(place(*first))));
+                } else {
+                    *known = Some((source, value));
                 }
             }
         }
@@ -141,17 +150,27 @@ impl<'f> OfKind<'f> {
     }
 
     /// The definitions, by subject and key.
-    fn definitions(&self, schema: &mut Schema, found: &mut Diagnostics) -> Vec<Definition> {
+    fn definitions(&self, twice: Twice<'_>, schema: &mut Schema, found: &mut Diagnostics) -> Vec<Definition> {
         let mut known = TagSchema::default();
+        let mut places: Vec<(Subject, SmolStr, NodeRef)> = Vec::new();
         for (source, written, whole) in &self.definitions {
             let mut reader = Reader::new(*source, &self.profile, found);
             let manifest = written.get("kind").map(Value::text) == Some(MANIFEST_DEFINITION);
             let definition =
                 if manifest { reader.manifest_definition(*written) } else { reader.definition(*written, *whole) };
             let Some(definition) = definition else { continue };
-            if reader.check_definition(&known, &definition, *written) {
-                schema.add(definition.clone());
-                known.define(definition);
+            let (subject, key, at) = (definition.subject, definition.key.clone(), reader.place(*written));
+            match reader.checked_definition(&known, &definition, *written) {
+                Ok(()) => {
+                    schema.add(definition.clone());
+                    known.define(definition);
+                    places.push((subject, key, at));
+                }
+                Err(diagnostic) if diagnostic.fault == Fault::DefinedTwice => {
+                    let first = places.iter().find(|(own, known, _)| (*own, known) == (subject, &key));
+                    found.push(twice.beside(diagnostic, first.map(|(_, _, at)| *at)));
+                }
+                Err(diagnostic) => found.push(diagnostic),
             }
         }
         let mut definitions = known.definitions().to_vec();
@@ -161,7 +180,7 @@ impl<'f> OfKind<'f> {
 
     fn read_policies(
         &self,
-        files: &Files,
+        twice: Twice<'_>,
         profile: &Profile,
         schema: &Schema,
         draft: &mut comply::Draft,
@@ -174,7 +193,7 @@ impl<'f> OfKind<'f> {
             let Some(policy) = reader.policy(*written, *whole, Some(schema)) else { continue };
             let id = policy.id.clone();
             match draft.so_far().policy(&id).map(|known| known.at) {
-                Some(first) => found.push(twice(format!("the policy `{id}` is defined twice"), files, at, first)),
+                Some(first) => found.push(twice.tell(format!("the policy `{id}` is defined twice"), at, first)),
                 None if draft.policy(policy) => policies.push((id, at)),
                 None => {}
             }
@@ -184,7 +203,7 @@ impl<'f> OfKind<'f> {
 
     fn read_objects(
         &self,
-        files: &Files,
+        twice: Twice<'_>,
         profile: &Profile,
         schema: &Schema,
         draft: &mut comply::Draft,
@@ -200,22 +219,24 @@ impl<'f> OfKind<'f> {
             objects.mapped(&mut Reader::new(*source, profile, found), draft, *written, maps);
         }
         let mut links = Links::new();
-        for (source, written) in &self.links {
-            links.read(&mut Reader::new(*source, profile, found), draft, *written);
+        for at in &self.links {
+            if let Some(written) = twice.files.value(*at) {
+                links.read(&mut Reader::new(at.source, profile, found), draft, written);
+            }
         }
         for (object, at, first) in objects.twice {
             let message = format!("`{}` is defined twice", draft.so_far().reference(object));
-            found.push(twice(message, files, at, first));
+            found.push(twice.tell(message, at, first));
         }
     }
 
     /// What was let through.
-    fn read_accepted(&self, files: &Files, profile: &Profile, found: &mut Diagnostics) -> AcceptedRecords {
+    fn read_accepted(&self, twice: Twice<'_>, profile: &Profile, found: &mut Diagnostics) -> AcceptedRecords {
         let mut accepted = AcceptedRecords::default();
         for (at, read) in self.each_accepted(profile, found) {
             let name = read.name().clone();
             if let Err(first) = accepted.add(at, Arc::new(read)) {
-                found.push(twice(format!("the record `{name}` is written twice"), files, at, Some(first)));
+                found.push(twice.tell(format!("the record `{name}` is written twice"), at, Some(first)));
             }
         }
         accepted
@@ -233,7 +254,7 @@ impl<'f> OfKind<'f> {
     /// The waivers by name, each with where it was written: which one covers a violation does not depend on the order of files.
     pub(super) fn read_waivers(
         &self,
-        files: &Files,
+        twice: Twice<'_>,
         draft: &mut comply::Draft,
         found: &mut Diagnostics,
     ) -> Vec<(SourceId, Value<'f>, Waiver)> {
@@ -245,7 +266,7 @@ impl<'f> OfKind<'f> {
             let (id, at) = (&waiver.id, reader.place(*written));
             match waivers.iter().find(|(_, _, known)| known.id == *id) {
                 Some((_, _, first)) => {
-                    found.push(twice(format!("the waiver `{id}` is defined twice"), files, at, first.at));
+                    found.push(twice.tell(format!("the waiver `{id}` is defined twice"), at, first.at));
                 }
                 None => waivers.push((*source, *written, waiver)),
             }

@@ -4,7 +4,7 @@ use upheld_model::{Files, NodeRef, SourceId, Sym};
 
 use super::{Collector, Listing, Organisations, Related, claim};
 use crate::dialect::{Document, Known, Opening, Reader, Side, Taken};
-use crate::recognise::{Recognised, is_builtin};
+use crate::recognise::{Recognised, Surroundings, is_builtin};
 
 /// Takes documents, as they were and as they are.
 pub(in crate::comply) struct ComplianceReader<'f> {
@@ -26,7 +26,8 @@ impl<'f> ComplianceReader<'f> {
             Known::Nothing | Known::Reusable(_) => files,
         };
         let governs = kinds.iter().map(|kind| (kind.name, kind.governs)).collect();
-        Self { known, gone: collector(old), came: collector(files), taken: false, governs }
+        let came = collector(files).beside(Surroundings::of(opening.reading.settings));
+        Self { known, gone: collector(old), came, taken: false, governs }
     }
 }
 

@@ -4,6 +4,7 @@ use smol_str::SmolStr;
 use upheld_engine::Snapshot;
 use upheld_model::{Diagnostics, NodeRef, Sym};
 
+use super::build::Twice;
 use super::{Collector, Documented, Organisations};
 use crate::comply::tagged::Schema;
 use crate::recognise::{Documents, Kustomizations, is_builtin};
@@ -29,11 +30,11 @@ fn places(
     let documents = Documents::of(files.iter(), Kustomizations::in_snapshot(snapshot), &mut found);
     let is_builtin = |at| is_builtin(files, at);
     let mut collector = Collector::new(files, snapshot.kinds().as_slice(), snapshot.symbols(), is_builtin);
-    for document in documents.offered() {
-        collector.take(document);
+    for (document, _) in documents.offered() {
+        collector.take(&document);
     }
     let mut own = collector.kinds.into_iter().find(|own| own.name == kind)?;
-    own.open_collections(&mut found);
+    own.open_collections(Twice::among(files), &mut found);
     let base = &documented.base;
     let draft = own.facts(base.draft(), &Schema::of(base.schema()), files, &mut found);
     Some(wanted.iter().map(|(a, b)| draft.facts.written_between(a, b)).collect())
