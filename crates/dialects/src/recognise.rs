@@ -252,16 +252,13 @@ pub fn implied(files: &Files, settings: &Companions) -> Option<String> {
 }
 
 /// All documents that can change an answer, in files that are looked at.
-pub(crate) fn documents(
-    snapshot: &Snapshot,
-    is_looked_at: impl Fn(SourceId) -> bool,
-) -> impl Iterator<Item = (SourceId, Value<'_>)> {
+pub(crate) fn documents(snapshot: &Snapshot, is_looked_at: impl Fn(SourceId) -> bool) -> Vec<(SourceId, Value<'_>)> {
     let kustomizations = Kustomizations::in_snapshot(snapshot);
     let files = snapshot.files().iter().filter(|(source, _)| is_looked_at(*source));
     // What is wrong with documents was told when they were recognised.
     let documents = Documents::of(files, kustomizations, &mut Diagnostics::default());
-    let kinds = documents.kinds.into_iter().map(|(source, header)| (source, header.document));
-    kinds.chain(documents.all.into_iter().map(|(document, _)| (document.source, document.value)))
+    let kinds = documents.kinds.iter().map(|(source, header)| (*source, header.document));
+    kinds.chain(documents.offered().map(|(document, _)| (document.source, document.value))).collect()
 }
 
 /// The value of `kind:` of documents with tests.

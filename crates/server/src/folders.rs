@@ -80,7 +80,7 @@ impl Folders {
             // Whoever takes the last file out of a folder means it.
             let emptied = found.is_empty() && path.is_dir() && std::fs::read_dir(path).is_ok();
             problems.extend(wrong.into_iter().filter(|_| !emptied));
-            inputs.extend(found);
+            inputs.extend(found.into_iter().filter(|input| !is_settings(path, input)));
         }
         let mut contents = Vec::with_capacity(inputs.len());
         for input in inputs {
@@ -115,6 +115,12 @@ impl Folders {
     pub(crate) fn note(&self, problem: Option<Box<Broken>>) {
         *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem.map(Arc::from);
     }
+}
+
+/// Settings of the command line lie beside documents, and are none.
+fn is_settings(watched: &Path, input: &Input) -> bool {
+    let name = Path::new(input.name());
+    name != watched && name.file_name().is_some_and(|file| file == "upheld.yaml")
 }
 
 /// Whoever may put a link into a watched folder must not make the server read what lies elsewhere. Links inside of the folder are how

@@ -2,6 +2,7 @@
 
 mod connections;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use upheld_dialects::access::decider::DecidingKind;
+use upheld_dialects::dialects;
 use upheld_loader::load::{Broken, Choices};
 use upheld_store::{NotWhole, Revision, Store, StoreError};
 
@@ -55,17 +57,24 @@ pub enum StartError {
     Stopped,
 }
 
+fn by_type(types: impl Iterator<Item = String>) -> BTreeMap<String, usize> {
+    types.fold(BTreeMap::new(), |mut counts, name| {
+        *counts.entry(name).or_default() += 1;
+        counts
+    })
+}
+
 /// How much a server answers from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// Documents of the store.
     pub documents: usize,
     /// Files that are watched.
     pub files: usize,
-    /// Policies in all of them.
-    pub policies: usize,
-    /// Objects in all of them.
-    pub objects: usize,
+    /// Policies in all of them, by type.
+    pub policies: BTreeMap<String, usize>,
+    /// Objects in all of them, by type.
+    pub objects: BTreeMap<String, usize>,
 }
 
 /// A server that answers.
@@ -109,11 +118,14 @@ impl Running {
     pub fn contents(&self) -> Contents {
         let view = self.app.live.view();
         let snapshot = &view.loaded.snapshot;
+        let policies = snapshot.policies().iter().map(|(_, policy)| snapshot.text(policy.kind).to_owned());
+        let objects = snapshot.objects().iter().map(|(_, object)| snapshot.text(object.kind).to_owned());
+        let apart = dialects().flat_map(|dialect| dialect.objects(snapshot)).map(|object| object.kind);
         Contents {
             documents: view.state.len(),
             files: view.files.texts().count(),
-            policies: snapshot.policies().len(),
-            objects: snapshot.objects().len(),
+            policies: by_type(policies),
+            objects: by_type(objects.chain(apart)),
         }
     }
 

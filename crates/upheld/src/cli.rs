@@ -331,12 +331,13 @@ pub(crate) enum Command {
         #[arg(long, value_name = "PUBLIC KEY")]
         key: Option<PathBuf>,
     },
-    /// Check that a store, or an exported history, is what was written into it
+    /// Check that a store, an exported history, or that of a running server is what was written into it
     #[cfg(feature = "server")]
     #[command(before_help = "Examples:\n  \
         upheld verify                                     the store in the data folder\n  \
         upheld verify --database postgres://db/upheld\n  \
-        upheld verify backup.jsonl                        an exported history")]
+        upheld verify backup.jsonl                        an exported history\n  \
+        upheld verify --server localhost:8181             that of a running server")]
     Verify {
         /// An exported history, instead of a store; - is standard input
         #[arg(value_name = "FILE")]

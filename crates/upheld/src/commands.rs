@@ -37,12 +37,13 @@ use crate::cli::{self, Cli, Command, Common};
 use crate::config::{BadSettings, Setting, Settings, settings};
 use crate::exit::Exit;
 use crate::remote::{NoAnswer, Server};
-use crate::render::{Screen, diagnostics, screen};
+use crate::render::{Screen, diagnostics, hints, screen};
 use crate::report::{Depth, Report};
 use crate::{demo, load, watch};
 
 /// Runs a command, again and again if the user watches.
 pub(crate) fn run(cli: &Cli) -> Exit {
+    hints::remember(&cli.common.files, cli.common.server.as_deref());
     let load = || settings(&cli.common, |name| std::env::var(name).ok());
     let files = || load().map(|settings| settings.files.value).unwrap_or_default();
     let once = || match load() {
@@ -90,7 +91,7 @@ fn is_answered_there(command: &Command, common: &Common, settings: &Settings) ->
 /// Whoever looks at a server itself takes nothing along, and whoever compares takes along what each side is.
 #[cfg(feature = "server")]
 fn needs_documents(command: &Command) -> bool {
-    !matches!(command, Command::Doctor(_) | Command::Diff(_) | Command::Prove(_))
+    !matches!(command, Command::Doctor(_) | Command::Verify { .. } | Command::Diff(_) | Command::Prove(_))
 }
 
 #[cfg(not(feature = "server"))]
@@ -174,7 +175,9 @@ impl Session<'_> {
             #[cfg(feature = "server")]
             Command::Import { kept, key } => transfer::import(kept, key.as_deref()),
             #[cfg(feature = "server")]
-            Command::Verify { file, kept, key } => transfer::verify(file.as_deref(), kept, key.as_deref()),
+            Command::Verify { file, kept, key } => {
+                transfer::verify(file.as_deref(), kept, key.as_deref(), server(self.common))
+            }
             #[cfg(feature = "server")]
             Command::Demo { open: true, .. } => open::demo(self),
             Command::Demo { write, .. } => demo::run(self, write.as_deref()),
@@ -341,7 +344,7 @@ impl From<Resolved> for Exit {
 /// Talks to the person, not to the pipe.
 pub(crate) fn say(text: &str) {
     let mut err = anstream::stderr().lock();
-    drop(writeln!(err, "{text}"));
+    drop(writeln!(err, "{}", hints::with_sources(text)));
 }
 
 /// Prints problems that are not about a place in a file.

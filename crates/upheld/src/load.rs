@@ -144,6 +144,7 @@ fn discovered(settings: &Settings, revision: Option<&str>) -> Discovered {
     found
 }
 
-fn is_settings(name: &str) -> bool {
+/// Whether a file has settings of this program.
+pub(crate) fn is_settings(name: &str) -> bool {
     Path::new(name).file_name().is_some_and(|file| file == FILE)
 }

@@ -92,6 +92,22 @@ impl Server {
         serde_json::from_str(&self.answered(response)?).map_err(|error| self.unexpected(&error))
     }
 
+    /// Its whole history, to be checked here.
+    #[cfg(feature = "server")]
+    pub(crate) fn history(&self) -> Result<History, NoAnswer> {
+        let request = self.known_to(self.agent()?.get(format!("{}/v1/history", self.base())));
+        let mut response = request.call().map_err(|error| self.unreachable(&error))?;
+        if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
+            let body = response.body_mut().read_to_string().unwrap_or_default();
+            let told: Told = serde_json::from_str(&body).unwrap_or_default();
+            if told.sort.ends_with("/damaged-history") {
+                return Ok(History::Damaged(told.detail));
+            }
+            return Err(self.unexpected(&body));
+        }
+        self.answered(response).map(History::Lines)
+    }
+
     pub(crate) fn base(&self) -> String {
         with_scheme(&self.url)
     }
@@ -162,6 +178,16 @@ impl Server {
     }
 }
 
+/// What a server says of its history.
+#[cfg(feature = "server")]
+#[derive(Debug)]
+pub(crate) enum History {
+    /// All of it, as `export` writes it.
+    Lines(String),
+    /// It contradicts itself, and why.
+    Damaged(String),
+}
+
 /// Why there is no answer.
 #[derive(Debug)]
 pub(crate) struct NoAnswer {
@@ -204,6 +230,9 @@ const MOST: u64 = 1 << 31;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Told {
+    /// An address that ends in the sort of problem.
+    #[serde(rename = "type")]
+    sort: String,
     detail: String,
     /// What is wrong with the question.
     diagnostics: Vec<Problem>,

@@ -106,7 +106,13 @@ impl<'f> Documents<'f> {
         }
         // The first look, because there can be a million of these.
         if let Some(by) = dialects().position(|dialect| dialect.claims(value, &file.name)) {
-            self.claimed(Claimed { by, source, tree: &file.tree, namespace, numbers: Vec::new() }, value.number());
+            let begin = || Claimed { by, source, tree: &file.tree, namespace, numbers: vec![value.number()] };
+            match self.all.last_mut() {
+                Some(Offered::Claimed(last)) if (last.by, last.source) == (by, source) => {
+                    last.numbers.push(value.number())
+                }
+                _ => self.all.push(Offered::Claimed(begin())),
+            }
             return Held::Itself;
         }
         let header = Header::of(value);
@@ -130,17 +136,6 @@ impl<'f> Documents<'f> {
             ),
         }
         Held::Itself
-    }
-
-    /// Adds a document to those before it, or begins anew.
-    fn claimed(&mut self, begun: Claimed<'f>, number: u32) {
-        if let Some(Offered::Claimed(last)) = self.all.last_mut()
-            && (last.by, last.source) == (begun.by, begun.source)
-        {
-            last.numbers.push(number);
-            return;
-        }
-        self.all.push(Offered::Claimed(Claimed { numbers: vec![number], ..begun }));
     }
 
     /// All that readers are offered, with the place of the dialect that claims it.

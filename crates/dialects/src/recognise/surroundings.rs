@@ -45,7 +45,7 @@ impl Surroundings {
             ..error
         };
         if let Some(label) = &mut softened.label {
-            label.text = "second definition, left aside".to_owned();
+            "second definition, left aside".clone_into(&mut label.text);
         }
         softened
     }

@@ -52,17 +52,20 @@ impl Certificate {
         }
         let mut validity = Der(fields.expect(SEQUENCE)?);
         validity.next()?;
-        let (tag, time) = validity.next()?;
-        let time = std::str::from_utf8(time).ok()?;
-        // Years of two digits are those from 1950 to 2049.
-        let whole = match (tag, time.get(..2)?.parse::<u8>().ok()?) {
-            (GENERALIZED_TIME, _) => time.to_owned(),
-            (UTC_TIME, 50..) => format!("19{time}"),
-            (UTC_TIME, _) => format!("20{time}"),
-            _ => return None,
-        };
-        let time = jiff::civil::DateTime::strptime("%Y%m%d%H%M%SZ", whole).ok()?;
-        Some(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
+        moment(validity.next()?)
+    }
+
+    /// Until when a list of revoked certificates says anything; `None` if it is not one, or does not say so.
+    pub(crate) fn revocations_until(der: &[u8]) -> Option<Timestamp> {
+        let mut body = Der(Der(der).expect(SEQUENCE)?);
+        let mut fields = Der(body.expect(SEQUENCE)?);
+        // The version, the algorithm, the issuer and when it was made stand before.
+        fields.expect(INTEGER)?;
+        for _ in 0..2 {
+            fields.expect(SEQUENCE)?;
+        }
+        fields.next()?;
+        moment(fields.next()?)
     }
 
     /// Who has it, with the roles that are known for its names.
@@ -82,6 +85,20 @@ impl Certificate {
             ..Caller::new(name, AuthMethod::Certificate)
         }
     }
+}
+
+/// A moment in one of its two forms.
+fn moment((tag, time): (u8, &[u8])) -> Option<Timestamp> {
+    let time = std::str::from_utf8(time).ok()?;
+    // Years of two digits are those from 1950 to 2049.
+    let whole = match (tag, time.get(..2)?.parse::<u8>().ok()?) {
+        (GENERALIZED_TIME, _) => time.to_owned(),
+        (UTC_TIME, 50..) => format!("19{time}"),
+        (UTC_TIME, _) => format!("20{time}"),
+        _ => return None,
+    };
+    let time = jiff::civil::DateTime::strptime("%Y%m%d%H%M%SZ", whole).ok()?;
+    Some(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
 }
 
 fn fits(pattern: &str, name: &str) -> bool {

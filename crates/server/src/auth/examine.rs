@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer};
 use upheld_engine::decide::{self, Action, Maybe, Resource};
 
 use super::caller::Caller;
@@ -132,6 +132,14 @@ fn certificates(config: &Config, found: &mut Vec<Finding>) {
         let what = "certificates of clients cannot be revoked: there is no list";
         let fix = "`revoked: [FILE]` beside `authority`, or certificates that are valid for hours only";
         found.push(Finding::new("no-revocation", Weight::Risky, what, fix));
+    }
+    for path in &clients.revoked {
+        let lists = CertificateRevocationListDer::pem_file_iter(path).into_iter().flatten().flatten();
+        // Of several lists in a file the one that ends first is the one that lets nobody in.
+        if let Some(until) = lists.filter_map(|list| Certificate::revocations_until(&list)).min() {
+            let what = format!("the list of revoked certificates in {}", path.display());
+            ends(&what, until, "revocations-end", found);
+        }
     }
 }
 

@@ -150,3 +150,51 @@ fn tokens_rights_and_certificates_are_looked_at() {
     config.security.jwt = Some(Jwt::new(KeysLocation::File(folder.path().join("keys.json")), "upheld"));
     assert_eq!(codes(&config), ["broken", "no-revocation", "any-issuer"]);
 }
+
+#[test]
+fn a_list_of_revoked_certificates_that_ended_or_ends_soon_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut parameters = rcgen::CertificateParams::default();
+    parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    parameters.key_usages = vec![rcgen::KeyUsagePurpose::KeyCertSign, rcgen::KeyUsagePurpose::CrlSign];
+    let key = rcgen::KeyPair::generate().unwrap();
+    let authority = file(&folder, "clients.pem", &parameters.self_signed(&key).unwrap().pem());
+    let issuer = rcgen::Issuer::new(parameters, key);
+    let list = |until: jiff::civil::Date| {
+        let part = |number: i8| u8::try_from(number).unwrap();
+        let list = rcgen::CertificateRevocationListParams {
+            this_update: rcgen::date_time_ymd(2024, 1, 1),
+            next_update: rcgen::date_time_ymd(until.year().into(), part(until.month()), part(until.day())),
+            crl_number: rcgen::SerialNumber::from(1_u64),
+            issuing_distribution_point: None,
+            revoked_certs: Vec::new(),
+            key_identifier_method: rcgen::KeyIdMethod::Sha256,
+        };
+        list.signed_by(&issuer).unwrap().pem().unwrap()
+    };
+    let today = jiff::Zoned::now().date();
+    let far = today.saturating_add(jiff::Span::new().years(1));
+    let soon = today.saturating_add(jiff::Span::new().days(7));
+    let past = jiff::civil::date(2024, 6, 1);
+    for (lists, expected) in [
+        (list(far), None),
+        (list(soon), Some((Weight::Risky, "is valid until"))),
+        (list(past), Some((Weight::Bad, "is not valid any more"))),
+        (list(far) + &list(past), Some((Weight::Bad, "is not valid any more"))),
+        // After 2049 moments are written with four digits of the year.
+        (list(jiff::civil::date(2060, 1, 1)), None),
+    ] {
+        let revoked = vec![file(&folder, "clients.crl", &lists)];
+        let clients = Clients { authority: authority.clone(), revoked, need: Need::Optional, known: Vec::new() };
+        let mut config = sound(&folder);
+        if let Some(tls) = &mut config.security.tls {
+            tls.clients = Some(clients);
+        }
+        let found = examine(&config);
+        let told: Vec<_> = found.iter().map(|one| (one.code, one.weight)).collect();
+        let wanted: Vec<_> = expected.iter().map(|(weight, _)| ("revocations-end", *weight)).collect();
+        assert_eq!(told, wanted, "{found:?}");
+        let words = expected.map_or("", |(_, words)| words);
+        assert!(found.iter().all(|one| one.what.contains(words)), "{found:?}");
+    }
+}

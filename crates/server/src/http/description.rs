@@ -136,6 +136,7 @@ const ANSWERS: &[(&str, &str, Whose)] = &[
     ("415", "The format of the body is not supported.", Whose::Named),
     ("422", "The request is valid, but it cannot be answered.", Whose::Viewed),
     ("429", "Too many requests; `Retry-After` says when to try again.", Whose::All),
+    ("500", "What is kept contradicts itself, and is not handed out.", Whose::Named),
     ("503", "Not available now; `Retry-After` says when to try again.", Whose::All),
 ];
 

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
-use upheld_store::StoreError;
+use upheld_store::{StoreError, TransferError};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -27,6 +27,7 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
         .routes(routes!(readyz))
         .routes(routes!(metrics))
         .routes(routes!(reload))
+        .routes(routes!(history))
 }
 
 /// Whether the server lives. It answers, so it does.
@@ -167,6 +168,27 @@ async fn reload(State(app): State<Shared>, observed: Observed) -> Result<Respons
     let read = Read { result: result.word(), stamp: Stamp::of(&view), diagnostics };
     Ok(Json(undigested(&read, &observed)).into_response())
 }
+
+/// The whole history, as `upheld export` writes it: whoever has it can check every digest and the chain. One that contradicts itself is
+/// not handed out.
+#[utoipa::path(get, path = "/v1/history",
+    responses((status = 200, content_type = "application/x-ndjson", body = String), (status = 403, body = Problem),
+        (status = 500, body = Problem), (status = 503, body = Problem)))]
+async fn history(State(app): State<Shared>, observed: Observed) -> Result<Response, Problem> {
+    if !reads_all(&observed) {
+        let detail = "the history has all documents, and this caller may not read all of them";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", detail));
+    }
+    let mut lines = Vec::new();
+    match upheld_store::export(app.store.as_ref(), &mut lines, None).await {
+        Ok(_) => Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], lines).into_response()),
+        Err(TransferError::Store(error)) => Err(error.into()),
+        Err(problem) => Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, DAMAGED_HISTORY, problem.to_string())),
+    }
+}
+
+/// What is said of a history that contradicts itself.
+const DAMAGED_HISTORY: &str = "damaged-history";
 
 #[cfg(test)]
 mod tests;

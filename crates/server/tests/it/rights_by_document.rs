@@ -141,6 +141,7 @@ fn requests() -> Vec<(&'static str, &'static str, &'static str, String)> {
         ("GET", "/readyz", "/readyz", nothing()),
         ("GET", "/metrics", "/metrics", nothing()),
         ("POST", "/v1/reload", "/v1/reload", nothing()),
+        ("GET", "/v1/history", "/v1/history", nothing()),
         ("GET", "/v1/codes", "/v1/codes", nothing()),
         ("GET", "/v1/codes/{code}", "/v1/codes/UP014", nothing()),
         ("GET", "/v1/documents", "/v1/documents", nothing()),

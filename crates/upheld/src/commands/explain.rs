@@ -8,7 +8,7 @@ use upheld_answers::{Answer, Question, Thing, Words};
 use super::{Asked, Session, ask, say};
 use crate::cli::{self, Format};
 use crate::exit::Exit;
-use crate::render::{self, print_plain, report, style, table};
+use crate::render::{self, hints, print_plain, report, style, table};
 use crate::report::{Depth, Family, Report, quoted};
 
 /// How many reports are shown in full where no kind was named.
@@ -143,9 +143,10 @@ impl Explained<'_> {
             (_, None) | (None, _) => false,
         };
         match (reports, &question.field) {
-            ([], _) => "No kind of policy that can be asked here has a policy in this mesh.\n\n  \
-                        `upheld list policies` shows what was read; `upheld kinds` what is known.\n"
-                .to_owned(),
+            ([], _) => hints::with_sources(
+                "No kind of policy that can be asked here has a policy in this mesh.\n\n  \
+                 `upheld list policies` shows what was read; `upheld kinds` what is known.\n",
+            ),
             ([one], Some(path)) if question.kind.is_some() => report::field(path, one, screen),
             (reports, _) if in_full => {
                 reports.iter().map(|one| report::one(one, screen)).collect::<Vec<_>>().join("\n")

@@ -1,9 +1,13 @@
 //! `serve`: the engine behind HTTP and gRPC.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use tokio::signal::unix::{SignalKind, signal};
+use upheld_dialects::access::POLICY;
 use upheld_engine::Companions;
+use upheld_loader::discover;
+use upheld_loader::load::Choices;
 use upheld_model::{Diagnostic, Fault};
 use upheld_server::config::{AccessApi, Anonymous, Limits, Security, StoreLocation, Trust};
 use upheld_server::{Config, Contents, Running, StartError, start, telemetry};
@@ -12,6 +16,7 @@ use upheld_store::Retention;
 use super::{Session, refuse, say};
 use crate::cli::{AnonymousCallers, Kept, Serve};
 use crate::exit::Exit;
+use crate::load::is_settings;
 use crate::render::diagnostics;
 use crate::report::counted;
 
@@ -20,7 +25,10 @@ pub(super) fn run(session: &Session<'_>, serve: &Serve) -> Exit {
         Ok(config) => config,
         Err(problem) => return refuse(&[problem]),
     };
-    let watched = config.watch.clone();
+    let watched = Watched {
+        paths: config.watch.clone(),
+        chosen: if serve.watch.is_empty() && session.common.files.is_empty() { By::Default } else { By::User },
+    };
     served(config, |running| greet(running, &watched), until_stopped)
 }
 
@@ -64,13 +72,18 @@ pub(super) fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Dia
     security.hosts.extend(serve.host.iter().cloned());
     // Whoever serves files wants to see them change.
     let named = session.common.files.iter().map(PathBuf::from);
+    let mut watch: Vec<PathBuf> = serve.watch.iter().cloned().chain(named).collect();
+    let settings = systems(session)?;
+    if watch.is_empty() && names_no_store(serve) {
+        watch = own_files(session, &settings);
+    }
     Ok(Config {
         listen: serve.listen,
         store,
         retention: Retention { keep_revisions: serve.keep_revisions, keep_for: serve.keep_for },
-        watch: serve.watch.iter().cloned().chain(named).collect(),
+        watch,
         semantics: session.settings.semantics.value.clone(),
-        settings: systems(session)?,
+        settings,
         access: AccessApi {
             base: serve.access_base.clone(),
             environment: serve.environment.clone(),
@@ -83,6 +96,24 @@ pub(super) fn config(session: &Session<'_>, serve: &Serve) -> Result<Config, Dia
         public_url: serve.public_url.clone(),
         operations: serve.operations.config(),
     })
+}
+
+/// Whether nobody said where documents are kept, so that those of this folder may be meant.
+fn names_no_store(serve: &Serve) -> bool {
+    serve.kept.data.is_none() && serve.kept.database.is_none() && std::env::var_os("STATE_DIRECTORY").is_none()
+}
+
+/// The files that all other commands read here, if there are policies among them and a server can take them as they are.
+fn own_files(session: &Session<'_>, settings: &Companions) -> Vec<PathBuf> {
+    let own: Vec<PathBuf> = session.settings.files.value.iter().map(PathBuf::from).collect();
+    let (inputs, problems) = discover(&own);
+    let choices = Choices { semantics: session.settings.semantics.value.clone(), settings: settings.clone() };
+    let read =
+        choices.load_for_store(inputs.into_iter().filter(|input| !is_settings(input.name())).collect(), Vec::new());
+    match read {
+        Ok(loaded) if problems.is_empty() && !loaded.snapshot.policies().is_empty() => own,
+        _ => Vec::new(),
+    }
 }
 
 /// As the server knows it; what nobody said, the file with tokens and rights may say.
@@ -160,15 +191,27 @@ pub(super) async fn until_stopped(running: Running) -> Exit {
     Exit::Yes
 }
 
-fn greet(running: &Running, watched: &[PathBuf]) {
+/// The files that are served beside the store.
+struct Watched {
+    paths: Vec<PathBuf>,
+    chosen: By,
+}
+
+/// Who chose them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    User,
+    /// Nobody: they lie here.
+    Default,
+}
+
+fn greet(running: &Running, watched: &Watched) {
     let (url, contents) = (running.url(), running.contents());
     say(&format!("upheld {} listens on {url}", env!("CARGO_PKG_VERSION")));
     let documents = counted(contents.documents, "document", "documents");
     say(&format!("  store  {}, revision {}, {documents}", running.store(), running.revision()));
-    say(&format!("  files  {}", files(watched, contents)));
-    let (policies, objects) =
-        (counted(contents.policies, "policy", "policies"), counted(contents.objects, "object", "objects"));
-    say(&format!("  serves {policies}, {objects}"));
+    say(&format!("  files  {}", files(watched, &contents)));
+    say(&format!("  serves {}", what_is_served(&contents)));
     for (place, line) in running.trusted().into_iter().enumerate() {
         say(&format!("  {} {line}", if place == 0 { "trusts" } else { "      " }));
     }
@@ -177,10 +220,16 @@ fn greet(running: &Running, watched: &[PathBuf]) {
         say(&format!("  token  {token}"));
         say("         may do everything, and is shown this once: put it into UPHELD_TOKEN");
     }
-    say(&format!(
-        "  try    curl -s {url}/v1/decide -d '{{\"subject\":{{\"roles\":[\"admin\"]}},\
-         \"action\":{{\"method\":\"GET\"}},\"resource\":{{\"path\":\"/api\"}}}}'"
-    ));
+    say(&format!("  gRPC   {} (Envoy's external authorization)", running.address()));
+    if contents.policies.keys().any(|kind| kind != POLICY) {
+        say(&format!("  try    upheld list policies --server {url}"));
+    }
+    if contents.policies.is_empty() || contents.policies.contains_key(POLICY) {
+        say(&format!(
+            "  try    curl -s {url}/v1/decide -d '{{\"subject\":{{\"roles\":[\"admin\"]}},\
+             \"action\":{{\"method\":\"GET\"}},\"resource\":{{\"path\":\"/api\"}}}}'"
+        ));
+    }
     say(&format!("  pages  {url}/"));
     say(&format!("  API    {url}/openapi.json"));
 }
@@ -196,12 +245,26 @@ fn guests(anonymous: Anonymous) -> &'static str {
 }
 
 /// Which files are served; whoever starts a server in a folder of policies may expect those.
-fn files(watched: &[PathBuf], contents: Contents) -> String {
-    if watched.is_empty() {
+fn files(watched: &Watched, contents: &Contents) -> String {
+    if watched.paths.is_empty() {
         return "none; `--watch DIR` serves the files of a folder, too".to_owned();
     }
-    let names: Vec<String> = watched.iter().map(|path| path.display().to_string()).collect();
-    format!("{} ({})", names.join(", "), counted(contents.files, "file", "files"))
+    let names: Vec<String> = watched.paths.iter().map(|path| path.display().to_string()).collect();
+    let why = match watched.chosen {
+        By::User => "",
+        By::Default => "; watched because nothing else was named, `--data DIR` serves a store alone",
+    };
+    format!("{} ({}{why})", names.join(", "), counted(contents.files, "file", "files"))
+}
+
+/// How much of what is served.
+fn what_is_served(contents: &Contents) -> String {
+    let part = |of: &BTreeMap<String, usize>, one: &str, many: &str| {
+        let all = counted(of.values().sum(), one, many);
+        let each: Vec<String> = of.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        if each.is_empty() { all } else { format!("{all} ({})", each.join(", ")) }
+    };
+    format!("{}, {}", part(&contents.policies, "policy", "policies"), part(&contents.objects, "object", "objects"))
 }
 
 #[cfg(test)]
@@ -210,9 +273,21 @@ mod tests {
 
     #[test]
     fn the_banner_says_which_files_are_served() {
-        let contents = Contents { documents: 0, files: 3, policies: 2, objects: 1 };
-        assert_eq!(files(&["a".into(), "b/c".into()], contents), "a, b/c (3 files)");
-        assert_eq!(files(&[], contents), "none; `--watch DIR` serves the files of a folder, too");
+        let contents = Contents { files: 3, ..Contents::default() };
+        let watched = |paths: &[&str], chosen| Watched { paths: paths.iter().map(PathBuf::from).collect(), chosen };
+        assert_eq!(files(&watched(&["a", "b/c"], By::User), &contents), "a, b/c (3 files)");
+        assert!(files(&watched(&["."], By::Default), &contents).starts_with(". (3 files; watched because"));
+        let none = "none; `--watch DIR` serves the files of a folder, too";
+        assert_eq!(files(&watched(&[], By::Default), &contents), none);
+    }
+
+    #[test]
+    fn the_banner_counts_by_type() {
+        let types = |all: &[(&str, usize)]| all.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect();
+        let policies = types(&[("AccessPolicy", 1), ("MeshTimeout", 2)]);
+        let contents = Contents { policies, objects: types(&[("Dataplane", 1)]), ..Contents::default() };
+        assert_eq!(what_is_served(&contents), "3 policies (AccessPolicy 1, MeshTimeout 2), 1 object (Dataplane 1)");
+        assert_eq!(what_is_served(&Contents::default()), "0 policies, 0 objects");
     }
 
     fn folder(variables: &[(&str, &str)]) -> Option<String> {

@@ -11,6 +11,7 @@ use upheld_store::{STORE_FILE, Signed, SigningKey, Verified, VerifyingKey};
 use super::{refuse, say, serve};
 use crate::cli::Kept;
 use crate::exit::Exit;
+use crate::remote::{History, NoAnswer, Server};
 use crate::render::print_plain;
 
 /// Writes the history to standard output, signed if there is a key.
@@ -40,9 +41,13 @@ pub(super) fn import(kept: &Kept, key: Option<&Path>) -> Exit {
     })
 }
 
-/// Says whether a store, or an exported history, is what was written into it. Exit code 1: it is not.
-pub(super) fn verify(file: Option<&Path>, kept: &Kept, key: Option<&Path>) -> Exit {
-    let Some(file) = file else { return verify_store(kept) };
+/// Says whether a store, an exported history, or that of a server is what was written into it. Exit code 1: it is not.
+pub(super) fn verify(file: Option<&Path>, kept: &Kept, key: Option<&Path>, server: Option<Server>) -> Exit {
+    let Some(file) = file else {
+        // Whoever names a store means that one, also where a server is usually asked.
+        let server = server.filter(|_| kept.data.is_none() && kept.database.is_none());
+        return server.map_or_else(|| verify_store(kept), |server| verify_server(&server));
+    };
     let key = match key.map(VerifyingKey::read).transpose() {
         Ok(key) => key,
         Err(error) => return refuse(&[Diagnostic::error(Fault::Unreadable, error.to_string())]),
@@ -58,6 +63,19 @@ pub(super) fn verify(file: Option<&Path>, kept: &Kept, key: Option<&Path>) -> Ex
         }
     };
     told(upheld_store::check_export(read, key.as_ref()).map_err(|problem| problem.to_string()))
+}
+
+fn verify_server(server: &Server) -> Exit {
+    match server.history() {
+        Ok(History::Lines(lines)) => {
+            told(upheld_store::check_export(lines.as_bytes(), None).map_err(|problem| problem.to_string()))
+        }
+        Ok(History::Damaged(why)) => told(Err(why)),
+        Err(NoAnswer { diagnostics, exit }) => {
+            refuse(&diagnostics);
+            exit
+        }
+    }
 }
 
 fn verify_store(kept: &Kept) -> Exit {

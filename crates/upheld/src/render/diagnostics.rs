@@ -5,6 +5,8 @@ use std::io::Write;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use upheld_model::{Diagnostic, Files, Label, Severity, SourceId};
 
+use super::hints::with_sources;
+
 /// The most bytes of text that are shown around a mistake.
 const LONGEST: usize = 1 << 16;
 
@@ -59,7 +61,8 @@ fn one(files: &Files, diagnostic: &Diagnostic) -> String {
             };
         }
     }
-    group = group.elements(diagnostic.help.iter().map(|help| Level::HELP.message(help)));
+    let help: Vec<String> = diagnostic.help.iter().map(|help| with_sources(help)).collect();
+    group = group.elements(help.iter().map(|help| Level::HELP.message(help)));
     Renderer::styled().render(&[group])
 }
 

@@ -21,9 +21,12 @@ struct Server {
 impl Server {
     /// Starts `upheld serve` with a shell, which may set limits before.
     fn start(folder: &Path, before: &str, arguments: &str) -> Self {
+        Self::start_without_store(folder, before, &format!("--data data {arguments}"))
+    }
+
+    fn start_without_store(folder: &Path, before: &str, arguments: &str) -> Self {
         let program = env!("CARGO_BIN_EXE_upheld");
-        let script =
-            format!("{before} exec {program} serve --listen 127.0.0.1:0 --data data --log-format json {arguments}");
+        let script = format!("{before} exec {program} serve --listen 127.0.0.1:0 --log-format json {arguments}");
         let mut command = Command::new("sh");
         command.args(["-c", &script]).current_dir(folder).env_clear().stdin(Stdio::null()).stdout(Stdio::null());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
@@ -191,6 +194,71 @@ fn the_doctor_looks_at_a_configuration_and_at_a_running_server() {
     assert_eq!((code, codes), (Some(0), ["anonymous", "no-numbers"].map(str::to_owned).to_vec()), "notes only");
     server.end();
     assert_eq!(doctor(&format!("--server {address}")).0, Some(4), "nobody is there");
+}
+
+#[test]
+fn the_history_of_a_running_server_is_checked_by_whoever_asks_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), "", "");
+    assert!(server.put("a", "first").contains(" 201 "));
+    let verify = |address: &str, token: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_upheld"));
+        command.args(["verify", "--server", address]).current_dir(folder.path()).env_clear();
+        let verified = command.env("UPHELD_TOKEN", token).output().unwrap();
+        (verified.status.code(), text(&verified.stdout) + &text(&verified.stderr))
+    };
+    let (code, told) = verify(&server.address, &server.token);
+    assert!(code == Some(0) && told.starts_with("Whole: revisions 0 to 1, 1 of them"), "{told}");
+    let (code, told) = verify(&server.address, "");
+    assert!(code == Some(2) && told.contains("UPHELD_TOKEN"), "{told}");
+    let headers = format!("authorization: Bearer {}\r\n", server.token);
+    let answer = server.ask("GET /v1/history", &headers, "");
+    let address = server.address.clone();
+    server.end();
+    assert_eq!(verify(&address, "").0, Some(4), "nobody is there");
+
+    // Somebody on the way, or in the place of the server, alters a letter of what it says.
+    let altered = answer.replace("first", "fiRst");
+    assert_ne!(answer, altered);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let liar = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut asked = BufReader::new(stream.try_clone().unwrap());
+        let mut line = String::new();
+        while asked.read_line(&mut line).unwrap() > 2 {
+            line.clear();
+        }
+        stream.write_all(altered.as_bytes()).unwrap();
+    });
+    let (code, told) = verify(&address, "");
+    liar.join().unwrap();
+    assert!(code == Some(1) && told.starts_with("DAMAGED: "), "{told}");
+}
+
+#[test]
+fn a_folder_of_policies_is_served_where_nothing_else_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let banner = |arguments: &str| {
+        let server = Server::start_without_store(folder.path(), "", arguments);
+        let told = server.told.concat();
+        let asked = server.ask("POST /v1/decide", "", r#"{"subject":{"roles":["admin"]}}"#);
+        server.end();
+        (told, asked.contains("permit"))
+    };
+    let none = "  files  none; `--watch DIR` serves the files of a folder, too\n";
+    assert!(banner("--ephemeral").0.contains(none), "an empty folder");
+    let policy = "id: admins\neffect: permit\nsubjects: [{role: admin}]\nresources: []\nactions: []\n";
+    std::fs::write(folder.path().join("admins.yaml"), policy).unwrap();
+    std::fs::write(folder.path().join("upheld.yaml"), "anonymous: read\n").unwrap();
+    let (told, permitted) = banner("--ephemeral");
+    assert!(told.contains("  files  . (1 file; watched because nothing else was named"), "{told}");
+    assert!(told.contains("  serves 1 policy (AccessPolicy 1), 0 objects\n") && permitted, "{told}");
+    // Who names a store means that one.
+    let (told, permitted) = banner("--data data");
+    assert!(told.contains(none) && !permitted, "{told}");
+    std::fs::write(folder.path().join("broken.yaml"), "id: b\neffect: permit\nsubjcts: []\n").unwrap();
+    assert!(banner("--ephemeral").0.contains(none), "what cannot be served does not keep the server from starting");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Readiness while the store is away. Time is that of the test: nothing depends on how fast the machine is.
+//! Readiness while the store is away, and a history that is not what was written. Time is that of the test: nothing depends on how fast the
+//! machine is.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -19,11 +20,12 @@ use super::*;
 use crate::config::{Security, StoreLocation};
 use crate::{Config, start};
 
-/// A store that can stop to answer.
-#[derive(Debug)]
+/// A store that can stop to answer, and one that remembers something else than what was written.
+#[derive(Debug, Default)]
 struct Silent {
     store: Memory,
     is_silent: AtomicBool,
+    is_altered: AtomicBool,
 }
 
 impl Silent {
@@ -46,7 +48,13 @@ impl Store for Silent {
     }
 
     fn entries(&self, after: Revision, limit: usize) -> BoxFuture<'_, Result<Vec<Entry>>> {
-        self.unless_silent(self.store.entries(after, limit))
+        let altered = |mut entries: Vec<Entry>| {
+            for entry in entries.iter_mut().filter(|_| self.is_altered.load(Ordering::Relaxed)) {
+                entry.actor.push('!');
+            }
+            entries
+        };
+        self.unless_silent(self.store.entries(after, limit).map(move |read| read.map(altered)).boxed())
     }
 
     fn append(&self, batch: Batch) -> BoxFuture<'_, Result<Appended>> {
@@ -78,9 +86,35 @@ impl Store for Silent {
     }
 }
 
+#[tokio::test]
+async fn the_history_is_handed_out_whole_or_not_at_all() {
+    let store = Arc::new(Silent::default());
+    let given = StoreLocation::Given(Arc::clone(&store) as Arc<dyn Store>);
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let config = Config { listen, store: given, security: Security::open(), ..Config::default() };
+    let running = start(config).await.unwrap();
+    let policy = r#"{"id": "a", "effect": "permit", "subjects": [{"role": "admin"}], "resources": [], "actions": []}"#;
+    let write = Request::put("/v1/documents/AccessPolicy/access/a").header("content-type", "application/json");
+    let Ok(written) = running.router().oneshot(write.body(Body::from(policy)).unwrap()).await;
+    assert_eq!(written.status(), StatusCode::CREATED);
+    let ask = async || {
+        let Ok(answer) = running.router().oneshot(Request::get("/v1/history").body(Body::empty()).unwrap()).await;
+        (answer.status(), answer.into_body().collect().await.unwrap().to_bytes())
+    };
+    let (status, history) = ask().await;
+    assert_eq!(status, StatusCode::OK);
+    let (verified, _) = upheld_store::check_export(&*history, None).unwrap();
+    assert_eq!((verified.revision, verified.documents), (Revision(1), 1));
+    store.is_altered.store(true, Ordering::Relaxed);
+    let (status, problem) = ask().await;
+    assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+    let problem: Value = serde_json::from_slice(&problem).unwrap();
+    assert!(problem["type"].as_str().unwrap().ends_with("/damaged-history"), "{problem}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn readiness_is_told_within_two_seconds_while_the_store_is_away() {
-    let store = Arc::new(Silent { store: Memory::new(), is_silent: AtomicBool::new(false) });
+    let store = Arc::new(Silent::default());
     let given = StoreLocation::Given(Arc::clone(&store) as Arc<dyn Store>);
     let listen = "127.0.0.1:0".parse().unwrap();
     let config = Config { listen, store: given, security: Security::open(), ..Config::default() };

@@ -52,7 +52,7 @@ fn find(session: &Session<'_>, wanted: &Bisect) -> Result<Found, Diagnostic> {
         let Some(commit) = commits.get(middle) else { break };
         match answer(session, wanted, &commit.id) {
             Some(Ok(said)) if said == before => good = middle + 1,
-            Some(Err(_)) | Some(Ok(_)) => bad = middle,
+            Some(_) => bad = middle,
             // What cannot be read changed nothing that anybody saw.
             None => {
                 unreadable += 1;
