@@ -1,13 +1,18 @@
-//! An archive to give away: the program, its documentation, what it is made of, and whom that belongs to.
+//! What is given away: an archive with the program, its documentation, what it is made of, and whom that belongs to; the same as a package
+//! for Debian; and a folder that an image for containers is built of.
 //!
 //! ```text
 //! upheld-VERSION-TARGET.tar.gz
 //!   upheld  README.md  CHANGELOG.md  LICENSE  THIRD-PARTY.md  sbom.cdx.json  docs/  deploy/  man/  completions/
 //! upheld-VERSION-TARGET.tar.gz.sha256
+//! upheld_VERSION_ARCHITECTURE.deb            where there is dpkg-deb
+//! upheld-VERSION-TARGET-container/           a Containerfile and all that it copies
 //! ```
 //!
 //! The same sources give the same archive: names are sorted, times are that of the commit, nobody owns anything.
 
+mod container;
+mod deb;
 mod notices;
 mod packages;
 mod sbom;
@@ -18,16 +23,15 @@ use std::process::{Command, Stdio};
 
 use packages::Packages;
 
+use crate::speed;
+
 /// What goes wrong is reported as it is.
 type Outcome<T> = Result<T, String>;
 
-/// Makes the archive. Whether it is there.
+/// Makes everything. Whether it is there.
 pub(crate) fn dist() -> bool {
     match make() {
-        Ok(archive) => {
-            println!("{}", archive.display());
-            true
-        }
+        Ok(()) => true,
         Err(problem) => {
             eprintln!("{problem}");
             false
@@ -35,7 +39,7 @@ pub(crate) fn dist() -> bool {
     }
 }
 
-fn make() -> Outcome<PathBuf> {
+fn make() -> Outcome<()> {
     let target = said("rustc", &["-vV"])?;
     let target = target.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc does not say its host")?;
     let metadata = ["metadata", "--format-version", "1", "--locked", "--filter-platform", target];
@@ -51,8 +55,35 @@ fn make() -> Outcome<PathBuf> {
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(|error| told(&folder, &error))?;
     }
-    fill(&folder, &built.join(program("upheld")), &packages)?;
-    pack(&home, &name)
+    let binary = built.join(program("upheld"));
+    fill(&folder, &binary, &packages)?;
+    let archive = pack(&home, &name)?;
+    let container = container::context(&home, &folder, &name)?;
+    let package = deb::package(&home, &folder, packages.version())?;
+    if package.is_none() {
+        println!("note: there is no dpkg-deb here, so no Debian package is made");
+    }
+    for made in [Some(binary.clone()), Some(archive), package, Some(container)].into_iter().flatten() {
+        println!("{:>9.1} MB  {}", megabytes(size(&made)?), made.display());
+    }
+    speed::start_up(&binary).inspect(|took| println!("{took}")).map(|_| ())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
+}
+
+/// How many bytes a file has, or all files of a folder.
+fn size(path: &Path) -> Outcome<u64> {
+    if !path.is_dir() {
+        return Ok(fs::metadata(path).map_err(|error| told(path, &error))?.len());
+    }
+    let mut all = 0;
+    for entry in fs::read_dir(path).map_err(|error| told(path, &error))? {
+        all += size(&entry.map_err(|error| told(path, &error))?.path())?;
+    }
+    Ok(all)
 }
 
 /// Everything that the archive has.
@@ -84,9 +115,7 @@ fn fill(folder: &Path, binary: &Path, packages: &Packages) -> Outcome<()> {
 /// One file of a folder, and its checksum beside it.
 fn pack(home: &Path, name: &str) -> Outcome<PathBuf> {
     let (tar, archive) = (home.join(format!("{name}.tar")), home.join(format!("{name}.tar.gz")));
-    let commit = said("git", &["log", "-1", "--format=%ct"]).unwrap_or_default();
-    let time = std::env::var("SOURCE_DATE_EPOCH").unwrap_or(commit);
-    let time = format!("--mtime=@{}", time.trim().parse::<u64>().unwrap_or_default());
+    let time = format!("--mtime=@{}", commit_time());
     let (home_name, tar_name) = (home.display().to_string(), tar.display().to_string());
     let same = ["--sort=name", "--format=ustar", "--owner=0", "--group=0", "--numeric-owner", "--mode=u+rw,go=rX"];
     said("tar", &[&same[..], &[&time, "-C", &home_name, "-cf", &tar_name, name]].concat())?;
@@ -98,6 +127,13 @@ fn pack(home: &Path, name: &str) -> Outcome<PathBuf> {
     beside.push(".sha256");
     write(Path::new(&beside), &format!("{sum}  {name}.tar.gz\n"))?;
     Ok(archive)
+}
+
+/// When the sources were as they are, in seconds: the time of what is made of them.
+fn commit_time() -> u64 {
+    let commit = said("git", &["log", "-1", "--format=%ct"]).unwrap_or_default();
+    let time = std::env::var("SOURCE_DATE_EPOCH").unwrap_or(commit);
+    time.trim().parse().unwrap_or_default()
 }
 
 fn program(name: &str) -> String {

@@ -7,7 +7,8 @@
 //! cargo xtask soak --minutes 60   a server under mixed load: memory, file handles and latency over time
 //! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `kuma`, `gateway`, `access`, `comply`, `server`
 //! cargo xtask pages           pictures of every web page in target/pages, light and dark, wide and narrow
-//! cargo xtask dist            an archive to give away, with its checksum
+//! cargo xtask bench tools     how long the program takes to start, to answer from many files, and to complete names
+//! cargo xtask dist            an archive to give away, with its checksum; a Debian package; a folder for an image
 //! ```
 
 mod chromium;
@@ -15,6 +16,7 @@ mod debian;
 mod dist;
 mod postgres;
 mod python;
+mod speed;
 mod tools;
 
 use std::path::Path;
@@ -35,10 +37,12 @@ cargo xtask COMMAND
   audit          known weaknesses of what this is made of, where cargo-deny and its data can be had
   seeds [ROUNDS] the properties on other random cases than those of `test`; a round that fails prints its seed
   bench NAME     measure; NAME is one of: select, kuma, gateway, access, comply, server; `server --attack` with strangers
+  bench tools    how long the program takes to start, to answer from 2 000 files, and to complete names
   soak --minutes N
                  a server under mixed load for N minutes: memory, file handles and latency over time
   pages          pictures of every web page in target/pages, light and dark, wide and narrow; takes Chromium
-  dist           an archive to give away in target/dist-archive, with checksum, SBOM and third-party notices
+  dist           in target/dist-archive: an archive to give away with checksum, SBOM and third-party notices, a Debian
+                 package, and a folder that an image is built of; their sizes, and how long the program takes to start
 ";
 
 /// What random cases are made of, for proptest. With one seed a change is held against the same cases as the one before it:
@@ -76,6 +80,7 @@ fn main() -> ExitCode {
                 return ExitCode::from(2);
             }
         },
+        ["bench", "tools"] => speed::tools(),
         ["bench", rest @ ..] => bench(rest),
         ["pages"] => pages(),
         ["dist"] => dist::dist(),

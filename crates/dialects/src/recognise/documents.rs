@@ -109,7 +109,7 @@ impl<'f> Documents<'f> {
             let begin = || Claimed { by, source, tree: &file.tree, namespace, numbers: vec![value.number()] };
             match self.all.last_mut() {
                 Some(Offered::Claimed(last)) if (last.by, last.source) == (by, source) => {
-                    last.numbers.push(value.number())
+                    last.numbers.push(value.number());
                 }
                 _ => self.all.push(Offered::Claimed(begin())),
             }
