@@ -24,13 +24,13 @@ use crate::{Config, start};
 #[derive(Debug, Default)]
 struct Silent {
     store: Memory,
-    is_silent: AtomicBool,
+    answers_nothing: AtomicBool,
     is_altered: AtomicBool,
 }
 
 impl Silent {
     fn unless_silent<'s, T: Send + 's>(&'s self, answer: BoxFuture<'s, Result<T>>) -> BoxFuture<'s, Result<T>> {
-        if self.is_silent.load(Ordering::Relaxed) { pending().boxed() } else { answer }
+        if self.answers_nothing.load(Ordering::Relaxed) { pending().boxed() } else { answer }
     }
 }
 
@@ -125,7 +125,7 @@ async fn readiness_is_told_within_two_seconds_while_the_store_is_away() {
         (status, serde_json::from_slice::<Value>(&body).unwrap())
     };
     assert_eq!(ask("/readyz").await.1["status"], "ready");
-    store.is_silent.store(true, Ordering::Relaxed);
+    store.answers_nothing.store(true, Ordering::Relaxed);
     let begun = Instant::now();
     let (status, answer) = ask("/readyz").await;
     assert!(begun.elapsed() <= Duration::from_secs(2), "{:?}", begun.elapsed());
@@ -134,6 +134,6 @@ async fn readiness_is_told_within_two_seconds_while_the_store_is_away() {
         (StatusCode::OK, &"degraded".into(), &false.into())
     );
     assert_eq!(ask("/readyz?strict=true").await.0, StatusCode::SERVICE_UNAVAILABLE);
-    store.is_silent.store(false, Ordering::Relaxed);
+    store.answers_nothing.store(false, Ordering::Relaxed);
     assert_eq!(ask("/readyz").await.1["status"], "ready", "it heals by itself");
 }
