@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn other_commands_refuse_them_and_say_what_they_print() {
         let (message, formats) = Output::Report(Findings::Sarif).refused(Printer::Test).expect("is refused");
-        assert_eq!(message, "only `audit` reports findings so; `test` records results");
+        assert_eq!(message, "only `audit` and `lint` report findings so; `test` records results");
         assert_eq!(formats, "formats: table, wide, json, yaml, jsonl, name, junit, tap");
         let (message, _) = Output::Record(Results::Tap).refused(Printer::Audit).expect("is refused");
         assert_eq!(message, "only `test` records results so; `audit` reports findings");
