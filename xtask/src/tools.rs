@@ -35,7 +35,7 @@ pub(crate) enum Missing {
 
 /// Runs tests with the tools that are there. Whether they passed.
 pub(crate) fn with_tools(missing: Missing, mut command: Command, run: impl FnOnce(Command) -> bool) -> bool {
-    let mut tools: Vec<&dyn Tool> = vec![&postgres::Postgres, &chromium::Chromium];
+    let mut tools: Vec<&dyn Tool> = vec![&postgres::Postgres, &chromium::Chromium, &chromium::Axe];
     tools.extend(python::ALL.iter().map(|package| -> &dyn Tool { package }));
     tools.extend(debian::ALL.iter().map(|package| -> &dyn Tool { package }));
     let without: Vec<&dyn Tool> = tools.into_iter().filter(|tool| !can_be_had(*tool, missing)).collect();

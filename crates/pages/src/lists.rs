@@ -114,7 +114,7 @@ pub fn kinds(listed: &Json) -> Page {
     let items = listed.items("kinds");
     let main = html! {
         section.card {
-            table.rows {
+            table.rows.known {
                 thead { tr { th scope="col" { "Kind" } th scope="col" { "Looks at" } th scope="col" { "Ladder" } th scope="col" { "Resolves" } th scope="col" { "Semantics" } th scope="col" { "What it decides" } } }
                 tbody {
                     @for kind in items {

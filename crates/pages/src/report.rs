@@ -68,6 +68,7 @@ pub(crate) fn placed(report: &Json) -> String {
     let about = report.part("about");
     let (place, from, to) = (about.text("place"), about.text("from"), about.text("to"));
     match (place.starts_with("outbound"), from.is_empty(), to.is_empty()) {
+        _ if place.is_empty() => place,
         (true, _, false) => format!("{place} → {to}"),
         (_, false, false) => format!("{place} ← {from}"),
         _ => place,

@@ -15,6 +15,8 @@ mod inventory;
 mod kinds;
 #[cfg(feature = "server")]
 mod open;
+#[cfg(feature = "server")]
+mod page;
 mod reference;
 mod resolve;
 #[cfg(feature = "server")]

@@ -24,6 +24,12 @@ pub(super) fn run(session: &Session<'_>, question: &Question) -> Exit {
     let all = world.all_pairs(question.kind.as_deref().unwrap_or_default(), &bar);
     bar.finish();
     match all {
+        #[cfg(feature = "server")]
+        Ok(all) if session.settings.output.value.is_page() => {
+            let words = upheld_answers::Words { all_pairs: true, ..question.words() };
+            let stamp = Stamp::new(&loaded.snapshot, all.edition());
+            print_plain(&super::page::page(&words, &all.document(), &stamp));
+        }
         Ok(all) => print(session, &loaded.snapshot, &all),
         Err(refused) => return print_refused(&loaded, &refused),
     }

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use upheld_answers::stamp::line;
 use upheld_answers::{Answer, Question, Thing, Words};
 
+#[cfg(feature = "server")]
+use super::page::page;
 use super::{Asked, Session, ask, say};
 use crate::cli::{self, Format};
 use crate::exit::Exit;
@@ -24,7 +26,7 @@ pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
     let (screen, snapshot) = (&session.screen, &loaded.snapshot);
     #[cfg(feature = "server")]
     if session.settings.output.value.is_page() {
-        print_plain(&page(&question.words(), &answer, snapshot));
+        print_plain(&page(&question.words(), &answer.document(snapshot), &answer.stamp(snapshot)));
         return Exit::Yes;
     }
     match screen.format {
@@ -38,23 +40,6 @@ pub(super) fn run(session: &Session<'_>, question: &cli::Question) -> Exit {
         }
     }
     Exit::Yes
-}
-
-/// The answer as a page of one file, made of the document that programs get.
-#[cfg(feature = "server")]
-fn page(words: &Words, answer: &Answer, snapshot: &upheld_engine::Snapshot) -> String {
-    use upheld_pages::{Around, Inspector, Medium, command, explanation};
-
-    let words = serde_json::to_value(words).unwrap_or_default();
-    let stamp = answer.stamp(snapshot);
-    let around = Around {
-        medium: Medium::File,
-        command: command::explain(None, &words),
-        digest: Some(stamp.snapshot),
-        semantics: Some(stamp.semantics.join(", ")),
-        ..Around::default()
-    };
-    explanation(Inspector::Any, &words, &answer.document(snapshot)).document(&around)
 }
 
 /// An answer on its way to a terminal.

@@ -37,6 +37,14 @@ fn a_page_is_one_file_that_begins_with_the_sentence_of_the_command_line() {
 }
 
 #[test]
+fn everybody_and_everything_is_a_page_too() {
+    let folder = example("demo");
+    let page = text(&run(folder.path(), "explain --all-pairs --kind TrafficLog -o html").stdout);
+    assert!(page.contains("<h1>TrafficLog for 30 pairs of caller and called.</h1>"), "{page}");
+    assert!(page.contains("upheld explain --kind TrafficLog --all-pairs"), "{page}");
+}
+
+#[test]
 fn other_commands_make_no_pages() {
     let folder = example("demo");
     let refused = run(folder.path(), "list -o html");

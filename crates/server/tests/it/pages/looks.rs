@@ -1,12 +1,12 @@
 //! Pages in a real browser: they fit, say nothing wrong in the console, ask nobody else, and work by keyboard and without scripts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
 use super::browser::Browser;
 use super::example;
-use crate::support::eventually;
+use crate::support::{eventually, installed};
 
 /// Every view once, where it has something to show.
 const VIEWS: [(&str, &str, &str); 18] = [
@@ -80,6 +80,33 @@ fn low_contrast(browser: &mut Browser) -> Vec<String> {
     })()"#;
     let told = browser.eval(LOOK);
     told.as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned()).collect()
+}
+
+/// Lets axe-core look at a page: what it finds that is serious.
+const RUN: &str = "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations\
+    .filter(({ impact }) => ['serious', 'critical'].includes(impact))\
+    .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 2).map((node) => node.html).join(' ')}`))";
+
+#[test]
+fn nothing_serious_keeps_anybody_from_using_a_page() {
+    let usual = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/axe/node_modules/axe-core/axe.min.js");
+    let Some(axe) = installed("axe", usual, Path::exists) else { return };
+    let axe = std::fs::read_to_string(axe).unwrap();
+    let Some(mut browser) = Browser::start() else { return };
+    let mut wrong = Vec::new();
+    for name in ["demo", "kuma-matching-real-resources", "compliance"] {
+        let served = example(name);
+        for (view, _, path) in VIEWS.iter().filter(|(_, of, _)| *of == name) {
+            for (width, scheme) in [(1440, "light"), (390, "dark")] {
+                browser.look(width, scheme);
+                browser.open(&format!("{}{path}", served.base()));
+                browser.eval(&format!("{axe}; 0"));
+                let found = browser.eval(RUN);
+                wrong.extend(found.as_array().unwrap().iter().map(|one| format!("{view} {width} {scheme}: {one}")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
