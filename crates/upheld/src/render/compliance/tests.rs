@@ -27,6 +27,7 @@ fn printed_of(audit: &Audit, output: Output) -> String {
         Output::Print(Format::Table | Format::Wide)
         | Output::Draw(_)
         | Output::Record(Results::Tap)
+        | Output::Report(Findings::Github)
         | Output::Patch => anstream::adapter::strip_str(&text).to_string(),
         _ => text,
     }
