@@ -43,7 +43,15 @@ fn measured(binary: &Path) -> Outcome<()> {
     let told = repository(&folder).and_then(|()| {
         let explain = median(|| {
             let mut command = Command::new(&binary);
-            command.args(["explain", "--kind", "MeshTimeout", "--from", "web-1", "--to", "backend-1"]);
+            command.args([
+                "explain",
+                "--kind",
+                "MeshTimeout",
+                "--from",
+                "dataplane/web-1",
+                "--to",
+                "service/backend-1",
+            ]);
             spent(command.current_dir(&folder))
         })?;
         println!("{}", line(&format!("upheld explain, {FILES} files"), explain, Duration::from_millis(500)));
@@ -73,8 +81,9 @@ fn repository(folder: &Path) -> Outcome<()> {
                 format!("policies/{}/{service}-{number}.yaml", number % 20),
                 format!(
                     "type: MeshTimeout\nname: {service}-{number}\nmesh: default\nspec:\n  \
-                     targetRef: {{kind: MeshService, name: {service}-{number}}}\n  to:\n  - targetRef: {{kind: Mesh}}\n    \
-                     default: {{idleTimeout: {number}s}}\n"
+                     targetRef: {{kind: MeshService, name: {service}-{}}}\n  to:\n  - targetRef: {{kind: Mesh}}\n    \
+                     default: {{idleTimeout: {number}s}}\n",
+                    number - 1
                 ),
             )?;
         } else {
@@ -137,6 +146,10 @@ mod tests {
 
     #[test]
     fn as_many_files_are_made_as_are_told() {
+        fn count(folder: &Path) -> usize {
+            let entries = fs::read_dir(folder).expect("is there").map(|entry| entry.expect("is there").path());
+            entries.map(|path| if path.is_dir() { count(&path) } else { 1 }).sum()
+        }
         let folder = tempfile::tempdir().expect("a temporary folder");
         repository(folder.path()).expect("is writable");
         let made = count(folder.path());

@@ -106,13 +106,7 @@ impl<'f> Documents<'f> {
         }
         // The first look, because there can be a million of these.
         if let Some(by) = dialects().position(|dialect| dialect.claims(value, &file.name)) {
-            let begin = || Claimed { by, source, tree: &file.tree, namespace, numbers: vec![value.number()] };
-            match self.all.last_mut() {
-                Some(Offered::Claimed(last)) if (last.by, last.source) == (by, source) => {
-                    last.numbers.push(value.number());
-                }
-                _ => self.all.push(Offered::Claimed(begin())),
-            }
+            self.claimed(by, (source, file, namespace), value.number());
             return Held::Itself;
         }
         let header = Header::of(value);
@@ -136,6 +130,18 @@ impl<'f> Documents<'f> {
             ),
         }
         Held::Itself
+    }
+
+    /// Adds a document to those before it that the same dialect claims, or begins anew.
+    fn claimed(&mut self, by: usize, (source, file, namespace): (SourceId, &'f File, Option<&'f str>), number: u32) {
+        if let Some(Offered::Claimed(last)) = self.all.last_mut()
+            && (last.by, last.source) == (by, source)
+        {
+            last.numbers.push(number);
+            return;
+        }
+        let numbers = vec![number];
+        self.all.push(Offered::Claimed(Claimed { by, source, tree: &file.tree, namespace, numbers }));
     }
 
     /// All that readers are offered, with the place of the dialect that claims it.

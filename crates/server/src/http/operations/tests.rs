@@ -20,21 +20,21 @@ use super::*;
 use crate::config::{Security, StoreLocation};
 use crate::{Config, start};
 
-/// A store that can stop to answer, and one that remembers something else than what was written.
+/// A store that can stop to answer, and can remember something else than what was written.
 #[derive(Debug, Default)]
-struct Silent {
+struct Faulty {
     store: Memory,
     answers_nothing: AtomicBool,
     is_altered: AtomicBool,
 }
 
-impl Silent {
+impl Faulty {
     fn unless_silent<'s, T: Send + 's>(&'s self, answer: BoxFuture<'s, Result<T>>) -> BoxFuture<'s, Result<T>> {
         if self.answers_nothing.load(Ordering::Relaxed) { pending().boxed() } else { answer }
     }
 }
 
-impl Store for Silent {
+impl Store for Faulty {
     fn head(&self) -> BoxFuture<'_, Result<Head>> {
         self.unless_silent(self.store.head())
     }
@@ -88,7 +88,7 @@ impl Store for Silent {
 
 #[tokio::test]
 async fn the_history_is_handed_out_whole_or_not_at_all() {
-    let store = Arc::new(Silent::default());
+    let store = Arc::new(Faulty::default());
     let given = StoreLocation::Given(Arc::clone(&store) as Arc<dyn Store>);
     let listen = "127.0.0.1:0".parse().unwrap();
     let config = Config { listen, store: given, security: Security::open(), ..Config::default() };
@@ -114,7 +114,7 @@ async fn the_history_is_handed_out_whole_or_not_at_all() {
 
 #[tokio::test(start_paused = true)]
 async fn readiness_is_told_within_two_seconds_while_the_store_is_away() {
-    let store = Arc::new(Silent::default());
+    let store = Arc::new(Faulty::default());
     let given = StoreLocation::Given(Arc::clone(&store) as Arc<dyn Store>);
     let listen = "127.0.0.1:0".parse().unwrap();
     let config = Config { listen, store: given, security: Security::open(), ..Config::default() };
