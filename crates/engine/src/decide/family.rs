@@ -1,6 +1,7 @@
 //! The family: policies and sets in evaluation order, with their index.
 
 mod change;
+mod differing;
 mod duties;
 mod members;
 mod near;

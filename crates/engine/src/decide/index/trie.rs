@@ -1,6 +1,5 @@
 //! Path patterns as a tree of segments, walked once for a path with all nodes that are still possible.
 
-use rustc_hash::FxHashMap;
 use upheld_model::Pages;
 
 use super::NONE;
@@ -243,13 +242,16 @@ impl Trie {
         all
     }
 
-    /// Where texts lead, by node.
-    pub(super) fn literal_edges(&self) -> FxHashMap<u32, Vec<u32>> {
-        let mut edges: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    /// Whether texts lead on from a node.
+    pub(super) fn has_literals(&self, node: u32) -> bool {
+        self.node(node).literals == Literals::Some
+    }
+
+    /// Calls back with the node from which each text leads, and the one to which it does.
+    pub(super) fn each_literal(&self, mut act: impl FnMut(u32, u32)) {
         for edge in self.literals.frozen.all.iter().chain(&self.literals.recent.all) {
-            edges.entry(edge.from).or_default().push(edge.to);
+            act(edge.from, edge.to);
         }
-        edges
     }
 }
 

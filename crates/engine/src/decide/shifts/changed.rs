@@ -54,8 +54,19 @@ impl Changes {
     pub(super) fn between(before: &Decide, after: &Decide) -> Self {
         let mut changes = Self::default();
         let pairs = changes.pair_sets(before, after);
-        let (own, other) = (Members::of(before), Members::of(after));
         let mut leftover = Leftover::default();
+        let in_order = |decide: &Decide| decide.algorithm() == Algorithm::FirstApplicable;
+        if !in_order(before)
+            && !in_order(after)
+            && let Some((gone, came)) = before.unshared_rules(after)
+        {
+            let (gone, came) = without_equals(before, gone, after, came);
+            leftover.gone.extend(gone.into_iter().filter(|entry| is_on(before, *entry)));
+            leftover.came.extend(came.into_iter().filter(|entry| is_on(after, *entry)));
+            changes.rules = leftover.by_name(before, after);
+            return changes;
+        }
+        let (own, other) = (Members::of(before), Members::of(after));
         for (before_set, after_set) in pairs {
             let of = |members: &Members, set: Option<usize>| {
                 set.map_or(&[][..], |set| members.0.get(set).map_or(&[], Vec::as_slice)).to_vec()
@@ -245,6 +256,19 @@ fn unlike(
     let entries =
         |places: Vec<usize>, all: &[EntryId]| places.iter().filter_map(|place| all.get(*place)).copied().collect();
     (entries(gone, own), entries(came, other))
+}
+
+/// Policies that are on one side only, by what they say.
+fn without_equals(
+    before: &Decide,
+    gone: Vec<EntryId>,
+    after: &Decide,
+    came: Vec<EntryId>,
+) -> (Vec<EntryId>, Vec<EntryId>) {
+    let (mut one, mut two) = ((0..gone.len()).collect(), (0..came.len()).collect());
+    pair_by_content(before, &gone, &mut one, after, &came, &mut two, &mut Vec::new());
+    let left = |all: &[EntryId], places: &[usize]| places.iter().filter_map(|place| all.get(*place)).copied().collect();
+    (left(&gone, &one), left(&came, &two))
 }
 
 /// Takes those out that say the same.

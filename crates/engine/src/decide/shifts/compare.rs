@@ -68,6 +68,7 @@ struct Comparison<'d> {
     points: Vec<PathPoint>,
     diagram: Diagram,
     answers: [Labels<Answer>; 2],
+    scratch: [Scratch<Decide>; 2],
     /// By cause and deciders, in the order in which they are found.
     found: BTreeMap<usize, Shift>,
     known: FxHashMap<(Cause, Decision, Decision), usize>,
@@ -98,8 +99,8 @@ impl<'d> Comparison<'d> {
             other.extend(rule.after.map(|entry| (entry, *rule)));
         }
         let diagram = Diagram::new(Limits { nodes: bounds.nodes, steps: bounds.steps });
-        let (answers, found, known) = Default::default();
-        Ok(Self { sides, changes, changed, space, points, diagram, answers, found, known })
+        let (answers, scratch, found, known) = Default::default();
+        Ok(Self { sides, changes, changed, space, points, diagram, answers, scratch, found, known })
     }
 
     fn shifts(self) -> Vec<Shift> {
@@ -109,7 +110,7 @@ impl<'d> Comparison<'d> {
     /// Compares both sides for paths of a class.
     fn class(&mut self, at: &PathPoint) -> Result<(), Full> {
         self.diagram.clear();
-        let Self { sides: [before, after], space, diagram, changed, changes, answers, .. } = self;
+        let Self { sides: [before, after], space, diagram, changed, changes, answers, scratch, .. } = self;
         let scenes = [Scene::new(before, space, at, diagram)?, Scene::new(after, space, at, diagram)?];
         // Only where something that has changed may be about a request can anything differ.
         let mut region = FALSE;
@@ -142,7 +143,7 @@ impl<'d> Comparison<'d> {
             let Some(pair) = pairs.get(label) else { continue };
             let Some(way) = diagram.way(all, label, |part, point| space.cost(part, point)) else { continue };
             let (request, open) = space.request(&way, at);
-            let asked = Asked { sides: [before.decide, after.decide], space, pair };
+            let mut asked = Asked { sides: [before.decide, after.decide], space, pair, scratch };
             let (request, certainty) = asked.confirmed(request, &open);
             let applying = applying(&scenes, changed, &request);
             let cause = cause(pair, changed, changes, &applying);
@@ -307,11 +308,12 @@ struct Asked<'a, 'd> {
     sides: [&'d Decide; 2],
     space: &'a Space<'d>,
     pair: [Answer; 2],
+    scratch: &'a mut [Scratch<Decide>; 2],
 }
 
 impl Asked<'_, '_> {
     /// The request, or one like it that both sides answer as it is said.
-    fn confirmed(&self, request: Request, open: &[Open]) -> (Request, Certainty) {
+    fn confirmed(&mut self, request: Request, open: &[Open]) -> (Request, Certainty) {
         if self.is_so(&request) {
             return (request, Certainty::Sure);
         }
@@ -321,10 +323,10 @@ impl Asked<'_, '_> {
         for _ in 0..2 {
             let mut next = Vec::new();
             for known in &waiting {
-                let [_, after] = self.sides;
-                let is_open = |open: &&Open| self.space.says(after, open.test, known) != open.truth;
+                let ([_, after], space) = (self.sides, self.space);
+                let is_open = |open: &&Open| space.says(after, open.test, known) != open.truth;
                 for open in open.iter().filter(is_open) {
-                    for (field, given) in self.space.suggestions(after, *open, known) {
+                    for (field, given) in space.suggestions(after, *open, known) {
                         tried += 1;
                         if tried > MOST_TRIED {
                             break;
@@ -344,9 +346,9 @@ impl Asked<'_, '_> {
         (request, Certainty::May(names))
     }
 
-    fn is_so(&self, request: &Request) -> bool {
-        self.sides.into_iter().zip(self.pair).all(|(decide, answer)| {
-            let decided = ask(decide, &request, &mut Scratch::default(), &mut Silent);
+    fn is_so(&mut self, request: &Request) -> bool {
+        self.sides.into_iter().zip(self.pair).zip(&mut *self.scratch).all(|((decide, answer), scratch)| {
+            let decided = ask(decide, &request, scratch, &mut Silent);
             decided.outcome == answer.outcome && decided.by == answer.by
         })
     }
