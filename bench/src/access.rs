@@ -25,6 +25,7 @@ mod workload;
 use std::time::Duration;
 
 use crate::report::Targets;
+pub(crate) use ours::{Ours, rule};
 use workload::Request;
 pub(crate) use workload::{Effect, Policy, SubjectTest, Workload};
 

@@ -8,6 +8,7 @@
 //! kuma       the measurements of family merge, on policies with target references
 //! gateway    the measurements of policies that are attached to gateways and routes
 //! access     decisions about requests, against a plain loop and against peers
+//! analysis   what changes between two sets of policies, and what is to be said of one, over all requests
 //! comply     audits of related objects and decisions about changes, against sets of texts
 //! server     decisions over HTTP and gRPC, against a decision in this process and an empty handler
 //! report     tables, targets, and which of them were missed
@@ -16,6 +17,7 @@
 //! A missed target is printed and fails nothing, since machines differ. A wrong answer fails the run.
 
 mod access;
+mod analysis;
 mod comply;
 mod gateway;
 mod instructions;
@@ -42,6 +44,7 @@ bench NAME [--quick]
   kuma        all rules of all proxies, listings of clients, one policy changed, looking up a resource
   gateway     all effective policies and statuses of many routes, crowds on one route, one policy changed, delegation
   access      decisions about requests, against a plain loop, Cedar, CEL, casbin and regorus; adversarial policies
+  analysis    what changes between two sets of access policies, and what is to be said of one, over all requests
   comply      audits of related objects, decisions about changes, growth, against sets of texts
   server      decisions over HTTP, in batches and over gRPC, alone and while somebody writes; start and memory
   soak --minutes N
@@ -77,6 +80,8 @@ fn main() -> ExitCode {
         ["access"] => access::run(&access::FULL),
         ["access", "--quick"] => access::run(&access::QUICK),
         ["access", "--instructions"] => access::instructions::run(),
+        ["analysis"] => analysis::run(&analysis::FULL),
+        ["analysis", "--quick"] => analysis::run(&analysis::QUICK),
         ["comply"] => comply::run(&comply::FULL),
         ["comply", "--quick"] => comply::run(&comply::QUICK),
         ["comply", "--reports"] => comply::run_reports(&comply::FULL),

@@ -5,7 +5,7 @@
 //! cargo xtask ci              everything a change must pass
 //! cargo xtask seeds 10        the properties again, on ten other sets of random cases
 //! cargo xtask soak --minutes 60   a server under mixed load: memory, file handles and latency over time
-//! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `kuma`, `gateway`, `access`, `comply`, `server`
+//! cargo xtask bench select    measurements, with ratios against a rival in the same run; also `kuma`, `gateway`, `access`, `analysis`, `comply`, `server`
 //! cargo xtask pages           pictures of every web page in target/pages, light and dark, wide and narrow
 //! cargo xtask bench tools     how long the program takes to start, to answer from many files, and to complete names
 //! cargo xtask dist            an archive to give away, with its checksum; a Debian package; a folder for an image
@@ -36,7 +36,7 @@ cargo xtask COMMAND
   conformance    run the corpora, where they are
   audit          known weaknesses of what this is made of, where cargo-deny and its data can be had
   seeds [ROUNDS] the properties on other random cases than those of `test`; a round that fails prints its seed
-  bench NAME     measure; NAME is one of: select, kuma, gateway, access, comply, server; `server --attack` with strangers
+  bench NAME     measure; NAME is one of: select, kuma, gateway, access, analysis, comply, server; `server --attack` with strangers
   bench tools    how long the program takes to start, to answer from 2 000 files, and to complete names
   soak --minutes N
                  a server under mixed load for N minutes: memory, file handles and latency over time

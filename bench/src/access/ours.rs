@@ -15,19 +15,19 @@ use super::workload::{self, Policy, Request, SubjectTest};
 
 /// Our engine, with the policies loaded.
 #[derive(Debug)]
-pub(super) struct Ours {
-    pub(super) decide: Decide,
+pub(crate) struct Ours {
+    pub(crate) decide: Decide,
     scratch: Scratch<Decide>,
 }
 
 impl Ours {
-    pub(super) fn new(policies: &[Policy]) -> Result<Self, String> {
+    pub(crate) fn new(policies: &[Policy]) -> Result<Self, String> {
         let rules: Result<Vec<Rule>, String> = (0..).zip(policies).map(|(place, policy)| rule(policy, place)).collect();
         Ok(Self::of(rules?.into_iter().map(Arc::new)))
     }
 
     /// With policies that were read.
-    pub(super) fn of(rules: impl Iterator<Item = Arc<Rule>>) -> Self {
+    pub(crate) fn of(rules: impl Iterator<Item = Arc<Rule>>) -> Self {
         let root = Set {
             name: SmolStr::default(),
             algorithm: Algorithm::DenyOverrides,
@@ -64,7 +64,7 @@ impl Decider for Ours {
 }
 
 /// A policy that is written at a place.
-pub(super) fn rule(policy: &Policy, place: u32) -> Result<Rule, String> {
+pub(crate) fn rule(policy: &Policy, place: u32) -> Result<Rule, String> {
     let alone = |test: Test| Matcher { tests: vec![test] };
     let subject = |test: &SubjectTest| {
         Ok(alone(match test {
