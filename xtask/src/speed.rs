@@ -139,11 +139,6 @@ mod tests {
         assert!(line("upheld version", wanted, wanted).ends_with("met"));
     }
 
-    fn count(folder: &Path) -> usize {
-        let entries = fs::read_dir(folder).expect("is there").map(|entry| entry.expect("is there").path());
-        entries.map(|path| if path.is_dir() { count(&path) } else { 1 }).sum()
-    }
-
     #[test]
     fn as_many_files_are_made_as_are_told() {
         fn count(folder: &Path) -> usize {
