@@ -9,6 +9,7 @@
 //! - [`proxies`]: requests that wait in a proxy, and whom to believe what it says
 //! - [`decider`]: who decides, and the last step of every request before that
 //! - [`reach`]: which of all known requests are permitted
+//! - `shifts`: which of all possible requests other policies decide otherwise
 //! - [`arrivals`]: how tests describe requests that arrive from outside
 //! - [`view`]: answers in the shape of the original
 //! - [`enforce`]: what an enforcement point does with a request
@@ -39,6 +40,7 @@ mod reader;
 pub mod request;
 pub mod seeding;
 pub mod shapes;
+mod shifts;
 pub mod store;
 pub mod view;
 mod window;
@@ -52,7 +54,7 @@ use std::sync::Arc;
 
 use upheld_engine::{Companions, Snapshot};
 use upheld_model::tree::Value;
-use upheld_report::Answer;
+use upheld_report::{Answer, ChangedDocument, Shifts};
 
 pub use self::reader::Deciding;
 use crate::dialect::{Builtin, Dialect, Inventory, Opening, Reader};
@@ -129,6 +131,10 @@ impl Dialect for Access {
 
     fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
         questions::answer(asked)
+    }
+
+    fn possible_shifts(&self, before: &Snapshot, after: &Snapshot, changed: &[ChangedDocument]) -> Option<Shifts> {
+        shifts::possible_shifts(before, after, changed)
     }
 }
 

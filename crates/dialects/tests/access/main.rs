@@ -9,6 +9,7 @@ mod policy_sets;
 mod reach;
 mod seed_combining_algorithms;
 mod sets;
+mod shifts;
 mod strict;
 mod strict_reading;
 mod world;

@@ -60,7 +60,7 @@ impl Changes {
             && !in_order(after)
             && let Some((gone, came)) = before.unshared_rules(after)
         {
-            let (gone, came) = without_equals(before, gone, after, came);
+            let (gone, came) = without_equals(before, &gone, after, &came);
             leftover.gone.extend(gone.into_iter().filter(|entry| is_on(before, *entry)));
             leftover.came.extend(came.into_iter().filter(|entry| is_on(after, *entry)));
             changes.rules = leftover.by_name(before, after);
@@ -259,16 +259,11 @@ fn unlike(
 }
 
 /// Policies that are on one side only, by what they say.
-fn without_equals(
-    before: &Decide,
-    gone: Vec<EntryId>,
-    after: &Decide,
-    came: Vec<EntryId>,
-) -> (Vec<EntryId>, Vec<EntryId>) {
+fn without_equals(before: &Decide, gone: &[EntryId], after: &Decide, came: &[EntryId]) -> (Vec<EntryId>, Vec<EntryId>) {
     let (mut one, mut two) = ((0..gone.len()).collect(), (0..came.len()).collect());
-    pair_by_content(before, &gone, &mut one, after, &came, &mut two, &mut Vec::new());
+    pair_by_content(before, gone, &mut one, after, came, &mut two, &mut Vec::new());
     let left = |all: &[EntryId], places: &[usize]| places.iter().filter_map(|place| all.get(*place)).copied().collect();
-    (left(&gone, &one), left(&came, &two))
+    (left(gone, &one), left(came, &two))
 }
 
 /// Takes those out that say the same.

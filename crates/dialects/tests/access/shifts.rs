@@ -1,0 +1,58 @@
+//! What other policies decide otherwise, as reports say it.
+
+use upheld_dialects::access::Edition;
+use upheld_dialects::{changed, dialects};
+use upheld_report::{Certainty, Change, Comparison, Direction, Shifts};
+
+use crate::world::read;
+
+const BEFORE: &str = "
+policies:
+  - {id: admin-access, effect: permit, subjects: [{role: admin}], resources: [{path: /**}], actions: []}
+  - {id: user-read, effect: permit, subjects: [{role: user}], resources: [{path: /articles/**}], actions: [{method: GET}]}
+";
+
+const AFTER: &str = "
+policies:
+  - {id: admin-access, effect: permit, subjects: [{role: admin}], resources: [{path: /**}], actions: []}
+  - {id: user-read, effect: permit, subjects: [{role: user}], resources: [{path: /articles/**}], actions: [{method: GET}]}
+  - {id: ops-health, effect: permit, subjects: [{role: 'ops*'}], resources: [{path: /admin/health}], actions: [{method: GET}]}
+";
+
+fn shifts(edition: Edition, before: &str, after: &str) -> Shifts {
+    let (before, after) = (read(edition, before).unwrap(), read(edition, after).unwrap());
+    let documents = changed(&before.snapshot, &after.snapshot);
+    let found = dialects().filter_map(|one| one.possible_shifts(&before.snapshot, &after.snapshot, &documents));
+    found.fold(Shifts::default(), Shifts::with).finished()
+}
+
+#[test]
+fn a_policy_that_is_added_is_told_with_a_request_to_ask() {
+    let found = shifts(Edition::Strict, BEFORE, AFTER);
+    assert_eq!((found.verdict, found.counts.widened), (Comparison::Differs, 1));
+    let [shift] = found.shifts.as_slice() else { panic!("{found:#?}") };
+    assert_eq!((shift.direction, &shift.certainty), (Direction::Widened, &Certainty::Sure));
+    let [cause] = shift.causes.as_slice() else { panic!("{shift:#?}") };
+    assert_eq!((cause.change, cause.name.as_str()), (Change::Added, "ops-health"));
+    assert_eq!(cause.says.as_deref(), Some("role=ops*, GET /admin/health"));
+    assert_eq!(shift.example.command, "upheld explain --subject role=ops --action GET --resource /admin/health");
+    assert_eq!((shift.before.verdict.word(), shift.after.verdict.word()), ("deny", "permit"));
+    assert_eq!(shift.after.policies, ["ops-health"]);
+}
+
+#[test]
+fn the_way_back_narrows_and_the_same_is_equal() {
+    let back = shifts(Edition::Strict, AFTER, BEFORE);
+    assert!(back.shifts.iter().all(|shift| shift.direction == Direction::Narrowed), "{back:#?}");
+    let same = shifts(Edition::Strict, AFTER, AFTER);
+    assert_eq!((same.verdict, same.shifts.len()), (Comparison::Equal, 0));
+    let renamed = AFTER.replace("ops-health", "operators");
+    assert_eq!(shifts(Edition::Strict, AFTER, &renamed).verdict, Comparison::Equal);
+}
+
+#[test]
+fn the_edition_of_the_original_is_not_compared_and_says_so() {
+    let found = shifts(Edition::Compat, BEFORE, AFTER);
+    assert_eq!(found.verdict, Comparison::Undecided);
+    assert_eq!(found.notes.len(), 1);
+}
