@@ -227,6 +227,7 @@ impl Output {
     }
 
     /// Whether answers are wanted as a page.
+    #[cfg(feature = "server")]
     pub(crate) fn is_page(self) -> bool {
         self == Self::Report(Findings::Html)
     }
