@@ -43,10 +43,15 @@ fn written(snapshot: &Snapshot, other: &Snapshot) -> Written {
     };
     let is_looked_at = |source: SourceId| is_own(source) && !files.share(source, others);
     let mut all = Written::new();
-    for (source, document) in recognise::documents(snapshot, is_looked_at) {
-        if let Ok(identity) = identities.identity(document) {
-            let at = NodeRef { source, node: document.number() };
-            all.entry(identity).or_insert_with(|| (Vec::new(), at)).0.push(of_document(document));
+    let mut waiting = recognise::documents(snapshot, is_looked_at);
+    while let Some((source, document)) = waiting.pop() {
+        match identities.identity(document) {
+            Ok(identity) => {
+                let at = NodeRef { source, node: document.number() };
+                all.entry(identity).or_insert_with(|| (Vec::new(), at)).0.push(of_document(document));
+            }
+            // A list is nobody; those in it are.
+            Err(_) => waiting.extend(document.items().map(|item| (source, item))),
         }
     }
     for (own, _) in all.values_mut() {
