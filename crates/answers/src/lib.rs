@@ -14,7 +14,6 @@
 mod affected;
 pub mod all_pairs;
 pub mod codes;
-pub mod command;
 pub mod formats;
 pub mod inventory;
 mod kinds;

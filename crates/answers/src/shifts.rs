@@ -29,7 +29,6 @@ use upheld_report::{
 };
 
 use self::causes::Causes;
-use crate::command::command;
 use crate::progress::Progress;
 use crate::{Words, World};
 
@@ -120,7 +119,7 @@ impl Compared<'_, '_> {
             size,
             example: Example {
                 what: report.about.holds_for.first().unwrap_or(&report.about.what).clone(),
-                command: command(&words, self.after.options().mesh.as_deref()),
+                command: words.command(self.after.options().mesh.as_deref()),
                 question: serde_json::to_value(&words).unwrap_or_default(),
             },
             certainty: Certainty::Sure,

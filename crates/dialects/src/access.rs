@@ -27,6 +27,7 @@ pub mod decider;
 mod documents;
 pub mod enforce;
 pub mod facts;
+mod findings;
 pub mod identity;
 pub mod javascript;
 mod kind;
@@ -131,6 +132,10 @@ impl Dialect for Access {
 
     fn answer(&self, asked: &Asked<'_>) -> Option<Result<Answer, Refused>> {
         questions::answer(asked)
+    }
+
+    fn findings(&self, snapshot: &Snapshot) -> Vec<upheld_model::Diagnostic> {
+        findings::findings(snapshot)
     }
 
     fn possible_shifts(&self, before: &Snapshot, after: &Snapshot, changed: &[ChangedDocument]) -> Option<Shifts> {

@@ -58,7 +58,7 @@ pub use self::sentences::{
     Closest, Could, Doubt, Gap, Grants, Mutated, Preference, Reaching, Remark, Rivalry, Sentence, Shifting, counted,
 };
 pub use self::several::{Counted, Several};
-pub use self::shell::quoted;
+pub use self::shell::{explain_command, quoted};
 pub use self::shift::{
     Cause, Certainty, Change, ChangedDocument, Comparison, Direction, Example, FieldShift, Shift, ShiftCounts,
     ShiftedViolation, Shifts, Size, Standing, Turn,

@@ -11,7 +11,7 @@ use upheld_report::{
     Shifting, Shifts, Size, Standing, decide,
 };
 
-use self::describe::{command, says, words};
+use self::describe::{says, words};
 use super::authzen::directory::DIRECTORY;
 use super::claim::POLICY_SET;
 use super::decider::{Decider, WhichKind, deciders};
@@ -35,6 +35,11 @@ pub(super) fn possible_shifts(before: &Snapshot, after: &Snapshot, changed: &[Ch
         });
     }
     all
+}
+
+/// The command that asks about a request.
+pub(super) fn example_of(request: &Request) -> String {
+    words(request, None).command(None)
 }
 
 fn kind_name(snapshot: &Snapshot, kind: KindId) -> &str {
@@ -137,7 +142,7 @@ impl Sides<'_> {
             after,
             fields: Vec::new(),
             size: Size::Requests(shift.classes),
-            example: Example { what: is.about.what.clone(), command: command(&words), question: json!(words) },
+            example: Example { what: is.about.what.clone(), command: words.command(None), question: json!(words) },
             certainty,
         }
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value as Json;
+use upheld_report::{explain_command, quoted};
 
 /// What somebody wants to know. Everything may be left out; what is there says what it is about.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
@@ -63,6 +64,12 @@ pub struct Words {
 }
 
 impl Words {
+    /// The command that asks this, ready to paste.
+    pub fn command(&self, mesh: Option<&str>) -> String {
+        let mesh = mesh.map(|mesh| format!(" --mesh {}", quoted(mesh))).unwrap_or_default();
+        explain_command(&mesh, &serde_json::to_value(self).unwrap_or_default())
+    }
+
     /// The same, without the slash that names begin with where they are copied from paths.
     pub(super) fn with_plain_names(&self) -> Self {
         let plain = |name: &Option<String>| name.as_ref().map(|name| name.trim_start_matches('/').to_owned());

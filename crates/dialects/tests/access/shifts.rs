@@ -56,3 +56,24 @@ fn the_edition_of_the_original_is_not_compared_and_says_so() {
     assert_eq!(found.verdict, Comparison::Undecided);
     assert_eq!(found.notes.len(), 1);
 }
+
+fn codes(text: &str) -> Vec<&'static str> {
+    let read = read(Edition::Strict, text).unwrap();
+    dialects().flat_map(|dialect| dialect.findings(&read.snapshot)).map(|finding| finding.fault.code()).collect()
+}
+
+#[test]
+fn policies_that_never_decide_change_nothing_or_permit_everything_are_found() {
+    assert_eq!(codes(BEFORE), [""; 0]);
+    let twice = BEFORE.replace("user-read, effect", "admin-read, effect").replace("role: user", "role: admin");
+    assert_eq!(codes(&twice), ["UP401"], "whatever it permits is permitted already");
+    let first = twice.replace("id: admin-read,", "id: admin-read, priority: 5,");
+    assert_eq!(codes(&first), ["UP105"], "it decides, and nobody would miss it");
+    let denied = format!(
+        "{BEFORE}  - {{id: nobody, effect: deny, subjects: [], resources: [{{path: /articles/**}}], actions: []}}\n"
+    );
+    assert_eq!(codes(&denied), ["UP402"], "user-read never decides");
+    let open =
+        "policies:\n  - {id: all, effect: permit, subjects: [], resources: [{path: /**}], actions: [{method: '*'}]}\n";
+    assert_eq!(codes(open), ["UP403"]);
+}

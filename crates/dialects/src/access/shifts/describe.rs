@@ -86,30 +86,3 @@ fn shouted(method: String) -> String {
         _ => method,
     }
 }
-
-/// The command that asks it.
-pub(super) fn command(words: &Words) -> String {
-    let mut written = "upheld explain".to_owned();
-    let mut flag = |name: &str, value: &str| written.push_str(&format!(" --{name} {}", quoted(value)));
-    words.kind.iter().for_each(|kind| flag("kind", kind));
-    let parts =
-        [("subject", &words.subject), ("action", &words.action), ("resource", &words.resource), ("env", &words.env)];
-    for (name, values) in parts {
-        for value in values {
-            flag(name, value);
-        }
-    }
-    if let Some(request) = &words.request {
-        flag("request", &request.to_string());
-    }
-    written
-}
-
-/// As a shell takes it.
-fn quoted(value: &str) -> String {
-    let plain = |character: char| character.is_alphanumeric() || "-_./:=,@%+".contains(character);
-    if !value.is_empty() && value.chars().all(plain) {
-        return value.to_owned();
-    }
-    format!("'{}'", value.replace('\'', r"'\''"))
-}

@@ -1,0 +1,127 @@
+//! What is wrong with access policies themselves: what the engine proves of one set, as diagnostics.
+
+use upheld_engine::decide::shifts::{Bounds, Finding, Problem, lint};
+use upheld_engine::decide::{Decide, Effect};
+use upheld_engine::{EntryId, Snapshot};
+use upheld_model::tree::Kind;
+use upheld_model::{Diagnostic, Fault, NodeRef, Value};
+
+use super::decider::deciders;
+use super::shifts::example_of;
+use crate::recognise::first_span;
+
+/// What is to be said of all sets of policies that decide requests.
+pub(super) fn findings(snapshot: &Snapshot) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (_, decide) in deciders(snapshot) {
+        let set = OfSet { snapshot, decide };
+        // Where a bound is met nothing was found out, and nothing is said.
+        found.extend(lint(decide, &Bounds::default()).findings.iter().filter_map(|finding| set.told(finding)));
+        found.extend(set.open_to_everybody());
+    }
+    found
+}
+
+struct OfSet<'s> {
+    snapshot: &'s Snapshot,
+    decide: &'s Decide,
+}
+
+impl OfSet<'_> {
+    fn told(&self, finding: &Finding) -> Option<Diagnostic> {
+        let policy = finding.policy?;
+        let name = self.name(policy);
+        let others: Vec<&str> = finding.others.iter().map(|other| self.name(other.policy)).collect();
+        let others = others.join(", ");
+        let told = match finding.problem {
+            Problem::Impossible => {
+                let message = format!("{name} can never apply: its conditions contradict each other");
+                Diagnostic::error(Fault::ImpossibleMatch, message)
+            }
+            Problem::Shadowed | Problem::Covered => {
+                let who = if finding.problem == Problem::Shadowed { others } else { format!("one of {others}") };
+                let message = format!("{name} never decides: wherever it applies, {who} comes first");
+                Diagnostic::error(Fault::Unreachable, message).help(format!("remove {name}, or let it come first"))
+            }
+            Problem::Outweighed => {
+                let message = format!("{name} never decides: {others} always outweighs it");
+                Diagnostic::warning(Fault::Outweighed, message)
+                    .help(format!("remove {name}, or cut the other one to what it is meant for"))
+            }
+            Problem::Redundant => {
+                let message = format!("{name} changes nothing: without it every request is decided in the same way");
+                Diagnostic::note(Fault::Redundant, message).help(format!("remove {name}"))
+            }
+            Problem::Tie => {
+                let message = format!("{name} and {others} have one priority, and disagree about some requests");
+                Diagnostic::warning(Fault::PriorityTie, message)
+                    .help("give the one that should decide a higher priority")
+            }
+            // That a deny cuts a permit is what denies are for.
+            Problem::Conflict | Problem::UnreachableDefault => return None,
+        };
+        let example = finding.others.iter().find_map(|other| other.example.as_ref());
+        let told = match example {
+            Some(request) => told.help(format!("for example: {}", example_of(request))),
+            None => told,
+        };
+        let told = self.at(told, policy);
+        Some(finding.others.iter().fold(told, |told, other| self.beside(told, other.policy)))
+    }
+
+    /// Permits that nothing cuts to anything.
+    fn open_to_everybody(&self) -> Vec<Diagnostic> {
+        let rules =
+            self.decide.rules().iter().filter(|rule| rule.effect == Effect::Permit && rule.conditions.is_empty());
+        let open = rules.filter(|rule| {
+            let document = self.snapshot.files().value(rule.at);
+            document.is_some_and(|document| {
+                ["subjects", "resources", "actions"].iter().all(|field| is_anything(document.get(field)))
+            })
+        });
+        open.map(|rule| {
+            let message = format!("{} permits everything to everybody", rule.name);
+            let told = Diagnostic::warning(Fault::BroadWildcard, message).help("name who may do what with what");
+            located(self.snapshot, told, rule.at)
+        })
+        .collect()
+    }
+
+    fn name(&self, entry: EntryId) -> &str {
+        self.decide.rule(entry).map_or("", |rule| rule.name.as_str())
+    }
+
+    fn at(&self, told: Diagnostic, entry: EntryId) -> Diagnostic {
+        match self.decide.rule(entry) {
+            Some(rule) => located(self.snapshot, told, rule.at),
+            None => told,
+        }
+    }
+
+    fn beside(&self, told: Diagnostic, entry: EntryId) -> Diagnostic {
+        let at = self.decide.rule(entry).map(|rule| rule.at);
+        match at.and_then(|at| Some((at.source, self.snapshot.files().value(at)?))) {
+            Some((source, document)) => told.related(source, first_span(document), "the other one"),
+            None => told,
+        }
+    }
+}
+
+fn located(snapshot: &Snapshot, told: Diagnostic, at: NodeRef) -> Diagnostic {
+    match snapshot.files().value(at) {
+        Some(document) => told.at(at.source, first_span(document), ""),
+        None => told,
+    }
+}
+
+/// Whether a clause cuts nothing: there is none, it is empty, or one of its parts is a wildcard and nothing else.
+fn is_anything(clause: Option<Value<'_>>) -> bool {
+    let Some(clause) = clause else { return true };
+    let is_wildcard = |part: Value<'_>| {
+        let mut fields = part.entries();
+        let first = fields.next().map(|(_, value)| value);
+        fields.next().is_none()
+            && first.is_none_or(|value| value.kind() == Kind::Text && matches!(value.text(), "*" | "**" | "/**"))
+    };
+    clause.items().next().is_none() || clause.items().any(is_wildcard)
+}
